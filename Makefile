@@ -1,0 +1,47 @@
+# Each target does all its own set-up from a fresh clone.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+NODE_TS := node --import tsx
+
+.PHONY: node_modules help build demo test soak lint format docs bench clean setup
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+# Installed when the lock file is another one than at the last install, whatever the clock says.
+node_modules:
+	@cmp -s package-lock.json node_modules/.installed-lock || { npm ci --no-fund --no-audit && cp package-lock.json node_modules/.installed-lock; }
+
+build: node_modules ## build the program that bin/stackloom runs
+	@$(NODE_TS) tools/build.ts
+
+setup: build ## install what the tests need: Debian packages (as root), the sandbox's programs
+	@$(NODE_TS) tools/setup.ts
+
+demo: build ## see it work on this machine, with a real API server and no cluster
+	@$(NODE_TS) tools/demo.ts
+
+lint: node_modules ## types, style, import directions, generated pages
+	@node_modules/.bin/tsc
+	@node_modules/.bin/oxlint --type-aware --quiet
+	@node_modules/.bin/biome check --error-on-warnings .
+	@$(NODE_TS) tools/lint-imports.ts
+	@$(NODE_TS) tools/generate-docs.ts --check
+
+test: lint setup ## everything that must hold; the last line counts
+	@$(NODE_TS) tools/test.ts $(SUITE)
+
+soak: lint setup ## the same tests with full counts: hours, not minutes
+	@$(NODE_TS) tools/test.ts --soak $(SUITE)
+
+bench: setup ## figures, as ratios against the real alternative; ONLY=<prefix> selects
+	@$(NODE_TS) tools/bench.ts $(ONLY)
+
+docs: node_modules ## write the generated pages
+	@$(NODE_TS) tools/generate-docs.ts
+
+format: node_modules ## format and sort imports
+	@node_modules/.bin/biome check --write --error-on-warnings .
+
+clean: ## remove what was built here; the user's cache of sandbox programs stays
+	rm -rf dist node_modules

@@ -1,0 +1,77 @@
+/**
+ * Kubernetes objects as they travel: plain JSON, nothing deserialised, nothing dropped.
+ */
+
+export interface OwnerReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly controller?: boolean
+  readonly blockOwnerDeletion?: boolean
+}
+
+export interface ManagedFields {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  readonly apiVersion: string
+  readonly time?: string
+  readonly subresource?: string
+  readonly fieldsV1?: Readonly<Record<string, unknown>>
+}
+
+export interface ObjectMeta {
+  readonly name: string
+  readonly namespace?: string
+  readonly generateName?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly generation?: number
+  readonly creationTimestamp?: string
+  readonly deletionTimestamp?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly finalizers?: readonly string[]
+  readonly ownerReferences?: readonly OwnerReference[]
+  readonly managedFields?: readonly ManagedFields[]
+}
+
+export interface KubeObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ObjectMeta
+  readonly [field: string]: unknown
+}
+
+/** The usual two halves, for kinds whose shape we know. */
+export interface SpecObject<Spec, Status = unknown> extends KubeObject {
+  readonly spec: Spec
+  readonly status?: Status
+}
+
+export interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason?: string
+  readonly message?: string
+  /** lib-common's own addition: Error, Warning, Info or empty. */
+  readonly severity?: string
+  readonly lastTransitionTime?: string
+  readonly observedGeneration?: number
+}
+
+export interface GroupVersionKind {
+  readonly apiVersion: string
+  readonly kind: string
+}
+
+/** `namespace/name`, or the name alone for what has no namespace. */
+export function keyOf(meta: { readonly namespace?: string; readonly name: string }): string {
+  return meta.namespace ? `${meta.namespace}/${meta.name}` : meta.name
+}
+
+/** One line that names an object among all objects: `metallb.io/IPAddressPool metallb-system/openstack-internalapi`. */
+export function identityOf(object: KubeObject): string {
+  const group = object.apiVersion.includes('/') ? `${object.apiVersion.split('/')[0]}/` : ''
+  return `${group}${object.kind} ${keyOf(object.metadata)}`
+}

@@ -1,0 +1,4 @@
+/** Where the built program starts. */
+import { run } from './main.ts'
+
+await run()

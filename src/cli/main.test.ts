@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { testIo } from '../../test/io.ts'
+import type { CommandEntry } from './command.ts'
+import { main } from './main.ts'
+
+const broken: CommandEntry = {
+  name: 'broken',
+  summary: 'fails in a way that nobody expected',
+  load: async () => ({
+    define: (command, { act }) => {
+      command.action(() =>
+        act(() => {
+          throw new TypeError('a is not a function')
+        }),
+      )
+    },
+  }),
+}
+const untouched: CommandEntry = {
+  name: 'other',
+  summary: 'is not loaded',
+  load: () => Promise.reject(new Error('loaded')),
+}
+
+describe('the program', () => {
+  it('lists every command without loading one', async () => {
+    const io = testIo()
+    expect(await main(['--help'], io, [broken, untouched])).toBe(0)
+    expect(io.out()).toMatch(/broken +fails in a way/)
+    expect(io.out()).toMatch(/other +is not loaded/)
+  })
+
+  it('explains a wrong option with code, remedy and the nearest name, and exits 2', async () => {
+    const io = testIo()
+    expect(await main(['explain', '--outptu', 'json'], io)).toBe(2)
+    expect(io.err()).toContain('SL1001')
+    expect(io.err()).toContain('--output')
+    expect(io.err()).toContain('stackloom explain --help')
+  })
+
+  it('shows no stack trace without --debug, and one with it', async () => {
+    const quiet = testIo()
+    expect(await main(['broken'], quiet, [broken])).toBe(2)
+    expect(quiet.err()).toContain('SL1000')
+    expect(quiet.err()).not.toMatch(/\n\s+at /)
+    const loud = testIo()
+    await main(['--debug', 'broken'], loud, [broken])
+    expect(loud.err()).toContain('main.test.ts')
+  })
+
+  it('tells the story of a code, and the nearest code when there is none such', async () => {
+    const io = testIo()
+    expect(await main(['explain', 'SL1003', '-o', 'json'], io)).toBe(0)
+    expect(JSON.parse(io.out())).toMatchObject({ code: 'SL1003', severity: 'error' })
+    const unknown = testIo()
+    expect(await main(['explain', 'SL1903'], unknown)).toBe(2)
+    expect(unknown.err()).toContain('did you mean SL1003')
+  })
+})

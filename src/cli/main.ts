@@ -1,0 +1,92 @@
+/**
+ * The program: finds the command, loads it alone, runs it, and turns whatever went wrong into findings and an
+ * exit code. No stack trace reaches a person who did not ask with `--debug`.
+ */
+import { Command, CommanderError } from 'commander'
+import { internalError, wrongUse } from '../errors/common.ts'
+import { type ExitCode, Failure, failure, reasonOf } from '../errors/failure.ts'
+import type { Act, CommandEntry } from './command.ts'
+import { commands } from './commands.ts'
+import { type Io, processIo } from './io.ts'
+import { formatFindings } from './output/findings.ts'
+
+declare const STACKLOOM_VERSION: string | undefined
+
+export async function main(
+  argv: readonly string[],
+  io: Io,
+  entries: readonly CommandEntry[] = commands,
+): Promise<ExitCode> {
+  let exitCode: ExitCode = 0
+  const act: Act = async (work) => {
+    exitCode = await work()
+  }
+  try {
+    const program = await assemble(argv, io, act, entries)
+    await program.parseAsync([...argv], { from: 'user' })
+    return exitCode
+  } catch (thrown) {
+    return explainFailure(thrown, argv, io)
+  }
+}
+
+/** Only the command that is used is loaded; the others are a name and a line in the list. */
+async function assemble(
+  argv: readonly string[],
+  io: Io,
+  act: Act,
+  entries: readonly CommandEntry[],
+): Promise<Command> {
+  const program = new Command('stackloom')
+    .description('Plans, renders, deploys, verifies and operates OpenStack clouds.')
+    .version(typeof STACKLOOM_VERSION === 'string' ? STACKLOOM_VERSION : 'development')
+    .option('--debug', 'print the stack trace of a failure')
+    .configureOutput({ writeOut: io.stdout, writeErr: () => undefined })
+    .exitOverride()
+    .showSuggestionAfterError()
+    .addHelpText(
+      'after',
+      '\nStart with `stackloom init`, then `stackloom plan`. Every command has --help with examples.\n',
+    )
+  const wanted = argv.find((word) => !word.startsWith('-'))
+  const helped = wanted === 'help' ? argv[argv.indexOf('help') + 1] : wanted
+  for (const entry of entries) {
+    const command = program.command(entry.name).description(entry.summary).exitOverride()
+    command.copyInheritedSettings(program)
+    if (entry.name === helped) (await entry.load()).define(command, { io, act })
+  }
+  return program
+}
+
+function explainFailure(thrown: unknown, argv: readonly string[], io: Io): ExitCode {
+  if (thrown instanceof CommanderError) {
+    if (thrown.exitCode === 0) return 0
+    if (thrown.code === 'commander.help') return 2
+    thrown = failure(wrongUse, { reason: thrown.message.replace(/^error: /, ''), command: usedCommand(argv) })
+  }
+  const known =
+    thrown instanceof Failure
+      ? thrown
+      : failure(internalError, { reason: reasonOf(thrown) }, { cause: thrown })
+  io.stderr(formatFindings(known.findings, io.colour.stderr))
+  if (argv.includes('--debug')) io.stderr(`${stackOf(thrown)}\n`)
+  return known.exitCode
+}
+
+function usedCommand(argv: readonly string[]): string {
+  const known = commands.find((entry) => argv.includes(entry.name))
+  return known ? `stackloom ${known.name}` : 'stackloom'
+}
+
+function stackOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  return thrown.cause ? `${thrown.stack}\ncaused by ${stackOf(thrown.cause)}` : `${thrown.stack}`
+}
+
+export async function run(): Promise<void> {
+  // A reader that has seen enough (`| head`) closes the pipe: that is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+  })
+  process.exitCode = await main(process.argv.slice(2), processIo())
+}

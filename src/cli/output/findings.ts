@@ -1,0 +1,22 @@
+/** Findings for people: place, code and message on the first line, the remedy below. */
+import pc from 'picocolors'
+import { type Finding, isFilePlace, type Where } from '../../errors/finding.ts'
+
+export function formatWhere(where: Where): string {
+  if (isFilePlace(where)) return `${where.file}:${where.line}:${where.column}`
+  const name = where.namespace ? `${where.namespace}/${where.name}` : where.name
+  return `${where.kind} ${name}${where.path ? ` ${where.path}` : ''}`
+}
+
+export function formatFinding(finding: Finding, colour: boolean): string {
+  const { red, yellow, cyan, dim, bold } = pc.createColors(colour)
+  const paint = { error: red, warning: yellow, info: cyan }[finding.severity]
+  const place = finding.where ? `${bold(formatWhere(finding.where))}: ` : ''
+  const owners = (finding.owners ?? []).map((owner) => `\n    ${dim('who:')} ${owner}`).join('')
+  const remedy = `\n    ${dim('fix:')} ${finding.remedy}`
+  return `${place}${paint(`${finding.severity} ${finding.code}`)}: ${finding.message}${owners}${remedy}\n`
+}
+
+export function formatFindings(findings: readonly Finding[], colour: boolean): string {
+  return findings.map((one) => formatFinding(one, colour)).join('')
+}

@@ -1,0 +1,30 @@
+/** Tables that fit the terminal: columns as wide as their content, the last one cut with an ellipsis. */
+
+export type Row = readonly string[]
+
+// oxlint-disable-next-line no-control-regex -- colour codes take no room on the screen
+const COLOUR = /\u001b\[[0-9;]*m/g
+
+export function visibleWidth(text: string): number {
+  return text.replace(COLOUR, '').length
+}
+
+export function formatTable(header: Row, rows: readonly Row[], columns = 80): string {
+  const all = [header, ...rows]
+  const widths = header.map((_, column) => Math.max(...all.map((row) => visibleWidth(row[column] ?? ''))))
+  return all.map((row) => `${formatRow(row, widths, columns)}\n`).join('')
+}
+
+function formatRow(row: Row, widths: readonly number[], columns: number): string {
+  const cells = row.map((cell, column) => {
+    const last = column === row.length - 1
+    return last ? cell : cell + ' '.repeat((widths[column] ?? 0) - visibleWidth(cell))
+  })
+  return cut(cells.join('  '), columns)
+}
+
+function cut(line: string, columns: number): string {
+  const trimmed = line.trimEnd()
+  if (visibleWidth(trimmed) <= columns) return trimmed
+  return `${trimmed.replace(COLOUR, '').slice(0, columns - 1)}…`
+}

@@ -1,0 +1,39 @@
+/**
+ * The catalogue: every problem that Stackloom can report, by code. `docs/findings/` is generated from it.
+ *
+ * One file per area; ranges as in DESIGN: SL1 errors, kube, sandbox; SL2 site, plan; SL3 render; SL4 deploy;
+ * SL5 ipam; SL6 dns; SL7 data plane; SL8 lab; SL9 verify, doctor.
+ */
+import * as common from './common.ts'
+import * as dataplane from './dataplane.ts'
+import * as deploy from './deploy.ts'
+import * as dns from './dns.ts'
+import type { ListedProblem } from './finding.ts'
+import * as ipam from './ipam.ts'
+import * as kube from './kube.ts'
+import * as lab from './lab.ts'
+import * as plan from './plan.ts'
+import * as render from './render.ts'
+import * as sandbox from './sandbox.ts'
+import * as verify from './verify.ts'
+
+const areas: readonly object[] = [
+  common,
+  dataplane,
+  deploy,
+  dns,
+  ipam,
+  kube,
+  lab,
+  plan,
+  render,
+  sandbox,
+  verify,
+]
+
+export const catalogue: ReadonlyMap<string, ListedProblem> = new Map(
+  areas
+    .flatMap((area): readonly ListedProblem[] => Object.values(area) as readonly ListedProblem[])
+    .sort((a, b) => a.code.localeCompare(b.code))
+    .map((one) => [one.code, one]),
+)

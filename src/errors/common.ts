@@ -1,0 +1,56 @@
+/** Problems that any command can meet (SL10xx). Kubernetes and sandbox problems: `kube.ts`, `sandbox.ts`. */
+import { problem } from './finding.ts'
+
+export const internalError = problem<{ reason: string }>({
+  code: 'SL1000',
+  severity: 'error',
+  title: 'Stackloom met a defect of its own',
+  message: ({ reason }) => `something happened that Stackloom does not understand: ${reason}`,
+  remedy: () => 'run the command again with --debug and report what it prints',
+  story: `Every expected problem has a code of its own. This one means that a case was forgotten: it is a defect of
+Stackloom, not of your input. \`--debug\` prints the stack trace that a report needs.`,
+  example: { reason: 'stages is not iterable' },
+})
+
+export const wrongUse = problem<{ reason: string; command: string }>({
+  code: 'SL1001',
+  severity: 'error',
+  title: 'The command line does not make sense',
+  message: ({ reason }) => reason,
+  remedy: ({ command }) => `see \`${command} --help\``,
+  story: `An option is unknown, misspelt, lacks its value, or contradicts another one. Nothing was done.`,
+  example: { reason: "unknown option '--lokced' (did you mean --locked?)", command: 'stackloom plan' },
+})
+
+export const unreadableFile = problem<{ file: string; reason: string }>({
+  code: 'SL1002',
+  severity: 'error',
+  title: 'A file cannot be read',
+  message: ({ file, reason }) => `cannot read ${file}: ${reason}`,
+  remedy: ({ file }) => `check that ${file} exists and that you may read it`,
+  story: `The file named on the command line, or one that it refers to, is missing or not readable for you.`,
+  example: { file: 'site.yaml', reason: 'no such file or directory' },
+})
+
+export const unwritableFile = problem<{ file: string; reason: string }>({
+  code: 'SL1003',
+  severity: 'error',
+  title: 'A file cannot be written',
+  message: ({ file, reason }) => `cannot write ${file}: ${reason}`,
+  remedy: () => 'check the free space and your permissions; what was there before is unchanged',
+  story: `Files are written beside their place and renamed into it, so a full disk or a crash leaves the old file
+whole. Free some space or choose another folder, and run the command again.`,
+  example: { file: 'site.lock.yaml', reason: 'no space left on device' },
+})
+
+export const unknownCode = problem<{ code: string; nearest: string | undefined }>({
+  code: 'SL1004',
+  severity: 'error',
+  title: 'There is no finding with this code',
+  message: ({ code, nearest }) =>
+    `no finding has the code ${code}${nearest ? `; did you mean ${nearest}?` : ''}`,
+  remedy: () => 'list all codes with `stackloom explain`',
+  story: `\`stackloom explain CODE\` knows the codes of this version only. A code from a newer version's report may
+be missing here.`,
+  example: { code: 'SL2999', nearest: 'SL2099' },
+})

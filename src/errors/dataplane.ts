@@ -1,0 +1,2 @@
+/** SL7xxx: the data plane controllers. */
+export {}

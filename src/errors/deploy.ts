@@ -1,0 +1,2 @@
+/** SL4xxx: deploying a site. */
+export {}

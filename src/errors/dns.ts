@@ -1,0 +1,2 @@
+/** SL6xxx: the DNS controllers. */
+export {}

@@ -1,0 +1,2 @@
+/** SL5xxx: the IPAM controllers. */
+export {}

@@ -1,0 +1,2 @@
+/** SL11xx: talking to Kubernetes. */
+export {}

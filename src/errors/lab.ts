@@ -1,0 +1,2 @@
+/** SL8xxx: the lab. */
+export {}

@@ -1,0 +1,2 @@
+/** SL2xxx: the site file and the plan. */
+export {}

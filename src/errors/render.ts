@@ -1,0 +1,2 @@
+/** SL3xxx: rendering. */
+export {}

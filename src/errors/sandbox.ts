@@ -1,0 +1,2 @@
+/** SL12xx: the sandbox. */
+export {}

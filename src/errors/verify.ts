@@ -1,0 +1,2 @@
+/** SL9xxx: verify and doctor. */
+export {}

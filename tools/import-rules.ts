@@ -1,0 +1,52 @@
+/**
+ * Which folder of `src/` may import which: the house as a graph, enforced by `make lint`.
+ *
+ * What a folder may import, its importers may too, so only the direct steps are written here.
+ * `docs/architecture.md` draws its picture from this table.
+ */
+
+export interface ImportRule {
+  readonly may: readonly string[]
+  /** Folders whose types alone may be used (`import type`). */
+  readonly typesOf?: readonly string[]
+  /** Nobody else may import this folder. */
+  readonly top?: boolean
+}
+
+export const importRules: Readonly<Record<string, ImportRule>> = {
+  errors: { may: [] },
+  net: { may: ['errors'] },
+  ini: { may: ['errors'] },
+  yaml: { may: ['errors'] },
+  pki: { may: ['errors'] },
+  api: { may: ['net', 'ini', 'yaml', 'pki'] },
+  site: { may: ['api'] },
+  plan: { may: ['site'] },
+  render: { may: ['plan'] },
+  run: { may: ['errors'] },
+  exec: { may: ['errors'] },
+  kube: { may: ['errors', 'yaml', 'pki'], typesOf: ['api'] },
+  verify: { may: ['plan'] },
+  deploy: { may: ['run', 'kube', 'render', 'verify'] },
+  controllers: { may: ['kube', 'api', 'plan', 'render', 'exec'] },
+  webhooks: { may: ['kube', 'api', 'plan', 'render', 'exec'] },
+  lab: { may: ['run', 'exec', 'plan'] },
+  doctor: { may: ['verify'] },
+  sandbox: { may: ['kube', 'exec', 'net', 'api'] },
+  console: { may: ['deploy', 'controllers', 'webhooks', 'lab', 'doctor', 'sandbox'], top: true },
+  cli: { may: ['deploy', 'controllers', 'webhooks', 'lab', 'doctor', 'sandbox'], top: true },
+}
+
+/** Every folder that `folder` may import, direct or not. */
+export function reachable(folder: string, rules = importRules): ReadonlySet<string> {
+  const found = new Set<string>()
+  const visit = (name: string): void => {
+    for (const next of rules[name]?.may ?? []) {
+      if (found.has(next)) continue
+      found.add(next)
+      visit(next)
+    }
+  }
+  visit(folder)
+  return found
+}

@@ -1,0 +1,77 @@
+/**
+ * The test suites: which files belong to which, and how many minutes of `make test` each may take.
+ *
+ * A file belongs to the suite with the longest matching folder, so nothing is run twice and nothing is forgotten.
+ */
+
+export interface Suite {
+  readonly name: string
+  /** Minutes of a warm `make test`. */
+  readonly share: number
+  readonly folders: readonly string[]
+}
+
+export const suites: readonly Suite[] = [
+  {
+    name: 'deploy',
+    share: 5,
+    folders: ['src/deploy', 'src/run', 'src/cli/up', 'src/cli/down', 'test/real/deploy'],
+  },
+  {
+    name: 'ipam',
+    share: 4,
+    folders: ['src/controllers', 'src/webhooks', 'src/cli/operator', 'src/cli/ipam', 'test/real/ipam'],
+  },
+  { name: 'foundation', share: 3, folders: ['src', 'tools', 'test'] },
+  {
+    name: 'render',
+    share: 3,
+    folders: ['src/render', 'src/cli/render', 'src/cli/slots', 'test/real/render'],
+  },
+  {
+    name: 'data plane',
+    share: 3,
+    folders: [
+      'src/ini',
+      'src/controllers/dataplane',
+      'src/cli/dataplane',
+      'src/cli/config',
+      'test/real/dataplane',
+    ],
+  },
+  { name: 'dns', share: 2, folders: ['src/controllers/dns', 'src/cli/dns', 'test/real/dns'] },
+  { name: 'lab', share: 2, folders: ['src/lab', 'src/cli/lab', 'test/real/lab'] },
+  {
+    name: 'verify',
+    share: 2,
+    folders: ['src/verify', 'src/doctor', 'src/cli/verify', 'src/cli/doctor', 'test/real/verify'],
+  },
+  {
+    name: 'plan',
+    share: 1,
+    folders: [
+      'src/net',
+      'src/site',
+      'src/plan',
+      'src/api',
+      'src/cli/plan',
+      'src/cli/ip',
+      'src/cli/init',
+      'src/cli/import',
+      'src/cli/schema',
+      'test/real/plan',
+    ],
+  },
+]
+
+/** The suite that owns a test file, or undefined when none does. */
+export function suiteOf(file: string, all: readonly Suite[] = suites): Suite | undefined {
+  let best: { readonly suite: Suite; readonly length: number } | undefined
+  for (const suite of all) {
+    for (const folder of suite.folders) {
+      if (file.startsWith(`${folder}/`) && folder.length > (best?.length ?? 0))
+        best = { suite, length: folder.length }
+    }
+  }
+  return best?.suite
+}

@@ -1,0 +1,110 @@
+/**
+ * `make test`: every suite, two at a time, each beside its share of the budget; the last line counts.
+ *
+ *     node --import tsx tools/test.ts [--soak] [SUITE…]
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { filesBelow } from './files.ts'
+import type { SuiteCounts } from './suite-reporter.ts'
+import { type Suite, suiteOf, suites } from './suites.ts'
+
+interface SuiteResult extends SuiteCounts {
+  readonly suite: Suite
+  readonly minutes: number
+}
+
+const AT_ONCE = 2
+
+async function runSuite(suite: Suite, files: readonly string[], soak: boolean): Promise<SuiteResult> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-suite-'))
+  const counts = path.join(folder, 'counts.json')
+  const started = Date.now()
+  const { output, code } = await vitest(files, {
+    STACKLOOM_SUITE_COUNTS: counts,
+    ...(soak && { STACKLOOM_SOAK: '1' }),
+  })
+  const minutes = (Date.now() - started) / 60_000
+  const result = readCounts(counts)
+  rmSync(folder, { recursive: true, force: true })
+  // vitest that ends badly without a failed test (a crash, a lost worker) is a failure all the same.
+  const failed = code !== 0 && result.failed === 0 ? 1 : result.failed
+  if (failed) process.stdout.write(output)
+  return { suite, minutes, ...result, failed }
+}
+
+function readCounts(file: string): SuiteCounts {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as SuiteCounts
+  } catch {
+    return { passed: 0, failed: 1, skipped: [] }
+  }
+}
+
+function vitest(
+  files: readonly string[],
+  env: Record<string, string>,
+): Promise<{ output: string; code: number }> {
+  return new Promise((resolve) => {
+    const args = [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--reporter=default',
+      '--reporter=./tools/suite-reporter.ts',
+      ...files,
+    ]
+    const child = spawn(process.execPath, args, {
+      env: { ...process.env, NO_COLOR: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    child.on('close', (code) => resolve({ output, code: code ?? 1 }))
+  })
+}
+
+async function main(): Promise<void> {
+  const soak = process.argv.includes('--soak')
+  const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+  const tests = ['src', 'tools', 'test']
+    .flatMap((folder) => filesBelow('.', folder))
+    .filter((file) => file.endsWith('.test.ts'))
+  const queue = suites
+    .filter((suite) => wanted.length === 0 || wanted.includes(suite.name))
+    .map((suite) => ({ suite, files: tests.filter((file) => suiteOf(file) === suite) }))
+    .filter(({ files }) => files.length > 0)
+  const results: SuiteResult[] = []
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      console.log(`${next.suite.name}: ${next.files.length} files …`)
+      const result = await runSuite(next.suite, next.files, soak)
+      results.push(result)
+      console.log(line(result, soak))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  report(results, soak)
+}
+
+function line({ suite, minutes, passed, failed, skipped }: SuiteResult, soak: boolean): string {
+  const over = !soak && minutes > suite.share ? '  OVER ITS SHARE' : ''
+  return `${suite.name}: ${passed} passed, ${failed} failed, ${skipped.length} skipped in ${minutes.toFixed(1)} min (share ${suite.share} min)${over}`
+}
+
+function report(results: readonly SuiteResult[], soak: boolean): void {
+  const skipped = results.flatMap((one) => one.skipped)
+  for (const one of skipped) console.log(`skipped: ${one.name}: ${one.reason || 'NO REASON GIVEN'}`)
+  console.log('')
+  for (const result of results) console.log(line(result, soak))
+  const sum = (pick: (one: SuiteResult) => number): number =>
+    results.reduce((total, one) => total + pick(one), 0)
+  // A skip without a reason hides something: it counts as a failure.
+  const failed = sum((one) => one.failed) + skipped.filter((one) => !one.reason).length
+  console.log(`${sum((one) => one.passed)} passed, ${failed} failed, ${skipped.length} skipped`)
+  process.exitCode = failed > 0 || results.length === 0 ? 1 : 0
+}
+
+await main()
