@@ -1,0 +1,96 @@
+/**
+ * What the rest of Stackloom asks of a cluster: small verbs on plain JSON objects.
+ *
+ * Only interfaces. `transport.ts` speaks HTTP, `verbs.ts` implements this; a test may pass anything of this shape.
+ */
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+
+export interface ObjectRef extends GroupVersionKind {
+  readonly name: string
+  readonly namespace?: string
+}
+
+export interface ListOptions {
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  /** Objects per page; the client follows `continue` by itself. */
+  readonly limit?: number
+  readonly signal?: AbortSignal
+}
+
+export interface ObjectList {
+  readonly items: readonly KubeObject[]
+  /** Opaque: compare for equality only. */
+  readonly resourceVersion: string
+}
+
+export type WatchEvent =
+  | { readonly kind: 'added' | 'modified' | 'deleted'; readonly object: KubeObject }
+  | { readonly kind: 'bookmark'; readonly resourceVersion: string }
+
+export interface WatchOptions extends Omit<ListOptions, 'limit'> {
+  readonly resourceVersion: string
+  /** The server ends the watch after this time; the client resumes. */
+  readonly timeoutSeconds?: number
+  /** A connection that sends nothing for so long is taken for dead. */
+  readonly idleMs?: number
+}
+
+export interface WriteOptions {
+  readonly fieldManager?: string
+  readonly dryRun?: boolean
+  readonly signal?: AbortSignal
+}
+
+export interface ApplyOptions extends WriteOptions {
+  readonly fieldManager: string
+  /** Takes fields from other managers. Never unless a person asked. */
+  readonly force?: boolean
+  readonly subresource?: 'status'
+}
+
+export interface PatchOptions extends WriteOptions {
+  readonly type: 'json' | 'merge'
+  readonly subresource?: 'status' | 'scale'
+}
+
+export interface DeleteOptions extends Omit<WriteOptions, 'fieldManager'> {
+  readonly propagation?: 'Foreground' | 'Background' | 'Orphan'
+  /** The delete happens only to the object that the caller has seen. */
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+}
+
+/** A served kind: where its objects live. */
+export interface Resource extends GroupVersionKind {
+  readonly plural: string
+  readonly namespaced: boolean
+  readonly verbs: readonly string[]
+}
+
+export interface KubeReader {
+  /** The object, or undefined when there is none (or no such kind is served). */
+  readonly get: (
+    ref: ObjectRef,
+    options?: { readonly signal?: AbortSignal },
+  ) => Promise<KubeObject | undefined>
+  readonly list: (kind: GroupVersionKind, options?: ListOptions) => Promise<ObjectList>
+  readonly watch: (kind: GroupVersionKind, options: WatchOptions) => AsyncIterable<WatchEvent>
+  /** Where a kind is served, or undefined; asks again when the kind was unknown so far. */
+  readonly resource: (kind: GroupVersionKind) => Promise<Resource | undefined>
+}
+
+export interface KubeWriter {
+  readonly create: (object: KubeObject, options?: WriteOptions) => Promise<KubeObject>
+  readonly update: (
+    object: KubeObject,
+    options?: WriteOptions & { readonly subresource?: 'status' },
+  ) => Promise<KubeObject>
+  /** Server-side apply with strict field validation: unknown fields are refused, never dropped. */
+  readonly apply: (object: KubeObject, options: ApplyOptions) => Promise<KubeObject>
+  readonly patch: (ref: ObjectRef, patch: unknown, options: PatchOptions) => Promise<KubeObject>
+  /** True when something was deleted or is being deleted, false when there was nothing. */
+  readonly delete: (ref: ObjectRef, options?: DeleteOptions) => Promise<boolean>
+}
+
+export type KubeClient = KubeReader & KubeWriter
