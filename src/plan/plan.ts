@@ -1,0 +1,117 @@
+/**
+ * A Plan: every address, name and number of every cloud, decided. What renderers, deploy and verify read.
+ *
+ * Plain data; addresses are canonical text. `plan -o json` prints it (without `site`), so its names are an interface.
+ */
+import type { Finding } from '../errors/finding.ts'
+import type { AllocatorRole, Cloud, Family, Site } from '../site/site.ts'
+import type { SlotTable } from './slots.ts'
+
+export interface Plan {
+  /** The site's name. */
+  readonly site: string
+  readonly clouds: readonly PlannedCloud[]
+  /** Every L2 domain, with who is on it. */
+  readonly segments: readonly Segment[]
+  /** The table of slots that VIPs were planned for. */
+  readonly slots: SlotTable
+  readonly findings: readonly Finding[]
+  /** What was planned from. */
+  readonly from: Site
+}
+
+/** One L2 domain: a VLAN on a NIC, or the untagged network of a NIC. */
+export interface Segment {
+  /** `main/20`, or `main/untagged`. */
+  readonly id: string
+  /** The NIC's role. */
+  readonly nic: string
+  /** Absent when untagged. */
+  readonly vlan?: number
+  /** The interface that carries it on every node, such as `enp6s0.20`; the base NIC itself when untagged. */
+  readonly interface: string
+  /** The bridge on top of it, if any: then addresses and advertisements belong on the bridge. */
+  readonly bridge?: string
+  readonly mtu: number
+  /** `rhoso1/internalapi`, …: more than one cloud means a shared L2 domain. */
+  readonly networks: readonly string[]
+}
+
+export interface PlannedCloud {
+  readonly name: string
+  readonly namespace: string
+  readonly networks: readonly PlannedNetwork[]
+  /** What the site file says of this cloud, for what a plan does not decide (services, overrides, data plane). */
+  readonly from: Cloud
+}
+
+export interface PlannedNetwork {
+  readonly name: string
+  /** The L2 domain's id; absent for a network without one of its own (datacentre rides on the cloud's bridge). */
+  readonly segment?: string
+  readonly vlan?: number
+  /** Where nodes have their address, pods their master and MetalLB its advertisement: the bridge if there is one. */
+  readonly interface: string
+  readonly bridge?: string
+  readonly mtu: number
+  readonly attach: 'macvlan' | 'bridge' | 'none'
+  readonly dnsDomain: string
+  /** `<namespace>-<network>`; absent without a `vips` span. */
+  readonly pool?: string
+  /** MetalLB's sharing key: the pool's name, so it is the cloud's own. */
+  readonly sharingKey?: string
+  readonly subnets: readonly PlannedSubnet[]
+  readonly vips: readonly PlannedVip[]
+  readonly nodes: readonly NamedAddress[]
+  readonly hosts: readonly PlannedHostAddress[]
+  /** Individual endpoints: single addresses for pods. */
+  readonly endpoints: readonly NamedAddress[]
+  readonly routes: readonly Route[]
+  readonly podRoutes: readonly Route[]
+}
+
+export interface PlannedSubnet {
+  readonly name: string
+  readonly family: Family
+  readonly cidr: string
+  readonly gateway?: string
+  /** Where it differs from the network's. */
+  readonly vlan?: number
+  readonly dnsDomain?: string
+  readonly spans: readonly PlannedSpan[]
+  /** Addresses that no allocator gets. */
+  readonly reserved: readonly AddressRange[]
+  readonly routes: readonly Route[]
+}
+
+export interface AddressRange {
+  readonly start: string
+  readonly end: string
+}
+
+export interface PlannedSpan extends AddressRange {
+  readonly role: AllocatorRole
+}
+
+export interface PlannedVip {
+  /** The slot's name in this cloud, such as `keystone.internal` or `rabbitmq.rabbitmq-cell1`. Dual stack: one entry per family. */
+  readonly slot: string
+  readonly address: string
+  /** Whether others of the same network share the address (APIs do, a RabbitMQ never). */
+  readonly shared: boolean
+}
+
+export interface NamedAddress {
+  readonly name: string
+  readonly address: string
+}
+
+export interface PlannedHostAddress extends NamedAddress {
+  /** DNS names that lead to this address. */
+  readonly names: readonly string[]
+}
+
+export interface Route {
+  readonly destination: string
+  readonly nexthop: string
+}

@@ -1,0 +1,42 @@
+/**
+ * Slots: the places in the control plane's schema that take a Service override, and what each of them gets.
+ *
+ * A table is built in for the pinned CRD and can be read anew from any CRD; the lock records which one was used.
+ */
+
+/** How a slot takes its Service settings. */
+export type SlotShape =
+  /** A map with the keys `internal` and `public`, one override each. */
+  | 'endpoints'
+  /** One override. */
+  | 'single'
+  /** One override per replica. */
+  | 'list'
+  /** A flat map of annotations (telemetry's logging). */
+  | 'annotations'
+
+export interface Slot {
+  /** Path below the control plane's `spec`; `*` stands for a name that the cloud chooses (a glance API, a cell). */
+  readonly path: readonly string[]
+  readonly shape: SlotShape
+  /** The service whose slot it is: the first step of the path. */
+  readonly service: string
+}
+
+export interface SlotTable {
+  /** `sha256:…` of the schema that it was read from. */
+  readonly crd: string
+  readonly slots: readonly Slot[]
+}
+
+/** One slot of one cloud: a Service that will exist. */
+export interface SlotUse {
+  /** `keystone.internal`, `glance.default.internal`, `rabbitmq.rabbitmq-cell1`: unique in the cloud. */
+  readonly name: string
+  readonly slot: Slot
+  /** The path with names filled in, `internal` or `public` included where the shape has it. */
+  readonly path: readonly string[]
+  readonly network: string
+  /** Its ports clash with others of its kind, so it needs an address of its own. */
+  readonly alone: boolean
+}

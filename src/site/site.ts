@@ -1,0 +1,133 @@
+/**
+ * A Site: the site file with every default filled in, and every value's place in the file still known.
+ *
+ * What the planner reads. Nothing here is decided: what the file leaves open is still open.
+ */
+import type { SiteFileCloud, SiteFileNetwork } from '../api/site.ts'
+
+export type Family = 4 | 6
+
+/** Who gives out the addresses of a span. */
+export type AllocatorRole = 'nodes' | 'pods' | 'vips' | 'hosts'
+
+/** A place in the site file: `['spec', 'clouds', 0, 'namespace']`. */
+export type Path = readonly (string | number)[]
+
+export interface Site {
+  readonly name: string
+  readonly cluster: Cluster
+  readonly addressing: Addressing
+  readonly clouds: readonly Cloud[]
+  readonly accept: readonly Acceptance[]
+}
+
+export interface Cluster {
+  readonly platform: 'openshift' | 'kubernetes'
+  readonly nodes: readonly ClusterNode[]
+  readonly reserved: readonly ReservedPrefix[]
+  readonly dns: readonly string[]
+  readonly domain: string | undefined
+  readonly storageClass: string | undefined
+  readonly bonds: readonly Bond[]
+  readonly maxUnavailable: number | string | undefined
+  readonly metallb: MetalLb
+  readonly operators: Readonly<Record<OperatorName, OperatorSource>>
+}
+
+export interface ClusterNode {
+  readonly name: string
+  /** NICs by role; every node has the role `main`. */
+  readonly nics: Readonly<Record<string, string>>
+  readonly mtu: number | undefined
+  readonly path: Path
+}
+
+/** A prefix that the cluster itself uses. */
+export interface ReservedPrefix {
+  readonly use: 'machine' | 'pods' | 'services' | 'join' | 'other'
+  readonly cidr: string
+  /** Absent for a default that nobody wrote. */
+  readonly path: Path | undefined
+}
+
+export interface Bond {
+  readonly name: string
+  readonly ports: readonly string[]
+  readonly mode: string
+  readonly mtu: number | undefined
+  readonly options: Readonly<Record<string, string | number>>
+}
+
+export interface MetalLb {
+  readonly mode: 'layer2' | 'bgp'
+  readonly namespace: string
+  readonly asn: number | undefined
+  readonly peers: readonly BgpPeer[]
+}
+
+export interface BgpPeer {
+  readonly name: string | undefined
+  readonly address: string
+  readonly asn: number
+  readonly port: number | undefined
+  readonly nodes: readonly string[]
+  readonly passwordSecret: string | undefined
+  readonly bfdProfile: string | undefined
+  readonly ebgpMultiHop: boolean | undefined
+  readonly path: Path
+}
+
+export type OperatorName = 'nmstate' | 'metallb' | 'certManager' | 'openstack'
+
+export interface OperatorSource {
+  readonly source: string
+  readonly sourceNamespace: string
+  readonly channel: string
+  /** A catalog image of one's own; a CatalogSource is made for it. */
+  readonly image: string | undefined
+}
+
+export interface Addressing {
+  readonly isolation: 'vlan-per-cloud' | 'shared-vlan'
+  readonly families: readonly Family[]
+  readonly vlans: { readonly first: number; readonly last: number }
+  readonly prefixLength: Readonly<Record<Family, number>>
+  /** Spans as offsets from a subnet's first address, for subnets that say nothing: `{vips: ['80-90']}`. */
+  readonly layout: Readonly<Record<AllocatorRole, readonly string[]>>
+}
+
+export interface Cloud {
+  readonly name: string
+  readonly namespace: string
+  readonly networks: readonly CloudNetwork[]
+  /** Everything else that the file says of the cloud, as written. */
+  readonly file: SiteFileCloud
+  readonly path: Path
+}
+
+/** One network of one cloud: its settings, merged from built-in template, site template and the cloud's own pins. */
+export interface CloudNetwork {
+  readonly name: string
+  readonly settings: SiteFileNetwork
+  readonly layers: readonly SettingsLayer[]
+}
+
+export interface SettingsLayer {
+  readonly settings: SiteFileNetwork
+  /** Absent for the built-in template, which no file has. */
+  readonly path: Path | undefined
+}
+
+export interface Acceptance {
+  readonly code: string
+  readonly where: string | undefined
+  readonly reason: string
+  readonly path: Path
+}
+
+/** Where a setting of a network was written: the last layer that has it, or the last that has a place at all. */
+export function pathOf(network: CloudNetwork, key: keyof SiteFileNetwork, ...rest: Path): Path | undefined {
+  const written = network.layers.findLast((layer) => layer.settings[key] !== undefined)
+  if (written?.path) return [...written.path, key, ...rest]
+  return network.layers.findLast((layer) => layer.path)?.path
+}
