@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import type { StageOutcome } from './events.ts'
+import { blockOf, byId, pendingReason, validateGraph, withPredecessors, withSuccessors } from './graph.ts'
+import { type Stage, stageId } from './stage.ts'
+
+function stage(name: string, after: readonly string[] = [], locks: readonly string[] = []): Stage {
+  return {
+    id: stageId(name),
+    name,
+    after: after.map((id) => ({ id, why: `${name} needs ${id}` })),
+    locks,
+    work: async () => undefined,
+  }
+}
+
+const chain = [stage('nmstate'), stage('nncp', ['nmstate']), stage('netattach', ['nncp'])]
+
+describe('the graph of stages', () => {
+  it('has nothing to say about a graph that makes sense', () => {
+    expect(validateGraph(chain)).toEqual([])
+  })
+
+  it('shows the whole circle when stages wait for each other', () => {
+    const circle = [stage('a', ['c']), stage('b', ['a']), stage('c', ['b'])]
+    expect(validateGraph(circle).map((one) => one.message)).toEqual([
+      'these stages wait for each other: a -> c -> b -> a',
+    ])
+  })
+
+  it('names a predecessor that does not exist, and an id that exists twice', () => {
+    const codes = validateGraph([stage('a', ['gone']), stage('a')]).map((one) => one.code)
+    expect(codes).toEqual(['SL4006', 'SL4005'])
+  })
+
+  it('finds everything before and everything after a stage', () => {
+    expect([...withPredecessors(['nncp'], chain)].sort()).toEqual(['nmstate', 'nncp'])
+    expect([...withSuccessors(['nncp'], chain)].sort()).toEqual(['netattach', 'nncp'])
+  })
+
+  it('says who blocks a stage and who started it', () => {
+    const outcomes = new Map<string, StageOutcome>([
+      ['nmstate', 'failed'],
+      ['nncp', 'blocked'],
+    ])
+    const known = byId(chain)
+    const [, nncp, netattach] = chain
+    expect(blockOf(nncp as Stage, outcomes, known)).toMatchObject({ by: 'nmstate', root: 'nmstate' })
+    expect(blockOf(netattach as Stage, outcomes, known)).toEqual({
+      by: 'nncp',
+      root: 'nmstate',
+      reason: 'needs nncp, which is blocked by nmstate (netattach needs nncp)',
+    })
+  })
+
+  it('tells a wait for a predecessor from a wait for a lock', () => {
+    const one = stage('one', ['nmstate'], ['node-networking'])
+    const other = stage('other', [], ['node-networking'])
+    expect(pendingReason(one, new Map(), [other])).toBe('after nmstate: one needs nmstate')
+    expect(pendingReason(one, new Map([['nmstate', 'done']]), [other])).toBe(
+      'after other: node-networking is for one stage at a time',
+    )
+    expect(pendingReason(one, new Map([['nmstate', 'done']]), [])).toBeUndefined()
+  })
+})

@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { withPredecessors } from './graph.ts'
+import { select } from './selection.ts'
+import { type Stage, stageId } from './stage.ts'
+
+function stage(name: string, cloud: string | undefined, after: readonly string[]): Stage {
+  return {
+    id: stageId(name, cloud),
+    name,
+    ...(cloud !== undefined && { cloud }),
+    after: after.map((id) => ({ id, why: 'order' })),
+    locks: [],
+    work: async () => undefined,
+  }
+}
+
+const site: readonly Stage[] = [
+  stage('nmstate', undefined, []),
+  stage('nncp', undefined, ['nmstate']),
+  ...['rhoso1', 'rhoso2'].flatMap((cloud) => [
+    stage('namespace', cloud, []),
+    stage('netattach', cloud, [`${cloud}/namespace`, 'nncp']),
+    stage('control-plane', cloud, [`${cloud}/netattach`]),
+  ]),
+]
+
+const ids = (selection: Parameters<typeof select>[1]) => select(site, selection).stages.map(({ id }) => id)
+
+describe('selecting stages', () => {
+  it('takes everything when nothing is asked for', () => {
+    expect(ids({})).toHaveLength(site.length)
+  })
+
+  it('takes one cloud with what the clouds share', () => {
+    expect(ids({ clouds: ['rhoso2'] })).toEqual([
+      'nmstate',
+      'nncp',
+      'rhoso2/namespace',
+      'rhoso2/netattach',
+      'rhoso2/control-plane',
+    ])
+  })
+
+  it('takes a stage of every cloud by name, or of one by id', () => {
+    expect(ids({ stages: ['netattach'] })).toEqual(['rhoso1/netattach', 'rhoso2/netattach'])
+    expect(ids({ stages: ['rhoso1/netattach'] })).toEqual(['rhoso1/netattach'])
+  })
+
+  it('goes up to a stage with all that it needs, and on from a stage with all that needs it', () => {
+    expect(ids({ until: ['nncp'] })).toEqual(['nmstate', 'nncp'])
+    expect(ids({ from: ['rhoso2/netattach'] })).toEqual(['rhoso2/netattach', 'rhoso2/control-plane'])
+  })
+
+  it('keeps the order of what is left when a stage in between is left out', () => {
+    const kept = select(site, { skip: ['netattach'] }).stages
+    const controlPlane = kept.find(({ id }) => id === 'rhoso1/control-plane')
+    expect(controlPlane?.after.map(({ id }) => id)).toEqual(['rhoso1/namespace', 'nncp'])
+  })
+
+  it('offers the nearest name for one that does not exist, and runs nothing', () => {
+    const { stages, findings } = select(site, { stages: ['netatach'], clouds: ['rhosso1'] })
+    expect(stages).toEqual([])
+    expect(findings.map((one) => one.message)).toEqual([
+      'the site has no cloud rhosso1; did you mean rhoso1?',
+      'no stage is called netatach; did you mean netattach?',
+    ])
+  })
+
+  it('says so when the options exclude each other', () => {
+    expect(select(site, { stages: ['control-plane'], until: ['nncp'] }).findings[0]?.code).toBe('SL4003')
+  })
+
+  it('never loses an order between two kept stages', () => {
+    const names = fc.subarray(site.map(({ id }) => id))
+    fc.assert(
+      fc.property(names, (skip) => {
+        const kept = select(site, { skip }).stages
+        for (const { id } of kept) {
+          const before = withPredecessors([id], site)
+          const expected = kept.map((one) => one.id).filter((one) => before.has(one))
+          expect([...withPredecessors([id], kept)].sort()).toEqual(expected.sort())
+        }
+      }),
+    )
+  })
+})
