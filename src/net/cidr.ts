@@ -1,0 +1,150 @@
+/**
+ * A prefix: a network and its length, and what lies in it.
+ *
+ * Pure. A `Cidr` has no host bits set; text that has some is refused with the network that was probably meant.
+ */
+import { type Address, bitsOf, type Family, formatValue, parseAddress, type ReadOptions } from './address.ts'
+import { whyNotAddress } from './address-text.ts'
+import type { Range } from './range.ts'
+
+export interface Cidr {
+  readonly family: Family
+  /** The lowest address. */
+  readonly base: bigint
+  readonly prefix: number
+}
+
+/** An address together with the length of its network: what is set on an interface. */
+export interface PrefixedAddress {
+  readonly address: Address
+  readonly prefix: number
+}
+
+export function parseCidr(text: string): Cidr | undefined {
+  const read = parsePrefixed(text)
+  if (!read) return undefined
+  const cidr = cidrAround(read.address, read.prefix)
+  return cidr.base === read.address.value ? cidr : undefined
+}
+
+/** `172.17.0.5/24`: host bits are meant here. */
+export function parsePrefixed(text: string, options: ReadOptions = {}): PrefixedAddress | undefined {
+  const slash = text.indexOf('/')
+  if (slash < 0) return undefined
+  const found = parseAddress(text.slice(0, slash), options)
+  const prefix = found && parseLength(text.slice(slash + 1), bitsOf(found.family))
+  return found && prefix !== undefined ? { address: found, prefix } : undefined
+}
+
+/** For prefixes that the program itself wrote: text that is none is a defect, not a user's mistake. */
+export function cidr(text: string): Cidr {
+  const read = parseCidr(text)
+  if (!read) throw new TypeError(`not a network: ${text}`)
+  return read
+}
+
+/** What keeps this text from being a network, in words that fit after "is not a network: ". */
+export function whyNotCidr(text: string): string {
+  const slash = text.indexOf('/')
+  const head = slash < 0 ? text : text.slice(0, slash)
+  const found = parseAddress(head)
+  if (!found) return whyNotAddress(head)
+  const bits = bitsOf(found.family)
+  if (slash < 0) return `the prefix length is missing, as in ${text}/${bits === 32 ? 24 : 64}`
+  const prefix = parseLength(text.slice(slash + 1), bits)
+  if (prefix === undefined) return `the prefix length is a number from 0 to ${bits}`
+  const network = cidrAround(found, prefix)
+  if (network.base !== found.value) return `host bits are set; the network is ${formatCidr(network)}`
+  return 'it is a network'
+}
+
+function parseLength(text: string, bits: number): number | undefined {
+  if (!/^(0|[1-9]\d{0,2})$/.test(text)) return undefined
+  const length = Number(text)
+  return length <= bits ? length : undefined
+}
+
+export function formatCidr({ family, base, prefix }: Cidr): string {
+  return `${formatValue(family, base)}/${prefix}`
+}
+
+/** The network of this length that an address lies in. */
+export function cidrAround({ family, value }: Address, prefix: number): Cidr {
+  const hostBits = BigInt(bitsOf(family) - prefix)
+  return { family, base: (value >> hostBits) << hostBits, prefix }
+}
+
+export function sizeOf({ family, prefix }: Cidr): bigint {
+  return 1n << BigInt(bitsOf(family) - prefix)
+}
+
+export function lastOf(network: Cidr): bigint {
+  return network.base + sizeOf(network) - 1n
+}
+
+export function rangeOf(network: Cidr): Range {
+  return { family: network.family, first: network.base, last: lastOf(network) }
+}
+
+export function sameCidr(a: Cidr, b: Cidr): boolean {
+  return a.family === b.family && a.prefix === b.prefix && a.base === b.base
+}
+
+export function cidrContains(outer: Cidr, { family, value }: Address): boolean {
+  return outer.family === family && value >= outer.base && value <= lastOf(outer)
+}
+
+export function cidrsOverlap(a: Cidr, b: Cidr): boolean {
+  if (a.family !== b.family) return false
+  return a.base <= lastOf(b) && b.base <= lastOf(a)
+}
+
+/** The addresses that may be given to somebody: without the network's own and IPv4's broadcast address. */
+export function usableRange(network: Cidr): Range {
+  const { family, base, prefix } = network
+  const last = lastOf(network)
+  if (bitsOf(family) - prefix < 2) return { family, first: base, last }
+  return { family, first: base + 1n, last: family === 4 ? last - 1n : last }
+}
+
+/** How many networks of `prefix` fit into this one. */
+export function subnetCount(network: Cidr, prefix: number): bigint {
+  return prefix < network.prefix || prefix > bitsOf(network.family)
+    ? 0n
+    : 1n << BigInt(prefix - network.prefix)
+}
+
+/** The nth (from 0) network of length `prefix` inside this one. */
+export function nthSubnet(network: Cidr, prefix: number, index: bigint | number): Cidr | undefined {
+  const nth = BigInt(index)
+  if (nth < 0n || nth >= subnetCount(network, prefix)) return undefined
+  return {
+    family: network.family,
+    base: network.base + (nth << BigInt(bitsOf(network.family) - prefix)),
+    prefix,
+  }
+}
+
+/** All networks of length `prefix` inside this one, lowest first. */
+export function* subnets(network: Cidr, prefix: number): Generator<Cidr> {
+  const count = subnetCount(network, prefix)
+  for (let index = 0n; index < count; index += 1n) {
+    const subnet = nthSubnet(network, prefix, index)
+    if (subnet) yield subnet
+  }
+}
+
+/** The first network of length `prefix` in `network` that touches none of `taken` (sorted, not overlapping). */
+export function firstFreeSubnet(network: Cidr, prefix: number, taken: readonly Range[]): Cidr | undefined {
+  const step = 1n << BigInt(bitsOf(network.family) - prefix)
+  if (subnetCount(network, prefix) === 0n) return undefined
+  const end = lastOf(network)
+  let base = network.base
+  for (const range of taken) {
+    if (range.family !== network.family || range.last < base) continue
+    if (range.first > base + step - 1n) break
+    // Up to the next boundary after what is taken.
+    base = network.base + ((range.last - network.base) / step + 1n) * step
+  }
+  return base + step - 1n <= end ? { family: network.family, base, prefix } : undefined
+}

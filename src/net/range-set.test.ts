@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { count } from '../../test/counts.ts'
+import { createAllocator } from './allocator.ts'
+import { overlaps } from './overlaps.ts'
+import { type Range, rangesOverlap } from './range.ts'
+import {
+  firstFree,
+  gaps,
+  type RangeSet,
+  rangeSet,
+  setContains,
+  setSize,
+  subtract,
+  touching,
+  union,
+} from './range-set.ts'
+
+const runs = { numRuns: count({ test: 500, soak: 20_000 }) }
+const range = fc
+  .tuple(fc.constantFrom(4 as const, 6 as const), fc.nat(60), fc.nat(12))
+  .map(([family, from, length]): Range => ({ family, first: BigInt(from), last: BigInt(from + length) }))
+const ranges = fc.array(range, { maxLength: 12 })
+const universe = [4 as const, 6 as const].flatMap((family) =>
+  Array.from({ length: 80 }, (_, value) => ({ family, value: BigInt(value) })),
+)
+const within = (all: readonly Range[], { family, value }: { family: number; value: bigint }): boolean =>
+  all.some((one) => one.family === family && one.first <= value && value <= one.last)
+const held = (set: RangeSet) => universe.filter((one) => setContains(set, one))
+
+describe('a set of ranges', () => {
+  it('holds exactly the addresses of its ranges', () => {
+    fc.assert(
+      fc.property(ranges, (all) => {
+        const set = rangeSet(all)
+        expect(held(set)).toEqual(universe.filter((one) => within(all, one)))
+        expect(setSize(set)).toBe(BigInt(universe.filter((one) => within(all, one)).length))
+      }),
+      runs,
+    )
+  })
+
+  it('subtracts and unites like a set of addresses', () => {
+    fc.assert(
+      fc.property(ranges, ranges, (a, b) => {
+        const difference = subtract(rangeSet(a), rangeSet(b))
+        const both = union(rangeSet(a), rangeSet(b))
+        expect(held(difference)).toEqual(universe.filter((one) => within(a, one) && !within(b, one)))
+        expect(held(both)).toEqual(universe.filter((one) => within(a, one) || within(b, one)))
+        expect(rangeSet(difference)).toEqual(difference)
+      }),
+      runs,
+    )
+  })
+
+  it('finds the lowest free run of a size, and whom a range touches', () => {
+    fc.assert(
+      fc.property(ranges, range, fc.integer({ min: 1, max: 6 }), (all, inside, size) => {
+        const set = rangeSet(all)
+        const fits = (first: bigint): boolean => {
+          const run = Array.from({ length: size }, (_, step) => ({
+            family: inside.family,
+            value: first + BigInt(step),
+          }))
+          return run.every((one) => one.value <= inside.last && !within(all, one))
+        }
+        const first = universe.find(
+          (one) => one.value >= inside.first && one.value <= inside.last && fits(one.value),
+        )
+        expect(firstFree(inside, set, size)?.first).toBe(first?.value)
+        expect(touching(set, inside)).toEqual(set.filter((one) => rangesOverlap(one, inside)))
+        expect(
+          setSize(gaps(inside, set)) +
+            setSize(touching(set, inside).flatMap((one) => subtract([one], subtract([one], [inside])))),
+        ).toBe(inside.last - inside.first + 1n)
+      }),
+      runs,
+    )
+  })
+})
+
+describe('the sweep', () => {
+  it('reports every pair that overlaps, and no other', () => {
+    fc.assert(
+      fc.property(ranges, (all) => {
+        const named = all.map((one, id) => ({ ...one, id }))
+        const key = (a: number, b: number): string => [a, b].sort((x, y) => x - y).join()
+        const expected = new Set<string>()
+        for (const a of named)
+          for (const b of named) if (a.id < b.id && rangesOverlap(a, b)) expected.add(key(a.id, b.id))
+        const { pairs, more } = overlaps(named)
+        expect(pairs).toHaveLength(expected.size)
+        expect(new Set(pairs.map(([a, b]) => key(a.id, b.id)))).toEqual(expected)
+        expect(more).toBe(false)
+      }),
+      runs,
+    )
+  })
+
+  it('leaves out what is allowed, and stops at the limit and says so', () => {
+    const all = Array.from({ length: 10 }, (_, id) => ({ family: 4 as const, first: 0n, last: 9n, id }))
+    expect(overlaps(all, { allowed: () => true }).pairs).toEqual([])
+    const cut = overlaps(all, { limit: 5 })
+    expect(cut.pairs).toHaveLength(5)
+    expect(cut.more).toBe(true)
+  })
+})
+
+describe('an allocator', () => {
+  const sizes = fc.constantFrom(1n, 5n, 31n, 32n, 33n, 64n, 100n, 1n << 70n)
+  const step = fc.oneof(
+    fc.constant({ kind: 'next' as const }),
+    fc.nat(70).map((at) => ({ kind: 'take' as const, at: BigInt(at) })),
+    fc.nat(70).map((at) => ({ kind: 'release' as const, at: BigInt(at) })),
+  )
+
+  it('gives the lowest free address, each once, whatever happens in between', () => {
+    fc.assert(
+      fc.property(sizes, ranges, fc.array(step, { maxLength: 60 }), (size, excluded, steps) => {
+        const own: Range = { family: 6, first: 3n, last: 3n + size - 1n }
+        const allocator = createAllocator(own, excluded)
+        const taken = new Set<bigint>()
+        const free = (value: bigint): boolean =>
+          value >= own.first &&
+          value <= own.last &&
+          !taken.has(value) &&
+          !within(excluded, { family: 6, value })
+        for (const one of steps) {
+          if (one.kind === 'next') {
+            let lowest: bigint | undefined = own.first
+            while (lowest !== undefined && !free(lowest)) lowest = lowest < own.last ? lowest + 1n : undefined
+            expect(allocator.next()).toBe(lowest)
+            if (lowest !== undefined) taken.add(lowest)
+          } else if (one.kind === 'take') {
+            const possible = free(one.at)
+            expect(allocator.isFree(one.at)).toBe(possible)
+            expect(allocator.take(one.at)).toBe(possible)
+            if (possible) taken.add(one.at)
+          } else {
+            allocator.release(one.at)
+            taken.delete(one.at)
+          }
+        }
+        const usable = setSize(subtract([own], rangeSet(excluded)))
+        expect(allocator.free()).toBe(usable - BigInt(taken.size))
+      }),
+      runs,
+    )
+  })
+})

@@ -1,0 +1,45 @@
+/**
+ * The names under which DNS answers "who is this address".
+ *
+ * Pure. Zones are cut where DNS can cut them: at octets (IPv4) and nibbles (IPv6).
+ */
+import { type Address, bitsOf } from './address.ts'
+import { type Cidr, cidrAround, subnets } from './cidr.ts'
+
+/** `5.0.17.172.in-addr.arpa`. */
+export function reverseName(address: Address): string {
+  return `${labels(address, bitsOf(address.family)).join('.')}.${root(address.family)}`
+}
+
+/**
+ * The zones that together hold every address of a network: several when its prefix lies between two cuts, and one
+ * that is wider than the network when it lies below the last useful cut (a /25 lives in the zone of its /24).
+ */
+export function reverseZones(network: Cidr): readonly string[] {
+  const step = network.family === 4 ? 8 : 4
+  const longest = network.family === 4 ? 24 : 124
+  const prefix = Math.min(Math.ceil(network.prefix / step) * step, longest)
+  const inside =
+    prefix < network.prefix
+      ? [cidrAround({ family: network.family, value: network.base }, prefix)]
+      : subnets(network, prefix)
+  return [...inside].map(({ family, base }) => {
+    const own = labels({ family, value: base }, prefix)
+    return [...own, root(family)].join('.')
+  })
+}
+
+function labels({ family, value }: Address, prefix: number): readonly string[] {
+  const step = family === 4 ? 8 : 4
+  const mask = (1n << BigInt(step)) - 1n
+  const found: string[] = []
+  for (let shift = bitsOf(family) - prefix; shift < bitsOf(family); shift += step) {
+    const label = (value >> BigInt(shift)) & mask
+    found.push(family === 4 ? label.toString() : label.toString(16))
+  }
+  return found
+}
+
+function root(family: 4 | 6): string {
+  return family === 4 ? 'in-addr.arpa' : 'ip6.arpa'
+}
