@@ -1,0 +1,288 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { count } from '../../test/counts.ts'
+import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
+import { createFifo } from './fifo.ts'
+import { createQueue, type WorkQueue } from './queue.ts'
+
+const retry = { firstMs: 5, maxMs: 40 }
+
+function queueAt(): { readonly queue: WorkQueue; readonly clock: ManualClock } {
+  const clock = manualClock()
+  return { clock, queue: createQueue({ clock, retry }) }
+}
+
+describe('the work queue', () => {
+  it('gives keys in the order of their asking, each once', async () => {
+    const { queue } = queueAt()
+    for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key)
+    expect([await queue.next(), await queue.next(), await queue.next()]).toEqual(['a', 'b', 'c'])
+    expect(queue.length()).toBe(0)
+  })
+
+  it('hands a key to a worker that already waits', async () => {
+    const { queue } = queueAt()
+    const taken = queue.next()
+    queue.add('a')
+    expect(await taken).toBe('a')
+    expect(queue.idle()).toBe(false)
+    queue.done('a')
+    expect(queue.idle()).toBe(true)
+  })
+
+  it('makes one look of a burst of wishes, even when a worker already waits', async () => {
+    const { queue } = queueAt()
+    const taken = queue.next()
+    for (const key of ['a', 'a', 'a']) queue.add(key)
+    expect(await taken).toBe('a')
+    queue.done('a')
+    expect(queue.idle()).toBe(true)
+  })
+
+  it('gives a key that is asked for while worked on again after, never meanwhile', async () => {
+    const { queue } = queueAt()
+    queue.add('a')
+    await queue.next()
+    queue.add('a')
+    queue.add('a')
+    expect(queue.length()).toBe(0)
+    queue.done('a')
+    expect(queue.length()).toBe(1)
+    expect(await queue.next()).toBe('a')
+    queue.done('a')
+    expect(queue.idle()).toBe(true)
+  })
+
+  it('keeps a busy key behind those who asked before it came back', async () => {
+    const { queue } = queueAt()
+    queue.add('busy')
+    await queue.next()
+    queue.add('busy')
+    queue.add('patient')
+    queue.done('busy')
+    expect([await queue.next(), await queue.next()]).toEqual(['patient', 'busy'])
+  })
+
+  it('gives a delayed key when its time has come, and of several wishes keeps the earliest', () => {
+    const { queue, clock } = queueAt()
+    queue.addAfter('a', 100)
+    queue.addAfter('a', 50)
+    queue.addAfter('a', 80)
+    clock.advance(49)
+    expect(queue.length()).toBe(0)
+    clock.advance(1)
+    expect(queue.length()).toBe(1)
+    expect(clock.waiting()).toEqual([])
+  })
+
+  it('takes a delay that is no delay as now', () => {
+    const { queue } = queueAt()
+    for (const [key, ms] of Object.entries({ zero: 0, past: -5, nonsense: Number.NaN }))
+      queue.addAfter(key, ms)
+    expect(queue.length()).toBe(3)
+  })
+
+  it('doubles the delay of a key that fails again and again, up to the cap, until it is forgotten', () => {
+    const { queue, clock } = queueAt()
+    const delays = Array.from({ length: 5 }, () => {
+      queue.addRateLimited('a')
+      const [delay = 0] = clock.waiting()
+      clock.advance(delay)
+      return delay
+    })
+    expect(delays).toEqual([5, 10, 20, 40, 40])
+    expect(queue.retries('a')).toBe(5)
+    queue.forget('a')
+    queue.addRateLimited('a')
+    expect(clock.waiting()).toEqual([5])
+  })
+
+  it('ends every wait when it stops, and leaves no timer', async () => {
+    const { queue, clock } = queueAt()
+    const waiting = [queue.next(), queue.next()]
+    queue.addAfter('later', 10)
+    queue.stop()
+    queue.add('too late')
+    queue.addRateLimited('too late')
+    expect(await Promise.all([...waiting, queue.next()])).toEqual([undefined, undefined, undefined])
+    expect(clock.waiting()).toEqual([])
+  })
+
+  it('tells its observer how deep it is and how long keys waited and were worked on', async () => {
+    const clock = manualClock()
+    const told: unknown[] = []
+    const queue = createQueue({
+      clock,
+      observer: {
+        added: (depth) => told.push(['added', depth]),
+        taken: (depth, ms) => told.push(['taken', depth, ms]),
+        finished: (ms) => told.push(['finished', ms]),
+        retried: () => told.push(['retried']),
+      },
+    })
+    queue.add('a')
+    clock.advance(7)
+    await queue.next()
+    clock.advance(3)
+    queue.addRateLimited('a')
+    queue.done('a')
+    expect(told).toEqual([['added', 1], ['taken', 0, 7], ['retried'], ['finished', 3]])
+  })
+
+  it('drains in a time that grows with the number of keys, not with its square', () => {
+    const moves = (total: number): number => {
+      const fifo = createFifo<number>()
+      for (let item = 0; item < total; item += 1) fifo.push(item)
+      let sum = 0
+      for (let item = fifo.shift(); item !== undefined; item = fifo.shift()) sum += item
+      return sum
+    }
+    // A million shifts of an array would take minutes: the test's time-out is the assertion.
+    expect(moves(1_000_000)).toBe((1_000_000 * 999_999) / 2)
+  })
+})
+
+/** The queue as simply as it can be said: lists, and a look at every element. */
+class Model {
+  time = 0
+  made = 0
+  stopped = false
+  ready: string[] = []
+  readonly again = new Set<string>()
+  readonly working = new Set<string>()
+  readonly failures = new Map<string, number>()
+  delayed: { key: string; at: number; order: number }[] = []
+
+  add(key: string): void {
+    if (this.stopped || this.ready.includes(key)) return
+    if (this.working.has(key)) this.again.add(key)
+    else this.ready.push(key)
+  }
+  addAfter(key: string, ms: number): void {
+    if (this.stopped) return
+    if (ms <= 0) return this.add(key)
+    const at = this.time + ms
+    if (this.delayed.some((one) => one.key === key && one.at <= at)) return
+    this.made += 1
+    this.delayed = [...this.delayed.filter((one) => one.key !== key), { key, at, order: this.made }]
+  }
+  addRateLimited(key: string): void {
+    if (this.stopped) return
+    const before = this.failures.get(key) ?? 0
+    this.failures.set(key, before + 1)
+    this.addAfter(key, Math.min(retry.maxMs, retry.firstMs * 2 ** before))
+  }
+  advance(ms: number): void {
+    this.time += ms
+    const due = this.delayed.filter((one) => one.at <= this.time)
+    this.delayed = this.delayed.filter((one) => one.at > this.time)
+    for (const { key } of due.sort((a, b) => a.at - b.at || a.order - b.order)) this.add(key)
+  }
+  next(): string | undefined {
+    const key = this.ready.shift()
+    if (key !== undefined) this.working.add(key)
+    return key
+  }
+  done(key: string): void {
+    this.working.delete(key)
+    if (this.again.delete(key)) this.ready.push(key)
+  }
+}
+
+type Step =
+  | { readonly kind: 'add' | 'limit' | 'done' | 'forget'; readonly key: string }
+  | { readonly kind: 'after'; readonly key: string; readonly ms: number }
+  | { readonly kind: 'advance'; readonly ms: number }
+  | { readonly kind: 'next' }
+
+const keys = fc.constantFrom('a', 'b', 'c', 'd')
+const delays = fc.integer({ min: 0, max: 60 })
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('add', 'limit', 'done', 'forget'), key: keys }),
+  fc.record({ kind: fc.constant('after'), key: keys, ms: delays }),
+  fc.record({ kind: fc.constant('advance'), ms: delays }),
+  fc.constant({ kind: 'next' }),
+)
+
+describe('the work queue, against its model', () => {
+  it('gives the same keys in the same order, whatever happens', async () => {
+    const run = async (sequence: readonly Step[]): Promise<void> => {
+      const { queue, clock } = queueAt()
+      const model = new Model()
+      for (const step of sequence) await take(step, queue, clock, model)
+      expect(queue.length()).toBe(model.ready.length)
+      for (const key of model.working) {
+        queue.done(key)
+        model.done(key)
+      }
+      for (let key = model.next(); key !== undefined; key = model.next()) expect(await queue.next()).toBe(key)
+      expect(queue.length()).toBe(0)
+    }
+    const property = fc.asyncProperty(fc.array(steps, { maxLength: 80 }), run)
+    await fc.assert(property, { numRuns: count({ test: 500, soak: 20_000 }) })
+  })
+
+  it('never gives a key to two workers, and loses no wish, with workers that overlap', async () => {
+    const run = async (wishes: readonly string[], workers: number): Promise<void> => {
+      const { queue, clock } = queueAt()
+      const busy = new Set<string>()
+      const lookedAfter = new Map<string, number>()
+      let moment = 0
+      const work = async (): Promise<void> => {
+        for (let key = await queue.next(); key !== undefined; key = await queue.next()) {
+          expect(busy.has(key)).toBe(false)
+          busy.add(key)
+          lookedAfter.set(key, moment)
+          await clock.sleep(3)
+          busy.delete(key)
+          queue.done(key)
+        }
+      }
+      const all = Array.from({ length: workers }, work)
+      const wishedAt = new Map<string, number>()
+      for (const key of wishes) {
+        moment += 1
+        wishedAt.set(key, moment)
+        queue.add(key)
+        await clock.settle(1)
+      }
+      while (!queue.idle()) await clock.settle(1)
+      for (const [key, at] of wishedAt) expect(lookedAfter.get(key)).toBeGreaterThanOrEqual(at)
+      queue.stop()
+      await Promise.all(all)
+    }
+    const property = fc.asyncProperty(fc.array(keys, { maxLength: 25 }), fc.integer({ min: 1, max: 4 }), run)
+    await fc.assert(property, { numRuns: count({ test: 40, soak: 2_000 }) })
+  })
+})
+
+async function take(step: Step, queue: WorkQueue, clock: ManualClock, model: Model): Promise<void> {
+  switch (step.kind) {
+    case 'add':
+      queue.add(step.key)
+      return model.add(step.key)
+    case 'limit':
+      queue.addRateLimited(step.key)
+      return model.addRateLimited(step.key)
+    case 'forget':
+      queue.forget(step.key)
+      model.failures.delete(step.key)
+      return
+    case 'after':
+      queue.addAfter(step.key, step.ms)
+      return model.addAfter(step.key, step.ms)
+    case 'advance':
+      clock.advance(step.ms)
+      return model.advance(step.ms)
+    case 'done':
+      if (!model.working.has(step.key)) return
+      queue.done(step.key)
+      return model.done(step.key)
+    case 'next': {
+      // With nothing ready a worker would wait, and take the next key at once: the model knows no waiting.
+      const expected = model.next()
+      if (expected !== undefined) expect(await queue.next()).toBe(expected)
+      return settled()
+    }
+  }
+}
