@@ -1,0 +1,135 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { KubeObject } from '../api/object.ts'
+import { type Change, createCache } from './cache.ts'
+
+function pool(
+  name: string,
+  version: string,
+  network = 'internalapi',
+  namespace = 'metallb-system',
+): KubeObject {
+  return {
+    apiVersion: 'metallb.io/v1beta1',
+    kind: 'IPAddressPool',
+    metadata: { name, namespace, resourceVersion: version, labels: { network } },
+    spec: { addresses: [] },
+  }
+}
+
+const networks = (object: KubeObject): readonly string[] => [object.metadata.labels?.['network'] ?? '']
+const names = (objects: readonly KubeObject[]): readonly string[] => objects.map((one) => one.metadata.name)
+const inWords = (change: Change): string => `${change.kind} ${change.object.metadata.name}`
+
+describe('the cache', () => {
+  it('finds objects by key, by namespace and by declared index', () => {
+    const cache = createCache({ indexes: { network: networks } })
+    cache.replace([pool('a', '1'), pool('b', '2', 'storage'), pool('c', '3', 'storage', 'elsewhere')])
+    expect(cache.get('metallb-system/a')?.metadata.resourceVersion).toBe('1')
+    expect(names(cache.list('metallb-system'))).toEqual(['a', 'b'])
+    expect(names(cache.by('network', 'storage'))).toEqual(['b', 'c'])
+    expect(cache.by('network', 'tenant')).toEqual([])
+  })
+
+  it('moves an object to its new place in an index, and out of it', () => {
+    const cache = createCache({ indexes: { network: networks } })
+    cache.set(pool('a', '1', 'storage'))
+    cache.set(pool('a', '2', 'tenant'))
+    expect(cache.by('network', 'storage')).toEqual([])
+    expect(names(cache.by('network', 'tenant'))).toEqual(['a'])
+    cache.delete(pool('a', '3'))
+    expect(cache.by('network', 'tenant')).toEqual([])
+    expect(cache.list('metallb-system')).toEqual([])
+  })
+
+  it('fills an index that is declared late, and refuses one name for two meanings', () => {
+    const cache = createCache()
+    cache.set(pool('a', '1', 'storage'))
+    expect(() => cache.by('network', 'storage')).toThrow('no index network was declared')
+    cache.declareIndex('network', networks)
+    cache.declareIndex('network', networks)
+    expect(names(cache.by('network', 'storage'))).toEqual(['a'])
+    expect(() => cache.declareIndex('network', () => [])).toThrow('declared twice')
+  })
+
+  it('tells listeners of every change, what was there before included, and of nothing else', () => {
+    const cache = createCache()
+    cache.set(pool('early', '1'))
+    const told: Change[] = []
+    const end = cache.subscribe((change) => told.push(change))
+    cache.set(pool('a', '2'))
+    cache.set(pool('a', '2'))
+    cache.set(pool('a', '3'))
+    cache.delete(pool('a', '4'))
+    cache.delete(pool('a', '4'))
+    end()
+    cache.set(pool('unheard', '5'))
+    expect(told.map(inWords)).toEqual(['added early', 'added a', 'modified a', 'deleted a'])
+    expect(told[2]).toMatchObject({ previous: { metadata: { resourceVersion: '2' } } })
+    // The delete event carries the last state, which may be newer than any that was seen.
+    expect(told[3]).toMatchObject({ object: { metadata: { resourceVersion: '4' } } })
+  })
+
+  it('takes a whole list as the truth: what is missing in it is deleted, what is the same is not told', () => {
+    const cache = createCache()
+    cache.replace([pool('kept', '1'), pool('changed', '2'), pool('gone', '3')])
+    const told: string[] = []
+    cache.subscribe((change) => told.push(inWords(change)))
+    told.length = 0
+    cache.replace([pool('kept', '1'), pool('changed', '9'), pool('new', '10')])
+    expect(told).toEqual(['deleted gone', 'modified changed', 'added new'])
+  })
+
+  it('is synced after the first whole list, even an empty one, not after a single object', async () => {
+    const cache = createCache()
+    cache.set(pool('a', '1'))
+    expect(cache.synced()).toBe(false)
+    cache.replace([])
+    await cache.whenSynced()
+    expect(cache.synced()).toBe(true)
+  })
+
+  it('makes a reader who writes fail, when asked to', () => {
+    const cache = createCache({ freeze: true })
+    cache.set(pool('a', '1'))
+    const spec = cache.get('metallb-system/a')?.['spec'] as { addresses: string[] }
+    expect(() => spec.addresses.push('10.0.0.1-10.0.0.2')).toThrow(TypeError)
+  })
+
+  it('notes an own write made on the version it holds, and tells of it once', () => {
+    const cache = createCache()
+    cache.set(pool('a', '1'))
+    const told: string[] = []
+    cache.subscribe((change) => told.push(inWords(change)))
+    expect(cache.note(pool('a', '2'), '1')).toBe(true)
+    cache.set(pool('a', '2'))
+    expect(told).toEqual(['added a', 'modified a'])
+  })
+
+  it('does not note a write when the watch was faster, nor one to an object that is gone', () => {
+    const cache = createCache()
+    cache.set(pool('a', '3'))
+    expect(cache.note(pool('a', '2'), '1')).toBe(false)
+    expect(cache.note(pool('never', '2'), '1')).toBe(false)
+    expect(cache.get('metallb-system/a')?.metadata.resourceVersion).toBe('3')
+  })
+
+  it('ends at the truth however notes of own writes and events of the watch interleave', () => {
+    // The versions of one object, in order; some of the writes are ours. Their answers arrive at any time.
+    const step = fc.record({ ours: fc.boolean(), delay: fc.nat({ max: 6 }) })
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (writes) => {
+        const cache = createCache()
+        cache.set(pool('a', 'v0'))
+        const actions = writes.flatMap(({ ours, delay }, at) => {
+          const written = pool('a', `v${at + 1}`)
+          const event = { when: at * 2 + 3, run: () => cache.set(written) }
+          const answer = { when: at * 2 + delay, run: () => cache.note(written, `v${at}`) }
+          return ours ? [event, answer] : [event]
+        })
+        for (const { run } of actions.sort((a, b) => a.when - b.when)) run()
+        expect(cache.get('metallb-system/a')?.metadata.resourceVersion).toBe(`v${writes.length}`)
+      }),
+    )
+  })
+})

@@ -1,0 +1,187 @@
+/**
+ * The cache: what the cluster held when it was last heard of, by key and by declared indexes.
+ *
+ * A reflector writes it, controllers read it. It tells its listeners of every change, and of nothing else.
+ */
+import type { KubeObject } from '../api/object.ts'
+import { keyOf } from './key.ts'
+
+export type Change<T extends KubeObject = KubeObject> =
+  | { readonly kind: 'added'; readonly object: T }
+  | { readonly kind: 'modified'; readonly object: T; readonly previous: T }
+  | { readonly kind: 'deleted'; readonly object: T }
+
+/** The values under which an object can be found: names of pools, owners, addresses. */
+export type IndexOf<T extends KubeObject = KubeObject> = (object: T) => readonly string[]
+
+export interface CacheReader<T extends KubeObject = KubeObject> {
+  readonly get: (key: string) => T | undefined
+  readonly list: (namespace?: string) => readonly T[]
+  /** The objects that a declared index files under this value. */
+  readonly by: (index: string, value: string) => readonly T[]
+  readonly size: () => number
+  /** Whether the first whole list is in: before it, absence means nothing. */
+  readonly synced: () => boolean
+  /** Resolves when the first whole list is in. */
+  readonly whenSynced: () => Promise<void>
+  /** Tells what is there now, then every change, synchronously. The answer ends it. */
+  readonly subscribe: (listener: (change: Change<T>) => void) => () => void
+}
+
+export interface Cache<T extends KubeObject = KubeObject> extends CacheReader<T> {
+  readonly declareIndex: (name: string, valuesOf: IndexOf<T>) => void
+  readonly set: (object: T) => void
+  readonly delete: (object: T) => void
+  /** A whole list: what is not in it is gone. */
+  readonly replace: (objects: readonly T[]) => void
+  /**
+   * What we wrote ourselves, before the watch tells of it. It is taken only if the cache still holds the very
+   * version that the write was made on: versions can be compared for equality alone, and any other version may be
+   * newer than ours. For the same reason there is no way to note a create: its delete may have been seen already.
+   */
+  readonly note: (written: T, basedOn: string) => boolean
+}
+
+export interface CacheOptions<T extends KubeObject> {
+  readonly indexes?: Readonly<Record<string, IndexOf<T>>>
+  /** Freezes every object to its depth, so that a reader who writes fails at once. For tests: it costs time. */
+  readonly freeze?: boolean
+}
+
+interface Index<T extends KubeObject> {
+  readonly valuesOf: IndexOf<T>
+  readonly keys: Map<string, Set<string>>
+}
+
+export function createCache<T extends KubeObject = KubeObject>(options: CacheOptions<T> = {}): Cache<T> {
+  const objects = new Map<string, T>()
+  const indexes = new Map<string, Index<T>>()
+  const listeners = new Set<(change: Change<T>) => void>()
+  const settle = createSettle()
+
+  const declareIndex = (name: string, valuesOf: IndexOf<T>): void => {
+    const known = indexes.get(name)
+    if (known?.valuesOf === valuesOf) return
+    if (known) throw new Error(`the index ${name} is declared twice, with two meanings`)
+    const index: Index<T> = { valuesOf, keys: new Map() }
+    indexes.set(name, index)
+    for (const [key, object] of objects) refile(index, key, undefined, object)
+  }
+  const byNamespace: Index<T> = {
+    valuesOf: (object) => [object.metadata.namespace ?? ''],
+    keys: new Map(),
+  }
+  for (const [name, valuesOf] of Object.entries(options.indexes ?? {})) declareIndex(name, valuesOf)
+
+  const found = (keys: ReadonlySet<string> | undefined): readonly T[] =>
+    [...(keys ?? [])].flatMap((key) => objects.get(key) ?? [])
+
+  const store = (key: string, previous: T | undefined, object: T | undefined): void => {
+    refile(byNamespace, key, previous, object)
+    for (const index of indexes.values()) refile(index, key, previous, object)
+    if (object) objects.set(key, object)
+    else objects.delete(key)
+  }
+
+  const tell = (change: Change<T>): void => {
+    for (const listener of listeners) listener(change)
+  }
+
+  const set = (given: T): void => {
+    const key = keyOf(given.metadata)
+    const previous = objects.get(key)
+    if (previous && sameVersion(previous, given)) return
+    const object = options.freeze ? deepFreeze(given) : given
+    store(key, previous, object)
+    tell(previous ? { kind: 'modified', object, previous } : { kind: 'added', object })
+  }
+
+  const remove = (key: string, last: T): void => {
+    const previous = objects.get(key)
+    if (!previous) return
+    store(key, previous, undefined)
+    tell({ kind: 'deleted', object: last })
+  }
+
+  return {
+    get: (key) => objects.get(key),
+    list: (namespace) =>
+      namespace === undefined ? [...objects.values()] : found(byNamespace.keys.get(namespace)),
+    by: (name, value) => {
+      const index = indexes.get(name)
+      if (!index) throw new Error(`no index ${name} was declared`)
+      return found(index.keys.get(value))
+    },
+    size: () => objects.size,
+    synced: settle.settled,
+    whenSynced: settle.whenSettled,
+    subscribe: (listener) => {
+      listeners.add(listener)
+      for (const object of objects.values()) listener({ kind: 'added', object })
+      return () => listeners.delete(listener)
+    },
+    declareIndex,
+    set,
+    delete: (object) => remove(keyOf(object.metadata), object),
+    replace: (list) => {
+      const kept = new Set(list.map((object) => keyOf(object.metadata)))
+      for (const [key, object] of objects) if (!kept.has(key)) remove(key, object)
+      for (const object of list) set(object)
+      settle.settle()
+    },
+    note: (written, basedOn) => {
+      const held = objects.get(keyOf(written.metadata))
+      if (held?.metadata.resourceVersion !== basedOn) return false
+      set(written)
+      return true
+    },
+  }
+}
+
+/** Moves a key from where the old object was filed to where the new one belongs. */
+function refile<T extends KubeObject>(index: Index<T>, key: string, previous?: T, object?: T): void {
+  const before = new Set(previous ? index.valuesOf(previous) : [])
+  const after = new Set(object ? index.valuesOf(object) : [])
+  for (const value of before) {
+    if (after.has(value)) continue
+    const keys = index.keys.get(value)
+    keys?.delete(key)
+    if (keys?.size === 0) index.keys.delete(value)
+  }
+  for (const value of after) {
+    const keys = index.keys.get(value)
+    if (keys) keys.add(key)
+    else index.keys.set(value, new Set([key]))
+  }
+}
+
+function sameVersion(one: KubeObject, other: KubeObject): boolean {
+  const version = one.metadata.resourceVersion
+  return version !== undefined && version === other.metadata.resourceVersion
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const inner of Object.values(value)) deepFreeze(inner)
+  return Object.freeze(value)
+}
+
+function createSettle(): {
+  readonly settle: () => void
+  readonly settled: () => boolean
+  readonly whenSettled: () => Promise<void>
+} {
+  let resolve = (): void => {}
+  let done = false
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return {
+    settle: () => {
+      done = true
+      resolve()
+    },
+    settled: () => done,
+    whenSettled: () => promise,
+  }
+}
