@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest'
+import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
+import type { KubeObject } from '../api/object.ts'
+import { type Cache, createCache } from './cache.ts'
+import { type Controller, createController, type RunningController, TerminalError } from './controller.ts'
+import { keyOf, type Request } from './key.ts'
+import type { LogEntry } from './log.ts'
+
+const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
+const retry = { firstMs: 10, maxMs: 80 }
+
+function configMap(name: string, version: string, labels: Readonly<Record<string, string>> = {}): KubeObject {
+  return { ...kind, metadata: { name, namespace: 'openstack', resourceVersion: version, labels } }
+}
+
+interface Stage {
+  readonly clock: ManualClock
+  readonly cache: Cache
+  readonly controller: RunningController
+  readonly looks: string[]
+  readonly outcomes: string[]
+  readonly entries: LogEntry[]
+  readonly stop: () => Promise<void>
+}
+
+async function started(
+  reconcile: Controller['reconcile'],
+  more: Partial<Controller> = {},
+  objects: readonly KubeObject[] = [],
+): Promise<Stage> {
+  const clock = manualClock()
+  const cache = createCache({ freeze: true })
+  const looks: string[] = []
+  const outcomes: string[] = []
+  const entries: LogEntry[] = []
+  const counted: Controller['reconcile'] = (request, context) => {
+    looks.push(keyOf(request))
+    return reconcile(request, context)
+  }
+  const controller = createController(
+    { name: 'test', watches: [{ kind }], retry, reconcile: counted, ...more },
+    {
+      clock,
+      cacheOf: () => cache,
+      log: (entry) => entries.push(entry),
+      observer: { reconciled: (outcome) => outcomes.push(outcome) },
+    },
+  )
+  const control = new AbortController()
+  const running = controller.run(control.signal)
+  cache.replace(objects)
+  await settled()
+  const stop = async (): Promise<void> => {
+    control.abort()
+    await running
+  }
+  return { clock, cache, controller, looks, outcomes, entries, stop }
+}
+
+describe('a controller', () => {
+  it('looks at every object that is there, then at every one that changes', async () => {
+    const stage = await started(async () => {}, {}, [configMap('a', '1'), configMap('b', '1')])
+    stage.cache.set(configMap('b', '2'))
+    await settled()
+    stage.cache.delete(configMap('a', '3'))
+    await settled()
+    expect(stage.looks).toEqual(['openstack/a', 'openstack/b', 'openstack/b', 'openstack/a'])
+    await stage.stop()
+  })
+
+  it('looks at nothing before its caches are whole', async () => {
+    const cache = createCache()
+    const looks: Request[] = []
+    const reconcile = async (request: Request): Promise<void> => void looks.push(request)
+    const controller = createController(
+      { name: 'test', watches: [{ kind }], reconcile },
+      { clock: manualClock(), cacheOf: () => cache },
+    )
+    const control = new AbortController()
+    const running = controller.run(control.signal)
+    cache.set(configMap('a', '1'))
+    await settled()
+    expect(looks).toEqual([])
+    cache.replace([configMap('a', '1')])
+    await settled()
+    expect(looks).toEqual([{ namespace: 'openstack', name: 'a' }])
+    control.abort()
+    await running
+  })
+
+  it('asks those whom a changed object concerned before as well as now', async () => {
+    const map = (object: KubeObject): readonly string[] => [object.metadata.labels?.['owner'] ?? 'nobody']
+    const stage = await started(async () => {}, { watches: [{ kind, map }] })
+    stage.cache.set(configMap('a', '1', { owner: 'old' }))
+    await settled()
+    stage.cache.set(configMap('a', '2', { owner: 'new' }))
+    await settled()
+    expect(stage.looks).toEqual(['old', 'old', 'new'])
+    await stage.stop()
+  })
+
+  it('retries what throws, later each time, and starts anew once it did well', async () => {
+    let failures = 3
+    const stage = await started(
+      async () => {
+        failures -= 1
+        if (failures >= 0) throw new Error('not yet')
+      },
+      {},
+      [configMap('a', '1')],
+    )
+    const times: number[] = []
+    while (stage.clock.waiting().length) {
+      const [delay = 0] = stage.clock.waiting()
+      times.push(delay)
+      await stage.clock.settle(delay)
+    }
+    expect(times).toEqual([10, 20, 40])
+    expect(stage.outcomes).toEqual(['error', 'error', 'error', 'success'])
+    expect(stage.entries.filter((entry) => entry.level === 'error')[0]).toMatchObject({
+      controller: 'test',
+      key: 'openstack/a',
+      reason: 'not yet',
+    })
+    failures = 1
+    stage.cache.set(configMap('a', '2'))
+    await settled()
+    expect(stage.clock.waiting()).toEqual([10])
+    await stage.stop()
+  })
+
+  it('tells the reconciler how often the key has failed', async () => {
+    const seen: number[] = []
+    const stage = await started(
+      async (_, { retries }) => {
+        seen.push(retries)
+        if (retries < 2) throw new Error('not yet')
+      },
+      {},
+      [configMap('a', '1')],
+    )
+    await stage.clock.settle(100)
+    expect(seen).toEqual([0, 1, 2])
+    await stage.stop()
+  })
+
+  it('does not retry a terminal error until something changes', async () => {
+    const stage = await started(
+      async () => {
+        throw new TerminalError('no such network')
+      },
+      {},
+      [configMap('a', '1')],
+    )
+    expect(stage.clock.waiting()).toEqual([])
+    stage.cache.set(configMap('a', '2'))
+    await settled()
+    expect(stage.outcomes).toEqual(['terminal', 'terminal'])
+    await stage.stop()
+  })
+
+  it('looks again after the time that the reconciler asked for', async () => {
+    const stage = await started(async () => ({ requeueAfterMs: 60_000 }), {}, [configMap('a', '1')])
+    await stage.clock.settle(120_000)
+    expect(stage.looks).toHaveLength(3)
+    await stage.stop()
+  })
+
+  it('survives a reconciler that throws before it is a promise, and a map that throws', async () => {
+    const map = (object: KubeObject): readonly string[] => {
+      if (object.metadata.name === 'bad') throw new Error('no owner')
+      return [object.metadata.name]
+    }
+    const reconcile = (): never => {
+      throw new Error('at once')
+    }
+    const stage = await started(reconcile, { watches: [{ kind, map }] }, [
+      configMap('bad', '1'),
+      configMap('a', '1'),
+    ])
+    expect(stage.looks).toEqual(['a'])
+    expect(stage.outcomes).toEqual(['error'])
+    expect(stage.entries.map((entry) => entry.message)).toContain('a map from object to keys failed')
+    await stage.stop()
+  })
+
+  it('runs as many looks at once as it has workers, and no key twice', async () => {
+    let now = 0
+    let most = 0
+    const objects = Array.from({ length: 20 }, (_, at) => configMap(`c${at}`, '1'))
+    const reconcile: Controller['reconcile'] = async (_, { clock }) => {
+      now += 1
+      most = Math.max(most, now)
+      await clock.sleep(5)
+      now -= 1
+    }
+    const stage = await started(reconcile, { workers: 4 }, objects)
+    await stage.clock.settle(200)
+    expect(most).toBe(4)
+    expect(stage.looks).toHaveLength(20)
+    expect(stage.controller.idle()).toBe(true)
+    await stage.stop()
+  })
+
+  it('breaks off a look that takes too long, and counts it as failed', async () => {
+    const reconcile: Controller['reconcile'] = async (_, { signal }) => {
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    }
+    const stage = await started(reconcile, { timeoutMs: 500 }, [configMap('a', '1')])
+    await stage.clock.settle(500)
+    expect(stage.outcomes).toEqual(['error'])
+    expect(stage.entries.at(-1)).toMatchObject({ reason: 'not done after 500 ms' })
+    await stage.stop()
+  })
+
+  it('tells a look to stop when the controller does, waits for it, and calls it no failure', async () => {
+    let ended = false
+    const reconcile: Controller['reconcile'] = async (_, { signal }) => {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      ended = true
+      throw new Error('broken off')
+    }
+    const stage = await started(reconcile, {}, [configMap('a', '1'), configMap('b', '1')])
+    await stage.stop()
+    expect(ended).toBe(true)
+    expect(stage.looks).toEqual(['openstack/a'])
+    expect(stage.outcomes).toEqual(['interrupted'])
+    expect(stage.clock.waiting()).toEqual([])
+  })
+
+  it('looks at what is asked for from outside', async () => {
+    const stage = await started(async () => {})
+    stage.controller.enqueue('openstack/by-hand')
+    await settled()
+    expect(stage.looks).toEqual(['openstack/by-hand'])
+    await stage.stop()
+  })
+
+  it('stops at once while its caches are not whole yet', async () => {
+    const controller = createController(
+      { name: 'test', watches: [{ kind }], reconcile: async () => {} },
+      { clock: manualClock(), cacheOf: () => createCache() },
+    )
+    const control = new AbortController()
+    const running = controller.run(control.signal)
+    control.abort()
+    await expect(running).resolves.toBeUndefined()
+  })
+})

@@ -1,0 +1,231 @@
+/**
+ * The controller loop: changes become keys, keys become looks, and what a look says decides about the next one.
+ *
+ * Level-triggered: a reconciler is told where to look, never what happened, so that a lost, doubled or late event
+ * changes nothing but the time. It knows no kind and no cluster.
+ */
+import { randomUUID } from 'node:crypto'
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import { reasonOf } from '../errors/failure.ts'
+import type { BackoffSettings } from './backoff.ts'
+import type { CacheReader, Change } from './cache.ts'
+import type { Clock } from './clock.ts'
+import { keyOf, type Request, requestOf } from './key.ts'
+import { type Log, silent, withFields } from './log.ts'
+import { createQueue, type QueueObserver } from './queue.ts'
+
+export interface ReconcileContext {
+  /** Fires when the controller stops, or when this look has taken too long. Pass it to every request. */
+  readonly signal: AbortSignal
+  readonly log: Log
+  readonly clock: Clock
+  /** How often this key has failed since it last did well. */
+  readonly retries: number
+}
+
+export interface Reconciled {
+  /** Look again after so long, whether or not something changes. */
+  readonly requeueAfterMs?: number
+}
+
+/**
+ * Brings one key's world in order. A throw asks for another look, later the more often it happens; a
+ * `TerminalError` says that another look at the same world would say the same.
+ */
+export type Reconcile = (
+  request: Request,
+  context: ReconcileContext,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a reconciler that has nothing to say need not say it
+) => Promise<Reconciled | void>
+
+/** Which objects a cache holds. */
+export interface Source {
+  readonly kind: GroupVersionKind
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+}
+
+export interface Watch extends Source {
+  /** Whom a change of this object concerns: keys of the controller's own kind. The object itself unless said. */
+  readonly map?: (object: KubeObject) => readonly string[]
+}
+
+export interface Controller {
+  readonly name: string
+  readonly watches: readonly Watch[]
+  readonly reconcile: Reconcile
+  /** How many keys are looked at at the same time. */
+  readonly workers?: number
+  /** After so long a look's signal fires. */
+  readonly timeoutMs?: number
+  readonly retry?: BackoffSettings
+}
+
+/** What one look came to. */
+export type Outcome =
+  | { readonly kind: 'success' }
+  | { readonly kind: 'requeue-after'; readonly ms: number }
+  | { readonly kind: 'error'; readonly error: unknown }
+  | { readonly kind: 'terminal'; readonly error: unknown }
+  | { readonly kind: 'interrupted' }
+
+/** Told what happens, for metrics. */
+export interface ControllerObserver {
+  readonly queue?: QueueObserver
+  readonly started?: (workers: number) => void
+  readonly active?: (workers: number) => void
+  readonly reconciled?: (outcome: Outcome['kind'], tookMs: number) => void
+}
+
+export interface ControllerDeps {
+  readonly clock: Clock
+  readonly cacheOf: (source: Source) => CacheReader
+  readonly log?: Log
+  readonly observer?: ControllerObserver
+}
+
+export interface RunningController {
+  readonly name: string
+  /** Asks for a look from outside: a timer, a file, another system. */
+  readonly enqueue: (key: string) => void
+  /** Nothing queued, nothing worked on. */
+  readonly idle: () => boolean
+  /** Works until the signal fires, then until the last look has ended. */
+  readonly run: (signal: AbortSignal) => Promise<void>
+}
+
+/** Another look at the same world would say the same: no retry until something changes. */
+export class TerminalError extends Error {
+  override readonly name = 'TerminalError'
+}
+
+export function createController(definition: Controller, deps: ControllerDeps): RunningController {
+  const { clock, cacheOf, log: plainLog = silent, observer = {} } = deps
+  const { name, watches, reconcile, workers = 1, timeoutMs, retry } = definition
+  const log = withFields(plainLog, { controller: name })
+  const queue = createQueue({
+    clock,
+    ...(retry && { retry }),
+    ...(observer.queue && { observer: observer.queue }),
+  })
+  let active = 0
+
+  const look = async (key: string, stop: AbortSignal): Promise<Outcome> => {
+    const control = new AbortController()
+    const onStop = (): void => control.abort(stop.reason)
+    if (stop.aborted) return { kind: 'interrupted' }
+    stop.addEventListener('abort', onStop)
+    const late = (): void => control.abort(new Error(`not done after ${timeoutMs} ms`))
+    const cancelTimeout = timeoutMs === undefined ? undefined : clock.after(timeoutMs, late)
+    try {
+      const said = await reconcile(requestOf(key), {
+        signal: control.signal,
+        clock,
+        retries: queue.retries(key),
+        log: withFields(log, { key, reconcileId: randomUUID() }),
+      })
+      const ms = said?.requeueAfterMs
+      return ms === undefined ? { kind: 'success' } : { kind: 'requeue-after', ms }
+    } catch (error) {
+      // What a stop broke off is no failure of the key: whoever runs next looks at everything again.
+      if (stop.aborted) return { kind: 'interrupted' }
+      return { kind: error instanceof TerminalError ? 'terminal' : 'error', error }
+    } finally {
+      cancelTimeout?.()
+      stop.removeEventListener('abort', onStop)
+    }
+  }
+
+  const decide = (key: string, outcome: Outcome): void => {
+    switch (outcome.kind) {
+      case 'success':
+        queue.forget(key)
+        return
+      case 'requeue-after':
+        queue.forget(key)
+        queue.addAfter(key, outcome.ms)
+        return
+      case 'error':
+        log({ level: 'error', message: 'reconcile failed', key, reason: reasonOf(outcome.error) })
+        queue.addRateLimited(key)
+        return
+      case 'terminal':
+        log({ level: 'error', message: 'reconcile gave up', key, reason: reasonOf(outcome.error) })
+        queue.forget(key)
+        return
+      case 'interrupted':
+        return
+    }
+  }
+
+  const work = async (stop: AbortSignal): Promise<void> => {
+    for (let key = await queue.next(); key !== undefined; key = await queue.next()) {
+      active += 1
+      observer.active?.(active)
+      const began = clock.elapsed()
+      const outcome = await look(key, stop)
+      decide(key, outcome)
+      active -= 1
+      observer.active?.(active)
+      observer.reconciled?.(outcome.kind, clock.elapsed() - began)
+      queue.done(key)
+    }
+  }
+
+  const enqueueAll = (watch: Watch, object: KubeObject): void => {
+    try {
+      for (const key of watch.map ? watch.map(object) : [keyOf(object.metadata)]) queue.add(key)
+    } catch (error) {
+      // A map that throws must not stop the cache that tells of the change, nor its other listeners.
+      const fields = { kind: watch.kind.kind, key: keyOf(object.metadata), reason: reasonOf(error) }
+      log({ level: 'error', message: 'a map from object to keys failed', ...fields })
+    }
+  }
+
+  const listen = (watch: Watch, cache: CacheReader): (() => void) =>
+    cache.subscribe((change: Change) => {
+      // Whom it concerned before matters as much as whom it concerns now.
+      if (change.kind === 'modified') enqueueAll(watch, change.previous)
+      enqueueAll(watch, change.object)
+    })
+
+  return {
+    name,
+    enqueue: queue.add,
+    idle: queue.idle,
+    run: async (signal) => {
+      const caches = watches.map((watch) => ({ watch, cache: cacheOf(watch) }))
+      const ends = caches.map(({ watch, cache }) => listen(watch, cache))
+      const stop = (): void => queue.stop()
+      if (signal.aborted) stop()
+      signal.addEventListener('abort', stop)
+      try {
+        await untilSynced(
+          caches.map(({ cache }) => cache),
+          signal,
+        )
+        if (signal.aborted) return
+        observer.started?.(workers)
+        log({ level: 'info', message: 'controller started', workers })
+        await Promise.all(Array.from({ length: workers }, () => work(signal)))
+        log({ level: 'info', message: 'controller stopped' })
+      } finally {
+        signal.removeEventListener('abort', stop)
+        for (const end of ends) end()
+      }
+    },
+  }
+}
+
+/** Resolves when every cache is whole, or the signal has fired. */
+export async function untilSynced(caches: readonly CacheReader[], signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  let giveUp = (): void => {}
+  const stopped = new Promise<void>((resolve) => {
+    giveUp = resolve
+  })
+  signal.addEventListener('abort', giveUp)
+  await Promise.race([Promise.all(caches.map((cache) => cache.whenSynced())), stopped])
+  signal.removeEventListener('abort', giveUp)
+}
