@@ -2,6 +2,8 @@
  * The world as a command sees it: streams, environment, terminal. Passed in, so that a test can be the terminal.
  */
 
+import { processTerminal, type Terminal } from './terminal.ts'
+
 export interface Io {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
@@ -13,6 +15,8 @@ export interface Io {
   /** Colour on this stream; off for NO_COLOR, TERM=dumb and pipes. */
   readonly colour: { readonly stdout: boolean; readonly stderr: boolean }
   readonly columns: number
+  /** Where progress may be drawn; absent for pipes, CI and TERM=dumb. */
+  readonly terminal?: Terminal
   /** Aborted by the first Ctrl-C: finish the write in flight, then stop. */
   readonly stop: AbortSignal
 }
@@ -32,6 +36,7 @@ export function processIo(): Io {
     interactive: Boolean(stdin.isTTY && stderr.isTTY) && !env['CI'],
     colour: { stdout: Boolean(stdout.isTTY) && !plain, stderr: Boolean(stderr.isTTY) && !plain },
     columns: stdout.columns ?? stderr.columns ?? 80,
+    ...(stderr.isTTY && env['TERM'] !== 'dumb' && !env['CI'] && { terminal: processTerminal(stderr) }),
     stop: stop.signal,
   }
 }

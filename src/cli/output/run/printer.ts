@@ -1,0 +1,33 @@
+/** A printer turns the stream of a run's events into what somebody reads: one interface, three hands. */
+import { InvalidArgumentError, Option } from 'commander'
+import type { EventSink } from '../../../run/events.ts'
+import type { Io } from '../../io.ts'
+import { jsonlPrinter } from './jsonl.ts'
+import { linesPrinter } from './lines.ts'
+import { ttyPrinter } from './tty.ts'
+
+export interface Printer {
+  readonly sink: EventSink
+  /** After the last event: gives back what was taken from the terminal. May be called twice. */
+  readonly close: () => void
+}
+
+const eventFormats = ['auto', 'lines', 'jsonl'] as const
+export type EventFormat = (typeof eventFormats)[number]
+
+export function eventsOption(): Option {
+  return new Option('--events <format>', `progress on stderr: ${eventFormats.join('|')}`)
+    .default('auto')
+    .argParser((text: string) => {
+      const format = eventFormats.find((one) => one === text)
+      if (!format) throw new InvalidArgumentError(`known formats: ${eventFormats.join(', ')}.`)
+      return format
+    })
+}
+
+/** A live tree for a person at a terminal, lines for everybody else. */
+export function choosePrinter(format: EventFormat, io: Io): Printer {
+  if (format === 'jsonl') return jsonlPrinter(io.stderr)
+  if (format === 'auto' && io.terminal) return ttyPrinter(io.terminal, { colour: io.colour.stderr })
+  return linesPrinter(io.stderr, { colour: io.colour.stderr })
+}

@@ -1,0 +1,28 @@
+/** The end of a run in a few lines: how each cloud fared, how long each stage took, what was skipped and why. */
+import pc from 'picocolors'
+import type { RunReport, StageReport } from '../../../run/engine.ts'
+import { formatTable } from '../table.ts'
+import { duration, oneLine } from './text.ts'
+
+export function formatSummary(report: RunReport, io: { columns: number; colour: boolean }): string {
+  const { green, red, yellow, bold } = pc.createColors(io.colour)
+  const paint = { done: green, failed: red, stopped: yellow }[report.outcome]
+  const rows = report.stages.map((stage) => [
+    stage.cloud ?? '-',
+    stage.name,
+    stage.outcome,
+    stage.ms === 0 || stage.outcome === 'skipped' ? '' : duration(stage.ms),
+    stage.reason === undefined ? '' : oneLine(stage.reason),
+  ])
+  const table = formatTable(['CLOUD', 'STAGE', 'OUTCOME', 'TIME', 'WHY'], rows, io.columns)
+  return `${table}\n${bold(paint(report.outcome))} after ${duration(report.ms)}: ${tally(report.stages)}\n`
+}
+
+/** `6 done, 2 skipped`: only what there is. */
+function tally(stages: readonly StageReport[]): string {
+  return (['done', 'skipped', 'failed', 'blocked', 'stopped'] as const)
+    .map((outcome) => ({ outcome, many: stages.filter((stage) => stage.outcome === outcome).length }))
+    .filter(({ many }) => many > 0)
+    .map(({ outcome, many }) => `${many} ${outcome}`)
+    .join(', ')
+}
