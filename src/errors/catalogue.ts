@@ -2,13 +2,14 @@
  * The catalogue: every problem that Stackloom can report, by code. `docs/findings/` is generated from it.
  *
  * One file per area; ranges as in DESIGN: SL1 errors, kube, sandbox; SL2 site, plan; SL3 render; SL4 deploy;
- * SL5 ipam; SL6 dns; SL7 data plane; SL8 lab; SL9 verify, doctor.
+ * SL5 ipam; SL6 dns; SL7 data plane (SL70 configuration snippets); SL8 lab; SL9 verify, doctor.
  */
 import * as common from './common.ts'
 import * as dataplane from './dataplane.ts'
 import * as deploy from './deploy.ts'
 import * as dns from './dns.ts'
 import type { ListedProblem } from './finding.ts'
+import * as ini from './ini.ts'
 import * as ipam from './ipam.ts'
 import * as kube from './kube.ts'
 import * as lab from './lab.ts'
@@ -22,6 +23,7 @@ const areas: readonly object[] = [
   dataplane,
   deploy,
   dns,
+  ini,
   ipam,
   kube,
   lab,

@@ -1,0 +1,45 @@
+/**
+ * `$name` in a value: oslo.config puts another option's value there when the option is read, and fails then if there
+ * is no such option. `$$` and `\$` are a plain dollar.
+ */
+
+// The four letters are those that Python takes for i, k and s when it ignores case.
+const LETTER = '_a-zA-Z\\u0130\\u0131\\u017f\\u212a'
+const NAME = `[${LETTER}][.${LETTER}0-9]*`
+const REFERENCE = new RegExp(`\\$(?:(\\$)|(${NAME})|\\{(${NAME})\\})?`, 'g')
+
+/** The options that a value refers to, as written: `my_ip`, `libvirt.virt_type`. */
+export function references(value: string): readonly string[] {
+  const found = [...plainDollars(value).matchAll(REFERENCE)].map((match) => match[2] ?? match[3])
+  return found.filter((name) => name !== undefined)
+}
+
+export type Expansion =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'unknown-option'; readonly name: string }
+
+/** The value as the service sees it. `lookup` knows the options; the first unknown one ends it, as in oslo.config. */
+export function expand(value: string, lookup: (name: string) => string | undefined): Expansion {
+  let unknown: string | undefined
+  const expanded = plainDollars(value).replace(REFERENCE, (whole, escaped, named, braced) => {
+    if (escaped) return '$'
+    const name: string | undefined = named ?? braced
+    if (name === undefined || unknown !== undefined) return whole
+    const found = lookup(name)
+    if (found === undefined) unknown = name
+    return found ?? whole
+  })
+  return unknown === undefined
+    ? { kind: 'value', value: expanded }
+    : { kind: 'unknown-option', name: unknown }
+}
+
+/** A text written so that the service reads exactly it, dollars included: for passwords and URLs. */
+export function literal(text: string): string {
+  // After a backslash `$$` would be read as an escape and a lone dollar, so there the other spelling is used.
+  return text.replace(/\\?\$/g, (dollar) => (dollar === '$' ? '$$' : '\\\\$'))
+}
+
+function plainDollars(value: string): string {
+  return value.replaceAll('\\$', '$$$$')
+}
