@@ -75,6 +75,10 @@ export interface KubeReader {
     options?: { readonly signal?: AbortSignal },
   ) => Promise<KubeObject | undefined>
   readonly list: (kind: GroupVersionKind, options?: ListOptions) => Promise<ObjectList>
+  /**
+   * Ends when the server ends the watch or the signal is aborted; throws ApiError otherwise (`expired`: list again;
+   * `timeout`: nothing came for `idleMs`). Never retries: resuming belongs to the reflector.
+   */
   readonly watch: (kind: GroupVersionKind, options: WatchOptions) => AsyncIterable<WatchEvent>
   /** Where a kind is served, or undefined; asks again when the kind was unknown so far. */
   readonly resource: (kind: GroupVersionKind) => Promise<Resource | undefined>

@@ -1,0 +1,74 @@
+/**
+ * Whole lists, page by page: one consistent version of everything, or an error.
+ */
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import { isApiError, malformed } from './api-error.ts'
+import type { ListOptions, ObjectList } from './client.ts'
+import { subjectOf } from './paths.ts'
+import type { Call } from './transport.ts'
+
+const PAGE = 500
+/** How often a list that grows too old between two pages is begun anew before it is asked for in one piece. */
+const RESTARTS = 2
+
+export interface ListErrand {
+  readonly kind: GroupVersionKind
+  readonly path: string
+  readonly options: ListOptions
+  readonly server: string
+}
+
+type Send = (call: Call) => Promise<unknown>
+
+export async function listAll(send: Send, errand: ListErrand): Promise<ObjectList> {
+  for (let restarts = 0; restarts < RESTARTS; restarts += 1) {
+    try {
+      return await listPages(send, errand, errand.options.limit ?? PAGE)
+    } catch (thrown) {
+      if (!isApiError(thrown, 'expired')) throw thrown
+    }
+  }
+  return listPages(send, errand, undefined)
+}
+
+async function listPages(send: Send, errand: ListErrand, limit: number | undefined): Promise<ObjectList> {
+  const items: KubeObject[] = []
+  let token: string | undefined
+  for (;;) {
+    const page = await listPage(send, errand, limit, token)
+    for (const item of page.items) items.push(item)
+    token = page.next
+    if (!token) return { items, resourceVersion: page.resourceVersion }
+  }
+}
+
+interface Page extends ObjectList {
+  readonly next: string | undefined
+}
+
+async function listPage(
+  send: Send,
+  { kind, path, options, server }: ListErrand,
+  limit: number | undefined,
+  token: string | undefined,
+): Promise<Page> {
+  const { labelSelector, fieldSelector, signal } = options
+  const names = { verb: 'list', subject: subjectOf(kind) }
+  const query = { limit, continue: token, labelSelector, fieldSelector }
+  const answer = await send({ method: 'GET', path, query, safe: true, signal, ...names })
+  const { items, metadata } = (answer ?? {}) as {
+    readonly items?: readonly Omit<KubeObject, 'apiVersion' | 'kind'>[] | null
+    readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
+  }
+  if (items === undefined || !metadata) throw malformed('the answer is not a list', { server, ...names })
+  return {
+    // Items of built-in kinds come without their kind; everybody behind this line can rely on it.
+    items: (items ?? []).map((item) => ({ ...kindOf(kind), ...item }) as KubeObject),
+    resourceVersion: metadata.resourceVersion ?? '',
+    next: metadata.continue || undefined,
+  }
+}
+
+function kindOf({ apiVersion, kind }: GroupVersionKind): GroupVersionKind {
+  return { apiVersion, kind }
+}

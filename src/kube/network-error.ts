@@ -1,0 +1,88 @@
+/**
+ * Errors below HTTP (sockets, names, TLS, time), read once and told in words.
+ */
+
+import { reasonOf } from '../errors/failure.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import * as problems from '../errors/kube.ts'
+import { ApiError, type Errand, type Repeat } from './api-error.ts'
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  ENOTFOUND: 'no such host name',
+  EAI_AGAIN: 'the name could not be looked up',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  ETIMEDOUT: 'no answer to the connection attempt',
+  UND_ERR_CONNECT_TIMEOUT: 'no answer to the connection attempt',
+}
+
+/** Before a connection stands nothing has been sent. */
+const neverSent = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+const untrusted = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'HOSTNAME_MISMATCH',
+])
+
+const tooSlow = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+
+export function errorFromThrown(thrown: unknown, errand: Errand): ApiError {
+  const { server } = errand
+  const { code, deepest } = innermost(thrown)
+  const make = (kind: ApiError['kind'], repeat: Repeat, made: Finding): ApiError =>
+    new ApiError({ kind, repeat, finding: made, cause: thrown })
+
+  if (code === 'CERT_HAS_EXPIRED') {
+    const facts = { whose: "the server's certificate", server, since: undefined }
+    return make('unreachable', 'never', finding(problems.certificateExpired, facts))
+  }
+  if (untrusted.has(code)) {
+    const facts = { server, reason: reasonOf(deepest) }
+    return make('unreachable', 'never', finding(problems.serverNotTrusted, facts))
+  }
+  if (tooSlow.has(code)) {
+    const reason = `${errand.verb} ${errand.subject} took too long`
+    return make('timeout', 'safe', finding(problems.serverTooSlow, { server, reason }))
+  }
+  const reason = words[code] ?? reasonOf(deepest)
+  const repeat = code === 'ENOTFOUND' || isTls(code) ? 'never' : neverSent.has(code) ? 'always' : 'safe'
+  return make('unreachable', repeat, finding(problems.serverUnreachable, { server, reason }))
+}
+
+/** A TLS alert or a plain answer to a TLS greeting: asking again gives the same. */
+function isTls(code: string): boolean {
+  return code.startsWith('ERR_SSL_') || code === 'EPROTO'
+}
+
+/** undici and Node wrap errors in each other; the one with a code deepest inside says what happened. */
+function innermost(thrown: unknown): { readonly code: string; readonly deepest: unknown } {
+  let code = ''
+  let deepest = thrown
+  for (let at: unknown = thrown; at instanceof Error; at = at.cause) {
+    const own = (at as NodeJS.ErrnoException).code
+    if (own) {
+      code = own
+      deepest = at
+    }
+  }
+  return { code, deepest }
+}

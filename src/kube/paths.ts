@@ -1,0 +1,32 @@
+/** Where objects live on an API server. Pure. */
+import type { GroupVersionKind } from '../api/object.ts'
+import type { Resource } from './client.ts'
+
+/** `/api/v1`, `/apis/apps/v1`. */
+export function groupPath(apiVersion: string): string {
+  return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+}
+
+export function collectionPath(resource: Resource, namespace: string | undefined): string {
+  const inside = resource.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ''
+  return `${groupPath(resource.apiVersion)}${inside}/${resource.plural}`
+}
+
+export function objectPath(
+  resource: Resource,
+  at: { readonly namespace?: string | undefined; readonly name: string },
+  subresource?: string,
+): string {
+  const tail = subresource ? `/${subresource}` : ''
+  return `${collectionPath(resource, at.namespace)}/${encodeURIComponent(at.name)}${tail}`
+}
+
+/** `metallb.io/IPAddressPool metallb-system/a`, in the words of `identityOf`. */
+export function subjectOf(
+  kind: GroupVersionKind,
+  at?: { readonly namespace?: string | undefined; readonly name: string },
+): string {
+  if (!at) return `${kind.apiVersion} ${kind.kind}`
+  const group = kind.apiVersion.includes('/') ? `${kind.apiVersion.split('/')[0]}/` : ''
+  return `${group}${kind.kind} ${at.namespace ? `${at.namespace}/` : ''}${at.name}`
+}
