@@ -17,6 +17,6 @@ export function outputOption(supported: readonly Format[], standard: Format = 't
 /** The machine-readable forms; anything else is the command's own table. */
 export async function serialise(value: unknown, format: Format): Promise<string> {
   if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`
-  const { stringify } = await import('yaml')
-  return stringify(value, { compat: 'yaml-1.1', lineWidth: 0, aliasDuplicateObjects: false })
+  const { writeYaml } = await import('../../yaml/write.ts')
+  return writeYaml(value)
 }
