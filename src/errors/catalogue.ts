@@ -8,7 +8,6 @@ import * as common from './common.ts'
 import * as dataplane from './dataplane.ts'
 import * as deploy from './deploy.ts'
 import * as dns from './dns.ts'
-import * as file from './file.ts'
 import type { ListedProblem } from './finding.ts'
 import * as ini from './ini.ts'
 import * as ipam from './ipam.ts'
@@ -16,6 +15,7 @@ import * as kube from './kube.ts'
 import * as lab from './lab.ts'
 import * as plan from './plan.ts'
 import * as render from './render.ts'
+import * as runtime from './runtime.ts'
 import * as sandbox from './sandbox.ts'
 import * as verify from './verify.ts'
 
@@ -25,12 +25,12 @@ const areas: readonly object[] = [
   deploy,
   dns,
   ini,
-  file,
   ipam,
   kube,
   lab,
   plan,
   render,
+  runtime,
   sandbox,
   verify,
 ]

@@ -50,6 +50,14 @@ export function jittered(ms: number, clock: Pick<Clock, 'random'>): number {
   return ms * (0.5 + clock.random() / 2)
 }
 
+/** Resolves when the signal fires. For a signal that does: the listener stays until then. */
+export function fired(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
 /** Kubernetes' MicroTime. JavaScript knows milliseconds; the API server insists on six digits. */
 export function microTime(epochMs: number): string {
   return new Date(epochMs).toISOString().replace('Z', '000Z')

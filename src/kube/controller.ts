@@ -5,7 +5,7 @@
  * changes nothing but the time. It knows no kind and no cluster.
  */
 import { randomUUID } from 'node:crypto'
-import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import type { KubeObject } from '../api/object.ts'
 import { reasonOf } from '../errors/failure.ts'
 import type { BackoffSettings } from './backoff.ts'
 import type { CacheReader, Change } from './cache.ts'
@@ -13,6 +13,7 @@ import type { Clock } from './clock.ts'
 import { keyOf, type Request, requestOf } from './key.ts'
 import { type Log, silent, withFields } from './log.ts'
 import { createQueue, type QueueObserver } from './queue.ts'
+import type { Source } from './source.ts'
 
 export interface ReconcileContext {
   /** Fires when the controller stops, or when this look has taken too long. Pass it to every request. */
@@ -37,14 +38,6 @@ export type Reconcile = (
   context: ReconcileContext,
   // biome-ignore lint/suspicious/noConfusingVoidType: a reconciler that has nothing to say need not say it
 ) => Promise<Reconciled | void>
-
-/** Which objects a cache holds. */
-export interface Source {
-  readonly kind: GroupVersionKind
-  readonly namespace?: string
-  readonly labelSelector?: string
-  readonly fieldSelector?: string
-}
 
 export interface Watch extends Source {
   /** Whom a change of this object concerns: keys of the controller's own kind. The object itself unless said. */
@@ -91,6 +84,8 @@ export interface RunningController {
   readonly enqueue: (key: string) => void
   /** Nothing queued, nothing worked on. */
   readonly idle: () => boolean
+  /** For how long each key that is worked on now has been. */
+  readonly workingMs: () => readonly number[]
   /** Works until the signal fires, then until the last look has ended. */
   readonly run: (signal: AbortSignal) => Promise<void>
 }
@@ -194,6 +189,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     name,
     enqueue: queue.add,
     idle: queue.idle,
+    workingMs: queue.workingMs,
     run: async (signal) => {
       const caches = watches.map((watch) => ({ watch, cache: cacheOf(watch) }))
       const ends = caches.map(({ watch, cache }) => listen(watch, cache))

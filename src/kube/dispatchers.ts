@@ -9,8 +9,6 @@ import type { Identity } from './credential.ts'
 export interface Dispatchers {
   readonly requests: Dispatcher
   readonly streams: Dispatcher
-  /** Lets what is in flight end, and takes nothing new. */
-  readonly retire: () => void
   readonly close: () => Promise<void>
 }
 
@@ -28,9 +26,6 @@ export function openDispatchers(settings: DispatcherSettings, identity: Identity
   return {
     requests,
     streams,
-    retire: () => {
-      for (const one of [requests, streams]) one.close().catch(() => undefined)
-    },
     close: async () => {
       await Promise.all([requests.destroy(), streams.destroy()])
     },

@@ -27,6 +27,8 @@ export interface WorkQueue {
   readonly length: () => number
   /** Neither queued nor worked on. Keys that wait for their time do not count. */
   readonly idle: () => boolean
+  /** For how long each key that is worked on now has been. */
+  readonly workingMs: () => readonly number[]
 }
 
 /** Told what happens, for metrics. Times are in milliseconds. */
@@ -133,5 +135,6 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
     },
     length: () => ready.length(),
     idle: () => wanted.size === 0 && working.size === 0,
+    workingMs: () => [...working.values()].map((since) => clock.elapsed() - since),
   }
 }

@@ -1,0 +1,26 @@
+/**
+ * The fence: a client whose writes ask first whether we still lead.
+ *
+ * A program that was stopped for half a minute goes on in the middle of a line; its timers have not fired yet, and
+ * somebody else works already. The question is asked at the last moment before each write.
+ */
+import { failure } from '../errors/failure.ts'
+import { leadershipLost } from '../errors/runtime.ts'
+import type { KubeClient } from './client.ts'
+
+export function fenced(client: KubeClient, holds: () => boolean): KubeClient {
+  const check = <A extends readonly unknown[], R>(write: (...given: A) => Promise<R>) => {
+    return async (...given: A): Promise<R> => {
+      if (!holds()) throw failure(leadershipLost, {})
+      return write(...given)
+    }
+  }
+  return {
+    ...client,
+    create: check(client.create),
+    update: check(client.update),
+    apply: check(client.apply),
+    patch: check(client.patch),
+    delete: check(client.delete),
+  }
+}

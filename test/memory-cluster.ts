@@ -1,0 +1,162 @@
+/**
+ * A cluster in memory, as small as a test of the runtime needs: objects, versions, watches. No schema, no apply.
+ *
+ * Versions are words, so that code that counts with them fails. Real clusters are in `test/real/`.
+ */
+import type { GroupVersionKind, KubeObject } from '../src/api/object.ts'
+import { finding, type Problem } from '../src/errors/finding.ts'
+import { objectExists, objectMissing, serverUnreachable, staleWrite } from '../src/errors/kube.ts'
+import { ApiError, type ApiErrorKind } from '../src/kube/api-error.ts'
+import type { KubeClient, ObjectRef, WatchEvent } from '../src/kube/client.ts'
+import { keyOf } from '../src/kube/key.ts'
+
+export interface MemoryCluster {
+  readonly client: KubeClient
+  /** Every request so far, as `verb Kind key`. */
+  readonly requests: readonly string[]
+  /** While false, every request fails as if nobody answered, and open watches break. */
+  readonly reachable: (reachable: boolean) => void
+  /** While true, requests hang until their signal fires. */
+  readonly silent: (silent: boolean) => void
+  readonly objects: (kind: string) => readonly KubeObject[]
+}
+
+export function memoryCluster(): MemoryCluster {
+  const objects = new Map<string, KubeObject>()
+  const history: { readonly id: string; readonly event: WatchEvent }[] = []
+  const requests: string[] = []
+  const wakers = new Set<() => void>()
+  let version = 0
+  let up = true
+  let hush = false
+
+  const idOf = ({ apiVersion, kind, namespace, name }: ObjectRef): string =>
+    `${apiVersion}|${kind}|${keyOf({ name, ...(namespace && { namespace }) })}`
+  const refOf = (object: KubeObject): ObjectRef => ({
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    name: object.metadata.name,
+    ...(object.metadata.namespace && { namespace: object.metadata.namespace }),
+  })
+  const wake = (): void => {
+    for (const waker of wakers) waker()
+  }
+  const broken = (): ApiError =>
+    error('unreachable', serverUnreachable, { server: 'memory', reason: 'connection refused' })
+  const arrive = async (
+    verb: string,
+    ref: { kind: string; name?: string; namespace?: string },
+    signal?: AbortSignal,
+  ) => {
+    const key = ref.name
+      ? ` ${keyOf({ name: ref.name, ...(ref.namespace && { namespace: ref.namespace }) })}`
+      : ''
+    requests.push(`${verb} ${ref.kind}${key}`)
+    await new Promise((resolve) => setImmediate(resolve))
+    if (hush) await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(broken())))
+    if (!up || signal?.aborted) throw broken()
+  }
+  const put = (object: KubeObject, kind: 'added' | 'modified' | 'deleted'): KubeObject => {
+    version += 1
+    const uid = object.metadata.uid ?? `uid-${version}`
+    const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion: `v${version}w` } }
+    const id = idOf(refOf(object))
+    if (kind === 'deleted') objects.delete(id)
+    else objects.set(id, stored)
+    history.push({ id, event: { kind, object: stored } })
+    wake()
+    return stored
+  }
+  const ofKind = ({ apiVersion, kind }: GroupVersionKind): readonly KubeObject[] =>
+    [...objects].filter(([id]) => id.startsWith(`${apiVersion}|${kind}|`)).map(([, object]) => object)
+  const held = (ref: ObjectRef): KubeObject => {
+    const found = objects.get(idOf(ref))
+    if (!found) throw error('not-found', objectMissing, { object: idOf(ref) })
+    return found
+  }
+
+  const client: KubeClient = {
+    get: async (ref, options) => {
+      await arrive('get', ref, options?.signal)
+      return objects.get(idOf(ref))
+    },
+    list: async (kind, options) => {
+      await arrive('list', kind, options?.signal)
+      return { items: ofKind(kind), resourceVersion: `v${version}w` }
+    },
+    watch: async function* (kind, { resourceVersion, signal }) {
+      await arrive('watch', kind, signal)
+      let at = Number(resourceVersion.slice(1, -1))
+      while (!signal?.aborted) {
+        if (!up) throw broken()
+        const entry = history[at]
+        if (!entry) {
+          await new Promise<void>((resolve) => {
+            const done = (): void => {
+              wakers.delete(done)
+              signal?.removeEventListener('abort', done)
+              resolve()
+            }
+            wakers.add(done)
+            signal?.addEventListener('abort', done)
+          })
+          continue
+        }
+        at += 1
+        if (entry.id.startsWith(`${kind.apiVersion}|${kind.kind}|`)) yield entry.event
+      }
+    },
+    resource: async (kind) => ({
+      ...kind,
+      plural: `${kind.kind.toLowerCase()}s`,
+      namespaced: true,
+      verbs: [],
+    }),
+    create: async (object, options) => {
+      await arrive('create', refOf(object), options?.signal)
+      if (objects.has(idOf(refOf(object)))) throw error('already-exists', objectExists, { object: 'it' })
+      return put(object, 'added')
+    },
+    update: async (object, options) => {
+      await arrive('update', refOf(object), options?.signal)
+      const before = held(refOf(object))
+      const { resourceVersion } = object.metadata
+      if (resourceVersion && resourceVersion !== before.metadata.resourceVersion) {
+        throw error('conflict', staleWrite, { object: 'it', reason: 'changed' })
+      }
+      return put(object, 'modified')
+    },
+    apply: async (object, options) => {
+      await arrive('apply', refOf(object), options.signal)
+      const before = objects.get(idOf(refOf(object)))
+      return put({ ...before, ...object }, before ? 'modified' : 'added')
+    },
+    patch: async (ref, patch, options) => {
+      await arrive('patch', ref, options.signal)
+      return put({ ...held(ref), ...(patch as object) }, 'modified')
+    },
+    delete: async (ref, options) => {
+      await arrive('delete', ref, options?.signal)
+      const before = objects.get(idOf(ref))
+      if (before) put(before, 'deleted')
+      return before !== undefined
+    },
+  }
+
+  return {
+    client,
+    requests,
+    reachable: (reachable) => {
+      up = reachable
+      wake()
+    },
+    silent: (silent) => {
+      hush = silent
+    },
+    objects: (kind) => [...objects.values()].filter((object) => object.kind === kind),
+  }
+}
+
+function error<P>(kind: ApiErrorKind, problem: Problem<P>, facts: P): ApiError {
+  return new ApiError({ kind, finding: finding(problem, facts) })
+}
