@@ -106,6 +106,7 @@ export function memoryCluster(): MemoryCluster {
         if (entry.id.startsWith(`${kind.apiVersion}|${kind.kind}|`)) yield entry.event
       }
     },
+    versions: async () => [],
     resource: async (kind) => ({
       ...kind,
       plural: `${kind.kind.toLowerCase()}s`,

@@ -8,6 +8,8 @@ import { type GroupVersionKind, type KubeObject, keyOf } from './object.ts'
 /** A kind that was asked for and could not be read: it is unknown, which is not the same as absent. */
 export interface UnreadKind extends GroupVersionKind {
   readonly reason: string
+  /** `not-served`: the server has no such kind, so there are no objects either. `not-dumped`: the dump says nothing of it. */
+  readonly cause?: 'forbidden' | 'not-served' | 'not-dumped' | 'failed'
 }
 
 export interface Snapshot {

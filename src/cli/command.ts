@@ -21,6 +21,8 @@ export interface CommandModule {
 export interface CommandEntry {
   readonly name: string
   readonly summary: string
+  /** Not for people: the list does not show it. */
+  readonly hidden?: boolean
   readonly load: () => Promise<CommandModule>
 }
 

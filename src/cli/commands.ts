@@ -7,4 +7,15 @@ export const commands: readonly CommandEntry[] = [
     summary: 'The long story of a finding: what it means, why it matters, what to do',
     load: () => import('./explain/command.ts'),
   },
+  {
+    name: 'completion',
+    summary: 'Completion of commands, options and names for bash, zsh and fish',
+    load: () => import('./completion/command.ts'),
+  },
+  {
+    name: '__complete',
+    summary: 'What may come next on a command line',
+    hidden: true,
+    load: () => import('./completion/respond.ts'),
+  },
 ]

@@ -51,7 +51,10 @@ async function assemble(
   const wanted = argv.find((word) => !word.startsWith('-'))
   const helped = wanted === 'help' ? argv[argv.indexOf('help') + 1] : wanted
   for (const entry of entries) {
-    const command = program.command(entry.name).description(entry.summary).exitOverride()
+    const command = program
+      .command(entry.name, { hidden: entry.hidden ?? false })
+      .description(entry.summary)
+      .exitOverride()
     command.copyInheritedSettings(program)
     if (entry.name === helped) (await entry.load()).define(command, { io, act })
   }

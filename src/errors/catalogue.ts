@@ -8,6 +8,7 @@ import * as common from './common.ts'
 import * as dataplane from './dataplane.ts'
 import * as deploy from './deploy.ts'
 import * as dns from './dns.ts'
+import * as file from './file.ts'
 import type { ListedProblem } from './finding.ts'
 import * as ini from './ini.ts'
 import * as ipam from './ipam.ts'
@@ -25,6 +26,7 @@ const areas: readonly object[] = [
   deploy,
   dns,
   ini,
+  file,
   ipam,
   kube,
   lab,

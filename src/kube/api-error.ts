@@ -145,7 +145,6 @@ export function malformed(reason: string, errand: Errand, cause?: unknown): ApiE
   const facts = { server: errand.server, reason }
   return new ApiError({
     kind: 'malformed',
-    repeat: 'safe',
     finding: finding(problems.malformedAnswer, facts),
     cause,
   })

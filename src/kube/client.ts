@@ -82,6 +82,8 @@ export interface KubeReader {
   readonly watch: (kind: GroupVersionKind, options: WatchOptions) => AsyncIterable<WatchEvent>
   /** Where a kind is served, or undefined; asks again when the kind was unknown so far. */
   readonly resource: (kind: GroupVersionKind) => Promise<Resource | undefined>
+  /** The versions (`metallb.io/v1beta1`) in which a group is served, the preferred one first; none when it is not. */
+  readonly versions: (group: string) => Promise<readonly string[]>
 }
 
 export interface KubeWriter {

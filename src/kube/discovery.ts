@@ -23,10 +23,11 @@ export function discover(transport: Transport): Discovery {
   const known = new Map<string, Kinds>()
   const asked = new Map<string, Promise<Kinds>>()
 
-  const ask = (apiVersion: string, signal?: AbortSignal): Promise<Kinds> => {
+  // Many callers share one question, so none of them may take it back: whoever gives up just stops listening.
+  const ask = (apiVersion: string): Promise<Kinds> => {
     const running = asked.get(apiVersion)
     if (running) return running
-    const answer = askKinds(transport, apiVersion, signal)
+    const answer = askKinds(transport, apiVersion)
       .then((kinds) => {
         if (kinds.size > 0) known.set(apiVersion, kinds)
         return kinds
@@ -38,7 +39,7 @@ export function discover(transport: Transport): Discovery {
 
   return {
     resource: async ({ apiVersion, kind }, signal) =>
-      known.get(apiVersion)?.get(kind) ?? (await ask(apiVersion, signal)).get(kind),
+      known.get(apiVersion)?.get(kind) ?? (await listening(ask(apiVersion), signal)).get(kind),
     versions: (group, signal) => askVersions(transport, group, signal),
     forget: (apiVersion) => void known.delete(apiVersion),
   }
@@ -51,8 +52,8 @@ interface ApiResource {
   readonly verbs: readonly string[]
 }
 
-async function askKinds(transport: Transport, apiVersion: string, signal?: AbortSignal): Promise<Kinds> {
-  const body = await ask(transport, groupPath(apiVersion), apiVersion, signal)
+async function askKinds(transport: Transport, apiVersion: string): Promise<Kinds> {
+  const body = await ask(transport, groupPath(apiVersion), apiVersion)
   if (body === undefined) return new Map()
   const { resources } = body as { readonly resources?: readonly ApiResource[] }
   if (!Array.isArray(resources)) {
@@ -86,12 +87,30 @@ async function ask(
   transport: Transport,
   path: string,
   subject: string,
-  signal: AbortSignal | undefined,
+  signal?: AbortSignal,
 ): Promise<unknown> {
   try {
     return await transport.json({ method: 'GET', path, safe: true, signal, verb: 'discover', subject })
   } catch (thrown) {
     if (isApiError(thrown, 'not-served', 'not-found')) return undefined
     throw thrown
+  }
+}
+
+/** The answer, unless the signal is aborted first. */
+async function listening<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return answer
+  signal.throwIfAborted()
+  const heard = new AbortController()
+  const given = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), {
+      once: true,
+      signal: heard.signal,
+    })
+  })
+  try {
+    return await Promise.race([answer, given])
+  } finally {
+    heard.abort()
   }
 }

@@ -9,6 +9,8 @@ import type { Identity } from './credential.ts'
 export interface Dispatchers {
   readonly requests: Dispatcher
   readonly streams: Dispatcher
+  /** Lets what is in flight end, and takes nothing new. */
+  readonly retire: () => void
   readonly close: () => Promise<void>
 }
 
@@ -26,6 +28,9 @@ export function openDispatchers(settings: DispatcherSettings, identity: Identity
   return {
     requests,
     streams,
+    retire: () => {
+      for (const one of [requests, streams]) one.close().catch(() => undefined)
+    },
     close: async () => {
       await Promise.all([requests.destroy(), streams.destroy()])
     },

@@ -30,3 +30,9 @@ export function subjectOf(
   const group = kind.apiVersion.includes('/') ? `${kind.apiVersion.split('/')[0]}/` : ''
   return `${group}${kind.kind} ${at.namespace ? `${at.namespace}/` : ''}${at.name}`
 }
+
+/** `metallb.io` of `metallb.io/v1beta1`; empty for the core group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/')
+  return slash < 0 ? '' : apiVersion.slice(0, slash)
+}

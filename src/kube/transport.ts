@@ -186,7 +186,7 @@ class Unauthorized extends ApiError {
   }
 }
 
-/** Connections belong to a client certificate: a renewed one needs new connections, and the old ones end. */
+/** Connections belong to a client certificate: a renewed one needs new connections. */
 function connectionsFor(
   access: ClusterAccess,
   { connections = 32, connectTimeoutMs = 10_000 }: TransportOptions,
@@ -196,7 +196,7 @@ function connectionsFor(
   return {
     for: (identity) => {
       if (open && open.certificate === identity.certificate) return open.dispatchers
-      void open?.dispatchers.close()
+      open?.dispatchers.retire()
       open = { dispatchers: openDispatchers(settings, identity), certificate: identity.certificate }
       return open.dispatchers
     },

@@ -56,6 +56,7 @@ export function kubeClient(transport: Transport): KubeClient {
 
   return {
     resource: (kind) => discovery.resource(kind),
+    versions: (group) => discovery.versions(group),
 
     get: async (ref, { signal } = {}) => {
       const resource = await discovery.resource(ref, signal)

@@ -14,6 +14,12 @@ export type SlotShape =
   | 'list'
   /** A flat map of annotations (telemetry's logging). */
   | 'annotations'
+  /** The form of 2023: a list of pool, addresses and sharing key, each for one endpoint. */
+  | 'external-endpoints'
+  /** The form of 2023 for a service without endpoints in keystone (dns): the same list, no endpoint named. */
+  | 'external-list'
+  /** The form of 2023 for one Service alone (RabbitMQ). */
+  | 'external-single'
 
 export interface Slot {
   /** Path below the control plane's `spec`; `*` stands for a name that the cloud chooses (a glance API, a cell). */
@@ -27,6 +33,8 @@ export interface SlotTable {
   /** `sha256:…` of the schema that it was read from. */
   readonly crd: string
   readonly slots: readonly Slot[]
+  /** Every service that this CRD can switch on or off. */
+  readonly services: readonly string[]
 }
 
 /** One slot of one cloud: a Service that will exist. */
@@ -34,9 +42,18 @@ export interface SlotUse {
   /** `keystone.internal`, `glance.default.internal`, `rabbitmq.rabbitmq-cell1`: unique in the cloud. */
   readonly name: string
   readonly slot: Slot
-  /** The path with names filled in, `internal` or `public` included where the shape has it. */
+  /** The path with names filled in, `internal` or `public` (or a replica's number) included where the shape has it. */
   readonly path: readonly string[]
   readonly network: string
   /** Its ports clash with others of its kind, so it needs an address of its own. */
   readonly alone: boolean
+  /** Who may share an address on one network: internal and public endpoints have equal ports, so they never do. */
+  readonly group: 'internal' | 'public'
+}
+
+/** Which form of the control plane's API a table was read from. */
+export type Era = 'today' | '2023'
+
+export function eraOf(table: SlotTable): Era {
+  return table.slots.some((slot) => slot.shape.startsWith('external-')) ? '2023' : 'today'
 }

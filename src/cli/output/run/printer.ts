@@ -1,5 +1,5 @@
 /** A printer turns the stream of a run's events into what somebody reads: one interface, three hands. */
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import type { EventSink } from '../../../run/events.ts'
 import type { Io } from '../../io.ts'
 import { jsonlPrinter } from './jsonl.ts'
@@ -16,13 +16,7 @@ const eventFormats = ['auto', 'lines', 'jsonl'] as const
 export type EventFormat = (typeof eventFormats)[number]
 
 export function eventsOption(): Option {
-  return new Option('--events <format>', `progress on stderr: ${eventFormats.join('|')}`)
-    .default('auto')
-    .argParser((text: string) => {
-      const format = eventFormats.find((one) => one === text)
-      if (!format) throw new InvalidArgumentError(`known formats: ${eventFormats.join(', ')}.`)
-      return format
-    })
+  return new Option('--events <format>', 'progress on stderr').choices(eventFormats).default('auto')
 }
 
 /** A live tree for a person at a terminal, lines for everybody else. */

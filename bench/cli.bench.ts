@@ -1,0 +1,25 @@
+/** The command line: what a person waits for before anything useful happens. */
+import type { Figure } from '../tools/figure.ts'
+import { output, ratio, runNode } from '../tools/measure.ts'
+
+const node = (...args: string[]) => output(process.execPath, args)
+
+export const figures: readonly Figure[] = [
+  {
+    name: 'cli.help',
+    unit: 'x',
+    target: { op: '<=', value: 2 },
+    measure: () =>
+      ratio({
+        ours: () => node('bin/stackloom', '--help'),
+        theirs: () => node('-e', '0'),
+        rounds: 21,
+        warmUp: 2,
+      }),
+  },
+  {
+    name: 'cli.help-memory',
+    unit: 'MiB',
+    measure: async () => (await runNode(['bin/stackloom', '--help'])).peakMiB,
+  },
+]

@@ -1,0 +1,73 @@
+import { Argument, Command, Option } from 'commander'
+import { describe, expect, it } from 'vitest'
+import { testIo } from '../../../test/io.ts'
+import type { CommandContext, CommandEntry } from '../command.ts'
+import { complete, type ValueSource } from './complete.ts'
+import { answer } from './respond.ts'
+
+const program = new Command('stackloom')
+const plan = program.command('plan').description('The addresses of every cloud')
+plan
+  .option('-f, --file <file>', 'the site file')
+  .option('--cloud <name...>', 'only these clouds')
+  .addOption(new Option('-o, --output <format>').choices(['table', 'json']))
+  .argument('[cloud]', 'a cloud')
+const sandbox = program.command('sandbox')
+sandbox.command('start').option('--out <dir>')
+sandbox.command('stop')
+program.command('completion').addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
+
+const clouds: ValueSource = async (placeholder) =>
+  placeholder === 'cloud' ? [{ value: 'rhoso1' }, { value: 'rhoso2' }] : undefined
+
+async function next(line: string): Promise<string> {
+  const { suggestions, fallback } = await complete(program, line.split(' '), clouds)
+  return [...suggestions.map((one) => one.value), fallback === 'nothing' ? '' : `(${fallback})`]
+    .join(' ')
+    .trim()
+}
+
+describe('completion', () => {
+  it.each([
+    ['a command', 's', 'sandbox'],
+    ["a command's command", 'sandbox st', 'start stop'],
+    ['options, those above included, and none twice', 'plan -o json --', '--file --cloud --help'],
+    ['the choices of an option', 'plan -o ', 'table json'],
+    ['them behind an equals sign', 'plan --output=j', '--output=json'],
+    ['them in bash, where the equals sign is a word', 'plan --output = j', 'json'],
+    ['them in bash right behind the equals sign', 'plan --output =', 'table json'],
+    ['the choices of an argument', 'completion z', 'zsh'],
+    ['names that are known at run time', 'plan rhoso', 'rhoso1 rhoso2'],
+    ['files where a file is wanted', 'plan -f ', '(files)'],
+    ['folders where a folder is wanted', 'sandbox start --out ', '(folders)'],
+    ['nothing where nothing fits', 'plan a b', ''],
+    ['nothing after an unknown command', 'palm ', ''],
+  ])('suggests %s', async (_, line, expected) => {
+    expect(await next(line)).toBe(expected)
+  })
+})
+
+describe('what the shells ask', () => {
+  const context: CommandContext = { io: testIo({ cwd: '/nowhere' }), act: async () => undefined }
+  const loaded: string[] = []
+  const entry = (name: string): CommandEntry => ({
+    name,
+    summary: `does ${name}`,
+    load: async () => {
+      loaded.push(name)
+      return { define: (command) => void command.argument('[cloud]') }
+    },
+  })
+
+  it('is answered in the form that kubectl expects of a plugin', async () => {
+    const entries = [entry('plan'), { ...entry('__x'), hidden: true }]
+    expect(await answer(['pl'], context, entries)).toBe('plan\tdoes plan\n:4\n')
+    expect(await answer(['__'], context, entries)).toBe(':4\n')
+  })
+
+  it('loads the command that is named, and no other', async () => {
+    loaded.length = 0
+    expect(await answer(['plan', ''], context, [entry('plan'), entry('render')])).toBe(':4\n')
+    expect(loaded).toEqual(['plan'])
+  })
+})

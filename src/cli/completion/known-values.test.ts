@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { knownValues } from './known-values.ts'
+
+const site = `spec:
+  cluster:
+    nodes: [{ name: worker-0 }]
+  clouds:
+    - { name: rhoso1, namespace: openstack, networks: { internalapi: {}, tenant: {} }, hosts: [{ name: compute-0 }] }
+    - { name: rhoso2, namespace: openstack2, networks: { tenant: {} } }
+`
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'stackloom-values-'))
+  writeFileSync(path.join(folder, 'site.yaml'), site)
+  writeFileSync(path.join(folder, 'broken.yaml'), 'spec: [')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function values(placeholder: string, ...words: string[]): Promise<readonly string[] | undefined> {
+  return (await knownValues(folder)(placeholder, words))?.map((one) => one.value)
+}
+
+it('names the clouds, namespaces, networks, nodes and hosts of the site file at hand', async () => {
+  expect(await values('cloud')).toEqual(['rhoso1', 'rhoso2'])
+  expect(await values('namespace')).toEqual(['openstack', 'openstack2'])
+  expect(await values('network', 'plan', '-f', 'site.yaml')).toEqual(['internalapi', 'tenant'])
+  expect(await values('node', '--file=site.yaml')).toEqual(['worker-0'])
+  expect(await values('host')).toEqual(['compute-0'])
+})
+
+it('suggests nothing from a file that is missing or broken', async () => {
+  expect(await values('cloud', '-f', 'none.yaml')).toEqual([])
+  expect(await values('cloud', '-f', 'broken.yaml')).toEqual([])
+})
+
+it('knows every code of the catalogue, and no placeholder that it was not told of', async () => {
+  expect(await values('code')).toContain('SL1000')
+  expect(await values('seconds')).toBeUndefined()
+})

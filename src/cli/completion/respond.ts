@@ -1,0 +1,50 @@
+/**
+ * `stackloom __complete -- WORDS…`: what the shells' scripts and kubectl ask.
+ *
+ * The answer has kubectl's form for plugins: one suggestion per line, its description behind a tab, and a last line with
+ * what else to offer.
+ */
+import { Command } from 'commander'
+import type { CommandContext, CommandEntry } from '../command.ts'
+import { commands } from '../commands.ts'
+import { complete, type Fallback } from './complete.ts'
+import { knownValues } from './known-values.ts'
+
+const directives: Readonly<Record<Fallback, string>> = { nothing: ':4', files: ':0', folders: ':16' }
+
+export function define(command: Command, context: CommandContext): void {
+  command.argument('[words...]').action((words: readonly string[]) =>
+    context.act(async () => {
+      context.io.stdout(await answer(words, context))
+      return 0
+    }),
+  )
+}
+
+export async function answer(
+  words: readonly string[],
+  context: CommandContext,
+  entries: readonly CommandEntry[] = commands,
+): Promise<string> {
+  const program = await programFor(words, context, entries)
+  const { suggestions, fallback } = await complete(program, words, knownValues(context.io.cwd))
+  const lines = suggestions.map(({ value, description }) =>
+    description ? `${value}\t${description.split('\n')[0]}` : value,
+  )
+  return [...lines, directives[fallback]].map((line) => `${line}\n`).join('')
+}
+
+/** Every command by name, and the one that the finished words name in full: the others are not loaded. */
+async function programFor(
+  words: readonly string[],
+  context: CommandContext,
+  entries: readonly CommandEntry[],
+): Promise<Command> {
+  const program = new Command('stackloom').option('--debug', 'print the stack trace of a failure')
+  const named = words.slice(0, -1).find((word) => !word.startsWith('-'))
+  for (const entry of entries.filter((one) => !one.hidden)) {
+    const command = program.command(entry.name).description(entry.summary)
+    if (entry.name === named) (await entry.load()).define(command, context)
+  }
+  return program
+}

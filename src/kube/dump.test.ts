@@ -1,0 +1,154 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { gatherDump } from './dump.ts'
+import { documentsIn } from './dump-text.ts'
+
+const pool = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' }
+const service = { apiVersion: 'v1', kind: 'Service' }
+
+const poolYaml = (name: string): string =>
+  `apiVersion: metallb.io/v1beta1\nkind: IPAddressPool\nmetadata: {name: ${name}, namespace: metallb-system}\nspec: {addresses: [172.17.0.80/29]}\n`
+
+describe('a folder of dumps', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'stackloom-dump-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  const put = (name: string, content: string | Uint8Array): string => {
+    const file = path.join(folder, name)
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, content)
+    return file
+  }
+  const names = async (...kinds: Parameters<typeof gatherDump>[1] & object): Promise<readonly string[]> =>
+    (await gatherDump(folder, kinds)).snapshot.objects.map((one) => one.metadata.name)
+
+  it('reads YAML streams, JSON, and lists, in folders below folders', async () => {
+    put('a.yaml', `${poolYaml('a')}---\n${poolYaml('b')}`)
+    put('deep/er/c.json', JSON.stringify({ ...pool, metadata: { name: 'c' } }))
+    put(
+      'list.yml',
+      'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: metallb.io/v1beta1, kind: IPAddressPool, metadata: {name: d}}',
+    )
+    put('notes.txt', 'kind: IPAddressPool')
+    expect(await names(pool)).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it('gives the items of a typed list their kind, as the API server leaves it out', async () => {
+    put(
+      'services.json',
+      JSON.stringify({ apiVersion: 'v1', kind: 'ServiceList', items: [{ metadata: { name: 's' } }] }),
+    )
+    const { snapshot } = await gatherDump(folder, [service])
+    expect(snapshot.objects).toEqual([{ ...service, metadata: { name: 's' } }])
+  })
+
+  it('keeps what the wire has: times and numbers are not turned into something else', async () => {
+    put(
+      'a.yaml',
+      'apiVersion: v1\nkind: Service\nmetadata: {name: s, creationTimestamp: 2026-01-31T00:00:00Z, annotations: {n: "010"}}',
+    )
+    const { snapshot } = await gatherDump(folder)
+    expect(snapshot.objects[0]?.metadata).toEqual({
+      name: 's',
+      creationTimestamp: '2026-01-31T00:00:00Z',
+      annotations: { n: '010' },
+    })
+  })
+
+  it('finds a kind in another version, and leaves the kinds out that nobody asked for', async () => {
+    put(
+      'a.yaml',
+      `${poolYaml('a').replace('v1beta1', 'v1beta2')}---\n${JSON.stringify({ ...service, metadata: { name: 's' } })}`,
+    )
+    expect(await names(pool)).toEqual(['a'])
+  })
+
+  it('says which kinds the dump does not speak of; an empty list speaks', async () => {
+    put(
+      'a.json',
+      JSON.stringify({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPoolList', items: null }),
+    )
+    const { snapshot, findings } = await gatherDump(folder, [pool, service])
+    expect(snapshot.unread).toEqual([expect.objectContaining({ kind: 'Service', cause: 'not-dumped' })])
+    expect(findings.map((one) => one.code)).toEqual(['SL1124'])
+  })
+
+  it('names a cut file with its line and keeps the documents before the cut', async () => {
+    const file = put('a.yaml', `${poolYaml('a')}---\n${poolYaml('b').slice(0, -4)}`)
+    const { snapshot, findings } = await gatherDump(folder, [pool])
+    expect(snapshot.objects.map((one) => one.metadata.name)).toEqual(['a'])
+    expect(findings).toEqual([
+      expect.objectContaining({
+        code: 'SL1123',
+        severity: 'warning',
+        where: expect.objectContaining({ file, line: 9 }),
+      }),
+    ])
+  })
+
+  it('shows nothing of a broken file: it may hold a secret', async () => {
+    put('a.json', '{"apiVersion": "v1", "kind": "Secret", "data": {"password": "aHVudGVyMg==", oops')
+    put('b.yaml', 'kind: Secret\n  password: hunter2\n')
+    const { findings } = await gatherDump(folder)
+    expect(findings).toHaveLength(2)
+    expect(JSON.stringify(findings)).not.toMatch(/hunter2|aHVudGVy/)
+  })
+
+  it('reads UTF-16 from PowerShell, and names what is no text at all', async () => {
+    put('a.yaml', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(poolYaml('wide'), 'utf16le')]))
+    put('b.yaml', Buffer.from([0x80, 0x81, 0xfe, 0xff]))
+    const { snapshot, findings } = await gatherDump(folder, [pool])
+    expect(snapshot.objects.map((one) => one.metadata.name)).toEqual(['wide'])
+    expect(findings[0]?.message).toContain('not UTF-8')
+  })
+
+  it('passes foreign files by', async () => {
+    put(
+      'kustomization.yaml',
+      'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]',
+    )
+    put('values.yaml', 'replicas: 3')
+    put('empty.yaml', '')
+    put('scalar.yaml', 'hello')
+    put('null.json', 'null')
+    const { snapshot, findings } = await gatherDump(folder)
+    expect({ objects: snapshot.objects, findings }).toEqual({ objects: [], findings: [] })
+  })
+
+  it('takes the later path when an object is there twice', async () => {
+    put('1.yaml', poolYaml('a'))
+    put('2.yaml', poolYaml('a').replace('80/29', '96/29'))
+    const { snapshot } = await gatherDump(folder, [pool])
+    expect(snapshot.objects).toEqual([expect.objectContaining({ spec: { addresses: ['172.17.0.96/29'] } })])
+  })
+
+  it('says when there is no such folder', async () => {
+    await expect(gatherDump(path.join(folder, 'none'))).rejects.toMatchObject({
+      findings: [{ code: 'SL1002' }],
+    })
+  })
+
+  it('never throws, whatever the bytes are', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.constant(poolYaml('a')),
+      fc.constantFrom('---\n', '%YAML 1.1\n', '{', '- ', '\t'),
+    )
+    fc.assert(
+      fc.property(fc.array(text), fc.nat(), (parts, cut) => {
+        const bytes = Buffer.from(parts.join('\n'))
+        const { documents, broken } = documentsIn(bytes.subarray(0, cut % (bytes.length + 1)))
+        for (const one of broken) expect(one.line).toBeGreaterThan(0)
+        expect(documents.length + broken.length).toBeLessThanOrEqual(bytes.length + 1)
+      }),
+    )
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => void documentsIn(bytes)))
+  })
+})

@@ -1,0 +1,142 @@
+/**
+ * Which services one cloud runs, with what the site file says of each, and the names that it chooses inside them.
+ *
+ * Reads the site file's wishes only; what the cluster's CRD offers comes in as the slot table.
+ */
+import type { SiteFileCloud } from '../api/site.ts'
+import { type Finding, finding, type Where } from '../errors/finding.ts'
+import { nearest } from '../errors/nearest.ts'
+import { neededServiceOff, serviceNotInCrd, switchedTwice, unknownService } from '../errors/render.ts'
+import type { Cloud, Path } from '../site/site.ts'
+import { type ServiceEntry, serviceNamed, services } from './services.ts'
+import type { SlotTable } from './slots.ts'
+
+export type ServiceSettings = Exclude<NonNullable<SiteFileCloud['services']>[string], boolean>
+
+export interface CloudService {
+  readonly entry: ServiceEntry
+  readonly enabled: boolean
+  readonly settings: ServiceSettings
+}
+
+export interface CloudServices {
+  /** Every service that the CRD can switch, in the catalogue's order. */
+  readonly services: readonly CloudService[]
+  readonly findings: readonly Finding[]
+}
+
+/** Where in the site file a path stands. */
+export type Place = (path: Path) => Where | undefined
+
+export function cloudServices(cloud: Cloud, table: SlotTable, place: Place): CloudServices {
+  const written = cloud.file.services ?? {}
+  const at = (name: string): Where | undefined => place([...cloud.path, 'services', name])
+  const findings: Finding[] = []
+  for (const name of Object.keys(written).filter((one) => !serviceNamed(one))) {
+    const near = nearest(
+      name,
+      services.map((entry) => entry.name),
+    )
+    findings.push(
+      finding(unknownService, { cloud: cloud.name, service: name, nearest: near }, { where: at(name) }),
+    )
+  }
+  const wanted = wantedServices(cloud)
+  for (const name of wanted.filter((one) => !table.services.includes(one))) {
+    findings.push(finding(serviceNotInCrd, { cloud: cloud.name, service: name }, { where: at(name) }))
+  }
+  findings.push(...contradictions(cloud, wanted, place))
+  const offered = services.filter((entry) => table.services.includes(entry.name))
+  const chosen = offered.map((entry) => ({
+    entry,
+    enabled: wanted.includes(entry.name),
+    settings: settingsOf(cloud, entry.name),
+  }))
+  return { services: chosen, findings }
+}
+
+/** What runs: the default set and what the file names, with what that needs and the file does not refuse. */
+function wantedServices(cloud: Cloud): readonly string[] {
+  const asked = services.filter((entry) => switchOf(cloud, entry.name) ?? entry.standard)
+  const needed = asked.flatMap((entry) => entry.needs).filter((name) => switchOf(cloud, name) !== false)
+  const wanted = new Set([...asked.map((entry) => entry.name), ...needed])
+  return services.map((entry) => entry.name).filter((name) => wanted.has(name))
+}
+
+function contradictions(cloud: Cloud, wanted: readonly string[], place: Place): readonly Finding[] {
+  const found: Finding[] = []
+  for (const name of wanted) {
+    for (const need of serviceNamed(name)?.needs ?? []) {
+      if (wanted.includes(need)) continue
+      const where = place([...cloud.path, 'services', need])
+      found.push(finding(neededServiceOff, { cloud: cloud.name, service: name, need }, { where }))
+    }
+  }
+  for (const [name, raw] of Object.entries(cloud.file.overrides?.controlPlane ?? {})) {
+    const enabled = isRecord(raw) ? raw['enabled'] : undefined
+    if (typeof enabled !== 'boolean' || enabled === wanted.includes(name) || !serviceNamed(name)) continue
+    const where = place([...cloud.path, 'overrides', 'controlPlane', name, 'enabled'])
+    found.push(finding(switchedTwice, { cloud: cloud.name, service: name, enabled }, { where }))
+  }
+  return found
+}
+
+/** What the file says: on, off, or nothing. Settings without `enabled` mean on: nobody writes them for fun. */
+function switchOf(cloud: Cloud, name: string): boolean | undefined {
+  const written = cloud.file.services?.[name]
+  return typeof written === 'object' ? (written.enabled ?? true) : written
+}
+
+export function settingsOf(cloud: Cloud, name: string): ServiceSettings {
+  const written = cloud.file.services?.[name]
+  return typeof written === 'object' ? written : {}
+}
+
+/**
+ * The raw fields of a service's template: the service's own, then the control plane's override on top of it.
+ * For services with several instances (`templates`) these are the instances by name.
+ */
+export function rawTemplates(cloud: Cloud, name: string): readonly Readonly<Record<string, unknown>>[] {
+  const override = cloud.file.overrides?.controlPlane?.[name]
+  const layers = [
+    settingsOf(cloud, name).template,
+    isRecord(override) ? (override['template'] ?? override['templates']) : undefined,
+  ]
+  return layers.filter((one) => isRecord(one))
+}
+
+/** A value in the raw fields, such as `autoscaling.enabled`; the last layer that has it decides. */
+export function rawValue(cloud: Cloud, name: string, path: readonly string[]): unknown {
+  const values = rawTemplates(cloud, name).map((layer) => valueAt(layer, path))
+  return values.findLast((value) => value !== undefined)
+}
+
+export function cellNames(cloud: Cloud): readonly string[] {
+  return settingsOf(cloud, 'nova').cells ?? ['cell1']
+}
+
+export function rabbitmqNames(cloud: Cloud): readonly string[] {
+  const planned = ['rabbitmq', ...cellNames(cloud).map((cell) => `rabbitmq-${cell}`)]
+  return [...new Set([...planned, ...rawTemplates(cloud, 'rabbitmq').flatMap(Object.keys)])]
+}
+
+/** The glance APIs, the one that keystone knows first. */
+export function glanceApiNames(cloud: Cloud): readonly string[] {
+  const known = rawValue(cloud, 'glance', ['keystoneEndpoint'])
+  const first = typeof known === 'string' ? known : 'default'
+  const written = rawTemplates(cloud, 'glance').flatMap((raw) => Object.keys(recordOf(raw['glanceAPIs'])))
+  const names = written.length > 0 ? written : [first]
+  return [...new Set([...names.filter((name) => name === first), ...names])]
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((current, key) => recordOf(current)[key], value)
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

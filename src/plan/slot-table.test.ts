@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { slotTable as slotsOf2023 } from './crds/of-2023.ts'
+import { slotTable as slotsOfToday } from './crds/today.ts'
+import { hashOfSchema, readSlotTable, type Schema } from './slot-table.ts'
+import { eraOf, type SlotTable } from './slots.ts'
+
+const override = { properties: { metadata: {}, spec: {} } }
+
+function crdWith(spec: Schema, kind = 'OpenStackControlPlane'): unknown {
+  const schema = { openAPIV3Schema: { properties: { spec } } }
+  const versions = [
+    { name: 'v1alpha1', storage: false },
+    { name: 'v1beta1', storage: true, schema },
+  ]
+  return { kind: 'CustomResourceDefinition', spec: { names: { kind }, versions } }
+}
+
+function tableOf(spec: Schema): SlotTable {
+  const read = readSlotTable(crdWith(spec), 'crd.yaml')
+  if (read.kind === 'refused') throw new Error(read.findings[0]?.message)
+  return read.table
+}
+
+function shapes(spec: Schema): Readonly<Record<string, string>> {
+  return Object.fromEntries(tableOf(spec).slots.map((slot) => [slot.path.join('.'), slot.shape]))
+}
+
+describe('the slot table', () => {
+  it('finds a map of endpoints, a single override and a list, below names that a cloud chooses', () => {
+    const spec: Schema = {
+      properties: {
+        keystone: {
+          properties: { override: { properties: { service: { additionalProperties: override } } } },
+        },
+        rabbitmq: {
+          properties: {
+            templates: {
+              additionalProperties: {
+                properties: {
+                  override: { properties: { service: override } },
+                  podOverride: { properties: { services: { items: override } } },
+                },
+              },
+            },
+          },
+        },
+        designate: { properties: { override: { properties: { services: { items: override } } } } },
+      },
+    }
+    expect(shapes(spec)).toEqual({
+      'keystone.override.service': 'endpoints',
+      'rabbitmq.templates.*.override.service': 'single',
+      'rabbitmq.templates.*.podOverride.services': 'list',
+      'designate.override.services': 'list',
+    })
+  })
+
+  it('takes no other `service` for a slot: a password selector, a Route, a plain string', () => {
+    const spec: Schema = {
+      properties: {
+        keystone: {
+          properties: {
+            passwordSelectors: { properties: { service: { type: 'string' } } },
+            override: { properties: { service: { type: 'string' } } },
+            apiOverride: { properties: { route: override } },
+          },
+        },
+      },
+    }
+    expect(shapes(spec)).toEqual({})
+  })
+
+  it('knows every slot of the pinned CRD, three shapes and the annotations of logging', () => {
+    const table = slotsOfToday()
+    expect(eraOf(table)).toBe('today')
+    expect(table.slots.map((slot) => `${slot.path.join('.')} ${slot.shape}`)).toMatchInlineSnapshot(`
+      [
+        "barbican.template.barbicanAPI.override.service endpoints",
+        "cinder.template.cinderAPI.override.service endpoints",
+        "designate.template.designateAPI.override.service endpoints",
+        "designate.template.designateBackendbind9.override.services list",
+        "designate.template.designateMdns.override.services list",
+        "designate.template.designateUnbound.override.services list",
+        "dns.template.override.service single",
+        "glance.template.glanceAPIs.*.override.service endpoints",
+        "heat.template.heatAPI.override.service endpoints",
+        "heat.template.heatCfnAPI.override.service endpoints",
+        "horizon.template.override.service single",
+        "ironic.template.ironicAPI.override.service endpoints",
+        "ironic.template.ironicInspector.override.service endpoints",
+        "keystone.template.override.service endpoints",
+        "manila.template.manilaAPI.override.service endpoints",
+        "neutron.template.override.service endpoints",
+        "nova.template.apiServiceTemplate.override.service endpoints",
+        "nova.template.cellTemplates.*.metadataServiceTemplate.override.service single",
+        "nova.template.cellTemplates.*.noVNCProxyServiceTemplate.override.service single",
+        "nova.template.metadataServiceTemplate.override.service single",
+        "octavia.template.octaviaAPI.override.service endpoints",
+        "ovn.template.ovnDBCluster.*.override.service single",
+        "placement.template.override.service endpoints",
+        "rabbitmq.templates.*.override.service single",
+        "swift.template.swiftProxy.override.service endpoints",
+        "telemetry.template.autoscaling.aodh.override.service endpoints",
+        "telemetry.template.logging.annotations annotations",
+      ]
+    `)
+    expect(table.services).toContain('redis')
+    expect(table.services).not.toContain('tls')
+  })
+
+  it('knows the form of 2023: 15 external endpoints', () => {
+    const table = slotsOf2023()
+    const external = table.slots.filter((slot) => slot.shape.startsWith('external-'))
+    expect(eraOf(table)).toBe('2023')
+    expect(external).toHaveLength(15)
+    expect(external.find((slot) => slot.service === 'dns')?.shape).toBe('external-list')
+    expect(external.find((slot) => slot.service === 'rabbitmq')?.shape).toBe('external-single')
+  })
+
+  it('has one hash for one schema, whatever the order of keys and the words of descriptions', () => {
+    const one = hashOfSchema({
+      type: 'object',
+      description: 'a',
+      properties: { a: {}, description: { type: 'string' } },
+    })
+    const other = hashOfSchema({
+      properties: { description: { type: 'string' }, a: {} },
+      description: 'b',
+      type: 'object',
+    })
+    expect(one).toBe(other)
+    expect(one).not.toBe(hashOfSchema({ type: 'object', properties: { a: {} } }))
+  })
+
+  it.each([
+    ['text', 'it is not a CustomResourceDefinition'],
+    [undefined, 'it is not a CustomResourceDefinition'],
+    [{ kind: 'ConfigMap' }, 'it is not a CustomResourceDefinition'],
+    [crdWith({ properties: {} }, 'NetConfig'), 'it defines NetConfig, not OpenStackControlPlane'],
+    [{ kind: 'CustomResourceDefinition', spec: {} }, 'it defines nothing, not OpenStackControlPlane'],
+    [crdWith({ type: 'object' }), 'its stored version has no schema with a spec'],
+  ])('refuses what is not the CRD: %j', (crd, reason) => {
+    const read = readSlotTable(crd, 'crd.yaml')
+    const messages = read.kind === 'refused' ? read.findings.map((one) => one.message) : []
+    expect(messages).toEqual([`crd.yaml cannot tell the control plane's slots: ${reason}`])
+  })
+})

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest'
+import { testCloud } from '../../test/cloud.ts'
+import type { Cloud } from '../site/site.ts'
+import { slotTable as slotsOf2023 } from './crds/of-2023.ts'
+import { slotTable as slotsOfToday } from './crds/today.ts'
+import { services, unfilledSlots } from './services.ts'
+import { type SlotUses, slotUses } from './slot-uses.ts'
+import type { SlotTable } from './slots.ts'
+
+const today = slotsOfToday()
+
+function usesOf(
+  cloud: Cloud,
+  { platform = 'openshift' as 'openshift' | 'kubernetes', table = today as SlotTable } = {},
+): SlotUses {
+  const place = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
+  return slotUses({ cloud, platform, table, place })
+}
+
+function names(uses: SlotUses): readonly string[] {
+  return uses.uses.map((use) => use.name)
+}
+
+function problems(uses: SlotUses): readonly string[] {
+  return uses.findings.map((one) => `${one.code} ${one.message}`)
+}
+
+describe('the Services of a cloud', () => {
+  it('are those of the default set, each with its path and network', () => {
+    const { uses, findings } = usesOf(testCloud())
+    expect(findings).toEqual([])
+    expect(
+      uses.map((use) => `${use.name} ${use.path.join('.')} ${use.network}${use.alone ? ' alone' : ''}`),
+    ).toMatchInlineSnapshot(`
+      [
+        "rabbitmq.rabbitmq rabbitmq.templates.rabbitmq.override.service internalapi alone",
+        "rabbitmq.rabbitmq-cell1 rabbitmq.templates.rabbitmq-cell1.override.service internalapi alone",
+        "dns dns.template.override.service ctlplane",
+        "keystone.internal keystone.template.override.service.internal internalapi",
+        "placement.internal placement.template.override.service.internal internalapi",
+        "glance.default.internal glance.template.glanceAPIs.default.override.service.internal internalapi",
+        "neutron.internal neutron.template.override.service.internal internalapi",
+        "nova.internal nova.template.apiServiceTemplate.override.service.internal internalapi",
+        "nova.metadata nova.template.metadataServiceTemplate.override.service internalapi",
+      ]
+    `)
+  })
+
+  it('follow the cells, the glance APIs and the RabbitMQ clusters that the cloud names', () => {
+    const cloud = testCloud({
+      services: {
+        nova: { cells: ['cell1', 'cell2'] },
+        glance: { template: { keystoneEndpoint: 'central', glanceAPIs: { edge: {}, central: {} } } },
+        rabbitmq: { template: { notifications: {} } },
+      },
+    })
+    const found = usesOf(cloud).uses.filter((use) => /glance|rabbitmq/.test(use.name))
+    expect(found.map((use) => `${use.name}${use.alone ? ' alone' : ''}`)).toEqual([
+      'rabbitmq.rabbitmq alone',
+      'rabbitmq.rabbitmq-cell1 alone',
+      'rabbitmq.rabbitmq-cell2 alone',
+      'rabbitmq.notifications alone',
+      'glance.central.internal',
+      'glance.edge.internal alone',
+    ])
+  })
+
+  it('include public ones where the site wants VIPs, in a group that never shares with internal ones', () => {
+    const uses = usesOf(testCloud({ public: { by: 'vip', network: 'storage' }, services: { horizon: true } }))
+    const published = uses.uses.filter((use) => use.group === 'public')
+    expect(published.map((use) => use.name)).toContain('keystone.public')
+    expect(published.map((use) => use.name)).toContain('horizon')
+    expect(new Set(published.map((use) => use.network))).toEqual(new Set(['storage']))
+    expect(published.find((use) => use.name === 'nova.cell1.novnc')?.alone).toBe(true)
+  })
+
+  it('give each replica of designate a Service of its own', () => {
+    const template = { designateBackendbind9: { replicas: 2 } }
+    const found = names(usesOf(testCloud({ services: { designate: { template } } })))
+    expect(found.filter((name) => name.startsWith('designate.'))).toEqual([
+      'designate.internal',
+      'designate.bind9.0',
+      'designate.bind9.1',
+      'designate.mdns.0',
+      'designate.unbound.0',
+    ])
+  })
+
+  it('have the paths of 2023 where that CRD is the one', () => {
+    const { uses, findings } = usesOf(testCloud(), { table: slotsOf2023() })
+    expect(findings).toEqual([])
+    const paths = Object.fromEntries(uses.map((use) => [use.name, use.path.join('.')]))
+    expect(paths['glance.default.internal']).toBe(
+      'glance.template.glanceAPIInternal.externalEndpoints.internal',
+    )
+    expect(paths['rabbitmq.rabbitmq-cell1']).toBe('rabbitmq.templates.rabbitmq-cell1.externalEndpoint')
+    expect(paths['dns']).toBe('dns.template.externalEndpoints')
+  })
+
+  it('have equal names in both eras, so that a lock serves both', () => {
+    const old = names(usesOf(testCloud(), { table: slotsOf2023() }))
+    expect(old).toEqual(names(usesOf(testCloud())))
+  })
+
+  it('turn on what a service needs, unless the file refuses it', () => {
+    const on = usesOf(testCloud({ services: { designate: true } }))
+    expect(problems(on)).toEqual([])
+    const off = usesOf(testCloud({ services: { placement: false } }))
+    expect(problems(off)).toEqual([
+      'SL3007 rhoso1: nova does not work without placement, which is turned off',
+    ])
+  })
+})
+
+describe('what cannot be', () => {
+  it('a service that nobody knows, with the name that was meant and its place', () => {
+    const [found] = usesOf(testCloud({ services: { glence: true } })).findings
+    expect(found?.message).toBe('rhoso1: there is no service glence; did you mean glance?')
+    expect(found?.where).toEqual({ file: 'spec.clouds.0.services.glence', line: 1, column: 1 })
+  })
+
+  it('a service that the CRD does not have', () => {
+    expect(problems(usesOf(testCloud({ services: { watcher: true } })))).toEqual([
+      "SL3002 rhoso1: the control plane's CRD has no service watcher",
+    ])
+  })
+
+  it('a Service that the CRD has no slot for', () => {
+    expect(problems(usesOf(testCloud({ services: { swift: true } }), { table: slotsOf2023() }))).toEqual([
+      'SL3003 rhoso1: swift.internal needs a Service override, but the CRD has none at spec.swift.template.swiftProxy',
+    ])
+  })
+
+  it('a Service on a network without VIPs, or on one that the cloud does not have', () => {
+    const cloud = testCloud({
+      services: { keystone: { network: 'storagemgmt' }, neutron: { network: 'nowhere' } },
+    })
+    expect(problems(usesOf(cloud))).toEqual([
+      'SL3004 rhoso1: keystone.internal belongs on storagemgmt, which has no addresses for VIPs',
+      'SL3004 rhoso1: neutron.internal belongs on nowhere, which has no addresses for VIPs',
+    ])
+  })
+
+  it('a Route on plain Kubernetes; VIPs take its place and say so', () => {
+    const silent = usesOf(testCloud(), { platform: 'kubernetes' })
+    expect(silent.findings.map((one) => one.code)).toEqual(['SL3006'])
+    expect(names(silent)).toContain('keystone.public')
+    const stubborn = usesOf(
+      testCloud({ services: { keystone: { public: 'route' } }, public: { by: 'vip' } }),
+      {
+        platform: 'kubernetes',
+      },
+    )
+    expect(stubborn.findings.map((one) => one.code)).toEqual(['SL3005'])
+  })
+
+  it('a switch in an override that says otherwise than the plan', () => {
+    const cloud = testCloud({
+      overrides: { controlPlane: { swift: { enabled: true }, nova: { enabled: true } } },
+    })
+    expect(usesOf(cloud).findings.map((one) => one.code)).toEqual(['SL3009'])
+  })
+})
+
+describe('the catalogue of services', () => {
+  it('has an endpoint or a reason for every slot of the pinned CRD', () => {
+    const known = new Set(services.flatMap((entry) => entry.endpoints.map((one) => one.at)))
+    const owner = (path: string): string => path.replace(/\.(override\.services?|annotations)$/, '')
+    const forgotten = today.slots
+      .map((slot) => slot.path.join('.'))
+      .filter((path) => !known.has(owner(path)) && !(path in unfilledSlots))
+    expect(forgotten).toEqual([])
+  })
+
+  it('lets only those share an address whose ports differ', () => {
+    const sharing = services.flatMap((entry) => entry.endpoints).filter((one) => !one.alone)
+    const ports = sharing.flatMap((one) => one.ports)
+    expect(new Set(ports).size).toBe(ports.length)
+  })
+
+  it('knows every service of both CRDs', () => {
+    const known = services.map((entry) => entry.name)
+    expect(known).toEqual(expect.arrayContaining([...today.services, ...slotsOf2023().services]))
+  })
+
+  it('turns on what document 000 lists, and nothing else', () => {
+    expect(services.filter((entry) => entry.standard).map((entry) => entry.name)).toEqual([
+      'galera',
+      'rabbitmq',
+      'memcached',
+      'dns',
+      'keystone',
+      'placement',
+      'glance',
+      'ovn',
+      'neutron',
+      'nova',
+    ])
+  })
+})

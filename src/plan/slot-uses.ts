@@ -1,0 +1,174 @@
+/**
+ * Which Services will exist for a cloud, each with its slot, its network and whom it may share an address with.
+ *
+ * The planner gives each of them a VIP; the renderer writes it into the slot's path.
+ */
+import { type Finding, finding, type Where } from '../errors/finding.ts'
+import { publicByVip, routeWithoutOpenShift, slotMissing, slotWithoutVips } from '../errors/render.ts'
+import type { Cloud, CloudNetwork, Cluster } from '../site/site.ts'
+import {
+  type CloudService,
+  cellNames,
+  cloudServices,
+  glanceApiNames,
+  type Place,
+  rabbitmqNames,
+  rawValue,
+} from './cloud-services.ts'
+import type { EndpointEntry, Face } from './services.ts'
+import type { Slot, SlotTable, SlotUse } from './slots.ts'
+
+export interface SlotUseInput {
+  readonly cloud: Cloud
+  readonly platform: Cluster['platform']
+  readonly table: SlotTable
+  readonly place: Place
+}
+
+export interface SlotUses {
+  readonly uses: readonly SlotUse[]
+  readonly findings: readonly Finding[]
+}
+
+export function slotUses(input: SlotUseInput): SlotUses {
+  const { cloud, table, place } = input
+  const { services, findings: serviceFindings } = cloudServices(cloud, table, place)
+  const findings: Finding[] = [...serviceFindings, ...publicFindings(input, services)]
+  const uses: SlotUse[] = []
+  for (const service of services.filter((one) => one.enabled)) {
+    const where = place([...cloud.path, 'services', service.entry.name])
+    for (const wish of wishesOf(service, input)) {
+      const slot = slotFor(wish, table)
+      if (slot) uses.push(useOf(wish, slot))
+      else
+        findings.push(
+          finding(slotMissing, { cloud: cloud.name, slot: wish.name, at: wish.endpoint.at }, { where }),
+        )
+    }
+  }
+  return { uses, findings: [...findings, ...unservedNetworks(cloud, uses, place)] }
+}
+
+/** One Service that a cloud wants, before it is known whether the CRD has a place for it. */
+interface Wish {
+  readonly name: string
+  readonly endpoint: EndpointEntry
+  readonly face: Face
+  /** What `*` stands for: a cell, a glance API, a replica's number. */
+  readonly each: string | undefined
+  readonly network: string
+  readonly alone: boolean
+}
+
+function wishesOf(service: CloudService, input: SlotUseInput): readonly Wish[] {
+  const { cloud } = input
+  const wishes: Wish[] = []
+  for (const endpoint of service.entry.endpoints) {
+    for (const [position, each] of eachOf(endpoint, cloud).entries()) {
+      if (endpoint.when && !isOn(cloud, service.entry.name, endpoint.when, each)) continue
+      for (const face of endpoint.faces) {
+        if (face === 'public' && publicBy(service, input) === 'route') continue
+        wishes.push({
+          name: nameOf(endpoint, face, each),
+          endpoint,
+          face,
+          each,
+          network: networkOf(service, endpoint, face, cloud),
+          // Only the first glance API is the one that keystone knows; the others have the same port.
+          alone: endpoint.alone ?? (endpoint.each === 'glance API' && position > 0),
+        })
+      }
+    }
+  }
+  return wishes
+}
+
+function eachOf(endpoint: EndpointEntry, cloud: Cloud): readonly (string | undefined)[] {
+  if (endpoint.each === undefined) return [undefined]
+  if (endpoint.each === 'cell') return cellNames(cloud)
+  if (endpoint.each === 'rabbitmq') return rabbitmqNames(cloud)
+  if (endpoint.each === 'glance API') return glanceApiNames(cloud)
+  const [service = '', , ...path] = endpoint.at.split('.')
+  const replicas = rawValue(cloud, service, [...path, 'replicas'])
+  return Array.from({ length: typeof replicas === 'number' ? replicas : 1 }, (_, index) => String(index))
+}
+
+function isOn(cloud: Cloud, service: string, path: string, each: string | undefined): boolean {
+  return rawValue(cloud, service, filled(path.split('.'), each)) === true
+}
+
+function nameOf(endpoint: EndpointEntry, face: Face, each: string | undefined): string {
+  const name = each === undefined ? endpoint.name : endpoint.name.replace('*', each)
+  return endpoint.faces.length > 1 ? `${name}.${face}` : name
+}
+
+function networkOf(service: CloudService, endpoint: EndpointEntry, face: Face, cloud: Cloud): string {
+  if (face === 'public') return publicNetwork(cloud)
+  return endpoint.network ?? service.settings.network ?? 'internalapi'
+}
+
+/** Where public VIPs are: what the site says, or the network that everybody reaches. */
+export function publicNetwork(cloud: Cloud): string {
+  return cloud.file.public?.network ?? 'ctlplane'
+}
+
+/** How the public endpoint of a service is reached: only OpenShift has Routes. */
+export function publicBy(service: CloudService, { cloud, platform }: SlotUseInput): 'route' | 'vip' {
+  return service.settings.public ?? cloud.file.public?.by ?? (platform === 'openshift' ? 'route' : 'vip')
+}
+
+function slotFor({ endpoint, face }: Wish, table: SlotTable): Slot | undefined {
+  const old = endpoint.in2023?.[face] ?? endpoint.at
+  // A CRD of 2023 has RabbitMQ's `override.service` too, but its operator reads the external endpoint.
+  const candidates = [
+    `${old}.externalEndpoints`,
+    `${old}.externalEndpoint`,
+    `${endpoint.at}.override.service`,
+    `${endpoint.at}.override.services`,
+    `${endpoint.at}.annotations`,
+  ]
+  const found = candidates.map((path) => table.slots.find((slot) => slot.path.join('.') === path))
+  return found.find((slot) => slot !== undefined)
+}
+
+function useOf({ name, face, each, network, alone }: Wish, slot: Slot): SlotUse {
+  const path = filled(slot.path, each)
+  const last = { endpoints: [face], 'external-endpoints': [face], list: [each ?? '0'] }
+  const step = last[slot.shape as keyof typeof last] ?? []
+  return { name, slot, path: [...path, ...step], network, alone, group: face }
+}
+
+function filled(path: readonly string[], each: string | undefined): readonly string[] {
+  return path.map((step) => (step === '*' ? (each ?? step) : step))
+}
+
+function unservedNetworks(cloud: Cloud, uses: readonly SlotUse[], place: Place): readonly Finding[] {
+  const unserved = uses.filter((use) => !givesVips(cloud.networks.find(({ name }) => name === use.network)))
+  return unserved.map(({ name, network }) => {
+    const where: Where | undefined = place([...cloud.path, 'networks', network]) ?? place(cloud.path)
+    return finding(slotWithoutVips, { cloud: cloud.name, slot: name, network }, { where })
+  })
+}
+
+function givesVips(network: CloudNetwork | undefined): boolean {
+  if (!network) return false
+  const { roles, subnets } = network.settings
+  return roles?.includes('vips') ?? subnets?.some((subnet) => subnet.spans?.vips !== undefined) ?? false
+}
+
+function publicFindings(input: SlotUseInput, services: readonly CloudService[]): readonly Finding[] {
+  const { cloud, platform, place } = input
+  if (platform === 'openshift') return []
+  const exposed = services.filter(
+    ({ enabled, entry }) => enabled && entry.endpoints.some(({ faces }) => faces.includes('public')),
+  )
+  const byRoute = exposed.filter((service) => publicBy(service, input) === 'route')
+  const refused = byRoute.map((service) => {
+    const own = ['services', service.entry.name, 'public']
+    const where = place([...cloud.path, ...(service.settings.public ? own : ['public', 'by'])])
+    return finding(routeWithoutOpenShift, { cloud: cloud.name, service: service.entry.name }, { where })
+  })
+  if (cloud.file.public || exposed.length === byRoute.length) return refused
+  const facts = { cloud: cloud.name, network: publicNetwork(cloud) }
+  return [...refused, finding(publicByVip, facts, { where: place(cloud.path) })]
+}

@@ -1,0 +1,88 @@
+/**
+ * Compiles the programs of one pin, with true progress: packages compiled of packages known.
+ *
+ * `go list -deps` knows all packages and which of them the build cache already has; `go build -v` names each
+ * one that it compiles. Go's build cache makes an interrupted build resumable.
+ */
+import { failure } from '../../errors/failure.ts'
+import { buildFailed, buildInterrupted, diskFull } from '../../errors/sandbox.ts'
+import { describeEnding, type Exec, type Finished, lastLines, succeeded } from '../../exec/process.ts'
+import type { Say } from '../notes.ts'
+import type { ProgramPin } from '../programs.ts'
+import { buildFlags, goEnv, linkerFlags } from './go.ts'
+import { saysDiskFull } from './store.ts'
+
+export interface Compilation {
+  /** Names as the user knows them. */
+  readonly names: readonly string[]
+  readonly pins: readonly ProgramPin[]
+  readonly pinFolder: string
+  readonly into: string
+}
+
+export interface CompileContext {
+  readonly exec: Exec
+  readonly say: Say
+  readonly signal?: AbortSignal | undefined
+}
+
+export async function compile(work: Compilation, { exec, say, signal }: CompileContext): Promise<void> {
+  const { names, pins, pinFolder: cwd, into } = work
+  const packages = pins.map((pin) => pin.package)
+  const text = names.join(', ')
+  const options = signal ? { signal } : {}
+  let fetched = 0
+  const listed = await exec(
+    {
+      file: 'go',
+      args: ['list', '-deps', ...buildFlags, '-f', '{{.Stale}} {{.ImportPath}}', ...packages],
+      cwd,
+      env: goEnv,
+    },
+    {
+      ...options,
+      onLine: (line, stream) => {
+        if (stream === 'stderr' && line.startsWith('go: downloading')) {
+          fetched += 1
+          say({ kind: 'progress', text: `${text}: ${fetched} modules fetched` })
+        }
+      },
+    },
+  )
+  refuseFailure(listed, names, into)
+  const known = listed.stdout.trimEnd().split('\n')
+  const total = known.length
+  let done = known.filter((line) => line.startsWith('false ')).length
+  say({ kind: 'progress', text, done, total })
+  const flags = [linkerFlags, ...new Set(pins.map((pin) => pin.ldflags ?? ''))].join(' ').trim()
+  const built = await exec(
+    {
+      file: 'go',
+      args: ['build', ...buildFlags, '-v', '-ldflags', flags, '-o', `${into}/`, ...packages],
+      cwd,
+      env: goEnv,
+    },
+    {
+      ...options,
+      onLine: (line) => {
+        if (!/^[\w.~-]+(\/[\w.~-]+)*$/.test(line)) return
+        done = Math.min(done + 1, total)
+        say({ kind: 'progress', text, done, total })
+      },
+    },
+  )
+  refuseFailure(built, names, into)
+}
+
+function refuseFailure(finished: Finished, programs: readonly string[], folder: string): void {
+  const { ending, stderr } = finished
+  if (succeeded(ending)) return
+  if (ending.kind === 'cancelled') throw failure(buildInterrupted, { programs }, { exitCode: 130 })
+  if (saysDiskFull(stderr)) throw failure(diskFull, { folder, doing: `building ${programs.join(', ')}` })
+  const said = stderr
+    .split('\n')
+    // The names of compiled packages are not the reason.
+    .filter((line) => line.includes(' '))
+    .join('\n')
+  throw failure(buildFailed, { programs, reason: lastLines(said) || describeEnding(ending) })
+}

@@ -1,0 +1,106 @@
+/**
+ * CRD sets: what `--crds` names, converted once from the modules' YAML to JSON and kept in the cache.
+ */
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { KubeObject } from '../../api/object.ts'
+import { finding } from '../../errors/finding.ts'
+import { damagedCache } from '../../errors/sandbox.ts'
+import type { BuildContext } from '../build/ensure.ts'
+import { asDiskFull, inspect, publish } from '../build/store.ts'
+import { takeLock } from '../lock.ts'
+import { type CrdPins, type CrdText, fetchCrdTexts, readPins } from './modules.ts'
+
+export const crdSets = ['today', '2023', 'own', 'none'] as const
+export type CrdSet = (typeof crdSets)[number]
+
+/** A set of CRDs, and a key that changes whenever its content may. */
+export interface CrdCollection {
+  readonly set: CrdSet
+  readonly key: string
+  readonly crds: readonly KubeObject[]
+}
+
+/** Raise when the conversion changes what it writes. */
+const CONVERSION = 1
+
+/**
+ * The CRDs of a set. `own` is `today` with each CRD that we write ourselves in place of the upstream one of the
+ * same name, and those that only we have.
+ */
+export async function ensureCrds(
+  set: CrdSet,
+  own: readonly KubeObject[],
+  context: BuildContext,
+  pins?: CrdPins,
+): Promise<CrdCollection> {
+  const used = pins ?? (await readPins(context.places.pins))
+  const key = hashOf({ used, CONVERSION })
+  const folder = await ensureConverted(key, used, context)
+  const upstream = set === 'own' ? 'today' : set
+  const crds = JSON.parse(
+    await readFile(path.join(folder, `${upstream}.json`), 'utf8'),
+  ) as readonly KubeObject[]
+  if (set !== 'own') return { set, key, crds }
+  const names = new Set(own.map((crd) => crd.metadata.name))
+  const merged = [...crds.filter((crd) => !names.has(crd.metadata.name)), ...own]
+  return { set, key: hashOf({ key, own }), crds: merged }
+}
+
+async function ensureConverted(key: string, pins: CrdPins, context: BuildContext): Promise<string> {
+  const { places, exec, say, signal } = context
+  const shelf = path.join(places.cache, 'crds')
+  const folder = path.join(shelf, key)
+  if ((await inspect(folder)).kind === 'whole') return folder
+  const lock = await takeLock([`crds ${folder}`], signal && { signal })
+  try {
+    const state = await inspect(folder)
+    if (state.kind === 'whole') return folder
+    if (state.kind === 'damaged') {
+      const facts = { what: 'the CRD sets', folder: shelf, reason: state.reason }
+      say({ kind: 'finding', finding: finding(damagedCache, facts) })
+      await rm(folder, { recursive: true, force: true })
+    }
+    await mkdir(shelf, { recursive: true }).catch((error: unknown) => {
+      throw asDiskFull(error, shelf, 'fetching CRDs')
+    })
+    say({ kind: 'progress', text: `fetching ${pins.modules.length} modules that carry CRDs` })
+    const texts = await fetchCrdTexts(pins, shelf, exec, signal)
+    say({ kind: 'progress', text: 'converting CRDs' })
+    const converted = await convert(texts)
+    await publish(folder, async (aside) => {
+      for (const [set, crds] of converted)
+        await writeFile(path.join(aside, `${set}.json`), JSON.stringify(crds))
+    })
+    return folder
+  } finally {
+    await lock.release()
+  }
+}
+
+/** What a generator leaves in a CRD file that belongs to a server, not to us. */
+async function convert(texts: readonly CrdText[]): Promise<ReadonlyMap<string, readonly KubeObject[]>> {
+  const { loadAll } = await import('js-yaml')
+  const sets = new Map<string, Map<string, KubeObject>>()
+  for (const { from, text } of texts) {
+    for (const document of loadAll(text) as readonly (KubeObject | null)[]) {
+      if (document?.kind !== 'CustomResourceDefinition') continue
+      const { status: _, metadata, ...rest } = document
+      const { name, labels, annotations } = metadata
+      const crd = {
+        ...rest,
+        metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) },
+      }
+      for (const set of from.sets) {
+        const crds = sets.get(set) ?? new Map<string, KubeObject>()
+        sets.set(set, crds.set(name, crd as KubeObject))
+      }
+    }
+  }
+  return new Map([...sets].map(([set, crds]) => [set, [...crds.values()]]))
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)
+}

@@ -1,0 +1,45 @@
+/**
+ * The real programs, as data: which pin gives them, which package, what it takes to build them right.
+ *
+ * A program is added here and nowhere else; its pin is a folder in `sandbox/` with go.mod and go.sum.
+ */
+
+export interface ProgramPin {
+  readonly pin: string
+  readonly package: string
+  readonly ldflags?: string
+  /** A folder named by KUBEBUILDER_ASSETS may replace it, under this name. */
+  readonly asset?: string
+}
+
+// Without its version a client cannot parse what the server answers to /version.
+const KUBERNETES_VERSION = ['gitVersion=v1.35.4', 'gitMajor=1', 'gitMinor=35']
+  .map((setting) => `-X k8s.io/component-base/version.${setting}`)
+  .join(' ')
+
+const kubernetes = (name: string): ProgramPin => ({
+  pin: 'kubernetes',
+  package: `k8s.io/kubernetes/cmd/${name}`,
+  ldflags: KUBERNETES_VERSION,
+})
+
+export const programs = {
+  etcd: { pin: 'etcd', package: 'go.etcd.io/etcd/server/v3', asset: 'etcd' },
+  'kube-apiserver': { ...kubernetes('kube-apiserver'), asset: 'kube-apiserver' },
+  'kube-controller-manager': kubernetes('kube-controller-manager'),
+  kubectl: kubernetes('kubectl'),
+  'metallb-controller': { pin: 'metallb', package: 'go.universe.tf/metallb/controller' },
+  'metallb-speaker': { pin: 'metallb', package: 'go.universe.tf/metallb/speaker' },
+} as const satisfies Readonly<Record<string, ProgramPin>>
+
+export type ProgramName = keyof typeof programs
+
+export function pinOf(name: ProgramName): ProgramPin {
+  return programs[name]
+}
+
+/** What `go build -o FOLDER/` calls the program of a package: its last element that is not a major version. */
+export function builtName(packagePath: string): string {
+  const elements = packagePath.split('/').filter((element) => !/^v\d+$/.test(element))
+  return elements.at(-1) ?? packagePath
+}

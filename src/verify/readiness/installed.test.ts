@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../api/object.ts'
+import { indexSnapshot } from '../../api/snapshot.ts'
+import { installedReadiness, metallbParts, nmstateParts } from './installed.ts'
+import { standardGrace } from './verdict.ts'
+
+const crd = (name: string): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name },
+  status: { conditions: [{ type: 'Established', status: 'True' }] },
+})
+const deployment = (namespace: string, name: string): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace, name, generation: 1 },
+  spec: { replicas: 1 },
+  status: { observedGeneration: 1, updatedReplicas: 1, availableReplicas: 1, replicas: 1 },
+})
+const agent = (component: string, nodeName: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'agents', name: `${component}-${nodeName}`, labels: { component } },
+  spec: { nodeName },
+  status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+})
+
+const nmstate = [
+  crd('nodenetworkconfigurationpolicies.nmstate.io'),
+  crd('nodenetworkconfigurationenactments.nmstate.io'),
+  deployment('openshift-nmstate', 'nmstate-operator'),
+  deployment('openshift-nmstate', 'nmstate-webhook'),
+  agent('kubernetes-nmstate-handler', 'worker-0'),
+  agent('kubernetes-nmstate-handler', 'worker-1'),
+]
+
+function judge(parts: typeof nmstateParts, objects: readonly KubeObject[]) {
+  return installedReadiness(parts, {
+    around: indexSnapshot({ objects, unread: [] }),
+    now: 0,
+    grace: standardGrace,
+    nodes: ['worker-0', 'worker-1'],
+  })
+}
+
+describe('an installed operator', () => {
+  it('is ready when everything that it consists of runs', () => {
+    expect(judge(nmstateParts, nmstate).kind).toBe('ready')
+  })
+
+  it.each(nmstate.map((one, at) => [one.metadata.name, at] as const))(
+    'is not ready without %s, and says so',
+    (name, at) => {
+      const verdict = judge(
+        nmstateParts,
+        nmstate.filter((_, index) => index !== at),
+      )
+      expect(verdict.kind).toBe('progressing')
+      const said = verdict.kind === 'progressing' ? verdict.waits : ''
+      expect(said).toContain(name.startsWith('kubernetes-nmstate-handler') ? name.slice(-8) : name)
+    },
+  )
+
+  it('needs a webhook that answers, not only one that exists', () => {
+    const service: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace: 'metallb-system', name: 'metallb-webhook-service' },
+      spec: {},
+    }
+    const slice = (ready: boolean): KubeObject => ({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        namespace: 'metallb-system',
+        name: 'x',
+        labels: { 'kubernetes.io/service-name': 'metallb-webhook-service' },
+      },
+      endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready } }],
+    })
+    const rest = [
+      crd('ipaddresspools.metallb.io'),
+      crd('l2advertisements.metallb.io'),
+      deployment('metallb-system', 'controller'),
+      agent('speaker', 'worker-0'),
+      agent('speaker', 'worker-1'),
+      service,
+    ]
+    expect(judge(metallbParts, rest)).toEqual({
+      kind: 'progressing',
+      waits: 'Service metallb-system/metallb-webhook-service to have endpoints',
+    })
+    expect(judge(metallbParts, [...rest, slice(false)]).kind).toBe('progressing')
+    expect(judge(metallbParts, [...rest, slice(true)]).kind).toBe('ready')
+  })
+})

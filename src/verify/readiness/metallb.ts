@@ -1,0 +1,11 @@
+/** MetalLB's configuration, and other kinds without a status: ready when they read back as they were written. */
+import { fieldDifferences } from '../fields.ts'
+import { nameOf } from './read.ts'
+import { progressing, type ReadinessRule, ready } from './verdict.ts'
+
+export const readBack: ReadinessRule = (live, { desired }) => {
+  if (live.metadata.deletionTimestamp !== undefined) return progressing(`${nameOf(live)} is being deleted`)
+  if (!desired) return ready
+  const [first] = fieldDifferences(desired, live)
+  return first ? progressing(`${nameOf(live)} to hold ${first.path} as planned`) : ready
+}

@@ -1,0 +1,84 @@
+/**
+ * The OpenStack kinds, by their conditions; and what stands behind a control plane that does not get ready: the
+ * first object of its namespace that has failed has the better cause.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { byCondition, readyCondition, unsettled } from './conditions.ts'
+import { podReadiness } from './pods.ts'
+import { at, nameOf, numberAt, textAt } from './read.ts'
+import { serviceReadiness } from './services.ts'
+import { claimReadiness } from './storage.ts'
+import { progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
+import { jobReadiness } from './workloads.ts'
+
+export const controlPlaneReadiness: ReadinessRule = (controlPlane, context) => {
+  const own = observed(controlPlane) ?? readyCondition(controlPlane, context)
+  return own.kind === 'progressing' ? (causeIn(controlPlane.metadata.namespace, context) ?? own) : own
+}
+
+export const nodeSetReadiness: ReadinessRule = (nodeSet, context) =>
+  observed(nodeSet) ?? readyCondition(nodeSet, context)
+
+/** What must hold before a deployment of the node set may begin: addresses, inventory, but no deployment yet. */
+export const nodeSetSetUp: ReadinessRule = (nodeSet, context) =>
+  observed(nodeSet) ?? unsettled(nodeSet) ?? byCondition(nodeSet, 'SetupReady', context)
+
+/** A deployment runs once: `deployed` is its last word, whatever its conditions still say. */
+export const dataPlaneDeploymentReadiness: ReadinessRule = (deployment, context) => {
+  if (at(deployment, 'status', 'deployed') === true) return unsettled(deployment) ?? ready
+  const own = observed(deployment) ?? readyCondition(deployment, context)
+  if (own.kind !== 'progressing') return own
+  return jobCause(deployment, context) ?? own
+}
+
+export const versionReadiness: ReadinessRule = (version, context) => {
+  const early = observed(version) ?? unsettled(version)
+  if (early) return early
+  const target = textAt(version, 'spec', 'targetVersion') ?? textAt(version, 'status', 'availableVersion')
+  const deployed = textAt(version, 'status', 'deployedVersion')
+  if (target !== undefined && deployed === target) return ready
+  const own = readyCondition(version, context)
+  return own.kind === 'ready'
+    ? progressing(`${nameOf(version)} to go from ${deployed ?? 'nothing'} to ${target ?? 'a version'}`)
+    : own
+}
+
+/** These operators always write observedGeneration; without one nobody has looked at the object yet. */
+function observed(object: KubeObject): Readiness | undefined {
+  return numberAt(object, 'status', 'observedGeneration') === undefined
+    ? progressing(`the operator to see ${nameOf(object)}`)
+    : undefined
+}
+
+/** The first object of a cloud's control plane that will not get well by itself. */
+function causeIn(namespace: string | undefined, context: ReadinessContext): Readiness | undefined {
+  const looks: readonly (readonly [string, ReadinessRule])[] = [
+    ['PersistentVolumeClaim', claimReadiness],
+    ['Pod', podReadiness],
+    ['batch/Job', jobReadiness],
+    ['Service', serviceReadiness],
+  ]
+  for (const [groupKind, rule] of looks) {
+    for (const object of context.around.all(groupKind)) {
+      if (object.metadata.namespace !== namespace || isOnesOwnTry(object)) continue
+      const verdict = rule(object, context)
+      if (verdict.kind === 'failed') return verdict
+    }
+  }
+  return undefined
+}
+
+/** A job retries its pods, and a data plane run answers for its own jobs: neither blames the control plane. */
+function isOnesOwnTry({ kind, metadata }: KubeObject): boolean {
+  const owners = metadata.ownerReferences ?? []
+  if (kind === 'Pod') return owners.some((owner) => owner.kind === 'Job')
+  return owners.some((owner) => owner.kind === 'OpenStackDataPlaneDeployment')
+}
+
+function jobCause(owner: KubeObject, context: ReadinessContext): Readiness | undefined {
+  return context.around
+    .all('batch/Job')
+    .filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid))
+    .map((job) => jobReadiness(job, context))
+    .find(({ kind }) => kind === 'failed')
+}

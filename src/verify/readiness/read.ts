@@ -1,0 +1,51 @@
+/** Reading raw objects: a field by its path, or nothing when it is not there or of another type. */
+import type { Condition, KubeObject } from '../../api/object.ts'
+
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  let here = value
+  for (const step of path) {
+    if (typeof here !== 'object' || here === null) return undefined
+    here = (here as Record<string, unknown>)[step]
+  }
+  return here
+}
+
+export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = at(value, ...path)
+  return typeof found === 'string' && found !== '' ? found : undefined
+}
+
+export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
+  const found = at(value, ...path)
+  return typeof found === 'number' ? found : undefined
+}
+
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = at(value, ...path)
+  return Array.isArray(found) ? found : []
+}
+
+export function conditionsOf(object: KubeObject): readonly Condition[] {
+  return listAt(object, 'status', 'conditions') as readonly Condition[]
+}
+
+/** By type, never by index: controllers reorder and add conditions as they like. */
+export function conditionOf(object: KubeObject, type: string): Condition | undefined {
+  return conditionsOf(object).find((one) => one.type === type)
+}
+
+export function sinceMs(time: string | undefined, now: number): number {
+  const then = time === undefined ? Number.NaN : Date.parse(time)
+  return Number.isNaN(then) ? 0 : Math.max(0, now - then)
+}
+
+/** `Service openstack/keystone-internal`, as a person says it. */
+export function nameOf({ kind, metadata }: KubeObject): string {
+  return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
+}
+
+export function describeCommand({ apiVersion, kind, metadata }: KubeObject): string {
+  const namespace = metadata.namespace === undefined ? '' : `-n ${metadata.namespace} `
+  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
+  return `kubectl ${namespace}describe ${kind.toLowerCase()}${group} ${metadata.name}`
+}

@@ -1,0 +1,57 @@
+/** Bytes to text: UTF-8 without a byte order mark, and none of the control characters that YAML forbids. */
+import { controlCharacter, notUtf8 } from '../errors/file.ts'
+import { type FilePlace, type Finding, finding } from '../errors/finding.ts'
+
+export interface Decoded {
+  readonly text: string
+  readonly findings: readonly Finding[]
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+
+export function decodeText(input: string | Uint8Array, file: string): Decoded {
+  const text = typeof input === 'string' ? input : new TextDecoder('utf-8', { ignoreBOM: true }).decode(input)
+  if (typeof input !== 'string') {
+    const byte = firstBadByte(input)
+    if (byte !== undefined) {
+      const where = placeOf(text, text.indexOf('\ufffd'), file)
+      return { text, findings: [finding(notUtf8, { byte }, { where })] }
+    }
+  }
+  const plain = text.startsWith('\ufeff') ? text.slice(1) : text
+  const control = FORBIDDEN.exec(plain)
+  if (!control) return { text: plain, findings: [] }
+  const code = `U+${control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+  const where = placeOf(plain, control.index, file)
+  return { text: plain, findings: [finding(controlCharacter, { code }, { where })] }
+}
+
+/** The offset of the first byte that is not UTF-8, found by halving: decoding is fast, scanning by hand is not. */
+function firstBadByte(bytes: Uint8Array): number | undefined {
+  if (isUtf8(bytes, false)) return undefined
+  let good = 0
+  let bad = bytes.length
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    if (isUtf8(bytes.subarray(0, middle), true)) good = middle
+    else bad = middle
+  }
+  return good
+}
+
+/** `stream` allows a character to be cut off at the end. */
+function isUtf8(bytes: Uint8Array, stream: boolean): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function placeOf(text: string, offset: number, file: string): FilePlace {
+  const before = text.slice(0, Math.max(0, offset))
+  const lineStart = before.lastIndexOf('\n') + 1
+  return { file, line: before.split('\n').length, column: before.length - lineStart + 1 }
+}

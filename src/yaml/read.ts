@@ -1,0 +1,101 @@
+/**
+ * Reads YAML that a person wrote: the value, what is wrong with the text, and where in it every value stands.
+ *
+ * Never throws for bad text. Knows nothing of what the value should look like.
+ */
+import { type Document, isScalar, LineCounter, parseAllDocuments, type YAMLError } from 'yaml'
+import { duplicateKey, notYaml, tooLarge } from '../errors/file.ts'
+import { type FilePlace, type Finding, finding } from '../errors/finding.ts'
+import { checkAliases } from './aliases.ts'
+import { decodeText } from './decode.ts'
+import { type Locator, locatorOf } from './locate.ts'
+
+export interface Reading extends Locator {
+  /** Plain JSON; undefined when the text is not YAML, null when there is nothing in it. */
+  readonly value: unknown
+  readonly findings: readonly Finding[]
+}
+
+/** More errors than this say nothing new: one unclosed bracket makes hundreds. */
+const MOST_ERRORS = 10
+
+/** One document. A second one in the same text is an error: half of what was written would be ignored. */
+export function readYaml(input: string | Uint8Array, file: string): Reading {
+  const [first, second] = readYamlStream(input, file)
+  if (!first) return nothing(file)
+  if (!second) return first
+  const reason = 'a second document starts here, and one was expected'
+  const tooMany = finding(notYaml, { reason }, { where: second.locate([]) })
+  return { ...nothing(file, [...first.findings, tooMany]), value: undefined }
+}
+
+/** Every document of a stream, in order; empty ones are left out. */
+export function readYamlStream(input: string | Uint8Array, file: string): readonly Reading[] {
+  const { text, findings } = decodeText(input, file)
+  if (findings.length > 0) return [{ ...nothing(file, findings), value: undefined }]
+  const lines = new LineCounter()
+  const placeAt = (offset: number): FilePlace => {
+    const { line, col } = lines.linePos(offset)
+    return { file, line: Math.max(1, line), column: Math.max(1, col) }
+  }
+  try {
+    return parse(text, lines)
+      .filter((document) => !isEmpty(document) || document.errors.length > 0)
+      .map((document) => readDocument(document, text, placeAt))
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown
+    const where = { file, line: 1, column: 1 }
+    const deep = finding(tooLarge, { reason: 'it is nested too deeply' }, { where })
+    return [{ ...nothing(file, [deep]), value: undefined }]
+  }
+}
+
+function parse(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
+  // Without `prettyErrors` messages stay free of excerpts, and positions stay offsets.
+  const documents = parseAllDocuments(text, {
+    lineCounter,
+    merge: true,
+    prettyErrors: false,
+    logLevel: 'error',
+  })
+  return 'empty' in documents ? [] : documents
+}
+
+/** Nothing at all, or comments only; a written `null` is something. */
+function isEmpty({ contents }: Document.Parsed): boolean {
+  return contents === null || (isScalar(contents) && contents.value === null && !contents.source)
+}
+
+function readDocument(
+  document: Document.Parsed,
+  text: string,
+  placeAt: (offset: number) => FilePlace,
+): Reading {
+  const locator = locatorOf(document, placeAt)
+  const syntax = [...document.errors, ...document.warnings].slice(0, MOST_ERRORS)
+  const findings =
+    syntax.length > 0
+      ? syntax.map((error) => syntaxFinding(error, text, placeAt(error.pos[0])))
+      : checkAliases(document, placeAt)
+  if (findings.length > 0) return { ...locator, value: undefined, findings }
+  return { ...locator, value: document.toJS({ maxAliasCount: -1 }) as unknown, findings }
+}
+
+function syntaxFinding(error: YAMLError, text: string, where: FilePlace): Finding {
+  if (error.code === 'DUPLICATE_KEY')
+    return finding(duplicateKey, { key: wordAt(text, error.pos[0]) }, { where })
+  if (error.code === 'RESOURCE_EXHAUSTION') {
+    return finding(tooLarge, { reason: 'it is nested too deeply' }, { where })
+  }
+  const reason = error.message.charAt(0).toLowerCase() + error.message.slice(1)
+  return finding(notYaml, { reason }, { where })
+}
+
+function wordAt(text: string, offset: number): string {
+  return /^[^\s:]*/.exec(text.slice(offset, offset + 80))?.[0] ?? ''
+}
+
+function nothing(file: string, findings: readonly Finding[] = []): Reading {
+  const start = { file, line: 1, column: 1 }
+  return { value: null, findings, locate: () => start, locateKey: () => start }
+}

@@ -1,0 +1,76 @@
+/**
+ * `make bench`: every figure on one line, ratios against the real alternative in the same run.
+ *
+ *     node --import tsx tools/bench.ts [PREFIX]     such as `cli` or `plan.clouds`
+ *
+ * Ends with 1 when a target is missed or a measurement fails, with 2 when the prefix selects nothing.
+ */
+import { availableParallelism, loadavg } from 'node:os'
+import { pathToFileURL } from 'node:url'
+import { reasonOf } from '../src/errors/failure.ts'
+import { type Figure, formatFigure, misses } from './figure.ts'
+import { filesBelow } from './files.ts'
+
+const BENCH_FILE = /^bench\/([a-z0-9-]+)\.bench\.ts$/
+
+interface Area {
+  readonly name: string
+  readonly file: string
+}
+
+/** The areas that can have figures with this prefix: other areas' files are not even loaded. */
+export function selectAreas(files: readonly string[], prefix: string): readonly Area[] {
+  const areas = files.flatMap((file) => {
+    const name = BENCH_FILE.exec(file)?.[1]
+    return name ? [{ name, file }] : []
+  })
+  return areas.filter(({ name }) => `${name}.`.startsWith(prefix) || prefix.startsWith(`${name}.`))
+}
+
+/** Figures with names outside their file's area could not be found by prefix. */
+export function wrongNames(area: string, figures: readonly Figure[]): readonly string[] {
+  return figures.map((one) => one.name).filter((name) => !name.startsWith(`${area}.`) || /\s/.test(name))
+}
+
+async function load({ name, file }: Area): Promise<readonly Figure[]> {
+  const { figures } = (await import(pathToFileURL(file).href)) as { figures: readonly Figure[] }
+  const wrong = wrongNames(name, figures)
+  if (wrong.length) throw new Error(`${file}: figures must be named ${name}.<figure>: ${wrong.join(', ')}`)
+  return figures
+}
+
+async function main(prefix: string): Promise<number> {
+  const areas = selectAreas(filesBelow('.', 'bench'), prefix)
+  const figures = (await Promise.all(areas.map(load))).flat().filter((one) => one.name.startsWith(prefix))
+  if (figures.length === 0) {
+    console.error(`bench: no figure begins with ${prefix}`)
+    return 2
+  }
+  const load1 = (loadavg()[0] ?? 0).toFixed(1)
+  console.error(`# node ${process.version}, ${availableParallelism()} cores, load ${load1} before`)
+  let worst = 0
+  // One at a time: figures that run side by side measure each other.
+  for (const figure of figures) worst = Math.max(worst, await print(figure))
+  return worst
+}
+
+/** The figure on stdout; whatever else there is to say of it on stderr. */
+async function print(figure: Figure): Promise<number> {
+  try {
+    const measured = await figure.measure()
+    if (typeof measured !== 'number') {
+      console.error(`# ${figure.name} is not measured here: ${measured.unavailable}`)
+      return 0
+    }
+    console.log(formatFigure(figure, measured))
+    if (!misses(figure, measured)) return 0
+    console.error(`# ${figure.name} misses its target`)
+  } catch (thrown) {
+    console.error(`# ${figure.name} failed: ${reasonOf(thrown)}`)
+  }
+  return 1
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  process.exitCode = await main(process.argv[2] ?? process.env['ONLY'] ?? '')
+}
