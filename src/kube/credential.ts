@@ -90,7 +90,7 @@ function renewed(user: string, clock: Clock, fetch: () => Promise<Lease>): Crede
     (held && clock.now() < held.until ? held : await renewNow()).identity
   const renew = async (used: Identity): Promise<boolean> => {
     // Many requests are refused at once; the first one renews for all.
-    if (held && held.identity !== used) return true
+    if (held && !sameIdentity(held.identity, used)) return true
     const next = await renewNow()
     return !sameIdentity(next.identity, used)
   }

@@ -1,0 +1,341 @@
+import type { ServerResponse } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { impatientClock } from '../../test/impatient-clock.ts'
+import {
+  answerJson,
+  type Play,
+  type PlayedServer,
+  playServer,
+  statusObject,
+} from '../../test/played-server.ts'
+import { createAuthority } from '../pki/authority.ts'
+import type { ClusterAccess } from './config.ts'
+import { type Credential, fixedCredential } from './credential.ts'
+import { type Call, openTransport, type Transport, type TransportOptions } from './transport.ts'
+
+const anonymous = fixedCredential('an anonymous user', { headers: {} })
+const get: Call = { method: 'GET', path: '/x', safe: true, verb: 'get', subject: 'x' }
+const create: Call = { ...get, method: 'POST', body: { a: 1 }, safe: false, verb: 'create' }
+
+const open: { readonly close: () => Promise<void> }[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()))
+})
+
+function transportTo(
+  server: string,
+  access: Partial<ClusterAccess> = {},
+  options: TransportOptions = {},
+): Transport {
+  const whole = {
+    server,
+    context: undefined,
+    namespace: 'default',
+    tls: {},
+    proxy: undefined,
+    credential: anonymous,
+  }
+  const transport = openTransport({ ...whole, ...access }, { clock: impatientClock(), ...options })
+  open.push(transport)
+  return transport
+}
+
+async function played(play: Play): Promise<PlayedServer> {
+  const server = await playServer(play)
+  open.push(server)
+  return server
+}
+
+/** The first answers go wrong as told, the rest are fine. */
+function afterFailures(count: number, fail: (answer: ServerResponse) => void): Play {
+  return ({ index }, answer) => (index < count ? fail(answer) : answerJson(answer, { ok: true }))
+}
+
+describe('a request', () => {
+  it('keeps to the pause that the server asks for, and tries again', async () => {
+    const clock = impatientClock()
+    const server = await played(
+      afterFailures(2, (answer) =>
+        answerJson(answer, statusObject(429, 'TooManyRequests', 'later'), 429, { 'retry-after': '3' }),
+      ),
+    )
+    expect(await transportTo(server.url, {}, { clock }).json(create)).toEqual({ ok: true })
+    expect(server.seen).toHaveLength(3)
+    for (const pause of clock.pauses) expect(pause).toBeGreaterThanOrEqual(3000)
+  })
+
+  it('that fails for ever is sent a bounded number of times', async () => {
+    const server = await played((_, answer) => answerJson(answer, statusObject(500, '', 'no'), 500))
+    await expect(transportTo(server.url).json(get)).rejects.toMatchObject({ kind: 'failing', status: 500 })
+    expect(server.seen).toHaveLength(5)
+  })
+
+  it('that creates is not repeated after a 500: it may have been done', async () => {
+    const server = await played((_, answer) => answerJson(answer, statusObject(500, '', 'no'), 500))
+    await expect(transportTo(server.url).json(create)).rejects.toMatchObject({ kind: 'failing' })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  it('survives connections that are cut, and does not repeat a create over one', async () => {
+    const cut = (answer: ServerResponse): void => void answer.socket?.destroy()
+    const server = await played(afterFailures(2, cut))
+    expect(await transportTo(server.url).json(get)).toEqual({ ok: true })
+    expect(server.seen).toHaveLength(3)
+
+    const other = await played(afterFailures(1, cut))
+    await expect(transportTo(other.url).json(create)).rejects.toMatchObject({ kind: 'unreachable' })
+    expect(other.seen).toHaveLength(1)
+  })
+
+  it('survives an answer that is cut in the middle', async () => {
+    const server = await played(
+      afterFailures(1, (answer) => {
+        answer.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+        answer.write('{"half":')
+        setImmediate(() => answer.socket?.destroy())
+      }),
+    )
+    expect(await transportTo(server.url).json(get)).toEqual({ ok: true })
+    expect(server.seen).toHaveLength(2)
+  })
+
+  it('waits no longer than it may, for the first byte or for the next one', async () => {
+    const silent = await played(() => undefined)
+    const impatient = { timeoutMs: 50, retry: { ...noRetry } }
+    await expect(transportTo(silent.url, {}, impatient).json(get)).rejects.toMatchObject({
+      kind: 'timeout',
+      findings: [{ code: 'SL1120' }],
+    })
+    const stalled = await played((_, answer) => {
+      answer.writeHead(200)
+      answer.write('{')
+    })
+    await expect(transportTo(stalled.url, {}, impatient).json(get)).rejects.toMatchObject({ kind: 'timeout' })
+  })
+
+  it('ends with one finding when nobody listens there, after a few attempts', async () => {
+    const gone = await playServer(() => undefined)
+    await gone.close()
+    const clock = impatientClock()
+    await expect(transportTo(gone.url, {}, { clock }).json(create)).rejects.toMatchObject({
+      kind: 'unreachable',
+      exitCode: 2,
+      findings: [{ code: 'SL1100', message: `no answer from ${gone.url}: connection refused` }],
+    })
+    expect(clock.pauses).toHaveLength(3)
+  })
+
+  it('gets a page instead of JSON once, and says so', async () => {
+    const server = await played((_, answer) => void answer.end('<html>sign in</html>'))
+    await expect(transportTo(server.url).json(get)).rejects.toMatchObject({
+      kind: 'malformed',
+      findings: [{ code: 'SL1118', message: expect.stringContaining('a web page') }],
+    })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  it('stops where it is when its signal is aborted, with the reason of the caller', async () => {
+    const server = await played(() => undefined)
+    const stop = new AbortController()
+    const asked = transportTo(server.url).json({ ...get, signal: stop.signal })
+    setTimeout(() => stop.abort(new Error('enough')), 20)
+    await expect(asked).rejects.toThrow('enough')
+    await expect(transportTo(server.url).json({ ...get, signal: stop.signal })).rejects.toThrow('enough')
+    expect(server.seen.length).toBeLessThanOrEqual(1)
+  })
+
+  it('hands on the warnings of the server', async () => {
+    const warning = ['299 - "v1 Endpoints is deprecated"', '299 - "say \\"no\\", then", 299 x "third"']
+    const server = await played((_, answer) => answerJson(answer, {}, 200, { warning }))
+    const heard: string[] = []
+    await transportTo(server.url, {}, { onWarning: (text) => void heard.push(text) }).json(get)
+    expect(heard).toEqual(['v1 Endpoints is deprecated', 'say "no", then', 'third'])
+  })
+
+  it('keeps the path of a server that lives below one', async () => {
+    const server = await played((_, answer) => answerJson(answer, {}))
+    await transportTo(`${server.url}/k8s/clusters/c-1`).json({ ...get, query: { a: 'b c', none: undefined } })
+    expect(server.seen[0]).toMatchObject({ path: '/k8s/clusters/c-1/x' })
+    expect([...(server.seen[0]?.query ?? [])]).toEqual([['a', 'b c']])
+  })
+
+  it('is never held up by watches, however many there are', async () => {
+    const server = await played(({ path }, answer) => {
+      if (path !== '/watch') return answerJson(answer, { ok: true })
+      answer.writeHead(200)
+      answer.write('{}\n')
+    })
+    const transport = transportTo(server.url, {}, { connections: 2 })
+    const watch = { ...get, path: '/watch', idleMs: 60_000 }
+    const streams = await Promise.all(Array.from({ length: 20 }, () => transport.stream(watch)))
+    expect(streams).toHaveLength(20)
+    const answers = await Promise.all(Array.from({ length: 50 }, () => transport.json(get)))
+    expect(answers).toHaveLength(50)
+  })
+})
+
+const noRetry = {
+  attempts: { busy: 1, failing: 1, unreachable: 1 },
+  patienceMs: 0,
+  firstPauseMs: 0,
+  longestPauseMs: 0,
+}
+
+describe('a credential', () => {
+  function renewable(): Credential & { readonly renewals: () => number } {
+    let renewals = 0
+    let identity = { headers: { authorization: 'Bearer old' } }
+    return {
+      user: 'user ann',
+      current: () => Promise.resolve(identity),
+      renew: (used) => {
+        if (used === identity) {
+          renewals += 1
+          identity = { headers: { authorization: 'Bearer new' } }
+        }
+        return Promise.resolve(true)
+      },
+      renewals: () => renewals,
+    }
+  }
+  const wantsNew: Play = ({ headers }, answer) =>
+    headers.authorization === 'Bearer new'
+      ? answerJson(answer, { ok: true })
+      : answerJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
+
+  it('that is refused is renewed once for all who use it', async () => {
+    const server = await played(wantsNew)
+    const credential = renewable()
+    const transport = transportTo(server.url, { credential })
+    await Promise.all(Array.from({ length: 10 }, () => transport.json(create)))
+    expect(credential.renewals()).toBe(1)
+    expect(server.seen.length).toBeLessThanOrEqual(20)
+  })
+
+  it('is renewed for a watch, too', async () => {
+    const server = await played(wantsNew)
+    const transport = transportTo(server.url, { credential: renewable() })
+    await transport.stream({ ...get, idleMs: 1000 })
+    expect(server.seen).toHaveLength(2)
+  })
+
+  it('that stays refused is asked about twice at most, and never shown', async () => {
+    const server = await played((_, answer) =>
+      answerJson(answer, statusObject(401, 'Unauthorized', 'x'), 401),
+    )
+    const refused = transportTo(server.url, { credential: renewable() }).json(get)
+    await expect(refused).rejects.toMatchObject({
+      kind: 'unauthorized',
+      exitCode: 2,
+      findings: [{ code: 'SL1107', message: expect.stringContaining('user ann') }],
+    })
+    expect(server.seen).toHaveLength(2)
+    await refused.catch((error: Error) =>
+      expect(`${error.stack} ${JSON.stringify(error.message)}`).not.toContain('Bearer'),
+    )
+  })
+})
+
+describe('TLS', () => {
+  const longAgo = { now: () => Date.parse('2020-01-01T00:00:00Z') }
+  async function tlsServer(hosts: readonly string[], clock?: { now: () => number }, days = 825) {
+    const authority = await createAuthority({ commonName: 'ca' }, clock)
+    const issued = await authority.issue({ commonName: 'server', hosts, uses: ['server'], days })
+    const server = await playServer((seen, answer) => answerJson(answer, { name: seen.clientName }), {
+      cert: issued.certificate,
+      key: issued.privateKey,
+      ca: authority.certificate,
+      requestCert: true,
+      rejectUnauthorized: false,
+    })
+    open.push(server)
+    return { server, authority }
+  }
+
+  it("trusts the cluster's own CA and shows the client certificate", async () => {
+    const { server, authority } = await tlsServer(['127.0.0.1'])
+    const ann = await authority.issue({ commonName: 'ann', uses: ['client'] })
+    const identity = { headers: {}, certificate: ann.certificate, key: ann.privateKey }
+    const access = { tls: { ca: authority.certificate }, credential: fixedCredential('user ann', identity) }
+    expect(await transportTo(server.url, access).json(get)).toEqual({ name: 'ann' })
+  })
+
+  it('takes a new client certificate into use when the credential has a new one', async () => {
+    const { server, authority } = await tlsServer(['127.0.0.1'])
+    const names = ['first', 'second']
+    const identities = await Promise.all(
+      names.map(async (commonName) => {
+        const { certificate, privateKey } = await authority.issue({ commonName, uses: ['client'] })
+        return { headers: {}, certificate, key: privateKey }
+      }),
+    )
+    let turn = 0
+    const credential = {
+      ...anonymous,
+      current: () => Promise.resolve(identities[turn] ?? { headers: {} }),
+    }
+    const transport = transportTo(server.url, { tls: { ca: authority.certificate }, credential })
+    expect(await transport.json(get)).toEqual({ name: 'first' })
+    turn = 1
+    expect(await transport.json(get)).toEqual({ name: 'second' })
+  })
+
+  it('refuses a CA that it does not know, once, before anything is sent', async () => {
+    const { server } = await tlsServer(['127.0.0.1'])
+    const { authority: other } = await tlsServer(['127.0.0.1'])
+    const clock = impatientClock()
+    const asked = transportTo(server.url, { tls: { ca: other.certificate } }, { clock }).json(get)
+    await expect(asked).rejects.toMatchObject({ kind: 'unreachable', findings: [{ code: 'SL1101' }] })
+    expect(server.seen).toHaveLength(0)
+    expect(clock.pauses).toHaveLength(0)
+  })
+
+  it('goes by tls-server-name, and by nothing when told so', async () => {
+    const { server, authority } = await tlsServer(['api.lab.example'])
+    const ca = authority.certificate
+    await expect(transportTo(server.url, { tls: { ca } }).json(get)).rejects.toMatchObject({
+      findings: [{ code: 'SL1101' }],
+    })
+    expect(await transportTo(server.url, { tls: { ca, servername: 'api.lab.example' } }).json(get)).toEqual(
+      {},
+    )
+    expect(await transportTo(server.url, { tls: { insecure: true } }).json(get)).toEqual({})
+  })
+
+  it("names the server's expired certificate", async () => {
+    const authority = await createAuthority({ commonName: 'ca', days: 36_500 }, longAgo)
+    const { certificate, privateKey } = await authority.issue({
+      commonName: 's',
+      hosts: ['127.0.0.1'],
+      uses: ['server'],
+      days: 30,
+    })
+    const server = await playServer((_, answer) => answerJson(answer, {}), {
+      cert: certificate,
+      key: privateKey,
+    })
+    open.push(server)
+    const asked = transportTo(server.url, { tls: { ca: authority.certificate } }).json(get)
+    await expect(asked).rejects.toMatchObject({
+      findings: [{ code: 'SL1102', message: expect.stringContaining('server') }],
+    })
+  })
+
+  it('names an expired client certificate as the cause of a 401', async () => {
+    const authority = await createAuthority({ commonName: 'ca', days: 36_500 }, longAgo)
+    const old = await authority.issue({ commonName: 'ann', uses: ['client'], days: 30 })
+    const server = await played((_, answer) =>
+      answerJson(answer, statusObject(401, 'Unauthorized', 'x'), 401),
+    )
+    const identity = { headers: {}, certificate: old.certificate, key: old.privateKey }
+    const asked = transportTo(server.url, { credential: fixedCredential('user ann', identity) }).json(get)
+    await expect(asked).rejects.toMatchObject({
+      findings: [
+        {
+          code: 'SL1102',
+          message: expect.stringMatching(/user ann .* has expired \(valid until 2020-01-31/),
+        },
+      ],
+    })
+  })
+})
