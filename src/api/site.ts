@@ -13,7 +13,10 @@ const span = z
   .describe('addresses: a range such as 172.17.0.80-172.17.0.90, one address, or a list of these')
 const raw = z.record(z.string(), z.unknown())
 
-const route = z.strictObject({ destination: cidr, nexthop: address })
+const route = z.strictObject({
+  destination: cidr,
+  nexthop: text.describe("an IP address, or its place in each cloud's subnet such as +150"),
+})
 
 const spans = z
   .strictObject({
@@ -224,16 +227,22 @@ export const siteSpecSchema = z.strictObject({
         .min(1)
         .optional(),
       vlans: z.strictObject({ first: z.int(), last: z.int() }).optional(),
-      prefixLength: z.strictObject({ ipv4: z.int().optional(), ipv6: z.int().optional() }).optional(),
+      prefixLength: z
+        .strictObject({
+          ipv4: z.int().min(8).max(29).optional(),
+          ipv6: z.int().min(16).max(124).optional(),
+        })
+        .optional()
+        .describe("the size of a cloud's subnets, 24 and 64 by default"),
       layout: spans
         .optional()
         .describe('spans as host offsets, such as {vips: 80-90}, for subnets without spans of their own'),
     })
     .optional(),
   networks: z
-    .record(z.string(), networkSchema)
+    .record(z.string(), z.union([networkSchema, z.literal(false)]))
     .optional()
-    .describe('templates: what a network of this name is in every cloud'),
+    .describe('templates: what a network of this name is in every cloud; false: no cloud has it'),
   clouds: z.array(cloudSchema),
   accept: z.array(z.strictObject({ code: text, where: text.optional(), reason: text })).optional(),
 })

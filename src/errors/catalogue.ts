@@ -18,6 +18,7 @@ import * as plan from './plan.ts'
 import * as render from './render.ts'
 import * as runtime from './runtime.ts'
 import * as sandbox from './sandbox.ts'
+import * as site from './site.ts'
 import * as verify from './verify.ts'
 
 const areas: readonly object[] = [
@@ -34,6 +35,7 @@ const areas: readonly object[] = [
   render,
   runtime,
   sandbox,
+  site,
   verify,
 ]
 

@@ -1,0 +1,132 @@
+/**
+ * The shape of a file against a schema: every difference as a finding, in plain words and at its place.
+ *
+ * For the kinds that people write (Site, Lab). Knows zod and positions, no kind in particular.
+ */
+import type { z } from 'zod'
+import { emptyFile, missingField, unknownField, wrongType, wrongValue } from '../errors/file.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import { nearest } from '../errors/nearest.ts'
+import type { ValuePath } from '../yaml/locate.ts'
+import type { Reading } from '../yaml/read.ts'
+import { knownFields } from './known-fields.ts'
+
+export interface Shaped<T> {
+  /** Absent when anything is wrong. */
+  readonly value?: T
+  readonly findings: readonly Finding[]
+}
+
+type Issue = z.core.$ZodIssue
+
+/** `wanted` is what the file should be, in words: `a Site`. */
+export function checkShape<T>(schema: z.ZodType<T>, reading: Reading, wanted: string): Shaped<T> {
+  const { value, findings, locate } = reading
+  if (value === undefined) return { findings }
+  if (value === null) return { findings: [finding(emptyFile, { wanted }, { where: locate([]) })] }
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return { value: parsed.data, findings }
+  const wrong = parsed.error.issues.flatMap((issue) => issueFindings(issue, [], { schema, reading }))
+  return { findings: [...findings, ...wrong] }
+}
+
+interface Context {
+  readonly schema: z.ZodType
+  readonly reading: Reading
+}
+
+function issueFindings(issue: Issue, base: ValuePath, context: Context): readonly Finding[] {
+  const path: ValuePath = [...base, ...(issue.path as ValuePath)]
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknown(path, key, context))
+  if (issue.code === 'invalid_union') {
+    const inside = innerIssues(issue.errors)
+    if (inside) return inside.flatMap((one) => issueFindings(one, path, context))
+  }
+  const { reading } = context
+  const found = valueAt(reading.value, path)
+  const expected = expectation(issue)
+  if (found === undefined && path.length > 0) {
+    const parent = path.slice(0, -1)
+    const facts = { field: String(path.at(-1)), parent: nameOf(parent), expected }
+    return [finding(missingField, facts, { where: reading.locate(parent) })]
+  }
+  const kind = isAboutType(issue) ? wrongType : wrongValue
+  const facts = { field: nameOf(path), expected, found: describeValue(found) }
+  return [finding(kind, facts, { where: reading.locate(path) })]
+}
+
+function unknown(path: ValuePath, field: string, { schema, reading }: Context): Finding {
+  const known = knownFields(schema, path)
+  const facts = { field, parent: nameOf(path), nearest: nearest(field, known), known }
+  return finding(unknownField, facts, { where: reading.locateKey([...path, field]) })
+}
+
+/** The alternative that was meant: the one that got past its outermost type, if there is just one. */
+function innerIssues(alternatives: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+  const meant = alternatives.filter((issues) =>
+    issues.every((one) => one.path.length > 0 || one.code === 'unrecognized_keys'),
+  )
+  return meant.length === 1 ? meant[0] : undefined
+}
+
+function isAboutType(issue: Issue): boolean {
+  if (issue.code === 'invalid_union') return issue.errors.flat().some(isAboutType)
+  return issue.code === 'invalid_type'
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+  record: 'a mapping',
+}
+
+/** What the schema wanted, as a person would say it. */
+function expectation(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPE_WORDS[issue.expected] ?? issue.expected
+    case 'invalid_value':
+      return issue.values.length === 1 ? String(issue.values[0]) : `one of ${issue.values.join(', ')}`
+    case 'too_small':
+      if (issue.origin === 'string') return 'a text that is not empty'
+      return issue.origin === 'array' ? 'a list that is not empty' : `at least ${issue.minimum}`
+    case 'too_big':
+      return `at most ${issue.maximum}`
+    case 'invalid_union':
+      return [...new Set(issue.errors.flat().map(expectation))].join(' or ')
+    default:
+      return issue.message.toLowerCase()
+  }
+}
+
+function valueAt(value: unknown, path: ValuePath): unknown {
+  let here = value
+  for (const step of path) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined
+    here = (here as Record<string | number, unknown>)[step]
+  }
+  return here
+}
+
+function describeValue(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing'
+  if (typeof value === 'string')
+    return `the text ${JSON.stringify(value.length > 60 ? `${value.slice(0, 59)}…` : value)}`
+  if (typeof value === 'number') return `the number ${value}`
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'a mapping'
+  return JSON.stringify(value) ?? 'nothing'
+}
+
+/** `spec.clouds[0].name`, as people write paths. */
+export function nameOf(path: ValuePath): string {
+  if (path.length === 0) return 'the file'
+  return path.reduce<string>((name, step) => {
+    if (typeof step === 'number') return `${name}[${step}]`
+    const plain = /^[\w-]+$/.test(step) ? step : JSON.stringify(step)
+    return name === '' ? plain : `${name}.${plain}`
+  }, '')
+}

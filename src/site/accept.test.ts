@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import type { Finding } from '../errors/finding.ts'
+import { acceptFindings } from './accept.ts'
+
+const overlap: Finding = {
+  code: 'SL2001',
+  severity: 'error',
+  message: 'two spans overlap',
+  remedy: 'move one',
+  where: { file: 'site.yaml', line: 3, column: 1 },
+  owners: ['rhoso1/ctlplane hosts (site.yaml:3:1)', 'rhoso2/ctlplane vips (site.yaml:9:1)'],
+}
+const settings = { locate: () => ({ file: 'site.yaml', line: 99, column: 3 }) }
+const accept = (where: string | undefined, code = 'SL2001') => ({
+  code,
+  where,
+  reason: 'until May',
+  path: [],
+})
+
+describe('accepting', () => {
+  it('makes a warning of an error, and says why', () => {
+    expect(acceptFindings([overlap], [accept(undefined)], settings)).toEqual([
+      { ...overlap, severity: 'warning', message: 'two spans overlap (accepted: until May)' },
+    ])
+  })
+
+  it.each(['rhoso1/ctlplane', 'rhoso2/ctlplane vips', 'site.yaml:3:1', 'site.yaml:3'])(
+    'knows the finding by %s',
+    (where) => {
+      expect(acceptFindings([overlap], [accept(where)], settings).map((one) => one.severity)).toEqual([
+        'warning',
+      ])
+    },
+  )
+
+  it.each(['rhoso', 'hoso1/ctlplane', 'rhoso1/ctl', 'site.yaml:33'])(
+    'does not take %s for a word of it',
+    (where) => {
+      const [first, unused] = acceptFindings([overlap], [accept(where)], settings)
+      expect(first?.severity).toBe('error')
+      expect(unused).toMatchObject({ code: 'SL2012', severity: 'info', where: { line: 99 } })
+    },
+  )
+
+  it('says nothing of entries for findings that this command does not look for', () => {
+    expect(acceptFindings([], [accept(undefined, 'SL3001')], settings)).toEqual([])
+  })
+})

@@ -1,0 +1,47 @@
+/**
+ * What the site's owner has accepted: findings with that code become warnings that carry the reason.
+ *
+ * Pure. Whoever reports findings of a site passes them through here last.
+ */
+import { catalogue } from '../errors/catalogue.ts'
+import { type FilePlace, type Finding, finding, isFilePlace } from '../errors/finding.ts'
+import { acceptUnused } from '../errors/site.ts'
+import type { Acceptance, Path } from './site.ts'
+
+export interface AcceptSettings {
+  readonly locate: (path: Path) => FilePlace
+  /** Which codes this command looks for: an entry for another command's findings is not left over. */
+  readonly judges?: (code: string) => boolean
+}
+
+export function acceptFindings(
+  findings: readonly Finding[],
+  accept: readonly Acceptance[],
+  { locate, judges = (code) => code.startsWith('SL2') }: AcceptSettings,
+): readonly Finding[] {
+  const used = new Set<Acceptance>()
+  const judged = findings.map((one) => {
+    const entry = accept.find((candidate) => matches(candidate, one))
+    if (!entry || one.severity === 'info') return one
+    used.add(entry)
+    return { ...one, severity: 'warning' as const, message: `${one.message} (accepted: ${entry.reason})` }
+  })
+  const unused = accept
+    .filter((entry) => !used.has(entry) && catalogue.has(entry.code) && judges(entry.code))
+    .map(({ code, where, path }) => finding(acceptUnused, { code, where }, { where: locate(path) }))
+  return [...judged, ...unused]
+}
+
+/** `where` is a word of the finding: an owner such as `rhoso1/ctlplane`, an address, a place. */
+function matches({ code, where }: Acceptance, one: Finding): boolean {
+  if (code !== one.code) return false
+  if (where === undefined) return true
+  const word = new RegExp(`(?<![\\w/.:-])${where.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`)
+  return [one.message, placeOf(one), ...(one.owners ?? [])].some((text) => word.test(text))
+}
+
+function placeOf({ where }: Finding): string {
+  if (!where) return ''
+  if (isFilePlace(where)) return `${where.file}:${where.line}:${where.column}`
+  return `${where.kind} ${where.namespace ? `${where.namespace}/` : ''}${where.name} ${where.path ?? ''}`
+}

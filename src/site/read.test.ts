@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest'
+import { smallSite, smallSiteWith } from '../../test/site-files.ts'
+import * as siteProblems from '../errors/site.ts'
+import { acceptFindings } from './accept.ts'
+import { readSite } from './read.ts'
+
+function findingsOf(text: string): readonly object[] {
+  return readSite(text, 'site.yaml').findings
+}
+
+function at(line: number, column: number): object {
+  return { file: 'site.yaml', line, column }
+}
+
+const cloud = { name: 'rhoso1', namespace: 'openstack' }
+const nodes = [{ name: 'worker-0', nic: 'enp6s0' }]
+
+describe('reading a site file', () => {
+  it('needs no more than a cluster, its nodes and two clouds', () => {
+    const { site, findings } = readSite(smallSite, 'site.yaml')
+    expect(findings).toEqual([])
+    expect(site?.clouds.map((one) => one.networks.map((network) => network.name))).toEqual([
+      [
+        'ctlplane',
+        'internalapi',
+        'storage',
+        'tenant',
+        'storagemgmt',
+        'designate',
+        'designateext',
+        'datacentre',
+      ],
+      [
+        'ctlplane',
+        'internalapi',
+        'storage',
+        'tenant',
+        'storagemgmt',
+        'designate',
+        'designateext',
+        'datacentre',
+      ],
+    ])
+    expect(site?.addressing).toMatchObject({ isolation: 'vlan-per-cloud', families: [4] })
+    expect(site?.cluster.reserved.map((one) => one.cidr)).toContain('172.30.0.0/16')
+  })
+
+  it('gives pools to ctlplane, internalapi, storage, tenant and designateext alone', () => {
+    const { site } = readSite(smallSite, 'site.yaml')
+    const withPool = site?.clouds[0]?.networks.filter((one) => one.settings.roles?.includes('vips'))
+    expect(withPool?.map((one) => one.name)).toEqual([
+      'ctlplane',
+      'internalapi',
+      'storage',
+      'tenant',
+      'designateext',
+    ])
+  })
+
+  it('gives a cloud external or octavia when somebody asks, and takes away what is false', () => {
+    const { site } = readSite(
+      smallSiteWith({
+        networks: {
+          external: {},
+          designate: false,
+          designateext: false,
+          backup: { supernets: ['10.9.0.0/16'] },
+        },
+        clouds: [
+          { ...cloud, services: { octavia: true }, networks: { backup: false } },
+          { name: 'rhoso2', namespace: 'openstack2', networks: { designate: { vlan: 99 } } },
+        ],
+      }),
+      'site.yaml',
+    )
+    const names = site?.clouds.map((one) => one.networks.map((network) => network.name))
+    expect(names?.[0]).toContain('octavia')
+    expect(names?.[0]).not.toContain('designate')
+    expect(names?.[0]).not.toContain('backup')
+    expect(names?.[1]).toEqual(expect.arrayContaining(['external', 'designate', 'backup']))
+    expect(names?.[1]).not.toContain('octavia')
+  })
+
+  it('lays the pins of a cloud over the site template, and that over the built-in one', () => {
+    const text = smallSiteWith({
+      networks: { tenant: { mtu: 9000, vlan: 50 } },
+      clouds: [{ ...cloud, networks: { tenant: { vlan: 51 } } }],
+    })
+    const tenant = readSite(text, 'site.yaml').site?.clouds[0]?.networks.find((one) => one.name === 'tenant')
+    expect(tenant?.settings).toMatchObject({ mtu: 9000, vlan: 51, attach: 'macvlan' })
+    expect(tenant?.layers.map((layer) => layer.path)).toEqual([
+      undefined,
+      ['spec', 'networks', 'tenant'],
+      ['spec', 'clouds', 0, 'networks', 'tenant'],
+    ])
+  })
+
+  it('replaces the reserved prefixes of a platform by those that the file names, use by use', () => {
+    const text = smallSiteWith({
+      cluster: { nodes, platform: 'openshift', reserved: { services: ['10.1.0.0/16'] } },
+    })
+    const reserved = readSite(text, 'site.yaml').site?.cluster.reserved.map((one) => [one.use, one.cidr])
+    expect(reserved).toContainEqual(['services', '10.1.0.0/16'])
+    expect(reserved).not.toContainEqual(['services', '172.30.0.0/16'])
+    expect(reserved).toContainEqual(['pods', '10.128.0.0/14'])
+  })
+
+  it('tells an unknown field at its key with the nearest name, and a missing one at its parent', () => {
+    const found = findingsOf(smallSite.replace('rhoso2, namespace', 'rhoso2, namspace'))
+    const message = (text: RegExp): string => expect.stringMatching(text) as string
+    expect(found).toEqual([
+      expect.objectContaining({
+        code: 'SL1021',
+        where: at(10, 5),
+        message: message(/^spec\.clouds\[1\] needs the field namespace$/),
+      }),
+      expect.objectContaining({
+        code: 'SL1020',
+        where: at(10, 20),
+        message: message(/no field namspace; did you mean namespace\?$/),
+      }),
+    ])
+  })
+
+  it.each([
+    ['{vlan: "20"}', 'SL1022', /expected a number or untagged, found the text "20"/],
+    ['{vlan: 1.5}', 'SL1022', /expected a whole number or untagged, found the number 1.5/],
+    ['{mtu: [1500]}', 'SL1022', /expected a number, found a list/],
+    ['{attach: ipvlan}', 'SL1023', /"ipvlan" is not possible; expected one of macvlan, bridge, none/],
+    ['{bridge: ""}', 'SL1023', /expected a text that is not empty/],
+    ['', 'SL1022', /expected a mapping or false, found nothing/],
+    ['true', 'SL1022', /expected a mapping or false, found true/],
+    ['{subnets: [{gateway: 172.17.0.1}]}', 'SL1021', /subnets\[0\] needs the field cidr/],
+    ['{subnets: [{cidr: 172.17.0.0/24, spans: {vip: 172.17.0.80}}]}', 'SL1020', /did you mean vips/],
+  ])('says of internalapi: %s what is wrong, in plain words', (written, code, message) => {
+    const text = smallSite.replace(
+      'namespace: openstack}',
+      `namespace: openstack, networks: {internalapi: ${written}}}`,
+    )
+    const found = findingsOf(text)
+    expect(found).toHaveLength(1)
+    expect(found[0]).toMatchObject({ code, message: expect.stringMatching(message) as string })
+    expect(found[0]).toHaveProperty('where.line', 9)
+  })
+
+  it('places a wrong value at the value', () => {
+    const text = smallSite.replace('nic: enp6s0', 'nic: 6')
+    expect(findingsOf(text)).toEqual([expect.objectContaining({ code: 'SL1022', where: at(7, 29) })])
+  })
+
+  it.each([
+    ['an empty file', '', 'SL1016'],
+    ['a file of comments', '# nothing\n', 'SL1016'],
+    ['a list', '- a\n', 'SL1022'],
+    ['text', 'hello\n', 'SL1022'],
+  ])('refuses %s', (_, text, code) => {
+    expect(findingsOf(text)).toEqual([expect.objectContaining({ code })])
+    expect(readSite(text, 'site.yaml').site).toBeUndefined()
+  })
+})
+
+/** One file for every problem of a site file; each triggers this one and no other. */
+const triggers: Readonly<Record<keyof typeof siteProblems, string>> = {
+  nameTwice: smallSiteWith({ clouds: [cloud, { ...cloud, namespace: 'other' }] }),
+  badName: smallSiteWith({ clouds: [{ name: 'RHOSO_1', namespace: 'openstack' }] }),
+  unknownReference: smallSiteWith({ clouds: [{ ...cloud, public: { by: 'vip', network: 'internalap' } }] }),
+  nodeWithoutNic: smallSiteWith({ cluster: { nodes: [{ name: 'worker-0' }] } }),
+  nicTwice: smallSiteWith({ cluster: { nodes: [{ name: 'worker-0', nic: 'a', nics: { main: 'b' } }] } }),
+  nothingToTakeFrom: smallSiteWith({ clouds: [{ ...cloud, networks: { backup: {} } }] }),
+  bgpIncomplete: smallSiteWith({ cluster: { nodes, metallb: { mode: 'bgp', asn: 64999 } } }),
+  bgpUnused: smallSiteWith({ cluster: { nodes, metallb: { asn: 64999 } } }),
+  badLayout: smallSiteWith({ addressing: { layout: { vips: '172.17.0.80-90' } } }),
+  badVlanRange: smallSiteWith({ addressing: { vlans: { first: 400, last: 20 } } }),
+  acceptUnknown: smallSiteWith({ accept: [{ code: 'SL2999', reason: 'because' }] }),
+  acceptUnused: smallSiteWith({ accept: [{ code: 'SL2001', reason: 'because' }] }),
+  familyWithoutSupernet: smallSiteWith({
+    addressing: { families: [4, 6] },
+    networks: { backup: { supernets: ['10.9.0.0/16'] } },
+  }),
+}
+
+describe('every problem of a site file', () => {
+  const listed = Object.entries(siteProblems) as [keyof typeof siteProblems, { readonly code: string }][]
+
+  it.each(listed.map(([name, { code }]) => [code, name] as const))(
+    '%s is found, alone and at its place',
+    (code, name) => {
+      const { site, findings, locate } = readSite(triggers[name], 'site.yaml')
+      const judged = acceptFindings(findings, site?.accept ?? [], { locate })
+      expect(new Set(judged.map((one) => one.code))).toEqual(new Set([code]))
+      for (const one of judged) expect(one.where).toMatchObject({ file: 'site.yaml' })
+    },
+  )
+})

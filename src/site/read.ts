@@ -1,0 +1,29 @@
+/**
+ * Reads a site file: text in; the Site with its defaults, everything that is wrong with the file, and the place of
+ * every value out.
+ *
+ * Pure. Whether the site makes sense as a whole (addresses, overlaps) is the planner's judgement.
+ */
+import { checkShape } from '../api/shape.ts'
+import { siteSchema } from '../api/site.ts'
+import type { Finding } from '../errors/finding.ts'
+import type { Locator } from '../yaml/locate.ts'
+import { readYaml } from '../yaml/read.ts'
+import { checkSite } from './check.ts'
+import { siteOf } from './defaults.ts'
+import type { Site } from './site.ts'
+
+export interface SiteReading extends Locator {
+  /** Absent when the file does not have the shape of a Site. */
+  readonly site?: Site
+  readonly findings: readonly Finding[]
+}
+
+export function readSite(input: string | Uint8Array, file: string): SiteReading {
+  const reading = readYaml(input, file)
+  const { locate, locateKey } = reading
+  const { value, findings } = checkShape(siteSchema, reading, 'a Site')
+  if (!value) return { findings, locate, locateKey }
+  const site = siteOf(value)
+  return { site, findings: [...findings, ...checkSite(value, site, reading)], locate, locateKey }
+}
