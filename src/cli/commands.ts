@@ -3,6 +3,11 @@ import type { CommandEntry } from './command.ts'
 
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'sandbox',
+    summary: 'A real API server, with MetalLB, on this machine: start, stop, status, logs',
+    load: () => import('./sandbox/command.ts'),
+  },
+  {
     name: 'explain',
     summary: 'The long story of a finding: what it means, why it matters, what to do',
     load: () => import('./explain/command.ts'),
