@@ -3,6 +3,16 @@ import type { CommandEntry } from './command.ts'
 
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'init',
+    summary: 'A commented starter file, from a few answers',
+    load: () => import('./init/command.ts'),
+  },
+  {
+    name: 'schema',
+    summary: 'The JSON Schema of a site file, for editors',
+    load: () => import('./schema/command.ts'),
+  },
+  {
     name: 'sandbox',
     summary: 'A real API server, with MetalLB, on this machine: start, stop, status, logs',
     load: () => import('./sandbox/command.ts'),
