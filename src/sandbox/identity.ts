@@ -23,6 +23,8 @@ const leaves = {
   },
   'controller-manager': {
     commonName: 'system:kube-controller-manager',
+    // Its own role is for clusters in which every controller has a service account of its own.
+    organizations: ['system:masters'],
     hosts: LOOPBACK,
     uses: ['server', 'client'],
   },
