@@ -61,7 +61,7 @@ function connection(cluster: MemoryCluster): {
 }
 
 const holder = (cluster: MemoryCluster): unknown =>
-  (cluster.objects('Lease')[0]?.['spec'] as Record<string, unknown>)['holderIdentity']
+  (cluster.objects('Lease')[0]?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity
 
 describe('leader election', () => {
   it('makes the first one leader, with times that the API accepts', async () => {
