@@ -9,10 +9,9 @@ help: ## this list
 	@echo 'Each target does all its own set-up from a fresh clone.'
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-# Installed when the lock file is another one than at the last install, whatever the clock says.
 node_modules:
 	@command -v node >/dev/null || { echo 'Stackloom needs Node 20.19 or newer, and npm.'; exit 1; }
-	@cmp -s package-lock.json node_modules/.installed-lock || { npm ci --no-fund --no-audit && cp package-lock.json node_modules/.installed-lock; }
+	@node tools/install.mjs
 
 build: node_modules ## build the program that bin/stackloom runs
 	@$(NODE_TS) tools/build.ts
