@@ -49,9 +49,14 @@ const every = loaded.flatMap(withSubcommands)
 /** Groups such as `sandbox` only hold commands; these do something. */
 const working = every.filter((one) => one.commands.length === 0).map((one) => [fullName(one), one] as const)
 
-/** What these print is not data about a site, a cluster or a lab. */
+/** Commands that print no data, and what they do instead. */
 const WITHOUT_FORMATS: Readonly<Record<string, string>> = {
   'stackloom completion': 'prints a shell script',
+  'stackloom init': 'writes a file with comments',
+  'stackloom sandbox kubeconfig': 'prints one path, for $(…)',
+  'stackloom sandbox logs': 'prints the logs of programs as they are',
+  'stackloom sandbox reset': 'prints progress only',
+  'stackloom sandbox stop': 'prints progress only',
 }
 
 describe.each(working)('%s', (name, command) => {
