@@ -25,10 +25,9 @@ export async function loadCommand(entry: CommandEntry): Promise<Command> {
   return command
 }
 
-/** The command and every command below it that people use. */
+/** The command and every command below it. */
 export function withSubcommands(command: Command): readonly Command[] {
-  const visible = new Set(command.createHelp().visibleCommands(command))
-  return [command, ...command.commands.filter((one) => visible.has(one)).flatMap(withSubcommands)]
+  return [command, ...command.commands.flatMap(withSubcommands)]
 }
 
 /** `stackloom sandbox start` */

@@ -4,30 +4,37 @@
  * One file per area; ranges as in DESIGN: SL1 errors, kube, sandbox; SL2 site, plan; SL3 render; SL4 deploy;
  * SL5 ipam; SL6 dns; SL7 data plane (SL70 configuration snippets); SL8 lab; SL9 verify, doctor.
  */
+
+import * as capacity from './capacity.ts'
 import * as common from './common.ts'
 import * as dataplane from './dataplane.ts'
 import * as deploy from './deploy.ts'
 import * as dns from './dns.ts'
 import * as file from './file.ts'
 import type { ListedProblem } from './finding.ts'
-import * as imports from './import.ts'
 import * as ini from './ini.ts'
 import * as ipam from './ipam.ts'
 import * as kube from './kube.ts'
 import * as lab from './lab.ts'
+import * as ledger from './ledger.ts'
+import * as lock from './lock.ts'
 import * as plan from './plan.ts'
 import * as render from './render.ts'
 import * as runtime from './runtime.ts'
 import * as sandbox from './sandbox.ts'
+import * as segments from './segments.ts'
 import * as site from './site.ts'
 import * as verify from './verify.ts'
 
 const areas: readonly object[] = [
   common,
+  segments,
+  lock,
+  ledger,
+  capacity,
   dataplane,
   deploy,
   dns,
-  imports,
   ini,
   file,
   ipam,

@@ -102,7 +102,7 @@ export async function lead(
     workEnded.abort()
     const lease = await renewing
     stop.removeEventListener('abort', onStop)
-    tenure.close()
+    tenure.end('finished')
     observer.leading?.(false)
     log({ level: tenure.ended() === 'lost' ? 'error' : 'info', message: `leadership ${tenure.ended()}` })
     if (tenure.ended() !== 'lost' && tenure.inTime()) await release(options, timing, lease, log)
@@ -116,15 +116,12 @@ interface Tenure extends Leadership {
   /** The first ending counts. */
   readonly end: (how: LeadershipEnd) => void
   readonly ended: () => LeadershipEnd | undefined
-  /** The work is over: whatever ended it, nothing is held any more. */
-  readonly close: () => void
 }
 
 function createTenure(clock: Clock, timing: LeaseTiming, first: Moment): Tenure {
   const control = new AbortController()
   let last = first
   let how: LeadershipEnd | undefined
-  let closed = false
   let cancel = (): void => {}
 
   const left = (): number => timing.renewDeadlineMs - passedSince(clock, last)
@@ -145,7 +142,7 @@ function createTenure(clock: Clock, timing: LeaseTiming, first: Moment): Tenure 
       // After a stall of the whole program this may be asked before the timer could fire.
       if (left() <= 0) end('lost')
       // Told to stop, it still holds the lease until its work has ended.
-      return !closed && left() > 0 && how !== 'lost'
+      return left() > 0 && (how === undefined || how === 'stopped')
     },
     inTime: () => left() > 0,
     renewed: (at) => {
@@ -154,10 +151,6 @@ function createTenure(clock: Clock, timing: LeaseTiming, first: Moment): Tenure 
     },
     end,
     ended: () => how,
-    close: () => {
-      closed = true
-      end('finished')
-    },
   }
 }
 

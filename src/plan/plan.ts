@@ -13,11 +13,24 @@ export interface Plan {
   readonly clouds: readonly PlannedCloud[]
   /** Every L2 domain, with who is on it. */
   readonly segments: readonly Segment[]
+  /** Present in BGP mode: MetalLB's own AS number and its peers, each with a name. */
+  readonly bgp?: PlannedBgp
   /** The table of slots that VIPs were planned for. */
   readonly slots: SlotTable
   readonly findings: readonly Finding[]
   /** What was planned from. */
   readonly from: Site
+}
+
+export interface PlannedBgp {
+  readonly asn: number
+  readonly peers: readonly {
+    readonly name: string
+    readonly address: string
+    readonly asn: number
+    /** Absent: every node. */
+    readonly nodes?: readonly string[]
+  }[]
 }
 
 /** One L2 domain: a VLAN on a NIC, or the untagged network of a NIC. */
@@ -78,6 +91,8 @@ export interface PlannedSubnet {
   /** Where it differs from the network's. */
   readonly vlan?: number
   readonly dnsDomain?: string
+  /** The zones in which DNS looks up its addresses' names. */
+  readonly reverseZones?: readonly string[]
   readonly spans: readonly PlannedSpan[]
   /** Addresses that no allocator gets. */
   readonly reserved: readonly AddressRange[]

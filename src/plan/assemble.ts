@@ -1,0 +1,153 @@
+/**
+ * From draft to plan: the same decisions as text, under the names that `plan -o json` promises.
+ *
+ * Pure; decides nothing but DNS names.
+ */
+import type { Finding } from '../errors/finding.ts'
+import { formatAddress, formatValue } from '../net/address.ts'
+import { formatCidr } from '../net/cidr.ts'
+import { type Range, rangeContains, single } from '../net/range.ts'
+import { reverseZones } from '../net/reverse-dns.ts'
+import type { Cloud, Site } from '../site/site.ts'
+import type { DraftNetwork, DraftSubnet, Holding } from './draft.ts'
+import type { Draft } from './draft-site.ts'
+import { groupBy } from './group.ts'
+import type {
+  AddressRange,
+  NamedAddress,
+  Plan,
+  PlannedBgp,
+  PlannedHostAddress,
+  PlannedNetwork,
+  PlannedSubnet,
+  Route,
+} from './plan.ts'
+import type { SlotTable } from './slots.ts'
+import { roles } from './wishes.ts'
+
+export function assemblePlan(site: Site, draft: Draft, slots: SlotTable, findings: readonly Finding[]): Plan {
+  const byCloud = groupBy(draft.networks, ({ wish }) => wish.cloud)
+  const bgp = bgpOf(site)
+  return {
+    site: site.name,
+    clouds: site.clouds.map((cloud) => ({
+      name: cloud.name,
+      namespace: cloud.namespace,
+      networks: (byCloud.get(cloud) ?? []).flatMap(plannedNetwork),
+      from: cloud,
+    })),
+    segments: draft.segments,
+    ...(bgp && { bgp }),
+    slots,
+    findings,
+    from: site,
+  }
+}
+
+function plannedNetwork(draft: DraftNetwork): readonly PlannedNetwork[] {
+  const { wish, placement, subnets } = draft
+  if (!placement) return []
+  const { cloud, network } = wish
+  const dnsDomain = network.settings.dnsDomain ?? `${network.name}.${cloudDomain(cloud)}`
+  const hasVips = subnets.some(({ spans }) => (spans.vips ?? []).length > 0)
+  const pool = hasVips ? `${cloud.namespace}-${network.name}` : undefined
+  return [
+    {
+      name: network.name,
+      ...(placement.segment !== undefined && { segment: placement.segment }),
+      ...(placement.vlan !== undefined && { vlan: placement.vlan }),
+      interface: placement.bridge ?? placement.carrier,
+      ...(placement.bridge !== undefined && { bridge: placement.bridge }),
+      mtu: placement.mtu,
+      attach: network.settings.attach ?? 'macvlan',
+      dnsDomain,
+      ...(pool !== undefined && { pool, sharingKey: pool }),
+      subnets: subnets.map((subnet) => plannedSubnet(subnet, draft.endpoints)),
+      vips: draft.vips.map(({ name, text, shared }) => ({ slot: name, address: text, shared })),
+      nodes: draft.nodes.map(namedAddress),
+      hosts: plannedHosts(draft, dnsDomain),
+      endpoints: draft.endpoints.map(namedAddress),
+      routes: wish.routes.flatMap((route) => placedRoute(route, subnets)),
+      podRoutes: wish.podRoutes.flatMap((route) => placedRoute(route, subnets)),
+    },
+  ]
+}
+
+/** Zones of their own: two clouds with equal names for their hosts never answer for each other. */
+function cloudDomain(cloud: Cloud): string {
+  return cloud.file.dns?.domain ?? `${cloud.name}.example.com`
+}
+
+function namedAddress({ name, text }: Holding): NamedAddress {
+  return { name, address: text }
+}
+
+function plannedHosts({ wish, hosts }: DraftNetwork, dnsDomain: string): readonly PlannedHostAddress[] {
+  const planned: PlannedHostAddress[] = []
+  let known = ''
+  let names: readonly string[] = []
+  for (const { name, text } of hosts) {
+    // Dual stack: two addresses, one name.
+    if (name !== known) {
+      known = name
+      names = hostNames(name, dnsDomain, wish.network.name === 'ctlplane')
+    }
+    planned.push({ name, address: text, names })
+  }
+  return planned
+}
+
+/** `compute-0.internalapi.example.com`; a host that brings its domain is known by it on ctlplane too. */
+function hostNames(host: string, dnsDomain: string, isControl: boolean): readonly string[] {
+  const dot = host.indexOf('.')
+  const short = dot < 0 ? host : host.slice(0, dot)
+  const own = `${short}.${dnsDomain}`
+  return dot >= 0 && isControl && host !== own ? [own, host] : [own]
+}
+
+function plannedSubnet(subnet: DraftSubnet, endpoints: readonly Holding[]): PlannedSubnet {
+  const { name, cidr, gateway, vlan, dnsDomain, spans, routes } = subnet
+  const inSpans = Object.values(spans).flat()
+  // An endpoint inside a span is a gap in it: no allocator may give it to anybody else.
+  const gaps = endpoints.filter(({ address }) => inSpans.some((span) => rangeContains(span, address)))
+  const reserved = [...subnet.reserved, ...gaps.map(({ address }) => single(address))]
+  return {
+    name,
+    family: cidr.family,
+    cidr: formatCidr(cidr),
+    ...(gateway && { gateway: formatAddress(gateway) }),
+    ...(vlan !== undefined && { vlan }),
+    ...(dnsDomain !== undefined && { dnsDomain }),
+    reverseZones: reverseZones(cidr),
+    spans: roles.flatMap((role) => (spans[role] ?? []).map((range) => ({ role, ...textOf(range) }))),
+    reserved: reserved.map(textOf),
+    routes: routes.flatMap((route) => placedRoute(route, [subnet])),
+  }
+}
+
+function textOf({ family, first, last }: Range): AddressRange {
+  return { start: formatValue(family, first), end: formatValue(family, last) }
+}
+
+/** `+150` is the 150th address of the network's subnet of the same family. */
+function placedRoute(route: Route, subnets: readonly DraftSubnet[]): readonly Route[] {
+  if (!route.nexthop.startsWith('+')) return [route]
+  const family = route.destination.includes(':') ? 6 : 4
+  const cidr = subnets.find((subnet) => subnet.cidr.family === family)?.cidr
+  if (!cidr) return []
+  return [{ ...route, nexthop: formatValue(family, cidr.base + BigInt(route.nexthop.slice(1))) }]
+}
+
+function bgpOf({ cluster }: Site): PlannedBgp | undefined {
+  const { mode, asn, peers } = cluster.metallb
+  if (mode !== 'bgp' || asn === undefined) return undefined
+  return {
+    asn,
+    peers: peers.map((peer, index) => ({
+      name: peer.name ?? `peer-${index + 1}`,
+      address: peer.address,
+      asn: peer.asn,
+      ...(peer.nodes.length > 0 && { nodes: peer.nodes }),
+    })),
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * What differs between two locks, each change with what it costs whoever runs the clouds.
+ *
+ * Pure. Knows nothing of files and wishes: the lock is the whole truth here.
+ */
+import type { AllocatorRole } from '../site/site.ts'
+import {
+  type Held,
+  type HolderKind,
+  holderKinds,
+  type Lock,
+  type LockedCloud,
+  type LockedNetwork,
+  type LockedSubnet,
+} from './lock.ts'
+
+/** From harmless to painful. */
+export const risks = [
+  'safe',
+  'restarts pods',
+  'changes a VIP',
+  'touches node networking',
+  'needs recreation',
+] as const
+export type Risk = (typeof risks)[number]
+
+export interface Change {
+  readonly cloud: string
+  /** Absent for a change of the cloud itself. */
+  readonly network?: string
+  /** In words: `vlan`, `subnet subnet1`, `VIP of keystone.internal`, `host compute-0`. */
+  readonly what: string
+  /** Absent for what is new. */
+  readonly from?: string
+  /** Absent for what is gone. */
+  readonly to?: string
+  readonly risk: Risk
+  /** Whether an address, a subnet, a VLAN or a namespace goes from one value to another. */
+  readonly moves: boolean
+}
+
+export function changesBetween(before: Lock, after: Lock): readonly Change[] {
+  const changes: Change[] = []
+  for (const cloud of new Set([...Object.keys(before.clouds), ...Object.keys(after.clouds)])) {
+    changes.push(...cloudChanges(cloud, before.clouds[cloud], after.clouds[cloud]))
+  }
+  return changes
+}
+
+function cloudChanges(
+  cloud: string,
+  before: LockedCloud | undefined,
+  after: LockedCloud | undefined,
+): readonly Change[] {
+  const whole = { cloud, what: 'cloud', moves: false }
+  if (!before && after) return [{ ...whole, to: after.namespace, risk: 'touches node networking' }]
+  if (!before || !after) return [{ ...whole, from: before?.namespace ?? '', risk: 'safe' }]
+  const changes: Change[] = []
+  if (after.leaving) {
+    if (!before.leaving) changes.push({ ...whole, from: before.namespace, to: 'leaving', risk: 'safe' })
+    return changes
+  }
+  if (before.leaving) changes.push({ ...whole, from: 'leaving', to: after.namespace, risk: 'safe' })
+  if (before.namespace !== after.namespace) {
+    const { namespace: from } = before
+    changes.push({
+      ...whole,
+      what: 'namespace',
+      from,
+      to: after.namespace,
+      risk: 'needs recreation',
+      moves: true,
+    })
+  }
+  for (const network of new Set([...Object.keys(before.networks), ...Object.keys(after.networks)])) {
+    changes.push(...networkChanges(cloud, network, before.networks[network], after.networks[network]))
+  }
+  return changes
+}
+
+function networkChanges(
+  cloud: string,
+  network: string,
+  before: LockedNetwork | undefined,
+  after: LockedNetwork | undefined,
+): readonly Change[] {
+  const whole = { cloud, network, what: 'network', moves: false }
+  const words = (one: LockedNetwork): string =>
+    (one.subnets ?? []).map(({ cidr }) => cidr).join(', ') || one.interface
+  if (!before && after) return [{ ...whole, to: words(after), risk: 'touches node networking' }]
+  if (!before || !after) return [{ ...whole, from: before ? words(before) : '', risk: 'safe' }]
+  if (after.leaving)
+    return before.leaving ? [] : [{ ...whole, from: words(before), to: 'leaving', risk: 'safe' }]
+  // Who rode on another's bridge held no VLAN that could move.
+  const held = before.nic !== undefined && after.nic !== undefined
+  const changes = [
+    ...differs('NIC', [before.nic, after.nic], 'touches node networking', held),
+    ...differs('vlan', [tagOf(before), tagOf(after)], 'touches node networking', held),
+    ...differs('interface', [before.interface, after.interface], 'touches node networking', false),
+    ...differs('bridge', [before.bridge, after.bridge], 'touches node networking', false),
+    ...differs('mtu', [String(before.mtu), String(after.mtu)], 'touches node networking', false),
+    ...differs('pool', [before.pool, after.pool], 'changes a VIP', false),
+    ...subnetChanges(before, after),
+    ...holderKinds.flatMap((kind) => holderChanges(kind, before, after)),
+  ]
+  return changes.map((change) => ({ cloud, network, ...change }))
+}
+
+function tagOf({ vlan, nic }: LockedNetwork): string {
+  return vlan === undefined ? (nic === undefined ? 'none' : 'untagged') : String(vlan)
+}
+
+type Bare = Omit<Change, 'cloud' | 'network'>
+
+/** What differs, or nothing; a value that is absent on one side came or went. */
+function differs(
+  what: string,
+  values: readonly [string | undefined, string | undefined],
+  risk: Risk,
+  moves: boolean,
+): readonly Bare[] {
+  const [from, to] = values
+  if (from === to) return []
+  return [{ what, ...(from !== undefined && { from }), ...(to !== undefined && { to }), risk, moves }]
+}
+
+function subnetChanges(before: LockedNetwork, after: LockedNetwork): readonly Bare[] {
+  const old = new Map((before.subnets ?? []).map((subnet) => [subnet.name, subnet]))
+  const now = new Map((after.subnets ?? []).map((subnet) => [subnet.name, subnet]))
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
+    const [from, to] = [old.get(name), now.get(name)]
+    if (from && to) return sameSubnetChanges(from, to)
+    return differs(`subnet ${name}`, [from?.cidr, to?.cidr], 'touches node networking', false)
+  })
+}
+
+function sameSubnetChanges(from: LockedSubnet, to: LockedSubnet): readonly Bare[] {
+  const { name } = from
+  const gateways = from.gateway !== undefined && to.gateway !== undefined
+  const changes = [
+    ...differs(`subnet ${name}`, [from.cidr, to.cidr], 'needs recreation', true),
+    ...differs(`gateway of ${name}`, [from.gateway, to.gateway], 'touches node networking', gateways),
+  ]
+  if (from.cidr !== to.cidr) return changes
+  for (const role of ['nodes', 'pods', 'vips', 'hosts'] as const) {
+    const texts = [from.spans?.[role]?.join(', '), to.spans?.[role]?.join(', ')] as const
+    changes.push(...differs(`${role} of ${name}`, texts, spanRisk(role, to), false))
+  }
+  return changes
+}
+
+function spanRisk(role: AllocatorRole, { spans }: LockedSubnet): Risk {
+  if (role === 'pods') return 'restarts pods'
+  return role === 'vips' && !spans?.vips ? 'changes a VIP' : 'safe'
+}
+
+const words: Readonly<
+  Record<HolderKind, { readonly what: string; readonly moved: Risk; readonly fresh: Risk }>
+> = {
+  vips: { what: 'VIP of', moved: 'changes a VIP', fresh: 'safe' },
+  nodes: { what: 'node', moved: 'touches node networking', fresh: 'touches node networking' },
+  hosts: { what: 'host', moved: 'needs recreation', fresh: 'safe' },
+  endpoints: { what: 'endpoint', moved: 'restarts pods', fresh: 'safe' },
+}
+
+function holderChanges(kind: HolderKind, before: LockedNetwork, after: LockedNetwork): readonly Bare[] {
+  const { what, moved, fresh } = words[kind]
+  const [held, now] = [before[kind] ?? {}, after[kind] ?? {}]
+  // Who left and came back got the same again: that is no change worth a word.
+  const old: Held = { ...before.left?.[kind], ...held }
+  const changes: Bare[] = []
+  for (const name in { ...old, ...now }) {
+    const [from, to] = [old[name], now[name]]
+    const texts = [from?.join(', '), to?.join(', ')] as const
+    if (to === undefined && held[name] === undefined) continue
+    const moves = from !== undefined && to !== undefined && replaces(from, to)
+    const risk = from === undefined ? fresh : to === undefined ? 'safe' : moved
+    changes.push(...differs(`${what} ${name}`, texts, risk, moves))
+  }
+  return changes
+}
+
+/** A family that comes or goes moves nobody. */
+function replaces(old: readonly string[], now: readonly string[]): boolean {
+  return old.some((text) => !now.includes(text)) && now.some((text) => !old.includes(text))
+}

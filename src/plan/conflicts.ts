@@ -1,0 +1,182 @@
+/**
+ * What overlaps in the ledger, who is part of it, and what is free instead.
+ *
+ * Pure. One finding per pair of owners, with both in full and a concrete way out.
+ */
+import { type Finding, finding } from '../errors/finding.ts'
+import {
+  addressTwice,
+  liveOverlap,
+  moreOverlaps,
+  spanHoldsSpecial,
+  spansOverlap,
+  subnetTwice,
+} from '../errors/ledger.ts'
+import { formatValue } from '../net/address.ts'
+import { formatCidr, rangeOf, sameCidr, usableRange } from '../net/cidr.ts'
+import { overlaps } from '../net/overlaps.ts'
+import { formatRange, intersection, type Range, rangeSize } from '../net/range.ts'
+import { firstFree, gaps, rangeSet } from '../net/range-set.ts'
+import type { Draft } from './draft-site.ts'
+import { type Ledger, type LedgerEntry, segmentOf } from './ledger.ts'
+import { type Locate, ownerAt } from './reader.ts'
+import { segmentWords } from './segment-id.ts'
+
+/** No list of a thousand overlaps helps anybody. */
+const SHOWN = 200
+
+const SPANS = new Set(['nodes', 'pods', 'vips', 'hosts'])
+
+export function findConflicts(ledger: Ledger, locate: Locate): readonly Finding[] {
+  const findings: Finding[] = []
+  for (const [segment, entries] of ledger.segments) {
+    const { pairs, more } = overlaps(entries, { limit: SHOWN, allowed: mayOverlap })
+    const seen = new Set<string>()
+    for (const [first, second] of pairs) {
+      const [a, b] = inFileOrder(first, second)
+      const one = conflictOf(a, b, entries, locate)
+      // A span that is a list of ranges meets the same other one several times: each meeting is one line.
+      if (seen.has(one.message)) continue
+      seen.add(one.message)
+      findings.push(one)
+    }
+    if (more) findings.push(finding(moreOverlaps, { segment: segmentWords(segment), shown: SHOWN }))
+  }
+  return findings
+}
+
+function mayOverlap(a: LedgerEntry, b: LedgerEntry): boolean {
+  // The same gateway or DNS server, named by several.
+  if (isService(a) && isService(b)) return true
+  if (a.role === 'live' && b.role === 'live') return true
+  return a.owner === b.owner ? isGapIn(a, b) || isGapIn(b, a) : isSameNode(a, b)
+}
+
+/** Reserved addresses and endpoints are gaps in the spans of their own network. */
+function isGapIn(gap: LedgerEntry, span: LedgerEntry): boolean {
+  return gap.role === 'reserved' || (gap.role === 'endpoint' && SPANS.has(span.role))
+}
+
+/** On a shared subnet a node has one address, whichever cloud asks. */
+function isSameNode(a: LedgerEntry, b: LedgerEntry): boolean {
+  if (a.role === 'node' && b.role === 'node') return a.name === b.name
+  return a.role === 'nodes' && b.role === 'nodes' && sharesNodes(a, b)
+}
+
+const isService = ({ role }: LedgerEntry): boolean => role === 'gateway' || role === 'dns'
+
+function sharesNodes(a: LedgerEntry, b: LedgerEntry): boolean {
+  return (
+    a.subnet !== undefined &&
+    b.subnet !== undefined &&
+    sameCidr(a.subnet.cidr, b.subnet.cidr) &&
+    a.first === b.first
+  )
+}
+
+/** Who stands later in the file is asked to move. */
+function inFileOrder(a: LedgerEntry, b: LedgerEntry): readonly [LedgerEntry, LedgerEntry] {
+  if (a.role === 'live' || isService(a)) return [a, b]
+  if (b.role === 'live' || isService(b)) return [b, a]
+  const order = compareClouds(a, b)
+  return order > 0 ? [b, a] : [a, b]
+}
+
+function compareClouds(a: LedgerEntry, b: LedgerEntry): number {
+  const place = ({ draft }: LedgerEntry): number => Number(draft?.wish.cloud.path.at(-1) ?? -1)
+  return place(a) - place(b) || rank(a) - rank(b)
+}
+
+/** Within one cloud the data plane's side gives way: NetConfig takes lists of ranges. */
+function rank({ role }: LedgerEntry): number {
+  return ['nodes', 'node', 'pods', 'endpoint', 'vips', 'hosts', 'host'].indexOf(role)
+}
+
+function conflictOf(
+  a: LedgerEntry,
+  b: LedgerEntry,
+  entries: readonly LedgerEntry[],
+  locate: Locate,
+): Finding {
+  const shared = intersection(a, b) as Range
+  const owners = [a, b].map((one) => ownerAt(entryWords(one), one.path, locate))
+  const where = locate(b.path)
+  const offer = offerFor(b, entries)
+  if (a.role === 'live') {
+    const facts = { owner: entryWords(b), range: formatRange(shared), live: a.owner, offer }
+    return finding(liveOverlap, facts, { where, owners })
+  }
+  if (isService(a)) {
+    const address = formatValue(a.family, a.first)
+    const what = a.role === 'gateway' ? 'gateway' : 'DNS server'
+    const facts = { owner: b.owner, span: spanWords(b), what, address, offer }
+    return finding(spanHoldsSpecial, facts, { where, owners })
+  }
+  if (a.first === a.last && b.first === b.last) {
+    const facts = { a: entryWords(a), b: entryWords(b), address: formatRange(shared), offer }
+    return finding(addressTwice, facts, { where, owners })
+  }
+  const facts = { a: entryWords(a), b: entryWords(b), shared: formatRange(shared), offer }
+  return finding(spansOverlap, facts, { where, owners })
+}
+
+/** `rhoso1/ctlplane vips 192.168.122.80-192.168.122.90`. */
+export function entryWords(entry: LedgerEntry): string {
+  return `${entry.owner} ${spanWords(entry)}`
+}
+
+function spanWords(entry: LedgerEntry): string {
+  return `${entry.role}${entry.name ? ` ${entry.name}` : ''} ${formatRange(entry)}`
+}
+
+/** Free addresses for an entry: as many as it has, in one run; or what is left of it. */
+function offerFor(entry: LedgerEntry, entries: readonly LedgerEntry[]): string | undefined {
+  const { subnet } = entry
+  if (!subnet) return undefined
+  const others = rangeSet(entries.filter((one) => one !== entry && !isPartOf(one, entry)))
+  const usable = usableRange(subnet.cidr)
+  const moved = firstFree(usable, others, rangeSize(entry))
+  if (moved && rangeSize(entry) * 2n <= rangeSize(usable)) return formatRange(moved)
+  const left = gaps(intersection(entry, usable) ?? entry, others)
+  return left.length > 0 ? left.map(formatRange).join(', ') : moved && formatRange(moved)
+}
+
+/** Gaps inside one's own span move with it. */
+function isPartOf(one: LedgerEntry, entry: LedgerEntry): boolean {
+  return one.owner === entry.owner && (one.role === 'reserved' || one.role === 'endpoint')
+}
+
+/** Subnets that overlap where they must not: on two segments of the same nodes, or twice in one network. */
+export function findSubnetConflicts({ networks, offerSubnet }: Draft, locate: Locate): readonly Finding[] {
+  const subnets = networks.flatMap((draft) =>
+    draft.subnets.map((subnet) => ({
+      ...rangeOf(subnet.cidr),
+      draft,
+      subnet,
+      segment: segmentOf(draft, subnet),
+    })),
+  )
+  const { pairs } = overlaps(subnets, {
+    limit: SHOWN,
+    allowed: (a, b) =>
+      a.segment === b.segment && a.draft !== b.draft && sameCidr(a.subnet.cidr, b.subnet.cidr),
+  })
+  return pairs.map(([first, second]) => {
+    const place = (one: typeof first): number => Number(one.draft.wish.cloud.path.at(-1))
+    const [a, b] = place(first) > place(second) ? [second, first] : [first, second]
+    const free = offerSubnet(b.draft.wish.supernets, b.subnet.cidr.family)
+    const at = (one: typeof a) => (one.subnet.path ? [...one.subnet.path, 'cidr'] : undefined)
+    const owners = [a, b].map((one) => {
+      const words = `${one.draft.wish.owner} ${formatCidr(one.subnet.cidr)}`
+      return ownerAt(words, at(one) ?? one.draft.wish.cloud.path, locate)
+    })
+    const facts = {
+      a: a.draft.wish.owner,
+      b: b.draft.wish.owner,
+      cidrA: formatCidr(a.subnet.cidr),
+      cidrB: formatCidr(b.subnet.cidr),
+      offer: free && formatCidr(free),
+    }
+    return finding(subnetTwice, facts, { where: locate(at(b) ?? b.draft.wish.cloud.path), owners })
+  })
+}

@@ -1,0 +1,120 @@
+/**
+ * The ledger: every span and every single address of every cloud with its owner, and the proof that no two on one
+ * segment overlap.
+ *
+ * Pure. Sorts and sweeps once per segment; what an overlap means to a person is `conflicts.ts`'s to say.
+ */
+import { parseAddress } from '../net/address.ts'
+import { cidrContains, rangeOf } from '../net/cidr.ts'
+import { type Range, rangeContains, rangesOverlap, single } from '../net/range.ts'
+import type { AllocatorRole, Path, Site } from '../site/site.ts'
+import { pathOf } from '../site/site.ts'
+import type { DraftNetwork, DraftSubnet } from './draft.ts'
+import { groupBy } from './group.ts'
+import { segmentId } from './segment-id.ts'
+
+export type EntryRole = AllocatorRole | 'gateway' | 'dns' | 'reserved' | 'endpoint' | 'node' | 'host' | 'live'
+
+export interface LedgerEntry extends Range {
+  /** `rhoso1/internalapi`; `dns`, or an object of the cluster, for what no cloud owns. */
+  readonly owner: string
+  readonly role: EntryRole
+  /** Who exactly, for a single address: `worker-0`. */
+  readonly name?: string
+  readonly path: Path | undefined
+  readonly draft?: DraftNetwork
+  readonly subnet?: DraftSubnet
+}
+
+export interface Ledger {
+  /** Entries by segment. */
+  readonly segments: ReadonlyMap<string, readonly LedgerEntry[]>
+  readonly entries: readonly LedgerEntry[]
+}
+
+export function ledgerOf(
+  site: Site,
+  networks: readonly DraftNetwork[],
+  live: readonly LedgerEntry[] = [],
+): Ledger {
+  const placed = networks.flatMap((draft) => draft.subnets.map((subnet) => ({ draft, subnet })))
+  const bySegment = groupBy(placed, ({ draft, subnet }) => segmentOf(draft, subnet))
+  const segments = new Map<string, readonly LedgerEntry[]>()
+  for (const [segment, members] of bySegment) {
+    const entries = members.flatMap(({ draft, subnet }) => subnetEntries(draft, subnet))
+    const servers = dnsEntries(
+      site,
+      members.map(({ subnet }) => subnet),
+    )
+    // Which segment a foreign object is on nobody knows: it counts wherever its addresses do.
+    const near = live.filter((one) => members.some(({ subnet }) => rangesOverlap(rangeOf(subnet.cidr), one)))
+    segments.set(segment, [...entries, ...servers, ...near])
+  }
+  return { segments, entries: [...segments.values()].flat() }
+}
+
+/** The L2 domain of one subnet: an edge site's may have a VLAN of its own. */
+export function segmentOf({ placement, wish }: DraftNetwork, { vlan }: DraftSubnet): string {
+  if (vlan !== undefined && placement) return segmentId(placement.nic, vlan)
+  return placement?.segment ?? `${wish.owner} alone`
+}
+
+function subnetEntries(draft: DraftNetwork, subnet: DraftSubnet): readonly LedgerEntry[] {
+  const { wish } = draft
+  const { owner, network } = wish
+  const below = (...rest: Path): Path | undefined =>
+    subnet.path ? [...subnet.path, ...rest] : network.layers.findLast((layer) => layer.path)?.path
+  const entries: LedgerEntry[] = []
+  for (const [role, ranges] of Object.entries(subnet.spans) as [AllocatorRole, readonly Range[]][]) {
+    for (const range of ranges)
+      entries.push({ ...range, owner, role, path: below('spans', role), draft, subnet })
+  }
+  const { gateway } = subnet
+  // Who reserved the gateway's address has taken care of it.
+  if (gateway && !subnet.reserved.some((range) => rangeContains(range, gateway)))
+    entries.push({ ...single(gateway), owner, role: 'gateway', path: below('gateway'), draft, subnet })
+  subnet.reserved.forEach((range, index) => {
+    entries.push({ ...range, owner, role: 'reserved', path: below('reserved', index), draft, subnet })
+  })
+  for (const { name, address } of draft.endpoints) {
+    if (!cidrContains(subnet.cidr, address)) continue
+    const path = wish.endpoints.find((one) => one.name === name)?.path
+    entries.push({ ...single(address), owner, role: 'endpoint', name, path, draft, subnet })
+  }
+  return [...entries, ...strays(draft, subnet)]
+}
+
+/** Nodes and hosts with an address outside their own span: those inside are covered by the span. */
+function strays(draft: DraftNetwork, subnet: DraftSubnet): readonly LedgerEntry[] {
+  const { wish, nodes, hosts } = draft
+  const { cidr, spans } = subnet
+  const within = (ranges: readonly Range[] | undefined, value: bigint): boolean =>
+    (ranges ?? []).some(({ first, last }) => first <= value && value <= last)
+  const found: LedgerEntry[] = []
+  const own = rangeOf(cidr)
+  for (const [role, holdings, span, path] of [
+    ['node', nodes, spans.nodes, (name: string) => pathOf(wish.network, 'nodes', name)],
+    ['host', hosts, spans.hosts, (name: string) => hostPath(draft, name)],
+  ] as const) {
+    for (const { name, address } of holdings) {
+      const { family, value } = address
+      if (family !== own.family || value < own.first || value > own.last || within(span, value)) continue
+      found.push({ ...single(address), owner: wish.owner, role, name, path: path(name), draft, subnet })
+    }
+  }
+  return found
+}
+
+function hostPath({ wish }: DraftNetwork, name: string): Path {
+  const index = (wish.cloud.file.hosts ?? []).findIndex((host) => host.name === name)
+  return [...wish.cloud.path, 'hosts', Math.max(index, 0), 'addresses', wish.network.name]
+}
+
+function dnsEntries(site: Site, subnets: readonly DraftSubnet[]): readonly LedgerEntry[] {
+  return site.cluster.dns.flatMap((text, index): readonly LedgerEntry[] => {
+    const address = parseAddress(text)
+    if (!address || !subnets.some(({ cidr }) => cidrContains(cidr, address))) return []
+    const path = ['spec', 'cluster', 'dns', index]
+    return [{ ...single(address), owner: 'the cluster', role: 'dns', path }]
+  })
+}

@@ -1,0 +1,139 @@
+/**
+ * The lock of a draft: every decision written down, and what those held who are no longer there.
+ *
+ * Pure. Keeps the order of the old lock, so that a lock changes only where a decision does.
+ */
+import { formatAddress } from '../net/address.ts'
+import { formatCidr } from '../net/cidr.ts'
+import { formatRange } from '../net/range.ts'
+import type { AllocatorRole } from '../site/site.ts'
+import type { DraftNetwork, DraftSubnet, Holding } from './draft.ts'
+import {
+  type Held,
+  type HolderKind,
+  holderKinds,
+  type Lock,
+  type LockedCloud,
+  type LockedNetwork,
+  type LockedSubnet,
+} from './lock.ts'
+import type { SlotTable } from './slots.ts'
+
+export function lockOf(
+  site: string,
+  networks: readonly DraftNetwork[],
+  clouds: readonly { readonly name: string; readonly namespace: string }[],
+  before: Lock,
+  table: SlotTable,
+): Lock {
+  const drafts = new Map<string, DraftNetwork[]>(clouds.map(({ name }) => [name, []]))
+  for (const network of networks) drafts.get(network.wish.cloud.name)?.push(network)
+  const namespaces = new Map(clouds.map(({ name, namespace }) => [name, namespace]))
+  const names = new Set([...Object.keys(before.clouds), ...drafts.keys()])
+  const locked: Record<string, LockedCloud> = {}
+  for (const name of names) {
+    const old = before.clouds[name]
+    const own = drafts.get(name)
+    if (own) locked[name] = lockedCloud(namespaces.get(name) ?? '', own, old)
+    else if (old) locked[name] = { ...old, leaving: true }
+  }
+  const slots = table.slots.map(({ path, shape }) => `${path.join('.')} ${shape}`)
+  return { site, crd: table.crd, slots, clouds: locked }
+}
+
+function lockedCloud(
+  namespace: string,
+  drafts: readonly DraftNetwork[],
+  old: LockedCloud | undefined,
+): LockedCloud {
+  const byName = new Map(drafts.map((draft) => [draft.wish.network.name, draft]))
+  const networks: Record<string, LockedNetwork> = {}
+  for (const name of new Set([...Object.keys(old?.networks ?? {}), ...byName.keys()])) {
+    const draft = byName.get(name)
+    const before = old?.networks[name]
+    if (draft?.placement) networks[name] = lockedNetworkOf(draft, before)
+    // Who rides on another's bridge holds nothing.
+    else if (before && (before.nic !== undefined || before.subnets))
+      networks[name] = { ...before, leaving: true }
+  }
+  return { namespace, networks }
+}
+
+function lockedNetworkOf(draft: DraftNetwork, old: LockedNetwork | undefined): LockedNetwork {
+  const { wish, placement, subnets } = draft
+  const { segment, nic, vlan, carrier, bridge, mtu } = placement as NonNullable<typeof placement>
+  const hasVips = subnets.some(({ spans }) => spans.vips !== undefined && spans.vips.length > 0)
+  const now: Readonly<Record<HolderKind, Held>> = {
+    vips: held(draft.vips, old?.vips),
+    nodes: held(draft.nodes, old?.nodes),
+    hosts: held(draft.hosts, old?.hosts),
+    endpoints: held(draft.endpoints, old?.endpoints),
+  }
+  const left = leftOver(now, old)
+  return {
+    ...(segment !== undefined && { nic }),
+    ...(vlan !== undefined && { vlan }),
+    interface: carrier,
+    ...(bridge !== undefined && { bridge }),
+    mtu,
+    ...(hasVips && { pool: `${wish.cloud.namespace}-${wish.network.name}` }),
+    ...(subnets.length > 0 && { subnets: subnets.map(lockedSubnet) }),
+    ...(Object.keys(draft.vip).length > 0 && { vip: draft.vip }),
+    ...filled(now),
+    ...(Object.keys(left).length > 0 && { left }),
+  }
+}
+
+function lockedSubnet({ name, cidr, gateway, spans }: DraftSubnet): LockedSubnet {
+  const texts: Partial<Record<AllocatorRole, readonly string[]>> = {}
+  for (const [role, ranges] of Object.entries(spans)) texts[role as AllocatorRole] = ranges.map(formatRange)
+  return {
+    name,
+    cidr: formatCidr(cidr),
+    ...(gateway && { gateway: formatAddress(gateway) }),
+    ...(Object.keys(texts).length > 0 && { spans: texts }),
+  }
+}
+
+function held(holdings: readonly Holding[], old: Held | undefined): Held {
+  const now: Record<string, string[]> = {}
+  for (const { name, text } of holdings) {
+    const known = now[name]
+    if (known) known.push(text)
+    else now[name] = [text]
+  }
+  if (!old) return now
+  const ordered: Record<string, readonly string[]> = {}
+  for (const name in old) if (now[name]) ordered[name] = now[name]
+  for (const name in now) ordered[name] ??= now[name] as readonly string[]
+  return ordered
+}
+
+function filled(now: Readonly<Record<HolderKind, Held>>): Partial<Record<HolderKind, Held>> {
+  const some: Partial<Record<HolderKind, Held>> = {}
+  for (const kind of holderKinds) if (hasAny(now[kind])) some[kind] = now[kind]
+  return some
+}
+
+/** Addresses of those who no longer ask: given to nobody, unless somebody who shared them still has them. */
+function leftOver(
+  now: Readonly<Record<HolderKind, Held>>,
+  old: LockedNetwork | undefined,
+): Partial<Record<HolderKind, Held>> {
+  const left: Partial<Record<HolderKind, Held>> = {}
+  if (!old) return left
+  for (const kind of holderKinds) {
+    const gone = Object.entries({ ...old.left?.[kind], ...old[kind] }).filter(([name]) => !now[kind][name])
+    if (gone.length === 0) continue
+    const inUse = new Set(Object.values(now[kind]).flat())
+    const held = gone.map(([name, texts]) => [name, texts.filter((text) => !inUse.has(text))] as const)
+    const still = Object.fromEntries(held.filter(([, texts]) => texts.length > 0))
+    if (hasAny(still)) left[kind] = still
+  }
+  return left
+}
+
+function hasAny(held: Held): boolean {
+  for (const _ in held) return true
+  return false
+}

@@ -1,0 +1,232 @@
+/**
+ * The planner: a site, its lock and a slot table in; the plan, the new lock and everything that is wrong out.
+ *
+ * Pure and deterministic. Nothing that the lock gave moves, unless it is named in `allowMove`.
+ */
+import { type Finding, finding, hasErrors } from '../errors/finding.ts'
+import {
+  cloudLeaving,
+  forgetPresent,
+  lockOtherSite,
+  nameUnknown,
+  slotsChanged,
+  wouldMove,
+} from '../errors/lock.ts'
+import { nearest } from '../errors/nearest.ts'
+import { rangeOf } from '../net/cidr.ts'
+import { acceptFindings } from '../site/accept.ts'
+import { unrepeated } from '../site/check-names.ts'
+import type { Cloud, Path, Site } from '../site/site.ts'
+import { assemblePlan } from './assemble.ts'
+import { type Change, changesBetween } from './changes.ts'
+import { type CloudWish, readCloudWish } from './cloud-wishes.ts'
+import { findConflicts, findSubnetConflicts } from './conflicts.ts'
+import { type Draft, type DraftInput, draftSite } from './draft-site.ts'
+import { groupBy } from './group.ts'
+import { readLayout } from './layout.ts'
+import { type LedgerEntry, ledgerOf } from './ledger.ts'
+import { forget, holderKinds, knows, type Lock, lockEntries } from './lock.ts'
+import { lockOf } from './lock-of.ts'
+import type { Plan } from './plan.ts'
+import { createReader, type Locate, type Reader } from './reader.ts'
+import { lintSite } from './site-lints.ts'
+import { slotUses } from './slot-uses.ts'
+import type { SlotTable } from './slots.ts'
+import { lintSubnet, type ReservedRange } from './subnet-lints.ts'
+import { readWishes } from './wishes.ts'
+
+export interface PlanRequest {
+  readonly site: Site
+  readonly lock: Lock
+  readonly slots: SlotTable
+  /** Where a path of the site file stands. */
+  readonly locate: (path: Path) => { readonly file: string; readonly line: number; readonly column: number }
+  /** Clouds, or `cloud/network`, that may move. */
+  readonly allowMove?: readonly string[]
+  /** Clouds, networks or hosts whose holdings are freed: `rhoso2`, `rhoso1/storage`, `rhoso1/compute-0`. */
+  readonly forget?: readonly string[]
+  /** What the cluster really holds and no cloud of the site owns. */
+  readonly live?: readonly LedgerEntry[]
+}
+
+export interface Planned {
+  readonly plan: Plan
+  /** What is to be written: the old decisions and the new ones. */
+  readonly lock: Lock
+  /** From the old lock to the new one. */
+  readonly changes: readonly Change[]
+}
+
+export function planSite(request: PlanRequest): Planned {
+  const { site, slots, allowMove = [] } = request
+  const locate: Locate = (path) => path && request.locate(path)
+  const reader = createReader(locate)
+  const found: Finding[] = [...checkNames(request)]
+  const before = (request.forget ?? []).reduce(
+    (lock, name) => (inSite(site, name) ? lock : forget(lock, name)),
+    request.lock,
+  )
+
+  const clouds = site.clouds.map((cloud) => cloudWish(cloud, request, reader, found))
+  const reserved = readReserved(site, reader)
+  checkServers(site, reader)
+  const input: DraftInput = {
+    site,
+    wishes: readWishes(site, reader),
+    clouds,
+    lock: before,
+    layout: readLayout(site.addressing.layout),
+    reserved,
+    frozen: new Set(),
+    locate,
+  }
+  const wanted = draftSite(input)
+  const lockFor = (draft: Draft): Lock => lockOf(site.name, draft.networks, site.clouds, before, slots)
+  const moves = changesBetween(before, lockFor(wanted)).filter(
+    (change) => change.moves && !allowed(change, allowMove),
+  )
+  const frozen = new Set(moves.flatMap(({ cloud, network }) => (network ? [`${cloud}/${network}`] : [])))
+  const draft = frozen.size === 0 ? wanted : draftSite({ ...input, frozen })
+  const lock = lockFor(draft)
+
+  const ledger = ledgerOf(site, draft.networks, request.live)
+  const lints = { reserved, offerSubnet: draft.offerSubnet, locate }
+  found.push(
+    ...reader.findings,
+    ...lintSite(site, clouds, locate),
+    ...draft.findings,
+    ...draft.networks.flatMap((network) =>
+      network.subnets.flatMap((subnet) => lintSubnet(network, subnet, lints)),
+    ),
+    ...findSubnetConflicts(draft, locate),
+    ...findConflicts(ledger, locate),
+    ...moveFindings(moves, site, locate),
+    ...lockFindings(request, lock),
+  )
+  const findings = acceptFindings(unrepeated(found), site.accept, { locate: request.locate })
+  return {
+    plan: assemblePlan(site, draft, slots, findings),
+    lock,
+    changes: changesBetween(request.lock, lock),
+  }
+}
+
+/** Whether the plan may be written, rendered and deployed. */
+export function isSound({ findings }: Plan): boolean {
+  return !hasErrors(findings)
+}
+
+function cloudWish(cloud: Cloud, request: PlanRequest, reader: Reader, found: Finding[]): CloudWish {
+  const { platform } = request.site.cluster
+  const { uses, findings } = slotUses({ cloud, platform, table: request.slots, place: request.locate })
+  found.push(...findings)
+  return readCloudWish(cloud, uses, reader)
+}
+
+function readReserved({ cluster }: Site, reader: Reader): readonly ReservedRange[] {
+  return cluster.reserved.flatMap(({ use, cidr: text, path }) => {
+    const cidr = reader.cidr(text, { owner: 'the cluster', what: `${use} network`, path })
+    return cidr ? [{ ...rangeOf(cidr), use, cidr: text }] : []
+  })
+}
+
+/** Addresses of the cluster that nobody plans with, and that still have to be addresses. */
+function checkServers({ cluster, clouds }: Site, reader: Reader): void {
+  cluster.dns.forEach((text, index) => {
+    reader.address(text, {
+      owner: 'the cluster',
+      what: 'DNS server',
+      path: ['spec', 'cluster', 'dns', index],
+    })
+  })
+  for (const { address, path } of cluster.metallb.peers)
+    reader.address(address, { owner: 'the cluster', what: 'BGP peer', path: [...path, 'address'] })
+  for (const { name, file, path } of clouds) {
+    file.dns?.servers?.forEach((text, index) => {
+      reader.address(text, { owner: name, what: 'DNS server', path: [...path, 'dns', 'servers', index] })
+    })
+    file.hosts?.forEach(({ ansibleHost, name: host }, index) => {
+      if (ansibleHost === undefined) return
+      const at = [...path, 'hosts', index, 'ansibleHost']
+      reader.address(ansibleHost, { owner: `${name} host ${host}`, what: 'ansibleHost', path: at })
+    })
+  }
+}
+
+function allowed({ cloud, network }: Change, names: readonly string[]): boolean {
+  return names.includes(cloud) || (network !== undefined && names.includes(`${cloud}/${network}`))
+}
+
+/** One finding per network, with each address, old and new. */
+function moveFindings(moves: readonly Change[], site: Site, locate: Locate): readonly Finding[] {
+  const ownerOf = ({ cloud, network }: Change): string => (network ? `${cloud}/${network}` : cloud)
+  return [...groupBy(moves, ownerOf)].map(([owner, own]) => {
+    const lines = own.map(({ what, from, to }) => `${what} ${from} -> ${to}`)
+    const [first = '', ...more] = lines
+    const summary = more.length > 0 ? `${first} and ${more.length} more` : first
+    const cloud = own[0]?.cloud ?? ''
+    const known = site.clouds.find(({ name }) => name === cloud)
+    const network = known?.networks.find(({ name }) => name === own[0]?.network)
+    const path = network?.layers.findLast((layer) => layer.path)?.path ?? known?.path
+    return finding(wouldMove, { owner, cloud, summary }, { where: locate(path), owners: lines })
+  })
+}
+
+function inSite({ clouds }: Site, name: string): boolean {
+  const [cloudName, below] = name.split('/')
+  const cloud = clouds.find((one) => one.name === cloudName)
+  if (!cloud || below === undefined) return cloud !== undefined
+  const hosts = cloud.file.hosts ?? []
+  return cloud.networks.some((one) => one.name === below) || hosts.some((one) => one.name === below)
+}
+
+/** Names on the command line are somebody's; who should be forgotten is gone. */
+function checkNames({ site, lock, allowMove = [], forget: names = [] }: PlanRequest): readonly Finding[] {
+  const known = [...site.clouds.map(({ name }) => name), ...Object.keys(lock.clouds)]
+  const owners = [...known, ...lockEntries(lock).map(({ owner }) => owner)]
+  const unknown = (option: string, name: string): Finding =>
+    finding(nameUnknown, { option, name, nearest: nearest(name, owners) })
+  const findings: Finding[] = []
+  if (lock.site !== site.name && Object.keys(lock.clouds).length > 0)
+    findings.push(finding(lockOtherSite, { site: site.name, locked: lock.site }))
+  for (const name of allowMove) {
+    if (!inSite(site, name) && !knows(lock, name)) findings.push(unknown('--allow-move', name))
+  }
+  for (const name of names) {
+    if (inSite(site, name)) findings.push(finding(forgetPresent, { name }))
+    else if (!knows(lock, name)) findings.push(unknown('--forget', name))
+  }
+  return findings
+}
+
+function lockFindings({ lock: old, slots }: PlanRequest, lock: Lock): readonly Finding[] {
+  const findings: Finding[] = []
+  const leaving = (what: string, name: string): void => {
+    findings.push(finding(cloudLeaving, { what, name }))
+  }
+  for (const [name, cloud] of Object.entries(lock.clouds)) {
+    if (cloud.leaving) {
+      leaving(`cloud ${name}`, name)
+      continue
+    }
+    const gone = new Set<string>()
+    for (const [network, locked] of Object.entries(cloud.networks)) {
+      if (locked.leaving) leaving(`network ${name}/${network}`, `${name}/${network}`)
+      for (const kind of holderKinds) for (const who in locked.left?.[kind]) gone.add(who)
+    }
+    for (const who of gone) leaving(`${name}/${who}`, `${name}/${who}`)
+  }
+  if (old.crd !== undefined && old.crd !== slots.crd) {
+    const [was, is] = [old.slots ?? [], lock.slots ?? []]
+    const list = (all: readonly string[], others: readonly string[]): string =>
+      all.filter((one) => !others.includes(one)).join(', ')
+    const facts = {
+      locked: old.crd.slice(0, 19),
+      used: slots.crd.slice(0, 19),
+      added: list(is, was),
+      removed: list(was, is),
+    }
+    findings.push(finding(slotsChanged, facts))
+  }
+  return findings
+}

@@ -1,0 +1,153 @@
+/**
+ * Segments: which network of which cloud is on which L2 domain, and what its interface and bridge are called.
+ *
+ * Pure. Own segments are the default; sharing one is the site's explicit choice.
+ */
+import { type Finding, finding } from '../errors/finding.ts'
+import { lockTwoOwners } from '../errors/lock.ts'
+import { noBridge, vlansExhausted, vlanTwice } from '../errors/segments.ts'
+import { type Path, pathOf, type Site } from '../site/site.ts'
+import { grantBridges } from './bridges.ts'
+import { groupBy } from './group.ts'
+import { canonicalNic, vlanInterface } from './interface-names.ts'
+import { type Lock, lockEntries } from './lock.ts'
+import { type Placement, STANDARD_MTU } from './placement.ts'
+import type { Segment } from './plan.ts'
+import { type Locate, ownerAt } from './reader.ts'
+import { segmentId, segmentWords } from './segment-id.ts'
+import { lintSegments } from './segment-lints.ts'
+import { assignTags, type Tag, type TagFinding, type TagWish } from './vlan-ids.ts'
+import type { NetworkWish } from './wishes.ts'
+
+export interface Placements {
+  readonly placements: ReadonlyMap<string, Placement>
+  readonly segments: readonly Segment[]
+  readonly findings: readonly Finding[]
+}
+
+export function placeNetworks(
+  site: Site,
+  wishes: readonly NetworkWish[],
+  lock: Lock,
+  locate: Locate,
+): Placements {
+  const findings: Finding[] = []
+  const own = wishes.filter((wish) => !wish.rides)
+  const tags = grantTags(site, own, lock, findings, locate)
+  const placements = new Map<string, Placement>()
+  const bridges = grantBridges({ nodes: site.cluster.nodes, wishes: own, tags, lock, locate })
+  findings.push(...bridges.findings)
+  for (const wish of own) {
+    const tag = tags.get(wish.owner)
+    if (tag === undefined) continue
+    const nic = canonicalNic(site.cluster.nodes, wish.nic)
+    const segment = segmentId(nic, tag)
+    placements.set(wish.owner, {
+      segment,
+      nic,
+      vlan: tag === 'untagged' ? undefined : tag,
+      carrier: wish.network.settings.interface ?? vlanInterface(site.cluster.nodes, nic, tag),
+      bridge: bridges.names.get(segment),
+      mtu: wish.network.settings.mtu ?? STANDARD_MTU,
+    })
+  }
+  for (const wish of wishes.filter((one) => one.rides)) {
+    const carrier = placements.get(`${wish.cloud.name}/ctlplane`)
+    if (!carrier?.bridge) {
+      findings.push(finding(noBridge, { owner: wish.owner }, { where: locate(wishPath(wish)) }))
+      continue
+    }
+    const mtu = wish.network.settings.mtu ?? carrier.mtu
+    placements.set(wish.owner, { ...carrier, segment: undefined, vlan: undefined, mtu })
+  }
+  const segments = listSegments(own, placements)
+  findings.push(...lintSegments(site, own, placements, segments, locate))
+  return { placements, segments, findings }
+}
+
+function wishPath({ network, cloud }: NetworkWish): Path {
+  return network.layers.findLast((layer) => layer.path)?.path ?? cloud.path
+}
+
+function grantTags(
+  site: Site,
+  wishes: readonly NetworkWish[],
+  lock: Lock,
+  findings: Finding[],
+  locate: Locate,
+): ReadonlyMap<string, Tag> {
+  const { nodes } = site.cluster
+  const byNic = groupBy(wishes, (wish) => canonicalNic(nodes, wish.nic))
+  const lockedByNic = groupBy(
+    lockEntries(lock).filter(({ locked }) => locked.nic !== undefined),
+    ({ locked }) => canonicalNic(nodes, locked.nic ?? ''),
+  )
+  const wishOf = new Map(wishes.map((wish) => [wish.owner, wish]))
+  const grants = new Map<string, Tag>()
+  for (const [nic, asking] of byNic) {
+    const held = new Map<string, Tag>(
+      (lockedByNic.get(nic) ?? []).map(({ owner, locked }) => [owner, locked.vlan ?? 'untagged']),
+    )
+    const tagWishes = asking.map((wish) => tagWish(wish, site))
+    const result = assignTags(site.addressing.vlans, tagWishes, held)
+    for (const [owner, tag] of result.grants) grants.set(owner, tag)
+    for (const one of result.findings) findings.push(tagFinding(one, nic, wishOf, locate))
+  }
+  return grants
+}
+
+function tagWish(wish: NetworkWish, { addressing }: Site): TagWish {
+  const { owner, network, tag } = wish
+  const group = addressing.isolation === 'shared-vlan' ? network.name : undefined
+  // A template says "untagged" to every cloud, and only one can have it.
+  const proposed = tag === 'untagged' && !wish.tagIsPin
+  const ratherUntagged = proposed || (tag === undefined && network.name === 'ctlplane')
+  return { owner, tag: proposed ? undefined : tag, ratherUntagged, group }
+}
+
+function tagFinding(
+  one: TagFinding,
+  nic: string,
+  wishOf: ReadonlyMap<string, NetworkWish>,
+  locate: Locate,
+): Finding {
+  const wish = wishOf.get(one.owner)
+  const where = wish && locate(pathOf(wish.network, 'vlan'))
+  if (one.kind === 'exhausted') {
+    const { first, last } = one.range
+    return finding(vlansExhausted, { owner: one.owner, first, last }, { where })
+  }
+  const owners = [one.holder, one.owner].map((owner) => {
+    const known = wishOf.get(owner)
+    return known ? ownerAt(owner, pathOf(known.network, 'vlan'), locate) : `${owner} (leaving)`
+  })
+  const segment = segmentWords(segmentId(nic, one.tag))
+  if (one.kind === 'held twice') {
+    return finding(lockTwoOwners, { a: one.holder, b: one.owner, what: segment }, { owners })
+  }
+  const facts = { a: one.holder, b: one.owner, segment, free: one.free }
+  return finding(vlanTwice, facts, { where, owners })
+}
+
+function listSegments(
+  wishes: readonly NetworkWish[],
+  placements: ReadonlyMap<string, Placement>,
+): readonly Segment[] {
+  const placed = wishes.flatMap((wish) => {
+    const placement = placements.get(wish.owner)
+    return placement?.segment === undefined ? [] : [{ owner: wish.owner, id: placement.segment, placement }]
+  })
+  const segments = [...groupBy(placed, ({ id }) => id)].map(([id, members]): Segment => {
+    const { nic, vlan, carrier, bridge } = (members[0] as (typeof members)[number]).placement
+    return {
+      id,
+      nic,
+      ...(vlan !== undefined && { vlan }),
+      interface: carrier,
+      ...(bridge !== undefined && { bridge }),
+      mtu: Math.max(...members.map(({ placement }) => placement.mtu)),
+      networks: members.map(({ owner }) => owner),
+    }
+  })
+  return segments.sort((a, b) => a.nic.localeCompare(b.nic) || (a.vlan ?? 0) - (b.vlan ?? 0))
+}

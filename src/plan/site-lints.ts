@@ -1,0 +1,143 @@
+/**
+ * What is wrong with a site before a single address is given: namespaces, hosts, limits, pool names.
+ *
+ * Pure. Names as such, and references between them, are judged where the file is read.
+ */
+import { slotUnknown } from '../errors/capacity.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import { nearest } from '../errors/nearest.ts'
+import {
+  hostTwice,
+  interfaceTooLong,
+  manyClouds,
+  manyHosts,
+  namespaceTwice,
+  notDns1123,
+  poolNameAsked,
+} from '../errors/plan.ts'
+import type { Cloud, Site } from '../site/site.ts'
+import type { CloudWish } from './cloud-wishes.ts'
+import { NAME_LIMIT } from './interface-names.ts'
+import { type Locate, ownerAt } from './reader.ts'
+
+/** What the vendor supports. */
+const CLOUDS = 5
+const HOSTS = 250
+
+export function lintSite(site: Site, clouds: readonly CloudWish[], locate: Locate): readonly Finding[] {
+  return [
+    ...lintNamespaces(site.clouds, locate),
+    ...lintHosts(site.clouds, locate),
+    ...lintLimits(site, locate),
+    ...lintPools(site.clouds, locate),
+    ...clouds.flatMap((cloud) => lintSlots(cloud, locate)),
+    ...lintNics(site, locate),
+  ]
+}
+
+function lintNamespaces(clouds: readonly Cloud[], locate: Locate): readonly Finding[] {
+  const findings: Finding[] = []
+  const users = new Map<string, Cloud>()
+  for (const cloud of clouds) {
+    const { namespace, path } = cloud
+    const at = [...path, 'namespace']
+    const reason = whyNotLabel(namespace)
+    if (reason !== undefined) {
+      const facts = {
+        what: `the namespace of ${cloud.name}`,
+        name: namespace,
+        reason,
+        offer: asLabel(namespace),
+      }
+      findings.push(finding(notDns1123, facts, { where: locate(at) }))
+    }
+    const user = users.get(namespace)
+    if (user) {
+      const owners = [user, cloud].map((one) => ownerAt(one.name, [...one.path, 'namespace'], locate))
+      const facts = { a: user.name, b: cloud.name, namespace }
+      findings.push(finding(namespaceTwice, facts, { where: locate(at), owners }))
+    } else users.set(namespace, cloud)
+  }
+  return findings
+}
+
+function whyNotLabel(name: string): string | undefined {
+  const stranger = /[^a-z0-9-]/u.exec(name)?.[0]
+  if (stranger !== undefined) return `"${stranger}" is not allowed in it`
+  if (name.length > 63) return `it has ${name.length} characters, and 63 are allowed`
+  return /^-|-$/.test(name) ? 'a letter or a digit has to stand at both ends' : undefined
+}
+
+function asLabel(name: string): string | undefined {
+  const label = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, '')
+  return label === '' ? undefined : label
+}
+
+function lintHosts(clouds: readonly Cloud[], locate: Locate): readonly Finding[] {
+  const findings: Finding[] = []
+  const users = new Map<string, { readonly cloud: Cloud; readonly index: number }>()
+  for (const cloud of clouds) {
+    for (const [index, host] of (cloud.file.hosts ?? []).entries()) {
+      const user = users.get(host.name)
+      if (!user) users.set(host.name, { cloud, index })
+      else if (user.cloud !== cloud) {
+        const paths = [
+          [...user.cloud.path, 'hosts', user.index, 'name'],
+          [...cloud.path, 'hosts', index, 'name'],
+        ]
+        const owners = [ownerAt(user.cloud.name, paths[0], locate), ownerAt(cloud.name, paths[1], locate)]
+        const facts = { host: host.name, a: user.cloud.name, b: cloud.name }
+        findings.push(finding(hostTwice, facts, { where: locate(paths[1]), owners }))
+      }
+    }
+  }
+  return findings
+}
+
+function lintLimits({ clouds }: Site, locate: Locate): readonly Finding[] {
+  const findings = clouds
+    .filter(({ file }) => (file.hosts ?? []).length > HOSTS)
+    .map(({ name, file, path }) => {
+      const facts = { cloud: name, count: file.hosts?.length ?? 0, limit: HOSTS }
+      return finding(manyHosts, facts, { where: locate([...path, 'hosts']) })
+    })
+  const facts = { count: clouds.length, limit: CLOUDS }
+  const many =
+    clouds.length > CLOUDS ? [finding(manyClouds, facts, { where: locate(['spec', 'clouds']) })] : []
+  return [...many, ...findings]
+}
+
+/** Only `<namespace>-<network>` can be had: MetalLB knows a pool by its name alone. */
+function lintPools(clouds: readonly Cloud[], locate: Locate): readonly Finding[] {
+  return clouds.flatMap((cloud) => {
+    const { pool } = cloud.file
+    if (pool === undefined || pool === `${cloud.namespace}-<network>`) return []
+    const other = clouds.find((one) => one !== cloud && one.file.pool === pool)?.name
+    const facts = { cloud: cloud.name, pool, other, planned: `${cloud.namespace}-<network>` }
+    return [finding(poolNameAsked, facts, { where: locate([...cloud.path, 'pool']) })]
+  })
+}
+
+function lintSlots({ cloud, vips, uses }: CloudWish, locate: Locate): readonly Finding[] {
+  const known = uses.map(({ name }) => name)
+  return [...vips.keys()]
+    .filter((slot) => !known.includes(slot))
+    .map((slot) => {
+      const facts = { cloud: cloud.name, slot, nearest: nearest(slot, known) }
+      return finding(slotUnknown, facts, { where: locate([...cloud.path, 'vips', slot]) })
+    })
+}
+
+function lintNics({ cluster }: Site, locate: Locate): readonly Finding[] {
+  return cluster.nodes.flatMap((node) =>
+    Object.values(node.nics)
+      .filter((name) => name.length > NAME_LIMIT)
+      .map((name) =>
+        finding(interfaceTooLong, { owner: `node ${node.name}`, name }, { where: locate(node.path) }),
+      ),
+  )
+}

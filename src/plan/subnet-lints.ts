@@ -1,0 +1,168 @@
+/**
+ * What is wrong with one subnet by itself: its space, its spans, its VLAN.
+ *
+ * Pure; changes nothing. What overlaps with others is `conflicts.ts`'s.
+ */
+import { type Finding, finding } from '../errors/finding.ts'
+import {
+  publicSpace,
+  reservedOverlap,
+  spanHoldsSpecial,
+  spanOutside,
+  specialSpace,
+} from '../errors/ledger.ts'
+import { vlanDiffers } from '../errors/segments.ts'
+import { formatAddress, formatValue } from '../net/address.ts'
+import { type Cidr, cidrContains, formatCidr, lastOf, rangeOf, usableRange } from '../net/cidr.ts'
+import { formatRange, type Range, rangeContains, rangeCovers, rangesOverlap } from '../net/range.ts'
+import { gaps, rangeSet } from '../net/range-set.ts'
+import { purposesOf, specialBlock } from '../net/special.ts'
+import { type Path, pathOf } from '../site/site.ts'
+import type { DraftNetwork, DraftSubnet } from './draft.ts'
+import type { Locate } from './reader.ts'
+import type { SubnetGrants } from './subnets.ts'
+import { roles } from './wishes.ts'
+
+/** A prefix of the cluster itself, read. */
+export interface ReservedRange extends Range {
+  readonly use: string
+  readonly cidr: string
+}
+
+export interface SubnetLintInput {
+  readonly reserved: readonly ReservedRange[]
+  readonly offerSubnet: SubnetGrants['offer']
+  readonly locate: Locate
+}
+
+export function lintSubnet(
+  draft: DraftNetwork,
+  subnet: DraftSubnet,
+  input: SubnetLintInput,
+): readonly Finding[] {
+  return [
+    ...lintSpace(draft, subnet, input),
+    ...lintSpans(draft, subnet, input.locate),
+    ...lintVlan(draft, subnet, input.locate),
+  ]
+}
+
+function placeOf(draft: DraftNetwork, subnet: DraftSubnet, ...rest: Path): Path | undefined {
+  return subnet.path ? [...subnet.path, ...rest] : pathOf(draft.wish.network, 'supernets')
+}
+
+function lintSpace(
+  draft: DraftNetwork,
+  subnet: DraftSubnet,
+  { reserved, offerSubnet, locate }: SubnetLintInput,
+): readonly Finding[] {
+  const { owner, network, supernets } = draft.wish
+  const { cidr } = subnet
+  const text = formatCidr(cidr)
+  const where = locate(placeOf(draft, subnet, 'cidr'))
+  const free = (): string | undefined => {
+    const found = offerSubnet(supernets, cidr.family)
+    return found && formatCidr(found)
+  }
+  const own = rangeOf(cidr)
+  const findings = reserved
+    .filter((one) => rangesOverlap(one, own))
+    .map((one) => {
+      const facts = { owner, cidr: text, use: one.use, reserved: one.cidr, offer: free() }
+      return finding(reservedOverlap, facts, {
+        where,
+        owners: [owner, `the cluster's ${one.use} ${one.cidr}`],
+      })
+    })
+  const odd = purposesOf(cidr).filter((purpose) => purpose !== 'private')
+  if (odd.length === 0) return findings
+  if (odd.includes('public')) {
+    if (network.name !== 'external')
+      findings.push(finding(publicSpace, { owner, cidr: text, offer: free() }, { where }))
+  } else if (findings.length === 0) {
+    // Where the cluster itself uses the space, that was said already.
+    const about = specialBlock({ family: cidr.family, value: cidr.base })?.about ?? odd.join(', ')
+    findings.push(finding(specialSpace, { owner, cidr: text, about }, { where }))
+  }
+  return findings
+}
+
+function lintSpans(draft: DraftNetwork, subnet: DraftSubnet, locate: Locate): readonly Finding[] {
+  const { owner } = draft.wish
+  const { cidr, gateway } = subnet
+  const findings: Finding[] = []
+  const outside = (what: string, path: Path | undefined): void => {
+    findings.push(finding(spanOutside, { owner, what, cidrs: formatCidr(cidr) }, { where: locate(path) }))
+  }
+  for (const role of roles) {
+    const path = placeOf(draft, subnet, 'spans', role)
+    for (const range of subnet.spans[role] ?? []) {
+      const words = `${role} ${formatRange(range)}`
+      if (!rangeCovers(rangeOf(cidr), range)) outside(words, path)
+      else findings.push(...lintEnds(owner, words, range, subnet, locate(path)))
+    }
+  }
+  subnet.reserved.forEach((range, index) => {
+    if (!rangeCovers(rangeOf(cidr), range))
+      outside(`reserved ${formatRange(range)}`, placeOf(draft, subnet, 'reserved', index))
+  })
+  if (gateway && !cidrContains(cidr, gateway))
+    outside(`gateway ${formatAddress(gateway)}`, placeOf(draft, subnet, 'gateway'))
+  return findings
+}
+
+/** The network's own and the broadcast address, unless they are reserved. */
+function lintEnds(
+  owner: string,
+  span: string,
+  range: Range,
+  subnet: DraftSubnet,
+  where: Finding['where'],
+): readonly Finding[] {
+  return endsOf(subnet.cidr)
+    .filter(({ value }) => rangeContains(range, { family: range.family, value }))
+    .filter(
+      ({ value }) => !subnet.reserved.some((one) => rangeContains(one, { family: range.family, value })),
+    )
+    .map(({ value, what }) => {
+      const left = gaps(range, rangeSet(outsideOf(subnet.cidr))).map(formatRange)
+      const facts = {
+        owner,
+        span,
+        what,
+        address: formatValue(range.family, value),
+        offer: left.join(', ') || undefined,
+      }
+      return finding(spanHoldsSpecial, facts, { where })
+    })
+}
+
+function endsOf(cidr: Cidr): readonly { readonly value: bigint; readonly what: string }[] {
+  const usable = usableRange(cidr)
+  const ends: { value: bigint; what: string }[] = []
+  if (usable.first !== cidr.base) ends.push({ value: cidr.base, what: "network's own address" })
+  if (usable.last !== lastOf(cidr)) ends.push({ value: lastOf(cidr), what: 'broadcast address' })
+  return ends
+}
+
+function outsideOf(cidr: Cidr): readonly Range[] {
+  return endsOf(cidr).map(({ value }) => ({ family: cidr.family, first: value, last: value }))
+}
+
+/** A subnet that the cluster uses too is on the network's VLAN; only a far site's hosts may be on another. */
+function lintVlan(
+  { wish, placement }: DraftNetwork,
+  subnet: DraftSubnet,
+  locate: Locate,
+): readonly Finding[] {
+  const { vlan, spans, path } = subnet
+  if (vlan === undefined || !placement || vlan === placement.vlan) return []
+  if (!spans.nodes && !spans.pods && !spans.vips) return []
+  const facts = {
+    owner: wish.owner,
+    cidr: formatCidr(subnet.cidr),
+    subnetVlan: `VLAN ${vlan}`,
+    networkVlan: placement.vlan === undefined ? 'the untagged network' : `VLAN ${placement.vlan}`,
+  }
+  return [finding(vlanDiffers, facts, { where: locate(path && [...path, 'vlan']) })]
+}

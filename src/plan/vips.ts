@@ -1,0 +1,206 @@
+/**
+ * The VIP of each slot on one network: APIs share one address, everybody whose ports clash has one alone.
+ *
+ * Pure. Internal and public endpoints have equal ports, so each of these groups has an address of its own.
+ */
+import { rabbitsShareVip, tooFewVips, vipOutsidePool } from '../errors/capacity.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import { lockTwoOwners } from '../errors/lock.ts'
+import { type Family, formatAddress, formatValue } from '../net/address.ts'
+import { formatRange, type Range } from '../net/range.ts'
+import { type Path, pathOf } from '../site/site.ts'
+import { type AddressGrants, assignAddresses, capacity } from './addresses.ts'
+import type { CloudWish } from './cloud-wishes.ts'
+import type { DraftSubnet, DraftVip, Holding } from './draft.ts'
+import { excludedFrom } from './holders.ts'
+import type { LockedNetwork } from './lock.ts'
+import { type ByFamily, readHeld } from './locked-addresses.ts'
+import { type Locate, ownerAt } from './reader.ts'
+import type { SlotUse } from './slots.ts'
+import type { NetworkWish } from './wishes.ts'
+
+export interface VipInput {
+  readonly wish: NetworkWish
+  readonly cloud: CloudWish
+  readonly subnets: readonly DraftSubnet[]
+  readonly endpoints: readonly Holding[]
+  readonly locked: LockedNetwork | undefined
+  readonly pins: boolean
+  readonly locate: Locate
+}
+
+export interface Vips {
+  /** The shared address of each group of slots. */
+  readonly vip: Readonly<Record<string, readonly string[]>>
+  readonly vips: readonly DraftVip[]
+  readonly findings: readonly Finding[]
+}
+
+export function assignVips(input: VipInput): Vips {
+  const { wish, cloud, subnets, locked } = input
+  const uses = cloud.uses.filter((use) => use.network === wish.network.name)
+  const findings: Finding[] = []
+  const vips: DraftVip[] = []
+  const vip: Record<string, string[]> = {}
+  const before = {
+    group: readHeld(locked?.vip),
+    slot: readHeld(locked?.vips),
+    left: readHeld(locked?.left?.vips),
+  }
+  for (const family of [4, 6] as const) {
+    const own = subnets.filter((subnet) => subnet.cidr.family === family)
+    const spans = own.flatMap((subnet) => subnet.spans.vips ?? [])
+    if (spans.length === 0 || uses.length === 0) continue
+    const part: FamilyPart = { input, uses, family, spans, before, findings }
+    const holders = holdersOf(part)
+    const result = assignAddresses({
+      family,
+      spans,
+      excluded: excludedFrom(own, input.endpoints),
+      names: holders.names,
+      pins: holders.pins,
+      locked: holders.locked,
+      held: [...before.left[family].values()],
+      keeps: () => false,
+    })
+    report(part, result, holders)
+    for (const use of uses) {
+      const value = result.given.get(holders.holderOf(use))
+      if (value === undefined) continue
+      const text = formatValue(family, value)
+      vips.push({ name: use.name, address: { family, value }, text, shared: !use.alone })
+    }
+    for (const group of new Set(uses.filter(({ alone }) => !alone).map((use) => use.group))) {
+      const value = result.given.get(groupName(group))
+      if (value !== undefined) vip[group] = [...(vip[group] ?? []), formatValue(family, value)]
+    }
+  }
+  return { vip, vips: inSlotOrder(vips, uses), findings }
+}
+
+interface FamilyPart {
+  readonly input: VipInput
+  readonly uses: readonly SlotUse[]
+  readonly family: Family
+  readonly spans: readonly Range[]
+  readonly before: LockedVips
+  readonly findings: Finding[]
+}
+
+interface LockedVips {
+  readonly group: ByFamily
+  readonly slot: ByFamily
+  readonly left: ByFamily
+}
+
+interface VipHolders {
+  readonly names: readonly string[]
+  readonly pins: ReadonlyMap<string, bigint>
+  readonly locked: ReadonlyMap<string, bigint>
+  /** Whose address a slot has: its own, or that of its group. */
+  readonly holderOf: (use: SlotUse) => string
+}
+
+const groupName = (group: string): string => `group ${group}`
+
+function holdersOf(part: FamilyPart): VipHolders {
+  const { uses, family, before } = part
+  const pinOf = pinnedVips(part)
+  const names: string[] = []
+  const pins = new Map<string, bigint>()
+  const locked = new Map<string, bigint>()
+  const holder = new Map<string, string>()
+  const add = (name: string, pin: bigint | undefined, lock: bigint | undefined): void => {
+    if (!names.includes(name)) names.push(name)
+    if (pin !== undefined && !pins.has(name)) pins.set(name, pin)
+    if (lock !== undefined) locked.set(name, lock)
+  }
+  for (const use of uses.filter(({ alone }) => !alone)) {
+    const shared = before.group[family].get(use.group)
+    const pin = pinOf.get(use.name)
+    const group = groupName(use.group)
+    // The first pin speaks for the group, until the lock does; another pin is for its own slot.
+    const leader = shared ?? pins.get(group) ?? pin
+    if (pin === undefined || pin === leader) {
+      add(group, pin, shared)
+      holder.set(use.name, group)
+    } else {
+      const own = `${group} at ${pin}`
+      add(own, pin, undefined)
+      holder.set(use.name, own)
+    }
+  }
+  for (const { name } of uses.filter(({ alone }) => alone)) {
+    add(name, pinOf.get(name), before.slot[family].get(name))
+  }
+  return { names, pins, locked, holderOf: (use) => holder.get(use.name) ?? use.name }
+}
+
+/** The pins of this family; one outside the pool is a finding. */
+function pinnedVips({ input, uses, family, spans, findings }: FamilyPart): ReadonlyMap<string, bigint> {
+  const { cloud, wish, pins, locate } = input
+  const pinned = new Map<string, bigint>()
+  if (!pins) return pinned
+  for (const { name } of uses) {
+    for (const { family: own, value } of cloud.vips.get(name) ?? []) {
+      if (own !== family) continue
+      if (spans.some(({ first, last }) => first <= value && value <= last)) pinned.set(name, value)
+      else {
+        const facts = {
+          owner: wish.owner,
+          slot: name,
+          address: formatValue(family, value),
+          spans: spans.map(formatRange).join(', '),
+        }
+        findings.push(finding(vipOutsidePool, facts, { where: locate(slotPath(cloud, name)) }))
+      }
+    }
+  }
+  return pinned
+}
+
+function slotPath({ cloud }: CloudWish, slot: string): Path {
+  return [...cloud.path, 'vips', slot]
+}
+
+function report(
+  { input, uses, spans, findings }: FamilyPart,
+  result: AddressGrants,
+  holders: VipHolders,
+): void {
+  const { wish, cloud, locate, subnets, endpoints } = input
+  const slotsOf = (holder: string): readonly string[] =>
+    uses.filter((use) => holders.holderOf(use) === holder).map(({ name }) => name)
+  const words = (holder: string): string => `${wish.cloud.name} ${slotsOf(holder)[0] ?? holder}`
+  for (const { name, holder, address } of result.clashes) {
+    const [a, b] = [words(holder), words(name)]
+    const free = result.free()
+    const facts = {
+      a,
+      b,
+      address: formatAddress(address),
+      free: free === undefined ? undefined : formatValue(address.family, free),
+    }
+    const paths = [holder, name].map((one) => slotPath(cloud, slotsOf(one)[0] ?? one))
+    const owners = [ownerAt(a, paths[0], locate), ownerAt(b, paths[1], locate)]
+    findings.push(finding(rabbitsShareVip, facts, { where: locate(paths[1]), owners }))
+  }
+  for (const { name, holder, address } of result.heldTwice) {
+    const [a, b] = [words(holder), words(name)]
+    findings.push(finding(lockTwoOwners, { a, b, what: formatAddress(address) }, { owners: [a, b] }))
+  }
+  if (result.missing.length === 0) return
+  const facts = {
+    owner: wish.owner,
+    needed: holders.names.length,
+    available: capacity(spans, excludedFrom(subnets, endpoints)),
+    slots: result.missing.flatMap(slotsOf).join(', '),
+  }
+  const where = locate(subnets[0]?.path ?? pathOf(wish.network, 'subnets'))
+  findings.push(finding(tooFewVips, facts, { where }))
+}
+
+function inSlotOrder(vips: readonly DraftVip[], uses: readonly SlotUse[]): readonly DraftVip[] {
+  const rank = new Map(uses.map(({ name }, index) => [name, index]))
+  return [...vips].sort((a, b) => (rank.get(a.name) ?? 0) - (rank.get(b.name) ?? 0))
+}
