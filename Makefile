@@ -3,14 +3,15 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 NODE_TS := node --import tsx
 
-.PHONY: node_modules help build demo test soak lint format docs bench clean setup
+.PHONY: node_modules help build demo test soak lint format docs bench clean setup unused
 
 help: ## this list
+	@echo 'Each target does all its own set-up from a fresh clone.'
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-# Installed when the lock file is another one than at the last install, whatever the clock says.
 node_modules:
-	@cmp -s package-lock.json node_modules/.installed-lock || { npm ci --no-fund --no-audit && cp package-lock.json node_modules/.installed-lock; }
+	@command -v node >/dev/null || { echo 'Stackloom needs Node 20.19 or newer, and npm.'; exit 1; }
+	@node tools/install.mjs
 
 build: node_modules ## build the program that bin/stackloom runs
 	@$(NODE_TS) tools/build.ts
@@ -28,7 +29,10 @@ lint: node_modules ## types, style, import directions, generated pages
 	@$(NODE_TS) tools/lint-imports.ts
 	@$(NODE_TS) tools/generate-docs.ts --check
 
-test: lint setup ## everything that must hold; the last line counts
+unused: node_modules ## exports, files and dependencies that nothing uses
+	@node_modules/.bin/knip
+
+test: lint setup ## everything that must hold; the last line counts; SUITE=<name> selects
 	@$(NODE_TS) tools/test.ts $(SUITE)
 
 soak: lint setup ## the same tests with full counts: hours, not minutes

@@ -25,9 +25,10 @@ export async function loadCommand(entry: CommandEntry): Promise<Command> {
   return command
 }
 
-/** The command and every command below it. */
+/** The command and every command below it that people use. */
 export function withSubcommands(command: Command): readonly Command[] {
-  return [command, ...command.commands.flatMap(withSubcommands)]
+  const visible = new Set(command.createHelp().visibleCommands(command))
+  return [command, ...command.commands.filter((one) => visible.has(one)).flatMap(withSubcommands)]
 }
 
 /** `stackloom sandbox start` */

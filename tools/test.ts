@@ -1,7 +1,7 @@
 /**
  * `make test`: every suite, two at a time, each beside its share of the budget; the last line counts.
  *
- *     node --import tsx tools/test.ts [--soak] [SUITE…]
+ *     node --import tsx tools/test.ts [--soak] [SUITE…]     a suite with a space in its name is written with a dash
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -73,7 +73,7 @@ async function main(): Promise<void> {
     .flatMap((folder) => filesBelow('.', folder))
     .filter((file) => file.endsWith('.test.ts'))
   const queue = suites
-    .filter((suite) => wanted.length === 0 || wanted.includes(suite.name))
+    .filter((suite) => wanted.length === 0 || wanted.includes(suite.name.replaceAll(' ', '-')))
     .map((suite) => ({ suite, files: tests.filter((file) => suiteOf(file) === suite) }))
     .filter(({ files }) => files.length > 0)
   const results: SuiteResult[] = []

@@ -1,7 +1,8 @@
 /**
  * The Site kind: what a person writes. Shape only; defaults are `site/`'s, judgement is `plan/`'s.
  *
- * Every value under a cloud's networks is a pin: leave out what the planner may choose.
+ * Every value under a cloud's networks is a pin: leave out what the planner may choose. Every field says what it is
+ * for: editors show it, `stackloom schema` prints it.
  */
 import { z } from 'zod'
 
@@ -12,36 +13,41 @@ const span = z
   .union([text, z.array(text)])
   .describe('addresses: a range such as 172.17.0.80-172.17.0.90, one address, or a list of these')
 const raw = z.record(z.string(), z.unknown())
+const addresses = z.union([address, z.array(address)]).describe('one address, or one of each family')
 
 const route = z.strictObject({
-  destination: cidr,
-  nexthop: text.describe("an IP address, or its place in each cloud's subnet such as +150"),
+  destination: cidr.describe('where the route leads, such as 10.0.1.0/24'),
+  nexthop: text.describe("the router: an IP address, or its place in each cloud's subnet such as +150"),
 })
 
-const spans = z
-  .strictObject({
-    nodes: span.optional().describe('cluster nodes, set by nmstate'),
-    pods: span.optional().describe('pods, given by whereabouts'),
-    vips: span.optional().describe('LoadBalancer Services, given by MetalLB'),
-    hosts: span.optional().describe('data plane hosts, given by NetConfig and IPSet'),
-  })
-  .describe('which allocator owns which addresses; a role that is absent has none')
+const spans = z.strictObject({
+  nodes: span.optional().describe('cluster nodes, set by nmstate'),
+  pods: span.optional().describe('pods, given by whereabouts'),
+  vips: span.optional().describe('LoadBalancer Services, given by MetalLB'),
+  hosts: span.optional().describe('data plane hosts, given by NetConfig and IPSet'),
+})
 
 const subnet = z.strictObject({
-  name: text.optional(),
+  name: text.optional().describe('its name in NetConfig; subnet1, subnet2 … by default'),
   cidr,
-  gateway: address.optional(),
+  gateway: address.optional().describe('the router of this subnet; no allocator gets it'),
   vlan: z.int().optional().describe("this subnet's VLAN where it differs from the network's"),
-  spans: spans.optional(),
-  reserved: z.array(span).optional().describe('addresses that no allocator gets'),
-  routes: z.array(route).optional(),
-  dnsDomain: text.optional(),
+  spans: spans.optional().describe('which allocator owns which addresses; a role that is absent has none'),
+  reserved: z.array(span).optional().describe('addresses and ranges that no allocator gets'),
+  routes: z.array(route).optional().describe('routes of the data plane hosts through this subnet'),
+  dnsDomain: text.optional().describe("this subnet's DNS domain where it differs from the network's"),
 })
 
-const endpoint = z.strictObject({ name: text, address })
+const endpoint = z.strictObject({
+  name: text.describe('the pod that the address is for'),
+  address: address.describe('its address, which nobody else gets'),
+})
 
 export const networkSchema = z.strictObject({
-  vlan: z.union([z.int(), z.literal('untagged')]).optional(),
+  vlan: z
+    .union([z.int(), z.literal('untagged')])
+    .optional()
+    .describe('VLAN id of its segment, or untagged'),
   nic: text.optional().describe("the NIC's role on the nodes (cluster.nodes[].nics), `main` by default"),
   interface: text.optional().describe('name of the interface on the nodes, at most 15 characters'),
   bridge: z
@@ -49,209 +55,263 @@ export const networkSchema = z.strictObject({
     .optional()
     .describe('a bridge on the segment: its name, or true for a planned name'),
   attach: z.enum(['macvlan', 'bridge', 'none']).optional().describe('how pods attach to it'),
-  mtu: z.int().optional(),
-  dnsDomain: text.optional(),
+  mtu: z.int().optional().describe('largest packet, 1500 by default'),
+  dnsDomain: text.optional().describe('DNS domain of the names in this network'),
   supernets: z.array(span).optional().describe('where the planner takes subnets from: CIDRs or ranges'),
-  subnets: z.array(subnet).optional(),
-  /** Which allocators the network has; a role that is not listed has no span. */
-  roles: z.array(z.enum(['nodes', 'pods', 'vips', 'hosts'])).optional(),
+  subnets: z.array(subnet).optional().describe('its subnets, if they are not to be planned'),
+  roles: z
+    .array(z.enum(['nodes', 'pods', 'vips', 'hosts']))
+    .optional()
+    .describe('which allocators a network has; nodes, pods and hosts for one of your own'),
   routes: z.array(route).optional().describe('routes of the nodes and data plane hosts through this network'),
   podRoutes: z.array(route).optional().describe('routes of the pods that attach to it'),
   endpoints: z.array(endpoint).optional().describe('individual endpoints: locked single addresses for pods'),
-  nodes: z
-    .record(z.string(), z.union([address, z.array(address)]))
-    .optional()
-    .describe("pinned addresses of the nodes, by node's name"),
+  nodes: z.record(z.string(), addresses).optional().describe("pinned addresses of the nodes, by node's name"),
 })
 
 const service = z.strictObject({
-  enabled: z.boolean().optional(),
-  replicas: z.int().optional(),
+  enabled: z.boolean().optional().describe('whether the cloud has it; naming a service turns it on'),
+  replicas: z.int().optional().describe('how many pods it has'),
   network: text.optional().describe('the network of its internal endpoint'),
-  networkAttachments: z.array(text).optional(),
+  networkAttachments: z.array(text).optional().describe('the networks that its pods attach to'),
   public: z.enum(['route', 'vip']).optional().describe('how its public endpoint is reached'),
   cells: z.array(text).optional().describe('nova: the cells beside cell0'),
   template: raw.optional().describe('raw fields of its template, merged last and never lost'),
 })
 
 const host = z.strictObject({
-  name: text,
-  networks: z.array(text).optional(),
-  addresses: z
-    .record(z.string(), z.union([address, z.array(address)]))
-    .optional()
-    .describe('pinned addresses, by network'),
-  cell: text.optional(),
-  ansibleHost: address.optional(),
+  name: text.describe("the host's name, such as edpm-compute-0"),
+  networks: z.array(text).optional().describe('the networks that it is on, if not all with a hosts span'),
+  addresses: z.record(z.string(), addresses).optional().describe('pinned addresses, by network'),
+  cell: text.optional().describe('the nova cell that it belongs to'),
+  ansibleHost: address.optional().describe('where Ansible reaches it, if not on ctlplane'),
 })
 
 const dataPlane = z.strictObject({
-  ansibleUser: text.optional(),
-  sshSecret: text.optional(),
-  migrationSecret: text.optional(),
-  ntp: z.array(text).optional(),
+  ansibleUser: text.optional().describe('the user that Ansible logs in as'),
+  sshSecret: text.optional().describe("the Secret with Ansible's SSH key"),
+  migrationSecret: text.optional().describe("the Secret with nova's migration SSH key"),
+  ntp: z.array(text).optional().describe('time servers of the hosts'),
   nic: text.optional().describe("the hosts' NIC that carries the networks"),
-  services: z.array(text).optional(),
-  ansibleVars: raw.optional(),
-  preProvisioned: z.boolean().optional(),
+  services: z.array(text).optional().describe('the data plane services to run, in order'),
+  ansibleVars: raw.optional().describe('variables for Ansible, merged last'),
+  preProvisioned: z.boolean().optional().describe('whether the hosts have an operating system already'),
   registry: z
-    .strictObject({ url: text.optional(), prefix: text.optional(), tag: text.optional() })
-    .optional(),
+    .strictObject({
+      url: text.optional().describe('the registry, such as quay.io'),
+      prefix: text.optional().describe('the path before the image names'),
+      tag: text.optional().describe('the tag of the images'),
+    })
+    .optional()
+    .describe('where the hosts get their container images'),
 })
 
 const ceph = z.strictObject({
   secret: text.describe('the Secret with ceph.conf and the keyring'),
   fsid: text.describe('the fsid of the Ceph cluster'),
-  user: text.optional(),
+  user: text.optional().describe('the Ceph user, openstack by default'),
   pools: z
-    .strictObject({ cinder: text.optional(), glance: text.optional(), nova: text.optional() })
-    .optional(),
+    .strictObject({
+      cinder: text.optional().describe('the pool of volumes'),
+      glance: text.optional().describe('the pool of images'),
+      nova: text.optional().describe('the pool of ephemeral disks'),
+    })
+    .optional()
+    .describe('the RBD pools, volumes, images and vms by default'),
 })
 
 export const cloudSchema = z.strictObject({
-  name: text,
-  namespace: text,
+  name: text.describe('what people call the cloud; lower case, digits, dashes'),
+  namespace: text.describe('its namespace in the cluster: a cloud is a namespace'),
   version: text.optional().describe('the OpenStackVersion to deploy'),
-  storageClass: text.optional(),
+  storageClass: text.optional().describe("the storage class of its databases, if not the cluster's"),
   pool: text
     .optional()
     .describe('the pool name that somebody asked for; only `<namespace>-<network>` can work'),
-  networks: z.record(z.string(), z.union([networkSchema, z.literal(false)])).optional(),
-  services: z.record(z.string(), z.union([z.boolean(), service])).optional(),
-  public: z.strictObject({ by: z.enum(['route', 'vip']), network: text.optional() }).optional(),
-  vips: z
-    .record(z.string(), z.union([address, z.array(address)]))
+  networks: z
+    .record(z.string(), z.union([networkSchema, z.literal(false)]))
     .optional()
-    .describe("pinned VIPs, by slot's name"),
+    .describe('pins for its networks, by name; false: this cloud does not have the network'),
+  services: z
+    .record(z.string(), z.union([z.boolean(), service]))
+    .optional()
+    .describe('the OpenStack services, by name: true, false, or settings'),
+  public: z
+    .strictObject({
+      by: z.enum(['route', 'vip']).describe('route on OpenShift, or a VIP'),
+      network: text.optional().describe('the network of the public VIPs'),
+    })
+    .optional()
+    .describe('how public endpoints are reached, unless a service says otherwise'),
+  vips: z
+    .record(z.string(), addresses)
+    .optional()
+    .describe("pinned VIPs, by slot's name (see `stackloom slots`)"),
   dns: z
     .strictObject({
-      servers: z.array(address).optional(),
-      domain: text.optional(),
-      options: z.array(raw).optional(),
+      servers: z.array(address).optional().describe("servers that its DNS asks, if not the cluster's"),
+      domain: text.optional().describe('the domain of its networks, example.com by default'),
+      options: z.array(raw).optional().describe('raw options of its dnsmasq'),
     })
-    .optional(),
-  hosts: z.array(host).optional(),
-  dataPlane: dataPlane.optional(),
-  ceph: ceph.optional(),
+    .optional()
+    .describe('name resolution in this cloud'),
+  hosts: z.array(host).optional().describe('data plane hosts'),
+  dataPlane: dataPlane.optional().describe('how the data plane hosts are set up'),
+  ceph: ceph.optional().describe('an external Ceph cluster for volumes, images and disks'),
   overrides: z
-    .strictObject({ controlPlane: raw.optional(), netConfig: raw.optional(), nodeSet: raw.optional() })
+    .strictObject({
+      controlPlane: raw.optional().describe('fields of OpenStackControlPlane.spec'),
+      netConfig: raw.optional().describe('fields of NetConfig.spec'),
+      nodeSet: raw.optional().describe('fields of OpenStackDataPlaneNodeSet.spec'),
+    })
     .optional()
     .describe('raw spec fields, merged last and never lost'),
 })
 
 const bond = z.strictObject({
-  name: text,
-  ports: z.array(text).min(1),
-  mode: z.enum([
-    'active-backup',
-    'balance-rr',
-    'balance-xor',
-    'broadcast',
-    '802.3ad',
-    'balance-tlb',
-    'balance-alb',
-  ]),
-  mtu: z.int().optional(),
-  options: z.record(z.string(), z.union([z.string(), z.int()])).optional(),
+  name: text.describe('its interface name; a node uses it as a NIC'),
+  ports: z.array(text).min(1).describe('the interfaces that it is made of'),
+  mode: z
+    .enum([
+      'active-backup',
+      'balance-rr',
+      'balance-xor',
+      'broadcast',
+      '802.3ad',
+      'balance-tlb',
+      'balance-alb',
+    ])
+    .describe('how it uses its ports; 802.3ad needs LACP on the switch'),
+  mtu: z.int().optional().describe('the largest mtu that it carries'),
+  options: z
+    .record(z.string(), z.union([z.string(), z.int()]))
+    .optional()
+    .describe('options of the bonding driver'),
 })
 
 const node = z.strictObject({
-  name: text,
+  name: text.describe("the node's name in the cluster (kubectl get nodes)"),
   nic: text.optional().describe('short form of nics: {main: …}'),
   nics: z.record(z.string(), text).optional().describe('NICs by role, such as {main: enp6s0}'),
   mtu: z.int().optional().describe('the largest mtu that the NICs carry'),
 })
 
 const bgpPeer = z.strictObject({
-  name: text.optional(),
-  address,
-  asn: z.int(),
-  port: z.int().optional(),
-  nodes: z.array(text).optional(),
-  passwordSecret: text.optional(),
-  bfdProfile: text.optional(),
-  ebgpMultiHop: z.boolean().optional(),
+  name: text.optional().describe('its name in messages and objects'),
+  address: address.describe("the router's address"),
+  asn: z.int().describe("the router's AS number"),
+  port: z.int().optional().describe('its port, 179 by default'),
+  nodes: z.array(text).optional().describe('the nodes that peer with it; all by default'),
+  passwordSecret: text.optional().describe('the Secret with the session password'),
+  bfdProfile: text.optional().describe('the BFDProfile to use'),
+  ebgpMultiHop: z.boolean().optional().describe('whether the router may be more than one hop away'),
 })
 
 const metallb = z.strictObject({
-  mode: z.enum(['layer2', 'bgp']).optional(),
-  namespace: text.optional(),
-  asn: z.int().optional(),
-  peers: z.array(bgpPeer).optional(),
+  mode: z.enum(['layer2', 'bgp']).optional().describe('how VIPs are announced, layer2 by default'),
+  namespace: text.optional().describe("MetalLB's namespace, metallb-system by default"),
+  asn: z.int().optional().describe("the cluster's AS number (BGP)"),
+  peers: z.array(bgpPeer).optional().describe('the routers to peer with (BGP)'),
 })
 
 const catalog = z.strictObject({
-  source: text.optional(),
-  sourceNamespace: text.optional(),
-  channel: text.optional(),
-  image: text.optional(),
+  source: text.optional().describe('the CatalogSource'),
+  sourceNamespace: text.optional().describe("the CatalogSource's namespace"),
+  channel: text.optional().describe('the channel of the subscription'),
+  image: text.optional().describe('a catalog image of your own; a CatalogSource is made for it'),
+})
+
+const reservedCidrs = z.array(cidr).optional()
+
+const reserved = z.strictObject({
+  machine: reservedCidrs.describe("the nodes' own network"),
+  pods: reservedCidrs.describe('the cluster network'),
+  services: reservedCidrs.describe('the service network'),
+  join: reservedCidrs.describe("OVN-Kubernetes' internal networks"),
+  other: reservedCidrs.describe('anything else that is in use'),
+})
+
+const cluster = z.strictObject({
+  platform: z.enum(['openshift', 'kubernetes']).optional().describe('openshift by default'),
+  nodes: z.array(node).min(1).describe('the nodes that run the clouds, with their NICs'),
+  reserved: reserved
+    .optional()
+    .describe('what the cluster itself uses; the defaults of the platform otherwise'),
+  dns: z.array(address).optional().describe('DNS servers that the clouds ask'),
+  domain: text.optional().describe('the domain of Routes, such as apps.example.com'),
+  storageClass: text.optional().describe('the storage class of the clouds'),
+  bonds: z.array(bond).optional().describe('bonds to make on the nodes'),
+  maxUnavailable: z
+    .union([z.int(), text])
+    .optional()
+    .describe('how many nodes may be reconfigured at once, a number or a percentage'),
+  metallb: metallb.optional().describe('how MetalLB announces the VIPs'),
+  operators: z
+    .strictObject({
+      nmstate: catalog.optional().describe('the Kubernetes NMState operator'),
+      metallb: catalog.optional().describe('the MetalLB operator'),
+      certManager: catalog.optional().describe('the cert-manager operator'),
+      openstack: catalog.optional().describe('the OpenStack operator'),
+    })
+    .optional()
+    .describe('where the operators come from'),
+})
+
+const addressing = z.strictObject({
+  isolation: z
+    .enum(['vlan-per-cloud', 'shared-vlan'])
+    .optional()
+    .describe('own segments for every cloud (default), or one VLAN per network shared by all clouds'),
+  families: z
+    .array(z.union([z.literal(4), z.literal(6)]))
+    .min(1)
+    .optional()
+    .describe('IP versions that every network has, [4] by default'),
+  vlans: z
+    .strictObject({
+      first: z.int().describe('the lowest VLAN id to give'),
+      last: z.int().describe('the highest VLAN id to give'),
+    })
+    .optional()
+    .describe('VLAN ids that the planner may give, 20 to 4094 by default'),
+  prefixLength: z
+    .strictObject({
+      ipv4: z.int().min(8).max(29).optional().describe('24 by default'),
+      ipv6: z.int().min(16).max(124).optional().describe('64 by default'),
+    })
+    .optional()
+    .describe("the size of a cloud's subnets"),
+  layout: spans
+    .optional()
+    .describe('spans as host offsets, such as {vips: 80-90}, for subnets without spans of their own'),
+})
+
+const acceptance = z.strictObject({
+  code: text.describe('the code of the finding, such as SL2101'),
+  where: text
+    .optional()
+    .describe('a word of the finding, such as rhoso1/designateext; everywhere by default'),
+  reason: text.describe('why this is accepted, for whoever reads the file later'),
 })
 
 export const siteSpecSchema = z.strictObject({
-  cluster: z.strictObject({
-    platform: z.enum(['openshift', 'kubernetes']).optional(),
-    nodes: z.array(node).min(1),
-    reserved: z
-      .strictObject({
-        machine: z.array(cidr).optional(),
-        pods: z.array(cidr).optional(),
-        services: z.array(cidr).optional(),
-        join: z.array(cidr).optional(),
-        other: z.array(cidr).optional(),
-      })
-      .optional()
-      .describe('what the cluster itself uses'),
-    dns: z.array(address).optional(),
-    domain: text.optional().describe('the domain of Routes, such as apps.example.com'),
-    storageClass: text.optional(),
-    bonds: z.array(bond).optional(),
-    maxUnavailable: z
-      .union([z.int(), text])
-      .optional()
-      .describe('how many nodes may be reconfigured at once'),
-    metallb: metallb.optional(),
-    operators: z
-      .strictObject({
-        nmstate: catalog.optional(),
-        metallb: catalog.optional(),
-        certManager: catalog.optional(),
-        openstack: catalog.optional(),
-      })
-      .optional(),
-  }),
-  addressing: z
-    .strictObject({
-      isolation: z.enum(['vlan-per-cloud', 'shared-vlan']).optional(),
-      families: z
-        .array(z.union([z.literal(4), z.literal(6)]))
-        .min(1)
-        .optional(),
-      vlans: z.strictObject({ first: z.int(), last: z.int() }).optional(),
-      prefixLength: z
-        .strictObject({
-          ipv4: z.int().min(8).max(29).optional(),
-          ipv6: z.int().min(16).max(124).optional(),
-        })
-        .optional()
-        .describe("the size of a cloud's subnets, 24 and 64 by default"),
-      layout: spans
-        .optional()
-        .describe('spans as host offsets, such as {vips: 80-90}, for subnets without spans of their own'),
-    })
-    .optional(),
+  cluster: cluster.describe('the one cluster that all clouds of this site run on'),
+  addressing: addressing.optional().describe('how the planner chooses what the file leaves open'),
   networks: z
     .record(z.string(), z.union([networkSchema, z.literal(false)]))
     .optional()
     .describe('templates: what a network of this name is in every cloud; false: no cloud has it'),
-  clouds: z.array(cloudSchema),
-  accept: z.array(z.strictObject({ code: text, where: text.optional(), reason: text })).optional(),
+  clouds: z.array(cloudSchema).describe('the clouds, in any order'),
+  accept: z.array(acceptance).optional().describe('findings that you know and live with'),
 })
 
 export const siteSchema = z.strictObject({
-  apiVersion: z.literal('stackloom.dev/v1alpha1'),
-  kind: z.literal('Site'),
-  metadata: z.looseObject({ name: text }),
-  spec: siteSpecSchema,
+  apiVersion: z.literal('stackloom.dev/v1alpha1').describe('the version of this format'),
+  kind: z.literal('Site').describe('always Site'),
+  metadata: z
+    .looseObject({ name: text.describe('the name of the site') })
+    .describe('name, labels and annotations, as of any Kubernetes object'),
+  spec: siteSpecSchema.describe('the cluster and the clouds on it'),
 })
 
 /** The file as written. */

@@ -3,6 +3,21 @@ import type { CommandEntry } from './command.ts'
 
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'init',
+    summary: 'A commented starter file, from a few answers',
+    load: () => import('./init/command.ts'),
+  },
+  {
+    name: 'schema',
+    summary: 'The JSON Schema of a site file, for editors',
+    load: () => import('./schema/command.ts'),
+  },
+  {
+    name: 'sandbox',
+    summary: 'A real API server, with MetalLB, on this machine: start, stop, status, logs',
+    load: () => import('./sandbox/command.ts'),
+  },
+  {
     name: 'explain',
     summary: 'The long story of a finding: what it means, why it matters, what to do',
     load: () => import('./explain/command.ts'),

@@ -12,6 +12,7 @@ import * as deploy from './deploy.ts'
 import * as dns from './dns.ts'
 import * as file from './file.ts'
 import type { ListedProblem } from './finding.ts'
+import * as imports from './import.ts'
 import * as ini from './ini.ts'
 import * as ipam from './ipam.ts'
 import * as kube from './kube.ts'
@@ -35,6 +36,7 @@ const areas: readonly object[] = [
   dataplane,
   deploy,
   dns,
+  imports,
   ini,
   file,
   ipam,

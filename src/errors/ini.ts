@@ -154,3 +154,25 @@ something similar would give the service another value than the one that was ask
 cause is a Secret that was made from a file with a line break at its end.`,
   example: { section: 'DEFAULT', key: 'transport_url', reason: 'a value cannot hold a carriage return' },
 })
+
+export const hiddenOption = problem<{ variable: string; lines: string; overriddenAt: number | undefined }>({
+  code: 'SL7013',
+  severity: 'warning',
+  title: 'A service option hides in an Ansible variable',
+  message: ({ variable, overriddenAt }) =>
+    overriddenAt === undefined
+      ? `the Ansible variable ${variable} sets a service option behind the back of customServiceConfig`
+      : `the Ansible variable ${variable} has no effect: line ${overriddenAt} of customServiceConfig sets the same option`,
+  remedy: ({ lines, overriddenAt }) =>
+    overriddenAt === undefined
+      ? `remove it and write into customServiceConfig:\n${lines.replace(/^/gm, '          ')}`
+      : 'remove the variable',
+  story: `Some Ansible roles take service options as variables whose names are made of file, section and option. They
+work, but nobody sees them beside the service's configuration, and nothing checks them. customServiceConfig is the one place
+for such options; where both set one, customServiceConfig wins.`,
+  example: {
+    variable: 'edpm_ovn_metadata_agent_metadata_agent_DEFAULT_debug',
+    lines: '[DEFAULT]\ndebug = true',
+    overriddenAt: undefined,
+  },
+})

@@ -18,6 +18,15 @@ export interface Program {
   readonly input?: string
 }
 
+/** A command line as one list: the program first. */
+export function programOf(words: readonly string[]): {
+  readonly file: string
+  readonly args: readonly string[]
+} {
+  const [file = '', ...args] = words
+  return { file, args }
+}
+
 export type Stream = 'stdout' | 'stderr'
 
 export interface ProcessOptions {
@@ -28,6 +37,8 @@ export interface ProcessOptions {
   readonly graceMs?: number
   /** Masked in every line and in the collected output. */
   readonly secrets?: readonly string[]
+  /** An open file that takes both streams as they are; then no lines are read, and nothing is masked. */
+  readonly logTo?: number
 }
 
 export type Ending =
@@ -50,7 +61,7 @@ const GRACE_MS = 5000
 
 export function startProcess(program: Program, options: ProcessOptions = {}): Running {
   const mask = redactor(options.secrets ?? [])
-  const child = spawnGroup(program)
+  const child = spawnGroup(program, options.logTo ?? 'pipe')
   const readers = (['stdout', 'stderr'] as const).map((name) => {
     const reader = lineReader((line) => options.onLine?.(mask(line), name))
     child[name]?.on('data', reader.push)
@@ -147,8 +158,8 @@ export function lastLines(text: string, lines = 5): string {
   return text.trimEnd().split('\n').slice(-lines).join('\n')
 }
 
-function spawnGroup({ file, args = [], cwd, env, input }: Program): ChildProcess {
-  const stdio: StdioOptions = [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe']
+function spawnGroup({ file, args = [], cwd, env, input }: Program, output: number | 'pipe'): ChildProcess {
+  const stdio: StdioOptions = [input === undefined ? 'ignore' : 'pipe', output, output]
   const child = spawn(file, [...args], {
     detached: true,
     env: { ...process.env, ...env },

@@ -7,6 +7,7 @@ import type { GroupVersionKind } from '../api/object.ts'
 import { isApiError, malformed } from './api-error.ts'
 import type { Resource } from './client.ts'
 import { groupPath } from './paths.ts'
+import { listening } from './signals.ts'
 import type { Transport } from './transport.ts'
 
 export interface Discovery {
@@ -94,23 +95,5 @@ async function ask(
   } catch (thrown) {
     if (isApiError(thrown, 'not-served', 'not-found')) return undefined
     throw thrown
-  }
-}
-
-/** The answer, unless the signal is aborted first. */
-async function listening<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return answer
-  signal.throwIfAborted()
-  const heard = new AbortController()
-  const given = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), {
-      once: true,
-      signal: heard.signal,
-    })
-  })
-  try {
-    return await Promise.race([answer, given])
-  } finally {
-    heard.abort()
   }
 }

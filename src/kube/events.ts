@@ -37,7 +37,7 @@ export interface EventSettings {
   /** How often the write of one event is tried. */
   readonly attempts: number
   readonly retry: { readonly firstMs: number; readonly maxMs: number }
-  /** So long the last events may take to be written when the program stops. */
+  /** So long the last events, a burst at most, may take to be written when the program stops. */
   readonly flushMs: number
 }
 
@@ -172,9 +172,10 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
   const flush = async (): Promise<void> => {
     const control = new AbortController()
     const cancel = clock.after(settings.flushMs, () => control.abort(new Error('the time is over')))
-    for (const [key, one] of series) {
+    const unwritten = [...series].filter(([, one]) => one.count > one.written)
+    for (const [key, one] of unwritten.slice(-settings.burst)) {
       if (control.signal.aborted) break
-      if (one.count > one.written) await write(one, control.signal).catch(() => forget(key))
+      await write(one, control.signal).catch(() => forget(key))
     }
     cancel()
   }

@@ -102,7 +102,7 @@ export async function lead(
     workEnded.abort()
     const lease = await renewing
     stop.removeEventListener('abort', onStop)
-    tenure.end('finished')
+    tenure.close()
     observer.leading?.(false)
     log({ level: tenure.ended() === 'lost' ? 'error' : 'info', message: `leadership ${tenure.ended()}` })
     if (tenure.ended() !== 'lost' && tenure.inTime()) await release(options, timing, lease, log)
@@ -116,12 +116,15 @@ interface Tenure extends Leadership {
   /** The first ending counts. */
   readonly end: (how: LeadershipEnd) => void
   readonly ended: () => LeadershipEnd | undefined
+  /** The work is over: whatever ended it, nothing is held any more. */
+  readonly close: () => void
 }
 
 function createTenure(clock: Clock, timing: LeaseTiming, first: Moment): Tenure {
   const control = new AbortController()
   let last = first
   let how: LeadershipEnd | undefined
+  let closed = false
   let cancel = (): void => {}
 
   const left = (): number => timing.renewDeadlineMs - passedSince(clock, last)
@@ -142,7 +145,7 @@ function createTenure(clock: Clock, timing: LeaseTiming, first: Moment): Tenure 
       // After a stall of the whole program this may be asked before the timer could fire.
       if (left() <= 0) end('lost')
       // Told to stop, it still holds the lease until its work has ended.
-      return left() > 0 && (how === undefined || how === 'stopped')
+      return !closed && left() > 0 && how !== 'lost'
     },
     inTime: () => left() > 0,
     renewed: (at) => {
@@ -151,6 +154,10 @@ function createTenure(clock: Clock, timing: LeaseTiming, first: Moment): Tenure 
     },
     end,
     ended: () => how,
+    close: () => {
+      closed = true
+      end('finished')
+    },
   }
 }
 

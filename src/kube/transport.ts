@@ -13,6 +13,7 @@ import { type Dispatchers, openDispatchers } from './dispatchers.ts'
 import { errorFromThrown } from './network-error.ts'
 import { retryAfterOf, warningsOf } from './response-headers.ts'
 import { defaultRetry, pauseBefore, type RetryPolicy } from './retry.ts'
+import { heardByMany } from './signals.ts'
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -77,6 +78,7 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
 
   const open = async (call: Call, idleMs?: number): Promise<{ answer: Answer; identity: Identity }> => {
     call.signal?.throwIfAborted()
+    heardByMany(call.signal)
     const errand = errandOf(call, server)
     const identity = await access.credential.current()
     const dispatchers = connections.for(identity)

@@ -60,7 +60,7 @@ function checkReferences(cloud: Cloud, { locate }: Locator): readonly Finding[] 
 
 function checkSource(network: CloudNetwork, { addressing }: Site, { locate }: Locator): readonly Finding[] {
   const { name, settings } = network
-  const roles = settings.roles ?? ['nodes', 'pods', 'vips', 'hosts']
+  const roles = settings.roles ?? ['nodes', 'pods', 'hosts']
   if (roles.length === 0) return []
   const sources = [
     ...(settings.subnets ?? []).map((subnet) => subnet.cidr),

@@ -16,7 +16,9 @@ const everyRole = ['nodes', 'pods', 'vips', 'hosts'] as const
 export const networkTemplates: Readonly<Record<string, NetworkTemplate>> = {
   ctlplane: {
     everywhere: true,
-    bridge: true,
+    // Proposals, as far as one NIC goes: the first cloud gets them, a further one its own VLAN and bridge.
+    vlan: 'untagged',
+    bridge: 'ospbr',
     attach: 'macvlan',
     roles: [...everyRole],
     supernets: ['192.168.122.0-192.168.255.255', '10.122.0.0/16', 'fd00:aaaa::/48'],
@@ -47,7 +49,7 @@ export const networkTemplates: Readonly<Record<string, NetworkTemplate>> = {
   },
   octavia: {
     everywhere: false,
-    bridge: true,
+    bridge: 'octbr',
     attach: 'bridge',
     roles: ['pods'],
     supernets: ['172.23.0.0/16', 'fd00:eeee::/48'],

@@ -1,30 +1,29 @@
-/** Completion in the real shells, with the built program. */
-import { execFileSync, spawnSync } from 'node:child_process'
+/** Completion in the real shells and in the real kubectl, with the built program. */
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { sandboxContext } from '../../sandbox-context.ts'
+import { requireTool } from '../../tools.ts'
 
 let folder = ''
-const present = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0
 
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'stackloom-completion-'))
-  for (const name of ['stackloom', 'kubectl_complete-stackloom']) {
-    symlinkSync(path.resolve('bin', name), path.join(folder, name))
-  }
+  // As npm links them: the program under two names, and the file that kubectl looks for.
+  symlinkSync(path.resolve('bin/stackloom'), path.join(folder, 'stackloom'))
+  symlinkSync(path.resolve('bin/stackloom'), path.join(folder, 'kubectl-stackloom'))
+  symlinkSync(path.resolve('bin/kubectl_complete-stackloom'), path.join(folder, 'kubectl_complete-stackloom'))
   writeFileSync(path.join(folder, 'notes.txt'), '')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function run(program: string, args: readonly string[]): readonly string[] {
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}`, HOME: folder }
-  const output = execFileSync(program, args, { cwd: folder, env, encoding: 'utf8' })
+  const output = execFileSync(program, args, { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' })
   return output.split('\n').filter((line) => line !== '')
-}
-
-function needs(shell: string, context: TestContext): void {
-  if (!present(shell)) context.skip(`${shell} is not installed`)
 }
 
 /** What bash would offer: its variables are set as it sets them, and the function is called as it calls it. */
@@ -54,7 +53,7 @@ function inFish(line: string): readonly string[] {
 
 describe('completion in a real shell', () => {
   it('bash: commands, choices, also behind an equals sign', (context) => {
-    needs('bash', context)
+    requireTool(context, 'bash')
     expect(inBash('expl')).toEqual(['explain'])
     expect(inBash('explain', '-o', '')).toEqual(['table', 'json', 'yaml'])
     expect(inBash('explain', '--output', '=', 'js')).toEqual(['json'])
@@ -62,27 +61,30 @@ describe('completion in a real shell', () => {
   })
 
   it('bash: is registered for the program', (context) => {
-    needs('bash', context)
+    requireTool(context, 'bash')
     const script = 'source <(stackloom completion bash); complete -p stackloom'
     expect(run('bash', ['--norc', '-c', script])).toEqual(['complete -F _stackloom stackloom'])
   })
 
   it('zsh: the same', (context) => {
-    needs('zsh', context)
+    requireTool(context, 'zsh')
     expect(inZsh('expl')).toEqual(['explain'])
     expect(inZsh('explain', '-o', '')).toEqual(['table', 'json', 'yaml'])
     expect(inZsh('explain', '--output=js')).toEqual(['--output=json'])
   })
 
   it('fish: the same', (context) => {
-    needs('fish', context)
+    requireTool(context, 'fish')
     expect(inFish('stackloom expl')).toEqual(['explain'])
     expect(inFish('stackloom explain -o ')).toEqual(['table', 'json', 'yaml'])
     expect(inFish('stackloom explain --output=js')).toEqual(['--output=json'])
   })
 
-  it('kubectl: its plugin completion file answers with suggestions and a directive', () => {
-    const [first, last] = run('kubectl_complete-stackloom', ['expl'])
+  it('kubectl: runs the plugin and completes it', async (context) => {
+    requireTool(context, 'go')
+    const { kubectl } = await ensurePrograms(['kubectl'], sandboxContext())
+    expect(run(kubectl, ['stackloom', 'explain', 'SL1001'])[0]).toMatch(/^# SL1001/)
+    const [first, last] = run(kubectl, ['__complete', 'stackloom', 'expl'])
     expect(first).toMatch(/^explain\t/)
     expect(last).toBe(':4')
   })

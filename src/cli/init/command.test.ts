@@ -1,0 +1,111 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { testIo } from '../../../test/io.ts'
+import { readSite } from '../../site/read.ts'
+import { main } from '../main.ts'
+import { gatherAnswers } from './answers.ts'
+import type { Questions } from './questions.ts'
+
+let cwd: string
+beforeEach(() => void (cwd = mkdtempSync(path.join(tmpdir(), 'stackloom-init-'))))
+afterEach(() => rmSync(cwd, { recursive: true }))
+
+describe('stackloom init', () => {
+  it('writes a file without findings, without asking when nobody is there', async () => {
+    const io = testIo({ cwd })
+    expect(await main(['init'], io)).toBe(0)
+    const text = readFileSync(path.join(cwd, 'site.yaml'), 'utf8')
+    expect(readSite(text, 'site.yaml').findings).toEqual([])
+    expect(text).toContain('# A site: one cluster')
+    expect(io.err()).toContain('stackloom plan')
+  })
+
+  it('takes every answer as an option', async () => {
+    const io = testIo({ cwd })
+    const answers = [
+      '--name',
+      'prod',
+      '--node',
+      'w-0=eno1',
+      '--node',
+      'w-1=eno1',
+      '--cloud',
+      'a=ns-a',
+      '--cloud',
+      'b',
+    ]
+    const more = [
+      '--families',
+      '4,6',
+      '--isolation',
+      'shared-vlan',
+      '--dns',
+      '10.0.0.2',
+      '--storage-class',
+      'lvms',
+    ]
+    expect(await main(['init', '-f', '-', ...answers, ...more], io)).toBe(0)
+    expect(readSite(io.out(), 'x').findings).toEqual([])
+    expect(parse(io.out())).toMatchObject({
+      metadata: { name: 'prod' },
+      spec: {
+        cluster: {
+          nodes: [
+            { name: 'w-0', nic: 'eno1' },
+            { name: 'w-1', nic: 'eno1' },
+          ],
+          dns: ['10.0.0.2'],
+          storageClass: 'lvms',
+        },
+        addressing: { families: [4, 6], isolation: 'shared-vlan' },
+        clouds: [
+          { name: 'a', namespace: 'ns-a' },
+          { name: 'b', namespace: 'b' },
+        ],
+      },
+    })
+  })
+
+  it('makes public endpoints VIPs on plain Kubernetes, which has no Routes', async () => {
+    const io = testIo({ cwd })
+    expect(await main(['init', '-f', '-', '--platform', 'kubernetes'], io)).toBe(0)
+    expect(parse(io.out())).toMatchObject({ spec: { clouds: [{ public: { by: 'vip' } }] } })
+  })
+
+  it('never overwrites a file without --force', async () => {
+    const file = path.join(cwd, 'site.yaml')
+    writeFileSync(file, 'mine')
+    const io = testIo({ cwd })
+    expect(await main(['init'], io)).toBe(2)
+    expect(io.err()).toContain('SL2061')
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+    expect(await main(['init', '--force'], testIo({ cwd }))).toBe(0)
+    expect(readFileSync(file, 'utf8')).not.toBe('mine')
+  })
+
+  it.each([
+    [['--node', 'worker-0'], 'SL2062'],
+    [['--families', '5'], 'SL2062'],
+    [['--dns', '192.168.123.1ØØ'], 'SL2062'],
+    [['--cloud', 'RHOSO_1'], 'SL2002'],
+    [['--platform', 'nomad'], 'SL1001'],
+  ])('refuses %j and writes nothing', async (options, code) => {
+    const io = testIo({ cwd })
+    expect(await main(['init', ...options], io)).toBe(2)
+    expect(io.err()).toContain(code)
+    expect(existsSync(path.join(cwd, 'site.yaml'))).toBe(false)
+  })
+
+  it('asks for what no option says, and for nothing else', async () => {
+    const asked: string[] = []
+    const questions: Questions = {
+      text: (message, standard) => (asked.push(message), Promise.resolve(standard)),
+      choose: (message, choices) => (asked.push(message), Promise.resolve(choices[0] as never)),
+    }
+    await gatherAnswers({ name: 'x', cloud: ['a'], platform: 'openshift' }, questions)
+    expect(asked).toHaveLength(3)
+  })
+})

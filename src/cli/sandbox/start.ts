@@ -1,0 +1,59 @@
+/** `sandbox start`: from nothing, or from a stopped one, to a cluster that answers. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type CrdSet, crdSets } from '../../sandbox/crds/sets.ts'
+import { startSandbox } from '../../sandbox/sandbox.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import { formatFindings } from '../output/findings.ts'
+import { type Format, outputOption } from '../output/format.ts'
+import { DEFAULT_NAME, sandboxContext } from './context.ts'
+import { narrator } from './narrate.ts'
+import { printStatus } from './print.ts'
+
+interface StartOptions {
+  readonly name: string
+  readonly crds?: CrdSet
+  readonly netns?: boolean
+  readonly port?: number
+  readonly actors?: readonly string[]
+  readonly output: Format
+}
+
+export function defineStart(parent: Command, { io, act }: CommandContext): void {
+  withExamples(
+    parent.command('start').description('Build what is missing, start the programs, wait until ready'),
+    ['stackloom sandbox start', 'stackloom sandbox start --name two --netns --actors nmstate,olm'],
+  )
+    .option('--name <name>', 'which sandbox', DEFAULT_NAME)
+    .addOption(
+      new Option('--crds <set>', 'CRDs to hold, decided at the first start (today)').choices(crdSets),
+    )
+    .option('--netns', 'a network namespace of its own: nothing listens on your interfaces')
+    .option('--no-netns', 'in the network of this machine')
+    .option('--port <port>', 'the port of the API server on loopback (any free one, then kept)', portNumber)
+    .option('--actors <names>', 'who plays operators that cannot run here: nmstate,olm', names)
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((options: StartOptions) =>
+      act(async () => {
+        const { say, end } = narrator(io)
+        try {
+          const status = await startSandbox(options, sandboxContext(io, say))
+          end()
+          io.stderr(formatFindings(status.findings, io.colour.stderr))
+          io.stdout(await printStatus(status, options.output, io))
+          return 0
+        } finally {
+          end()
+        }
+      }),
+    )
+}
+
+function portNumber(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new InvalidArgumentError('1 to 65535.')
+  return port
+}
+
+function names(text: string): readonly string[] {
+  return text.split(',').filter((name) => name !== '')
+}

@@ -1,0 +1,74 @@
+/** `sandbox stop|status|kubeconfig|reset`: what is done to a sandbox that exists. */
+import type { Command } from 'commander'
+import { allSandboxes, resetSandbox, sandboxStatus, stopSandbox } from '../../sandbox/sandbox.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import { formatFindings } from '../output/findings.ts'
+import { type Format, outputOption } from '../output/format.ts'
+import { DEFAULT_NAME, sandboxContext } from './context.ts'
+import { printList, printStatus } from './print.ts'
+
+export function defineStop(parent: Command, { io, act }: CommandContext): void {
+  withExamples(parent.command('stop').description('End every program; the data is kept'), [
+    'stackloom sandbox stop',
+  ])
+    .option('--name <name>', 'which sandbox', DEFAULT_NAME)
+    .action(({ name }: { name: string }) =>
+      act(async () => {
+        const ran = await stopSandbox(name, sandboxContext(io))
+        io.stderr(
+          ran ? `sandbox ${name} is stopped; its data is kept\n` : `sandbox ${name} was not running\n`,
+        )
+        return 0
+      }),
+    )
+}
+
+export function defineStatus(parent: Command, { io, act }: CommandContext): void {
+  withExamples(parent.command('status').description('What runs, and what is open to others'), [
+    'stackloom sandbox status               # all of them',
+    'stackloom sandbox status --name two -o json',
+  ])
+    .option('--name <name>', 'only this sandbox')
+    .addOption(outputOption(['table', 'json', 'yaml', 'name']))
+    .action(({ name, output }: { name?: string; output: Format }) =>
+      act(async () => {
+        const context = sandboxContext(io)
+        if (name === undefined) {
+          io.stdout(await printList(await allSandboxes(context), output, io))
+          return 0
+        }
+        const status = await sandboxStatus(name, context)
+        io.stdout(output === 'name' ? `${name}\n` : await printStatus(status, output, io))
+        io.stderr(output === 'table' ? formatFindings(status.findings, io.colour.stderr) : '')
+        return status.ready ? 0 : 1
+      }),
+    )
+}
+
+export function defineKubeconfig(parent: Command, { io, act }: CommandContext): void {
+  withExamples(parent.command('kubeconfig').description('Print the path of its kubeconfig'), [
+    'export KUBECONFIG="$(stackloom sandbox kubeconfig)"',
+  ])
+    .option('--name <name>', 'which sandbox', DEFAULT_NAME)
+    .action(({ name }: { name: string }) =>
+      act(async () => {
+        io.stdout(`${(await sandboxStatus(name, sandboxContext(io))).kubeconfig}\n`)
+        return 0
+      }),
+    )
+}
+
+export function defineReset(parent: Command, { io, act }: CommandContext): void {
+  withExamples(
+    parent.command('reset').description('Stop it and delete its data; the next start begins anew'),
+    ['stackloom sandbox reset --name two'],
+  )
+    .option('--name <name>', 'which sandbox', DEFAULT_NAME)
+    .action(({ name }: { name: string }) =>
+      act(async () => {
+        await resetSandbox(name, sandboxContext(io))
+        io.stderr(`sandbox ${name} is gone\n`)
+        return 0
+      }),
+    )
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { testIo } from '../../../test/io.ts'
+import { main } from '../main.ts'
+
+interface Schema {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: Schema | boolean
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+}
+
+/** The fields of a schema that say nothing about themselves. */
+function silent(schema: Schema, path: string): readonly string[] {
+  const fields = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+    ...(field.description ? [] : [`${path}.${name}`]),
+    ...silent(field, `${path}.${name}`),
+  ])
+  const others = [schema.items, schema.additionalProperties, ...(schema.anyOf ?? [])]
+  return [...fields, ...others.flatMap((one) => (typeof one === 'object' ? silent(one, `${path}[]`) : []))]
+}
+
+describe('stackloom schema', () => {
+  it('prints the JSON Schema of a site file, with a description of every field', async () => {
+    const io = testIo()
+    expect(await main(['schema'], io)).toBe(0)
+    const schema = JSON.parse(io.out()) as Schema & { readonly $schema: string; readonly title: string }
+    expect(schema).toMatchObject({ title: 'Site', additionalProperties: false })
+    expect(schema.$schema).toContain('draft-07')
+    expect(Object.keys(schema.properties ?? {})).toEqual(['apiVersion', 'kind', 'metadata', 'spec'])
+    expect(silent(schema, 'site')).toEqual([])
+  })
+
+  it('prints YAML, too', async () => {
+    const io = testIo()
+    expect(await main(['schema', '-o', 'yaml'], io)).toBe(0)
+    expect(io.out()).toContain('\ntitle: Site\n')
+  })
+})

@@ -1,0 +1,32 @@
+/** SL206x: making a site file, from answers or from what is there already. */
+import { problem } from './finding.ts'
+
+export const cancelled = problem<Record<never, never>>({
+  code: 'SL2060',
+  severity: 'info',
+  title: 'The questions were cancelled',
+  message: () => 'you cancelled; nothing was written',
+  remedy: () => 'run `stackloom init` again, or give the answers as options (`stackloom init --help`)',
+  story: `\`stackloom init\` asks a few questions when it runs in a terminal. Ctrl-C ends it; no file has been touched.`,
+  example: {},
+})
+
+export const fileExists = problem<{ file: string }>({
+  code: 'SL2061',
+  severity: 'error',
+  title: 'The file exists already',
+  message: ({ file }) => `${file} exists already; it was not touched`,
+  remedy: () => 'choose another name with -f, or overwrite it with --force',
+  story: `Commands that write a new site file never replace one unless they are told to.`,
+  example: { file: 'site.yaml' },
+})
+
+export const badAnswer = problem<{ option: string; given: string; expected: string }>({
+  code: 'SL2062',
+  severity: 'error',
+  title: 'An answer cannot be used',
+  message: ({ option, given, expected }) => `${option}: ${JSON.stringify(given)} is not ${expected}`,
+  remedy: ({ expected }) => `write ${expected}`,
+  story: `What is given to \`stackloom init\` goes into the site file, so it follows the same rules.`,
+  example: { option: '--node', given: 'worker-0', expected: 'a node and its NIC, such as worker-0=enp6s0' },
+})

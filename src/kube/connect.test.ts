@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect as dial, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { impatientClock } from '../../test/impatient-clock.ts'
+import { answerCore, answerJson, playServer, statusObject } from '../../test/played-server.ts'
+import { createAuthority } from '../pki/authority.ts'
+import { connect } from './connect.ts'
+
+let folder: string
+const open: { readonly close: () => Promise<void> }[] = []
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'stackloom-connect-'))
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()))
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const ref = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'ns' }
+
+function kubeconfig(cluster: object, user: object): string {
+  const file = path.join(folder, 'config')
+  writeFileSync(
+    file,
+    JSON.stringify({
+      'current-context': 'c',
+      clusters: [{ name: 'c', cluster }],
+      users: [{ name: 'u', user }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    }),
+  )
+  return file
+}
+
+/** A plugin whose every run gives the next token: t1, t2, … */
+function countingPlugin(): object {
+  const file = path.join(folder, 'plugin')
+  const runs = path.join(folder, 'runs')
+  writeFileSync(runs, '')
+  const status = `{\\"token\\":\\"t$(wc -l < ${runs} | tr -d ' ')\\"}`
+  writeFileSync(
+    file,
+    `#!/bin/sh\necho >> ${runs}\necho "{\\"kind\\":\\"ExecCredential\\",\\"status\\":${status}}"\n`,
+    { mode: 0o700 },
+  )
+  return { exec: { command: file, interactiveMode: 'Never' } }
+}
+
+describe('a connection', () => {
+  it('gets a new token from the plugin when the server refuses the old one, and goes on', async () => {
+    let accepted = 't1'
+    const server = await playServer((seen, answer) => {
+      if (seen.headers.authorization !== `Bearer ${accepted}`) {
+        return answerJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
+      }
+      if (answerCore(seen, answer)) return
+      answerJson(answer, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } })
+    })
+    const file = kubeconfig({ server: server.url }, countingPlugin())
+    const connection = await connect({ kubeconfig: file, env: process.env, clock: impatientClock() })
+    open.push(connection, server)
+    expect(await connection.client.get(ref)).toMatchObject({ metadata: { name: 'a' } })
+    accepted = 't2'
+    expect(await connection.client.get(ref)).toMatchObject({ metadata: { name: 'a' } })
+    expect(server.seen.map((one) => one.headers.authorization)).toEqual([
+      'Bearer t1',
+      'Bearer t1',
+      'Bearer t1',
+      'Bearer t2',
+    ])
+  })
+
+  it('goes through the proxy of the kubeconfig, with TLS to the server inside', async () => {
+    const authority = await createAuthority({ commonName: 'ca' })
+    const { certificate, privateKey } = await authority.issue({
+      commonName: 's',
+      hosts: ['api.lab.example'],
+      uses: ['server'],
+    })
+    const server = await playServer(
+      (seen, answer) => void (answerCore(seen, answer) || answerJson(answer, {})),
+      {
+        cert: certificate,
+        key: privateKey,
+      },
+    )
+    const proxy = await tunnelTo(server.port)
+    // The name exists nowhere: only the proxy can reach it.
+    const cluster = {
+      server: 'https://api.lab.example:6443',
+      'proxy-url': `http://user:pass@127.0.0.1:${proxy.port}`,
+      'certificate-authority-data': Buffer.from(authority.certificate).toString('base64'),
+    }
+    const connection = await connect({ kubeconfig: kubeconfig(cluster, { token: 't' }), env: {} })
+    open.push(connection, proxy, server)
+    expect(await connection.client.resource(ref)).toMatchObject({ plural: 'configmaps' })
+    expect(proxy.asked).toEqual([`api.lab.example:6443 Basic ${Buffer.from('user:pass').toString('base64')}`])
+    expect(server.seen[0]?.headers.authorization).toBe('Bearer t')
+  })
+
+  it('says that nobody is there, in one finding', async () => {
+    const server = await playServer(() => undefined)
+    await server.close()
+    const file = kubeconfig({ server: server.url }, { token: 'hunter2' })
+    const connection = await connect({ kubeconfig: file, env: {}, clock: impatientClock() })
+    open.push(connection)
+    const error = await connection.client.list(ref).then(
+      () => expect.unreachable(),
+      (thrown: unknown) => thrown as { findings: { code: string }[] },
+    )
+    expect(error.findings.map((one) => one.code)).toEqual(['SL1100'])
+    expect(JSON.stringify(error)).not.toContain('hunter2')
+  })
+})
+
+/** A proxy that answers CONNECT to anything with a tunnel to one port of this machine. */
+async function tunnelTo(port: number) {
+  const asked: string[] = []
+  const sockets = new Set<Socket>()
+  const server = createServer()
+  server.on('connect', (request, socket: Socket) => {
+    asked.push(`${request.url} ${request.headers['proxy-authorization']}`)
+    const inner = dial(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      inner.pipe(socket).pipe(inner)
+    })
+    for (const one of [socket, inner]) {
+      sockets.add(one)
+      one.on('error', () => undefined)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    asked,
+    close: async () => {
+      for (const one of sockets) one.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { answerJson, statusObject } from '../../test/played-server.ts'
+import { fixedCredential } from './credential.ts'
+import { execInPod } from './pod-exec.ts'
+import { openTransport, type Transport } from './transport.ts'
+
+const open: { readonly close: () => Promise<void> }[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()))
+})
+
+/** One WebSocket message from a server: never masked. */
+function frame(opcode: number, payload: Uint8Array): Buffer {
+  const length = payload.length < 126 ? [payload.length] : [126, payload.length >> 8, payload.length & 0xff]
+  return Buffer.concat([Buffer.from([0x80 | opcode, ...length]), payload])
+}
+const message = (channel: number, text: string): Buffer =>
+  frame(2, Buffer.concat([Buffer.from([channel]), Buffer.from(text)]))
+const bye = frame(8, Buffer.from([0x03, 0xe8]))
+
+type Session = (socket: Socket) => void
+
+/** The exec endpoint of an API server: a WebSocket, or a refusal. */
+async function execServer(session: Session, refusal?: { readonly status: number; readonly reason: string }) {
+  const asked: IncomingMessage[] = []
+  const sockets = new Set<Socket>()
+  const server = createServer((_, answer) => {
+    const { status, reason } = refusal ?? { status: 400, reason: 'BadRequest' }
+    answerJson(answer, statusObject(status, reason, 'said the server', { name: 'p', kind: 'pods' }), status)
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
+    asked.push(request)
+    sockets.add(socket)
+    if (refusal)
+      return void socket.end(`HTTP/1.1 ${refusal.status} ${refusal.reason}\r\ncontent-length: 0\r\n\r\n`)
+    const accept = createHash('sha1')
+      .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+      .digest('base64')
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: ${accept}\r\nsec-websocket-protocol: v5.channel.k8s.io\r\n\r\n`,
+    )
+    session(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const credential = fixedCredential('user ann', { headers: { authorization: 'Bearer t' } })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const transport: Transport = openTransport({
+    server: url,
+    context: undefined,
+    namespace: 'x',
+    tls: {},
+    proxy: undefined,
+    credential,
+  })
+  open.push(transport, {
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  })
+  return { transport, asked }
+}
+
+const call = { namespace: 'ns', pod: 'p', container: 'c', command: ['ip', '-j', 'addr show'] }
+const nonZero = JSON.stringify({
+  status: 'Failure',
+  details: { causes: [{ reason: 'ExitCode', message: '3' }] },
+})
+
+describe('a command in a pod', () => {
+  it('gives what it printed and its exit code', async () => {
+    const { transport, asked } = await execServer((socket) => {
+      socket.write(
+        Buffer.concat([message(1, ''), message(1, '[{"a":'), message(2, 'careful'), message(1, '1}]')]),
+      )
+      socket.write(Buffer.concat([message(3, nonZero), bye]))
+    })
+    expect(await execInPod(transport, call)).toEqual({ stdout: '[{"a":1}]', stderr: 'careful', exitCode: 3 })
+    expect(asked[0]?.url).toBe(
+      '/api/v1/namespaces/ns/pods/p/exec?stdout=true&stderr=true&container=c&command=ip&command=-j&command=addr+show',
+    )
+    expect(asked[0]?.headers.authorization).toBe('Bearer t')
+  })
+
+  it('that succeeds has exit code 0', async () => {
+    const { transport } = await execServer((socket) => {
+      socket.write(Buffer.concat([message(1, 'x'.repeat(5000)), message(3, '{"status":"Success"}'), bye]))
+    })
+    expect(await execInPod(transport, call)).toMatchObject({ exitCode: 0, stdout: 'x'.repeat(5000) })
+  })
+
+  it.each([
+    ['{"status":"Failure","message":"executable file not found"}', 'executable file not found'],
+    ['oops', 'makes no sense'],
+  ])('that was never run says why: %s', async (result, reason) => {
+    const { transport } = await execServer((socket) => void socket.write(message(3, result)))
+    await expect(execInPod(transport, call)).rejects.toMatchObject({
+      findings: [{ code: 'SL1126', message: expect.stringContaining(reason) }],
+    })
+  })
+
+  it('says why it was refused', async () => {
+    const { transport, asked } = await execServer(() => undefined, { status: 403, reason: 'Forbidden' })
+    await expect(execInPod(transport, call)).rejects.toMatchObject({
+      kind: 'forbidden',
+      findings: [{ code: 'SL1108' }],
+    })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('whose connection ends early is a failure, not an empty answer', async () => {
+    const { transport } = await execServer((socket) => {
+      socket.write(message(1, 'half'))
+      setTimeout(() => socket.destroy(), 20)
+    })
+    await expect(execInPod(transport, call)).rejects.toMatchObject({ findings: [{ code: 'SL1126' }] })
+  })
+
+  it('ends when it takes too long, or when it is told to', async () => {
+    const { transport } = await execServer(() => undefined)
+    await expect(execInPod(transport, { ...call, timeoutMs: 50 })).rejects.toMatchObject({
+      findings: [{ code: 'SL1126' }],
+    })
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(new Error('enough')), 30)
+    await expect(execInPod(transport, { ...call, signal: stop.signal })).rejects.toThrow('enough')
+  })
+})

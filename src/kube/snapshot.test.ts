@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { statusObject } from '../../test/played-server.ts'
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import { errorFromRefusal } from './api-error.ts'
+import type { ListOptions } from './client.ts'
+import { gatherLive } from './snapshot.ts'
+
+const pool = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' }
+const secret = { apiVersion: 'v1', kind: 'Secret' }
+const missing = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
+
+const named = (kind: GroupVersionKind, name: string): KubeObject => ({ ...kind, metadata: { name } })
+const refusal = (status: number) =>
+  errorFromRefusal(
+    { status, body: statusObject(status, '', 'no') },
+    { server: 's', verb: 'list', subject: 'x' },
+  )
+
+/** A cluster that serves `kinds`; `list` says what each of them holds. */
+function reader(
+  kinds: readonly GroupVersionKind[],
+  list: (kind: GroupVersionKind, options: ListOptions) => readonly KubeObject[],
+) {
+  const at = (kind: GroupVersionKind) =>
+    kinds.find((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)
+  return {
+    resource: (kind: GroupVersionKind) => {
+      const found = at(kind)
+      return Promise.resolve(found && { ...found, plural: 'x', namespaced: true, verbs: [] })
+    },
+    versions: (group: string) =>
+      Promise.resolve([
+        ...new Set(kinds.map((one) => one.apiVersion).filter((one) => one.startsWith(`${group}/`))),
+      ]),
+    list: async (kind: GroupVersionKind, options: ListOptions = {}) => {
+      await Promise.resolve()
+      return { items: list(kind, options), resourceVersion: '1' }
+    },
+  }
+}
+
+describe('a snapshot of a live cluster', () => {
+  it('holds the objects of all kinds, in the order asked for', async () => {
+    const cluster = reader([pool, secret], (kind) => [named(kind, 'a'), named(kind, 'b')])
+    const { snapshot, findings } = await gatherLive(cluster, [secret, pool])
+    expect(snapshot.objects.map((one) => `${one.kind} ${one.metadata.name}`)).toEqual([
+      'Secret a',
+      'Secret b',
+      'IPAddressPool a',
+      'IPAddressPool b',
+    ])
+    expect({ unread: snapshot.unread, findings }).toEqual({ unread: [], findings: [] })
+  })
+
+  it('names the kinds that could not be read, with the cause, and keeps the others', async () => {
+    const cluster = reader([pool, secret], (kind) => {
+      if (kind.kind === 'Secret') throw refusal(403)
+      throw refusal(500)
+    })
+    const { snapshot, findings } = await gatherLive(cluster, [secret, pool, missing])
+    expect(snapshot.unread.map((one) => [one.kind, one.cause])).toEqual([
+      ['Secret', 'forbidden'],
+      ['IPAddressPool', 'failed'],
+      ['NodeNetworkConfigurationPolicy', 'not-served'],
+    ])
+    expect(findings.map((one) => one.code)).toEqual(['SL1124', 'SL1124'])
+  })
+
+  it('reads a kind in the version that the cluster has', async () => {
+    const newer = { ...pool, apiVersion: 'metallb.io/v1' }
+    const { snapshot } = await gatherLive(
+      reader([newer], (kind) => [named(kind, 'a')]),
+      [pool],
+    )
+    expect(snapshot.objects).toEqual([named(newer, 'a')])
+    expect(snapshot.unread).toEqual([])
+  })
+
+  it('sees the namespaces that it may see, and says that it has seen no others', async () => {
+    const cluster = reader([pool], (kind, { namespace }) => {
+      if (namespace === undefined) throw refusal(403)
+      return [named(kind, namespace)]
+    })
+    const { snapshot } = await gatherLive(cluster, [pool], { namespaces: ['openstack', 'openstack2'] })
+    expect(snapshot.objects.map((one) => one.metadata.name)).toEqual(['openstack', 'openstack2'])
+    expect(snapshot.unread).toEqual([
+      expect.objectContaining({ cause: 'forbidden', reason: expect.stringContaining('openstack2 only') }),
+    ])
+  })
+
+  it('gives up at once when the server does not know us', async () => {
+    let lists = 0
+    const cluster = reader([pool], () => {
+      lists += 1
+      throw refusal(401)
+    })
+    const many = Array.from({ length: 20 }, () => pool)
+    await expect(gatherLive(cluster, many, { atOnce: 1 })).rejects.toMatchObject({ kind: 'unauthorized' })
+    expect(lists).toBe(1)
+  })
+
+  it('asks for so many kinds at once and no more', async () => {
+    let running = 0
+    let most = 0
+    const cluster = {
+      ...reader([pool], () => []),
+      list: async () => {
+        running += 1
+        most = Math.max(most, running)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        running -= 1
+        return { items: [], resourceVersion: '1' }
+      },
+    }
+    await gatherLive(
+      cluster,
+      Array.from({ length: 30 }, () => pool),
+      { atOnce: 3 },
+    )
+    expect(most).toBe(3)
+  })
+})

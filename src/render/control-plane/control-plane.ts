@@ -1,0 +1,100 @@
+/**
+ * The OpenStackControlPlane of a cloud: right before the first apply.
+ *
+ * Every service is switched on or off in so many words, every Service that will exist has its pool, sharing key and
+ * address, and what the site file says raw comes last.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { type CloudService, cloudServices, settingsOf } from '../../plan/cloud-services.ts'
+import type { Plan, PlannedCloud } from '../../plan/plan.ts'
+import type { EndpointEntry } from '../../plan/services.ts'
+import { slotUses } from '../../plan/slot-uses.ts'
+import { type Era, eraOf, type SlotUse } from '../../plan/slots.ts'
+import { labelled } from '../labels.ts'
+import { type Fields, fieldsOf, mergeRaw, withValue } from '../merge.ts'
+import { type TemplateContext, templateContext } from './context.ts'
+import { withEndpoints } from './endpoints.ts'
+import { templatesOf2023 } from './of-2023.ts'
+import { filledSlots, withSlots } from './slot-values.ts'
+import { generalFields, templates } from './today.ts'
+
+export const CONTROL_PLANE = 'controlplane'
+const CORE = 'core.openstack.org/v1beta1'
+
+export function renderControlPlane(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  const object = {
+    apiVersion: CORE,
+    kind: 'OpenStackControlPlane',
+    metadata: { name: CONTROL_PLANE, namespace: cloud.namespace },
+    spec: mergeRaw(plannedSpec(plan, cloud), cloud.from.file.overrides?.controlPlane),
+  }
+  return [...renderVersion(plan, cloud), labelled(object, { site: plan.site, cloud: cloud.name })]
+}
+
+/** The version that the site asks for, in before the control plane, so that it is never deployed with another. */
+export function renderVersion(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  const { version } = cloud.from.file
+  if (version === undefined || eraOf(plan.slots) === '2023') return []
+  const object = {
+    apiVersion: CORE,
+    kind: 'OpenStackVersion',
+    metadata: { name: CONTROL_PLANE, namespace: cloud.namespace },
+    spec: { targetVersion: version },
+  }
+  return [labelled(object, { site: plan.site, cloud: cloud.name })]
+}
+
+/** The spec before the site file's raw fields: what the plan itself wants. */
+export function plannedSpec(plan: Plan, cloud: PlannedCloud): Fields {
+  const context = templateContext(plan, cloud)
+  const era = eraOf(plan.slots)
+  const { services } = cloudServices(cloud.from, plan.slots, nowhere)
+  const switched = Object.fromEntries(
+    services.map((service) => [service.entry.name, fieldsFor(service, context, era)]),
+  )
+  const spec = { ...generalFields(context), ...switched }
+  return withEndpoints(withSlots(spec, filledSlots(cloud, slotUsesOf(plan, cloud))), cloud)
+}
+
+/** The Services of a cloud. Findings about them are the planner's to tell. */
+export function slotUsesOf(plan: Plan, cloud: PlannedCloud): readonly SlotUse[] {
+  const { platform } = plan.from.cluster
+  return slotUses({ cloud: cloud.from, platform, table: plan.slots, place: nowhere }).uses
+}
+
+const nowhere = (): undefined => undefined
+
+function fieldsFor(service: CloudService, context: TemplateContext, era: Era): Fields {
+  const { entry, enabled } = service
+  if (!enabled) return { enabled }
+  const table = era === '2023' ? templatesOf2023 : templates
+  const fields = withReplicas(table[entry.name]?.(context) ?? {}, service, context)
+  const raw = settingsOf(context.cloud.from, entry.name).template
+  const key = 'templates' in fields ? 'templates' : 'template'
+  return { enabled, ...fields, ...(raw && { [key]: mergeRaw(fieldsOf(fields[key]), raw) }) }
+}
+
+/** `replicas` of the site file: of every instance, or of what answers the service's API. */
+function withReplicas(fields: Fields, { entry, settings }: CloudService, context: TemplateContext): Fields {
+  const { replicas } = settings
+  if (replicas === undefined) return fields
+  if ('templates' in fields) {
+    const instances = Object.entries(fieldsOf(fields['templates']))
+    return {
+      ...fields,
+      templates: Object.fromEntries(instances.map(([name, one]) => [name, { ...fieldsOf(one), replicas }])),
+    }
+  }
+  const paths = entry.endpoints.filter(answersApi).flatMap((endpoint) => pathsOf(endpoint, context))
+  return paths.reduce((filled, path) => fieldsOf(withValue(filled, [...path, 'replicas'], replicas)), fields)
+}
+
+function answersApi({ each, alone }: EndpointEntry): boolean {
+  return !alone && (each === undefined || each === 'glance API')
+}
+
+function pathsOf({ at }: EndpointEntry, { glanceApis }: TemplateContext): readonly (readonly string[])[] {
+  const path = at.split('.').slice(1)
+  if (!path.includes('*')) return [path]
+  return glanceApis.map((name) => path.map((step) => (step === '*' ? name : step)))
+}

@@ -1,0 +1,262 @@
+/**
+ * The template of each service in today's control plane: as small as the CRD allows, names and sizes that a first cloud
+ * needs. What the site file says is merged over it; Service overrides are put in afterwards.
+ */
+import type { Fields } from '../merge.ts'
+import {
+  cephMounts,
+  cinderBackupConfig,
+  cinderVolumeConfig,
+  glanceConfig,
+  manilaShareConfig,
+} from './ceph.ts'
+import { networkAttachments, SECRET, type TemplateContext } from './context.ts'
+
+/** The service's fields beside `enabled`. */
+export type Template = (context: TemplateContext) => Fields
+
+export const DATABASE = 'openstack'
+const access = { databaseInstance: DATABASE, secret: SECRET }
+
+// The CRD wants an image here, and the operator's webhook would write this very one; the controller takes the
+// image of the OpenStackVersion in any case.
+const GLANCE_IMAGE = 'quay.io/podified-antelope-centos9/openstack-glance-api:current-podified'
+const HTTPD_IMAGE = 'registry.redhat.io/ubi9/httpd-24:latest'
+
+export const templates: Readonly<Record<string, Template>> = {
+  galera: ({ cells, quorum, storageClass }) => ({
+    templates: Object.fromEntries(
+      [DATABASE, ...cells.map((cell) => `${DATABASE}-${cell}`)].map((name) => [
+        name,
+        { replicas: quorum, secret: SECRET, storageClass, storageRequest: '10G' },
+      ]),
+    ),
+  }),
+
+  rabbitmq: ({ rabbitmqs, quorum }) => ({
+    templates: Object.fromEntries(rabbitmqs.map((name) => [name, { replicas: quorum }])),
+  }),
+
+  memcached: ({ quorum }) => ({ templates: { memcached: { replicas: quorum } } }),
+
+  redis: () => ({ templates: { 'designate-redis': { replicas: 1 } } }),
+
+  keystone: ({ attach }) => ({ template: { ...access, ...networkAttachments(attach('keystone')) } }),
+
+  placement: ({ attach }) => ({ template: { ...access, ...networkAttachments(attach('placement')) } }),
+
+  glance: ({ glanceApis, ceph, attach, storageClass }) => ({
+    template: {
+      ...access,
+      keystoneEndpoint: glanceApis[0],
+      imageCache: {},
+      storage: { storageClass, storageRequest: '10G' },
+      ...(ceph && { customServiceConfig: glanceConfig(ceph) }),
+      glanceAPIs: Object.fromEntries(
+        glanceApis.map((name) => [
+          name,
+          {
+            containerImage: GLANCE_IMAGE,
+            replicas: 1,
+            // Files on a volume of one's own cannot be seen by a second pod.
+            type: ceph ? 'split' : 'single',
+            ...networkAttachments(attach('glance', 'storage')),
+          },
+        ]),
+      ),
+    },
+  }),
+
+  ovn: (context) => ({
+    template: {
+      ovnDBCluster: {
+        'ovndbcluster-nb': ovnDatabase(context, 'NB'),
+        'ovndbcluster-sb': ovnDatabase(context, 'SB'),
+      },
+      ovnNorthd: { replicas: 1 },
+      ovnController: ovnController(context),
+    },
+  }),
+
+  neutron: ({ attach }) => ({
+    template: { ...access, ...networkAttachments(attach('neutron', 'internalapi')) },
+  }),
+
+  nova: ({ cells, attach }) => {
+    const pod = { replicas: 1, ...networkAttachments(attach('nova')) }
+    return {
+      template: {
+        secret: SECRET,
+        apiServiceTemplate: pod,
+        metadataServiceTemplate: { enabled: true, ...pod },
+        schedulerServiceTemplate: pod,
+        cellTemplates: Object.fromEntries(
+          ['cell0', ...cells].map((cell) => [
+            cell,
+            {
+              cellDatabaseAccount: `nova-${cell}`,
+              ...cellInstances(cell),
+              conductorServiceTemplate: pod,
+              hasAPIAccess: true,
+            },
+          ]),
+        ),
+      },
+    }
+  },
+
+  dns: ({ dnsOptions }) => ({ template: { options: dnsOptions, replicas: 1 } }),
+
+  swift: ({ attach, quorum, storageClass }) => {
+    const networks = networkAttachments(attach('swift', 'storage'))
+    return {
+      template: {
+        swiftProxy: { replicas: 1, ...networks },
+        swiftRing: { ringReplicas: quorum },
+        swiftStorage: { replicas: quorum, storageClass, storageRequest: '10G', ...networks },
+      },
+    }
+  },
+
+  cinder: ({ ceph, attach }) => {
+    const networks = networkAttachments(attach('cinder', 'storage'))
+    // A volume service without a backend never gets ready: it waits at zero for somebody to configure one.
+    const volumes = ceph
+      ? { ceph: { customServiceConfig: cinderVolumeConfig(ceph), replicas: 1, ...networks } }
+      : { volume1: { replicas: 0, ...networks } }
+    const backup = ceph ? { customServiceConfig: cinderBackupConfig(ceph), replicas: 1 } : { replicas: 0 }
+    return {
+      template: {
+        ...access,
+        cinderAPI: { replicas: 1 },
+        cinderScheduler: { replicas: 1 },
+        cinderBackup: { ...backup, ...networks },
+        cinderVolumes: volumes,
+      },
+    }
+  },
+
+  barbican: ({ attach }) => {
+    const pod = { replicas: 1, ...networkAttachments(attach('barbican')) }
+    return {
+      template: {
+        ...access,
+        serviceAccount: 'barbican',
+        barbicanAPI: pod,
+        barbicanWorker: pod,
+        barbicanKeystoneListener: pod,
+      },
+    }
+  },
+
+  heat: () => ({
+    template: {
+      ...access,
+      heatAPI: { replicas: 1 },
+      heatCfnAPI: { replicas: 1 },
+      heatEngine: { replicas: 1 },
+    },
+  }),
+
+  horizon: ({ attach }) => ({
+    template: {
+      memcachedInstance: 'memcached',
+      replicas: 1,
+      secret: SECRET,
+      ...networkAttachments(attach('horizon')),
+    },
+  }),
+
+  manila: ({ ceph, attach }) => {
+    const shares = ceph ? { customServiceConfig: manilaShareConfig(ceph), replicas: 1 } : { replicas: 0 }
+    return {
+      template: {
+        ...access,
+        manilaAPI: { replicas: 1, ...networkAttachments(attach('manila', 'internalapi')) },
+        manilaScheduler: { replicas: 1 },
+        manilaShares: { share1: { ...shares, ...networkAttachments(attach('manila', 'storage')) } },
+      },
+    }
+  },
+
+  designate: ({ attach, storageClass }) => {
+    const pod = { replicas: 1, ...networkAttachments(attach('designate', 'designate')) }
+    return {
+      template: {
+        ...access,
+        designateAPI: { replicas: 1 },
+        designateCentral: pod,
+        designateProducer: pod,
+        designateWorker: pod,
+        designateMdns: pod,
+        designateBackendbind9: { ...pod, storageClass, storageRequest: '10G' },
+        designateUnbound: pod,
+      },
+    }
+  },
+
+  octavia: ({ attach }) => {
+    const networks = networkAttachments(attach('octavia', 'octavia'))
+    const worker = (role: string): Fields => ({ ...access, role, serviceAccount: 'octavia', ...networks })
+    return {
+      template: {
+        ...access,
+        apacheContainerImage: HTTPD_IMAGE,
+        octaviaAPI: { ...access, serviceAccount: 'octavia', replicas: 1 },
+        octaviaHousekeeping: worker('housekeeping'),
+        octaviaHealthManager: worker('healthmanager'),
+        octaviaWorker: worker('worker'),
+        octaviaRsyslog: { serviceAccount: 'octavia', ...networks },
+      },
+    }
+  },
+
+  ironic: ({ storageClass }) => ({
+    template: {
+      ...access,
+      storageClass,
+      ironicAPI: { replicas: 1 },
+      ironicConductors: [{ replicas: 1, storageRequest: '10G' }],
+      ironicInspector: { replicas: 1 },
+      ironicNeutronAgent: { replicas: 1 },
+    },
+  }),
+
+  telemetry: () => ({
+    template: {
+      ceilometer: { enabled: true, secret: SECRET },
+      autoscaling: { enabled: false, heatInstance: 'heat' },
+      metricStorage: { enabled: false },
+      logging: { enabled: false },
+    },
+  }),
+
+  watcher: () => ({ template: access }),
+}
+
+/** What stands beside the services in the control plane's spec. */
+export function generalFields({ storageClass, ceph }: TemplateContext): Fields {
+  return { secret: SECRET, storageClass, ...(ceph && { extraMounts: cephMounts(ceph) }) }
+}
+
+/** cell0 holds instances that never got a host: it lives with the API's own database and queue. */
+export function cellInstances(cell: string): Fields {
+  return {
+    cellDatabaseInstance: cell === 'cell0' ? DATABASE : `${DATABASE}-${cell}`,
+    cellMessageBusInstance: cell === 'cell0' ? 'rabbitmq' : `rabbitmq-${cell}`,
+  }
+}
+
+export function ovnDatabase({ quorum, attach }: TemplateContext, dbType: 'NB' | 'SB'): Fields {
+  const [networkAttachment] = attach('ovn', 'internalapi')
+  return { dbType, replicas: quorum, storageRequest: '10G', ...(networkAttachment && { networkAttachment }) }
+}
+
+export function ovnController({ cloud, attach }: TemplateContext): Fields {
+  const datacentre = cloud.networks.find((network) => network.name === 'datacentre')
+  const [networkAttachment] = attach('ovnController', 'tenant')
+  return {
+    ...(networkAttachment && { networkAttachment }),
+    ...(datacentre && { nicMappings: { datacentre: datacentre.bridge ?? datacentre.interface } }),
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Everything of a site, in the order in which it is applied: what `render` prints and `up` applies.
+ *
+ * Each document says which stage it belongs to and which cloud, so that neither has to guess.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { Plan, PlannedCloud } from '../plan/plan.ts'
+import { renderControlPlane } from './control-plane/control-plane.ts'
+import { renderDataPlane } from './data-plane.ts'
+import { renderDnsData } from './dns-data.ts'
+import { renderGuard } from './guard.ts'
+import { renderAdvertisements, renderPeers, renderPools } from './metallb.ts'
+import { renderAttachments } from './multus.ts'
+import { renderCloudNamespace } from './namespaces.ts'
+import { renderNetConfig } from './netconfig.ts'
+import { indexSegments, renderBasePolicies, renderCloudPolicies, type SegmentIndex } from './nmstate.ts'
+import { renderMetalLbOperand, renderNmstateOperand, renderOpenStackOperand, renderOperator } from './olm.ts'
+
+/** Stages of a deployment that have documents, in the order in which they come. */
+export const documentStages = [
+  'nmstate',
+  'metallb',
+  'cert-manager',
+  'openstack',
+  'openstack-init',
+  'nncp',
+  'namespace',
+  'netattach',
+  'metallb-config',
+  'netconfig',
+  'control-plane',
+  'data-plane',
+] as const
+
+export type DocumentStage = (typeof documentStages)[number]
+
+export interface RenderedDocument {
+  readonly stage: DocumentStage
+  /** Absent for what the clouds share. */
+  readonly cloud?: string
+  readonly object: KubeObject
+}
+
+export function renderDocuments(plan: Plan): readonly RenderedDocument[] {
+  const index = indexSegments(plan)
+  return [
+    ...sharedDocuments(plan, index),
+    ...plan.clouds.flatMap((cloud) => cloudDocuments(plan, cloud, index)),
+  ]
+}
+
+function sharedDocuments(plan: Plan, index: SegmentIndex): readonly RenderedDocument[] {
+  return [
+    ...tagged('nmstate', [...renderOperator(plan, 'nmstate'), ...renderNmstateOperand(plan)]),
+    ...tagged('metallb', [
+      ...renderOperator(plan, 'metallb'),
+      ...renderMetalLbOperand(plan),
+      ...renderPeers(plan),
+    ]),
+    ...tagged('cert-manager', renderOperator(plan, 'certManager')),
+    ...tagged('openstack', renderOperator(plan, 'openstack')),
+    ...tagged('openstack-init', renderOpenStackOperand(plan)),
+    ...tagged('nncp', renderBasePolicies(plan, index)),
+  ]
+}
+
+/** One cloud's documents; the index is found once for all clouds. */
+export function cloudDocuments(
+  plan: Plan,
+  cloud: PlannedCloud,
+  index = indexSegments(plan),
+): readonly RenderedDocument[] {
+  const { name } = cloud
+  return [
+    ...tagged('nncp', renderCloudPolicies(plan, cloud, index), name),
+    ...tagged('namespace', renderCloudNamespace(plan, cloud), name),
+    ...tagged('netattach', renderAttachments(plan, cloud), name),
+    ...tagged(
+      'metallb-config',
+      [...renderPools(plan, cloud), ...renderAdvertisements(plan, cloud), ...renderGuard(plan, cloud)],
+      name,
+    ),
+    ...tagged('netconfig', [...renderNetConfig(plan, cloud), ...renderDnsData(plan, cloud)], name),
+    ...tagged('control-plane', renderControlPlane(plan, cloud), name),
+    ...tagged('data-plane', renderDataPlane(plan, cloud), name),
+  ]
+}
+
+function tagged(
+  stage: DocumentStage,
+  objects: readonly KubeObject[],
+  cloud?: string,
+): readonly RenderedDocument[] {
+  return objects.map((object) => ({ stage, ...(cloud !== undefined && { cloud }), object }))
+}

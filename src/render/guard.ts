@@ -1,0 +1,121 @@
+/**
+ * The guard that MetalLB does not give: an admission policy per cloud. Inside the cloud's namespace a Service may ask
+ * for that cloud's pools, addresses and sharing keys only; anywhere else for none of them.
+ *
+ * MetalLB scopes pools by namespace, but sharing keys it compares as bare text, and what it refuses it refuses too
+ * late: the Service stays pending. Other people's pools, addresses and keys are nobody's business here.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { Plan, PlannedCloud } from '../plan/plan.ts'
+import { labelled } from './labels.ts'
+import { cidrsOf, spansOf } from './spans.ts'
+
+interface Holdings {
+  readonly pools: readonly string[]
+  readonly keys: readonly string[]
+  /** The spans of the pools as prefixes: reserved addresses in them are the cloud's too. */
+  readonly prefixes: readonly string[]
+}
+
+export function renderGuard(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  const held = holdingsOf(cloud)
+  if (held.pools.length === 0) return []
+  const name = `stackloom-vips-${cloud.namespace}`
+  const policy: KubeObject = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        resourceRules: [
+          { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['services'] },
+        ],
+      },
+      matchConditions: [{ name: 'load-balancers', expression: "object.spec.type == 'LoadBalancer'" }],
+      variables: variables(cloud, held),
+      validations: validations(cloud),
+    },
+  }
+  const binding: KubeObject = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  }
+  return [policy, binding].map((object) => labelled(object, { site: plan.site, cloud: cloud.name }))
+}
+
+function holdingsOf(cloud: PlannedCloud): Holdings {
+  const pooled = cloud.networks.filter((network) => network.pool !== undefined)
+  return {
+    pools: pooled.flatMap((network) => network.pool ?? []),
+    keys: pooled.flatMap((network) => network.sharingKey ?? []),
+    prefixes: pooled.flatMap((network) =>
+      network.subnets.flatMap((subnet) => cidrsOf(spansOf(subnet, 'vips'))),
+    ),
+  }
+}
+
+/** Both spellings of an annotation: MetalLB prefers one, but reads the other where that one is missing. */
+function asked(name: string): string {
+  const keys = JSON.stringify([`metallb.io/${name}`, `metallb.universe.tf/${name}`])
+  return `${keys}.filter(k, k in variables.annotations).map(k, variables.annotations[k])`
+}
+
+function variables(cloud: PlannedCloud, held: Holdings): readonly unknown[] {
+  const inPrefix = `isIP(a) && ${JSON.stringify(held.prefixes)}.exists(c, cidr(c).containsIP(a))`
+  return [
+    { name: 'inside', expression: `object.metadata.namespace == ${JSON.stringify(cloud.namespace)}` },
+    { name: 'annotations', expression: 'object.metadata.?annotations.orValue({})' },
+    { name: 'pools', expression: asked('address-pool') },
+    { name: 'keys', expression: asked('allow-shared-ip') },
+    {
+      name: 'addresses',
+      expression:
+        `(${asked('loadBalancerIPs')} + [object.spec.?loadBalancerIP.orValue('')])` +
+        ".map(t, t.split(',')).map(l, l.map(a, a.trim()).filter(a, a != ''))",
+    },
+    { name: 'ownPools', expression: `variables.pools.filter(p, p in ${JSON.stringify(held.pools)})` },
+    { name: 'ownKeys', expression: `variables.keys.filter(k, k in ${JSON.stringify(held.keys)})` },
+    {
+      name: 'allAddressesOwn',
+      expression: `variables.addresses.all(l, l.all(a, ${inPrefix}))`,
+    },
+    {
+      name: 'noAddressOwn',
+      // What is no plain address (an IPv4 one mapped into IPv6, say) cannot be judged, and MetalLB might read it.
+      expression: `variables.addresses.all(l, l.all(a, isIP(a) && !(${inPrefix})))`,
+    },
+  ]
+}
+
+function validations(cloud: PlannedCloud): readonly unknown[] {
+  const rule = (inside: string, outside: string, what: string, list: string): unknown => ({
+    expression: `variables.inside ? ${inside} : ${outside}`,
+    messageExpression:
+      `variables.inside ? '${cloud.name}: only this cloud\\'s ${what} may be asked for in ${cloud.namespace}: ' + ${list}` +
+      ` : '${cloud.name}: its ${what} belong to namespace ${cloud.namespace}: ' + ${list}`,
+    reason: 'Forbidden',
+  })
+  return [
+    rule(
+      "variables.pools.all(p, p == '' || p in variables.ownPools)",
+      'size(variables.ownPools) == 0',
+      'pools',
+      "variables.pools.join(', ')",
+    ),
+    rule(
+      "variables.keys.all(k, k == '' || k in variables.ownKeys)",
+      'size(variables.ownKeys) == 0',
+      'sharing keys',
+      "variables.keys.join(', ')",
+    ),
+    rule(
+      'variables.allAddressesOwn',
+      'variables.noAddressOwn',
+      'addresses',
+      "variables.addresses.map(l, l.join(' ')).join(' ')",
+    ),
+  ]
+}

@@ -1,0 +1,114 @@
+/**
+ * MetalLB's side of a cloud: its pools, and how their addresses are announced (layer 2 or BGP).
+ *
+ * Pool names are unique in the cluster and carry the namespace; a pool serves that namespace alone and gives nothing
+ * to a Service that does not ask.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
+import type { BgpPeer } from '../site/site.ts'
+import { labelled } from './labels.ts'
+import { freeSpansOf, rangeText } from './spans.ts'
+
+const POOLS = 'metallb.io/v1beta1'
+
+export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  return cloud.networks.flatMap((network) => {
+    const { pool } = network
+    if (pool === undefined) return []
+    const object = {
+      apiVersion: POOLS,
+      kind: 'IPAddressPool',
+      metadata: { name: pool, namespace: plan.from.cluster.metallb.namespace },
+      spec: {
+        addresses: network.subnets.flatMap((subnet) => freeSpansOf(subnet, 'vips').map(rangeText)),
+        autoAssign: false,
+        avoidBuggyIPs: false,
+        serviceAllocation: { namespaces: [cloud.namespace] },
+      },
+    }
+    return [labelled(object, owner(plan, cloud, network))]
+  })
+}
+
+/** How the cloud's addresses are announced. */
+export function renderAdvertisements(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  const pooled = cloud.networks.filter((network) => network.pool !== undefined)
+  if (pooled.length === 0) return []
+  return plan.from.cluster.metallb.mode === 'bgp'
+    ? [bgpAdvertisement(plan, cloud, pooled)]
+    : pooled.map((network) => l2Advertisement(plan, cloud, network))
+}
+
+function l2Advertisement(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): KubeObject {
+  const hostnames = plan.from.cluster.nodes.map((node) => node.name)
+  const object = {
+    apiVersion: POOLS,
+    kind: 'L2Advertisement',
+    metadata: { name: network.pool ?? '', namespace: plan.from.cluster.metallb.namespace },
+    spec: {
+      ipAddressPools: [network.pool],
+      // The bridge where the NIC is enslaved: a port of a bridge answers no ARP.
+      interfaces: [network.interface],
+      // The list of interfaces has no say in who announces; a node without the VLAN must not win.
+      nodeSelectors: [hostnameIn(hostnames)],
+    },
+  }
+  return labelled(object, owner(plan, cloud, network))
+}
+
+function bgpAdvertisement(plan: Plan, cloud: PlannedCloud, pooled: readonly PlannedNetwork[]): KubeObject {
+  const object = {
+    apiVersion: POOLS,
+    kind: 'BGPAdvertisement',
+    metadata: {
+      name: `bgpadvertisement-${cloud.namespace}`,
+      namespace: plan.from.cluster.metallb.namespace,
+    },
+    spec: {
+      ipAddressPools: pooled.map((network) => network.pool),
+      peers: plan.from.cluster.metallb.peers.map((peer, index) => peerName(plan, peer, index)),
+    },
+  }
+  return labelled(object, { site: plan.site, cloud: cloud.name })
+}
+
+/**
+ * One session per router, whoever announces through it: MetalLB's FRR refuses a second peer with the same address, and
+ * only FRR announces IPv6. So the peers are the site's, and carry the name of its first cloud.
+ */
+export function renderPeers(plan: Plan): readonly KubeObject[] {
+  const { mode, asn, peers, namespace } = plan.from.cluster.metallb
+  if (mode !== 'bgp') return []
+  return peers.map((peer, index) => {
+    const object = {
+      apiVersion: 'metallb.io/v1beta2',
+      kind: 'BGPPeer',
+      metadata: { name: peerName(plan, peer, index), namespace },
+      spec: {
+        myASN: asn ?? peer.asn,
+        peerASN: peer.asn,
+        peerAddress: peer.address,
+        ...(peer.port !== undefined && { peerPort: peer.port }),
+        ...(peer.passwordSecret !== undefined && { passwordSecret: { name: peer.passwordSecret } }),
+        ...(peer.bfdProfile !== undefined && { bfdProfile: peer.bfdProfile }),
+        ...(peer.ebgpMultiHop !== undefined && { ebgpMultiHop: peer.ebgpMultiHop }),
+        ...(peer.nodes.length > 0 && { nodeSelectors: [hostnameIn(peer.nodes)] }),
+      },
+    }
+    return labelled(object, { site: plan.site })
+  })
+}
+
+function hostnameIn(nodes: readonly string[]): unknown {
+  return { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: nodes }] }
+}
+
+function peerName(plan: Plan, peer: BgpPeer, index: number): string {
+  const first = plan.clouds[0]?.namespace ?? plan.site
+  return peer.name ?? `bgp-peer-${first}${index > 0 ? `-${index + 1}` : ''}`
+}
+
+function owner(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): Parameters<typeof labelled>[1] {
+  return { site: plan.site, cloud: cloud.name, network: network.name }
+}

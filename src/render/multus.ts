@@ -1,0 +1,98 @@
+/**
+ * NetworkAttachmentDefinitions: how a cloud's pods get onto its networks, and which addresses whereabouts gives them.
+ *
+ * whereabouts counts by range and `network_name`, not by definition or namespace: so each cloud's networks are named.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { Range } from '../net/range.ts'
+import { gaps } from '../net/range-set.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Route } from '../plan/plan.ts'
+import { labelled } from './labels.ts'
+import { cidrsOf, fromRange, reservedIn, spansOf } from './spans.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export function renderAttachments(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  const attached = cloud.networks.filter((network) => network.attach !== 'none')
+  return attached.flatMap((network) => [
+    definition(plan, cloud, network, network.name, cniConfig(cloud, network)),
+    ...(network.endpoints.length > 0
+      ? [definition(plan, cloud, network, staticName(network), staticConfig(network))]
+      : []),
+  ])
+}
+
+/** The definition for individual endpoints: one network cannot have two ways of giving addresses. */
+export function staticName(network: PlannedNetwork): string {
+  return `${network.name}-static`
+}
+
+function definition(
+  plan: Plan,
+  cloud: PlannedCloud,
+  network: PlannedNetwork,
+  name: string,
+  config: Json,
+): KubeObject {
+  const object = {
+    apiVersion: 'k8s.cni.cncf.io/v1',
+    kind: 'NetworkAttachmentDefinition',
+    metadata: { name, namespace: cloud.namespace },
+    spec: { config: `${JSON.stringify(config, null, 2)}\n` },
+  }
+  return labelled(object, { site: plan.site, cloud: cloud.name, network: network.name })
+}
+
+export function cniConfig(cloud: PlannedCloud, network: PlannedNetwork): Json {
+  return { cniVersion: '0.3.1', name: network.name, ...link(network), ipam: ipam(cloud, network) }
+}
+
+function staticConfig(network: PlannedNetwork): Json {
+  return {
+    cniVersion: '0.3.1',
+    name: staticName(network),
+    ...link(network),
+    capabilities: { ips: true },
+    ipam: { type: 'static' },
+  }
+}
+
+function link(network: PlannedNetwork): Json {
+  if (network.attach === 'bridge') return { type: 'bridge', bridge: network.bridge ?? network.interface }
+  return { type: 'macvlan', master: network.interface }
+}
+
+function ipam(cloud: PlannedCloud, network: PlannedNetwork): Json {
+  const ranges = network.subnets.flatMap(whereaboutsRange)
+  const [only, ...more] = ranges
+  if (!only) return {}
+  return {
+    type: 'whereabouts',
+    // One range in the short form that everybody writes; several mean one address of each.
+    ...(more.length === 0 ? only : { ipRanges: ranges }),
+    ...(network.podRoutes.length > 0 && { routes: network.podRoutes.map(cniRoute) }),
+    network_name: `${cloud.namespace}-${network.name}`,
+  }
+}
+
+function cniRoute({ destination, nexthop }: Route): Json {
+  return { dst: destination, gw: nexthop }
+}
+
+/** From the first to the last address for pods, with everything between that is not theirs excluded. */
+function whereaboutsRange(subnet: PlannedSubnet): readonly Json[] {
+  const spans = spansOf(subnet, 'pods')
+  const [first, last] = [spans[0], spans.at(-1)]
+  if (!first || !last) return []
+  const whole: Range = { family: first.family, first: first.first, last: last.last }
+  const { start, end } = fromRange(whole)
+  const exclude = cidrsOf([...gaps(whole, spans), ...reservedIn(subnet, 'pods')])
+  return [
+    {
+      range: subnet.cidr,
+      range_start: start,
+      range_end: end,
+      ...(exclude.length > 0 && { exclude }),
+    },
+  ]
+}

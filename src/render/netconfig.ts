@@ -1,0 +1,87 @@
+/**
+ * NetConfig: the networks of a cloud's data plane hosts and the addresses that IPSets may take.
+ *
+ * Two forms: today's, and that of 2023, which had its own spelling of names and no `serviceNetwork`.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { RangeSet } from '../net/range-set.ts'
+import { setSize, subtract } from '../net/range-set.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
+import { type Era, eraOf } from '../plan/slots.ts'
+import { labelled } from './labels.ts'
+import { mergeRaw } from './merge.ts'
+import { uniqueRoutes } from './nmstate.ts'
+import { addressesOf, fromRange, reservedIn, spansOf } from './spans.ts'
+
+/** Beyond this, holes in the ranges say it better than a list of addresses. */
+const LISTED = 64n
+
+export function renderNetConfig(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  const era = eraOf(plan.slots)
+  const networks = cloud.networks.filter(hasHosts).map((network) => networkOf(network, era))
+  if (networks.length === 0) return []
+  const object = {
+    apiVersion: 'network.openstack.org/v1beta1',
+    kind: 'NetConfig',
+    metadata: { name: 'netconfig', namespace: cloud.namespace },
+    spec: mergeRaw({ networks }, cloud.from.file.overrides?.netConfig),
+  }
+  return [labelled(object, { site: plan.site, cloud: cloud.name })]
+}
+
+function hasHosts(network: PlannedNetwork): boolean {
+  return network.subnets.some((subnet) => subnet.spans.some((span) => span.role === 'hosts'))
+}
+
+function networkOf(network: PlannedNetwork, era: Era): unknown {
+  const subnets = network.subnets.filter((subnet) => subnet.spans.some((span) => span.role === 'hosts'))
+  return {
+    name: networkName(network.name, era),
+    dnsDomain: network.dnsDomain,
+    mtu: network.mtu,
+    subnets: subnets.map((subnet) => subnetOf(network, subnet)),
+  }
+}
+
+const namesOf2023: Readonly<Record<string, string>> = {
+  ctlplane: 'CtlPlane',
+  internalapi: 'InternalApi',
+  storagemgmt: 'StorageMgmt',
+}
+
+export function networkName(name: string, era: Era): string {
+  if (era === 'today') return name
+  return namesOf2023[name] ?? `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
+}
+
+function subnetOf(network: PlannedNetwork, subnet: PlannedSubnet): unknown {
+  const vlan = subnet.vlan ?? network.vlan
+  const sameFamily = network.routes.filter((route) => route.nexthop.includes(':') === (subnet.family === 6))
+  const routes = uniqueRoutes([...subnet.routes, ...sameFamily])
+  const { ranges, excluded } = allocation(subnet)
+  return {
+    name: subnet.name,
+    cidr: subnet.cidr,
+    ...(subnet.dnsDomain !== undefined && { dnsDomain: subnet.dnsDomain }),
+    ...(vlan !== undefined && { vlan }),
+    ...(subnet.gateway !== undefined && { gateway: subnet.gateway }),
+    allocationRanges: ranges.map(fromRange),
+    ...(excluded.length > 0 && { excludeAddresses: excluded }),
+    ...(routes.length > 0 && {
+      routes: routes.map(({ destination, nexthop }) => ({ destination, nexthop })),
+    }),
+  }
+}
+
+/** NetConfig excludes single addresses only: few are listed, many become holes. */
+function allocation(subnet: PlannedSubnet): {
+  readonly ranges: RangeSet
+  readonly excluded: readonly string[]
+} {
+  const spans = spansOf(subnet, 'hosts')
+  const reserved = reservedIn(subnet, 'hosts')
+  if (setSize(reserved) <= LISTED) return { ranges: spans, excluded: addressesOf(reserved) }
+  const parts = subtract(spans, reserved)
+  // A range of one address is refused by NetConfig's webhook: such a rest is left out.
+  return { ranges: parts.filter(({ first, last }) => first < last), excluded: [] }
+}

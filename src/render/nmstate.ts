@@ -1,0 +1,254 @@
+/**
+ * Node networking: NodeNetworkConfigurationPolicies, up and absent.
+ *
+ * It belongs to the whole site. What several clouds stand on (bonds, NICs, shared segments) is one base policy per
+ * node; what one cloud alone uses is that cloud's own policy per node, so that a cloud comes and goes without touching
+ * anybody's addresses.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, Route, Segment } from '../plan/plan.ts'
+import type { Bond, ClusterNode } from '../site/site.ts'
+import { labelled } from './labels.ts'
+import { prefixOf } from './spans.ts'
+
+/** A network on a node, with the cloud that it is of. */
+interface Tenancy {
+  readonly cloud: PlannedCloud
+  readonly network: PlannedNetwork
+}
+
+type Interface = Readonly<Record<string, unknown>>
+
+export interface DesiredState {
+  readonly interfaces: readonly Interface[]
+  readonly routes?: { readonly config: readonly unknown[] }
+}
+
+/** Who stands on which segment: found once, because looking it up for each cloud would cost clouds times clouds. */
+export interface SegmentIndex {
+  /** By segment. */
+  readonly tenancies: ReadonlyMap<string, readonly Tenancy[]>
+  /** Segments that one cloud alone stands on, by cloud. */
+  readonly own: ReadonlyMap<string, readonly Segment[]>
+  readonly shared: readonly Segment[]
+}
+
+export function indexSegments(plan: Plan): SegmentIndex {
+  const tenancies = new Map<string, Tenancy[]>()
+  for (const cloud of plan.clouds) {
+    for (const network of cloud.networks) {
+      if (network.segment === undefined) continue
+      const on = tenancies.get(network.segment)
+      if (on) on.push({ cloud, network })
+      else tenancies.set(network.segment, [{ cloud, network }])
+    }
+  }
+  const own = new Map<string, Segment[]>(plan.clouds.map(({ name }) => [name, []]))
+  const shared: Segment[] = []
+  for (const segment of plan.segments) {
+    const on = tenancies.get(segment.id) ?? []
+    const clouds = new Set(on.map(({ cloud }) => cloud.name))
+    if (clouds.size > 1) shared.push(segment)
+    else for (const cloud of clouds) own.get(cloud)?.push(segment)
+  }
+  return { tenancies, own, shared }
+}
+
+/** Bonds, NICs and what several clouds share, once per node. */
+export function renderBasePolicies(plan: Plan, index = indexSegments(plan)): readonly KubeObject[] {
+  return policies(plan, undefined, (node) => baseState(plan, node, index))
+}
+
+/** What one cloud alone uses, once per node. */
+export function renderCloudPolicies(
+  plan: Plan,
+  cloud: PlannedCloud,
+  index = indexSegments(plan),
+): readonly KubeObject[] {
+  const own = index.own.get(cloud.name) ?? []
+  return policies(plan, cloud, (node) => stateOf(plan, node, own, index))
+}
+
+/** The teardown form of a cloud's policies: what they made goes, and nothing of the base. */
+export function renderAbsentCloudPolicies(
+  plan: Plan,
+  cloud: PlannedCloud,
+  index = indexSegments(plan),
+): readonly KubeObject[] {
+  const own = index.own.get(cloud.name) ?? []
+  return policies(plan, cloud, (node) => ({ interfaces: absentInterfaces(plan, node, own, index) }))
+}
+
+/** The teardown form of the base policies, for when no cloud is left. NICs stay: they are the machine's. */
+export function renderAbsentBasePolicies(plan: Plan, index = indexSegments(plan)): readonly KubeObject[] {
+  const bonds = plan.from.cluster.bonds.map(({ name }) => absent(name, 'bond'))
+  return policies(plan, undefined, (node) => ({
+    interfaces: [...absentInterfaces(plan, node, index.shared, index), ...bonds],
+  }))
+}
+
+function policies(
+  plan: Plan,
+  cloud: PlannedCloud | undefined,
+  desired: (node: ClusterNode) => DesiredState,
+): readonly KubeObject[] {
+  const { nodes, maxUnavailable } = plan.from.cluster
+  return nodes.flatMap((node) => {
+    const desiredState = desired(node)
+    if (desiredState.interfaces.length === 0) return []
+    const policy: KubeObject = {
+      apiVersion: 'nmstate.io/v1',
+      kind: 'NodeNetworkConfigurationPolicy',
+      metadata: { name: policyName(node.name, cloud) },
+      spec: {
+        nodeSelector: { 'kubernetes.io/hostname': node.name },
+        ...(maxUnavailable !== undefined && { maxUnavailable }),
+        desiredState,
+      },
+    }
+    return [labelled(policy, { site: plan.site, ...(cloud && { cloud: cloud.name }) })]
+  })
+}
+
+export function policyName(node: string, cloud?: PlannedCloud): string {
+  return `${cloud ? cloud.namespace : 'stackloom-base'}-${node}`
+}
+
+function baseState(plan: Plan, node: ClusterNode, index: SegmentIndex): DesiredState {
+  const shared = stateOf(plan, node, index.shared, index)
+  const named = new Set(shared.interfaces.map((one) => one['name']))
+  const bonds = plan.from.cluster.bonds
+  const nics = Object.entries(node.nics)
+    .filter(([role, nic]) => carries(plan, role) && !named.has(nic))
+    .map(([role, nic]) => nicInterface(plan, nic, role, bonds))
+  const ports = bonds.flatMap((bond) =>
+    bond.ports.map((port) => ({ name: port, type: 'ethernet', state: 'up' })),
+  )
+  return { ...shared, interfaces: [...ports, ...nics, ...shared.interfaces] }
+}
+
+function carries(plan: Plan, role: string): boolean {
+  return plan.segments.some((segment) => segment.nic === role)
+}
+
+/** A NIC as wide as the widest segment on it; its addresses are not ours, so they are not mentioned. */
+function nicInterface(plan: Plan, nic: string, role: string, bonds: readonly Bond[]): Interface {
+  const mtu = Math.max(
+    ...plan.segments.filter((segment) => segment.nic === role).map((segment) => segment.mtu),
+  )
+  const bond = bonds.find(({ name }) => name === nic)
+  if (!bond) return { name: nic, type: 'ethernet', state: 'up', mtu }
+  const { mode, ports, options } = bond
+  return {
+    name: nic,
+    type: 'bond',
+    state: 'up',
+    mtu: Math.max(mtu, bond.mtu ?? 0),
+    'link-aggregation': { mode, port: ports, ...(Object.keys(options).length > 0 && { options }) },
+  }
+}
+
+function stateOf(
+  plan: Plan,
+  node: ClusterNode,
+  segments: readonly Segment[],
+  { tenancies }: SegmentIndex,
+): DesiredState {
+  const interfaces: Interface[] = []
+  const routes: unknown[] = []
+  for (const segment of segments) {
+    const on = tenancies.get(segment.id) ?? []
+    interfaces.push(...interfacesOf(plan, node, segment, on))
+    routes.push(...on.flatMap(({ network }) => routesOf(network, addressedInterface(node, segment))))
+  }
+  return { interfaces, ...(routes.length > 0 && { routes: { config: routes } }) }
+}
+
+function interfacesOf(
+  plan: Plan,
+  node: ClusterNode,
+  segment: Segment,
+  tenancies: readonly Tenancy[],
+): readonly Interface[] {
+  const base = node.nics[segment.nic]
+  if (base === undefined) return []
+  const carrier = segment.vlan === undefined ? base : segment.interface
+  const addresses = addressing(node, tenancies)
+  const tagged = segment.vlan !== undefined
+  const vlan = { 'base-iface': base, id: segment.vlan, 'reorder-headers': true }
+  const common = { state: 'up', mtu: segment.mtu }
+  const description = describe(tenancies)
+  if (segment.bridge !== undefined) {
+    return [
+      ...(tagged ? [{ name: carrier, description, type: 'vlan', ...common, vlan, ...noAddresses }] : []),
+      {
+        name: segment.bridge,
+        description,
+        type: 'linux-bridge',
+        ...common,
+        bridge: {
+          options: { stp: { enabled: false } },
+          port: [{ name: carrier, ...(!tagged && { vlan: {} }) }],
+        },
+        ...addresses,
+      },
+    ]
+  }
+  if (tagged) return [{ name: carrier, description, type: 'vlan', ...common, vlan, ...addresses }]
+  return [{ ...nicInterface(plan, base, segment.nic, plan.from.cluster.bonds), description, ...addresses }]
+}
+
+function describe(tenancies: readonly Tenancy[]): string {
+  return tenancies.map(({ cloud, network }) => `${cloud.name} ${network.name}`).join(', ')
+}
+
+const noAddresses = { ipv4: { enabled: false }, ipv6: { enabled: false } }
+
+/** Every address that this node has on a segment, of all clouds on it. */
+function addressing(node: ClusterNode, tenancies: readonly Tenancy[]): Interface {
+  const own = tenancies.flatMap(({ network }) =>
+    network.nodes
+      .filter(({ name }) => name === node.name)
+      .map(({ address: ip }) => ({ ip, 'prefix-length': prefixOf(network, ip) })),
+  )
+  const four = own.filter(({ ip }) => !ip.includes(':'))
+  const six = own.filter(({ ip }) => ip.includes(':'))
+  return {
+    ipv4: four.length > 0 ? { enabled: true, dhcp: false, address: four } : { enabled: false },
+    ipv6: six.length > 0 ? { enabled: true, dhcp: false, autoconf: false, address: six } : { enabled: false },
+  }
+}
+
+/** Where the addresses are: the bridge if there is one. */
+function addressedInterface(node: ClusterNode, segment: Segment): string {
+  return segment.bridge ?? (segment.vlan === undefined ? (node.nics[segment.nic] ?? '') : segment.interface)
+}
+
+function routesOf(network: PlannedNetwork, nextHop: string): readonly unknown[] {
+  const subnetRoutes = network.subnets.flatMap((subnet) => subnet.routes)
+  return uniqueRoutes([...network.routes, ...subnetRoutes]).map(({ destination, nexthop }) => ({
+    destination,
+    'next-hop-address': nexthop,
+    'next-hop-interface': nextHop,
+  }))
+}
+
+export function uniqueRoutes(routes: readonly Route[]): readonly Route[] {
+  return [...new Map(routes.map((route) => [`${route.destination} ${route.nexthop}`, route])).values()]
+}
+
+/** Bridges before the VLANs below them; a NIC is never removed, it only loses what we gave it. */
+function absentInterfaces(
+  plan: Plan,
+  node: ClusterNode,
+  segments: readonly Segment[],
+  index: SegmentIndex,
+): readonly Interface[] {
+  const made = stateOf(plan, node, segments, index).interfaces
+  const removable = made.filter(({ type }) => type === 'vlan' || type === 'linux-bridge')
+  return removable.map(({ name, type }) => absent(name as string, type as string)).reverse()
+}
+
+function absent(name: string, type: string): Interface {
+  return { name, type, state: 'absent' }
+}

@@ -1,0 +1,71 @@
+/**
+ * How a running sandbox is spoken to: one JSON line asks, one JSON line answers, over a socket in its folder.
+ */
+
+import { connect, createServer, type Server } from 'node:net'
+import { createInterface } from 'node:readline'
+import { reasonOf } from '../errors/failure.ts'
+import type { SupervisorStatus } from './mission.ts'
+
+export type ControlRequest =
+  | { readonly do: 'status' }
+  | { readonly do: 'stop' }
+  /** Ends a task with SIGKILL; it stays down until it is started again. */
+  | { readonly do: 'kill'; readonly task: string }
+  /** Starts a task that is down, and waits until it is ready. */
+  | { readonly do: 'start'; readonly task: string }
+  /** Connections to this port of the sandbox's loopback go to that socket. */
+  | { readonly do: 'expose'; readonly port: number; readonly socket: string }
+
+export type ControlAnswer =
+  | { readonly kind: 'done'; readonly status: SupervisorStatus }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+export class ControlError extends Error {
+  override readonly name = 'ControlError'
+}
+
+/** Nobody listens: the sandbox is not running. */
+export async function ask(
+  socketPath: string,
+  request: ControlRequest,
+  timeoutMs = 30_000,
+): Promise<SupervisorStatus> {
+  const line = await new Promise<string>((resolve, reject) => {
+    const socket = connect(socketPath)
+    socket.setTimeout(timeoutMs, () => socket.destroy(new ControlError(`no answer in ${timeoutMs} ms`)))
+    socket.once('error', reject)
+    socket.once('connect', () => socket.write(`${JSON.stringify(request)}\n`))
+    const lines = createInterface({ input: socket })
+    lines.once('line', (text) => {
+      resolve(text)
+      socket.destroy()
+    })
+    lines.once('close', () => reject(new ControlError('the connection was closed without an answer')))
+    lines.on('error', () => undefined)
+  })
+  const answer = JSON.parse(line) as ControlAnswer
+  if (answer.kind === 'refused') throw new ControlError(answer.reason)
+  return answer.status
+}
+
+/** Whether an error of `ask` means that there is no supervisor. */
+export function isNotRunning(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code
+  return code === 'ENOENT' || code === 'ECONNREFUSED'
+}
+
+export function serveControl(answer: (request: ControlRequest) => Promise<SupervisorStatus>): Server {
+  return createServer((socket) => {
+    socket.on('error', () => undefined)
+    createInterface({ input: socket }).on('line', (line) => {
+      const reply = (value: ControlAnswer): void => void socket.write(`${JSON.stringify(value)}\n`)
+      Promise.resolve()
+        .then(() => answer(JSON.parse(line) as ControlRequest))
+        .then(
+          (status) => reply({ kind: 'done', status }),
+          (error: unknown) => reply({ kind: 'refused', reason: reasonOf(error) }),
+        )
+    })
+  })
+}

@@ -1,0 +1,47 @@
+/**
+ * Connections carried from one network to another: a listening socket belongs to the namespace in which it was
+ * made, whoever accepts on it, and a socket with a path belongs to none.
+ */
+import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net'
+
+export interface Forwarder {
+  readonly close: () => void
+}
+
+export type ListenAt =
+  | { readonly fd: number }
+  | { readonly path: string }
+  | { readonly port: number; readonly host: string }
+
+/** Everything that comes in goes on to the target, both ways, until either side ends. */
+export function forward(listenAt: ListenAt, target: NetConnectOpts): Promise<Forwarder> {
+  const open = new Set<Socket>()
+  const server: Server = createServer({ allowHalfOpen: true, noDelay: true }, (inner) => {
+    const outer = connect({ ...target, allowHalfOpen: true, noDelay: true } as NetConnectOpts)
+    join(inner, outer)
+    join(outer, inner)
+    for (const socket of [inner, outer]) {
+      open.add(socket)
+      socket.once('close', () => open.delete(socket))
+    }
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(listenAt, () => {
+      server.off('error', reject)
+      resolve({
+        close: () => {
+          server.close()
+          for (const socket of open) socket.destroy()
+        },
+      })
+    })
+  })
+}
+
+/** A connection that breaks on one side breaks on the other: a client must not wait for a dead server. */
+function join(from: Socket, to: Socket): void {
+  from.pipe(to)
+  from.once('error', () => to.resetAndDestroy())
+  from.once('close', () => to.destroySoon())
+}

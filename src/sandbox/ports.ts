@@ -1,0 +1,67 @@
+/** Ports: inside a network namespace the usual ones, outside whatever is free. */
+import { createServer } from 'node:net'
+
+export interface Ports {
+  readonly etcd: number
+  readonly etcdPeer: number
+  readonly api: number
+  readonly controllerManager: number
+  readonly metallb: number
+  readonly metallbWebhookMetrics: number
+}
+
+/** MetalLB's admission has no flag for it. */
+export const METALLB_WEBHOOK_PORT = 9443
+
+/** Nobody else is in there. */
+export const namespacePorts: Ports = {
+  etcd: 2379,
+  etcdPeer: 2380,
+  api: 6443,
+  controllerManager: 10257,
+  metallb: 7472,
+  metallbWebhookMetrics: 7473,
+}
+
+/** Free ports of loopback, all different. Somebody may still be quicker: then the program says so. */
+export async function freePorts(api: number): Promise<Ports> {
+  const servers = await Promise.all(Array.from({ length: 5 }, () => listen(0, '127.0.0.1')))
+  const [etcd = 0, etcdPeer = 0, controllerManager = 0, metallb = 0, metallbWebhookMetrics = 0] = servers.map(
+    (server) => server.port,
+  )
+  await Promise.all(servers.map((server) => server.close()))
+  return { api, etcd, etcdPeer, controllerManager, metallb, metallbWebhookMetrics }
+}
+
+export interface Listener {
+  readonly port: number
+  /** For a child process to inherit. */
+  readonly fd: number
+  readonly close: () => Promise<void>
+}
+
+/** Listens without accepting; throws EADDRINUSE when the port is taken. */
+export function listen(port: number, host: string): Promise<Listener> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      const address = server.address()
+      const { fd } = (server as unknown as { readonly _handle: { readonly fd: number } })._handle
+      resolve({
+        port: typeof address === 'object' && address ? address.port : port,
+        fd,
+        close: () => new Promise((done) => void server.close(() => done())),
+      })
+    })
+  })
+}
+
+export async function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  try {
+    await (await listen(port, host)).close()
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Prepared data: the store of a cluster that already holds a CRD set, made once and copied for every new sandbox.
+ *
+ * The CRDs go in by our own client, by server-side apply, into a real API server.
+ */
+import { createHash } from 'node:crypto'
+import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import type { Condition, KubeObject } from '../api/object.ts'
+import { finding } from '../errors/finding.ts'
+import { damagedCache } from '../errors/sandbox.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { FIELD_MANAGER } from './admission.ts'
+import { type BuildContext, ensurePrograms } from './build/ensure.ts'
+import { asDiskFull, inspect, publish } from './build/store.ts'
+import { ask } from './control.ts'
+import type { CrdCollection } from './crds/sets.ts'
+import { type SandboxFolder, sandboxFolder } from './folder.ts'
+import { takeLock } from './lock.ts'
+import { connected, type RaiseContext, raise } from './raise.ts'
+import { METALLB_NAMESPACE, programsOf } from './roster.ts'
+
+/** Raise when what is prepared changes. */
+const PREPARATION = 1
+
+const AT_ONCE = 4
+
+export type PrepareContext = BuildContext & RaiseContext
+
+/** The folder of prepared data for a set of CRDs. */
+export async function ensurePrepared(collection: CrdCollection, context: PrepareContext): Promise<string> {
+  const { places, say, signal } = context
+  const programs = await ensurePrograms(programsOf.core, context)
+  const shelf = path.join(places.cache, 'prepared')
+  const key = createHash('sha256')
+    .update(JSON.stringify([PREPARATION, collection.key, programs]))
+    .digest('hex')
+  const folder = path.join(shelf, `${collection.set}-${key.slice(0, 16)}`)
+  if ((await inspect(folder)).kind === 'whole') return folder
+  const lock = await takeLock([`prepare ${folder}`], {
+    ...(signal && { signal }),
+    onWait: () => say({ kind: 'progress', text: 'another process prepares the same data: waiting for it' }),
+  })
+  try {
+    const state = await inspect(folder)
+    if (state.kind === 'whole') return folder
+    if (state.kind === 'damaged') {
+      const facts = { what: 'the prepared data', folder: shelf, reason: state.reason }
+      say({ kind: 'finding', finding: finding(damagedCache, facts) })
+    }
+    await prepare(folder, collection, context)
+    return folder
+  } finally {
+    await lock.release()
+  }
+}
+
+async function prepare(target: string, { set, crds }: CrdCollection, context: PrepareContext): Promise<void> {
+  const shelf = path.dirname(target)
+  const root = await mkdir(shelf, { recursive: true })
+    .then(() => mkdtemp(path.join(shelf, '.raising-')))
+    .catch((error: unknown) => {
+      throw asDiskFull(error, shelf, 'preparing data')
+    })
+  const folder = sandboxFolder(root)
+  try {
+    const programs = await ensurePrograms(programsOf.core, context)
+    const port = { number: 0, fixed: false }
+    await raise(
+      { name: 'preparation', folder, programs, parts: [], netns: false, ephemeral: true, port },
+      context,
+    )
+    await connected(folder, context, ({ client }) => install(client, crds, set, context))
+    await publish(target, async (aside) => {
+      // The folder of an ephemeral supervisor goes with it, so the data is taken out first, when all is written.
+      await ask(folder.control, { do: 'kill', task: 'kube-apiserver' })
+      await ask(folder.control, { do: 'kill', task: 'etcd' })
+      await cp(folder.etcd, path.join(aside, 'etcd'), { recursive: true })
+    })
+    await ask(folder.control, { do: 'stop' })
+  } finally {
+    await rm(root, { recursive: true, force: true })
+  }
+}
+
+async function install(
+  client: KubeClient,
+  crds: readonly KubeObject[],
+  set: string,
+  { say, signal }: PrepareContext,
+): Promise<void> {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: METALLB_NAMESPACE } }
+  await client.apply(namespace, { fieldManager: FIELD_MANAGER })
+  const queue = [...crds]
+  let done = 0
+  const worker = async (): Promise<void> => {
+    for (let crd = queue.shift(); crd; crd = queue.shift()) {
+      signal?.throwIfAborted()
+      await client.apply(crd, { fieldManager: FIELD_MANAGER })
+      done += 1
+      say({ kind: 'progress', text: `installing the CRDs of set ${set}`, done, total: crds.length })
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await untilEstablished(client, crds)
+}
+
+/** Accepted is not served: a name clash shows only in the status. */
+async function untilEstablished(client: KubeClient, crds: readonly KubeObject[]): Promise<void> {
+  const kind = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }
+  const wanted = new Set(crds.map((crd) => crd.metadata.name))
+  for (;;) {
+    const { items } = await client.list(kind)
+    const established = items.filter((crd) => wanted.has(crd.metadata.name) && isEstablished(crd))
+    if (established.length === wanted.size) return
+    const refused = items.flatMap((crd) => refusalOf(crd) ?? [])
+    if (refused.length > 0) throw new Error(refused.join('; '))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+function conditionsOf(crd: KubeObject): readonly Condition[] {
+  return (crd['status'] as { readonly conditions?: readonly Condition[] } | undefined)?.conditions ?? []
+}
+
+function isEstablished(crd: KubeObject): boolean {
+  return conditionsOf(crd).some(({ type, status }) => type === 'Established' && status === 'True')
+}
+
+function refusalOf(crd: KubeObject): string | undefined {
+  const refused = conditionsOf(crd).find(({ type, status }) => type === 'NamesAccepted' && status === 'False')
+  return refused && `${crd.metadata.name}: ${refused.message}`
+}
+
+/** Copies prepared data to where a new sandbox keeps its own; whole, or not at all. */
+export async function copyPrepared(prepared: string, folder: SandboxFolder): Promise<void> {
+  const aside = `${folder.etcd}.new`
+  try {
+    await mkdir(folder.root, { recursive: true, mode: 0o700 })
+    await rm(aside, { recursive: true, force: true })
+    await cp(path.join(prepared, 'etcd'), aside, { recursive: true })
+    await rename(aside, folder.etcd)
+  } catch (error) {
+    await rm(aside, { recursive: true, force: true })
+    throw asDiskFull(error, folder.root, 'copying prepared data')
+  }
+}

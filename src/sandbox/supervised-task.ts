@@ -1,0 +1,136 @@
+/**
+ * One program under supervision: started, probed until ready, restarted when it crashes, held down when told.
+ */
+import { closeSync, openSync, renameSync, statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describeEnding, programOf, type Running, startProcess } from '../exec/process.ts'
+import type { Task, TaskState, TaskStatus } from './mission.ts'
+import { type Look, prober } from './probe.ts'
+
+export interface TaskContext {
+  readonly pki: string
+  readonly wrapper: readonly string[]
+  readonly graceMs: number
+  readonly log: string
+  readonly say: (text: string) => void
+  readonly probeEveryMs?: number
+  readonly restartAfterMs?: number
+}
+
+export interface SupervisedTask {
+  readonly status: () => TaskStatus
+  /** Starts it and waits until it is ready; throws with the reason when it ends before, or takes too long. */
+  readonly start: () => Promise<void>
+  /** Ends it for good, or until `start`. */
+  readonly stop: () => Promise<void>
+  /** The same with SIGKILL. */
+  readonly kill: () => Promise<void>
+}
+
+const LONGEST_RESTART_MS = 10_000
+const LARGEST_LOG = 20 * 1024 * 1024
+
+export function supervisedTask(task: Task, context: TaskContext): SupervisedTask {
+  const { probeEveryMs = 50, restartAfterMs = 300 } = context
+  let state: TaskState = 'waiting'
+  let running: Running | undefined
+  let restarts = 0
+  let wanted = false
+
+  const launch = (): Running => {
+    const program = programOf([...context.wrapper, task.file, ...task.args])
+    keepLogSmall(context.log)
+    const log = openSync(context.log, 'a', 0o600)
+    try {
+      return startProcess(
+        { ...program, ...(task.env && { env: task.env }) },
+        { logTo: log, graceMs: context.graceMs },
+      )
+    } finally {
+      closeSync(log)
+    }
+  }
+
+  const untilReady = async (look: Look, current: Running): Promise<void> => {
+    let ended: string | undefined
+    void current.ended.then((ending) => {
+      ended = describeEnding(ending)
+    })
+    const deadline = performance.now() + task.readyMs
+    for (let seen = await look(); ; seen = await look()) {
+      // An answer counts only while the program runs: somebody else may listen on its port.
+      if (ended) throw new Error(ended)
+      if (!seen) return
+      if (performance.now() > deadline)
+        throw new Error(`was not ready after ${task.readyMs / 1000} s: ${seen}`)
+      await sleep(probeEveryMs)
+    }
+  }
+
+  const attempt = async (): Promise<void> => {
+    state = 'starting'
+    const current = launch()
+    running = current
+    await untilReady(await prober(task.probe, context.pki), current)
+    if (running === current && wanted) state = 'ready'
+    void current.ended.then((ending) => {
+      if (running !== current || !wanted) return
+      context.say(`${task.name} ${describeEnding(ending)}; it is started again`)
+      void revive()
+    })
+  }
+
+  const revive = async (): Promise<void> => {
+    for (let delay = restartAfterMs; wanted; delay = Math.min(delay * 2, LONGEST_RESTART_MS)) {
+      state = 'crashed'
+      await sleep(delay)
+      if (!wanted) return
+      restarts += 1
+      try {
+        await attempt()
+        return
+      } catch (error) {
+        context.say(`${task.name} ${(error as Error).message}`)
+        await running?.stop()
+      }
+    }
+  }
+
+  const end = async (how: (current: Running) => Promise<unknown>): Promise<void> => {
+    wanted = false
+    if (running) await how(running)
+    running = undefined
+    state = 'down'
+  }
+
+  return {
+    status: () => ({
+      name: task.name,
+      state,
+      restarts,
+      ...(running?.pid !== undefined && { pid: running.pid }),
+    }),
+    start: async () => {
+      if (wanted) return
+      wanted = true
+      try {
+        await attempt()
+      } catch (error) {
+        await end((current) => current.stop())
+        throw error
+      }
+    },
+    stop: () => end((current) => current.stop()),
+    kill: () =>
+      end((current) => {
+        current.kill('SIGKILL')
+        return current.ended
+      }),
+  }
+}
+
+/** One log before this one is kept, no more. */
+function keepLogSmall(file: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size > LARGEST_LOG) renameSync(file, `${file}.previous`)
+}

@@ -1,0 +1,146 @@
+/**
+ * The supervisor: one process per running sandbox that starts its programs in order, keeps them running, and
+ * ends them. Its programs end with it, and an ephemeral one ends with its parent, whatever ends that.
+ *
+ * Runs processes; knows no Kubernetes.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { reasonOf } from '../errors/failure.ts'
+import { type ControlRequest, serveControl } from './control.ts'
+import { logFile, type SandboxFolder } from './folder.ts'
+import { type Forwarder, forward } from './forward.ts'
+import type { Mission, MissionFailure, SupervisorStatus } from './mission.ts'
+import { type SupervisedTask, supervisedTask } from './supervised-task.ts'
+
+/** What the supervisor tells its launcher on standard output, once. */
+export type Outcome = { readonly kind: 'ready' } | ({ readonly kind: 'failed' } & MissionFailure)
+
+/** The listening socket that a launcher outside the namespace hands down. */
+export const HANDED_DOWN_FD = 3
+
+const LOG_LINES = 12
+
+export async function supervise(folder: SandboxFolder): Promise<void> {
+  const mission = JSON.parse(await readFile(folder.mission, 'utf8')) as Mission
+  const say = (text: string): void => void process.stderr.write(`${new Date().toISOString()} ${text}\n`)
+  const tasks = new Map<string, SupervisedTask>(
+    mission.tasks.map((task) => [
+      task.name,
+      supervisedTask(task, { ...mission, say, log: logFile(folder, task.name) }),
+    ]),
+  )
+  const forwarders: Forwarder[] = []
+  let ready = false
+  const status = (): SupervisorStatus => ({
+    pid: process.pid,
+    ready,
+    tasks: [...tasks.values()].map((task) => task.status()),
+  })
+
+  const stopAll = async (): Promise<void> => {
+    ready = false
+    // The store goes last: the others write to it until their end.
+    for (const task of [...tasks.values()].reverse()) await task.stop()
+  }
+  const leave = (code: number): never => {
+    for (const task of tasks.values()) void task.kill()
+    control.close()
+    rmSync(folder.control, { force: true })
+    if (mission.ephemeral) rmSync(folder.root, { recursive: true, force: true })
+    process.exit(code)
+  }
+  const named = (name: string): SupervisedTask => {
+    const task = tasks.get(name)
+    if (!task) throw new Error(`there is no ${name} here; there are: ${[...tasks.keys()].join(', ')}`)
+    return task
+  }
+  const obey = async (request: ControlRequest): Promise<SupervisorStatus> => {
+    if (request.do === 'stop') {
+      await stopAll()
+      setImmediate(() => setTimeout(() => leave(0), 10))
+    }
+    if (request.do === 'kill') await named(request.task).kill()
+    if (request.do === 'start') await named(request.task).start()
+    if (request.do === 'expose') {
+      forwarders.push(await forward({ port: request.port, host: '127.0.0.1' }, { path: request.socket }))
+    }
+    return status()
+  }
+
+  const control = serveControl(obey)
+  rmSync(folder.control, { force: true })
+  control.listen(folder.control)
+  if (mission.ephemeral) {
+    // The parent holds the other end of this pipe; the kernel closes it when the parent is gone.
+    process.stdin.resume().once('close', () => leave(0))
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void stopAll().then(() => leave(0)))
+  }
+  process.once('uncaughtException', (error) => {
+    say(`the supervisor fails: ${error.stack}`)
+    leave(1)
+  })
+
+  rmSync(folder.failure, { force: true })
+  try {
+    if (mission.forwardTo !== undefined) {
+      const target = { port: mission.forwardTo, host: '127.0.0.1' }
+      forwarders.push(await forward({ fd: HANDED_DOWN_FD }, target))
+    }
+    await startAll(mission, tasks)
+    ready = true
+    tell({ kind: 'ready' })
+  } catch (error) {
+    const failed = error instanceof TaskError ? error.task : 'the supervisor'
+    const found: MissionFailure = { task: failed, reason: reasonOf(error), log: lastOf(folder, failed) }
+    writeFileSync(folder.failure, JSON.stringify(found))
+    await stopAll()
+    tell({ kind: 'failed', ...found })
+    setTimeout(() => leave(1), 50)
+  }
+}
+
+class TaskError extends Error {
+  readonly task: string
+
+  constructor(task: string, cause: unknown) {
+    super(reasonOf(cause))
+    this.task = task
+  }
+}
+
+/** Every task as soon as those before it are ready. */
+async function startAll(mission: Mission, tasks: ReadonlyMap<string, SupervisedTask>): Promise<void> {
+  const started = new Map<string, Promise<void>>()
+  for (const task of mission.tasks) {
+    const before = task.after.map((name) => started.get(name) ?? Promise.resolve())
+    started.set(
+      task.name,
+      Promise.all(before).then(async () => {
+        await tasks
+          .get(task.name)
+          ?.start()
+          .catch((cause: unknown) => {
+            throw new TaskError(task.name, cause)
+          })
+      }),
+    )
+  }
+  await Promise.all(started.values())
+}
+
+/** Only the first word is read; a launcher that has gone since is no failure. */
+function tell(outcome: Outcome): void {
+  process.stdout.on('error', () => undefined)
+  process.stdout.write(`${JSON.stringify(outcome)}\n`)
+}
+
+function lastOf(folder: SandboxFolder, task: string): string {
+  try {
+    return readFileSync(logFile(folder, task), 'utf8').trimEnd().split('\n').slice(-LOG_LINES).join('\n')
+  } catch {
+    return ''
+  }
+}

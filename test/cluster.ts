@@ -1,0 +1,197 @@
+/**
+ * The one way in which a test gets a cluster: a sandbox of its own for each test file, from prepared data, in a
+ * network namespace, gone with the test process whatever ends it. At most two run at once on this machine.
+ *
+ *     const cluster = useCluster({ crds: 'today' })
+ *     it('…', async () => { await cluster.client.apply(…) })
+ */
+import { mkdtemp } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { runProcess } from '../src/exec/process.ts'
+import type { KubeClient } from '../src/kube/client.ts'
+import { type Connection, connect } from '../src/kube/connect.ts'
+import { ensurePrograms } from '../src/sandbox/build/ensure.ts'
+import { ask } from '../src/sandbox/control.ts'
+import { type CrdSet, ensureCrds } from '../src/sandbox/crds/sets.ts'
+import { logFile, type SandboxFolder, sandboxFolder, socketPath } from '../src/sandbox/folder.ts'
+import { type Forwarder, forward } from '../src/sandbox/forward.ts'
+import { enterCommand, namespaceRefusal } from '../src/sandbox/launch.ts'
+import { type Lock, takeLock } from '../src/sandbox/lock.ts'
+import { copyPrepared, ensurePrepared } from '../src/sandbox/prepare.ts'
+import { raise, removeFolder } from '../src/sandbox/raise.ts'
+import { programsOf } from '../src/sandbox/roster.ts'
+import type { SandboxContext } from '../src/sandbox/sandbox.ts'
+import type { Part } from '../src/sandbox/settings.ts'
+import { sandboxContext } from './sandbox-context.ts'
+
+export interface ClusterOptions {
+  /** Which CRDs it holds; MetalLB's are always there. */
+  readonly crds?: CrdSet
+  /** A network namespace of its own (the default). Without one MetalLB's admission may be missing. */
+  readonly netns?: boolean
+  /** The MetalLB controller and its admission: about one second more. */
+  readonly metallb?: boolean
+  /** Garbage collection, namespace deletion, service accounts: about one second more. */
+  readonly controllerManager?: boolean
+}
+
+/** The programs that a test may kill and start. */
+export type ClusterProgram =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'metallb-controller'
+  | 'metallb-webhooks'
+
+export interface Cluster {
+  readonly client: KubeClient
+  readonly connection: Connection
+  /** Path of an admin kubeconfig that works from this process. */
+  readonly kubeconfig: string
+  readonly server: string
+  /** SIGKILL; it stays down until `start`. */
+  readonly kill: (program: ClusterProgram) => Promise<void>
+  /** Starts what was killed, on the same data, and waits until it is ready. */
+  readonly start: (program: ClusterProgram) => Promise<void>
+  /** `kill` and `start`. */
+  readonly restart: (program: ClusterProgram) => Promise<void>
+  /** Lets the API server reach a server of this process: `https://127.0.0.1:PORT` works inside as it does here. */
+  readonly expose: (port: number) => Promise<void>
+  /** Words to put before a command that is to run in the cluster's network. */
+  readonly inside: readonly string[]
+  /** The process that holds the namespace: `ip link set DEVICE netns PID`. */
+  readonly pid: number
+  readonly logOf: (program: ClusterProgram | 'supervisor') => string
+}
+
+const AT_ONCE = 2
+const slots = Array.from({ length: AT_ONCE }, (_, slot) => `test cluster ${slot}`)
+
+/** A cluster for all tests of the file in which this is called. Its fields work inside tests and hooks only. */
+export function useCluster(options: ClusterOptions = {}): Cluster {
+  let started: { readonly cluster: Cluster; readonly stop: () => Promise<void> } | undefined
+  let refusal: string | undefined
+  beforeAll(async () => {
+    refusal = (options.netns ?? true) ? await namespaceRefusal(runProcess) : undefined
+    if (refusal === undefined) started = await startCluster(options)
+    // Others may hold both places; their files must end first.
+  }, 600_000)
+  beforeEach((context) => {
+    if (refusal !== undefined) context.skip(`no network namespace can be made here: ${refusal}`)
+  })
+  afterAll(() => started?.stop())
+  return new Proxy({} as Cluster, {
+    get: (_, field) => {
+      if (!started) throw new Error('the cluster is there in tests and hooks only')
+      return started.cluster[field as keyof Cluster]
+    },
+  })
+}
+
+/** The same without hooks, for benches and tools. The caller stops it. */
+export async function startCluster(
+  options: ClusterOptions = {},
+): Promise<{ readonly cluster: Cluster; readonly stop: () => Promise<void> }> {
+  const { crds = 'none', netns = true } = options
+  const context = sandboxContext()
+  const parts: readonly Part[] = [
+    ...(options.controllerManager ? (['controller-manager'] as const) : []),
+    ...(options.metallb ? (['metallb', 'metallb-webhooks'] as const) : []),
+  ]
+  const programs = await ensurePrograms(
+    [...new Set([...programsOf.core, ...parts.flatMap((part) => programsOf[part])])],
+    context,
+  )
+  const prepared = await ensurePrepared(await ensureCrds(crds, context.ownCrds, context), context)
+  const slot = await takeLock(slots)
+  try {
+    const folder = sandboxFolder(await mkdtemp(path.join(tmpdir(), 'stackloom-test-')))
+    await copyPrepared(prepared, folder)
+    const port = { number: 0, fixed: false }
+    const raised = await raise(
+      { name: 'test', folder, programs, parts, netns, ephemeral: true, port },
+      context,
+    )
+    return await handleOf(folder, { ...raised, netns, slot }, context)
+  } catch (error) {
+    await slot.release()
+    throw error
+  }
+}
+
+interface RaisedTest {
+  readonly pid: number
+  readonly netns: boolean
+  readonly slot: Lock
+}
+
+async function handleOf(
+  folder: SandboxFolder,
+  { pid, netns, slot }: RaisedTest,
+  { env }: SandboxContext,
+): Promise<{ readonly cluster: Cluster; readonly stop: () => Promise<void> }> {
+  const connection = await connect({ kubeconfig: folder.kubeconfig, env })
+  const doors: Forwarder[] = []
+  const kill = async (task: ClusterProgram): Promise<void> => {
+    await ask(folder.control, { do: 'kill', task })
+  }
+  const start = async (task: ClusterProgram): Promise<void> => {
+    await ask(folder.control, { do: 'start', task }, 90_000)
+  }
+  const cluster: Cluster = {
+    client: connection.client,
+    connection,
+    kubeconfig: folder.kubeconfig,
+    server: connection.server,
+    kill,
+    start,
+    restart: async (task) => {
+      await kill(task)
+      await start(task)
+    },
+    expose: async (port) => {
+      if (!netns) return
+      const socket = socketPath(path.join(folder.root, `expose-${port}.sock`))
+      doors.push(await forward({ path: socket }, { port, host: '127.0.0.1' }))
+      await ask(folder.control, { do: 'expose', port, socket })
+    },
+    inside: netns ? enterCommand(pid) : [],
+    pid,
+    logOf: (program) => logFile(folder, program),
+  }
+  const stop = async (): Promise<void> => {
+    await connection.close()
+    for (const door of doors) door.close()
+    // Nothing of it is kept, so nothing needs to end gracefully.
+    process.kill(pid, 'SIGKILL')
+    await gone(pid)
+    await removeFolder(folder)
+    await slot.release()
+  }
+  return { cluster, stop }
+}
+
+async function gone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0)
+    } catch {
+      return
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** A port of loopback that was free a moment ago, for a server of the test. */
+export async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}

@@ -1,0 +1,526 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../src/api/object.ts'
+import type { Snapshot } from '../../../src/api/snapshot.ts'
+import type { WatchEvent } from '../../../src/kube/client.ts'
+import { type Connection, type ConnectOptions, connect } from '../../../src/kube/connect.ts'
+import { gatherDump } from '../../../src/kube/dump.ts'
+import { defaultRetry } from '../../../src/kube/retry.ts'
+import { gatherLive } from '../../../src/kube/snapshot.ts'
+import { loadAuthority } from '../../../src/pki/authority.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { useCluster } from '../../cluster.ts'
+import { count } from '../../counts.ts'
+import { sandboxContext } from '../../sandbox-context.ts'
+
+const cluster = useCluster({ crds: 'none', metallb: true, controllerManager: true })
+const NS = 'client'
+const kinds = {
+  namespace: { apiVersion: 'v1', kind: 'Namespace' },
+  configMap: { apiVersion: 'v1', kind: 'ConfigMap' },
+  pool: { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' },
+  clusterRole: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' },
+  widget: { apiVersion: 'test.stackloom.dev/v1', kind: 'Widget' },
+} as const
+
+const configMap = (name: string, data: unknown, more: object = {}): KubeObject => ({
+  ...kinds.configMap,
+  metadata: { name, namespace: NS, ...more },
+  data,
+})
+const at = (name: string) => ({ ...kinds.configMap, name, namespace: NS })
+const pool = (name: string, spec: object): KubeObject => ({
+  ...kinds.pool,
+  metadata: { name, namespace: 'metallb-system' },
+  spec,
+})
+const mine = { fieldManager: 'mine' }
+
+let folder: string
+const open: Connection[] = []
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'stackloom-client-'))
+  await cluster.client.apply({ ...kinds.namespace, metadata: { name: NS } }, mine)
+})
+afterAll(async () => {
+  await Promise.all(open.map((one) => one.close()))
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A connection to the same cluster as somebody else, or with other manners. */
+async function connectAs(
+  user: object | undefined,
+  options: Partial<ConnectOptions> = {},
+): Promise<Connection> {
+  const config = JSON.parse(readFileSync(cluster.kubeconfig, 'utf8')) as {
+    users: { name: string; user: object }[]
+  }
+  const users = config.users.map((one) => (user ? { name: one.name, user } : one))
+  const kubeconfig = path.join(folder, `kubeconfig-${open.length}`)
+  writeFileSync(kubeconfig, JSON.stringify({ ...config, users }), { mode: 0o600 })
+  const connection = await connect({ kubeconfig, env: process.env, ...options })
+  open.push(connection)
+  return connection
+}
+
+function adminUser(): object {
+  const config = JSON.parse(readFileSync(cluster.kubeconfig, 'utf8')) as { users: { user: object }[] }
+  return config.users[0]?.user ?? {}
+}
+
+describe('server-side apply', () => {
+  it('names the manager and the path of a conflict, changes nothing, and takes over when forced', async () => {
+    const { client } = cluster
+    await client.apply(configMap('ssa', { a: '1', b: '1' }), mine)
+    await expect(
+      client.apply(configMap('ssa', { a: '2' }), { fieldManager: 'theirs' }),
+    ).rejects.toMatchObject({
+      kind: 'field-conflict',
+      conflicts: [{ manager: 'mine', path: '.data.a' }],
+      findings: [{ code: 'SL1109', owners: ['mine'] }],
+    })
+    expect(await client.get(at('ssa'))).toMatchObject({ data: { a: '1', b: '1' } })
+    await client.apply(configMap('ssa', { a: '2' }), { fieldManager: 'theirs', force: true })
+    expect(await client.get(at('ssa'))).toMatchObject({ data: { a: '2', b: '1' } })
+  })
+
+  it('removes what its manager no longer names', async () => {
+    const { client } = cluster
+    await client.apply(configMap('shrinks', { a: '1', b: '1' }), mine)
+    expect((await client.apply(configMap('shrinks', { a: '1' }), mine))['data']).toEqual({ a: '1' })
+  })
+
+  it('says what would be, and does nothing, on a dry run', async () => {
+    const { client } = cluster
+    const would = await client.apply(configMap('dry', { a: '1' }), { ...mine, dryRun: true })
+    expect(would.metadata.uid).toBeDefined()
+    expect(await client.get(at('dry'))).toBeUndefined()
+  })
+
+  it('is refused with the name of the namespace that is missing', async () => {
+    const lost = { ...configMap('lost', {}), metadata: { name: 'lost', namespace: 'nowhere' } }
+    await expect(cluster.client.apply(lost, mine)).rejects.toMatchObject({
+      kind: 'not-found',
+      message: expect.stringContaining('the namespace nowhere'),
+    })
+  })
+})
+
+describe('strict validation', () => {
+  const wrong = configMap('wrong', { a: '1' })
+  it.each([
+    ['create', () => cluster.client.create({ ...wrong, dta: {} })],
+    ['apply', () => cluster.client.apply({ ...wrong, dta: {} }, mine)],
+    ['update', () => cluster.client.update({ ...configMap('strict', {}), dta: {} })],
+    ['merge patch', () => cluster.client.patch(at('strict'), { dta: {} }, { type: 'merge' })],
+    [
+      'JSON patch',
+      () => cluster.client.patch(at('strict'), [{ op: 'add', path: '/dta', value: {} }], { type: 'json' }),
+    ],
+  ])('refuses an unknown field in a %s and names it', async (_, write) => {
+    await cluster.client.apply(configMap('strict', {}), mine)
+    await expect(write()).rejects.toMatchObject({
+      kind: 'invalid',
+      causes: [{ path: 'dta', message: 'unknown field "dta"' }],
+    })
+  })
+
+  it.each([
+    ['create', (object: KubeObject) => cluster.client.create(object)],
+    ['apply', (object: KubeObject) => cluster.client.apply(object, mine)],
+  ])('refuses an unknown field of a custom resource in a %s', async (_, write) => {
+    const misspelt = pool('misspelt', { adresses: ['172.17.0.1/32'], addresses: ['172.17.0.2/32'] })
+    await expect(write(misspelt)).rejects.toMatchObject({
+      kind: 'invalid',
+      causes: [{ path: 'spec.adresses' }],
+    })
+  })
+
+  it('names every field of the schema that is wrong, and a wrong type with its path', async () => {
+    const service = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'A_', namespace: NS },
+      spec: { ports: [] },
+    }
+    await expect(cluster.client.create(service)).rejects.toMatchObject({
+      kind: 'invalid',
+      causes: [{ path: 'metadata.name' }, { path: 'spec.ports' }],
+    })
+    await expect(cluster.client.apply(configMap('typed', { a: 1 }), mine)).rejects.toMatchObject({
+      kind: 'invalid',
+      causes: [{ path: 'data.a' }],
+    })
+  })
+})
+
+describe('writes that know what they have seen', () => {
+  it('update only the version that was read', async () => {
+    const { client } = cluster
+    const first = await client.create(configMap('stale', { a: '1' }))
+    await client.update({ ...first, data: { a: '2' } })
+    await expect(client.update({ ...first, data: { a: '3' } })).rejects.toMatchObject({ kind: 'conflict' })
+    await expect(client.create(configMap('stale', {}))).rejects.toMatchObject({ kind: 'already-exists' })
+    expect(await client.get(at('stale'))).toMatchObject({ data: { a: '2' } })
+  })
+
+  it('delete only the object, and the version, that was seen', async () => {
+    const { client } = cluster
+    const first = await client.create(configMap('guarded', {}))
+    const second = await client.update({ ...first, data: { a: '1' } })
+    const guard = async (preconditions: object) => client.delete(at('guarded'), { preconditions })
+    await expect(guard({ uid: 'another' })).rejects.toMatchObject({ kind: 'conflict' })
+    await expect(guard({ resourceVersion: first.metadata.resourceVersion })).rejects.toMatchObject({
+      kind: 'conflict',
+    })
+    const { uid, resourceVersion } = second.metadata
+    expect(await guard({ uid, resourceVersion })).toBe(true)
+    expect(await guard({ uid })).toBe(false)
+  })
+
+  it('patch with a test that must hold', async () => {
+    const { client } = cluster
+    await client.apply(configMap('patched', { a: '1' }), mine)
+    const patch = (value: string) => [
+      { op: 'test', path: '/data/a', value },
+      { op: 'replace', path: '/data/a', value: '2' },
+    ]
+    await expect(client.patch(at('patched'), patch('no'), { type: 'json' })).rejects.toMatchObject({
+      kind: 'invalid',
+    })
+    expect(await client.patch(at('patched'), patch('1'), { type: 'json' })).toMatchObject({
+      data: { a: '2' },
+    })
+    expect(
+      (await client.patch(at('patched'), { data: { a: null, b: '3' } }, { type: 'merge' }))['data'],
+    ).toEqual({ b: '3' })
+  })
+
+  it('take along what belongs to the object, or leave it', async () => {
+    const { client } = cluster
+    const family = async (name: string) => {
+      const { metadata } = await client.create(configMap(name, {}))
+      const owner = { ...kinds.configMap, name, uid: metadata.uid ?? '', blockOwnerDeletion: true }
+      await client.create(configMap(`${name}-child`, {}, { ownerReferences: [owner] }))
+    }
+    await family('parent')
+    await client.delete(at('parent'), { propagation: 'Foreground' })
+    await expect.poll(() => client.get(at('parent-child')), { timeout: 20_000 }).toBeUndefined()
+    await family('orphaner')
+    await client.delete(at('orphaner'), { propagation: 'Orphan' })
+    await expect.poll(() => client.get(at('orphaner')), { timeout: 20_000 }).toBeUndefined()
+    expect(await client.get(at('orphaner-child'))).toBeDefined()
+  })
+})
+
+describe('a kind that arrives later', () => {
+  const widget = (name: string, more: object): KubeObject => ({
+    ...kinds.widget,
+    metadata: { name },
+    ...more,
+  })
+  const anyObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  const crd: KubeObject = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.test.stackloom.dev' },
+    spec: {
+      group: 'test.stackloom.dev',
+      scope: 'Cluster',
+      names: { kind: 'Widget', plural: 'widgets' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec: anyObject, status: anyObject } } },
+        },
+      ],
+    },
+  }
+
+  it('is found, and its status is a part of its own', async () => {
+    const { client } = cluster
+    expect(await client.resource(kinds.widget)).toBeUndefined()
+    expect(await client.get({ ...kinds.widget, name: 'w' })).toBeUndefined()
+    await expect(client.list(kinds.widget)).rejects.toMatchObject({ kind: 'not-served' })
+    await client.apply(crd, mine)
+    await expect
+      .poll(() => client.resource(kinds.widget), { timeout: 20_000 })
+      .toMatchObject({ namespaced: false })
+    expect(await client.versions('test.stackloom.dev')).toEqual(['test.stackloom.dev/v1'])
+
+    const made = await client.apply(widget('w', { spec: { size: 1 }, status: { lost: true } }), mine)
+    expect(made['status']).toBeUndefined()
+    const controller = { fieldManager: 'controller', subresource: 'status' } as const
+    const told = await client.apply(widget('w', { spec: { size: 9 }, status: { ready: true } }), controller)
+    expect(told).toMatchObject({ spec: { size: 1 }, status: { ready: true } })
+    const updated = await client.update({ ...told, status: { ready: false } }, { subresource: 'status' })
+    expect(updated).toMatchObject({ spec: { size: 1 }, status: { ready: false } })
+    await client.patch(
+      { ...kinds.widget, name: 'w' },
+      { status: { note: 'x' } },
+      { type: 'merge', subresource: 'status' },
+    )
+    expect(await client.get({ ...kinds.widget, name: 'w' })).toMatchObject({
+      status: { ready: false, note: 'x' },
+    })
+  })
+
+  it('is gone with its CRD, without a word of the past', async () => {
+    const { client } = cluster
+    await client.delete({ ...crd, name: crd.metadata.name })
+    await expect
+      .poll(
+        () =>
+          client.list(kinds.widget).then(
+            () => 'served',
+            (e: { kind: string }) => e.kind,
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe('not-served')
+    expect(await client.resource(kinds.widget)).toBeUndefined()
+  })
+})
+
+describe('many objects', () => {
+  const total = count({ test: 1_100, soak: 10_000 })
+
+  it('are written side by side while watches run, and listed in pages as one consistent whole', async () => {
+    const { client } = cluster
+    const namespace = 'many'
+    await client.apply({ ...kinds.namespace, metadata: { name: namespace } }, mine)
+    const { resourceVersion } = await client.list(kinds.configMap, { namespace })
+    const stop = new AbortController()
+    const seen = Array.from({ length: 20 }, () => new Set<string>())
+    const watches = seen.map(async (names) => {
+      for await (const event of client.watch(kinds.configMap, {
+        namespace,
+        resourceVersion,
+        signal: stop.signal,
+      })) {
+        if (event.kind === 'added') names.add(event.object.metadata.name)
+      }
+    })
+    const names = Array.from({ length: total }, (_, index) => `c${index}`)
+    await Promise.all(
+      names.map((name) => client.create({ ...configMap(name, {}), metadata: { name, namespace } })),
+    )
+    const whole = await client.list(kinds.configMap, { namespace, limit: 100_000 })
+    const paged = await client.list(kinds.configMap, { namespace })
+    expect(paged.items.map((one) => one.metadata.name)).toEqual(whole.items.map((one) => one.metadata.name))
+    expect(new Set(paged.items.map((one) => one.metadata.name)).size).toBe(paged.items.length)
+    for (const item of paged.items) expect(item).toMatchObject(kinds.configMap)
+    // kube-root-ca.crt arrives by itself.
+    for (const set of seen)
+      await expect.poll(() => names.every((name) => set.has(name)), { timeout: 20_000 }).toBe(true)
+    stop.abort()
+    await Promise.all(watches)
+  })
+})
+
+describe('a watch', () => {
+  it('tells what happens, in order, and ends when its time is over', async () => {
+    const { client } = cluster
+    const labels = { watch: 'me' }
+    const { resourceVersion } = await client.list(kinds.configMap, { namespace: NS })
+    const seen: WatchEvent[] = []
+    const options = { namespace: NS, resourceVersion, labelSelector: 'watch=me', timeoutSeconds: 2 }
+    const ended = (async () => {
+      for await (const event of client.watch(kinds.configMap, options)) seen.push(event)
+    })()
+    await client.apply(configMap('watched', { a: '1' }, { labels }), mine)
+    await client.apply(configMap('watched', { a: '2' }, { labels }), mine)
+    await client.delete(at('watched'))
+    await ended
+    expect(seen.filter((one) => one.kind !== 'bookmark').map((one) => one.kind)).toEqual([
+      'added',
+      'modified',
+      'deleted',
+    ])
+  })
+})
+
+describe('admission', () => {
+  it('that says no is told apart from a schema that does not fit, and from a webhook that does not answer', async () => {
+    const { client } = cluster
+    await client.apply(pool('first', { addresses: ['172.17.1.80/29'] }), mine)
+    await expect(client.apply(pool('second', { addresses: ['172.17.1.80/29'] }), mine)).rejects.toMatchObject(
+      {
+        kind: 'denied',
+        findings: [{ code: 'SL1111', message: expect.stringContaining('overlaps') }],
+      },
+    )
+    await cluster.kill('metallb-webhooks')
+    try {
+      const { client: brief } = await connectAs(undefined, { retry: { ...defaultRetry, firstPauseMs: 5 } })
+      await expect(brief.create(pool('third', { addresses: ['172.17.2.80/29'] }))).rejects.toMatchObject({
+        kind: 'webhook',
+        findings: [{ code: 'SL1115', message: expect.stringContaining('connection refused') }],
+      })
+    } finally {
+      await cluster.start('metallb-webhooks')
+    }
+  })
+})
+
+describe('who we are', () => {
+  it('without the right to do something, the finding says who lacks what', async () => {
+    const { client } = await connectAs({ ...adminUser(), as: 'ann', 'as-groups': ['system:authenticated'] })
+    await expect(client.list(kinds.configMap)).rejects.toMatchObject({
+      kind: 'forbidden',
+      findings: [
+        {
+          code: 'SL1108',
+          message: expect.stringMatching(/cannot list v1 ConfigMap: User "ann" cannot list/),
+        },
+      ],
+    })
+    const { snapshot } = await gatherLive(client, [kinds.configMap, kinds.widget])
+    expect(snapshot.unread.map((one) => [one.kind, one.cause])).toEqual([
+      ['ConfigMap', 'forbidden'],
+      ['Widget', 'not-served'],
+    ])
+  })
+
+  it('with a wrong token or an expired certificate, the finding says which', async () => {
+    const { client: stranger } = await connectAs({ token: 'hunter2' })
+    await expect(stranger.list(kinds.configMap)).rejects.toMatchObject({
+      kind: 'unauthorized',
+      findings: [{ code: 'SL1107' }],
+    })
+
+    const pki = (name: string) =>
+      readFileSync(path.join(path.dirname(cluster.kubeconfig), 'pki', name), 'utf8')
+    const lastYear = { now: () => Date.now() - 365 * 86_400_000 }
+    const authority = await loadAuthority({ certificate: pki('ca.crt'), privateKey: pki('ca.key') }, lastYear)
+    const old = await authority.issue({
+      commonName: 'ann',
+      organizations: ['system:masters'],
+      uses: ['client'],
+      days: 30,
+    })
+    const { client: late } = await connectAs({
+      'client-certificate-data': Buffer.from(old.certificate).toString('base64'),
+      'client-key-data': Buffer.from(old.privateKey).toString('base64'),
+    })
+    await expect(late.list(kinds.configMap)).rejects.toMatchObject({
+      kind: 'unauthorized',
+      findings: [{ code: 'SL1102' }],
+    })
+  })
+
+  it('with a plugin whose token the server has revoked, the plugin is asked again and work goes on', async () => {
+    const { client, connection } = cluster
+    const account = (name: string) => ({ apiVersion: 'v1', kind: 'ServiceAccount', name, namespace: NS })
+    const tokenOf = async (name: string): Promise<string> => {
+      await client.apply(
+        { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: NS } },
+        mine,
+      )
+      const answer = await connection.transport.json({
+        method: 'POST',
+        path: `/api/v1/namespaces/${NS}/serviceaccounts/${name}/token`,
+        body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+        safe: false,
+        verb: 'create',
+        subject: 'a token',
+      })
+      return (answer as { status: { token: string } }).status.token
+    }
+    const command = path.join(folder, 'plugin')
+    const give = (token: string) =>
+      writeFileSync(
+        command,
+        `#!/bin/sh\necho run >> ${folder}/runs\necho '${JSON.stringify({ kind: 'ExecCredential', status: { token } })}'\n`,
+        { mode: 0o700 },
+      )
+    give(await tokenOf('first'))
+    const { client: robot } = await connectAs({ exec: { command, interactiveMode: 'Never' } })
+    const whoAmI = async () => {
+      const review = {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'SelfSubjectReview',
+        metadata: { name: '' },
+      }
+      const { status } = (await robot.create(review)) as unknown as {
+        status: { userInfo: { username: string } }
+      }
+      return status.userInfo.username
+    }
+    expect(await whoAmI()).toBe(`system:serviceaccount:${NS}:first`)
+    give(await tokenOf('second'))
+    await client.delete(account('first'))
+    // The server remembers good tokens for some seconds.
+    await expect.poll(whoAmI, { timeout: 25_000, interval: 500 }).toBe(`system:serviceaccount:${NS}:second`)
+    expect(readFileSync(path.join(folder, 'runs'), 'utf8').trim().split('\n')).toHaveLength(2)
+  })
+})
+
+describe('the server', () => {
+  it('sends warnings, and they are heard', async () => {
+    const heard: string[] = []
+    const { client } = await connectAs(undefined, { onWarning: (text) => void heard.push(text) })
+    await client.list({ apiVersion: 'v1', kind: 'Endpoints' })
+    expect(heard).toEqual([expect.stringContaining('Endpoints is deprecated')])
+  })
+
+  it('that is killed and comes back finds its clients waiting with the work that is safe to repeat', async () => {
+    const patient = {
+      ...defaultRetry,
+      attempts: { ...defaultRetry.attempts, unreachable: 100 },
+      patienceMs: 60_000,
+      longestPauseMs: 500,
+    }
+    const { client } = await connectAs(undefined, { retry: patient })
+    await client.apply(configMap('survivor', { turn: '0' }), mine)
+    await cluster.kill('kube-apiserver')
+    const writes = Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        client.apply(configMap(`survivor-${index}`, { turn: '1' }), mine),
+      ),
+    )
+    await cluster.start('kube-apiserver')
+    expect(await writes).toHaveLength(20)
+    expect(await client.get(at('survivor'))).toMatchObject({ data: { turn: '0' } })
+  })
+
+  it('that has forgotten a version says so in the stream, as a typed error', async () => {
+    // After its restart it remembers nothing from before.
+    const watch = async () => {
+      for await (const event of cluster.client.watch(kinds.configMap, { resourceVersion: '1' })) {
+        expect(event.kind).toBe('never')
+      }
+    }
+    await expect(watch()).rejects.toMatchObject({ kind: 'expired', status: 410 })
+  })
+})
+
+describe('a dump of the cluster', () => {
+  it('by kubectl gives the same snapshot as the cluster itself', async () => {
+    const { kubectl } = await ensurePrograms(['kubectl'], sandboxContext())
+    const dumps = path.join(folder, 'dumps')
+    mkdirSync(path.join(dumps, 'deep'), { recursive: true })
+    const dump = (file: string, ...words: readonly string[]): void => {
+      const args = ['--kubeconfig', cluster.kubeconfig, 'get', '--show-managed-fields', ...words]
+      writeFileSync(path.join(dumps, file), execFileSync(kubectl, args, { maxBuffer: 1e8 }))
+    }
+    dump('namespaces.yaml', 'namespaces', '-o', 'yaml')
+    dump('deep/configmaps.json', 'configmaps', '-A', '-o', 'json')
+    dump('deep/pool.yaml', 'ipaddresspool', '-n', 'metallb-system', 'first', '-o', 'yaml')
+    dump('roles.yaml', 'clusterroles', '-o', 'yaml')
+    const wanted = [kinds.namespace, kinds.configMap, kinds.pool, kinds.clusterRole]
+    const live = await gatherLive(cluster.client, wanted)
+    const dumped = await gatherDump(dumps, wanted)
+    expect([...live.findings, ...dumped.findings]).toEqual([])
+    const byKey = ({ objects }: Snapshot) =>
+      new Map(objects.map((one) => [`${one.kind} ${one.metadata.namespace} ${one.metadata.name}`, one]))
+    expect(byKey(dumped.snapshot)).toEqual(byKey(live.snapshot))
+    expect(live.snapshot.objects.length).toBeGreaterThan(100)
+  })
+})

@@ -1,0 +1,94 @@
+/** The program as people get it: what is promised of every command holds for each one there is. */
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Command } from 'commander'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { commands } from '../../../src/cli/commands.ts'
+import { fullName, helpText, loadCommand, withSubcommands } from '../../../tools/command-pages.ts'
+
+function stackloom(
+  program: string,
+  ...args: string[]
+): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' })
+}
+
+describe('bin/stackloom', () => {
+  it('says clearly that it is not built yet, and what to do', () => {
+    const checkout = mkdtempSync(path.join(tmpdir(), 'stackloom-checkout-'))
+    onTestFinished(() => rmSync(checkout, { recursive: true, force: true }))
+    mkdirSync(path.join(checkout, 'bin'))
+    copyFileSync('bin/stackloom', path.join(checkout, 'bin/stackloom'))
+    writeFileSync(path.join(checkout, 'package.json'), '{"type":"module"}')
+    const { status, stdout, stderr } = stackloom(path.join(checkout, 'bin/stackloom'), '--help')
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(/not built yet/)
+    expect(stderr).toMatch(/make build/)
+  })
+
+  it('helps on stdout, and lists every command that people use', () => {
+    const { status, stdout, stderr } = stackloom('bin/stackloom', '--help')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    for (const { name, hidden } of commands) {
+      expect(new RegExp(`^ {2}${name}\\b`, 'm').test(stdout)).toBe(!hidden)
+    }
+  })
+
+  it('explains a wrong command with code, remedy and the nearest name, without a stack trace', () => {
+    const { status, stdout, stderr } = stackloom('bin/stackloom', 'explian')
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(/SL1001.*Did you mean explain/s)
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+})
+
+const loaded = await Promise.all(commands.filter((one) => !one.hidden).map(loadCommand))
+const every = loaded.flatMap(withSubcommands)
+/** Groups such as `sandbox` only hold commands; these do something. */
+const working = every.filter((one) => one.commands.length === 0).map((one) => [fullName(one), one] as const)
+
+/** Commands that print no data, and what they do instead. */
+const WITHOUT_FORMATS: Readonly<Record<string, string>> = {
+  'stackloom completion': 'prints a shell script',
+  'stackloom init': 'writes a file with comments',
+  'stackloom sandbox kubeconfig': 'prints one path, for $(…)',
+  'stackloom sandbox logs': 'prints the logs of programs as they are',
+  'stackloom sandbox reset': 'prints progress only',
+  'stackloom sandbox stop': 'prints progress only',
+}
+
+describe.each(working)('%s', (name, command) => {
+  it('has an example in its help', () => {
+    expect(helpText(command)).toMatch(/Examples:\n +\S/)
+  })
+
+  it('prints json on request, if it prints data', () => {
+    const formats = command.options.find((one) => one.long === '--output')?.argChoices ?? []
+    if (name in WITHOUT_FORMATS) expect(formats).toEqual([])
+    else expect(formats).toContain('json')
+  })
+
+  it('takes no secret on the command line, where every process on the machine can read it', () => {
+    expect(secretsOf(command)).toEqual([])
+  })
+
+  it('describes every option and argument', () => {
+    const silent = [...command.options.filter((one) => !one.hidden), ...command.registeredArguments]
+      .filter((one) => one.description.trim() === '')
+      .map((one) => ('flags' in one ? one.flags : one.name()))
+    expect(silent).toEqual([])
+  })
+})
+
+function secretsOf(command: Command): readonly string[] {
+  const asked = [
+    ...command.options.filter((one) => one.required || one.optional).map((one) => one.flags),
+    ...command.registeredArguments.map((one) => `<${one.name()}>`),
+  ]
+  // A file that holds a secret, and the name of a Secret, may be named.
+  return asked.filter(
+    (text) => /passw|passphrase|token|secret|private-?key/i.test(text) && !/file|<name/i.test(text),
+  )
+}

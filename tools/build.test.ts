@@ -1,0 +1,61 @@
+/** What the built program loads, by esbuild's own account of its chunks: no stopwatch, no noise. */
+import { build, type Metafile } from 'esbuild'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { buildOptions } from './build.ts'
+
+let outputs: Metafile['outputs'] = {}
+
+beforeAll(async () => {
+  const { metafile } = await build({ ...buildOptions('test'), write: false, metafile: true })
+  outputs = metafile?.outputs ?? {}
+})
+
+/** The chunk that starts with this source file. */
+function chunkOf(source: string): string {
+  const found = Object.entries(outputs).find(([, one]) => one.entryPoint === source)
+  if (!found) throw new Error(`no chunk starts with ${source}`)
+  return found[0]
+}
+
+/** A chunk and all that comes with it, as long as nobody calls `import()`. */
+function loadedWith(chunk: string, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(chunk)) return seen
+  seen.add(chunk)
+  for (const { path, kind } of outputs[chunk]?.imports ?? []) {
+    if (kind === 'import-statement' && outputs[path]) loadedWith(path, seen)
+  }
+  return seen
+}
+
+function sourcesOf(chunk: string): readonly string[] {
+  return [...loadedWith(chunk)].flatMap((one) => Object.keys(outputs[one]?.inputs ?? {}))
+}
+
+const packageOf = (source: string): string | undefined =>
+  /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]
+
+describe('the built program', () => {
+  it('answers --help with commander and colours, and no other package', () => {
+    const packages = new Set(sourcesOf(chunkOf('src/cli/entry.ts')).map(packageOf))
+    packages.delete(undefined)
+    expect(packages).toEqual(new Set(['commander', 'picocolors']))
+  })
+
+  it('answers --help without loading a command or the folders that do the work', () => {
+    const own = sourcesOf(chunkOf('src/cli/entry.ts')).filter((source) => !packageOf(source))
+    expect(own.filter((source) => !/^src\/(cli\/[^/]+\.ts|cli\/output\/|errors\/)/.test(source))).toEqual([])
+  })
+
+  it('loads one command without any other', () => {
+    const commands = Object.values(outputs).flatMap(({ entryPoint }) =>
+      entryPoint && /^src\/cli\/[^/]+\/(command|respond)\.ts$/.test(entryPoint) ? [entryPoint] : [],
+    )
+    expect(commands.length).toBeGreaterThan(1)
+    const entangled = commands.flatMap((command) =>
+      sourcesOf(chunkOf(command))
+        .filter((source) => commands.includes(source) && source !== command)
+        .map((source) => `${command} loads ${source}`),
+    )
+    expect(entangled).toEqual([])
+  })
+})
