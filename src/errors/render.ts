@@ -110,3 +110,160 @@ export const switchedTwice = problem<{ cloud: string; service: string; enabled: 
 holds one for nothing.`,
   example: { cloud: 'rhoso1', service: 'swift', enabled: true },
 })
+
+export const unknownRawField = problem<{ cloud: string; field: string; nearest: string | undefined }>({
+  code: 'SL3101',
+  severity: 'error',
+  title: 'A raw field that the control plane does not have',
+  message: ({ cloud, field, nearest }) =>
+    `${cloud}: the control plane has no field ${field}${known(nearest)}`,
+  remedy: ({ nearest }) =>
+    nearest ? `write ${nearest}` : 'remove the field, or plan against the CRD that has it',
+  story: `Raw fields go into the OpenStackControlPlane as they are. An API server that does not check strictly drops a
+name that it does not know, and the setting is lost without a word: \`networkAttachents\` leaves a pod off its network.`,
+  example: {
+    cloud: 'rhoso1',
+    field: 'spec.glance.template.networkAttachents',
+    nearest: 'networkAttachments',
+  },
+})
+
+export const foreignPool = problem<{ cloud: string; field: string; pool: string; own: readonly string[] }>({
+  code: 'SL3102',
+  severity: 'error',
+  title: "A raw field names a pool or sharing key that is not the cloud's own",
+  message: ({ cloud, field, pool }) => `${cloud}: ${field} names ${pool}, which is not this cloud's`,
+  remedy: ({ own }) => `leave it out, so that the plan decides, or name one of ${own.join(', ')}`,
+  story: `Pools are named \`<namespace>-<network>\` and serve one namespace. A Service that asks for another pool, such
+as the unprefixed \`internalapi\` of the samples, stays pending for ever; a sharing key of another cloud can put two
+clouds on one address, because MetalLB does not scope keys by namespace.`,
+  example: {
+    cloud: 'rhoso1',
+    field:
+      'spec.keystone.template.override.service.internal.metadata.annotations.metallb.universe.tf/address-pool',
+    pool: 'internalapi',
+    own: ['openstack-internalapi'],
+  },
+})
+
+export const foreignAddress = problem<{
+  cloud: string
+  field: string
+  address: string
+  owner: string | undefined
+}>({
+  code: 'SL3103',
+  severity: 'error',
+  title: "A raw field asks for an address that is not the cloud's to give",
+  message: ({ cloud, field, address, owner }) =>
+    `${cloud}: ${field} asks for ${address}, ${owner ? `which belongs to ${owner}` : "which is in none of this cloud's pools"}`,
+  remedy: () =>
+    "leave it out, so that the plan decides, or pin an address of the cloud's own pools under `vips`",
+  story: `An address that a raw field asks for is in no ledger: MetalLB refuses it when its pool serves another
+namespace, and nothing would stop another Service from getting it.`,
+  example: {
+    cloud: 'rhoso2',
+    field: 'spec.dns.template.override.service.metadata.annotations.metallb.io/loadBalancerIPs',
+    address: '192.168.122.80',
+    owner: 'rhoso1/ctlplane vips',
+  },
+})
+
+export const fightingOverride = problem<{
+  cloud: string
+  slot: string
+  what: string
+  planned: string
+  merged: string
+}>({
+  code: 'SL3104',
+  severity: 'error',
+  title: 'A raw field undoes what was planned for a Service',
+  message: ({ cloud, slot, what, planned, merged }) =>
+    `${cloud}: the raw fields make the ${what} of ${slot} ${merged}; the plan says ${planned}`,
+  remedy: ({ slot }) => `leave it out; to choose the address yourself, pin it: \`vips: {${slot}: ADDRESS}\``,
+  story: `Raw fields are merged last and never lost, so they win over the plan. Where they change the pool, the address
+or the type of a planned Service, the ledger, the DNS names and the checks of \`verify\` would speak of another one.`,
+  example: {
+    cloud: 'rhoso1',
+    slot: 'keystone.internal',
+    what: 'address',
+    planned: '172.17.0.80',
+    merged: '172.17.0.81',
+  },
+})
+
+export const noPlaceForAttachments = problem<{ cloud: string; service: string }>({
+  code: 'SL3105',
+  severity: 'error',
+  title: 'A service cannot be attached to networks',
+  message: ({ cloud, service }) => `${cloud}: the control plane has no network attachments for ${service}`,
+  remedy: ({ service }) => `remove \`networkAttachments\` of ${service}`,
+  story: `Only services whose template has \`networkAttachments\` (or the like) can put their pods on a network of the
+cloud. For the others the setting would be lost.`,
+  example: { cloud: 'rhoso1', service: 'heat' },
+})
+
+export const fewNodes = problem<{ nodes: number }>({
+  code: 'SL3201',
+  severity: 'warning',
+  title: 'Too few nodes for a quorum',
+  message: ({ nodes }) =>
+    `databases and queues get 1 replica instead of 3, because the site has ${nodes} node${nodes === 1 ? '' : 's'}`,
+  remedy: () => 'give the cluster three nodes before anybody depends on the clouds',
+  story: `Galera, RabbitMQ, memcached and the OVN databases keep a quorum of three pods on three nodes. On fewer nodes
+three pods would die together, so one is rendered; when it is down, the cloud is.`,
+  example: { nodes: 1 },
+})
+
+export const noDnsServer = problem<{ cloud: string }>({
+  code: 'SL3202',
+  severity: 'warning',
+  title: "The cloud's DNS has nobody to ask",
+  message: ({ cloud }) => `${cloud}: no DNS server is named for what the cloud's own DNS does not know`,
+  remedy: () => 'name one under `spec.cluster.dns`, or under `dns.servers` of the cloud',
+  story: `Each cloud runs a dnsmasq that its hosts ask. Without a server to forward to it answers for the cloud alone, and
+hosts find neither registries nor repositories.`,
+  example: { cloud: 'rhoso1' },
+})
+
+export const installedBefore = problem<{ what: readonly string[] }>({
+  code: 'SL3203',
+  severity: 'info',
+  title: 'What must be installed on plain Kubernetes before',
+  message: ({ what }) => `plain Kubernetes has no OLM; these must be there before: ${what.join('; ')}`,
+  remedy: () =>
+    'install them with their own manifests, then run `stackloom up`: its first stage looks for them',
+  story: `On OpenShift the operators come as Subscriptions. Plain Kubernetes has nothing that would read one, so none is
+rendered, and what the clouds stand on is a requirement.`,
+  example: { what: ['MetalLB in the namespace metallb-system', 'cert-manager'] },
+})
+
+export const noSlotForEndpoint = problem<{ cloud: string; endpoint: string; value: string }>({
+  code: 'SL3204',
+  severity: 'warning',
+  title: 'No slot takes the annotation of an individual endpoint',
+  message: ({ cloud, endpoint, value }) =>
+    `${cloud}: the address of ${endpoint} is kept, but the control plane has no place for its pod's annotation ${value}`,
+  remedy: () => 'set the annotation where the pod is made; the definition with static addresses is there',
+  story: `A pod gets a fixed address when its annotation \`k8s.v1.cni.cncf.io/networks\` names a definition with static
+IPAM and the address. The control plane takes annotations of pods for RabbitMQ only; for OVN and others the operators
+decide themselves.`,
+  example: {
+    cloud: 'rhoso1',
+    endpoint: 'ovndbcluster-sb-0',
+    value: '[{"name":"internalapi-static","namespace":"openstack","ips":["172.17.0.20/24"]}]',
+  },
+})
+
+export const manyPodsOneAddress = problem<{ cloud: string; endpoint: string; replicas: number }>({
+  code: 'SL3205',
+  severity: 'error',
+  title: 'One address for several pods',
+  message: ({ cloud, endpoint, replicas }) =>
+    `${cloud}: ${endpoint} has one address, but ${replicas} pods would use it`,
+  remedy: ({ endpoint }) => `give ${endpoint} one replica, or reach it through its Service`,
+  story: `The annotation stands in the template of a StatefulSet: every pod of it would take the same address, and they
+would answer each other's traffic.`,
+  example: { cloud: 'rhoso1', endpoint: 'rabbitmq', replicas: 3 },
+})

@@ -193,6 +193,15 @@ export const services: readonly ServiceEntry[] = [
   service('ceilometer', base),
 ]
 
+/** Services of which there may be several: their fields are `templates`, by name. */
+export const manyInstances: ReadonlySet<string> = new Set([
+  'galera',
+  'mariadb',
+  'memcached',
+  'rabbitmq',
+  'redis',
+])
+
 /** Slots that no cloud of ours fills, and why that is right. */
 export const unfilledSlots: Readonly<Record<string, string>> = {
   'ovn.template.ovnDBCluster.*.override.service':

@@ -17,15 +17,10 @@ export function mergeRaw(rendered: Fields, raw: Fields | undefined): Fields {
   return merged
 }
 
-/** A copy with one value put in at a path; lists grow as needed. */
+/** A copy with one value put in at a path of names. */
 export function withValue(target: unknown, path: readonly string[], value: unknown): unknown {
   const [key, ...rest] = path
   if (key === undefined) return value
-  if (Array.isArray(target)) {
-    const list: unknown[] = [...(target as readonly unknown[])]
-    list[Number(key)] = withValue(list[Number(key)], rest, value)
-    return list
-  }
   const fields = fieldsOf(target)
   return { ...fields, [key]: withValue(fields[key], rest, value) }
 }

@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan } from '../plan/plan.ts'
+import { eraOf } from '../plan/slots.ts'
 import type { OperatorName } from '../site/site.ts'
 import { labelled } from './labels.ts'
 import { namespace } from './namespaces.ts'
@@ -106,7 +107,9 @@ export function renderMetalLbOperand(plan: Plan): readonly KubeObject[] {
   })
 }
 
+/** What turns the service operators on; in 2023 they came with the Subscription alone. */
 export function renderOpenStackOperand(plan: Plan): readonly KubeObject[] {
+  if (eraOf(plan.slots) === '2023') return []
   return operand(plan, {
     apiVersion: 'operator.openstack.org/v1beta1',
     kind: 'OpenStack',

@@ -5,8 +5,9 @@
  * address, and what the site file says raw comes last.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { type CloudService, cloudServices, settingsOf } from '../../plan/cloud-services.ts'
+import { type CloudService, cloudServices } from '../../plan/cloud-services.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
+import { rawSources } from '../../plan/raw-fields.ts'
 import type { EndpointEntry } from '../../plan/services.ts'
 import { slotUses } from '../../plan/slot-uses.ts'
 import { type Era, eraOf, type SlotUse } from '../../plan/slots.ts'
@@ -26,7 +27,7 @@ export function renderControlPlane(plan: Plan, cloud: PlannedCloud): readonly Ku
     apiVersion: CORE,
     kind: 'OpenStackControlPlane',
     metadata: { name: CONTROL_PLANE, namespace: cloud.namespace },
-    spec: mergeRaw(plannedSpec(plan, cloud), cloud.from.file.overrides?.controlPlane),
+    spec: withRawFields(plannedSpec(plan, cloud), cloud),
   }
   return [...renderVersion(plan, cloud), labelled(object, { site: plan.site, cloud: cloud.name })]
 }
@@ -42,6 +43,11 @@ export function renderVersion(plan: Plan, cloud: PlannedCloud): readonly KubeObj
     spec: { targetVersion: version },
   }
   return [labelled(object, { site: plan.site, cloud: cloud.name })]
+}
+
+/** The site file's raw fields over what the plan wants: merged last, never lost. */
+export function withRawFields(spec: Fields, cloud: PlannedCloud): Fields {
+  return rawSources(cloud.from).reduce((merged, { value }) => mergeRaw(merged, value), spec)
 }
 
 /** The spec before the site file's raw fields: what the plan itself wants. */
@@ -68,10 +74,7 @@ function fieldsFor(service: CloudService, context: TemplateContext, era: Era): F
   const { entry, enabled } = service
   if (!enabled) return { enabled }
   const table = era === '2023' ? templatesOf2023 : templates
-  const fields = withReplicas(table[entry.name]?.(context) ?? {}, service, context)
-  const raw = settingsOf(context.cloud.from, entry.name).template
-  const key = 'templates' in fields ? 'templates' : 'template'
-  return { enabled, ...fields, ...(raw && { [key]: mergeRaw(fieldsOf(fields[key]), raw) }) }
+  return { enabled, ...withReplicas(table[entry.name]?.(context) ?? {}, service, context) }
 }
 
 /** `replicas` of the site file: of every instance, or of what answers the service's API. */

@@ -78,6 +78,14 @@ const own: Readonly<Record<string, Template>> = {
     },
   }),
 
+  swift: ({ storageClass, quorum }) => ({
+    template: {
+      swiftProxy: { replicas: 1 },
+      swiftRing: {},
+      swiftStorage: { replicas: quorum, storageClass },
+    },
+  }),
+
   nova: ({ cells }) => ({
     template: {
       secret: SECRET,

@@ -38,8 +38,9 @@ function withSlot(spec: Fields, slot: FilledSlot): unknown {
   switch (slot.use.slot.shape) {
     case 'endpoints':
     case 'single':
-    case 'list':
       return withValue(spec, path, override(slot))
+    case 'list':
+      return withItem(spec, path.slice(0, -1), override(slot))
     case 'annotations':
       // The operator makes this Service for one family, so it can hold one address.
       return withValue(spec, path, annotations({ ...slot, vips: slot.vips.slice(0, 1) }))
@@ -47,16 +48,15 @@ function withSlot(spec: Fields, slot: FilledSlot): unknown {
       return withValue(spec, path, external(slot))
     case 'external-list':
       return withValue(spec, path, [external(slot)])
-    case 'external-endpoints': {
-      const list = path.slice(0, -1)
-      const before = valueAt(spec, list)
-      const endpoint = { endpoint: path.at(-1), ...external(slot) }
-      return withValue(spec, list, [
-        ...(Array.isArray(before) ? (before as readonly unknown[]) : []),
-        endpoint,
-      ])
-    }
+    case 'external-endpoints':
+      return withItem(spec, path.slice(0, -1), { endpoint: path.at(-1), ...external(slot) })
   }
+}
+
+/** Slots come in the order of their replicas and endpoints, so an item more goes to the end. */
+function withItem(spec: Fields, path: readonly string[], item: Fields): unknown {
+  const before = valueAt(spec, path)
+  return withValue(spec, path, [...(Array.isArray(before) ? (before as readonly unknown[]) : []), item])
 }
 
 function override(slot: FilledSlot): Fields {

@@ -1,0 +1,85 @@
+/**
+ * The raw fields of a cloud's control plane: what the site file adds to the templates, and what is wrong with it
+ * before any cluster has seen it.
+ *
+ * Names are judged by the CRD's field names, configuration snippets by oslo.config's rules. Whether a value fights the
+ * plan is known only when there is one.
+ */
+import { type Finding, finding } from '../errors/finding.ts'
+import { nearest } from '../errors/nearest.ts'
+import { unknownRawField } from '../errors/render.ts'
+import { controlPlaneBinding } from '../ini/binding.ts'
+import { checkIni } from '../ini/check.ts'
+import type { Cloud, Path } from '../site/site.ts'
+import { type Place, settingsOf } from './cloud-services.ts'
+import { type CrdFields, wrongFields } from './crd-fields.ts'
+import { manyInstances } from './services.ts'
+
+/** One piece of raw fields, in the shape of the control plane's spec. */
+export interface RawSource {
+  readonly value: Readonly<Record<string, unknown>>
+  /** Where the piece stands in the site file … */
+  readonly path: Path
+  /** … and how many steps of `value` lead to it: `keystone`, `template`. */
+  readonly depth: number
+}
+
+/** In the order in which they are merged: each service's template, then the control plane's own. */
+export function rawSources(cloud: Cloud): readonly RawSource[] {
+  const templates = Object.keys(cloud.file.services ?? {}).flatMap((name): readonly RawSource[] => {
+    const { template } = settingsOf(cloud, name)
+    if (!template) return []
+    const key = manyInstances.has(name) ? 'templates' : 'template'
+    const path = [...cloud.path, 'services', name, 'template']
+    return [{ value: { [name]: { [key]: template } }, path, depth: 2 }]
+  })
+  const override = cloud.file.overrides?.controlPlane
+  if (!override) return templates
+  return [...templates, { value: override, path: [...cloud.path, 'overrides', 'controlPlane'], depth: 0 }]
+}
+
+/** The place in the site file of a path in the spec that this piece has. */
+export function filePath({ path, depth }: RawSource, inSpec: readonly (string | number)[]): Path {
+  return [...path, ...inSpec.slice(depth)]
+}
+
+/** Wrong names and wrong configuration. `fields` is absent where only the slots of a CRD are known. */
+export function rawFieldFindings(
+  cloud: Cloud,
+  fields: CrdFields | undefined,
+  place: Place,
+): readonly Finding[] {
+  return rawSources(cloud).flatMap((source) => [
+    ...(fields ? nameFindings(cloud, source, fields, place) : []),
+    ...configFindings(source, place),
+  ])
+}
+
+function nameFindings(cloud: Cloud, source: RawSource, fields: CrdFields, place: Place): readonly Finding[] {
+  return wrongFields(source.value, fields).map(({ path, known }) => {
+    const name = String(path.at(-1))
+    const facts = { cloud: cloud.name, field: `spec.${path.join('.')}`, nearest: nearest(name, known) }
+    return finding(unknownRawField, facts, { where: place(filePath(source, path)) })
+  })
+}
+
+function configFindings(source: RawSource, place: Place): readonly Finding[] {
+  return leaves(source.value).flatMap(({ path, value }) => {
+    if (path.at(-1) !== 'customServiceConfig' || typeof value !== 'string') return []
+    const where = place(filePath(source, path))
+    return checkIni(value, { binding: controlPlaneBinding, ...(where && { where: () => where }) })
+  })
+}
+
+export interface Leaf {
+  readonly path: readonly (string | number)[]
+  readonly value: unknown
+}
+
+/** Every value that is neither a mapping nor a list, with its path. */
+export function leaves(value: unknown, path: readonly (string | number)[] = []): readonly Leaf[] {
+  if (typeof value !== 'object' || value === null) return [{ path, value }]
+  return Object.entries(value).flatMap(([key, child]) =>
+    leaves(child, [...path, Array.isArray(value) ? Number(key) : key]),
+  )
+}

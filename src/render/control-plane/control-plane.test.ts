@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest'
+import { type PlanSettings, testPlan } from '../../../test/plan.ts'
+import type { SiteFileCloud } from '../../api/site.ts'
+import { slotTable as slotsOf2023 } from '../../plan/crds/of-2023.ts'
+import { slotTable } from '../../plan/crds/today.ts'
+import { services } from '../../plan/services.ts'
+import { renderControlPlane } from './control-plane.ts'
+
+interface Fields {
+  readonly [name: string]: Fields
+}
+
+function specOf(cloud: Partial<SiteFileCloud> = {}, settings: PlanSettings = {}): Fields {
+  const plan = testPlan({ clouds: [{ name: 'rhoso1', namespace: 'openstack', ...cloud }], ...settings })
+  const [only] = plan.clouds
+  const object = only && renderControlPlane(plan, only).at(-1)
+  return (object as unknown as { spec: Fields }).spec
+}
+
+const keys = (pool: string, address: string, key?: string) => ({
+  'metallb.universe.tf/address-pool': pool,
+  'metallb.io/address-pool': pool,
+  'metallb.universe.tf/loadBalancerIPs': address,
+  'metallb.io/loadBalancerIPs': address,
+  ...(key && { 'metallb.universe.tf/allow-shared-ip': key, 'metallb.io/allow-shared-ip': key }),
+})
+
+describe('the control plane', () => {
+  it('says of every service of the CRD whether it is on, and turns on what document 000 lists', () => {
+    const spec = specOf()
+    const table = slotTable()
+    const written = table.services.map((name) => [name, spec[name]?.['enabled']])
+    expect(written.filter(([, enabled]) => typeof enabled !== 'boolean')).toEqual([])
+    const on = new Set(written.filter(([, enabled]) => enabled).map(([name]) => name))
+    expect(on).toEqual(new Set(services.filter((entry) => entry.standard).map((entry) => entry.name)))
+  })
+
+  it('has a database and a queue for the APIs and one for each cell, in threes', () => {
+    const spec = specOf({ services: { nova: { cells: ['cell1', 'cell2'] } } })
+    expect(Object.keys(spec['galera']?.['templates'] ?? {})).toEqual([
+      'openstack',
+      'openstack-cell1',
+      'openstack-cell2',
+    ])
+    expect(Object.keys(spec['rabbitmq']?.['templates'] ?? {})).toEqual([
+      'rabbitmq',
+      'rabbitmq-cell1',
+      'rabbitmq-cell2',
+    ])
+    expect(spec['galera']?.['templates']?.['openstack']).toMatchObject({ replicas: 3, secret: 'osp-secret' })
+    expect(spec['nova']?.['template']?.['cellTemplates']?.['cell2']).toMatchObject({
+      cellDatabaseInstance: 'openstack-cell2',
+      cellMessageBusInstance: 'rabbitmq-cell2',
+    })
+  })
+
+  it('has single databases where three would stand on fewer nodes', () => {
+    const spec = specOf({}, { nodes: 2 })
+    expect(spec['galera']?.['templates']?.['openstack']).toMatchObject({ replicas: 1 })
+  })
+
+  it("puts pool, sharing key and address into document 000's three paths", () => {
+    const spec = specOf()
+    const shared = {
+      metadata: { annotations: keys('openstack-internalapi', '172.17.0.80', 'openstack-internalapi') },
+      spec: { type: 'LoadBalancer' },
+    }
+    expect(spec['keystone']?.['template']?.['override']?.['service']?.['internal']).toEqual(shared)
+    expect(
+      spec['nova']?.['template']?.['apiServiceTemplate']?.['override']?.['service']?.['internal'],
+    ).toEqual(shared)
+    expect(spec['rabbitmq']?.['templates']?.['rabbitmq']?.['override']?.['service']).toEqual({
+      metadata: { annotations: keys('openstack-internalapi', '172.17.0.85') },
+      spec: { type: 'LoadBalancer' },
+    })
+  })
+
+  it('leaves public endpoints to Routes, and makes VIPs of them where the site says so', () => {
+    expect(specOf()['keystone']?.['template']?.['override']?.['service']).not.toHaveProperty('public')
+    const service = specOf({ public: { by: 'vip' } })['keystone']?.['template']?.['override']?.['service']
+    expect(service?.['public']).toMatchObject({ spec: { type: 'LoadBalancer' } })
+  })
+
+  it('asks for both families where there are two, but not for logging, which has one', () => {
+    const spec = specOf({ services: { telemetry: true } }, { families: [4, 6] })
+    expect(spec['dns']?.['template']?.['override']?.['service']).toMatchObject({
+      metadata: { annotations: { 'metallb.io/loadBalancerIPs': '192.168.122.80,fd00:0:0::50' } },
+      spec: { ipFamilyPolicy: 'RequireDualStack' },
+    })
+    expect(spec['telemetry']?.['template']?.['logging']?.['annotations']).toMatchObject({
+      'metallb.universe.tf/loadBalancerIPs': '172.17.0.80',
+    })
+  })
+
+  it("overrides the CRD's own default for logging, which is somebody else's address", () => {
+    const plan = {
+      clouds: [
+        { name: 'a', namespace: 'a' },
+        { name: 'b', namespace: 'b', services: { telemetry: true } },
+      ],
+    }
+    const built = testPlan(plan)
+    const second = built.clouds[1]
+    const object = second && renderControlPlane(built, second)[0]
+    const spec = (object as unknown as { spec: Fields }).spec
+    expect(spec['telemetry']?.['template']?.['logging']?.['annotations']).toEqual(
+      keys('b-internalapi', '172.17.1.80', 'b-internalapi'),
+    )
+  })
+
+  it('attaches pods to the networks that they need, or to those that the site names', () => {
+    expect(specOf()['neutron']?.['template']?.['networkAttachments']).toEqual(['internalapi'])
+    expect(specOf()['glance']?.['template']?.['glanceAPIs']?.['default']?.['networkAttachments']).toEqual([
+      'storage',
+    ])
+    const named = specOf({ services: { neutron: { networkAttachments: ['internalapi', 'tenant'] } } })
+    expect(named['neutron']?.['template']?.['networkAttachments']).toEqual(['internalapi', 'tenant'])
+  })
+
+  it("maps datacentre to the cloud's own bridge", () => {
+    const built = testPlan({
+      clouds: [
+        { name: 'a', namespace: 'a' },
+        { name: 'b', namespace: 'b' },
+      ],
+    })
+    const bridges = built.clouds.map((cloud) => {
+      const spec = (renderControlPlane(built, cloud)[0] as unknown as { spec: Fields }).spec
+      return spec['ovn']?.['template']?.['ovnController']?.['nicMappings']
+    })
+    expect(bridges).toEqual([{ datacentre: 'ospbr' }, { datacentre: 'ospbr1' }])
+  })
+
+  it('asks the DNS servers that the cloud names, or those of the cluster', () => {
+    expect(specOf()['dns']?.['template']?.['options']).toEqual([{ key: 'server', values: ['192.168.122.1'] }])
+    const own = specOf({ dns: { servers: ['10.0.0.53'], options: [{ key: 'no-negcache', values: [] }] } })
+    expect(own['dns']?.['template']?.['options']).toEqual([
+      { key: 'server', values: ['10.0.0.53'] },
+      { key: 'no-negcache', values: [] },
+    ])
+  })
+
+  it('merges raw fields last and loses nothing, in the template of a service and over everything', () => {
+    const spec = specOf({
+      services: {
+        keystone: {
+          template: { region: 'two', override: { service: { internal: { endpointURL: 'http://k' } } } },
+        },
+      },
+      overrides: {
+        controlPlane: { keystone: { template: { apiTimeout: 90 } }, tls: { podLevel: { enabled: false } } },
+      },
+    })
+    expect(spec['keystone']?.['template']).toMatchObject({
+      region: 'two',
+      apiTimeout: 90,
+      databaseInstance: 'openstack',
+    })
+    expect(spec['keystone']?.['template']?.['override']?.['service']?.['internal']).toMatchObject({
+      endpointURL: 'http://k',
+      spec: { type: 'LoadBalancer' },
+    })
+    expect(spec['tls']).toEqual({ podLevel: { enabled: false } })
+  })
+
+  it("takes the site's replicas for every instance of a database, or for the API", () => {
+    const spec = specOf({
+      services: { galera: { replicas: 1 }, glance: { replicas: 2 }, nova: { replicas: 4 } },
+    })
+    expect(spec['galera']?.['templates']?.['openstack-cell1']).toMatchObject({ replicas: 1 })
+    expect(spec['glance']?.['template']?.['glanceAPIs']?.['default']).toMatchObject({ replicas: 2 })
+    expect(spec['nova']?.['template']?.['apiServiceTemplate']).toMatchObject({ replicas: 4 })
+  })
+
+  it('puts the version that the site asks for in before itself', () => {
+    const plan = testPlan({ clouds: [{ name: 'a', namespace: 'a', version: '18.0.9' }] })
+    const [only] = plan.clouds
+    const kinds = only ? renderControlPlane(plan, only).map((one) => one.kind) : []
+    expect(kinds).toEqual(['OpenStackVersion', 'OpenStackControlPlane'])
+  })
+
+  it('gives Ceph to cinder, glance and manila: its Secret mounted, its pools configured', () => {
+    const spec = specOf({
+      ceph: { secret: 'ceph-conf-files', fsid: '6b6a', pools: { cinder: 'vols' } },
+      services: { cinder: true },
+    })
+    expect(spec['extraMounts']).toMatchObject([{ extraVol: [{ extraVolType: 'Ceph' }] }])
+    expect(spec['cinder']?.['template']?.['cinderVolumes']?.['ceph']).toMatchObject({
+      customServiceConfig: expect.stringMatching(/rbd_pool = vols\n[^]*rbd_secret_uuid = 6b6a\n/),
+    })
+    expect(spec['glance']?.['template']).toMatchObject({
+      customServiceConfig: expect.stringContaining('rbd_store_pool = images\n'),
+    })
+  })
+})
+
+describe('the control plane of 2023', () => {
+  it('has external endpoints: pool, address, shared with its default key', () => {
+    const spec = specOf({}, { table: slotsOf2023() })
+    expect(spec['keystone']?.['template']?.['externalEndpoints']).toEqual([
+      {
+        endpoint: 'internal',
+        ipAddressPool: 'openstack-internalapi',
+        loadBalancerIPs: ['172.17.0.80'],
+        sharedIP: true,
+        sharedIPKey: '',
+      },
+    ])
+    expect(spec['dns']?.['template']?.['externalEndpoints']).toEqual([
+      {
+        ipAddressPool: 'openstack-ctlplane',
+        loadBalancerIPs: ['192.168.122.80'],
+        sharedIP: true,
+        sharedIPKey: '',
+      },
+    ])
+  })
+
+  it('gives each RabbitMQ an address of its own', () => {
+    const spec = specOf({}, { table: slotsOf2023() })
+    expect(spec['rabbitmq']?.['templates']?.['rabbitmq-cell1']?.['externalEndpoint']).toEqual({
+      ipAddressPool: 'openstack-internalapi',
+      loadBalancerIPs: ['172.17.0.86'],
+      sharedIP: false,
+    })
+  })
+
+  it('switches every service of its own CRD, and none that it does not have', () => {
+    const table = slotsOf2023()
+    const spec = specOf({}, { table })
+    const switched = Object.keys(spec).filter((name) => typeof spec[name]?.['enabled'] === 'boolean')
+    expect(switched.sort()).toEqual([...table.services].sort())
+  })
+})

@@ -1,0 +1,88 @@
+/** What is to be said about a plan when it becomes documents: quorums, DNS, endpoints without a slot, overrides. */
+import { type Finding, finding } from '../errors/finding.ts'
+import {
+  fewNodes,
+  installedBefore,
+  manyPodsOneAddress,
+  noDnsServer,
+  noPlaceForAttachments,
+  noSlotForEndpoint,
+} from '../errors/render.ts'
+import { type Place, settingsOf } from '../plan/cloud-services.ts'
+import type { CrdFields } from '../plan/crd-fields.ts'
+import type { Plan, PlannedCloud } from '../plan/plan.ts'
+import { rawFieldFindings } from '../plan/raw-fields.ts'
+import { dnsServers, type TemplateContext, templateContext } from './control-plane/context.ts'
+import { plannedSpec, withRawFields } from './control-plane/control-plane.ts'
+import { endpointsOf } from './control-plane/endpoints.ts'
+import { templates } from './control-plane/today.ts'
+import { fieldsOf } from './merge.ts'
+import { networksAnnotation } from './networks-annotation.ts'
+import { requirements } from './olm.ts'
+import { overrideFindings } from './override-findings.ts'
+
+export function renderFindings(plan: Plan, fields: CrdFields | undefined, place: Place): readonly Finding[] {
+  const { nodes } = plan.from.cluster
+  const needed = requirements(plan)
+  const where = place(['spec', 'cluster', 'nodes'])
+  return [
+    ...(nodes.length < 3 ? [finding(fewNodes, { nodes: nodes.length }, { where })] : []),
+    ...(needed.length > 0
+      ? [finding(installedBefore, { what: needed }, { where: place(['spec', 'cluster', 'platform']) })]
+      : []),
+    ...plan.clouds.flatMap((cloud) => [
+      ...rawFieldFindings(cloud.from, fields, place),
+      ...overrideFindings(plan, cloud, place),
+      ...dnsFindings(plan, cloud, place),
+      ...attachmentFindings(plan, cloud, place),
+      ...endpointFindings(plan, cloud, place),
+    ]),
+  ]
+}
+
+function dnsFindings(plan: Plan, cloud: PlannedCloud, place: Place): readonly Finding[] {
+  if (dnsServers(plan, cloud).length > 0) return []
+  return [finding(noDnsServer, { cloud: cloud.name }, { where: place(cloud.from.path) })]
+}
+
+/** Whether a service's template has a place for attachments: it asks for them. */
+function isAttachable(service: string, context: TemplateContext): boolean {
+  let asked = false
+  const attach = (): readonly string[] => {
+    asked = true
+    return []
+  }
+  templates[service]?.({ ...context, attach })
+  return asked
+}
+
+function attachmentFindings(plan: Plan, cloud: PlannedCloud, place: Place): readonly Finding[] {
+  const wishing = Object.keys(cloud.from.file.services ?? {}).filter(
+    (name) => templates[name] && settingsOf(cloud.from, name).networkAttachments,
+  )
+  if (wishing.length === 0) return []
+  const context = templateContext(plan, cloud)
+  return wishing
+    .filter((name) => !isAttachable(name, context))
+    .map((service) => {
+      const where = place([...cloud.from.path, 'services', service, 'networkAttachments'])
+      return finding(noPlaceForAttachments, { cloud: cloud.name, service }, { where })
+    })
+}
+
+function endpointFindings(plan: Plan, cloud: PlannedCloud, place: Place): readonly Finding[] {
+  const endpoints = endpointsOf(cloud)
+  if (endpoints.length === 0) return []
+  const spec = withRawFields(plannedSpec(plan, cloud), cloud)
+  const rabbitmqs = fieldsOf(fieldsOf(spec['rabbitmq'])['templates'])
+  return endpoints.flatMap(({ name, network, attachment, rabbitmq }) => {
+    const where = place([...cloud.from.path, 'networks', network.name, 'endpoints']) ?? place(cloud.from.path)
+    if (rabbitmq === undefined) {
+      const facts = { cloud: cloud.name, endpoint: name, value: networksAnnotation([attachment]) }
+      return [finding(noSlotForEndpoint, facts, { where })]
+    }
+    const replicas = fieldsOf(rabbitmqs[rabbitmq])['replicas']
+    if (typeof replicas !== 'number' || replicas < 2) return []
+    return [finding(manyPodsOneAddress, { cloud: cloud.name, endpoint: name, replicas }, { where })]
+  })
+}

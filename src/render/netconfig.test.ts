@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { testPlan } from '../../test/plan.ts'
+import { slotTable as slotsOf2023 } from '../plan/crds/of-2023.ts'
+import type { AddressRange, PlannedNetwork } from '../plan/plan.ts'
+import { renderNetConfig } from './netconfig.ts'
+
+type Spec = { readonly networks: readonly { readonly name: string; readonly subnets: readonly unknown[] }[] }
+
+function specOf(plan = testPlan(), change: (network: PlannedNetwork) => PlannedNetwork = (one) => one): Spec {
+  const [cloud] = plan.clouds
+  const [object] = cloud ? renderNetConfig(plan, { ...cloud, networks: cloud.networks.map(change) }) : []
+  return object?.['spec'] as Spec
+}
+
+function reserving(...reserved: readonly AddressRange[]): (network: PlannedNetwork) => PlannedNetwork {
+  return (network) => ({ ...network, subnets: network.subnets.map((subnet) => ({ ...subnet, reserved })) })
+}
+
+describe('NetConfig', () => {
+  it('has the networks of the hosts, with the ranges that are theirs', () => {
+    const { networks } = specOf()
+    expect(networks.map((one) => one.name)).toEqual([
+      'ctlplane',
+      'internalapi',
+      'storage',
+      'tenant',
+      'storagemgmt',
+    ])
+    expect(networks[0]?.subnets).toEqual([
+      {
+        name: 'subnet1',
+        cidr: '192.168.122.0/24',
+        gateway: '192.168.122.1',
+        allocationRanges: [{ start: '192.168.122.100', end: '192.168.122.250' }],
+      },
+    ])
+    expect(networks[1]).toMatchObject({
+      dnsDomain: 'internalapi.rhoso1.example.com',
+      mtu: 1500,
+      subnets: [{ vlan: 20, allocationRanges: [{ start: '172.17.0.100', end: '172.17.0.250' }] }],
+    })
+  })
+
+  it('lists the few reserved addresses of a range, and cuts the range around many', () => {
+    const few = specOf(testPlan(), reserving({ start: '172.17.0.110', end: '172.17.0.111' }))
+    expect(few.networks[1]?.subnets[0]).toMatchObject({
+      allocationRanges: [{ start: '172.17.0.100', end: '172.17.0.250' }],
+      excludeAddresses: ['172.17.0.110', '172.17.0.111'],
+    })
+    const many = specOf(testPlan(), reserving({ start: '172.17.0.101', end: '172.17.0.200' }))
+    expect(many.networks[1]?.subnets[0]).toEqual({
+      name: 'subnet1',
+      cidr: '172.17.0.0/24',
+      vlan: 20,
+      // What is left of the range before is one address, and NetConfig takes no such range.
+      allocationRanges: [{ start: '172.17.0.201', end: '172.17.0.250' }],
+    })
+  })
+
+  it('has a subnet for each family', () => {
+    const { networks } = specOf(testPlan({ families: [4, 6] }))
+    expect(networks[1]?.subnets).toMatchObject([{ cidr: '172.17.0.0/24' }, { cidr: 'fd00:11:0::/64' }])
+  })
+
+  it('spells the names of 2023 where that is the form', () => {
+    const { networks } = specOf(testPlan({ table: slotsOf2023() }))
+    expect(networks.map((one) => one.name)).toEqual([
+      'CtlPlane',
+      'InternalApi',
+      'Storage',
+      'Tenant',
+      'StorageMgmt',
+    ])
+  })
+})

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest'
+import { testPlan } from '../../test/plan.ts'
+import type { Plan, PlannedCloud } from '../plan/plan.ts'
+import {
+  type DesiredState,
+  renderAbsentBasePolicies,
+  renderAbsentCloudPolicies,
+  renderBasePolicies,
+  renderCloudPolicies,
+} from './nmstate.ts'
+
+const two = [
+  { name: 'rhoso1', namespace: 'openstack' },
+  { name: 'rhoso2', namespace: 'openstack2' },
+]
+
+function cloud(plan: Plan, index: number): PlannedCloud {
+  const found = plan.clouds[index]
+  if (!found) throw new Error(`no cloud ${index}`)
+  return found
+}
+
+function stateOf(object: unknown): DesiredState {
+  return (object as { spec: { desiredState: DesiredState } }).spec.desiredState
+}
+
+function names(object: unknown): readonly unknown[] {
+  return stateOf(object).interfaces.map((one) => one['name'])
+}
+
+describe('node networking', () => {
+  it('is a base policy per node, and one per cloud and node', () => {
+    const plan = testPlan({ clouds: two, nodes: 2 })
+    expect(renderBasePolicies(plan).map((one) => one.metadata.name)).toEqual([
+      'stackloom-base-worker-0',
+      'stackloom-base-worker-1',
+    ])
+    expect(renderCloudPolicies(plan, cloud(plan, 1)).map((one) => one.metadata.name)).toEqual([
+      'openstack2-worker-0',
+      'openstack2-worker-1',
+    ])
+  })
+
+  it('gives each cloud its own VLANs and bridge, and puts nothing of one into the policy of another', () => {
+    const plan = testPlan({ clouds: two, nodes: 1 })
+    const [first] = renderCloudPolicies(plan, cloud(plan, 0))
+    const [second] = renderCloudPolicies(plan, cloud(plan, 1))
+    expect(names(first)).toEqual(['ospbr', ...[20, 21, 22, 23, 25, 26].map((id) => `enp6s0.${id}`)])
+    expect(names(second).filter((name) => names(first).includes(name))).toEqual([])
+  })
+
+  it('puts shared VLANs, with every cloud of them, into the base policy', () => {
+    const plan = testPlan({ clouds: two, nodes: 1, shared: true })
+    const [base] = renderBasePolicies(plan)
+    const vlan = stateOf(base).interfaces.find((one) => one['name'] === 'enp6s0.20')
+    expect(vlan?.['ipv4']).toEqual({
+      enabled: true,
+      dhcp: false,
+      address: [
+        { ip: '172.17.0.10', 'prefix-length': 24 },
+        { ip: '172.17.1.10', 'prefix-length': 24 },
+      ],
+    })
+    expect(vlan?.['description']).toBe('rhoso1 internalapi, rhoso2 internalapi')
+    expect(renderCloudPolicies(plan, cloud(plan, 0))).toEqual([])
+  })
+
+  it('keeps the bridge of a tagged network over its VLAN, and the address on the bridge', () => {
+    const plan = testPlan({ clouds: two, nodes: 1 })
+    const [policy] = renderCloudPolicies(plan, cloud(plan, 1))
+    const [vlan, bridge] = stateOf(policy).interfaces
+    expect(vlan).toMatchObject({ name: 'enp6s0.39', type: 'vlan', ipv4: { enabled: false } })
+    expect(bridge).toMatchObject({
+      name: 'ospbr1',
+      type: 'linux-bridge',
+      bridge: { port: [{ name: 'enp6s0.39' }] },
+      ipv4: { address: [{ ip: '192.168.123.10', 'prefix-length': 24 }] },
+    })
+  })
+
+  it('has both families where the site has them', () => {
+    const plan = testPlan({ nodes: 1, families: [4, 6] })
+    const [policy] = renderCloudPolicies(plan, cloud(plan, 0))
+    expect(stateOf(policy).interfaces[1]).toMatchObject({
+      ipv4: { enabled: true, address: [{ ip: '172.17.0.10', 'prefix-length': 24 }] },
+      ipv6: { enabled: true, autoconf: false, address: [{ ip: 'fd00:11:0::a', 'prefix-length': 64 }] },
+    })
+  })
+
+  it('says maxUnavailable where the site does, and selects one node by its name', () => {
+    const plan = testPlan({ nodes: 1, cluster: { maxUnavailable: '30%' } })
+    expect(renderBasePolicies(plan)[0]?.['spec']).toMatchObject({
+      maxUnavailable: '30%',
+      nodeSelector: { 'kubernetes.io/hostname': 'worker-0' },
+    })
+  })
+
+  it('builds the bond once, in the base, and stands the VLANs on it', () => {
+    const plan = testPlan({
+      nodes: 1,
+      cluster: {
+        nodes: [{ name: 'worker-0', nic: 'bond0' }],
+        bonds: [{ name: 'bond0', ports: ['eno1', 'eno2'], mode: '802.3ad', options: { miimon: 100 } }],
+      },
+    })
+    const [base] = renderBasePolicies(plan)
+    expect(stateOf(base).interfaces).toEqual([
+      { name: 'eno1', type: 'ethernet', state: 'up' },
+      { name: 'eno2', type: 'ethernet', state: 'up' },
+      {
+        name: 'bond0',
+        type: 'bond',
+        state: 'up',
+        mtu: 1500,
+        'link-aggregation': { mode: '802.3ad', port: ['eno1', 'eno2'], options: { miimon: 100 } },
+      },
+    ])
+    const [policy] = renderCloudPolicies(plan, cloud(plan, 0))
+    expect(stateOf(policy).interfaces[1]).toMatchObject({ vlan: { 'base-iface': 'bond0' } })
+  })
+
+  it('makes the NIC as wide as the widest network on it', () => {
+    const plan = testPlan({ nodes: 1 })
+    const wide = {
+      ...plan,
+      segments: plan.segments.map((one) => (one.vlan === 22 ? { ...one, mtu: 9000 } : one)),
+    }
+    expect(stateOf(renderBasePolicies(wide)[0]).interfaces[0]).toMatchObject({ name: 'enp6s0', mtu: 9000 })
+    const [policy] = renderCloudPolicies(wide, cloud(wide, 0))
+    expect(stateOf(policy).interfaces.find((one) => one['name'] === 'enp6s0.22')).toMatchObject({ mtu: 9000 })
+  })
+
+  it('writes the routes of a network with the interface that carries it', () => {
+    const plan = testPlan({ nodes: 1 })
+    const routes = [{ destination: '10.9.0.0/16', nexthop: '172.17.0.1' }]
+    const [only] = plan.clouds.map((one) => ({
+      ...one,
+      networks: one.networks.map((network) =>
+        network.name === 'internalapi' ? { ...network, routes } : network,
+      ),
+    }))
+    const routed = { ...plan, clouds: only ? [only] : [] }
+    expect(stateOf(renderCloudPolicies(routed, cloud(routed, 0))[0]).routes).toEqual({
+      config: [
+        { destination: '10.9.0.0/16', 'next-hop-address': '172.17.0.1', 'next-hop-interface': 'enp6s0.20' },
+      ],
+    })
+  })
+})
+
+describe('the teardown of node networking', () => {
+  it('removes what the cloud had made, bridges before the VLANs below them, and nothing else', () => {
+    const plan = testPlan({ clouds: two, nodes: 1 })
+    const [absent] = renderAbsentCloudPolicies(plan, cloud(plan, 1))
+    expect(absent?.metadata.name).toBe('openstack2-worker-0')
+    const { interfaces } = stateOf(absent)
+    expect(interfaces.every((one) => one['state'] === 'absent')).toBe(true)
+    expect(names(absent)).toEqual([...names(renderCloudPolicies(plan, cloud(plan, 1))[0])].reverse())
+    expect(names(absent)).not.toContain('enp6s0')
+  })
+
+  it('leaves shared VLANs to the base: another cloud stands on them', () => {
+    const plan = testPlan({ clouds: two, nodes: 1, shared: true })
+    expect(renderAbsentCloudPolicies(plan, cloud(plan, 1))).toEqual([])
+    expect(names(renderAbsentBasePolicies(plan)[0])).not.toContain('enp6s0')
+  })
+})
