@@ -4,6 +4,7 @@
  *
  * Caches run on every replica, so that a new leader starts warm; controllers run on the leader only.
  */
+import { setMaxListeners } from 'node:events'
 import type { KubeObject } from '../api/object.ts'
 import { finding } from '../errors/finding.ts'
 import { controllersHang } from '../errors/runtime.ts'
@@ -147,6 +148,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     ready: () => [...reflected.values()].map((one) => checkOf(one, clock, staleMs)),
     run: async (signal) => {
       const caches = new AbortController()
+      // One listener per cache, controller and look: many of them are no leak.
+      setMaxListeners(0, signal, caches.signal)
       const runs: Promise<void>[] = []
       start = ({ reflector }) => void runs.push(reflector.run(caches.signal))
       for (const one of reflected.values()) start(one)

@@ -21,6 +21,7 @@ export function define(command: Command, context: CommandContext): void {
     defineReset,
     defineLogs,
     inner.defineSupervise,
+    inner.defineAct,
   ]) {
     add(command, context)
   }

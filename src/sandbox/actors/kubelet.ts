@@ -1,0 +1,140 @@
+/**
+ * Plays the scheduler and the kubelets: every Pod gets a node, runs, is ready, and goes when it is deleted. No
+ * container is started. What follows from that (Deployments available, endpoints) is the real controller
+ * manager's work.
+ *
+ * A Pod annotated `sandbox.stackloom.dev/never-ready: REASON` stays waiting with that reason.
+ */
+import { createHash } from 'node:crypto'
+import type { KubeObject } from '../../api/object.ts'
+import { isApiError } from '../../kube/api-error.ts'
+import { type Actor, type ActorStage, annotation } from './actor.ts'
+import { timestamp } from './conditions.ts'
+
+const POD = { apiVersion: 'v1', kind: 'Pod' }
+const NODE = { apiVersion: 'v1', kind: 'Node' }
+const MANAGER = 'actor-kubelet'
+
+export const NEVER_READY = annotation('never-ready')
+
+interface PodSpec {
+  readonly nodeName?: string
+  readonly containers?: readonly { readonly name: string; readonly image?: string }[]
+  readonly affinity?: unknown
+}
+
+export const kubelet: Actor = {
+  plays: 'the scheduler and the kubelets: Pods are bound, run, become ready and go',
+  source: 'Kubernetes: pods/binding, the Pod lifecycle, DaemonSet pods with node affinity by name',
+  needs: [],
+  enter: ({ runtime, transport, stepMs }: ActorStage) => {
+    const pods = runtime.cache({ kind: POD })
+    const nodes = runtime.cache({ kind: NODE })
+    runtime.add({
+      name: 'actor-kubelet',
+      watches: [{ kind: POD }, { kind: NODE, map: () => pods.list().map(podKey) }],
+      workers: 4,
+      reconcile: async ({ namespace = '', name }, { clock }) => {
+        const pod = pods.get(`${namespace}/${name}`)
+        if (!pod) return
+        const path = `/api/v1/namespaces/${namespace}/pods/${name}`
+        const call = { safe: true, subject: `Pod ${namespace}/${name}` }
+        if (pod.metadata.deletionTimestamp) {
+          const body = {
+            apiVersion: 'v1',
+            kind: 'DeleteOptions',
+            gracePeriodSeconds: 0,
+            preconditions: { uid: pod.metadata.uid },
+          }
+          await transport.json({ ...call, method: 'DELETE', path, body, verb: 'delete' }).catch(unlessGone)
+          return
+        }
+        const node = specOf(pod).nodeName ?? nodeFor(pod, nodes.list())
+        if (node === undefined) return
+        if (!specOf(pod).nodeName) {
+          const target = { ...NODE, name: node }
+          const body = { apiVersion: 'v1', kind: 'Binding', metadata: { namespace, name }, target }
+          await transport.json({
+            ...call,
+            safe: false,
+            method: 'POST',
+            path: `${path}/binding`,
+            body,
+            verb: 'bind',
+          })
+          return { requeueAfterMs: stepMs }
+        }
+        const status = runningStatus(pod, timestamp(clock.now()))
+        if (!status) return
+        await runtime.client.apply(
+          { ...POD, metadata: { namespace, name }, status },
+          { fieldManager: MANAGER, subresource: 'status', force: true },
+        )
+        return
+      },
+    })
+  },
+}
+
+function podKey({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`
+}
+
+function specOf(pod: KubeObject): PodSpec {
+  return (pod['spec'] ?? {}) as PodSpec
+}
+
+function unlessGone(error: unknown): void {
+  if (!isApiError(error, 'not-found', 'conflict')) throw error
+}
+
+/** A DaemonSet's pod names its node; any other takes the one that its name falls on. */
+function nodeFor(pod: KubeObject, nodes: readonly KubeObject[]): string | undefined {
+  const named = /"key":"metadata\.name","operator":"In","values":\["([^"]+)"\]/.exec(
+    JSON.stringify(specOf(pod).affinity ?? {}),
+  )
+  if (named) return nodes.find((node) => node.metadata.name === named[1])?.metadata.name
+  const index = Number.parseInt(digest(podKey(pod)).slice(0, 8), 16) % Math.max(nodes.length, 1)
+  return nodes[index]?.metadata.name
+}
+
+/** What a kubelet reports of a pod that runs; undefined when it already says so. */
+function runningStatus(pod: KubeObject, now: string): Readonly<Record<string, unknown>> | undefined {
+  const { phase, conditions = [] } = (pod['status'] ?? {}) as {
+    readonly phase?: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  }
+  const reason = pod.metadata.annotations?.[NEVER_READY]
+  const ready = reason === undefined
+  const isReady = conditions.some((one) => one.type === 'Ready' && one.status === 'True')
+  const reported = conditions.some((one) => one.type === 'ContainersReady')
+  // A job's pod has ended by somebody else's word.
+  if (phase === 'Succeeded' || phase === 'Failed' || (reported && isReady === ready)) return undefined
+  const bytes = digest(pod.metadata.uid ?? '')
+  const podIP = `10.244.${Number.parseInt(bytes.slice(0, 2), 16)}.${(Number.parseInt(bytes.slice(2, 4), 16) % 254) + 1}`
+  const state = ready ? { running: { startedAt: now } } : { waiting: { reason, message: reason } }
+  return {
+    phase: ready ? 'Running' : 'Pending',
+    podIP,
+    podIPs: [{ ip: podIP }],
+    startTime: now,
+    conditions: ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map((type) => ({
+      type,
+      status: ready || type === 'PodScheduled' || type === 'Initialized' ? 'True' : 'False',
+      lastTransitionTime: now,
+    })),
+    containerStatuses: (specOf(pod).containers ?? []).map(({ name, image = '' }) => ({
+      name,
+      image,
+      imageID: image,
+      ready,
+      started: ready,
+      restartCount: 0,
+      state,
+    })),
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

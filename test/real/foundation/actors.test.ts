@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { play } from '../../../src/sandbox/actors/registry.ts'
+import { useCluster } from '../../cluster.ts'
+
+const cluster = useCluster({ crds: 'today', controllerManager: true })
+const stop = new AbortController()
+let playing: Promise<void> | undefined
+
+beforeAll(async () => {
+  for (const name of ['worker-0', 'worker-1', 'worker-2']) {
+    await apply({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, labels: { 'kubernetes.io/hostname': name, 'node-role.kubernetes.io/worker': '' } },
+    })
+  }
+  playing = play({
+    connection: cluster.connection,
+    names: ['nmstate', 'olm'],
+    signal: stop.signal,
+    stepMs: 20,
+  })
+})
+afterAll(async () => {
+  stop.abort()
+  await playing
+})
+
+const apply = (object: KubeObject) => cluster.client.apply(object, { fieldManager: 'test' })
+const get = (apiVersion: string, kind: string, name: string, namespace?: string) =>
+  cluster.client.get({ apiVersion, kind, name, ...(namespace && { namespace }) })
+const patient = { timeout: 25_000, interval: 100 }
+
+interface Conditions {
+  readonly conditions?: readonly {
+    readonly type: string
+    readonly status: string
+    readonly reason: string
+    readonly message: string
+  }[]
+}
+const conditionsOf = (object: KubeObject | undefined) =>
+  (object?.['status'] as Conditions | undefined)?.conditions ?? []
+
+const policy = (name: string, interfaces: readonly object[], annotations = {}): KubeObject => ({
+  apiVersion: 'nmstate.io/v1',
+  kind: 'NodeNetworkConfigurationPolicy',
+  metadata: { name, annotations },
+  spec: { nodeSelector: { 'node-role.kubernetes.io/worker': '' }, desiredState: { interfaces } },
+})
+const bridge = { name: 'ospbr', type: 'linux-bridge', state: 'up' }
+
+describe('nmstate, played', () => {
+  it('enacts a policy on every node, with its generation, and says so on the policy', async () => {
+    await apply(policy('cloud1', [bridge]))
+    const found = () => get('nmstate.io/v1', 'NodeNetworkConfigurationPolicy', 'cloud1')
+    await expect
+      .poll(async () => conditionsOf(await found())[0]?.reason, patient)
+      .toBe('SuccessfullyConfigured')
+    expect(conditionsOf(await found())[0]).toMatchObject({
+      type: 'Available',
+      status: 'True',
+      message: '3/3 nodes successfully configured',
+    })
+    await apply(policy('cloud1', [bridge, { name: 'enp6s0.20', type: 'vlan', state: 'up' }]))
+    const enactment = () => get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-2.cloud1')
+    await expect
+      .poll(async () => {
+        const object = await enactment()
+        const { policyGeneration } = (object?.['status'] ?? {}) as { readonly policyGeneration?: number }
+        return [policyGeneration, conditionsOf(object).find((one) => one.status === 'True')?.type]
+      }, patient)
+      .toEqual([2, 'Available'])
+    const state = await get('nmstate.io/v1beta1', 'NodeNetworkState', 'worker-0')
+    expect(JSON.stringify(state?.['status'])).toContain('enp6s0.20')
+  })
+
+  it('fails on the node that it is told to fail on, and nowhere else first', async () => {
+    await apply(policy('bad', [bridge], { 'sandbox.stackloom.dev/nmstate-fails-on': 'worker-0' }))
+    const found = () => get('nmstate.io/v1', 'NodeNetworkConfigurationPolicy', 'bad')
+    await expect
+      .poll(async () => conditionsOf(await found()).find((one) => one.status === 'True'), patient)
+      .toMatchObject({ type: 'Degraded', reason: 'FailedToConfigure' })
+    const enactment = await get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-0.bad')
+    expect(conditionsOf(enactment).find((one) => one.type === 'Failing')?.message).toContain('told to fail')
+  })
+
+  it('leaves no enactment of a policy that is gone', async () => {
+    const { client } = cluster
+    await client.delete({ apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy', name: 'bad' })
+    await expect
+      .poll(() => get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-0.bad'), patient)
+      .toBeUndefined()
+  })
+})
+
+const OLM = 'operators.coreos.com/v1alpha1'
+const subscription = (namespace: string, name: string, spec: object = {}): KubeObject => ({
+  apiVersion: OLM,
+  kind: 'Subscription',
+  metadata: { namespace, name },
+  spec: {
+    channel: 'stable',
+    name,
+    source: 'redhat-operators',
+    sourceNamespace: 'openshift-marketplace',
+    ...spec,
+  },
+})
+const group = (namespace: string, name: string): KubeObject => ({
+  apiVersion: 'operators.coreos.com/v1',
+  kind: 'OperatorGroup',
+  metadata: { namespace, name },
+  spec: { targetNamespaces: [namespace] },
+})
+const namespaceOf = (name: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name },
+})
+
+describe('OLM, played', () => {
+  it('brings an operator from its Subscription to Succeeded, and its operand to running pods', async () => {
+    const at = 'openshift-nmstate'
+    await apply(namespaceOf(at))
+    await apply(group(at, 'only'))
+    await apply(subscription(at, 'kubernetes-nmstate-operator'))
+    const csv = async () => {
+      const found = await get(OLM, 'Subscription', 'kubernetes-nmstate-operator', at)
+      const { installedCSV } = (found?.['status'] ?? {}) as { readonly installedCSV?: string }
+      return installedCSV ? get(OLM, 'ClusterServiceVersion', installedCSV, at) : undefined
+    }
+    await expect
+      .poll(async () => ((await csv())?.['status'] as { phase?: string } | undefined)?.phase, patient)
+      .toBe('Succeeded')
+    await apply({ apiVersion: 'nmstate.io/v1', kind: 'NMState', metadata: { name: 'nmstate' }, spec: {} })
+    await expect
+      .poll(async () => {
+        const handler = await get('apps/v1', 'DaemonSet', 'nmstate-handler', at)
+        return (handler?.['status'] as { numberAvailable?: number } | undefined)?.numberAvailable
+      }, patient)
+      .toBe(3)
+  })
+
+  it('says why it cannot resolve, and fails a version in a namespace with two groups', async () => {
+    await apply(namespaceOf('twice'))
+    await apply(group('twice', 'a'))
+    await apply(group('twice', 'b'))
+    await apply(subscription('twice', 'metallb-operator'))
+    await apply(subscription('twice', 'no-such-package'))
+    const version = () => get(OLM, 'ClusterServiceVersion', 'metallb-operator.v0.14.2', 'twice')
+    await expect
+      .poll(async () => (await version())?.['status'], patient)
+      .toMatchObject({ phase: 'Failed', reason: 'TooManyOperatorGroups' })
+    const unknown = () => get(OLM, 'Subscription', 'no-such-package', 'twice')
+    await expect
+      .poll(
+        async () => conditionsOf(await unknown()).find((one) => one.type === 'ResolutionFailed')?.message,
+        patient,
+      )
+      .toContain('no operators found in package no-such-package')
+  })
+
+  it('waits for an approval when it must be given by hand', async () => {
+    const at = 'by-hand'
+    await apply(namespaceOf(at))
+    await apply(group(at, 'only'))
+    await apply(subscription(at, 'metallb-operator', { installPlanApproval: 'Manual' }))
+    const plans = async () =>
+      (await cluster.client.list({ apiVersion: OLM, kind: 'InstallPlan' }, { namespace: at })).items
+    await expect
+      .poll(
+        async () => (await plans()).map((plan) => (plan['status'] as { phase?: string } | undefined)?.phase),
+        patient,
+      )
+      .toEqual(['RequiresApproval'])
+    const [plan] = await plans()
+    const ref = { apiVersion: OLM, kind: 'InstallPlan', namespace: at, name: plan?.metadata.name ?? '' }
+    await cluster.client.patch(ref, { spec: { approved: true } }, { type: 'merge' })
+    const version = () => get(OLM, 'ClusterServiceVersion', 'metallb-operator.v0.14.2', at)
+    await expect
+      .poll(async () => (await version())?.['status'], patient)
+      .toMatchObject({ phase: 'Succeeded' })
+  })
+})
