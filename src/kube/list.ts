@@ -4,8 +4,8 @@
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { isApiError, malformed } from './api-error.ts'
 import type { ListOptions, ObjectList } from './client.ts'
+import type { Call } from './exchange.ts'
 import { subjectOf } from './paths.ts'
-import type { Call } from './transport.ts'
 
 const PAGE = 500
 /** How often a list that grows too old between two pages is begun anew before it is asked for in one piece. */

@@ -63,7 +63,15 @@ export function errorFromThrown(thrown: unknown, errand: Errand): ApiError {
     const reason = `${errand.verb} ${errand.subject} took too long`
     return make('timeout', 'safe', finding(problems.serverTooSlow, { server, reason }))
   }
-  const reason = words[code] ?? reasonOf(deepest)
+  const refusedBy = /Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reasonOf(deepest))?.[1]
+  if (refusedBy !== undefined) {
+    const facts = {
+      proxy: errand.via ?? 'in between',
+      reason: `it answers ${refusedBy} to a connection to ${server}`,
+    }
+    return make('unreachable', 'never', finding(problems.unusableProxy, facts))
+  }
+  const reason = `${words[code] ?? reasonOf(deepest)}${errand.via ? ` (through the proxy ${errand.via})` : ''}`
   const repeat = code === 'ENOTFOUND' || isTls(code) ? 'never' : neverSent.has(code) ? 'always' : 'safe'
   return make('unreachable', repeat, finding(problems.serverUnreachable, { server, reason }))
 }

@@ -31,14 +31,18 @@ function checked(proxy: string): string {
   if (!URL.canParse(proxy)) throw failure(unusableProxy, { proxy: 'given', reason: 'it is not a URL' })
   const url = new URL(proxy)
   if (!schemes.includes(url.protocol)) {
-    // The URL may hold a password: only its bare form is shown.
-    const shown = `${url.protocol}//${url.host}`
     throw failure(unusableProxy, {
-      proxy: shown,
+      proxy: bareProxy(proxy),
       reason: `the scheme ${url.protocol.slice(0, -1)} is not supported`,
     })
   }
   return url.protocol === 'socks5h:' ? proxy.replace(/^socks5h/, 'socks5') : proxy
+}
+
+/** The URL may hold a password: this is the part that can be shown. */
+export function bareProxy(proxy: string): string {
+  const { protocol, host } = new URL(proxy)
+  return `${protocol}//${host}`
 }
 
 /** `NO_PROXY`: `*`, host names (with everything below them), addresses, CIDRs, each with an optional port. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { statusObject } from '../../test/played-server.ts'
-import { type ApiError, errorFromRefusal } from './api-error.ts'
+import type { ApiError } from './api-error.ts'
 import { systemClock } from './clock.ts'
 import { errorFromThrown } from './network-error.ts'
+import { errorFromRefusal } from './refusal.ts'
 import { defaultRetry, pauseBefore } from './retry.ts'
 
 const errand = { server: 'https://api:6443', verb: 'get', subject: 'v1 Pod' }

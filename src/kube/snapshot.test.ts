@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { statusObject } from '../../test/played-server.ts'
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
-import { errorFromRefusal } from './api-error.ts'
 import type { ListOptions } from './client.ts'
+import { errorFromRefusal } from './refusal.ts'
 import { gatherLive } from './snapshot.ts'
 
 const pool = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' }

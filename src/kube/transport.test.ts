@@ -11,7 +11,8 @@ import {
 import { createAuthority } from '../pki/authority.ts'
 import type { ClusterAccess } from './config.ts'
 import { type Credential, fixedCredential } from './credential.ts'
-import { type Call, openTransport, type Transport, type TransportOptions } from './transport.ts'
+import type { Call } from './exchange.ts'
+import { openTransport, type Transport, type TransportOptions } from './transport.ts'
 
 const anonymous = fixedCredential('an anonymous user', { headers: {} })
 const get: Call = { method: 'GET', path: '/x', safe: true, verb: 'get', subject: 'x' }

@@ -4,6 +4,7 @@
  * All writes use strict field validation: a field that the server does not know is refused, never dropped.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import type { ObjectPlace } from '../errors/finding.ts'
 import { isApiError, malformed, notServed } from './api-error.ts'
 import type {
   ApplyOptions,
@@ -16,9 +17,10 @@ import type {
   WriteOptions,
 } from './client.ts'
 import { discover } from './discovery.ts'
+import type { Call, Query } from './exchange.ts'
 import { listAll } from './list.ts'
 import { collectionPath, objectPath, subjectOf } from './paths.ts'
-import type { Call, Query, Transport } from './transport.ts'
+import type { Transport } from './transport.ts'
 import { watchEvents } from './watch-stream.ts'
 
 const DEFAULT_IDLE_MS = 120_000
@@ -50,7 +52,7 @@ export function kubeClient(transport: Transport): KubeClient {
   ): Promise<KubeObject> => {
     const subject = subjectOf(ref, ref)
     const query = { ...writeQuery(options), ...options.extra }
-    const answer = await send({ ...call, query, subject, signal: options.signal }, ref)
+    const answer = await send({ ...call, query, subject, object: placeOf(ref), signal: options.signal }, ref)
     return objectOf(answer, { server, verb: call.verb, subject })
   }
 
@@ -64,7 +66,8 @@ export function kubeClient(transport: Transport): KubeClient {
       const subject = subjectOf(ref, ref)
       try {
         const path = objectPath(resource, ref)
-        const answer = await send({ method: 'GET', path, safe: true, signal, verb: 'get', subject }, ref)
+        const names = { verb: 'get', subject, object: placeOf(ref) }
+        const answer = await send({ method: 'GET', path, safe: true, signal, ...names }, ref)
         return objectOf(answer, { server, verb: 'get', subject })
       } catch (thrown) {
         if (isApiError(thrown, 'not-found', 'not-served')) return undefined
@@ -145,6 +148,7 @@ export function kubeClient(transport: Transport): KubeClient {
             signal: options.signal,
             verb: 'delete',
             subject: subjectOf(ref, ref),
+            object: placeOf(ref),
           },
           ref,
         )
@@ -186,6 +190,10 @@ function deleteBody({ propagation, preconditions, dryRun }: DeleteOptions): unkn
 function refOf({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
   const { name, namespace, generateName } = metadata
   return { apiVersion, kind, name: name ?? generateName ?? '', ...(namespace !== undefined && { namespace }) }
+}
+
+function placeOf({ apiVersion, kind, namespace, name }: ObjectRef): ObjectPlace {
+  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
 function objectOf(

@@ -2,8 +2,9 @@
  * A watch as it arrives: newline-delimited JSON, turned into events. What cannot be an event is a typed error.
  */
 import type { KubeObject } from '../api/object.ts'
-import { type Errand, errorFromWatch, malformed } from './api-error.ts'
+import { type Errand, malformed } from './api-error.ts'
 import type { WatchEvent } from './client.ts'
+import { errorFromWatch } from './refusal.ts'
 
 /** Lines without their newline. A stream that ends within a line was cut, and the piece is given as `rest`. */
 export async function* splitLines(

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { statusObject } from '../../test/played-server.ts'
-import {
-  type ApiError,
-  type ApiErrorKind,
-  errorFromRefusal,
-  errorFromWatch,
-  isApiError,
-} from './api-error.ts'
+import { type ApiError, type ApiErrorKind, isApiError } from './api-error.ts'
+import { errorFromRefusal, errorFromWatch } from './refusal.ts'
 
 const errand = {
   server: 'https://api:6443',
@@ -129,6 +124,18 @@ describe('what a server refuses', () => {
     ])
     expect(error.findings[0]).toMatchObject({ code: 'SL1109', owners: ['kubectl-edit', 'operator'] })
     expect(error.message).toContain('.spec.addresses belongs to kubectl-edit')
+  })
+
+  it('says where: the object, and the field that the server named', () => {
+    const object = {
+      apiVersion: 'metallb.io/v1beta1',
+      kind: 'IPAddressPool',
+      namespace: 'metallb-system',
+      name: 'a',
+    }
+    const body = statusObject(422, 'Invalid', 'x', { causes: [{ field: 'spec.addresses', message: 'no' }] })
+    const error = errorFromRefusal({ status: 422, body }, { ...errand, object })
+    expect(error.findings[0]?.where).toEqual({ ...object, path: 'spec.addresses' })
   })
 
   it('finds unknown fields in the two ways in which they are told', () => {

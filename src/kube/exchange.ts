@@ -1,0 +1,152 @@
+/**
+ * One request and its answer: headers in, a success out, everything else as a typed error. Never twice.
+ */
+import type { Dispatcher } from 'undici'
+import { Failure } from '../errors/failure.ts'
+import type { ObjectPlace } from '../errors/finding.ts'
+import { type ApiError, type Errand, unauthorized } from './api-error.ts'
+import type { Clock } from './clock.ts'
+import type { ClusterAccess } from './config.ts'
+import { expiredSince, type Identity } from './credential.ts'
+import type { Dispatchers } from './dispatchers.ts'
+import { errorFromThrown } from './network-error.ts'
+import { bareProxy } from './proxy.ts'
+import { errorFromRefusal } from './refusal.ts'
+import { retryAfterOf, warningsOf } from './response-headers.ts'
+import { heardByMany } from './signals.ts'
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** From the root of the server: `/api/v1/pods`. */
+  readonly path: string
+  readonly query?: Query
+  readonly body?: unknown
+  readonly contentType?: string
+  readonly accept?: string
+  /** Doing it twice is like doing it once, so it may be sent again after a broken connection. */
+  readonly safe: boolean
+  readonly timeoutMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  /** For messages: what is done to what. */
+  readonly verb: string
+  readonly subject: string
+  readonly object?: ObjectPlace | undefined
+}
+
+export type Answer = Dispatcher.ResponseData
+
+export interface ExchangeSettings {
+  readonly access: ClusterAccess
+  readonly clock: Clock
+  readonly timeoutMs: number
+  readonly userAgent: string
+  readonly onWarning: ((text: string) => void) | undefined
+}
+
+export interface Exchange {
+  /** The answer to one request, if it is a success. `idleMs` makes it a stream on connections of its own. */
+  readonly open: (call: Call, identity: Identity, over: Dispatchers, idleMs?: number) => Promise<Answer>
+  readonly readText: (answer: Answer, call: Call) => Promise<string>
+  readonly chunks: (answer: Answer, call: Call) => AsyncIterable<Uint8Array>
+  readonly errandOf: (call: Call) => Errand
+}
+
+export function exchangeWith({ access, clock, ...settings }: ExchangeSettings): Exchange {
+  const { server } = access
+  const { origin, pathname } = new URL(server)
+  const prefix = pathname === '/' ? '' : pathname
+  const via = access.proxy && bareProxy(access.proxy)
+
+  const errandOf = ({ verb, subject, object }: Call): Errand => ({ server, via, verb, subject, object })
+
+  /** An abort stays what the caller made of it, a finding stays a finding; the rest is the network's. */
+  const asError = (thrown: unknown, call: Call): unknown => {
+    if (call.signal?.aborted) return call.signal.reason
+    return thrown instanceof Failure ? thrown : errorFromThrown(thrown, errandOf(call))
+  }
+
+  const readText = async (answer: Answer, call: Call): Promise<string> => {
+    try {
+      return await answer.body.text()
+    } catch (thrown) {
+      throw asError(thrown, call)
+    }
+  }
+
+  const refusal = async (answer: Answer, call: Call, identity: Identity): Promise<ApiError> => {
+    const body = parsedOrText(await readText(answer, call))
+    if (answer.statusCode === 401) {
+      return unauthorized(errandOf(call), access.credential.user, expiredSince(identity, clock.now()))
+    }
+    const retryAfterMs = retryAfterOf(answer.headers, clock.now())
+    return errorFromRefusal({ status: answer.statusCode, body, retryAfterMs }, errandOf(call))
+  }
+
+  const request = async (
+    call: Call,
+    identity: Identity,
+    over: Dispatchers,
+    idleMs?: number,
+  ): Promise<Answer> => {
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body)
+    const limit = call.timeoutMs ?? settings.timeoutMs
+    try {
+      return await (idleMs === undefined ? over.requests : over.streams).request({
+        origin,
+        path: prefix + call.path + queryString(call.query),
+        method: call.method,
+        headers: {
+          accept: call.accept ?? 'application/json',
+          'user-agent': settings.userAgent,
+          ...(body !== undefined && { 'content-type': call.contentType ?? 'application/json' }),
+          ...identity.headers,
+        },
+        ...(body !== undefined && { body }),
+        ...(call.signal && { signal: call.signal }),
+        headersTimeout: limit,
+        bodyTimeout: idleMs ?? limit,
+      })
+    } catch (thrown) {
+      throw asError(thrown, call)
+    }
+  }
+
+  return {
+    errandOf,
+    readText,
+    open: async (call, identity, over, idleMs) => {
+      call.signal?.throwIfAborted()
+      heardByMany(call.signal)
+      const answer = await request(call, identity, over, idleMs)
+      if (answer.statusCode >= 400) throw await refusal(answer, call, identity)
+      if (settings.onWarning) for (const warning of warningsOf(answer.headers)) settings.onWarning(warning)
+      return answer
+    },
+    chunks: async function* (answer, call) {
+      try {
+        for await (const chunk of answer.body) yield chunk as Uint8Array
+      } catch (thrown) {
+        throw asError(thrown, call)
+      }
+    },
+  }
+}
+
+function parsedOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function queryString(query: Query = {}): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') parameters.set(name, String(value))
+  }
+  const text = parameters.toString()
+  return text && `?${text}`
+}
