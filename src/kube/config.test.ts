@@ -123,6 +123,41 @@ users: [{name: ann, user: {client-certificate-data: ${Buffer.from(pem).toString(
   })
 })
 
+describe('as whom', () => {
+  const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`
+  const exec = { command: 'false', interactiveMode: 'Never' }
+  it.each([
+    ['a token file before a token', { tokenFile: 'token', exec }, 'Bearer from-file'],
+    ['a token before a plugin', { exec }, 'Bearer lab-token'],
+    [
+      'a password',
+      { token: undefined, username: 'ann', password: 'x' },
+      `Basic ${Buffer.from('ann:x').toString('base64')}`,
+    ],
+    [
+      'an OpenID token that somebody fetched',
+      { token: undefined, 'auth-provider': { name: 'oidc', config: { 'id-token': 'id' } } },
+      'Bearer id',
+    ],
+  ])('takes %s', async (_, user, expected) => {
+    put('token', 'from-file')
+    const file = put('config', kubeconfig('lab', { user }))
+    expect(await authorization(await load({ kubeconfig: file }))).toBe(expected)
+  })
+
+  it('reads the files of a certificate again when the server refuses it', async () => {
+    put('a.crt', pem('one'))
+    put('a.key', pem('key'))
+    const user = { token: undefined, 'client-certificate': 'a.crt', 'client-key': 'a.key' }
+    const { credential } = await load({ kubeconfig: put('config', kubeconfig('lab', { user })) })
+    const used = await credential.current()
+    expect(await credential.renew(used)).toBe(false)
+    put('a.crt', pem('two'))
+    expect(await credential.renew(used)).toBe(true)
+    expect((await credential.current()).certificate).toBe(pem('two'))
+  })
+})
+
 describe('a kubeconfig that cannot be used', () => {
   const cases: readonly (readonly [string, string, RegExp, unknown])[] = [
     ['is not YAML', 'SL1103', /not YAML: .*\(line 2\)/, 'clusters:\n  token: hunter2: x\n'],
@@ -155,6 +190,12 @@ describe('a kubeconfig that cannot be used', () => {
       kubeconfig('lab', { context: { user: 'nope' } }),
     ],
     ['has no server', 'SL1103', /no server/, kubeconfig('lab', { cluster: { server: '' } })],
+    [
+      'has a password in the URL of the server',
+      'SL1103',
+      /holds a user or a password/,
+      kubeconfig('lab', { cluster: { server: 'https://ann:hunter2@lab' } }),
+    ],
     [
       'has a server that is no URL',
       'SL1103',

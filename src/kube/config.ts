@@ -15,8 +15,8 @@ import {
   fixedCredential,
   type Identity,
   pluginCredential,
+  rereadCredential,
   tokenFileCredential,
-  withToken,
 } from './credential.ts'
 import {
   beside,
@@ -140,6 +140,8 @@ function serverOf({ entry, file }: Sourced<ClusterEntry>): string {
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     throw broken(file, server ? `the server is not an http or https URL` : 'the cluster has no server')
   }
+  // It is named in messages, so it must not hold a secret.
+  if (url.username || url.password) throw broken(file, 'the URL of the server holds a user or a password')
   return server.replace(/\/+$/, '')
 }
 
@@ -158,7 +160,12 @@ async function credentialOf(
   const user = `user ${name}`
   const { clock } = options
   const base = { headers: impersonation(entry), ...(await clientCertificate(source)) }
-  // In the order in which kubectl prefers them.
+  // As kubectl: what is written down goes before what a program would have to be asked for.
+  if (entry.tokenFile) {
+    return tokenFileCredential({ user, file: beside(file, entry.tokenFile), base, clock })
+  }
+  const authorization = writtenDown(entry)
+  if (authorization) return fixedCredential(user, { ...base, headers: { ...base.headers, authorization } })
   if (entry.exec) {
     const plugin = {
       source: { file, entry: entry.exec },
@@ -169,24 +176,26 @@ async function credentialOf(
     }
     return pluginCredential({ user, plugin, base, clock })
   }
-  if (entry.tokenFile) {
-    return tokenFileCredential({ user, file: beside(file, entry.tokenFile), base, clock })
-  }
-  if (entry.token) return fixedCredential(user, withToken(base, entry.token))
-  if (entry.username !== undefined) {
-    const pair = Buffer.from(`${entry.username}:${entry.password ?? ''}`).toString('base64')
-    return fixedCredential(user, { ...base, headers: { ...base.headers, authorization: `Basic ${pair}` } })
-  }
   const provider = entry['auth-provider']
-  const idToken = provider?.name === 'oidc' ? provider.config?.['id-token'] : undefined
-  if (idToken) return fixedCredential(user, withToken(base, idToken))
   if (provider) {
     throw broken(
       file,
       `${user} uses the auth-provider "${provider.name}", which Kubernetes has given up; use exec`,
     )
   }
-  return fixedCredential(user, base)
+  // Files of a certificate are replaced by whoever renews it.
+  const read = async (): Promise<Identity> => ({ ...base, ...(await clientCertificate(source)) })
+  return entry['client-certificate'] ? rereadCredential({ user, read, clock }) : fixedCredential(user, base)
+}
+
+/** The authorization header of what stands in the file itself. */
+function writtenDown(entry: UserEntry): string | undefined {
+  const provider = entry['auth-provider']
+  const idToken = provider?.name === 'oidc' ? provider.config?.['id-token'] : undefined
+  const token = entry.token || idToken
+  if (token) return `Bearer ${token}`
+  if (entry.username === undefined) return undefined
+  return `Basic ${Buffer.from(`${entry.username}:${entry.password ?? ''}`).toString('base64')}`
 }
 
 async function clientCertificate(source: Sourced<UserEntry>): Promise<Partial<Identity>> {

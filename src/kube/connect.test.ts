@@ -1,6 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect as dial, type Socket } from 'node:net'
+import {
+  type AddressInfo,
+  createServer as createNetServer,
+  connect as dial,
+  type Server,
+  type Socket,
+} from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -101,6 +107,71 @@ describe('a connection', () => {
     expect(server.seen[0]?.headers.authorization).toBe('Bearer t')
   })
 
+  it.each(['socks5', 'socks5h'])(
+    'goes through a proxy of scheme %s, with TLS to the server inside',
+    async (scheme) => {
+      const authority = await createAuthority({ commonName: 'ca' })
+      const { certificate: cert, privateKey: key } = await authority.issue({
+        commonName: 's',
+        hosts: ['api.lab.example'],
+        uses: ['server'],
+      })
+      const server = await playServer(
+        (seen, answer) => void (answerCore(seen, answer) || answerJson(answer, {})),
+        { cert, key },
+      )
+      const socks = await socksTo(server.port)
+      const cluster = {
+        server: 'https://api.lab.example:6443',
+        'proxy-url': `${scheme}://127.0.0.1:${socks.port}`,
+        'certificate-authority-data': Buffer.from(authority.certificate).toString('base64'),
+      }
+      const connection = await connect({ kubeconfig: kubeconfig(cluster, { token: 't' }), env: {} })
+      open.push(connection, socks, server)
+      expect(await connection.client.resource(ref)).toMatchObject({ plural: 'configmaps' })
+      expect(socks.asked).toEqual(['api.lab.example:6443'])
+    },
+  )
+
+  it('says why a SOCKS proxy does not connect', async () => {
+    const socks = await socksTo(undefined)
+    const cluster = { server: 'http://api.lab.example:6443', 'proxy-url': `socks5://127.0.0.1:${socks.port}` }
+    const connection = await connect({
+      kubeconfig: kubeconfig(cluster, { token: 't' }),
+      env: {},
+      clock: impatientClock(),
+    })
+    open.push(connection, socks)
+    await expect(connection.client.list(ref)).rejects.toMatchObject({
+      findings: [{ code: 'SL1122', message: expect.stringContaining('host unreachable') }],
+    })
+    expect(socks.asked).toHaveLength(1)
+  })
+
+  it('names the proxy that refuses, without its password and without trying again', async () => {
+    const proxy = await tunnelTo(undefined)
+    const cluster = {
+      server: 'https://api.lab.example',
+      'proxy-url': `http://user:hunter2@127.0.0.1:${proxy.port}`,
+    }
+    const connection = await connect({
+      kubeconfig: kubeconfig(cluster, { token: 't' }),
+      env: {},
+      clock: impatientClock(),
+    })
+    open.push(connection, proxy)
+    const error = await connection.client.list(ref).then(
+      () => expect.unreachable(),
+      (thrown: unknown) => thrown as { findings: { code: string; message: string }[] },
+    )
+    expect(error.findings[0]).toMatchObject({
+      code: 'SL1122',
+      message: expect.stringContaining(`http://127.0.0.1:${proxy.port}`),
+    })
+    expect(JSON.stringify(error)).not.toContain('hunter2')
+    expect(proxy.asked).toHaveLength(1)
+  })
+
   it('says that nobody is there, in one finding', async () => {
     const server = await playServer(() => undefined)
     await server.close()
@@ -116,28 +187,61 @@ describe('a connection', () => {
   })
 })
 
-/** A proxy that answers CONNECT to anything with a tunnel to one port of this machine. */
-async function tunnelTo(port: number) {
+/** A proxy that answers CONNECT to anything with a tunnel to one port of this machine, or refuses. */
+async function tunnelTo(port: number | undefined) {
   const asked: string[] = []
-  const sockets = new Set<Socket>()
   const server = createServer()
+  const sockets = collected()
   server.on('connect', (request, socket: Socket) => {
     asked.push(`${request.url} ${request.headers['proxy-authorization']}`)
-    const inner = dial(port, '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n')
-      inner.pipe(socket).pipe(inner)
-    })
-    for (const one of [socket, inner]) {
-      sockets.add(one)
-      one.on('error', () => undefined)
-    }
+    sockets.add(socket)
+    if (port === undefined) return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
+    sockets.add(splice(socket, port, () => socket.write('HTTP/1.1 200 OK\r\n\r\n')))
   })
+  return { asked, ...(await listening(server, sockets)) }
+}
+
+/** The same for SOCKS 5 without a password: greeting, one request by name, then bytes. */
+async function socksTo(port: number | undefined) {
+  const asked: string[] = []
+  const sockets = collected()
+  const server = createNetServer((socket) => {
+    sockets.add(socket)
+    socket.once('data', () => {
+      socket.write(Buffer.from([5, 0]))
+      socket.once('data', (request) => {
+        const length = request[4] ?? 0
+        asked.push(`${request.subarray(5, 5 + length).toString()}:${request.readUInt16BE(5 + length)}`)
+        if (port === undefined) return void socket.end(Buffer.from([5, 4, 0, 1, 0, 0, 0, 0, 0, 0]))
+        sockets.add(splice(socket, port, () => socket.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]))))
+      })
+    })
+  })
+  return { asked, ...(await listening(server, sockets)) }
+}
+
+function splice(socket: Socket, port: number, ready: () => void): Socket {
+  const inner = dial(port, '127.0.0.1', () => {
+    ready()
+    inner.pipe(socket).pipe(inner)
+  })
+  return inner
+}
+
+function collected() {
+  const sockets = new Set<Socket>()
+  return {
+    add: (socket: Socket) => void sockets.add(socket.on('error', () => undefined)),
+    destroy: () => sockets.forEach((one) => one.destroy()),
+  }
+}
+
+async function listening(server: Server, sockets: { readonly destroy: () => void }) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
-    asked,
     close: async () => {
-      for (const one of sockets) one.destroy()
+      sockets.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
   }

@@ -46,6 +46,16 @@ export function tokenFileCredential(settings: {
   })
 }
 
+/** What files hold, read again when the server refuses it: somebody may have renewed it. */
+export function rereadCredential(settings: {
+  readonly user: string
+  readonly read: () => Promise<Identity>
+  readonly clock: Clock
+}): Credential {
+  const { user, read, clock } = settings
+  return renewed(user, clock, async () => ({ identity: await read(), until: Number.POSITIVE_INFINITY }))
+}
+
 /** A credential that a plugin gives, run again shortly before it expires and when the server refuses it. */
 export function pluginCredential(settings: {
   readonly user: string
@@ -101,7 +111,7 @@ function sameIdentity(a: Identity, b: Identity): boolean {
   return a.headers['authorization'] === b.headers['authorization'] && a.certificate === b.certificate
 }
 
-export function withToken(base: Identity, token: string): Identity {
+function withToken(base: Identity, token: string): Identity {
   return { ...base, headers: { ...base.headers, authorization: `Bearer ${token}` } }
 }
 

@@ -5,6 +5,7 @@
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import type { ClusterTls } from './config.ts'
 import type { Identity } from './credential.ts'
+import { socksConnector } from './socks.ts'
 
 export interface Dispatchers {
   readonly requests: Dispatcher
@@ -51,6 +52,9 @@ function dispatcher(
   }
   const pool = { ...(connections !== undefined && { connections }), bodyTimeout: 0, keepAliveTimeout: 30_000 }
   if (proxy === undefined) return new Agent({ ...pool, connect })
+  if (proxy.startsWith('socks5:')) {
+    return new Agent({ ...pool, connect: socksConnector(proxy, connect, connectTimeoutMs) })
+  }
   return new ProxyAgent({
     ...pool,
     uri: proxy,

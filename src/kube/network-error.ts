@@ -63,17 +63,22 @@ export function errorFromThrown(thrown: unknown, errand: Errand): ApiError {
     const reason = `${errand.verb} ${errand.subject} took too long`
     return make('timeout', 'safe', finding(problems.serverTooSlow, { server, reason }))
   }
-  const refusedBy = /Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reasonOf(deepest))?.[1]
-  if (refusedBy !== undefined) {
-    const facts = {
-      proxy: errand.via ?? 'in between',
-      reason: `it answers ${refusedBy} to a connection to ${server}`,
-    }
+  const refusal = proxyRefusal(code, deepest)
+  if (refusal !== undefined) {
+    const facts = { proxy: errand.via ?? 'in between', reason: refusal }
     return make('unreachable', 'never', finding(problems.unusableProxy, facts))
   }
   const reason = `${words[code] ?? reasonOf(deepest)}${errand.via ? ` (through the proxy ${errand.via})` : ''}`
   const repeat = code === 'ENOTFOUND' || isTls(code) ? 'never' : neverSent.has(code) ? 'always' : 'safe'
   return make('unreachable', repeat, finding(problems.serverUnreachable, { server, reason }))
+}
+
+/** What a proxy says instead of connecting; undici tells it in words only. */
+function proxyRefusal(code: string, deepest: unknown): string | undefined {
+  const said = reasonOf(deepest)
+  if (code === 'SOCKS_REFUSED') return said.replace(/^.*refuses: /, '')
+  const status = /Proxy (?:response|Authentication Required) \((\d+)\)/.exec(said)?.[1]
+  return status === undefined ? undefined : `it answers ${status}`
 }
 
 /** A TLS alert or a plain answer to a TLS greeting: asking again gives the same. */
