@@ -74,3 +74,171 @@ export const stageTwice = problem<{ stage: string }>({
 does not begin.`,
   example: { stage: 'rhoso1/netattach' },
 })
+
+export const notReady = problem<{ cause: string; next: string }>({
+  code: 'SL4010',
+  severity: 'error',
+  title: 'Something that was deployed has failed',
+  message: ({ cause }) => cause,
+  remedy: ({ next }) => `look closer with \`${next}\`; after the repair the same \`stackloom up\` goes on`,
+  story: `A wait ends with ready, or with a cause. This is a cause: the object, or something behind it, has reached a
+state that it does not leave by itself. What takes long is not reported here; it is waited for.
+
+Nothing is rolled back. Repair the cause and run the same command again: what is done is skipped.`,
+  example: {
+    cause: 'node worker-1 refuses rhoso1-worker-1: interface enp6s0 not found',
+    next: 'kubectl get nnce worker-1.rhoso1-worker-1 -o yaml',
+  },
+})
+
+export const unfollowable = problem<{ reason: string }>({
+  code: 'SL4011',
+  severity: 'error',
+  title: 'The cluster is out of sight for too long',
+  message: ({ reason }) => `the cluster could not be watched for too long: ${reason}`,
+  remedy: () => 'check the connection to the API server and run the same command again: it resumes',
+  story: `An API server that is away for a while is ridden out: node networking changes, updates and restarts do that.
+After some minutes it is an error. Nothing is lost: the same command goes on where this one stood.`,
+  example: { reason: 'connect ECONNREFUSED 127.0.0.1:6443' },
+})
+
+export const anotherRun = problem<{ holder: string }>({
+  code: 'SL4012',
+  severity: 'error',
+  title: 'Somebody else is deploying this site',
+  message: ({ holder }) => `another run is at work on this cluster: ${holder}`,
+  remedy: () => 'wait until it has ended; a run that died frees the cluster within seconds',
+  story: `Only one \`up\`, \`down\`, \`adopt\` or \`update\` writes to a cluster at a time. It holds the Lease
+\`stackloom-up\` in the namespace \`stackloom-system\` and renews it every few seconds. A run that was killed does not
+renew: the next one takes over by itself.`,
+  example: { holder: 'alice@laptop (process 4711)' },
+})
+
+export const unreadableInventory = problem<{ name: string }>({
+  code: 'SL4013',
+  severity: 'error',
+  title: 'An inventory in the cluster cannot be read',
+  message: ({ name }) => `the ConfigMap stackloom-system/${name} is not an inventory any more`,
+  remedy: ({ name }) =>
+    `look at it with \`kubectl -n stackloom-system get configmap ${name} -o yaml\`; if it cannot be repaired, delete it and run \`stackloom up\`, which lists its objects anew`,
+  story: `The inventory lists every object that Stackloom has put into the cluster. Somebody has edited it into
+something else. Without it nothing is pruned or torn down, because nobody knows what is ours.`,
+  example: { name: 'inventory-cloud-rhoso1' },
+})
+
+export const operatorMissing = problem<{ operator: string }>({
+  code: 'SL4014',
+  severity: 'error',
+  title: 'An operator that the site needs is not installed',
+  message: ({ operator }) =>
+    `${operator} is not installed, and this cluster has no OLM through which it could be`,
+  remedy: ({ operator }) =>
+    `install ${operator} the way this cluster installs operators, then run the same command`,
+  story: `On OpenShift Stackloom installs operators through OLM. On plain Kubernetes everybody has their own way
+(manifests, Helm, a GitOps tree), so Stackloom says what is missing and waits for you. It never installs a second
+copy beside one that is there.`,
+  example: { operator: 'nmstate' },
+})
+
+export const multusMissing = problem<object>({
+  code: 'SL4020',
+  severity: 'error',
+  title: 'The cluster has no Multus',
+  message: () => 'the cluster does not serve NetworkAttachmentDefinition: Multus is not installed',
+  remedy: () => 'install Multus (OpenShift has it built in), then run the same command',
+  story: `The pods of OpenStack services have several network interfaces, which Multus attaches by
+NetworkAttachmentDefinitions. Without it they cannot start.`,
+  example: {},
+})
+
+export const whereaboutsMissing = problem<object>({
+  code: 'SL4021',
+  severity: 'error',
+  title: 'The cluster has no whereabouts',
+  message: () =>
+    'the cluster does not serve the IPPool of whereabouts: nobody would give pods their addresses',
+  remedy: () => 'install whereabouts (OpenShift brings it with Multus), then run the same command',
+  story: `Addresses of pods on a cloud's networks come from whereabouts, which keeps its books in IPPool objects.`,
+  example: {},
+})
+
+export const storageClassMissing = problem<{ name: string; known: readonly string[] }>({
+  code: 'SL4022',
+  severity: 'error',
+  title: 'The storage class of the site does not exist',
+  message: ({ name, known }) =>
+    `there is no storage class ${name}; the cluster has ${known.join(', ') || 'none'}`,
+  remedy: () => 'create it, or name another one as `storageClass` in the site file',
+  story: `Databases and queues keep their data on volumes of this class. With a class that does not exist their
+claims stay pending for ever, which shows late: so it is checked first.`,
+  example: { name: 'local-storage', known: ['lvms-vg1'] },
+})
+
+export const noDefaultStorageClass = problem<{ known: readonly string[] }>({
+  code: 'SL4023',
+  severity: 'warning',
+  title: 'The cluster has no default storage class',
+  message: ({ known }) =>
+    `the site names no storage class and the cluster has no default one (it has ${known.join(', ') || 'none'})`,
+  remedy: () => 'name a `storageClass` in the site file',
+  story: `A volume claim without a class takes the cluster's default. Where there is none it stays pending.`,
+  example: { known: ['local-storage'] },
+})
+
+export const gatewaySettings = problem<object>({
+  code: 'SL4024',
+  severity: 'warning',
+  title: 'The cluster does not route through its nodes',
+  message: () =>
+    'network.operator/cluster lacks `routingViaHost: true` or `ipForwarding: Global`: VIPs on secondary interfaces will not answer',
+  remedy: () => 'run `stackloom up --configure-cluster`, which sets both, or set them by hand',
+  story: `OVN-Kubernetes answers for LoadBalancer addresses on the default interface only, unless its gateway routes
+through the host and the host forwards everywhere. The change restarts the network of each node once. It belongs to
+the whole cluster, so it is made only with consent.`,
+  example: {},
+})
+
+export const clusterDnsMissing = problem<{ servers: readonly string[] }>({
+  code: 'SL4025',
+  severity: 'warning',
+  title: "The cluster does not ask the site's DNS servers",
+  message: ({ servers }) => `dns.operator/default does not ask ${servers.join(', ')}`,
+  remedy: () => 'run `stackloom up --configure-cluster`, which adds them, or add them by hand',
+  story: `Pods resolve names through the cluster's DNS. Names that only the site's servers know stay unknown to them
+until the cluster's DNS asks there. The change belongs to the whole cluster, so it is made only with consent.`,
+  example: { servers: ['192.168.122.1'] },
+})
+
+export const vipWithoutService = problem<{ cloud: string; address: string }>({
+  code: 'SL4030',
+  severity: 'error',
+  title: 'A planned VIP is held by no Service',
+  message: ({ cloud, address }) => `no LoadBalancer Service of ${cloud} has the planned address ${address}`,
+  remedy: ({ cloud }) => `see which Service is missing with \`stackloom status --cloud ${cloud}\``,
+  story: `The plan gives each slot of the control plane an address. After the deployment each of them must be in use
+by a Service of that cloud.`,
+  example: { cloud: 'rhoso1', address: '172.17.0.80' },
+})
+
+export const poolNotAsPlanned = problem<{ cloud: string; pool: string; path: string }>({
+  code: 'SL4031',
+  severity: 'error',
+  title: 'A pool is not as planned',
+  message: ({ cloud, pool, path }) => `pool ${pool} of ${cloud} differs from the plan at ${path}`,
+  remedy: () => 'see what differs with `stackloom diff`, and put it right with `stackloom up`',
+  story: `Somebody has changed a pool between its stage and the end of the run.`,
+  example: { cloud: 'rhoso1', pool: 'openstack-internalapi', path: 'spec.addresses[0]' },
+})
+
+export const secretNotGiven = problem<{ namespace: string; name: string; key: string }>({
+  code: 'SL4015',
+  severity: 'error',
+  title: 'A Secret that only you can give is missing',
+  message: ({ namespace, name, key }) =>
+    `Secret ${namespace}/${name} has no key ${key}, and nobody can make it up`,
+  remedy: ({ namespace, name, key }) =>
+    `create it: kubectl -n ${namespace} create secret generic ${name} --from-file=${key}=FILE`,
+  story: `Passwords and key pairs are made at random when a cloud is first deployed. Some Secrets hold what another
+system has decided, such as the configuration and keyring of a Ceph cluster: these must be there beforehand.`,
+  example: { namespace: 'openstack', name: 'ceph-conf-files', key: 'ceph.conf' },
+})

@@ -4,6 +4,7 @@
  * One failure blocks only what needs it. A stop lets the work in hand come to its own end and starts nothing new.
  * It knows neither clusters nor child processes.
  */
+import { setMaxListeners } from 'node:events'
 import { internalError } from '../errors/common.ts'
 import { Failure, reasonOf } from '../errors/failure.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
@@ -49,6 +50,8 @@ export async function runStages(settings: RunSettings): Promise<RunReport> {
   const wrong = validateGraph(settings.stages)
   if (hasErrors(wrong)) throw new Failure(wrong)
   const book = openBook(settings)
+  // Every stage at work listens for the stop.
+  setMaxListeners(0, settings.stop)
   book.begin()
   const running = new Map<string, Promise<void>>()
   const start = (stage: Stage): void => {

@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
-import { indexSnapshot } from '../../api/snapshot.ts'
+import { indexSnapshot, type UnreadKind } from '../../api/snapshot.ts'
 import { installedReadiness, metallbParts, nmstateParts } from './installed.ts'
 import { standardGrace } from './verdict.ts'
 
-const crd = (name: string): KubeObject => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name },
-  status: { conditions: [{ type: 'Established', status: 'True' }] },
-})
 const deployment = (namespace: string, name: string): KubeObject => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -26,17 +20,19 @@ const agent = (component: string, nodeName: string): KubeObject => ({
 })
 
 const nmstate = [
-  crd('nodenetworkconfigurationpolicies.nmstate.io'),
-  crd('nodenetworkconfigurationenactments.nmstate.io'),
   deployment('openshift-nmstate', 'nmstate-operator'),
   deployment('openshift-nmstate', 'nmstate-webhook'),
   agent('kubernetes-nmstate-handler', 'worker-0'),
   agent('kubernetes-nmstate-handler', 'worker-1'),
 ]
 
-function judge(parts: typeof nmstateParts, objects: readonly KubeObject[]) {
+function judge(
+  parts: typeof nmstateParts,
+  objects: readonly KubeObject[],
+  unread: readonly UnreadKind[] = [],
+) {
   return installedReadiness(parts, {
-    around: indexSnapshot({ objects, unread: [] }),
+    around: indexSnapshot({ objects, unread }),
     now: 0,
     grace: standardGrace,
     nodes: ['worker-0', 'worker-1'],
@@ -61,6 +57,16 @@ describe('an installed operator', () => {
     },
   )
 
+  it('is not ready before the API server serves its kinds', () => {
+    const kind = 'NodeNetworkConfigurationPolicy'
+    expect(
+      judge(nmstateParts, nmstate, [{ apiVersion: 'nmstate.io/v1', kind, reason: 'no such kind' }]),
+    ).toEqual({
+      kind: 'progressing',
+      waits: `the kind nmstate.io/${kind} to be served`,
+    })
+  })
+
   it('needs a webhook that answers, not only one that exists', () => {
     const service: KubeObject = {
       apiVersion: 'v1',
@@ -79,8 +85,6 @@ describe('an installed operator', () => {
       endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready } }],
     })
     const rest = [
-      crd('ipaddresspools.metallb.io'),
-      crd('l2advertisements.metallb.io'),
       deployment('metallb-system', 'controller'),
       agent('speaker', 'worker-0'),
       agent('speaker', 'worker-1'),

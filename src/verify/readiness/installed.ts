@@ -13,8 +13,6 @@ import { progressing, type Readiness, type ReadinessContext, ready, worst } from
 /** One part of an installation. */
 export type Part = (context: ReadinessContext) => Readiness
 
-const CRD = 'apiextensions.k8s.io/CustomResourceDefinition'
-
 export function installedReadiness(parts: readonly Part[], context: ReadinessContext): Readiness {
   return worst(parts.map((part) => part(context)))
 }
@@ -51,14 +49,12 @@ function isReady(pod: KubeObject): boolean {
   return conditionOf(pod, 'Ready')?.status === 'True'
 }
 
-function established(...names: readonly string[]): Part {
-  return (context) =>
-    worst(
-      names.map((name) => {
-        const crd = context.around.get(CRD, name)
-        return crd ? readinessOfLive(crd, context) : progressing(`CustomResourceDefinition ${name} to exist`)
-      }),
-    )
+/** Kinds that the API server must serve: a CRD that exists but is not established serves nothing. */
+function served(...groupKinds: readonly string[]): Part {
+  return ({ around }) => {
+    const missing = groupKinds.find((groupKind) => around.unread(groupKind) !== undefined)
+    return missing === undefined ? ready : progressing(`the kind ${missing} to be served`)
+  }
 }
 
 /** Webhook Services that somebody answers for: a Service alone refuses every write. */
@@ -74,21 +70,21 @@ function serving(what: string, pattern: RegExp): Part {
 }
 
 export const nmstateParts: readonly Part[] = [
-  established('nodenetworkconfigurationpolicies.nmstate.io', 'nodenetworkconfigurationenactments.nmstate.io'),
+  served('nmstate.io/NodeNetworkConfigurationPolicy', 'nmstate.io/NodeNetworkConfigurationEnactment'),
   deployed('apps/Deployment', 'the nmstate operator', 'nmstate-operator', 'kubernetes-nmstate-operator'),
   deployed('apps/Deployment', 'the nmstate webhook', 'nmstate-webhook'),
   onEveryNode('the nmstate handler', 'kubernetes-nmstate-handler'),
 ]
 
 export const metallbParts: readonly Part[] = [
-  established('ipaddresspools.metallb.io', 'l2advertisements.metallb.io'),
+  served('metallb.io/IPAddressPool', 'metallb.io/L2Advertisement'),
   deployed('apps/Deployment', 'the MetalLB controller', 'controller', 'metallb-controller'),
   serving('the MetalLB webhook server', /^(metallb-)?(operator-)?webhook-(server-)?service$/),
   onEveryNode('the MetalLB speaker', 'speaker'),
 ]
 
 export const certManagerParts: readonly Part[] = [
-  established('certificates.cert-manager.io', 'issuers.cert-manager.io'),
+  served('cert-manager.io/Certificate', 'cert-manager.io/Issuer'),
   deployed('apps/Deployment', 'cert-manager', 'cert-manager'),
   deployed('apps/Deployment', 'the cert-manager CA injector', 'cert-manager-cainjector'),
   deployed('apps/Deployment', 'the cert-manager webhook', 'cert-manager-webhook'),
@@ -122,7 +118,7 @@ export const SERVICE_OPERATORS = [
 ] as const
 
 export const openstackInitParts: readonly Part[] = [
-  established('openstackcontrolplanes.core.openstack.org', 'netconfigs.network.openstack.org'),
+  served('core.openstack.org/OpenStackControlPlane', 'network.openstack.org/NetConfig'),
   (context) => {
     const [openstack] = context.around.all('operator.openstack.org/OpenStack')
     return openstack ? readinessOfLive(openstack, context) : progressing('OpenStack openstack to exist')

@@ -1,0 +1,85 @@
+/**
+ * Applying a stage's objects: only what differs, rank after rank, a few at a time.
+ *
+ * A stop lets the writes in flight end. A refusal ends the stage after them, with every refusal told.
+ */
+import { identityOf, type KubeObject } from '../api/object.ts'
+import { Failure } from '../errors/failure.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { StageContext } from '../run/stage.ts'
+import { FIELD_MANAGER, type ObjectChange } from './changes.ts'
+import { type Patience, patiently } from './patience.ts'
+import { rankOf } from './ranks.ts'
+
+export interface ApplySettings {
+  readonly client: KubeClient
+  readonly force: boolean
+  readonly patience?: Patience
+  /** Writes in flight at once. */
+  readonly atOnce?: number
+}
+
+/** What the server holds now, by identity. */
+export type Applied = ReadonlyMap<string, KubeObject>
+
+export async function applyChanges(
+  changes: readonly ObjectChange[],
+  settings: ApplySettings,
+  context: StageContext,
+): Promise<Applied> {
+  const applied = new Map<string, KubeObject>()
+  const ranks = [...new Set(changes.map(({ desired }) => rankOf(desired)))].sort((a, b) => a - b)
+  for (const rank of ranks) {
+    const same = changes.filter(({ desired }) => rankOf(desired) === rank)
+    await inParallel(same, settings.atOnce ?? 8, async (change) => {
+      context.stop.throwIfAborted()
+      applied.set(identityOf(change.desired), await applyOne(change, settings, context))
+    })
+  }
+  return applied
+}
+
+async function applyOne(
+  { change, desired, live }: ObjectChange,
+  { client, force, patience }: ApplySettings,
+  context: StageContext,
+): Promise<KubeObject> {
+  const { apiVersion, kind, metadata } = desired
+  const { namespace, name } = metadata
+  const object = { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
+  if (change === 'unchanged' && live) {
+    context.emit({ kind: 'applied', change: 'unchanged', object })
+    return live
+  }
+  const write = (): Promise<KubeObject> => client.apply(desired, { fieldManager: FIELD_MANAGER, force })
+  const written = await patiently(write, context, patience)
+  context.emit({ kind: 'applied', change: change === 'create' ? 'created' : 'changed', object })
+  return written
+}
+
+/** Runs all, a few at a time. After a failure nothing new begins; the findings of all failures are thrown as one. */
+export async function inParallel<T>(
+  items: readonly T[],
+  atOnce: number,
+  act: (item: T) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = []
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < items.length && failures.length === 0) {
+      const item = items[next] as T
+      next += 1
+      await act(item).catch((thrown: unknown) => void failures.push(thrown))
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  if (failures.length === 0) return
+  const known = failures.filter((one) => one instanceof Failure)
+  if (failures.length === 1 || known.length < failures.length)
+    throw failures.find((one) => !(one instanceof Failure)) ?? failures[0]
+  throw new Failure(
+    known.flatMap((one) => one.findings),
+    known[0]?.exitCode,
+    { cause: known[0] },
+  )
+}

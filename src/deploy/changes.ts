@@ -1,0 +1,83 @@
+/**
+ * What an apply would change: desired objects beside live ones, as a value that is printed before anything is done.
+ *
+ * An object is unchanged only when it holds every desired field and we are the one who applied them: a hash alone
+ * would not see a pool that a hand has edited. Pure.
+ */
+import { identityOf, type KubeObject } from '../api/object.ts'
+import { groupKindOf } from '../api/snapshot.ts'
+import { type FieldDifference, type ForeignField, fieldDifferences, foreignFields } from '../verify/fields.ts'
+
+/** The manager of every field that the site's objects have from us. */
+export const FIELD_MANAGER = 'stackloom'
+
+/** What a change may cost, from nothing to a new beginning. */
+export const riskClasses = [
+  'safe',
+  'restarts pods',
+  'changes a VIP',
+  'touches node networking',
+  'needs recreation',
+] as const
+export type RiskClass = (typeof riskClasses)[number]
+
+export interface ObjectChange {
+  readonly change: 'create' | 'update' | 'take over' | 'unchanged'
+  readonly desired: KubeObject
+  readonly live?: KubeObject
+  readonly fields: readonly FieldDifference[]
+  /** Right values that somebody else has set. */
+  readonly foreign: readonly ForeignField[]
+  readonly risk: RiskClass
+}
+
+export function changeOf(desired: KubeObject, live: KubeObject | undefined): ObjectChange {
+  if (!live) return { change: 'create', desired, fields: [], foreign: [], risk: riskOfCreate(desired) }
+  const fields = fieldDifferences(desired, live)
+  const foreign = foreignFields(desired, live, FIELD_MANAGER)
+  const change = fields.length > 0 ? 'update' : foreign.length > 0 ? 'take over' : 'unchanged'
+  const risk = change === 'update' ? riskOfUpdate(desired, fields) : 'safe'
+  return { change, desired, live, fields, foreign, risk }
+}
+
+/** New interfaces on nodes are a risk even when the object is new. */
+function riskOfCreate(desired: KubeObject): RiskClass {
+  return isNodeNetworking(desired) ? 'touches node networking' : 'safe'
+}
+
+function riskOfUpdate(desired: KubeObject, fields: readonly FieldDifference[]): RiskClass {
+  const paths = fields.map(({ path }) => path).filter((path) => !path.startsWith('metadata.'))
+  if (paths.length === 0) return 'safe'
+  if (isNodeNetworking(desired)) return 'touches node networking'
+  switch (groupKindOf(desired)) {
+    case 'metallb.io/IPAddressPool':
+    case 'metallb.io/L2Advertisement':
+    case 'metallb.io/BGPAdvertisement':
+      return 'changes a VIP'
+    // whereabouts counts addresses by range: another range begins with an empty book beside running pods.
+    case 'k8s.cni.cncf.io/NetworkAttachmentDefinition':
+    case 'network.openstack.org/NetConfig':
+    case 'dataplane.openstack.org/OpenStackDataPlaneDeployment':
+      return 'needs recreation'
+    case 'core.openstack.org/OpenStackControlPlane':
+      return paths.some((path) => /loadBalancerIPs|address-pool|allow-shared-ip|override\.service/.test(path))
+        ? 'changes a VIP'
+        : 'restarts pods'
+    default:
+      return 'safe'
+  }
+}
+
+function isNodeNetworking(object: KubeObject): boolean {
+  return groupKindOf(object) === 'nmstate.io/NodeNetworkConfigurationPolicy'
+}
+
+export function worstRisk(changes: readonly ObjectChange[]): RiskClass {
+  const at = Math.max(0, ...changes.map(({ risk }) => riskClasses.indexOf(risk)))
+  return riskClasses[at] ?? 'safe'
+}
+
+/** Objects by identity, so that a desired one finds its live one. */
+export function findLive(desired: KubeObject, live: ReadonlyMap<string, KubeObject>): KubeObject | undefined {
+  return live.get(identityOf(desired))
+}

@@ -1,0 +1,133 @@
+/**
+ * The inventory: what we have put into the cluster, one ConfigMap per cloud and one for what they share.
+ *
+ * It is written before the first apply, so that nothing of ours can exist without being listed; it is trimmed only
+ * after something is gone. Prune, down and resume work from it, on any machine.
+ */
+import { type KubeObject, keyOf } from '../api/object.ts'
+import { groupKindOf } from '../api/snapshot.ts'
+import { unreadableInventory } from '../errors/deploy.ts'
+import { failure } from '../errors/failure.ts'
+import type { KubeClient, ObjectRef } from '../kube/client.ts'
+import { FIELD_MANAGER } from './changes.ts'
+
+export const SYSTEM_NAMESPACE = 'stackloom-system'
+const SHARED = 'shared'
+const LABEL = 'stackloom.dev/inventory'
+
+export interface Inventory {
+  /** Absent for what the clouds share. */
+  readonly cloud?: string
+  readonly site: string
+  readonly namespace?: string
+  readonly objects: readonly ObjectRef[]
+  /** The lock's decisions as they were applied, as text. */
+  readonly lock?: string
+}
+
+export function inventoryName(cloud: string | undefined): string {
+  return `inventory-${cloud === undefined ? SHARED : `cloud-${cloud}`}`
+}
+
+export function refOf({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
+  const { name, namespace } = metadata
+  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
+}
+
+/** Equal for the same object in any version of its API. */
+export function refId(ref: ObjectRef): string {
+  return `${groupKindOf(ref)} ${keyOf(ref)}`
+}
+
+export async function readInventory(client: KubeClient, cloud?: string): Promise<Inventory | undefined> {
+  const found = await client.get(configMapRef(cloud))
+  return found && parseInventory(found)
+}
+
+/** Every inventory in the cluster, whatever the site file still knows. */
+export async function readInventories(client: KubeClient): Promise<readonly Inventory[]> {
+  const { items } = await client.list(
+    { apiVersion: 'v1', kind: 'ConfigMap' },
+    { namespace: SYSTEM_NAMESPACE, labelSelector: LABEL },
+  )
+  return items.map((item) => parseInventory({ ...item, apiVersion: 'v1', kind: 'ConfigMap' }))
+}
+
+function configMapRef(cloud: string | undefined): ObjectRef {
+  return { apiVersion: 'v1', kind: 'ConfigMap', namespace: SYSTEM_NAMESPACE, name: inventoryName(cloud) }
+}
+
+export function parseInventory(configMap: KubeObject): Inventory {
+  const data = (configMap['data'] ?? {}) as Readonly<Record<string, string>>
+  const cloud = configMap.metadata.labels?.[LABEL]
+  try {
+    return {
+      site: data['site'] ?? '',
+      ...(cloud !== undefined && cloud !== SHARED && { cloud: cloud.replace(/^cloud-/, '') }),
+      ...(data['namespace'] !== undefined && { namespace: data['namespace'] }),
+      objects: JSON.parse(data['objects'] ?? '[]') as readonly ObjectRef[],
+      ...(data['lock'] !== undefined && { lock: data['lock'] }),
+    }
+  } catch (thrown) {
+    throw failure(unreadableInventory, { name: configMap.metadata.name }, { cause: thrown, exitCode: 1 })
+  }
+}
+
+export function inventoryObject({ site, cloud, namespace, objects, lock }: Inventory): KubeObject {
+  const sorted = objects.toSorted((a, b) => refId(a).localeCompare(refId(b)))
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: inventoryName(cloud),
+      namespace: SYSTEM_NAMESPACE,
+      labels: {
+        'app.kubernetes.io/managed-by': 'stackloom',
+        [LABEL]: cloud === undefined ? SHARED : `cloud-${cloud}`,
+      },
+    },
+    data: {
+      site,
+      ...(namespace !== undefined && { namespace }),
+      objects: `[\n${sorted.map((ref) => JSON.stringify(ref)).join(',\n')}\n]`,
+      ...(lock !== undefined && { lock }),
+    },
+  }
+}
+
+/** Adds to what is listed, never removes: whatever was applied once stays listed until it is gone. */
+export function withObjects(before: Inventory | undefined, wanted: Inventory): Inventory {
+  const all = new Map([...(before?.objects ?? []), ...wanted.objects].map((ref) => [refId(ref), ref]))
+  return { ...wanted, objects: [...all.values()] }
+}
+
+/** What is listed but no longer wanted. */
+export function leftBehind(before: Inventory, wanted: readonly KubeObject[]): readonly ObjectRef[] {
+  const ids = new Set(wanted.map((object) => refId(refOf(object))))
+  return before.objects.filter((ref) => !ids.has(refId(ref)))
+}
+
+/** Writes it unless it is there already, word for word: a run that changes nothing writes nothing. */
+export async function writeInventory(client: KubeClient, inventory: Inventory): Promise<void> {
+  const desired = inventoryObject(inventory)
+  const live = await client.get(configMapRef(inventory.cloud))
+  if (live && JSON.stringify(sorted(live['data'])) === JSON.stringify(sorted(desired['data']))) return
+  // Nobody else has a say in this object, so there is nothing to be polite about.
+  await client.apply(desired, { fieldManager: FIELD_MANAGER, force: true })
+}
+
+function sorted(data: unknown): readonly (readonly [string, unknown])[] {
+  return Object.entries((data ?? {}) as Record<string, unknown>).toSorted(([a], [b]) => a.localeCompare(b))
+}
+
+export async function deleteInventory(client: KubeClient, cloud?: string): Promise<void> {
+  await client.delete(configMapRef(cloud))
+}
+
+export function systemNamespace(): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: SYSTEM_NAMESPACE, labels: { 'app.kubernetes.io/managed-by': 'stackloom' } },
+  }
+}

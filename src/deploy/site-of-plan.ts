@@ -1,0 +1,28 @@
+/** The site as deploying needs it, from its plan. Pure. */
+import type { Plan, PlannedCloud } from '../plan/plan.ts'
+import { renderDocuments } from '../render/documents.ts'
+import { neededSecrets } from '../render/secrets.ts'
+import type { DeployCloud, DeploySite } from './world.ts'
+
+export function siteOfPlan(plan: Plan): DeploySite {
+  const { cluster } = plan.from
+  const classes = [cluster.storageClass, ...plan.clouds.map((cloud) => cloud.from.file.storageClass)]
+  return {
+    name: plan.site,
+    platform: cluster.platform,
+    nodes: cluster.nodes.map(({ name }) => name),
+    dns: cluster.dns,
+    storageClasses: [...new Set(classes.filter((name) => name !== undefined))],
+    clouds: plan.clouds.map((cloud) => cloudOf(plan, cloud)),
+    documents: renderDocuments(plan),
+  }
+}
+
+function cloudOf(plan: Plan, cloud: PlannedCloud): DeployCloud {
+  return {
+    name: cloud.name,
+    namespace: cloud.namespace,
+    vips: new Set(cloud.networks.flatMap(({ vips }) => vips.map(({ address }) => address))),
+    secrets: neededSecrets(plan, cloud),
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * `up`: the run that brings a site to what its plan says. Record, apply, wait, in the order of the stages; the same
+ * command resumes after any end.
+ */
+
+import { Failure } from '../errors/failure.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { RenderedDocument } from '../render/documents.ts'
+import { type Clock, systemClock } from '../run/clock.ts'
+import { type RunReport, runStages } from '../run/engine.ts'
+import type { EventSink } from '../run/events.ts'
+import { type Selection, select } from '../run/selection.ts'
+import { type Grace, standardGrace } from '../verify/readiness/verdict.ts'
+import { FIELD_MANAGER } from './changes.ts'
+import {
+  type Inventory,
+  readInventory,
+  refOf,
+  systemNamespace,
+  withObjects,
+  writeInventory,
+} from './inventory.ts'
+import { type Lookout, openLookout } from './lookout.ts'
+import { type Patience, standardPatience } from './patience.ts'
+import { siteStages } from './site-stages.ts'
+import type { DiscoverHosts } from './works/data-plane.ts'
+import type { DeploySite, World } from './world.ts'
+
+export interface UpSettings {
+  readonly client: KubeClient
+  readonly site: DeploySite
+  readonly selection: Selection
+  readonly run: string
+  readonly what: string
+  readonly sink: EventSink
+  readonly stop: AbortSignal
+  readonly discoverHosts: DiscoverHosts
+  /** The lock's decisions, recorded with what they led to. */
+  readonly lock?: string
+  readonly clock?: Clock
+  readonly lookout?: Lookout
+  readonly force?: boolean
+  readonly mayConfigureCluster?: boolean
+  readonly grace?: Grace
+  readonly patience?: Patience
+  readonly parallel?: number
+}
+
+export async function up(settings: UpSettings): Promise<RunReport> {
+  const { client, clock = systemClock, selection, run, what, sink, stop, parallel = 64 } = settings
+  const site = narrowedTo(settings.site, selection.clouds ?? [])
+  const lookout = settings.lookout ?? openLookout({ client })
+  try {
+    const world: World = {
+      client,
+      lookout,
+      site,
+      grace: settings.grace ?? standardGrace,
+      patience: settings.patience ?? standardPatience,
+      force: settings.force ?? false,
+      mayConfigureCluster: settings.mayConfigureCluster ?? false,
+      atOnce: 8,
+    }
+    const selected = select(siteStages({ world, discoverHosts: settings.discoverHosts }), selection)
+    if (selected.findings.length > 0) throw new Failure(selected.findings)
+    await recordSite(client, site, settings.lock)
+    return await runStages({ run, what, stages: selected.stages, sink, clock, stop, parallel })
+  } finally {
+    if (!settings.lookout) await lookout.close()
+  }
+}
+
+/** One cloud alone means its own documents and the shared ones: another's node policies are not touched. */
+export function narrowedTo(site: DeploySite, clouds: readonly string[]): DeploySite {
+  if (clouds.length === 0) return site
+  const isWanted = ({ cloud }: RenderedDocument): boolean => cloud === undefined || clouds.includes(cloud)
+  return { ...site, documents: site.documents.filter(isWanted) }
+}
+
+/** Before the first apply: nothing of ours may exist that is not listed. */
+async function recordSite(client: KubeClient, site: DeploySite, lock: string | undefined): Promise<void> {
+  if (!(await client.get({ apiVersion: 'v1', kind: 'Namespace', name: systemNamespace().metadata.name })))
+    await client.apply(systemNamespace(), { fieldManager: FIELD_MANAGER })
+  const clouds = new Set(site.documents.map(({ cloud }) => cloud))
+  for (const cloud of new Set([undefined, ...clouds])) {
+    await writeInventory(
+      client,
+      withObjects(await readInventory(client, cloud), wantedInventory(site, cloud, lock)),
+    )
+  }
+}
+
+/** What is to be applied for one cloud, or for all of them. Secrets are listed by name: they go with their namespace. */
+export function wantedInventory(site: DeploySite, cloud: string | undefined, lock?: string): Inventory {
+  const own = site.documents.filter((document) => document.cloud === cloud).map(({ object }) => refOf(object))
+  const { namespace, secrets = [] } = site.clouds.find(({ name }) => name === cloud) ?? {}
+  const secretRefs = secrets.map((secret) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    namespace: secret.namespace,
+    name: secret.name,
+  }))
+  return {
+    site: site.name,
+    ...(cloud !== undefined && { cloud }),
+    ...(namespace !== undefined && { namespace }),
+    objects: [...own, ...secretRefs],
+    ...(lock !== undefined && cloud === undefined && { lock }),
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Node networking: one node after the other, the base before the clouds, and never on after a failure.
+ *
+ * A node whose interfaces change may lose its way for a moment; two at once may take the cluster's quorum along.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { CLOUD } from '../../render/labels.ts'
+import { textAt } from '../../verify/readiness/read.ts'
+import type { Readiness } from '../../verify/readiness/verdict.ts'
+import { worst } from '../../verify/readiness/verdict.ts'
+import { applyChanges } from '../apply.ts'
+import { waitUntilReady } from '../wait.ts'
+import { changesOf, kindsOf, readinessContext, readinessOfApplied, type World } from '../world.ts'
+import { applyAndWait, type StageWork } from './apply-and-wait.ts'
+import { aroundNodes } from './around.ts'
+
+export function nodeNetworkingWork(world: World, policies: readonly KubeObject[]): StageWork {
+  const whole = applyAndWait(world, {
+    objects: policies,
+    around: aroundNodes,
+    empty: 'the site has no node networking',
+  })
+  return {
+    check: whole.check,
+    work: async (context) => {
+      await world.lookout.follow([...kindsOf(policies), ...aroundNodes], context)
+      const steps = stepsOf(policies)
+      for (const [done, step] of steps.entries()) {
+        context.emit({ kind: 'progress', message: `node ${step.node}`, done, total: steps.length })
+        const applied = await applyChanges(changesOf(step.policies, world), { ...world, atOnce: 1 }, context)
+        const look = (): Readiness => {
+          const judging = readinessContext(world, context)
+          return worst(step.policies.map((policy) => readinessOfApplied(policy, applied, judging)))
+        }
+        await waitUntilReady(look, world.lookout, context)
+      }
+    },
+  }
+}
+
+interface Step {
+  readonly node: string
+  readonly policies: readonly KubeObject[]
+}
+
+/** By node: the base alone, because VLANs stand on its bonds; then what the clouds add. */
+export function stepsOf(policies: readonly KubeObject[]): readonly Step[] {
+  const nodes = [...new Set(policies.map(nodeOf))]
+  return nodes.flatMap((node) => {
+    const here = policies.filter((policy) => nodeOf(policy) === node)
+    const base = here.filter(({ metadata }) => metadata.labels?.[CLOUD] === undefined)
+    const clouds = here.filter(({ metadata }) => metadata.labels?.[CLOUD] !== undefined)
+    return [base, clouds].filter((some) => some.length > 0).map((some) => ({ node, policies: some }))
+  })
+}
+
+function nodeOf(policy: KubeObject): string {
+  return textAt(policy, 'spec', 'nodeSelector', 'kubernetes.io/hostname') ?? 'all'
+}

@@ -1,0 +1,102 @@
+/**
+ * Installing an operator: its Subscription, then the resource that turns it on, then everything that it consists of.
+ *
+ * An operator that somebody else has installed satisfies the stage: a second OperatorGroup or Subscription would
+ * break the first.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { groupKindOf } from '../../api/snapshot.ts'
+import { operatorMissing } from '../../errors/deploy.ts'
+import { failure } from '../../errors/failure.ts'
+import { MANAGED_BY } from '../../render/labels.ts'
+import type { StageContext } from '../../run/stage.ts'
+import { installedReadiness, type Part } from '../../verify/readiness/installed.ts'
+import { textAt } from '../../verify/readiness/read.ts'
+import { type Readiness, worst } from '../../verify/readiness/verdict.ts'
+import { type Applied, applyChanges } from '../apply.ts'
+import type { FollowedKind } from '../lookout.ts'
+import { waitUntilReady } from '../wait.ts'
+import { changesOf, kindsOf, readinessContext, readinessOfApplied, type World } from '../world.ts'
+import type { StageWork } from './apply-and-wait.ts'
+import { aroundOperators } from './around.ts'
+
+export interface OperatorWork {
+  /** What it is called among people. */
+  readonly title: string
+  readonly objects: readonly KubeObject[]
+  readonly parts: readonly Part[]
+  /** Kinds that it brings: followed, so that it shows whether they are served. */
+  readonly brings: readonly FollowedKind[]
+  /** Kinds of which a cluster has one: another's counts as ours. */
+  readonly singletons: readonly string[]
+}
+
+const OLM_KINDS = ['Namespace', 'OperatorGroup', 'CatalogSource', 'Subscription']
+const SUBSCRIPTION = 'operators.coreos.com/Subscription'
+
+export function operatorWork(world: World, work: OperatorWork): StageWork {
+  const kinds = [...kindsOf(work.objects), ...work.brings, ...aroundOperators]
+  const installed = (context: StageContext): Readiness =>
+    installedReadiness(work.parts, readinessContext(world, context))
+
+  return {
+    check: async (context) => {
+      await world.lookout.follow(kinds, context)
+      if (installed(context).kind !== 'ready') return { kind: 'needed' }
+      const ours = oursAmong(work, world)
+      if (ours.length === 0) return { kind: 'satisfied', reason: `${work.title} is installed already` }
+      const differing = changesOf(ours, world).filter(({ change }) => change !== 'unchanged')
+      return differing.length === 0
+        ? { kind: 'satisfied', reason: `${work.title} runs as planned` }
+        : { kind: 'needed' }
+    },
+    work: async (context) => {
+      await world.lookout.follow(kinds, context)
+      const objects = oursAmong(work, world)
+      if (objects.length === 0 && nothingThere(work, world))
+        throw failure(operatorMissing, { operator: work.title }, { exitCode: 1 })
+      const first = objects.filter(({ kind }) => OLM_KINDS.includes(kind))
+      const then = objects.filter(({ kind }) => !OLM_KINDS.includes(kind))
+      await applyThenWait(first, world, context)
+      await applyThenWait(then, world, context)
+      await waitUntilReady(() => installed(context), world.lookout, context)
+    },
+  }
+}
+
+async function applyThenWait(
+  objects: readonly KubeObject[],
+  world: World,
+  context: StageContext,
+): Promise<void> {
+  if (objects.length === 0) return
+  await world.lookout.follow(kindsOf(objects), context)
+  const applied: Applied = await applyChanges(changesOf(objects, world), world, context)
+  await world.lookout.follow(kindsOf(objects), context)
+  const look = (): Readiness =>
+    worst(objects.map((one) => readinessOfApplied(one, applied, readinessContext(world, context))))
+  await waitUntilReady(look, world.lookout, context)
+}
+
+/** Without what somebody else has already brought: his Subscription, his operand. */
+function oursAmong({ objects, singletons }: OperatorWork, { lookout }: World): readonly KubeObject[] {
+  const index = lookout.index()
+  const isOurs = ({ metadata }: KubeObject): boolean => metadata.labels?.[MANAGED_BY] === 'stackloom'
+  const packages = objects
+    .filter(({ kind }) => kind === 'Subscription')
+    .map((one) => textAt(one, 'spec', 'name'))
+  const subscribed = index
+    .all(SUBSCRIPTION)
+    .some((one) => !isOurs(one) && packages.includes(textAt(one, 'spec', 'name')))
+  return objects.filter((object) => {
+    if (OLM_KINDS.includes(object.kind)) return !subscribed
+    const groupKind = groupKindOf(object)
+    return !singletons.includes(groupKind) || index.all(groupKind).every(isOurs)
+  })
+}
+
+/** On a cluster without OLM nobody will bring what is not there. */
+function nothingThere({ brings }: OperatorWork, { lookout }: World): boolean {
+  const index = lookout.index()
+  return brings.some((kind) => index.unread(groupKindOf(kind)) !== undefined)
+}

@@ -1,0 +1,36 @@
+/** The first stage: says what the cluster lacks, and changes its settings where a person agreed. */
+import { Failure } from '../../errors/failure.ts'
+import { hasErrors } from '../../errors/finding.ts'
+import { FIELD_MANAGER } from '../changes.ts'
+import { patiently } from '../patience.ts'
+import { preflight, preflightKinds } from '../preflight.ts'
+import type { World } from '../world.ts'
+import type { StageWork } from './apply-and-wait.ts'
+
+export function preflightWork(world: World): StageWork {
+  const look = () => preflight(world.site, world.lookout.index())
+  return {
+    check: async (context) => {
+      await world.lookout.follow(preflightKinds, context)
+      const { findings, settings } = look()
+      return findings.length === 0 && settings.length === 0
+        ? { kind: 'satisfied', reason: 'the cluster has what the site needs' }
+        : { kind: 'needed' }
+    },
+    work: async (context) => {
+      const { findings, settings } = look()
+      if (hasErrors(findings)) throw new Failure(findings, 1)
+      for (const finding of findings) context.emit({ kind: 'finding', finding })
+      for (const { object, patch, finding } of settings) {
+        context.stop.throwIfAborted()
+        if (!world.mayConfigureCluster) {
+          context.emit({ kind: 'finding', finding })
+          continue
+        }
+        const write = () => world.client.patch(object, patch, { type: 'merge', fieldManager: FIELD_MANAGER })
+        await patiently(write, context, world.patience)
+        context.emit({ kind: 'applied', change: 'changed', object })
+      }
+    },
+  }
+}
