@@ -1,0 +1,64 @@
+/**
+ * The cluster of a command: `--kubeconfig`, `--context` and `-n` as kubectl has them, and the connection behind them.
+ *
+ * The client is loaded when a command first needs it, so that commands that never ask a cluster start without it.
+ */
+import type { Command } from 'commander'
+import type { GroupVersionKind } from '../api/object.ts'
+import { finding } from '../errors/finding.ts'
+import { serverWarning } from '../errors/kube.ts'
+import type { Connection } from '../kube/connect.ts'
+import type { Gathered, GatherOptions } from '../kube/snapshot.ts'
+import type { Io } from './io.ts'
+import { formatFinding } from './output/findings.ts'
+
+export interface ClusterFlags {
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly namespace?: string
+}
+
+export function withClusterFlags(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'kubeconfig to use (default: KUBECONFIG, ~/.kube/config, the pod)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option('-n, --namespace <name>', 'namespace to look at')
+}
+
+/** Opens the connection; nothing is sent yet. The caller closes it. Warnings of the server go to stderr, each once. */
+export async function openCluster(flags: ClusterFlags, io: Io): Promise<Connection> {
+  const { connect } = await import('../kube/connect.ts')
+  const heard = new Set<string>()
+  return connect({
+    kubeconfig: flags.kubeconfig,
+    context: flags.context,
+    namespace: flags.namespace,
+    env: io.env,
+    interactive: io.interactive,
+    onWarning: (text) => {
+      if (heard.has(text)) return
+      heard.add(text)
+      io.stderr(formatFinding(finding(serverWarning, { text }), io.colour.stderr))
+    },
+  })
+}
+
+/** What the cluster holds, or what a folder of dumps (`--from DIR`) says that it held. */
+export async function gatherSnapshot(
+  source: ClusterFlags & { readonly from?: string },
+  kinds: readonly GroupVersionKind[],
+  io: Io,
+  options: Omit<GatherOptions, 'signal'> = {},
+): Promise<Gathered> {
+  if (source.from !== undefined) {
+    const { gatherDump } = await import('../kube/dump.ts')
+    return gatherDump(source.from, kinds, io.stop)
+  }
+  const { gatherLive } = await import('../kube/snapshot.ts')
+  const connection = await openCluster(source, io)
+  try {
+    return await gatherLive(connection.client, kinds, { ...options, signal: io.stop })
+  } finally {
+    await connection.close()
+  }
+}
