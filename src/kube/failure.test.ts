@@ -1,0 +1,326 @@
+/**
+ * What can go wrong between a reflector and its server, over real connections: each time the cache ends equal to the
+ * server's truth, and the number of requests that it took is known.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type FaultyServer, faultyServer, valuesOf } from '../../test/faulty-server.ts'
+import { type Cache, createCache } from './cache.ts'
+import { systemClock } from './clock.ts'
+import { type Credential, fixedCredential, tokenFileCredential } from './credential.ts'
+import { createReflector, type ReflectorTiming } from './reflector.ts'
+import { openTransport, type Transport } from './transport.ts'
+import { kubeClient } from './verbs.ts'
+
+const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
+const timing: ReflectorTiming = {
+  backoff: { firstMs: 10, maxMs: 50 },
+  idleMs: 150,
+  watchSeconds: { least: 290, most: 580 },
+  steadyMs: 10_000,
+  fruitlessWatches: 5,
+}
+const retry = {
+  attempts: { busy: 10, failing: 5, unreachable: 4 },
+  patienceMs: 30_000,
+  firstPauseMs: 5,
+  longestPauseMs: 20,
+}
+
+let server: FaultyServer
+let cache: Cache
+let transport: Transport
+let control: AbortController
+let running: Promise<void>
+let folder: string
+
+beforeEach(async () => {
+  server = await faultyServer()
+  for (const name of ['a', 'b', 'c']) server.put(name, 'first')
+  control = new AbortController()
+  cache = createCache({ freeze: true })
+  folder = await mkdtemp(path.join(tmpdir(), 'stackloom-failure-'))
+})
+
+afterEach(async () => {
+  control.abort()
+  await running
+  await transport.close()
+  await server.close()
+  await rm(folder, { recursive: true })
+})
+
+interface Settings {
+  readonly credential?: Credential
+  readonly pageSize?: number
+  readonly idleMs?: number
+  readonly timeoutMs?: number
+}
+
+function follow({ credential, pageSize, idleMs = 150, timeoutMs = 150 }: Settings = {}): void {
+  const access = {
+    server: server.url,
+    context: undefined,
+    namespace: 'default',
+    tls: {},
+    proxy: undefined,
+    credential: credential ?? fixedCredential('test', { headers: {} }),
+  }
+  transport = openTransport(access, { retry, timeoutMs })
+  const reflector = createReflector({
+    client: kubeClient(transport),
+    source: { kind },
+    cache,
+    clock: systemClock,
+    timing: { ...timing, idleMs },
+    ...(pageSize && { pageSize }),
+  })
+  running = reflector.run(control.signal)
+}
+
+/** Until the cache holds what the server holds. */
+async function equal(): Promise<void> {
+  await expect.poll(() => valuesOf(cache.list()), { interval: 2, timeout: 10_000 }).toEqual(server.truth())
+}
+
+/** The same, and a watch is open: what happens now is told in the stream. */
+async function following(): Promise<void> {
+  await equal()
+  await expect.poll(() => server.watching(), { interval: 2, timeout: 10_000 }).toBe(1)
+}
+
+async function asked(...requests: readonly (string | RegExp)[]): Promise<void> {
+  await expect.poll(() => server.asked.length, { interval: 2, timeout: 10_000 }).toBe(requests.length)
+  // Long enough for one more, should there be one: pauses are 10 to 50 ms here.
+  await new Promise((resolve) => setTimeout(resolve, 80))
+  expect(server.asked).toEqual(
+    requests.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
+  )
+}
+
+/** Something of each kind happens. */
+function change(): void {
+  server.put('b', 'second')
+  server.put('d', 'new')
+  server.remove('c')
+}
+
+describe('the cache ends equal to the server', () => {
+  it('without any fault, with one list and one watch', async () => {
+    follow({ idleMs: 5_000 })
+    await following()
+    change()
+    await equal()
+    await asked('list', 'watch 103')
+  })
+
+  it('when the list comes in pages', async () => {
+    follow({ pageSize: 2, idleMs: 5_000 })
+    await following()
+    await asked('list', 'list 2', 'watch 103')
+  })
+
+  it('when the server closes the watch in good order', async () => {
+    follow({ idleMs: 5_000 })
+    await following()
+    server.endWatches('close')
+    change()
+    await equal()
+    await asked('list', 'watch 103', 'watch 103')
+  })
+
+  it('when the server closes watch after watch at once', async () => {
+    server.watches.push({ kind: 'close' }, { kind: 'close' }, { kind: 'close' })
+    follow({ idleMs: 5_000 })
+    change()
+    await equal()
+    await asked('list', ...Array.from({ length: 4 }, () => /^watch/))
+  })
+
+  it('when the first list is answered with 503, again and again', async () => {
+    server.lists.push(...Array.from({ length: 12 }, () => ({ kind: 'status', code: 503 }) as const))
+    follow({ idleMs: 5_000 })
+    await following()
+    await asked(...Array.from({ length: 13 }, () => 'list'), 'watch 103')
+  })
+
+  it('when a watch is answered with 500', async () => {
+    server.watches.push({ kind: 'status', code: 500 }, { kind: 'status', code: 500 })
+    follow({ idleMs: 5_000 })
+    await following()
+    change()
+    await equal()
+    await asked('list', 'watch 103', 'watch 103', 'watch 103')
+  })
+
+  it('when the server asks for a pause', async () => {
+    server.watches.push({ kind: 'status', code: 429, retryAfterSeconds: 1 })
+    follow({ idleMs: 5_000 })
+    await following()
+    change()
+    await equal()
+    await asked('list', 'watch 103', 'watch 103')
+  })
+
+  it('when the connection is reset in the middle of an event', async () => {
+    follow({ idleMs: 5_000 })
+    await following()
+    // The watch that follows has three events to tell; the second one breaks off.
+    server.watches.push({ kind: 'reset', afterBytes: 250 })
+    server.endWatches('reset')
+    change()
+    await equal()
+    await asked('list', 'watch 103', 'watch 103', 'watch 104')
+  })
+
+  it('when the connection is reset in the middle of the list', async () => {
+    server.lists.push({ kind: 'reset', afterBytes: 40 }, { kind: 'reset' })
+    follow({ idleMs: 5_000 })
+    await following()
+    await asked('list', 'list', 'list', 'watch 103')
+  })
+
+  it('when a connection falls silent', async () => {
+    server.watches.push({ kind: 'silent' }, { kind: 'silent' })
+    follow()
+    await expect.poll(() => server.asked.length).toBe(2)
+    change()
+    await equal()
+    // The third watch is served, and silent too while nothing happens: it is asked for again, at its leisure.
+    expect(server.asked.slice(0, 4)).toEqual(['list', 'watch 103', 'watch 103', 'watch 103'])
+    expect(server.asked.filter((one) => one === 'list')).toHaveLength(1)
+  })
+
+  it('when a request is taken and no answer begins', async () => {
+    server.lists.push({ kind: 'mute' })
+    server.watches.push({ kind: 'mute' })
+    follow({ idleMs: 5_000 })
+    await following()
+    change()
+    await equal()
+    await asked('list', 'list', 'watch 103', 'watch 103')
+  })
+
+  it('when the version has expired, told by HTTP', async () => {
+    follow({ idleMs: 5_000 })
+    await following()
+    server.endWatches('close')
+    change()
+    server.compact()
+    await equal()
+    await asked('list', 'watch 103', 'watch 103', 'list', 'watch 106')
+  })
+
+  it('when the version has expired, told in the stream', async () => {
+    follow({ idleMs: 5_000 })
+    await following()
+    server.watches.push({ kind: 'gone-event' })
+    server.endWatches('close')
+    change()
+    await equal()
+    await asked('list', 'watch 103', 'watch 103', 'list', 'watch 106')
+  })
+
+  it('when the server is slow, but speaks', async () => {
+    server.lists.push({ kind: 'slow', bytes: 10, pauseMs: 5 })
+    follow({ idleMs: 5_000 })
+    await following()
+    server.watches.push({ kind: 'slow', bytes: 10, pauseMs: 5 })
+    server.endWatches('close')
+    change()
+    await equal()
+    await asked('list', 'watch 103', 'watch 103', 'watch 106')
+  })
+
+  it.each(['{"type":"MODIFIED","object":{"metad', 'not json at all', '{"type":"CHANGED","object":{}}', '[]'])(
+    'when a line makes no sense: %s',
+    async (line) => {
+      follow({ idleMs: 5_000 })
+      await following()
+      server.watches.push({ kind: 'malformed', line })
+      server.endWatches('close')
+      change()
+      await equal()
+      await asked('list', 'watch 103', 'watch 103', 'watch 106')
+    },
+  )
+
+  it('when every watch from one version on makes no sense: it lists anew', async () => {
+    follow({ idleMs: 5_000 })
+    await following()
+    server.watches.push(...Array.from({ length: 5 }, () => ({ kind: 'status', code: 500 }) as const))
+    server.endWatches('close')
+    change()
+    await equal()
+    await asked('list', ...Array.from({ length: 6 }, () => 'watch 103'), 'list', 'watch 106')
+  })
+
+  it('when the token has expired and the file has a new one', async () => {
+    const file = path.join(folder, 'token')
+    await writeFile(file, 'old')
+    server.allow('old')
+    follow({
+      credential: tokenFileCredential({ user: 'test', file, base: { headers: {} }, clock: systemClock }),
+      idleMs: 5_000,
+    })
+    await following()
+    server.allow('new')
+    await writeFile(file, 'new')
+    server.endWatches('close')
+    change()
+    await equal()
+    await asked('list', 'watch 103', 'refused', 'watch 103')
+  })
+
+  it('when the token has expired and a new one comes late', async () => {
+    const file = path.join(folder, 'token')
+    await writeFile(file, 'old')
+    server.allow('old')
+    follow({
+      credential: tokenFileCredential({
+        user: 'test',
+        file,
+        base: { headers: {} },
+        clock: systemClock,
+        rereadMs: 20,
+      }),
+      idleMs: 5_000,
+    })
+    await following()
+    server.allow('new')
+    server.endWatches('close')
+    change()
+    await expect.poll(() => server.asked.filter((one) => one === 'refused').length).toBeGreaterThanOrEqual(2)
+    await writeFile(file, 'new')
+    await equal()
+    // At a pace of 10 to 50 ms, and twice per attempt at most: far from a hot loop.
+    expect(server.asked.length).toBeLessThan(40)
+  })
+
+  it('when everything goes wrong in turn', async () => {
+    follow({ idleMs: 200 })
+    await following()
+    const faults = [
+      { kind: 'status', code: 500 },
+      { kind: 'reset' },
+      { kind: 'close' },
+      { kind: 'gone-event' },
+      { kind: 'silent' },
+      { kind: 'malformed', line: '{' },
+      { kind: 'reset', afterBytes: 30 },
+    ] as const
+    server.watches.push(...faults)
+    server.lists.push({ kind: 'status', code: 503 }, { kind: 'reset', afterBytes: 10 })
+    server.endWatches('reset')
+    for (let round = 0; round < 20; round += 1) {
+      server.put(`r${round}`, 'x')
+      if (round % 3 === 0) server.remove(`r${round - 1}`)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    await expect.poll(() => server.watches.length).toBe(0)
+    await equal()
+    expect(server.asked.length).toBeLessThanOrEqual(2 + faults.length + 2 + 6)
+  })
+})

@@ -1,0 +1,232 @@
+/**
+ * The reflector against the real API server, over connections that are cut, silenced and refused, and with the server
+ * killed in between: the cache always ends equal to a fresh list.
+ */
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { type Cache, createCache } from '../../../src/kube/cache.ts'
+import type { KubeClient } from '../../../src/kube/client.ts'
+import { systemClock } from '../../../src/kube/clock.ts'
+import { loadAccess } from '../../../src/kube/config.ts'
+import { keyOf } from '../../../src/kube/key.ts'
+import { createReflector, type ReflectorTiming } from '../../../src/kube/reflector.ts'
+import { openTransport, type Transport } from '../../../src/kube/transport.ts'
+import { kubeClient } from '../../../src/kube/verbs.ts'
+import { useCluster } from '../../cluster.ts'
+import { count } from '../../counts.ts'
+import { type CuttingProxy, cuttingProxy } from '../../cutting-proxy.ts'
+
+const cluster = useCluster({ crds: 'none' })
+const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
+const timing: ReflectorTiming = {
+  backoff: { firstMs: 50, maxMs: 1_000 },
+  idleMs: 1_500,
+  watchSeconds: { least: 290, most: 580 },
+  steadyMs: 10_000,
+  fruitlessWatches: 20,
+}
+/** So that a request of the test is a request on the wire. */
+const noRetry = {
+  attempts: { busy: 1, failing: 1, unreachable: 1 },
+  patienceMs: 0,
+  firstPauseMs: 1,
+  longestPauseMs: 1,
+}
+
+let proxy: CuttingProxy
+let transport: Transport
+let reader: KubeClient
+let namespaces = 0
+let namespace: string
+
+beforeAll(async () => {
+  const access = await loadAccess({ kubeconfig: cluster.kubeconfig, env: {}, clock: systemClock })
+  const { hostname, port } = new URL(access.server)
+  proxy = await cuttingProxy({ host: hostname, port: Number(port) })
+  const server = `https://127.0.0.1:${proxy.port}`
+  transport = openTransport({ ...access, server }, { retry: noRetry, timeoutMs: 2_000 })
+  reader = kubeClient(transport)
+})
+afterAll(async () => {
+  await transport?.close()
+  await proxy?.close()
+})
+beforeEach(async () => {
+  namespaces += 1
+  namespace = `reflected-${namespaces}`
+  await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+})
+
+interface Following {
+  readonly cache: Cache
+  /** Attempts so far: lists that came, watches that were begun, and what failed. */
+  readonly attempts: () => { readonly lists: number; readonly watches: number; readonly failures: number }
+  readonly stop: () => Promise<void>
+}
+
+async function follow(): Promise<Following> {
+  const cache = createCache({ freeze: true })
+  const attempts = { lists: 0, watches: 0, failures: 0 }
+  const reflector = createReflector({
+    client: reader,
+    source: { kind, namespace },
+    cache,
+    clock: systemClock,
+    timing,
+    pageSize: 3,
+    observer: {
+      listed: () => void (attempts.lists += 1),
+      watched: () => void (attempts.watches += 1),
+      failed: () => void (attempts.failures += 1),
+    },
+  })
+  const control = new AbortController()
+  const running = reflector.run(control.signal)
+  await cache.whenSynced()
+  const stop = async (): Promise<void> => {
+    control.abort()
+    await running
+  }
+  return { cache, attempts: () => ({ ...attempts }), stop }
+}
+
+function byKey(objects: readonly KubeObject[]): Readonly<Record<string, KubeObject>> {
+  return Object.fromEntries(objects.map((object) => [keyOf(object.metadata), object]))
+}
+
+/** Until the cache is what a fresh list over a good connection gives. */
+async function converged({ cache }: Following): Promise<void> {
+  const { items } = await cluster.client.list(kind, { namespace })
+  const truth = byKey(items)
+  await expect.poll(() => byKey(cache.list()), { interval: 5, timeout: 20_000 }).toEqual(truth)
+}
+
+async function write(name: string, value: string): Promise<void> {
+  const object = { ...kind, metadata: { name, namespace }, data: { value } }
+  await cluster.client.apply(object, { fieldManager: 'test' })
+}
+const remove = (name: string): Promise<boolean> => cluster.client.delete({ ...kind, name, namespace })
+
+async function change(round: string): Promise<void> {
+  await write('kept', round)
+  await write(`new-${round}`, round)
+  await remove('kube-root-ca.crt')
+}
+
+describe('a cache of the real API server', () => {
+  it('follows without a fault: one list in pages, one watch', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) await write(name, 'first')
+    const following = await follow()
+    await remove('a')
+    await write('b', 'second')
+    await converged(following)
+    expect(following.attempts()).toEqual({ lists: 1, watches: 1, failures: 0 })
+    await following.stop()
+  })
+
+  it('survives cut connections: one more watch for each cut, no list', async () => {
+    const following = await follow()
+    for (const round of ['one', 'two', 'three']) {
+      await write(`before-${round}`, round)
+      await converged(following)
+      proxy.cut()
+      await change(round)
+      await converged(following)
+    }
+    const { lists, watches } = following.attempts()
+    expect([lists, watches]).toEqual([1, 4])
+    await following.stop()
+  })
+
+  it('notices a connection that has fallen silent', async () => {
+    const following = await follow()
+    await write('seen', 'first')
+    await converged(following)
+    proxy.hush(true)
+    await change('unheard')
+    await expect.poll(() => following.attempts().failures, { timeout: 10_000 }).toBeGreaterThanOrEqual(1)
+    proxy.hush(false)
+    await converged(following)
+    expect(following.attempts().lists).toBe(1)
+    expect(following.attempts().watches).toBeLessThanOrEqual(6)
+    await following.stop()
+  })
+
+  it('survives an API server that is killed and started again on the same data', async () => {
+    const following = await follow()
+    await write('before', 'first')
+    await converged(following)
+    const began = performance.now()
+    await cluster.kill('kube-apiserver')
+    await cluster.start('kube-apiserver')
+    await expect.poll(() => change('after').then(() => true), { timeout: 20_000 }).toBe(true)
+    await converged(following)
+    // Doubling from 25 ms at least to 500 ms at least: five quick attempts, then two a second at most.
+    const seconds = (performance.now() - began) / 1000
+    const { lists, watches, failures } = following.attempts()
+    expect(lists + watches + failures).toBeLessThanOrEqual(2 * (6 + Math.ceil(seconds * 2)) + 4)
+    await following.stop()
+  })
+
+  it('lists again when the server has forgotten its version, and drops what vanished', async () => {
+    await write('doomed', 'first')
+    const following = await follow()
+    await converged(following)
+    proxy.refuse(true)
+    await remove('doomed')
+    await change('away')
+    // A new server remembers nothing from before its start.
+    await cluster.restart('kube-apiserver')
+    await expect.poll(() => write('later', 'x').then(() => true), { timeout: 20_000 }).toBe(true)
+    proxy.refuse(false)
+    await converged(following)
+    expect(following.cache.get(`${namespace}/doomed`)).toBeUndefined()
+    expect(following.attempts().lists).toBe(2)
+    await following.stop()
+  })
+
+  it(
+    'converges to a fresh list after any sequence of writes and cuts',
+    async () => {
+      const names = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+      const step = fc.oneof(
+        {
+          weight: 4,
+          arbitrary: fc.record({
+            do: fc.constant('write' as const),
+            name: names,
+            value: fc.string({ maxLength: 8 }),
+          }),
+        },
+        { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), name: names }) },
+        { weight: 2, arbitrary: fc.record({ do: fc.constant('cut' as const) }) },
+        { weight: 1, arbitrary: fc.record({ do: fc.constant('refuse' as const), ms: fc.nat({ max: 60 }) }) },
+        { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat({ max: 30 }) }) },
+      )
+      const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+      const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+        const following = await follow()
+        for (const one of steps) {
+          if (one.do === 'write') await write(one.name, one.value)
+          else if (one.do === 'remove') await remove(one.name)
+          else if (one.do === 'cut') proxy.cut()
+          else if (one.do === 'wait') await rest(one.ms)
+          else {
+            proxy.refuse(true)
+            await rest(one.ms)
+            proxy.refuse(false)
+          }
+        }
+        await converged(following)
+        const disturbances = steps.filter((one) => one.do === 'cut' || one.do === 'refuse').length
+        // One list, one watch, and for each disturbance the few attempts that fit into it.
+        const { lists, watches } = following.attempts()
+        expect(lists + watches).toBeLessThanOrEqual(2 + disturbances * 4)
+        await following.stop()
+      })
+      await fc.assert(property, { numRuns: count({ test: 20, soak: 400 }), endOnFailure: true })
+    },
+    count({ test: 60_000, soak: 1_800_000 }),
+  )
+})
