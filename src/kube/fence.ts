@@ -2,7 +2,9 @@
  * The fence: a client whose writes ask first whether we still lead.
  *
  * A program that was stopped for half a minute goes on in the middle of a line; its timers have not fired yet, and
- * somebody else works already. The question is asked at the last moment before each write.
+ * somebody else works already. Each write asks first. A pause between the question and the sending lets that one
+ * request through, which nothing on this side can prevent: what must never be wrong is written with the version that
+ * it was decided on, and the API server refuses it then.
  */
 import { failure } from '../errors/failure.ts'
 import { leadershipLost } from '../errors/runtime.ts'

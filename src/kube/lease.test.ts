@@ -5,7 +5,8 @@ import { type ManualClock, manualClock, settled } from '../../test/manual-clock.
 import { type MemoryCluster, memoryCluster } from '../../test/memory-cluster.ts'
 import type { KubeClient } from './client.ts'
 import { fenced } from './fence.ts'
-import { type Leadership, type LeadershipEnd, type LeaseTiming, lead } from './lease.ts'
+import { type LeaseTiming, lead } from './lease.ts'
+import type { Leadership, LeadershipEnd } from './tenure.ts'
 
 const place = { namespace: 'stackloom-system', name: 'operator' }
 const timing: LeaseTiming = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, attemptMs: 4_000 }

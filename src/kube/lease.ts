@@ -12,6 +12,15 @@ import { isApiError } from './api-error.ts'
 import type { KubeClient } from './client.ts'
 import { type Clock, microTime } from './clock.ts'
 import { type Log, silent, withFields } from './log.ts'
+import {
+  createTenure,
+  type Leadership,
+  type LeadershipEnd,
+  type Moment,
+  momentOf,
+  passedSince,
+  type Tenure,
+} from './tenure.ts'
 
 export interface LeaseTiming {
   /** So long others wait after the last sign of life. The API counts whole seconds: it is rounded up. */
@@ -43,16 +52,6 @@ export interface LeaseOptions {
   readonly observer?: { readonly leading?: (leading: boolean) => void }
 }
 
-export interface Leadership {
-  /** Fires when the leadership ends: asked to stop, or lost. */
-  readonly signal: AbortSignal
-  /** Looked up, not remembered: true only while the deadline has not passed, even if no timer could tell so yet. */
-  readonly holds: () => boolean
-}
-
-/** `stopped` and `finished` have released the lease; `lost` has not, and nothing may be written any more. */
-export type LeadershipEnd = 'finished' | 'stopped' | 'lost'
-
 interface LeaseSpec {
   readonly holderIdentity?: string
   readonly leaseDurationSeconds?: number
@@ -62,12 +61,6 @@ interface LeaseSpec {
 }
 
 type Lease = KubeObject & { readonly spec?: LeaseSpec }
-
-/** A moment by both clocks: the steady one stands still while a machine sleeps, the wall may be set back. */
-interface Moment {
-  readonly elapsed: number
-  readonly wall: number
-}
 
 /** Waits to become leader, works while it is, and says how it ended. The work must end soon after its signal. */
 export async function lead(
@@ -81,7 +74,7 @@ export async function lead(
 
   const acquired = await campaign(options, timing, log, stop)
   if (!acquired) return 'stopped'
-  const tenure = createTenure(clock, timing, acquired.renewed)
+  const tenure = createTenure(clock, timing.renewDeadlineMs, acquired.renewed)
   const onStop = (): void => tenure.end('stopped')
   stop.addEventListener('abort', onStop)
   if (stop.aborted) onStop()
@@ -108,57 +101,6 @@ export async function lead(
     if (tenure.ended() !== 'lost' && tenure.inTime()) await release(options, timing, lease, log)
   }
   return tenure.ended() ?? 'finished'
-}
-
-interface Tenure extends Leadership {
-  readonly renewed: (at: Moment) => void
-  readonly inTime: () => boolean
-  /** The first ending counts. */
-  readonly end: (how: LeadershipEnd) => void
-  readonly ended: () => LeadershipEnd | undefined
-  /** The work is over: whatever ended it, nothing is held any more. */
-  readonly close: () => void
-}
-
-function createTenure(clock: Clock, timing: LeaseTiming, first: Moment): Tenure {
-  const control = new AbortController()
-  let last = first
-  let how: LeadershipEnd | undefined
-  let closed = false
-  let cancel = (): void => {}
-
-  const left = (): number => timing.renewDeadlineMs - passedSince(clock, last)
-  const end = (ending: LeadershipEnd): void => {
-    if (how) return
-    how = ending
-    cancel()
-    control.abort(new Error(`the leadership is ${ending}`))
-  }
-  const arm = (): void => {
-    cancel()
-    if (!how) cancel = clock.after(left(), () => (left() > 0 ? arm() : end('lost')))
-  }
-  arm()
-  return {
-    signal: control.signal,
-    holds: () => {
-      // After a stall of the whole program this may be asked before the timer could fire.
-      if (left() <= 0) end('lost')
-      // Told to stop, it still holds the lease until its work has ended.
-      return !closed && left() > 0 && how !== 'lost'
-    },
-    inTime: () => left() > 0,
-    renewed: (at) => {
-      last = at
-      arm()
-    },
-    end,
-    ended: () => how,
-    close: () => {
-      closed = true
-      end('finished')
-    },
-  }
 }
 
 /** Tries until it holds the lease; undefined when it was told to stop. */
@@ -302,15 +244,6 @@ function refOf({ namespace, name }: LeaseOptions): { apiVersion: string; kind: s
 
 function newLease({ namespace, name }: LeaseOptions, spec: LeaseSpec): Lease {
   return { ...leaseKind, metadata: { namespace, name }, spec }
-}
-
-function momentOf(clock: Clock): Moment {
-  return { elapsed: clock.elapsed(), wall: clock.now() }
-}
-
-/** The longer of what the two clocks say: too much costs the leadership, too little costs the truth. */
-function passedSince(clock: Clock, { elapsed, wall }: Moment): number {
-  return Math.max(clock.elapsed() - elapsed, clock.now() - wall)
 }
 
 /** Runs with a signal that fires after so long, or when the outer one does. */

@@ -18,11 +18,12 @@ import {
   type RunningController,
 } from './controller.ts'
 import { fenced } from './fence.ts'
-import { type Leadership, type LeadershipEnd, type LeaseOptions, lead } from './lease.ts'
+import { type LeaseOptions, lead } from './lease.ts'
 import { type Log, silent } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { createReflector, type Reflector, type ReflectorTiming } from './reflector.ts'
 import { type Source, sourceId } from './source.ts'
+import type { Leadership, LeadershipEnd } from './tenure.ts'
 
 export interface RuntimeOptions {
   readonly client: KubeClient

@@ -1,0 +1,35 @@
+/**
+ * A program that leads and counts: `counting-leader.ts KUBECONFIG NAMESPACE NAME`. Tests pause it and let it go on.
+ * It says how its leadership ended, and ends.
+ */
+import { systemClock } from '../../../src/kube/clock.ts'
+import { connect } from '../../../src/kube/connect.ts'
+import { fenced } from '../../../src/kube/fence.ts'
+import { lead } from '../../../src/kube/lease.ts'
+
+const [kubeconfig = '', namespace = '', name = ''] = process.argv.slice(2)
+const { client, close } = await connect({ kubeconfig, env: {} })
+const timing = { leaseMs: 2_000, renewDeadlineMs: 1_200, retryMs: 150, attemptMs: 400 }
+const options = { client, namespace, name, identity: 'paused one', clock: systemClock, timing }
+
+const end = await lead(
+  options,
+  async ({ signal, holds }) => {
+    const writer = fenced(client, holds)
+    const count = async (number: number): Promise<void> => {
+      const object = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { namespace, name },
+        data: { count: `${number}` },
+      }
+      await writer.apply(object, { fieldManager: 'counter' })
+    }
+    for (let number = 1; !signal.aborted; number += 1) {
+      await count(number).catch((error: Error) => console.log(error.message))
+    }
+  },
+  new AbortController().signal,
+)
+console.log(end)
+await close()

@@ -1,0 +1,130 @@
+/**
+ * Leader election on a real API server: whatever happens to a leader, it has stopped before another one starts.
+ */
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubeClient } from '../../../src/kube/client.ts'
+import { systemClock } from '../../../src/kube/clock.ts'
+import { loadAccess } from '../../../src/kube/config.ts'
+import { type LeaseTiming, lead } from '../../../src/kube/lease.ts'
+import type { Leadership, LeadershipEnd } from '../../../src/kube/tenure.ts'
+import { openTransport } from '../../../src/kube/transport.ts'
+import { kubeClient } from '../../../src/kube/verbs.ts'
+import { useCluster } from '../../cluster.ts'
+import { type CuttingProxy, cuttingProxy } from '../../cutting-proxy.ts'
+
+const cluster = useCluster({ crds: 'none' })
+const namespace = 'default'
+const soon = { timeout: 15_000, interval: 10 }
+
+/** The API counts whole seconds: two is the shortest lease that leaves time between deadline and end. */
+const quick: LeaseTiming = { leaseMs: 2_000, renewDeadlineMs: 1_200, retryMs: 150, attemptMs: 400 }
+
+interface Candidate {
+  readonly began: () => number | undefined
+  readonly ended: () => number | undefined
+  readonly stop: () => void
+  readonly end: Promise<LeadershipEnd>
+}
+
+function candidate(client: KubeClient, name: string, identity: string): Candidate {
+  let began: number | undefined
+  let ended: number | undefined
+  const control = new AbortController()
+  const work = async ({ signal }: Leadership): Promise<void> => {
+    began = performance.now()
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    ended = performance.now()
+  }
+  const options = { client, namespace, name, identity, clock: systemClock, timing: quick }
+  return {
+    began: () => began,
+    ended: () => ended,
+    stop: () => control.abort(),
+    end: lead(options, work, control.signal),
+  }
+}
+
+describe('leaders on a real API server', () => {
+  let proxy: CuttingProxy
+  let distant: KubeClient
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    const access = await loadAccess({ kubeconfig: cluster.kubeconfig, env: {}, clock: systemClock })
+    const { hostname, port } = new URL(access.server)
+    proxy = await cuttingProxy({ host: hostname, port: Number(port) })
+    const transport = openTransport({ ...access, server: `https://127.0.0.1:${proxy.port}` })
+    distant = kubeClient(transport)
+    close = transport.close
+  })
+  afterAll(async () => {
+    await close?.()
+    await proxy?.close()
+  })
+
+  it('take turns: the second starts as soon as the first gave back', async () => {
+    const one = candidate(cluster.client, 'turns', 'one')
+    await expect.poll(one.began, soon).toBeDefined()
+    const two = candidate(cluster.client, 'turns', 'two')
+    one.stop()
+    expect(await one.end).toBe('stopped')
+    await expect.poll(two.began, soon).toBeDefined()
+    expect(two.began()).toBeGreaterThan(one.ended() ?? Number.POSITIVE_INFINITY)
+    const ref = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name: 'turns' }
+    expect((await cluster.client.get(ref))?.['spec']).toMatchObject({
+      holderIdentity: 'two',
+      leaseTransitions: 1,
+      renewTime: expect.stringMatching(/\.\d{6}Z$/),
+    })
+    two.stop()
+    await two.end
+  })
+
+  it.each(['cut off', 'left in silence'] as const)('%s, stop before another one starts', async (how) => {
+    const name = how.replaceAll(' ', '-')
+    const one = candidate(distant, name, 'one')
+    await expect.poll(one.began, soon).toBeDefined()
+    const two = candidate(cluster.client, name, 'two')
+    if (how === 'cut off') proxy.refuse(true)
+    else proxy.hush(true)
+    expect(await one.end).toBe('lost')
+    await expect.poll(two.began, soon).toBeDefined()
+    expect(two.began()).toBeGreaterThan(one.ended() ?? Number.POSITIVE_INFINITY)
+    proxy.refuse(false)
+    proxy.hush(false)
+    two.stop()
+    await two.end
+  })
+
+  it('paused as a whole process, begin no write after another one started', async () => {
+    // A process of its own: it leads, and counts in a ConfigMap through the fence as fast as it can.
+    const script = path.join(import.meta.dirname, 'counting-leader.ts')
+    const child = spawn(
+      process.execPath,
+      ['--import', 'tsx', script, cluster.kubeconfig, namespace, 'paused'],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
+    let said = ''
+    child.stdout.on('data', (bytes: Buffer) => void (said += bytes.toString()))
+    const counter = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'paused' }
+    const counted = async (): Promise<number> =>
+      Number(((await cluster.client.get(counter))?.['data'] as { count?: string } | undefined)?.count ?? 0)
+    await expect.poll(counted, soon).toBeGreaterThan(3)
+
+    child.kill('SIGSTOP')
+    const two = candidate(cluster.client, 'paused', 'two')
+    await expect.poll(two.began, soon).toBeDefined()
+    const before = await counted()
+    child.kill('SIGCONT')
+    expect(await ended).toBe(0)
+    // The pause may fall between the question and the sending: that one write was begun before.
+    expect((await counted()) - before).toBeLessThanOrEqual(1)
+    expect(said).toContain('lost')
+    two.stop()
+    await two.end
+  })
+})
