@@ -10,6 +10,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { Failure } from '../src/errors/failure.ts'
 import { runProcess } from '../src/exec/process.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { type Connection, connect } from '../src/kube/connect.ts'
@@ -21,6 +22,7 @@ import { type Forwarder, forward } from '../src/sandbox/forward.ts'
 import { enterCommand, namespaceRefusal } from '../src/sandbox/launch.ts'
 import { type Lock, takeLock } from '../src/sandbox/lock.ts'
 import { copyPrepared, ensurePrepared } from '../src/sandbox/prepare.ts'
+import type { ProgramName } from '../src/sandbox/programs.ts'
 import { raise, removeFolder } from '../src/sandbox/raise.ts'
 import { programsOf } from '../src/sandbox/roster.ts'
 import type { SandboxContext } from '../src/sandbox/sandbox.ts'
@@ -75,12 +77,12 @@ export function useCluster(options: ClusterOptions = {}): Cluster {
   let started: { readonly cluster: Cluster; readonly stop: () => Promise<void> } | undefined
   let refusal: string | undefined
   beforeAll(async () => {
-    refusal = (options.netns ?? true) ? await namespaceRefusal(runProcess) : undefined
+    refusal = await refusalOf(options)
     if (refusal === undefined) started = await startCluster(options)
     // Others may hold both places; their files must end first.
   }, 600_000)
   beforeEach((context) => {
-    if (refusal !== undefined) context.skip(`no network namespace can be made here: ${refusal}`)
+    if (refusal !== undefined) context.skip(refusal)
   })
   afterAll(() => started?.stop())
   return new Proxy({} as Cluster, {
@@ -91,20 +93,40 @@ export function useCluster(options: ClusterOptions = {}): Cluster {
   })
 }
 
+/** Why no cluster can be had here, or undefined. */
+async function refusalOf(options: ClusterOptions): Promise<string | undefined> {
+  if (options.netns ?? true) {
+    const refusal = await namespaceRefusal(runProcess)
+    if (refusal !== undefined) return `no network namespace can be made here: ${refusal}`
+  }
+  try {
+    await ensurePrograms(programsFor(partsOf(options)), sandboxContext())
+    return undefined
+  } catch (error) {
+    if (error instanceof Failure) return `there are no programs for a sandbox: ${error.message}`
+    throw error
+  }
+}
+
+function partsOf(options: ClusterOptions): readonly Part[] {
+  return [
+    ...(options.controllerManager ? (['controller-manager'] as const) : []),
+    ...(options.metallb ? (['metallb', 'metallb-webhooks'] as const) : []),
+  ]
+}
+
+function programsFor(parts: readonly Part[]): readonly ProgramName[] {
+  return [...new Set([...programsOf.core, ...parts.flatMap((part) => programsOf[part])])]
+}
+
 /** The same without hooks, for benches and tools. The caller stops it. */
 export async function startCluster(
   options: ClusterOptions = {},
 ): Promise<{ readonly cluster: Cluster; readonly stop: () => Promise<void> }> {
   const { crds = 'none', netns = true } = options
   const context = sandboxContext()
-  const parts: readonly Part[] = [
-    ...(options.controllerManager ? (['controller-manager'] as const) : []),
-    ...(options.metallb ? (['metallb', 'metallb-webhooks'] as const) : []),
-  ]
-  const programs = await ensurePrograms(
-    [...new Set([...programsOf.core, ...parts.flatMap((part) => programsOf[part])])],
-    context,
-  )
+  const parts = partsOf(options)
+  const programs = await ensurePrograms(programsFor(parts), context)
   const prepared = await ensurePrepared(await ensureCrds(crds, context.ownCrds, context), context)
   const slot = await takeLock(slots)
   try {

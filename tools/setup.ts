@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { type DebianPackage, debianPackages } from './debian-packages.ts'
+import { setUpSandbox } from './sandbox-setup.ts'
 
 function missing(packages: readonly DebianPackage[]): readonly DebianPackage[] {
   const query = ['-W', '-f', '${Package} ${db:Status-Status}\n', ...packages.map((one) => one.name)]
@@ -25,13 +26,14 @@ function install(packages: readonly DebianPackage[]): void {
   for (const name of names) apt('install', '--no-install-recommends', name)
 }
 
-function main(): void {
+async function main(): Promise<void> {
   const wanted = missing(debianPackages)
   const mayInstall = process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0
   if (wanted.length > 0 && mayInstall) install(wanted)
   const absent = wanted.length > 0 ? missing(wanted) : []
   for (const { name, why } of absent) console.log(`setup: without ${name}: ${why}`)
-  if (absent.length === 0) console.log('setup: complete')
+  const sandbox = await setUpSandbox()
+  if (absent.length === 0 && sandbox) console.log('setup: complete')
 }
 
-main()
+await main()

@@ -1,0 +1,33 @@
+/** The sandbox's programs and prepared data, made before the tests so that no test waits for a compiler. */
+
+import { processIo } from '../src/cli/io.ts'
+import { formatFindings } from '../src/cli/output/findings.ts'
+import { narrator } from '../src/cli/sandbox/narrate.ts'
+import { Failure } from '../src/errors/failure.ts'
+import { ensurePrograms } from '../src/sandbox/build/ensure.ts'
+import { crdSets, ensureCrds } from '../src/sandbox/crds/sets.ts'
+import { ensurePrepared } from '../src/sandbox/prepare.ts'
+import { type ProgramName, programs } from '../src/sandbox/programs.ts'
+import { sandboxContext } from '../test/sandbox-context.ts'
+
+/** False when something could not be made; why was said, and the tests that need it are skipped with that reason. */
+export async function setUpSandbox(): Promise<boolean> {
+  const io = processIo()
+  const { say, end } = narrator(io)
+  const context = { ...sandboxContext(say), signal: io.stop }
+  try {
+    await ensurePrograms(Object.keys(programs) as ProgramName[], context)
+    for (const set of crdSets) {
+      await ensurePrepared(await ensureCrds(set, context.ownCrds, context), context)
+    }
+    return true
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    end()
+    io.stderr(formatFindings(error.findings, io.colour.stderr))
+    if (error.exitCode === 130) process.exit(130)
+    return false
+  } finally {
+    end()
+  }
+}
