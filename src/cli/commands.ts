@@ -8,6 +8,16 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./init/command.ts'),
   },
   {
+    name: 'plan',
+    summary: 'Every address, name and number of every cloud: decided, checked, locked',
+    load: () => import('./plan/command.ts'),
+  },
+  {
+    name: 'ip',
+    summary: 'Who owns an address, where a name lives, what is free beside it',
+    load: () => import('./ip/command.ts'),
+  },
+  {
     name: 'schema',
     summary: 'The JSON Schema of a site file, for editors',
     load: () => import('./schema/command.ts'),

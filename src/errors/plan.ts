@@ -92,3 +92,15 @@ Stackloom names pools \`<namespace>-<network>\`, scopes them to their namespace,
 Service override before the first apply, so that the operators' default names never matter.`,
   example: { cloud: 'rhoso2', pool: 'internalapi', other: 'rhoso1', planned: 'openstack2-<network>' },
 })
+
+export const nobodyThere = problem<{ query: string; nearest: string | undefined }>({
+  code: 'SL2508',
+  severity: 'error',
+  title: 'Nobody of the site has this address or name',
+  message: ({ query, nearest }) =>
+    `nobody in this site is called ${query}, and no network holds it${nearest ? `; did you mean ${nearest}?` : ''}`,
+  remedy: () => 'see the networks with `stackloom plan`, and the names with `stackloom plan -o json`',
+  story: `\`stackloom ip\` knows the addresses of every network of the site and the networks of the cluster itself, and
+the names of nodes, data plane hosts, endpoints and slots.`,
+  example: { query: 'compute-9', nearest: 'compute-0' },
+})

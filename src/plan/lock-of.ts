@@ -16,6 +16,7 @@ import {
   type LockedCloud,
   type LockedNetwork,
   type LockedSubnet,
+  slotLines,
 } from './lock.ts'
 import type { SlotTable } from './slots.ts'
 
@@ -37,8 +38,7 @@ export function lockOf(
     if (own) locked[name] = lockedCloud(namespaces.get(name) ?? '', own, old)
     else if (old) locked[name] = { ...old, leaving: true }
   }
-  const slots = table.slots.map(({ path, shape }) => `${path.join('.')} ${shape}`)
-  return { site, crd: table.crd, slots, clouds: locked }
+  return { site, crd: table.crd, slots: slotLines(table), services: table.services, clouds: locked }
 }
 
 function lockedCloud(

@@ -5,6 +5,7 @@
  * the file: `lock-file.ts`.
  */
 import type { AllocatorRole } from '../site/site.ts'
+import type { SlotShape, SlotTable } from './slots.ts'
 
 export interface Lock {
   readonly site: string
@@ -12,6 +13,8 @@ export interface Lock {
   readonly crd?: string
   /** Its slots: path and shape. */
   readonly slots?: readonly string[]
+  /** The services that it can switch. */
+  readonly services?: readonly string[]
   readonly clouds: Readonly<Record<string, LockedCloud>>
 }
 
@@ -121,4 +124,22 @@ export function knows(lock: Lock, name: string): boolean {
     ([network, locked]) =>
       network === below || holderKinds.some((kind) => locked[kind]?.[below] ?? locked.left?.[kind]?.[below]),
   )
+}
+
+export function slotLines(table: SlotTable): readonly string[] {
+  return table.slots.map(({ path, shape }) => `${path.join('.')} ${shape}`)
+}
+
+/** The slot table that the lock was made with, if it records one. */
+export function lockedSlots({ crd, slots, services }: Lock): SlotTable | undefined {
+  if (crd === undefined || !slots || !services) return undefined
+  return {
+    crd,
+    services,
+    slots: slots.map((line) => {
+      const [path = '', shape = ''] = line.split(' ')
+      const steps = path.split('.')
+      return { path: steps, shape: shape as SlotShape, service: steps[0] ?? '' }
+    }),
+  }
 }

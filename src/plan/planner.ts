@@ -45,6 +45,8 @@ export interface PlanRequest {
   readonly allowMove?: readonly string[]
   /** Clouds, networks or hosts whose holdings are freed: `rhoso2`, `rhoso1/storage`, `rhoso1/compute-0`. */
   readonly forget?: readonly string[]
+  /** What reading the site file found: judged together with the rest, so that `accept` covers it. */
+  readonly findings?: readonly Finding[]
   /** What the cluster really holds and no cloud of the site owns. */
   readonly live?: readonly LedgerEntry[]
 }
@@ -61,7 +63,7 @@ export function planSite(request: PlanRequest): Planned {
   const { site, slots, allowMove = [] } = request
   const locate: Locate = (path) => path && request.locate(path)
   const reader = createReader(locate)
-  const found: Finding[] = [...checkNames(request)]
+  const found: Finding[] = [...(request.findings ?? []), ...checkNames(request)]
   const before = (request.forget ?? []).reduce(
     (lock, name) => (inSite(site, name) ? lock : forget(lock, name)),
     request.lock,

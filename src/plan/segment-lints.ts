@@ -30,7 +30,7 @@ export function lintSegments(
       ...lintNames(site, wish, placement, locate),
     ]
   })
-  return [...each, ...lintSharing(site, segments)]
+  return [...each, ...lintSharing(site, segments, locate)]
 }
 
 function lintTag({ owner, network }: NetworkWish, { vlan }: Placement, locate: Locate): readonly Finding[] {
@@ -72,12 +72,15 @@ function lintNames(site: Site, wish: NetworkWish, placement: Placement, locate: 
 }
 
 /** Whoever chose to share is told once what that means; whoever did not has an error already. */
-function lintSharing(site: Site, segments: readonly Segment[]): readonly Finding[] {
+function lintSharing(site: Site, segments: readonly Segment[], locate: Locate): readonly Finding[] {
   if (site.addressing.isolation !== 'shared-vlan') return []
   return segments
     .filter(({ networks }) => new Set(networks.map((owner) => owner.slice(0, owner.indexOf('/')))).size > 1)
     .map(({ id, networks }) => {
       const facts = { segment: segmentWords(id), networks: networks.join(' and ') }
-      return finding(vlanShared, facts, { owners: networks })
+      return finding(vlanShared, facts, {
+        where: locate(['spec', 'addressing', 'isolation']),
+        owners: networks,
+      })
     })
 }

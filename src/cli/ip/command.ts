@@ -1,0 +1,74 @@
+/** `stackloom ip`: who owns an address, where a name lives, what is free beside it. */
+import type { Command } from 'commander'
+import type { ExitCode } from '../../errors/failure.ts'
+import { failure } from '../../errors/failure.ts'
+import { nearest } from '../../errors/nearest.ts'
+import { nobodyThere } from '../../errors/plan.ts'
+import type { AddressAnswer, Answer, Free } from '../../plan/lookup.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import type { Io } from '../io.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { formatTable } from '../output/table.ts'
+import { type PlanningOptions, planFromFiles, planningOptions } from '../planning.ts'
+
+interface Options extends PlanningOptions {
+  readonly output: Format
+}
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  withExamples(planningOptions(command), [
+    'stackloom ip 172.17.0.80',
+    'stackloom ip compute-0',
+    'stackloom ip keystone.internal -o json',
+  ])
+    .argument('<address-or-name>', 'an address, or the name of a host, node or slot')
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((query: string, options: Options) => act(() => lookUpIn(query, options, io)))
+}
+
+async function lookUpIn(query: string, options: Options, io: Io): Promise<ExitCode> {
+  const { lookUp, knownNames } = await import('../../plan/lookup.ts')
+  const { plan } = await planFromFiles(options, io)
+  const answers = lookUp(plan, query)
+  if (answers.length === 0) {
+    throw failure(nobodyThere, { query, nearest: nearest(query, knownNames(plan)) }, { exitCode: 1 })
+  }
+  const { output } = options
+  io.stdout(output === 'table' ? answers.map(words).join('\n') : await serialise({ query, answers }, output))
+  return 0
+}
+
+function words(answer: Answer): string {
+  if (answer.kind === 'name') {
+    const rows = answer.addresses.map((one) => [
+      one.address,
+      one.cloud,
+      one.network,
+      `${one.role} ${one.holder}`,
+    ])
+    return formatTable(['ADDRESS', 'CLOUD', 'NETWORK', 'WHO'], rows, Number.POSITIVE_INFINITY)
+  }
+  if (answer.kind === 'cluster') {
+    return `${answer.address} is in the cluster's ${answer.use} network ${answer.cidr}\n`
+  }
+  return addressWords(answer)
+}
+
+function addressWords(answer: AddressAnswer): string {
+  const { address, cloud, network, subnet, segment, role, span, holders, free } = answer
+  const lines = [
+    ['address', address],
+    ['owner', holders.join(', ') || (role === 'pods' ? 'a pod, if whereabouts gave it out' : 'nobody')],
+    ['cloud', `${cloud} (namespace ${answer.namespace})`],
+    ['network', `${network}, ${subnet}${segment ? `, segment ${segment}` : ''}`],
+    ['span', role ? `${role}${span ? ` ${span}` : ''}` : 'none: between the spans'],
+    ['free', freeWords(free, role)],
+  ]
+  return lines.map(([key, value]) => `${`${key}:`.padEnd(9)}${value}\n`).join('')
+}
+
+function freeWords({ before, after, count, of }: Free, role: string | undefined): string {
+  const beside = [before && `${before} below`, after && `${after} above`].filter(Boolean).join(', ')
+  const known = role === 'pods' ? '; pods get theirs at run time' : ''
+  return `${count} of ${of}${beside ? ` (nearest: ${beside})` : ''}${known}`
+}

@@ -1,0 +1,75 @@
+/** `stackloom plan`: every address, name and number of every cloud, decided, checked and locked. */
+import type { Command } from 'commander'
+import type { ExitCode } from '../../errors/failure.ts'
+import { hasErrors } from '../../errors/finding.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import { writeOutput } from '../files.ts'
+import type { Io } from '../io.ts'
+import { formatFindings } from '../output/findings.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Planning, type PlanningOptions, planFromFiles, planningOptions, saveLock } from '../planning.ts'
+
+interface Options extends PlanningOptions {
+  readonly output: Format
+  readonly check?: boolean
+  readonly diff?: boolean
+  readonly picture?: string
+}
+
+const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  withExamples(planningOptions(command), [
+    'stackloom plan                             # plans site.yaml, writes site.lock.yaml',
+    'stackloom plan --check --locked            # in a pipeline: is the lock what the file says?',
+    'stackloom plan --diff                      # what would change, and what each change costs',
+    'stackloom plan --picture plan.svg          # the address map',
+    'stackloom plan --forget rhoso2             # rhoso2 is gone: free what it held',
+  ])
+    .option('--check', 'write nothing; exit 1 if the lock would change')
+    .option('--diff', 'write nothing; show what would change in the lock, with the risk of each change')
+    .option('--allow-move <name>', 'a cloud, or cloud/network, that may move; may be repeated', collect)
+    .option('--forget <name>', 'a cloud, network or host that is gone; may be repeated', collect)
+    .option('--crd <source>', 'slots of another control plane CRD: a file, today or 2023')
+    .option('--picture <file>', 'draw the address map as SVG')
+    .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name']))
+    .action((options: Options) => act(() => plan(options, io)))
+}
+
+async function plan(options: Options, io: Io): Promise<ExitCode> {
+  const planning = await planFromFiles(options, io)
+  io.stderr(formatFindings(planning.findings, io.colour.stderr))
+  io.stdout(await printed(planning, options))
+  if (options.picture !== undefined) await draw(planning, options.picture, io)
+  const looksOnly = options.check || options.diff || options.locked
+  if (!looksOnly) await saveLock(planning, io)
+  if (hasErrors(planning.findings)) return 1
+  if (options.check && planning.stale) {
+    const { lockFile } = planning
+    io.stderr(`${lockFile ?? 'the lock'} is not up to date: run \`stackloom plan -f ${options.file}\`\n`)
+    return 1
+  }
+  return 0
+}
+
+async function printed({ plan, changes }: Planning, { output, diff }: Options): Promise<string> {
+  if (output === 'json' || output === 'yaml') {
+    if (diff) return serialise({ changes, findings: plan.findings }, output)
+    const { planJson } = await import('../../plan/plan-json.ts')
+    return serialise(planJson(plan), output)
+  }
+  const { changeTable, planTable } = await import('./table.ts')
+  if (diff) return changeTable(changes)
+  if (output === 'name') {
+    return plan.clouds
+      .map(({ name, networks }) => networks.map((one) => `${name}/${one.name}\n`).join(''))
+      .join('')
+  }
+  return planTable(plan, output === 'wide')
+}
+
+async function draw({ plan }: Planning, file: string, io: Io): Promise<void> {
+  const { drawPlan } = await import('../../plan/picture.ts')
+  await writeOutput(file, drawPlan(plan), io, { replace: true })
+  io.stderr(`${file} is drawn\n`)
+}

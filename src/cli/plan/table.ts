@@ -1,0 +1,75 @@
+/** The plan as a table that people can read: one row per subnet, each span with how full it is. */
+
+import { parseRange, rangeSize } from '../../net/range.ts'
+import type { Change } from '../../plan/changes.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../../plan/plan.ts'
+import type { AllocatorRole } from '../../site/site.ts'
+import { formatTable, type Row } from '../output/table.ts'
+
+const ROLES: readonly AllocatorRole[] = ['nodes', 'pods', 'vips', 'hosts']
+const WIDE = ['INTERFACE', 'MTU', 'GATEWAY', 'POOL']
+
+export function planTable(plan: Plan, wide: boolean): string {
+  const header = ['CLOUD', 'NETWORK', 'VLAN', 'SUBNET', ...ROLES.map((role) => role.toUpperCase())]
+  const rows = plan.clouds.flatMap((cloud) =>
+    cloud.networks.flatMap((network) => rowsOf(cloud, network, wide)),
+  )
+  return formatTable(wide ? [...header, ...WIDE] : header, rows, Number.POSITIVE_INFINITY)
+}
+
+function rowsOf(cloud: PlannedCloud, network: PlannedNetwork, wide: boolean): readonly Row[] {
+  const subnets = network.subnets.length > 0 ? network.subnets : [undefined]
+  return subnets.map((subnet) => {
+    const vlan = subnet?.vlan ?? network.vlan
+    const tag = network.segment === undefined ? '-' : vlan === undefined ? 'untagged' : String(vlan)
+    const cells = [cloud.name, network.name, tag, subnet?.cidr ?? '-']
+    for (const role of ROLES) cells.push(subnet ? spanCell(network, subnet, role) : '-')
+    if (wide) cells.push(network.interface, String(network.mtu), subnet?.gateway ?? '-', network.pool ?? '-')
+    return cells
+  })
+}
+
+/** `.80-.90 3/11`: the span, who has an address of it, and how many there are. */
+function spanCell(network: PlannedNetwork, subnet: PlannedSubnet, role: AllocatorRole): string {
+  const spans = subnet.spans.filter((span) => span.role === role)
+  if (spans.length === 0) return '-'
+  const texts = spans.map(({ start, end }) => `${tail(start, subnet)}-${tail(end, subnet)}`)
+  const size = spans.reduce((sum, { start, end }) => {
+    const range = parseRange(`${start}-${end}`)
+    return sum + (range ? rangeSize(range) : 0n)
+  }, 0n)
+  const used = usedOf(network, subnet, role)
+  const fill = used === undefined ? '' : ` ${used}/${size}`
+  return `${texts.join(',')}${fill}`
+}
+
+/** The end of an address, where the beginning is the subnet's. */
+function tail(address: string, { family, cidr }: PlannedSubnet): string {
+  if (family === 6) return `::${address.slice(address.lastIndexOf(':') + 1)}`
+  const prefix = Number(cidr.slice(cidr.indexOf('/') + 1))
+  return `.${address
+    .split('.')
+    .slice(prefix >= 24 ? 3 : prefix >= 16 ? 2 : 1)
+    .join('.')}`
+}
+
+/** Pods get theirs at run time: nobody knows how many. */
+function usedOf(network: PlannedNetwork, { family }: PlannedSubnet, role: AllocatorRole): number | undefined {
+  const count = (all: readonly { readonly address: string }[]): number =>
+    new Set(all.map(({ address }) => address).filter((text) => text.includes(':') === (family === 6))).size
+  if (role === 'nodes') return count(network.nodes)
+  if (role === 'vips') return count(network.vips)
+  return role === 'hosts' ? count(network.hosts) : undefined
+}
+
+export function changeTable(changes: readonly Change[]): string {
+  const rows = changes.map(({ cloud, network, what, from, to, risk }) => [
+    network === undefined ? cloud : `${cloud}/${network}`,
+    what,
+    from ?? '-',
+    to ?? '-',
+    risk,
+  ])
+  if (rows.length === 0) return 'nothing changes\n'
+  return formatTable(['WHERE', 'WHAT', 'FROM', 'TO', 'RISK'], rows, Number.POSITIVE_INFINITY)
+}

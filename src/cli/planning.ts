@@ -1,0 +1,151 @@
+/**
+ * From files to a plan: what `plan`, `render`, `up` and everybody else do first. Reads the site file, its lock and
+ * the slot table, plans, and knows how to write the lock back.
+ */
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import type { Command } from 'commander'
+import { Failure } from '../errors/failure.ts'
+import { type Finding, finding, hasErrors } from '../errors/finding.ts'
+import { lockedButNew } from '../errors/lock.ts'
+import type { LedgerEntry } from '../plan/ledger.ts'
+import { emptyLock, type Lock, lockedSlots } from '../plan/lock.ts'
+import { type Planned, planSite } from '../plan/planner.ts'
+import type { SlotTable } from '../plan/slots.ts'
+import type { Site } from '../site/site.ts'
+import { readInput, writeOutput } from './files.ts'
+import type { Io } from './io.ts'
+
+export interface PlanningOptions {
+  readonly file: string
+  /** The lock's file, if it is not beside the site file. */
+  readonly lock?: string
+  /** Fail instead of adding decisions. */
+  readonly locked?: boolean
+  /** Another slot table than the lock's: `live`, `today`, `2023`, or a file. */
+  readonly crd?: string
+  readonly allowMove?: readonly string[]
+  readonly forget?: readonly string[]
+}
+
+export interface Planning extends Planned {
+  readonly before: Lock
+  /** Where the lock is written; undefined for a site from stdin. */
+  readonly lockFile: string | undefined
+  /** Whether the lock would be written with another content. */
+  readonly stale: boolean
+  /** Everything that is wrong, reading the file included. */
+  readonly findings: readonly Finding[]
+}
+
+/** The options that every command with a site file has. */
+export function planningOptions(command: Command): Command {
+  return command
+    .option('-f, --file <file>', 'the site file, - for stdin', 'site.yaml')
+    .option('--lock <file>', 'the lock, if it is not beside the site file')
+    .option('--locked', 'fail if the lock lacks a decision, instead of adding it')
+}
+
+/** What else a command may bring to the planner. */
+export interface PlanningParts {
+  /** The slot table of a live cluster, when `--crd live` asks for it. */
+  readonly liveSlots?: () => Promise<SlotTable>
+  /** What the cluster really holds, once the site is known. */
+  readonly live?: (site: Site) => Promise<readonly LedgerEntry[]>
+}
+
+export async function planFromFiles(
+  options: PlanningOptions,
+  io: Io,
+  parts: PlanningParts = {},
+): Promise<Planning> {
+  const { readSite } = await import('../site/read.ts')
+  const reading = readSite(await readInput(options.file, io), options.file)
+  const { site, locate } = reading
+  if (!site) throw new Failure(reading.findings, 2)
+  const lockFile = lockFileOf(options)
+  const before = await readLockFile(lockFile, site.name, io)
+  const planned = planSite({
+    site,
+    lock: before,
+    slots: await slotsFor(options, before, io, parts),
+    locate,
+    findings: reading.findings,
+    allowMove: options.allowMove ?? [],
+    forget: options.forget ?? [],
+    ...(parts.live && { live: await parts.live(site) }),
+  })
+  const stale = JSON.stringify(planned.lock) !== JSON.stringify(before)
+  const missing = options.locked && stale ? [lockedFinding(planned)] : []
+  const findings = [...planned.plan.findings, ...missing]
+  return { ...planned, plan: { ...planned.plan, findings }, before, lockFile, stale, findings }
+}
+
+/** `site.yaml` has `site.lock.yaml` beside it; a site from stdin has none unless it is named. */
+export function lockFileOf({ file, lock }: Pick<PlanningOptions, 'file' | 'lock'>): string | undefined {
+  if (lock !== undefined) return lock
+  if (file === '-') return undefined
+  const { dir, name, ext } = path.parse(file)
+  return path.join(dir, `${name}.lock${ext || '.yaml'}`)
+}
+
+async function readLockFile(file: string | undefined, site: string, io: Io): Promise<Lock> {
+  if (file === undefined || !existsSync(path.resolve(io.cwd, file))) return emptyLock(site)
+  const { readLock } = await import('../plan/lock-file.ts')
+  const { lock, findings } = readLock(Buffer.from(await readInput(file, io)).toString('utf8'), file)
+  if (!lock) throw new Failure(findings, 2)
+  return lock
+}
+
+async function slotsFor(
+  { crd }: PlanningOptions,
+  before: Lock,
+  io: Io,
+  { liveSlots }: PlanningParts,
+): Promise<SlotTable> {
+  if (crd === undefined) return lockedSlots(before) ?? builtIn('today')
+  if (crd === 'today' || crd === '2023') return builtIn(crd)
+  if (crd === 'live' && liveSlots) return liveSlots()
+  const { readYaml } = await import('../yaml/read.ts')
+  const { readSlotTable } = await import('../plan/slot-table.ts')
+  const { value, findings } = readYaml(await readInput(crd, io), crd)
+  if (hasErrors(findings)) throw new Failure(findings, 2)
+  const result = readSlotTable(value, crd)
+  if (result.kind === 'refused') throw new Failure(result.findings, 2)
+  return result.table
+}
+
+async function builtIn(set: 'today' | '2023'): Promise<SlotTable> {
+  const { slotTable } = await (set === 'today'
+    ? import('../plan/crds/today.ts')
+    : import('../plan/crds/of-2023.ts'))
+  return slotTable()
+}
+
+function lockedFinding({ changes }: Planned): Finding {
+  const [first] = changes
+  const words = first
+    ? `${[first.cloud, first.network].filter(Boolean).join('/')} ${first.what} ${first.to ?? ''}`.trim()
+    : 'the slot table'
+  return finding(lockedButNew, { count: Math.max(changes.length, 1), first: words })
+}
+
+/** Writes the new decisions, if there are any. Nothing is written for a plan with errors. */
+export async function saveLock(planning: Planning, io: Io): Promise<boolean> {
+  const { lockFile, stale, lock, findings } = planning
+  if (lockFile === undefined || !stale || hasErrors(findings)) return false
+  const { writeLock } = await import('../plan/lock-file.ts')
+  await writeOutput(lockFile, writeLock(lock), io, { replace: true })
+  io.stderr(`${lockFile} is written: ${summaryOf(planning)}\n`)
+  return true
+}
+
+function summaryOf({ changes }: Planning): string {
+  if (changes.length === 0) return 'the slot table changed'
+  return changes.length === 1 ? 'one decision changed' : `${changes.length} decisions changed`
+}
+
+/** For commands that cannot go on: the plan's errors, as a failure. */
+export function refuseErrors({ findings }: Planning): void {
+  if (hasErrors(findings)) throw new Failure(findings, 1)
+}

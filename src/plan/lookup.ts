@@ -1,0 +1,195 @@
+/**
+ * Who owns an address, where a name lives, and what is free beside it.
+ *
+ * Pure, over a plan.
+ */
+import { type Address, formatValue, parseAddress } from '../net/address.ts'
+import { cidrContains, parseCidr, usableRange } from '../net/cidr.ts'
+import { formatRange, parseRange, type Range, rangeContains, rangeSize, single } from '../net/range.ts'
+import { firstFree, gaps, rangeSet, setSize } from '../net/range-set.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
+
+export interface AddressAnswer {
+  readonly kind: 'address'
+  readonly address: string
+  readonly cloud: string
+  readonly namespace: string
+  readonly network: string
+  readonly subnet: string
+  readonly segment?: string
+  /** `nodes`, `pods`, `vips`, `hosts`, `gateway`, `reserved`, or absent between the spans. */
+  readonly role?: string
+  /** The span that it lies in. */
+  readonly span?: string
+  /** Whoever has it: slots, a node, a host, the gateway. Empty: free, or given out by an allocator at run time. */
+  readonly holders: readonly string[]
+  readonly free: Free
+}
+
+export interface Free {
+  /** The nearest addresses of the same span (or subnet) that nobody has. */
+  readonly before?: string
+  readonly after?: string
+  /** How many of the span (or subnet) nobody has, and how many there are. */
+  readonly count: string
+  readonly of: string
+}
+
+export interface NameAnswer {
+  readonly kind: 'name'
+  readonly name: string
+  readonly addresses: readonly {
+    readonly address: string
+    readonly cloud: string
+    readonly network: string
+    readonly role: 'vip' | 'node' | 'host' | 'endpoint'
+    readonly holder: string
+  }[]
+}
+
+export interface ReservedAnswer {
+  readonly kind: 'cluster'
+  readonly address: string
+  /** What the cluster uses it for. */
+  readonly use: string
+  readonly cidr: string
+}
+
+export type Answer = AddressAnswer | NameAnswer | ReservedAnswer
+
+/** Every place that an address has in the plan: several clouds may share a subnet. */
+export function lookUp(plan: Plan, query: string): readonly Answer[] {
+  const address = parseAddress(query)
+  return address ? [...places(plan, address), ...reservedBy(plan, address)] : named(plan, query)
+}
+
+interface Holder {
+  readonly name: string
+  readonly address: string
+  readonly words: string
+  readonly role: 'vip' | 'node' | 'host' | 'endpoint'
+}
+
+function holdersOf(network: PlannedNetwork): readonly Holder[] {
+  const vips = network.vips.map(({ slot, address }) => ({
+    name: slot,
+    address,
+    words: slot,
+    role: 'vip' as const,
+  }))
+  const single = (role: 'node' | 'host' | 'endpoint', all: readonly { name: string; address: string }[]) =>
+    all.map(({ name, address }) => ({ name, address, words: `${role} ${name}`, role }))
+  return [
+    ...vips,
+    ...single('node', network.nodes),
+    ...single('host', network.hosts),
+    ...single('endpoint', network.endpoints),
+  ]
+}
+
+function places(plan: Plan, address: Address): readonly AddressAnswer[] {
+  const text = formatValue(address.family, address.value)
+  return plan.clouds.flatMap((cloud) =>
+    cloud.networks.flatMap((network) =>
+      network.subnets
+        .filter((subnet) => {
+          const cidr = parseCidr(subnet.cidr)
+          return cidr !== undefined && cidrContains(cidr, address)
+        })
+        .map((subnet) => answer(cloud, network, subnet, address, text)),
+    ),
+  )
+}
+
+function answer(
+  cloud: PlannedCloud,
+  network: PlannedNetwork,
+  subnet: PlannedSubnet,
+  address: Address,
+  text: string,
+): AddressAnswer {
+  const isGateway = subnet.gateway === text
+  const isReserved = subnet.reserved.some(({ start, end }) => within(`${start}-${end}`, address))
+  const span = subnet.spans.find(({ start, end }) => within(`${start}-${end}`, address))
+  const holders = holdersOf(network).filter((one) => one.address === text)
+  const role = isGateway ? 'gateway' : isReserved ? 'reserved' : span?.role
+  const area = span ? parseRange(`${span.start}-${span.end}`) : undefined
+  const whole = area ?? usableRange(parseCidr(subnet.cidr) as NonNullable<ReturnType<typeof parseCidr>>)
+  return {
+    kind: 'address',
+    address: text,
+    cloud: cloud.name,
+    namespace: cloud.namespace,
+    network: network.name,
+    subnet: subnet.cidr,
+    ...(network.segment !== undefined && { segment: network.segment }),
+    ...(role !== undefined && { role }),
+    ...(area && { span: formatRange(area) }),
+    holders: [...new Set([...(isGateway ? ['gateway'] : []), ...holders.map(({ words }) => words)])],
+    free: freeBeside(whole, address, takenIn(network, subnet, area === undefined)),
+  }
+}
+
+function within(range: string, address: Address): boolean {
+  const read = parseRange(range)
+  return read !== undefined && rangeContains(read, address)
+}
+
+/** What is not free: who has an address, and between the spans the spans themselves. */
+function takenIn(network: PlannedNetwork, subnet: PlannedSubnet, spansToo: boolean): readonly Range[] {
+  const texts = [
+    ...holdersOf(network).map((one) => one.address),
+    ...(subnet.gateway === undefined ? [] : [subnet.gateway]),
+    ...subnet.reserved.map(({ start, end }) => `${start}-${end}`),
+    ...(spansToo ? subnet.spans.map(({ start, end }) => `${start}-${end}`) : []),
+  ]
+  return rangeSet(texts.flatMap((text) => parseRange(text) ?? []))
+}
+
+function freeBeside(whole: Range, address: Address, taken: readonly Range[]): Free {
+  const { family, value } = address
+  const set = rangeSet([...taken, single(address)])
+  const after = value < whole.last ? firstFree({ ...whole, first: value + 1n }, set) : undefined
+  const below = value > whole.first ? gaps({ ...whole, last: value - 1n }, set).at(-1) : undefined
+  const left = setSize(gaps(whole, rangeSet(taken)))
+  return {
+    ...(below && { before: formatValue(family, below.last) }),
+    ...(after && { after: formatValue(family, after.first) }),
+    count: String(left),
+    of: String(rangeSize(whole)),
+  }
+}
+
+function reservedBy({ from }: Plan, address: Address): readonly ReservedAnswer[] {
+  const text = formatValue(address.family, address.value)
+  return from.cluster.reserved
+    .filter(({ cidr }) => within(cidr, address))
+    .map(({ use, cidr }) => ({ kind: 'cluster', address: text, use, cidr }))
+}
+
+/** A slot, node, host or endpoint by its name, or by one of a host's DNS names. */
+function named(plan: Plan, name: string): readonly NameAnswer[] {
+  const addresses = plan.clouds.flatMap((cloud) =>
+    cloud.networks.flatMap((network) => {
+      const dns = new Set(
+        network.hosts.filter(({ names }) => names.includes(name)).map((host) => host.address),
+      )
+      return holdersOf(network)
+        .filter((one) => one.name === name || dns.has(one.address))
+        .map(({ address, role, name: holder }) => ({
+          address,
+          cloud: cloud.name,
+          network: network.name,
+          role,
+          holder,
+        }))
+    }),
+  )
+  return addresses.length > 0 ? [{ kind: 'name', name, addresses }] : []
+}
+
+/** Every name that a look-up knows, for whoever mistypes one. */
+export function knownNames(plan: Plan): readonly string[] {
+  const names = plan.clouds.flatMap(({ networks }) => networks.flatMap(holdersOf)).map(({ name }) => name)
+  return [...new Set(names)]
+}
