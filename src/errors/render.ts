@@ -267,3 +267,24 @@ export const manyPodsOneAddress = problem<{ cloud: string; endpoint: string; rep
 would answer each other's traffic.`,
   example: { cloud: 'rhoso1', endpoint: 'rabbitmq', replicas: 3 },
 })
+
+export const changedByOthers = problem<{ file: string }>({
+  code: 'SL3206',
+  severity: 'warning',
+  title: 'A file that is no longer rendered was changed by somebody else',
+  message: ({ file }) => `${file} is no longer rendered, but it is not as Stackloom wrote it: it stays`,
+  remedy: ({ file }) => `look at ${file}, and remove it if nobody needs it`,
+  story: `A rendered tree may live among files of other people. Stackloom removes only what it wrote itself, and only
+while it is unchanged: it keeps the hashes of its files in \`.stackloom-tree.json\`.`,
+  example: { file: 'tree/clouds/rhoso2/nodes/nncp.yaml' },
+})
+
+export const foreignFile = problem<{ file: string }>({
+  code: 'SL3207',
+  severity: 'error',
+  title: "A file of somebody else stands in a rendered file's place",
+  message: ({ file }) => `${file} is there already, and Stackloom did not write it`,
+  remedy: ({ file }) => `choose another folder, or remove ${file}; nothing was written`,
+  story: `\`render --out\` writes into a folder that may hold other files, and never over one that it did not write itself.`,
+  example: { file: 'tree/kustomization.yaml' },
+})

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Disk, writeTree } from './write-tree.ts'
+
+const disk: Disk = { mkdir, rename, writeFile }
+const files = (texts: Record<string, string>): ReadonlyMap<string, string> => new Map(Object.entries(texts))
+
+let root: string
+beforeEach(async () => {
+  root = path.join(await mkdtemp(path.join(tmpdir(), 'stackloom-tree-')), 'tree')
+})
+afterEach(() => rm(path.dirname(root), { recursive: true }))
+
+async function contents(): Promise<Record<string, string>> {
+  const names = await readdir(root, { recursive: true, withFileTypes: true })
+  const found = names
+    .filter((one) => one.isFile() && !one.name.startsWith('.stackloom'))
+    .map((one) => path.relative(root, path.join(one.parentPath, one.name)))
+  return Object.fromEntries(
+    await Promise.all(found.sort().map(async (one) => [one, await readFile(path.join(root, one), 'utf8')])),
+  )
+}
+
+describe('a tree of files', () => {
+  it('is written whole, and not again when nothing changed', async () => {
+    const tree = files({ 'a.yaml': 'a\n', 'clouds/one/b.yaml': 'b\n' })
+    expect((await writeTree(root, tree)).written).toEqual(['a.yaml', 'clouds/one/b.yaml'])
+    expect(await contents()).toEqual({ 'a.yaml': 'a\n', 'clouds/one/b.yaml': 'b\n' })
+    expect(await writeTree(root, tree)).toEqual({ written: [], removed: [], findings: [] })
+  })
+
+  it('loses what is no longer rendered, with the folders that get empty', async () => {
+    await writeTree(root, files({ 'a.yaml': 'a\n', 'clouds/one/b.yaml': 'b\n' }))
+    expect((await writeTree(root, files({ 'a.yaml': 'a\n' }))).removed).toEqual(['clouds/one/b.yaml'])
+    expect(existsSync(path.join(root, 'clouds'))).toBe(false)
+  })
+
+  it('keeps files of others, and ours when somebody else has changed them', async () => {
+    await writeTree(root, files({ 'a.yaml': 'a\n', 'b.yaml': 'b\n' }))
+    await writeFile(path.join(root, 'README.md'), 'mine\n')
+    await writeFile(path.join(root, 'b.yaml'), 'changed\n')
+    const { findings } = await writeTree(root, files({ 'a.yaml': 'a\n' }))
+    expect(findings.map((one) => one.code)).toEqual(['SL3206'])
+    expect(await contents()).toEqual({ 'README.md': 'mine\n', 'a.yaml': 'a\n', 'b.yaml': 'changed\n' })
+  })
+
+  it('puts back what somebody changed in a file that is still rendered', async () => {
+    const tree = files({ 'a.yaml': 'a\n' })
+    await writeTree(root, tree)
+    await writeFile(path.join(root, 'a.yaml'), 'changed\n')
+    expect((await writeTree(root, tree)).written).toEqual(['a.yaml'])
+  })
+
+  it('is not written over a file of somebody else', async () => {
+    await mkdir(root)
+    await writeFile(path.join(root, 'a.yaml'), 'mine\n')
+    await expect(writeTree(root, files({ 'a.yaml': 'a\n', 'b.yaml': 'b\n' }))).rejects.toThrow('SL3207')
+    expect(await contents()).toEqual({ 'a.yaml': 'mine\n' })
+  })
+
+  it('stays as it was when any step of the writing fails', async () => {
+    const before = { 'a.yaml': 'a\n', 'c/d.yaml': 'd\n', 'gone.yaml': 'x\n' }
+    await writeTree(root, files(before))
+    const after = files({ 'a.yaml': 'A\n', 'c/d.yaml': 'D\n', 'new/e.yaml': 'E\n' })
+    let steps = 0
+    for (let failing = 0; ; failing += 1) {
+      let count = 0
+      const step = <Args extends readonly unknown[], Result>(real: (...args: Args) => Result) =>
+        ((...args: Args) => {
+          if (count++ === failing) throw new Error('ENOSPC: no space left on device')
+          return real(...args)
+        }) as (...args: Args) => Result
+      const broken = {
+        mkdir: step(mkdir),
+        rename: step(rename),
+        writeFile: step(writeFile),
+      } as unknown as Disk
+      const done = await writeTree(root, after, broken).catch((thrown: unknown) => thrown)
+      steps = failing
+      if (!(done instanceof Error)) break
+      expect(done.message).toContain('no space left')
+      expect(await contents()).toEqual(before)
+      expect(existsSync(path.join(root, '.stackloom-drafts'))).toBe(false)
+    }
+    expect(steps).toBeGreaterThan(10)
+    expect(await contents()).toEqual(Object.fromEntries(after))
+    expect(await writeTree(root, after, disk)).toMatchObject({ written: [], removed: [] })
+  })
+})

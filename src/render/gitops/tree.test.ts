@@ -1,0 +1,109 @@
+import { load, loadAll } from 'js-yaml'
+import { describe, expect, it } from 'vitest'
+import { testPlan } from '../../../test/plan.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { renderDocuments } from '../documents.ts'
+import { inLayers, layers } from './layers.ts'
+import { type GitopsTool, gitopsTree } from './tree.ts'
+
+const clouds = [
+  { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
+  { name: 'rhoso2', namespace: 'openstack2' },
+]
+
+function treeFor(tool?: GitopsTool): ReadonlyMap<string, string> {
+  const plan = testPlan({ clouds })
+  return gitopsTree(plan, renderDocuments(plan), tool)
+}
+
+/** What kustomize would give: every resource, in the order in which kustomizations name them. */
+function built(tree: ReadonlyMap<string, string>, folder = ''): readonly KubeObject[] {
+  const { resources } = load(tree.get(`${folder}kustomization.yaml`) ?? '') as {
+    resources: readonly string[]
+  }
+  return resources.flatMap((one) => {
+    const text = tree.get(`${folder}${one}`)
+    return text === undefined ? built(tree, `${folder}${one}/`) : (loadAll(text) as readonly KubeObject[])
+  })
+}
+
+describe('the GitOps tree', () => {
+  it('has a folder for what is shared and one for each cloud, layer by layer', () => {
+    const folders = [...treeFor().keys()].map((name) => name.slice(0, Math.max(0, name.lastIndexOf('/'))))
+    expect([...new Set(folders)].sort()).toEqual([
+      '',
+      'clouds/rhoso1',
+      'clouds/rhoso1/control-plane',
+      'clouds/rhoso1/data-plane',
+      'clouds/rhoso1/networks',
+      'clouds/rhoso1/nodes',
+      'clouds/rhoso2',
+      'clouds/rhoso2/control-plane',
+      'clouds/rhoso2/networks',
+      'clouds/rhoso2/nodes',
+      'shared',
+      'shared/nodes',
+      'shared/operands',
+      'shared/operators',
+    ])
+  })
+
+  it('builds to the stream, in its order', () => {
+    const plan = testPlan({ clouds })
+    const stream = inLayers(renderDocuments(plan)).map(({ object }) => object)
+    expect(built(treeFor())).toEqual(stream)
+  })
+
+  it('lists the keys of Secrets, and holds none of their values', () => {
+    const text = treeFor().get('clouds/rhoso1/needed-secrets.yaml') ?? ''
+    const { secrets } = load(text) as {
+      secrets: readonly { name: string; keys: readonly { key: string }[] }[]
+    }
+    expect(secrets.map((one) => one.name)).toEqual([
+      'osp-secret',
+      'libvirt-secret',
+      'dataplane-ansible-ssh-private-key-secret',
+      'nova-migration-ssh-key',
+    ])
+    expect(secrets[0]?.keys.map((one) => one.key)).toContain('AdminPassword')
+    expect([...treeFor().values()].some((one) => /^kind: Secret$/m.test(one))).toBe(false)
+  })
+
+  it('has waves for Argo CD: what is shared before the clouds, layer after layer, and the health of the kinds', () => {
+    const tree = treeFor('argocd')
+    const waves = built(tree).map((one) => Number(one.metadata.annotations?.['argocd.argoproj.io/sync-wave']))
+    expect(new Set(waves)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]))
+    const { data } = load(tree.get('argocd/health.yaml') ?? '') as { data: Record<string, string> }
+    expect(Object.keys(data)).toContain(
+      'resource.customizations.health.nmstate.io_NodeNetworkConfigurationPolicy',
+    )
+    expect(layers).toHaveLength(6)
+  })
+
+  it('has Kustomizations for Flux, each after the one that it needs', () => {
+    const all = loadAll(treeFor('flux').get('flux/kustomizations.yaml') ?? '') as readonly KubeObject[]
+    const after = Object.fromEntries(
+      all.map((one) => {
+        const { dependsOn } = one['spec'] as { dependsOn?: readonly { name: string }[] }
+        return [one.metadata.name, dependsOn?.map(({ name }) => name)]
+      }),
+    )
+    expect(after).toEqual({
+      'lab-shared-operators': undefined,
+      'lab-shared-operands': ['lab-shared-operators'],
+      'lab-shared-nodes': ['lab-shared-operands'],
+      'lab-rhoso1-nodes': ['lab-shared-nodes'],
+      'lab-rhoso1-networks': ['lab-rhoso1-nodes'],
+      'lab-rhoso1-control-plane': ['lab-rhoso1-networks'],
+      'lab-rhoso1-data-plane': ['lab-rhoso1-control-plane'],
+      'lab-rhoso2-nodes': ['lab-shared-nodes'],
+      'lab-rhoso2-networks': ['lab-rhoso2-nodes'],
+      'lab-rhoso2-control-plane': ['lab-rhoso2-networks'],
+    })
+    const nodes = all.find((one) => one.metadata.name === 'lab-rhoso1-nodes')
+    expect(nodes?.['spec']).toMatchObject({
+      path: './clouds/rhoso1/nodes',
+      healthCheckExprs: [{ kind: 'NodeNetworkConfigurationPolicy' }],
+    })
+  })
+})
