@@ -8,8 +8,9 @@ import type { Actor } from './actor.ts'
 import { kubelet } from './kubelet.ts'
 import { nmstate } from './nmstate/nmstate.ts'
 import { olm } from './olm/olm.ts'
+import { openstack } from './openstack/openstack.ts'
 
-export const actors: Readonly<Record<string, Actor>> = { kubelet, nmstate, olm }
+export const actors: Readonly<Record<string, Actor>> = { kubelet, nmstate, olm, openstack }
 
 export interface PlayOptions {
   readonly connection: Pick<Connection, 'client' | 'transport'>

@@ -1,0 +1,287 @@
+/**
+ * The actor of the OpenStack operators for one control plane: from the CR to Services, and from their addresses to
+ * its conditions.
+ *
+ * Follows openstack-operator and lib-common: Services by the names of upstream; annotations are merged and never
+ * removed; a LoadBalancer carries the hostname for dnsmasq; an address that is pending is an error of the service;
+ * an OpenStackVersion of the same name appears beside it.
+ */
+import type { Condition, KubeObject } from '../../../api/object.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import type { Controller, ReconcileContext } from '../../../kube/controller.ts'
+import { keyOf } from '../../../kube/key.ts'
+import type { ActorStage } from '../actor.ts'
+import { conditionsWith, createMissing, writeStatus } from '../write.ts'
+import { type OverridePlace, overridePlaces, type Schema } from './overrides.ts'
+import { serviceAt } from './service-names.ts'
+
+export const ACTOR = 'actor-openstack'
+const FINALIZER = 'openstack.org/openstackcontrolplane'
+const HOSTNAME = 'dnsmasq.network.openstack.org/hostname'
+const controlPlanes = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' } }
+const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
+const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion' } }
+
+/** What the operator brings. */
+const AVAILABLE = '0.6.0'
+
+export function controlPlaneController({ runtime }: ActorStage): Controller {
+  const { client, cache } = runtime
+  const version = AVAILABLE
+  const schema = schemaReader(client)
+  return {
+    name: 'openstack-control-plane',
+    watches: [
+      controlPlanes,
+      { ...services, map: ownerKeys },
+      { ...versions, map: (object) => [keyOf(object.metadata)] },
+    ],
+    workers: 4,
+    reconcile: async ({ namespace = '', name }, context) => {
+      const controlPlane = cache(controlPlanes).get(`${namespace}/${name}`)
+      if (!controlPlane) return
+      if (controlPlane.metadata.deletionTimestamp !== undefined) return letGo(client, controlPlane)
+      if (!controlPlane.metadata.finalizers?.includes(FINALIZER)) await hold(client, controlPlane)
+      const { secret: secretName = 'osp-secret' } = controlPlane['spec'] as { readonly secret?: string }
+      const secret = await client.get({ apiVersion: 'v1', kind: 'Secret', namespace, name: secretName })
+      if (!secret) {
+        await writeStatus(client, controlPlane, inputMissing(controlPlane, secretName, context), ACTOR)
+        return { requeueAfterMs: 1_000 }
+      }
+      await ensureVersion(client, cache(versions).get(`${namespace}/${name}`), controlPlane, version, context)
+      const places = overridePlaces(await schema(), controlPlane['spec'])
+      const live = cache(services)
+      for (const wanted of wantedServices(places, controlPlane))
+        await ensureService(client, live.get(keyOf(wanted.metadata)), wanted)
+      const own = live.list(namespace).filter(({ metadata }) => isOwned(metadata, controlPlane))
+      await writeStatus(
+        client,
+        controlPlane,
+        statusOf(controlPlane, places, own, { version, context }),
+        ACTOR,
+      )
+      return undefined
+    },
+  }
+}
+
+/** Fetched once: the schema is close to a megabyte. */
+function schemaReader(client: KubeClient): () => Promise<Schema> {
+  let read: Promise<Schema> | undefined
+  return () => {
+    read ??= client
+      .get({
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        name: 'openstackcontrolplanes.core.openstack.org',
+      })
+      .then((crd) => specSchema(crd))
+      .catch((thrown: unknown) => {
+        read = undefined
+        throw thrown
+      })
+    return read
+  }
+}
+
+function specSchema(crd: KubeObject | undefined): Schema {
+  const { versions: all = [] } = (crd?.['spec'] ?? {}) as {
+    versions?: readonly { served: boolean; schema: { openAPIV3Schema: Schema } }[]
+  }
+  const schema = all.find(({ served }) => served)?.schema.openAPIV3Schema.properties?.['spec']
+  if (!schema) throw new Error('the cluster has no CRD of OpenStackControlPlane')
+  return schema
+}
+
+function ownerKeys({ metadata }: KubeObject): readonly string[] {
+  return (metadata.ownerReferences ?? [])
+    .filter(({ kind }) => kind === 'OpenStackControlPlane')
+    .map(({ name }) => `${metadata.namespace}/${name}`)
+}
+
+function isOwned(metadata: KubeObject['metadata'], { metadata: owner }: KubeObject): boolean {
+  return (metadata.ownerReferences ?? []).some(({ uid }) => uid === owner.uid)
+}
+
+function wantedServices(places: readonly OverridePlace[], controlPlane: KubeObject): readonly KubeObject[] {
+  const { namespace = '', name, uid = '' } = controlPlane.metadata
+  const { apiVersion, kind } = controlPlane
+  return places.flatMap((place) => {
+    const service = serviceAt(place)
+    if (!service) return []
+    const { metadata = {}, spec = {} } = place.override
+    const { type = 'ClusterIP' } = spec as { readonly type?: string }
+    const hostname = type === 'LoadBalancer' ? { [HOSTNAME]: `${service.name}.${namespace}.svc` } : {}
+    return [
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: {
+          name: service.name,
+          namespace,
+          labels: { service: service.name.split('-')[0] ?? '', ...metadata.labels },
+          annotations: { ...metadata.annotations, ...hostname },
+          ownerReferences: [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }],
+        },
+        spec: {
+          ...spec,
+          type,
+          selector: { service: service.name },
+          ports: service.ports.map((port) => ({
+            name: `port-${port}`,
+            port,
+            protocol: port === 53 ? 'UDP' : 'TCP',
+          })),
+        },
+      },
+    ]
+  })
+}
+
+/** lib-common patches in place: changed values win, keys that nobody asks for any more stay for ever. */
+async function ensureService(
+  client: KubeClient,
+  live: KubeObject | undefined,
+  wanted: KubeObject,
+): Promise<void> {
+  if (!live) return createMissing(client, live, wanted, ACTOR)
+  const { annotations = {}, labels = {} } = wanted.metadata
+  const type = (wanted['spec'] as { type: string }).type
+  const lacks = (
+    want: Readonly<Record<string, string>>,
+    have: Readonly<Record<string, string>> = {},
+  ): boolean => Object.entries(want).some(([key, value]) => have[key] !== value)
+  const same =
+    !lacks(annotations, live.metadata.annotations) &&
+    !lacks(labels, live.metadata.labels) &&
+    (live['spec'] as { type?: string }).type === type
+  if (same) return
+  const { namespace = '', name } = wanted.metadata
+  const ref = { apiVersion: 'v1', kind: 'Service', namespace, name }
+  const patch = { metadata: { annotations, labels }, spec: { type } }
+  await client.patch(ref, patch, { type: 'merge', fieldManager: ACTOR })
+}
+
+function inputMissing(controlPlane: KubeObject, secret: string, { clock }: ReconcileContext) {
+  const message = `Input data error occurred: Secret ${secret} not found`
+  const bad = { status: 'False', reason: 'Error', severity: 'Error', message } as const
+  const conditions = [
+    { type: 'Ready', ...bad },
+    { type: 'InputReady', ...bad },
+  ]
+  return {
+    observedGeneration: controlPlane.metadata.generation,
+    conditions: conditionsWith(controlPlane, conditions, clock.now()),
+  }
+}
+
+interface StatusInput {
+  readonly version: string
+  readonly context: ReconcileContext
+}
+
+function statusOf(
+  controlPlane: KubeObject,
+  places: readonly OverridePlace[],
+  own: readonly KubeObject[],
+  { version, context }: StatusInput,
+): Readonly<Record<string, unknown>> {
+  const wanted = new Set(places.flatMap((place) => serviceAt(place)?.name ?? []))
+  const missing = [...wanted].filter((name) => !own.some(({ metadata }) => metadata.name === name))
+  const pending = own.filter(isPending).map(({ metadata }) => metadata.name)
+  const conditions = conditionsOf(missing, pending)
+  return {
+    observedGeneration: controlPlane.metadata.generation,
+    conditions: conditionsWith(controlPlane, conditions, context.clock.now()),
+    ...(conditions[0]?.status === 'True' && { deployedVersion: version, deployedOVNVersion: version }),
+  }
+}
+
+type Draft = Omit<Condition, 'lastTransitionTime'>
+
+function conditionsOf(missing: readonly string[], pending: readonly string[]): readonly [Draft, ...Draft[]] {
+  const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
+  const input: Draft = { type: 'InputReady', ...good }
+  if (missing.length > 0) {
+    const message = `OpenStackControlPlane in progress: ${missing.join(', ')}`
+    const waiting = { status: 'False', reason: 'Requested', severity: 'Info', message } as const
+    return [
+      { type: 'Ready', ...waiting },
+      input,
+      { type: 'OpenStackControlPlaneExposeServiceReady', ...waiting },
+    ]
+  }
+  if (pending.length > 0) {
+    const message = `error occurred: ${pending[0]} LoadBalancer IP still pending`
+    const bad = { status: 'False', reason: 'Error', severity: 'Error', message } as const
+    return [{ type: 'Ready', ...bad }, input, { type: 'OpenStackControlPlaneExposeServiceReady', ...bad }]
+  }
+  return [{ type: 'Ready', ...good }, input, { type: 'OpenStackControlPlaneExposeServiceReady', ...good }]
+}
+
+function isPending(service: KubeObject): boolean {
+  if ((service['spec'] as { type?: string }).type !== 'LoadBalancer') return false
+  const status = service['status'] as { loadBalancer?: { ingress?: readonly unknown[] } } | undefined
+  return (status?.loadBalancer?.ingress ?? []).length === 0
+}
+
+async function ensureVersion(
+  client: KubeClient,
+  live: KubeObject | undefined,
+  controlPlane: KubeObject,
+  version: string,
+  { clock }: ReconcileContext,
+): Promise<void> {
+  const { namespace = '', name } = controlPlane.metadata
+  if (!live) {
+    const wanted = { ...versions.kind, metadata: { name, namespace }, spec: { targetVersion: version } }
+    return createMissing(client, live, wanted, ACTOR)
+  }
+  const target = (live['spec'] as { targetVersion?: string } | undefined)?.targetVersion ?? version
+  const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
+  const types = [
+    'Ready',
+    'Initialized',
+    'MinorUpdateOVNControlplane',
+    'MinorUpdateControlplane',
+    'MinorUpdateDataplane',
+  ]
+  const conditions = types.map((type) => ({ type, ...good }))
+  await writeStatus(
+    client,
+    live,
+    {
+      observedGeneration: live.metadata.generation,
+      availableVersion: version,
+      deployedVersion: target,
+      conditions: conditionsWith(live, conditions, clock.now()),
+    },
+    ACTOR,
+  )
+}
+
+async function hold(client: KubeClient, object: KubeObject): Promise<void> {
+  await setFinalizers(client, object, [...(object.metadata.finalizers ?? []), FINALIZER])
+}
+
+/** The Services go with their owner; the finalizer goes first, as the operator's own clean-up is nothing here. */
+async function letGo(client: KubeClient, object: KubeObject): Promise<void> {
+  const { finalizers = [] } = object.metadata
+  if (finalizers.includes(FINALIZER))
+    await setFinalizers(
+      client,
+      object,
+      finalizers.filter((one) => one !== FINALIZER),
+    )
+}
+
+async function setFinalizers(
+  client: KubeClient,
+  object: KubeObject,
+  finalizers: readonly string[],
+): Promise<void> {
+  const { apiVersion, kind, metadata } = object
+  const { name, namespace = '', resourceVersion } = metadata
+  const patch = { metadata: { finalizers, resourceVersion } }
+  await client.patch({ apiVersion, kind, name, namespace }, patch, { type: 'merge', fieldManager: ACTOR })
+}

@@ -1,0 +1,15 @@
+/** Plays the OpenStack operators that OLM's actor has installed: control planes to Services, hosts to deployments. */
+import type { Actor } from '../actor.ts'
+import { controlPlaneController } from './control-plane.ts'
+import { dataPlaneControllers } from './data-plane.ts'
+
+export const openstack: Actor = {
+  plays:
+    'the OpenStack operators: control planes to Services and conditions, node sets and their deployments',
+  source: 'openstack-operator 0.6.0 and lib-common: service.CreateOrPatch, conditions',
+  needs: [],
+  enter: (stage) => {
+    stage.runtime.add(controlPlaneController(stage))
+    for (const controller of dataPlaneControllers(stage)) stage.runtime.add(controller)
+  },
+}

@@ -1,0 +1,100 @@
+/**
+ * Where a control plane's schema takes Service overrides, and what a control plane says there.
+ *
+ * Found by walking the CRD's schema, not by a list of ours: a path that we render wrongly is a path that this walk
+ * does not take, and the Service then lacks its address. Follows the override types of lib-common.
+ */
+
+export interface Schema {
+  readonly type?: string
+  readonly default?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: Schema | boolean
+  readonly items?: Schema
+}
+
+export interface ServiceOverride {
+  readonly metadata?: {
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly labels?: Readonly<Record<string, string>>
+  }
+  readonly spec?: Readonly<Record<string, unknown>>
+}
+
+/** One place that takes an override, in one control plane: `keystone.template`, endpoint `internal`. */
+export interface OverridePlace {
+  /** Of what carries the override, below `spec`. */
+  readonly path: readonly string[]
+  /** Where the schema has one override per endpoint. */
+  readonly endpoint?: string
+  /** Where the schema has one per replica. */
+  readonly index?: number
+  readonly override: ServiceOverride
+}
+
+const ENDPOINTS = ['internal', 'public']
+
+/** Every place of the services that are on; what the control plane does not mention has an empty override. */
+export function overridePlaces(schema: Schema, spec: unknown): readonly OverridePlace[] {
+  const services = Object.entries(schema.properties ?? {})
+  return services.flatMap(([name, below]) => {
+    const value = field(spec, name)
+    if (!isOn(below, value)) return []
+    return walk(below, value, [name])
+  })
+}
+
+function isOn(schema: Schema, value: unknown): boolean {
+  const enabled = schema.properties?.['enabled']
+  if (!enabled) return value !== undefined
+  return (field(value, 'enabled') ?? enabled.default ?? false) === true
+}
+
+function walk(schema: Schema, value: unknown, path: readonly string[]): readonly OverridePlace[] {
+  if (!isOnIfSwitched(schema, value)) return []
+  const own = placesAt(schema, value, path)
+  const named = Object.entries(schema.properties ?? {})
+    .filter(([name]) => name !== 'override')
+    .flatMap(([name, below]) => {
+      const inner = field(value, name)
+      return inner === undefined && below.properties === undefined ? [] : walk(below, inner, [...path, name])
+    })
+  const { additionalProperties: every } = schema
+  const mapped =
+    typeof every === 'object' && isRecord(value)
+      ? Object.entries(value).flatMap(([name, inner]) => walk(every, inner, [...path, name]))
+      : []
+  return [...own, ...named, ...mapped]
+}
+
+/** A part with a switch of its own (a cell's proxy) that is off has no Service. */
+function isOnIfSwitched(schema: Schema, value: unknown): boolean {
+  const enabled = schema.properties?.['enabled']
+  return !enabled || (field(value, 'enabled') ?? enabled.default ?? true) === true
+}
+
+function placesAt(schema: Schema, value: unknown, path: readonly string[]): readonly OverridePlace[] {
+  const override = schema.properties?.['override']?.properties
+  const said = field(value, 'override')
+  if (override?.['service']?.additionalProperties) {
+    return ENDPOINTS.map((endpoint) => {
+      const one = field(field(said, 'service'), endpoint)
+      return { path, endpoint, override: (one ?? {}) as ServiceOverride }
+    })
+  }
+  if (override?.['service']) return [{ path, override: (field(said, 'service') ?? {}) as ServiceOverride }]
+  if (override?.['services']) {
+    const list = field(said, 'services')
+    const entries = Array.isArray(list) ? (list as readonly ServiceOverride[]) : []
+    return entries.map((one, index) => ({ path, index, override: one }))
+  }
+  return []
+}
+
+function field(value: unknown, name: string): unknown {
+  return isRecord(value) ? value[name] : undefined
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
