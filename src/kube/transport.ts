@@ -100,7 +100,7 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
 /** Connections belong to a client certificate: a renewed one needs new connections. */
 function connectionsFor(
   access: ClusterAccess,
-  { connections = 32, connectTimeoutMs = 10_000 }: TransportOptions,
+  { connections = 16, connectTimeoutMs = 10_000 }: TransportOptions,
 ): { readonly for: (identity: Identity) => Dispatchers; readonly close: () => Promise<void> } {
   const settings = { tls: access.tls, proxy: access.proxy, connections, connectTimeoutMs }
   let open: { readonly dispatchers: Dispatchers; readonly certificate: string | undefined } | undefined
