@@ -74,7 +74,7 @@ export async function faultyServer(): Promise<FaultyServer> {
   }
 
   const list = async (request: SeenRequest, answer: ServerResponse): Promise<void> => {
-    const limit = Number(request.query.get('limit') ?? '500')
+    const limit = Number(request.query.get('limit') ?? 'Infinity')
     const start = Number(request.query.get('continue') ?? '0')
     const all = [...objects.values()]
     const next = start + limit < all.length ? String(start + limit) : undefined

@@ -9,7 +9,7 @@ import { lead } from '../../../src/kube/lease.ts'
 
 const [kubeconfig = '', namespace = '', name = ''] = process.argv.slice(2)
 const { client, close } = await connect({ kubeconfig, env: {} })
-const timing = { leaseMs: 2_000, renewDeadlineMs: 1_200, retryMs: 150, attemptMs: 400 }
+const timing = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 200, attemptMs: 600 }
 const options = { client, namespace, name, identity: 'paused one', clock: systemClock, timing }
 
 const end = await lead(

@@ -1,0 +1,134 @@
+/**
+ * The controller runtime against what TypeScript has otherwise: an array as queue, and client-node's informer.
+ */
+
+import { createCache } from '../src/kube/cache.ts'
+import { systemClock } from '../src/kube/clock.ts'
+import { fixedCredential } from '../src/kube/credential.ts'
+import { createQueue } from '../src/kube/queue.ts'
+import { createReflector, defaultTiming } from '../src/kube/reflector.ts'
+import { openTransport } from '../src/kube/transport.ts'
+import { kubeClient } from '../src/kube/verbs.ts'
+import { type FaultyServer, faultyServer } from '../test/faulty-server.ts'
+import type { Figure, Measured } from '../tools/figure.ts'
+import { ratio } from '../tools/measure.ts'
+
+const KEYS = 100_000
+const OBJECTS = 5_000
+
+export const figures: readonly Figure[] = [
+  {
+    name: 'runtime.queue',
+    unit: 'x',
+    target: { op: '<=', value: 0.5 },
+    measure: () => ratio({ ours: drainQueue, theirs: shiftArray, rounds: 5 }),
+  },
+  {
+    // Ours comes in pages, theirs in one piece; ConfigMaps are what generated models cost least for.
+    name: 'runtime.sync',
+    unit: 'x',
+    measure: () =>
+      withServer((server) => ratio({ ours: () => ourSync(server), theirs: () => theirSync(server) })),
+  },
+  {
+    // A server that ends every watch at once: how many requests it gets in two seconds.
+    name: 'runtime.requests-when-closed',
+    unit: 'x',
+    target: { op: '<=', value: 0.1 },
+    measure: async () => (await requestsWhenClosed(ourInformer)) / (await requestsWhenClosed(theirInformer)),
+  },
+]
+
+async function drainQueue(): Promise<void> {
+  const queue = createQueue({ clock: systemClock })
+  for (let at = 0; at < KEYS; at += 1) queue.add(`openstack/edpm-${at}`)
+  for (let left = KEYS; left > 0; left -= 1) queue.done((await queue.next()) ?? '')
+}
+
+/** A deduplicated queue as one writes it first: a Set and an array. */
+async function shiftArray(): Promise<void> {
+  const queued = new Set<string>()
+  const keys: string[] = []
+  for (let at = 0; at < KEYS; at += 1) {
+    queued.add(`openstack/edpm-${at}`)
+    keys.push(`openstack/edpm-${at}`)
+  }
+  for (let key = keys.shift(); key !== undefined; key = keys.shift()) {
+    queued.delete(key)
+    await Promise.resolve()
+  }
+}
+
+interface Following {
+  readonly whenSynced: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+type Informer = (server: FaultyServer) => Promise<Following>
+
+const ourInformer: Informer = async (server) => {
+  const transport = openTransport({
+    server: server.url,
+    context: undefined,
+    namespace: 'default',
+    tls: {},
+    proxy: undefined,
+    credential: fixedCredential('bench', { headers: {} }),
+  })
+  const cache = createCache()
+  const control = new AbortController()
+  const source = { kind: { apiVersion: 'v1', kind: 'ConfigMap' } }
+  const client = kubeClient(transport)
+  const reflector = createReflector({ client, source, cache, clock: systemClock, timing: defaultTiming })
+  const running = reflector.run(control.signal)
+  const stop = async (): Promise<void> => {
+    control.abort()
+    await running
+    await transport.close()
+  }
+  return { whenSynced: cache.whenSynced, stop }
+}
+
+const theirInformer: Informer = async (server) => {
+  const { CoreV1Api, KubeConfig, makeInformer } = await import('@kubernetes/client-node')
+  const config = new KubeConfig()
+  config.loadFromClusterAndUser({ name: 'bench', server: server.url, skipTLSVerify: true }, { name: 'bench' })
+  const core = config.makeApiClient(CoreV1Api)
+  const informer = makeInformer(config, '/api/v1/configmaps', () => core.listConfigMapForAllNamespaces())
+  informer.on('error', () => {})
+  // It lists, tells of each object, and then resolves.
+  const started = informer.start()
+  return { whenSynced: () => started, stop: () => informer.stop() }
+}
+
+async function syncOnce(informer: Informer, server: FaultyServer): Promise<number> {
+  const began = performance.now()
+  const following = await informer(server)
+  await following.whenSynced()
+  const took = performance.now() - began
+  await following.stop()
+  return took
+}
+const ourSync = (server: FaultyServer): Promise<number> => syncOnce(ourInformer, server)
+const theirSync = (server: FaultyServer): Promise<number> => syncOnce(theirInformer, server)
+
+async function withServer(measure: (server: FaultyServer) => Promise<Measured>): Promise<Measured> {
+  const server = await faultyServer()
+  for (let at = 0; at < OBJECTS; at += 1) server.put(`object-${at}`, 'x'.repeat(500))
+  try {
+    return await measure(server)
+  } finally {
+    await server.close()
+  }
+}
+
+async function requestsWhenClosed(informer: Informer): Promise<number> {
+  const server = await faultyServer()
+  server.watches.push(...Array.from({ length: 100_000 }, () => ({ kind: 'close' }) as const))
+  const following = await informer(server)
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  const requests = server.asked.length
+  await following.stop()
+  await server.close()
+  return requests
+}
