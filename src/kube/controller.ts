@@ -5,8 +5,9 @@
  * changes nothing but the time. It knows no kind and no cluster.
  */
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { KubeObject } from '../api/object.ts'
-import { reasonOf } from '../errors/failure.ts'
+import { Failure, reasonOf } from '../errors/failure.ts'
 import type { BackoffSettings } from './backoff.ts'
 import type { CacheReader, Change } from './cache.ts'
 import type { Clock } from './clock.ts'
@@ -108,6 +109,8 @@ export function createController(definition: Controller, deps: ControllerDeps): 
 
   const look = async (key: string, stop: AbortSignal): Promise<Outcome> => {
     const control = new AbortController()
+    // Every request of the look listens to it: many of them are no leak.
+    setMaxListeners(0, control.signal)
     const onStop = (): void => control.abort(stop.reason)
     if (stop.aborted) return { kind: 'interrupted' }
     stop.addEventListener('abort', onStop)
@@ -142,11 +145,11 @@ export function createController(definition: Controller, deps: ControllerDeps): 
         queue.addAfter(key, outcome.ms)
         return
       case 'error':
-        log({ level: 'error', message: 'reconcile failed', key, reason: reasonOf(outcome.error) })
+        log({ level: 'error', message: 'reconcile failed', key, ...tellOf(outcome.error) })
         queue.addRateLimited(key)
         return
       case 'terminal':
-        log({ level: 'error', message: 'reconcile gave up', key, reason: reasonOf(outcome.error) })
+        log({ level: 'error', message: 'reconcile gave up', key, ...tellOf(outcome.error) })
         queue.forget(key)
         return
       case 'interrupted':
@@ -154,18 +157,20 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     }
   }
 
+  const attend = async (key: string, stop: AbortSignal): Promise<void> => {
+    active += 1
+    observer.active?.(active)
+    const began = clock.elapsed()
+    const outcome = await look(key, stop)
+    decide(key, outcome)
+    active -= 1
+    observer.active?.(active)
+    observer.reconciled?.(outcome.kind, clock.elapsed() - began)
+    queue.done(key)
+  }
+
   const work = async (stop: AbortSignal): Promise<void> => {
-    for (let key = await queue.next(); key !== undefined; key = await queue.next()) {
-      active += 1
-      observer.active?.(active)
-      const began = clock.elapsed()
-      const outcome = await look(key, stop)
-      decide(key, outcome)
-      active -= 1
-      observer.active?.(active)
-      observer.reconciled?.(outcome.kind, clock.elapsed() - began)
-      queue.done(key)
-    }
+    for (let key = await queue.next(); key !== undefined; key = await queue.next()) await attend(key, stop)
   }
 
   const enqueueAll = (watch: Watch, object: KubeObject): void => {
@@ -212,6 +217,12 @@ export function createController(definition: Controller, deps: ControllerDeps): 
       }
     },
   }
+}
+
+/** What the log says of an error: where it came from only when it is a defect, not a finding. */
+function tellOf(error: unknown): { readonly reason: string; readonly stack?: string } {
+  const stack = error instanceof Error && !(error instanceof Failure) ? error.stack : undefined
+  return { reason: reasonOf(error), ...(stack !== undefined && { stack }) }
 }
 
 /** Resolves when every cache is whole, or the signal has fired. */

@@ -47,6 +47,9 @@ export interface Check {
   readonly problem: string | undefined
 }
 
+/** Read by all; written by its reflector, but for notes of own writes. */
+export type SharedCache<T extends KubeObject = KubeObject> = CacheReader<T> & Pick<Cache<T>, 'note'>
+
 export interface Runtime {
   /** For controllers: its writes fail when this program does not lead (any more). */
   readonly client: KubeClient
@@ -54,7 +57,7 @@ export interface Runtime {
   readonly cache: <T extends KubeObject = KubeObject>(
     source: Source,
     indexes?: Readonly<Record<string, IndexOf<T>>>,
-  ) => CacheReader<T>
+  ) => SharedCache<T>
   readonly add: (controller: Controller) => RunningController
   /** Works until the signal fires or the leadership is lost; the latter means: end the process. */
   readonly run: (signal: AbortSignal) => Promise<LeadershipEnd>
@@ -112,6 +115,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   }
 
   const work = async (signal: AbortSignal): Promise<void> => {
+    setMaxListeners(0, signal)
     const busy = new Set(controllers)
     const runs = controllers.map(async (one) => {
       await one.run(signal)
@@ -142,7 +146,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     cache: <T extends KubeObject>(source: Source, indexes: Readonly<Record<string, IndexOf<T>>> = {}) => {
       const { cache } = reflect(source)
       for (const [name, valuesOf] of Object.entries(indexes)) cache.declareIndex(name, valuesOf as IndexOf)
-      return cache as unknown as CacheReader<T>
+      return cache as unknown as SharedCache<T>
     },
     add,
     leads,
