@@ -13,6 +13,16 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./plan/command.ts'),
   },
   {
+    name: 'render',
+    summary: 'Every object of every cloud: a stream, or a GitOps tree',
+    load: () => import('./render/command.ts'),
+  },
+  {
+    name: 'slots',
+    summary: "Where the control plane's CRD takes Service settings, what each place gets and why",
+    load: () => import('./slots/command.ts'),
+  },
+  {
     name: 'ip',
     summary: 'Who owns an address, where a name lives, what is free beside it',
     load: () => import('./ip/command.ts'),

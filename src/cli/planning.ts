@@ -6,15 +6,17 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { Failure } from '../errors/failure.ts'
-import { type Finding, finding, hasErrors } from '../errors/finding.ts'
+import { type FilePlace, type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { lockedButNew } from '../errors/lock.ts'
 import type { LedgerEntry } from '../plan/ledger.ts'
 import { emptyLock, type Lock, lockedSlots } from '../plan/lock.ts'
 import { type Planned, planSite } from '../plan/planner.ts'
 import type { SlotTable } from '../plan/slots.ts'
-import type { Site } from '../site/site.ts'
+import type { Path, Site } from '../site/site.ts'
 import { readInput, writeOutput } from './files.ts'
 import type { Io } from './io.ts'
+
+type Locate = (path: Path) => FilePlace
 
 export interface PlanningOptions {
   readonly file: string
@@ -77,8 +79,18 @@ export async function planFromFiles(
   })
   const stale = JSON.stringify(planned.lock) !== JSON.stringify(before)
   const missing = options.locked && stale ? [lockedFinding(planned)] : []
-  const findings = [...planned.plan.findings, ...missing]
+  const findings = [...planned.plan.findings, ...(await documentFindings(planned, locate)), ...missing]
   return { ...planned, plan: { ...planned.plan, findings }, before, lockFile, stale, findings }
+}
+
+/** What is wrong with the documents that the plan would become: raw fields, overrides, endpoints without a slot. */
+async function documentFindings({ plan }: Planned, locate: Locate): Promise<readonly Finding[]> {
+  const { acceptFindings } = await import('../site/accept.ts')
+  const { renderFindings } = await import('../render/findings.ts')
+  const { fieldsFor } = await import('../plan/crds/known.ts')
+  const found = renderFindings(plan, fieldsFor(plan.slots), locate)
+  const judges = (code: string): boolean => /^SL3[12]/.test(code)
+  return acceptFindings(found, plan.from.accept, { locate, judges })
 }
 
 /** `site.yaml` has `site.lock.yaml` beside it; a site from stdin has none unless it is named. */
@@ -103,23 +115,10 @@ async function slotsFor(
   io: Io,
   { liveSlots }: PlanningParts,
 ): Promise<SlotTable> {
-  if (crd === undefined) return lockedSlots(before) ?? builtIn('today')
-  if (crd === 'today' || crd === '2023') return builtIn(crd)
-  if (crd === 'live' && liveSlots) return liveSlots()
-  const { readYaml } = await import('../yaml/read.ts')
-  const { readSlotTable } = await import('../plan/slot-table.ts')
-  const { value, findings } = readYaml(await readInput(crd, io), crd)
-  if (hasErrors(findings)) throw new Failure(findings, 2)
-  const result = readSlotTable(value, crd)
-  if (result.kind === 'refused') throw new Failure(result.findings, 2)
-  return result.table
-}
-
-async function builtIn(set: 'today' | '2023'): Promise<SlotTable> {
-  const { slotTable } = await (set === 'today'
-    ? import('../plan/crds/today.ts')
-    : import('../plan/crds/of-2023.ts'))
-  return slotTable()
+  const { slotTableFrom } = await import('./slot-source.ts')
+  const live = liveSlots ?? (() => Promise.reject(new TypeError('this command has no cluster')))
+  if (crd === undefined) return lockedSlots(before) ?? slotTableFrom('today', io, live)
+  return slotTableFrom(crd, io, live)
 }
 
 function lockedFinding({ changes }: Planned): Finding {

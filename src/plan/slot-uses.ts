@@ -104,7 +104,9 @@ function nameOf(endpoint: EndpointEntry, face: Face, each: string | undefined): 
 
 function networkOf(service: CloudService, endpoint: EndpointEntry, face: Face, cloud: Cloud): string {
   if (face === 'public') return publicNetwork(cloud)
-  return endpoint.network ?? service.settings.network ?? 'internalapi'
+  // What there is one each of per replica stays where it is: the setting speaks of the service's API.
+  if (endpoint.each === 'replica') return endpoint.network ?? 'internalapi'
+  return service.settings.network ?? endpoint.network ?? 'internalapi'
 }
 
 /** Where public VIPs are: what the site says, or the network that everybody reaches. */

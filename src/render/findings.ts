@@ -1,5 +1,5 @@
 /** What is to be said about a plan when it becomes documents: quorums, DNS, endpoints without a slot, overrides. */
-import { type Finding, finding } from '../errors/finding.ts'
+import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import {
   fewNodes,
   installedBefore,
@@ -22,16 +22,19 @@ import { requirements } from './olm.ts'
 import { overrideFindings } from './override-findings.ts'
 
 export function renderFindings(plan: Plan, fields: CrdFields | undefined, place: Place): readonly Finding[] {
+  const raw = plan.clouds.flatMap((cloud) => rawFieldFindings(cloud.from, fields, place))
+  // A plan with errors may have holes that documents cannot be made of.
+  if (hasErrors(plan.findings)) return raw
   const { nodes } = plan.from.cluster
   const needed = requirements(plan)
   const where = place(['spec', 'cluster', 'nodes'])
   return [
+    ...raw,
     ...(nodes.length < 3 ? [finding(fewNodes, { nodes: nodes.length }, { where })] : []),
     ...(needed.length > 0
       ? [finding(installedBefore, { what: needed }, { where: place(['spec', 'cluster', 'platform']) })]
       : []),
     ...plan.clouds.flatMap((cloud) => [
-      ...rawFieldFindings(cloud.from, fields, place),
       ...overrideFindings(plan, cloud, place),
       ...dnsFindings(plan, cloud, place),
       ...attachmentFindings(plan, cloud, place),

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { loadAll } from 'js-yaml'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type TestIo, testIo } from '../../../test/io.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { main } from '../main.ts'
+
+let cwd: string
+beforeEach(async () => {
+  cwd = await mkdtemp(path.join(tmpdir(), 'stackloom-render-'))
+  await cp('examples/two-clouds.yaml', path.join(cwd, 'site.yaml'))
+})
+afterEach(() => rm(cwd, { recursive: true }))
+
+async function run(...argv: readonly string[]): Promise<TestIo & { readonly code: number }> {
+  const io = testIo({ cwd })
+  const code = await main(['render', ...argv], io)
+  return { ...io, code }
+}
+
+function objects(text: string): readonly KubeObject[] {
+  return loadAll(text) as readonly KubeObject[]
+}
+
+describe('stackloom render', () => {
+  it('prints the stream, and writes down what it decided', async () => {
+    const { code, out } = await run()
+    expect(code).toBe(0)
+    expect(objects(out()).filter((one) => one.kind === 'OpenStackControlPlane')).toHaveLength(2)
+    expect(existsSync(path.join(cwd, 'site.lock.yaml'))).toBe(true)
+  })
+
+  it('gives the same bytes again', async () => {
+    expect((await run()).out()).toBe((await run()).out())
+  })
+
+  it('decides nothing anew when it is told so', async () => {
+    const { code, out, err } = await run('--locked')
+    expect([code, out()]).toEqual([1, ''])
+    expect(err()).toContain('SL2')
+    expect(existsSync(path.join(cwd, 'site.lock.yaml'))).toBe(false)
+    await run()
+    expect((await run('--locked')).code).toBe(0)
+  })
+
+  it('gives the documents of one cloud, and knows the names of clouds', async () => {
+    const { out } = await run('--cloud', 'rhoso2', '-o', 'name')
+    expect(out()).toContain('core.openstack.org/OpenStackControlPlane openstack2/controlplane\n')
+    expect(out()).not.toContain('openstack/')
+    const { code, err } = await run('--cloud', 'rhoso9')
+    expect(code).toBe(2)
+    expect(err()).toContain('rhoso9')
+  })
+
+  it('prints a List as JSON', async () => {
+    const { items } = JSON.parse((await run('-o', 'json')).out()) as { items: readonly unknown[] }
+    expect(items).toEqual(objects((await run()).out()))
+  })
+
+  it('writes a tree, and nothing when nothing changed', async () => {
+    expect((await run('--out', 'tree')).err()).toContain('written, 0 removed')
+    expect((await run('--out', 'tree')).err()).toContain('nothing changed')
+    const root = await readFile(path.join(cwd, 'tree/kustomization.yaml'), 'utf8')
+    expect(root).toContain('- clouds/rhoso2\n')
+  })
+
+  it('writes nothing for a site with errors', async () => {
+    const site = path.join(cwd, 'site.yaml')
+    const text = await readFile(site, 'utf8')
+    await writeFile(site, text.replace('    hosts:', '    services: {glence: true}\n    hosts:'))
+    const { code, out, err } = await run('--out', 'tree')
+    expect([code, out()]).toEqual([1, ''])
+    expect(err()).toContain('did you mean glance?')
+    expect(existsSync(path.join(cwd, 'tree'))).toBe(false)
+    expect(existsSync(path.join(cwd, 'site.lock.yaml'))).toBe(false)
+  })
+
+  it('has the form of 2023 on request', async () => {
+    await cp('examples/networking-2023.yaml', path.join(cwd, 'site.yaml'))
+    const { code, out } = await run('--crds', '2023')
+    expect(code).toBe(0)
+    expect(out()).toContain('externalEndpoints:')
+    expect(out()).not.toContain('metallb.universe.tf/address-pool:')
+  })
+})

@@ -1,0 +1,45 @@
+/** Where a slot table comes from: built in, a file with the CRD, or the cluster. */
+import { Failure } from '../errors/failure.ts'
+import { hasErrors } from '../errors/finding.ts'
+import { readSlotTable, type SlotTableResult } from '../plan/slot-table.ts'
+import type { SlotTable } from '../plan/slots.ts'
+import { type ClusterFlags, openCluster } from './cluster.ts'
+import { readInput } from './files.ts'
+import type { Io } from './io.ts'
+
+/** `today`, `2023`, `live`, or a file. */
+export async function slotTableFrom(
+  source: string,
+  io: Io,
+  live: () => Promise<SlotTable>,
+): Promise<SlotTable> {
+  if (source === 'today' || source === '2023') {
+    const { builtInTable } = await import('../plan/crds/known.ts')
+    return builtInTable(source)
+  }
+  if (source === 'live') return live()
+  const { readYaml } = await import('../yaml/read.ts')
+  const { value, findings } = readYaml(await readInput(source, io), source)
+  if (hasErrors(findings)) throw new Failure(findings, 2)
+  return tableOf(readSlotTable(value, source))
+}
+
+/** The table of the CRD that a cluster has now. */
+export async function liveSlotTable(flags: ClusterFlags, io: Io): Promise<SlotTable> {
+  const connection = await openCluster(flags, io)
+  try {
+    const crd = await connection.client.get({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      name: 'openstackcontrolplanes.core.openstack.org',
+    })
+    return tableOf(readSlotTable(crd, connection.server))
+  } finally {
+    await connection.close()
+  }
+}
+
+function tableOf(result: SlotTableResult): SlotTable {
+  if (result.kind === 'refused') throw new Failure(result.findings, 2)
+  return result.table
+}

@@ -1,0 +1,100 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type TestIo, testIo } from '../../../test/io.ts'
+import { main } from '../main.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'stackloom-slots-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+async function run(...argv: readonly string[]): Promise<TestIo & { readonly code: number }> {
+  const io = testIo({ columns: 120 })
+  const code = await main(['slots', ...argv], io)
+  return { ...io, code }
+}
+
+async function fileWith(value: unknown): Promise<string> {
+  const file = path.join(folder, 'crd.yaml')
+  await writeFile(file, JSON.stringify(value))
+  return file
+}
+
+/** A CRD with one slot that nobody has heard of. */
+const override = { type: 'object', properties: { metadata: { type: 'object' }, spec: { type: 'object' } } }
+const newer = {
+  kind: 'CustomResourceDefinition',
+  spec: {
+    names: { kind: 'OpenStackControlPlane' },
+    versions: [
+      {
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            properties: {
+              spec: {
+                properties: {
+                  zaqar: {
+                    properties: {
+                      enabled: { type: 'boolean' },
+                      template: { properties: { override: { properties: { service: override } } } },
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+}
+
+describe('stackloom slots', () => {
+  it('says of every slot what it gets and why', async () => {
+    const { code, out } = await run()
+    expect(code).toBe(0)
+    expect(out()).toMatch(/^keystone\.template +internalapi +shares the address of its network$/m)
+    expect(out()).toMatch(/^rabbitmq\.\* +internalapi +its ports clash/m)
+    expect(out()).toMatch(/^swift\.swiftProxy +unused +swift is off$/m)
+    expect(out()).toMatch(/^ovn\.ovnDBCluster\.\* +unused +hosts reach the databases/m)
+    expect(out()).toMatch(/^horizon\.template +unused +public only: reached through a Route$/m)
+  })
+
+  it('has the addresses of a site', async () => {
+    const { out } = await run('-f', 'examples/two-clouds.yaml', '-o', 'json')
+    const { clouds } = JSON.parse(out()) as {
+      clouds: readonly {
+        cloud: string
+        slots: readonly { uses: readonly { name: string; addresses: string[] }[] }[]
+      }[]
+    }
+    const uses = clouds.map(({ slots }) => slots.flatMap((one) => one.uses))
+    expect(uses[0]?.find((use) => use.name === 'rabbitmq.rabbitmq')?.addresses).toEqual(['172.17.0.85'])
+    expect(uses[1]?.find((use) => use.name === 'keystone.internal')?.addresses).toEqual(['172.27.0.80'])
+  })
+
+  it('finds slots that nobody covers, and says so with its exit code', async () => {
+    const { code, out } = await run('--crd', await fileWith(newer))
+    expect(code).toBe(1)
+    expect(out()).toContain('not covered')
+  })
+
+  it('knows the CRD of 2023', async () => {
+    expect((await run('--crd', '2023', '-o', 'name')).out()).toContain(
+      'rabbitmq.templates.*.externalEndpoint\n',
+    )
+  })
+
+  it.each([
+    ['a ConfigMap', { kind: 'ConfigMap' }],
+    ['the CRD of another kind', { kind: 'CustomResourceDefinition', spec: { names: { kind: 'NetConfig' } } }],
+  ])('refuses %s, with a reason', async (_, value) => {
+    const { code, out, err } = await run('--crd', await fileWith(value))
+    expect([code, out()]).toEqual([2, ''])
+    expect(err()).toContain('SL3008')
+  })
+})

@@ -1,0 +1,141 @@
+/** `stackloom slots`: every slot of the control plane's CRD, what it gets and why, and which are not covered. */
+import type { Command } from 'commander'
+import type { ExitCode } from '../../errors/failure.ts'
+import type { PlannedCloud } from '../../plan/plan.ts'
+import type { SlotCoverage } from '../../plan/slot-coverage.ts'
+import type { SlotTable } from '../../plan/slots.ts'
+import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import type { Io } from '../io.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { formatTable } from '../output/table.ts'
+import { planFromFiles } from '../planning.ts'
+import { liveSlotTable, slotTableFrom } from '../slot-source.ts'
+
+interface Options extends ClusterFlags {
+  readonly file?: string
+  readonly crd: string
+  readonly output: Format
+}
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  withExamples(withClusterFlags(command), [
+    'stackloom slots                     # the slots of the built-in CRD, with the default services',
+    'stackloom slots -f site.yaml        # what each cloud of the site puts into them',
+    'stackloom slots --crd live          # of the CRD that the cluster has',
+    'stackloom slots --crd crd.yaml -o json',
+  ])
+    .option('-f, --file <file>', 'a site file: its clouds instead of the default services')
+    .option('--crd <source>', 'live, today, 2023, or a file with the CRD', 'today')
+    .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name']))
+    .action((options: Options) => act(() => slots(options, io)))
+}
+
+/** The slots of one cloud. */
+interface CloudSlots {
+  readonly cloud: string
+  readonly slots: readonly (SlotCoverage & {
+    readonly vips: readonly { readonly slot: string; readonly address: string }[]
+  })[]
+}
+
+async function slots(options: Options, io: Io): Promise<ExitCode> {
+  const table = await slotTableFrom(options.crd, io, () => liveSlotTable(options, io))
+  const clouds = await coverages(table, options, io)
+  io.stdout(await printed(table, clouds, options.output, io.columns))
+  return clouds.some(({ slots: all }) => all.some((one) => one.verdict === 'not covered')) ? 1 : 0
+}
+
+async function coverages(table: SlotTable, options: Options, io: Io): Promise<readonly CloudSlots[]> {
+  const { slotCoverage } = await import('../../plan/slot-coverage.ts')
+  const { slotUses } = await import('../../plan/slot-uses.ts')
+  const place = (): undefined => undefined
+  const of = (cloud: PlannedCloud['from'], platform: 'openshift' | 'kubernetes') =>
+    slotCoverage(table, slotUses({ cloud, platform, table, place }).uses)
+  if (options.file === undefined) {
+    const slots = of(await defaultCloud(), 'openshift').map((one) => ({ ...one, vips: [] }))
+    return [{ cloud: 'default', slots }]
+  }
+  const liveSlots = (): Promise<SlotTable> => Promise.resolve(table)
+  const { plan } = await planFromFiles({ file: options.file, crd: options.crd }, io, { liveSlots })
+  return plan.clouds.map((cloud) => {
+    const vips = cloud.networks.flatMap((network) => network.vips)
+    const all = of(cloud.from, plan.from.cluster.platform).map((one) => {
+      const names = new Set(one.uses.map((use) => use.name))
+      const own = vips.filter((vip) => names.has(vip.slot)).map(({ slot, address }) => ({ slot, address }))
+      return { ...one, vips: own }
+    })
+    return { cloud: cloud.name, slots: all }
+  })
+}
+
+/** A cloud of which nothing is said: the default services. */
+async function defaultCloud(): Promise<PlannedCloud['from']> {
+  const { siteOf } = await import('../../site/defaults.ts')
+  const cluster = { nodes: [{ name: 'node' }] }
+  const clouds = [{ name: 'default', namespace: 'openstack' }]
+  const metadata = { name: 'default' }
+  const site = siteOf({
+    apiVersion: 'stackloom.dev/v1alpha1',
+    kind: 'Site',
+    metadata,
+    spec: { cluster, clouds },
+  })
+  const [cloud] = site.clouds
+  if (!cloud) throw new TypeError('a site of one cloud has one')
+  return cloud
+}
+
+async function printed(
+  table: SlotTable,
+  clouds: readonly CloudSlots[],
+  output: Format,
+  columns: number,
+): Promise<string> {
+  if (output === 'json' || output === 'yaml') {
+    const plain = clouds.map(({ cloud, slots: all }) => ({ cloud, slots: all.map(asData) }))
+    return serialise({ crd: table.crd, services: table.services, clouds: plain }, output)
+  }
+  if (output === 'name') return table.slots.map((slot) => `${slot.path.join('.')}\n`).join('')
+  const wide = output === 'wide'
+  const header = [...(clouds.length > 1 ? ['CLOUD'] : []), 'SLOT', ...(wide ? ['SHAPE'] : []), 'GETS', 'WHY']
+  const rows = clouds.flatMap(({ cloud, slots: all }) =>
+    all.map((one) => [
+      ...(clouds.length > 1 ? [cloud] : []),
+      wide ? one.path : shortened(one.path),
+      ...(wide ? [one.shape] : []),
+      gets(one),
+      one.why,
+    ]),
+  )
+  return formatTable(header, rows, wide ? Number.POSITIVE_INFINITY : columns)
+}
+
+/** Without the steps that nearly every slot has. */
+function shortened(path: string): string {
+  return path.replace(/\.override\.services?$/, '').replace(/\.(?:template|templates)\./, '.')
+}
+
+function gets({ verdict, uses, vips }: CloudSlots['slots'][number]): string {
+  if (verdict !== 'filled') return verdict
+  const networks = [...new Set(uses.map((use) => use.network))].join(', ')
+  const addresses = [...new Set(vips.map((vip) => vip.address))].join(', ')
+  return addresses ? `${networks} ${addresses}` : networks
+}
+
+function asData({ path, shape, service, verdict, uses, why, vips }: CloudSlots['slots'][number]): unknown {
+  return {
+    path,
+    shape,
+    service,
+    verdict,
+    why,
+    uses: uses.map((use) => ({
+      name: use.name,
+      path: use.path.join('.'),
+      network: use.network,
+      alone: use.alone,
+      addresses: vips.filter((vip) => vip.slot === use.name).map((vip) => vip.address),
+    })),
+  }
+}

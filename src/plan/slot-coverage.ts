@@ -1,0 +1,58 @@
+/**
+ * Every slot of a CRD with what a cloud puts into it and why, or why nothing; and those that nobody thought of.
+ */
+import { services, unfilledSlots } from './services.ts'
+import type { Slot, SlotTable, SlotUse } from './slots.ts'
+
+export interface SlotCoverage {
+  /** Below `spec`. */
+  readonly path: string
+  readonly shape: Slot['shape']
+  readonly service: string
+  readonly verdict: 'filled' | 'unused' | 'not covered'
+  /** The Services that fill it, by name. */
+  readonly uses: readonly SlotUse[]
+  readonly why: string
+}
+
+export function slotCoverage(table: SlotTable, uses: readonly SlotUse[]): readonly SlotCoverage[] {
+  const filled = new Map<string, SlotUse[]>()
+  for (const use of uses) {
+    const path = use.slot.path.join('.')
+    filled.set(path, [...(filled.get(path) ?? []), use])
+  }
+  return table.slots.map((slot) => {
+    const path = slot.path.join('.')
+    const own = filled.get(path) ?? []
+    const { verdict, why } = judge(path, own)
+    return { path, shape: slot.shape, service: slot.service, verdict, uses: own, why }
+  })
+}
+
+function judge(path: string, uses: readonly SlotUse[]): Pick<SlotCoverage, 'verdict' | 'why'> {
+  if (uses.length > 0) {
+    const alone = uses.some((use) => use.alone)
+    const why = alone
+      ? 'its ports clash with others, so it has an address of its own'
+      : 'shares the address of its network'
+    return { verdict: 'filled', why }
+  }
+  const reason = unfilledSlots[path]
+  if (reason !== undefined) return { verdict: 'unused', why: reason }
+  const owner = path.replace(/\.(?:override\.services?|annotations|externalEndpoints?)$/, '')
+  const entry = services.find(({ endpoints }) =>
+    endpoints.some(({ at, in2023 }) => at === owner || Object.values(in2023 ?? {}).includes(owner)),
+  )
+  if (!entry)
+    return { verdict: 'not covered', why: 'Stackloom does not know this slot: fill it with raw fields' }
+  const endpoint = entry.endpoints.find(({ at }) => at === owner)
+  if (endpoint?.when !== undefined)
+    return { verdict: 'unused', why: `only with ${entry.name}'s ${endpoint.when}` }
+  if (endpoint?.faces.includes('internal') === false) {
+    return { verdict: 'unused', why: 'public only: reached through a Route' }
+  }
+  if (owner.startsWith('rabbitmq.') && path.endsWith('override.service')) {
+    return { verdict: 'unused', why: 'the external endpoint of the same RabbitMQ is used instead' }
+  }
+  return { verdict: 'unused', why: `${entry.name} is off` }
+}

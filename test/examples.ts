@@ -1,0 +1,28 @@
+/** The example sites of `examples/`, planned as the program plans them. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { hasErrors } from '../src/errors/finding.ts'
+import { builtInTable } from '../src/plan/crds/known.ts'
+import { emptyLock } from '../src/plan/lock.ts'
+import type { Plan } from '../src/plan/plan.ts'
+import { planSite } from '../src/plan/planner.ts'
+import type { Era } from '../src/plan/slots.ts'
+import { readSite } from '../src/site/read.ts'
+
+export const exampleSites: readonly string[] = readdirSync('examples')
+  .filter((name) => name.endsWith('.yaml'))
+  .map((name) => name.replace('.yaml', ''))
+  .sort()
+
+/** Which form of the API an example is for. */
+export function eraOfExample(name: string): Era {
+  return name.endsWith('2023') ? '2023' : 'today'
+}
+
+export function planExample(name: string, era: Era = eraOfExample(name)): Plan {
+  const file = `examples/${name}.yaml`
+  const { site, findings, locate } = readSite(readFileSync(file), file)
+  if (!site || hasErrors(findings)) throw new Error(JSON.stringify(findings))
+  const { plan } = planSite({ site, lock: emptyLock(site.name), slots: builtInTable(era), locate, findings })
+  if (hasErrors(plan.findings)) throw new Error(JSON.stringify(plan.findings))
+  return plan
+}
