@@ -72,6 +72,11 @@ export interface Cluster {
 const AT_ONCE = 2
 const slots = Array.from({ length: AT_ONCE }, (_, slot) => `test cluster ${slot}`)
 
+/** One of the two places for a running cluster, for tests that start sandboxes by the command line. */
+export function takeClusterSlot(): Promise<Lock> {
+  return takeLock(slots)
+}
+
 /** A cluster for all tests of the file in which this is called. Its fields work inside tests and hooks only. */
 export function useCluster(options: ClusterOptions = {}): Cluster {
   let started: { readonly cluster: Cluster; readonly stop: () => Promise<void> } | undefined
@@ -128,7 +133,7 @@ export async function startCluster(
   const parts = partsOf(options)
   const programs = await ensurePrograms(programsFor(parts), context)
   const prepared = await ensurePrepared(await ensureCrds(crds, context.ownCrds, context), context)
-  const slot = await takeLock(slots)
+  const slot = await takeClusterSlot()
   try {
     const folder = sandboxFolder(await mkdtemp(path.join(tmpdir(), 'stackloom-test-')))
     await copyPrepared(prepared, folder)

@@ -4,6 +4,7 @@
 
 import { connect, createServer, type Server } from 'node:net'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '../errors/failure.ts'
 import type { SupervisorStatus } from './mission.ts'
 
@@ -21,17 +22,33 @@ export type ControlAnswer =
   | { readonly kind: 'done'; readonly status: SupervisorStatus }
   | { readonly kind: 'refused'; readonly reason: string }
 
+const ATTEMPTS = 20
+const RETRY_MS = 50
+
 export class ControlError extends Error {
   override readonly name = 'ControlError'
 }
 
-/** Nobody listens: the sandbox is not running. */
+/** Asks and waits for the answer. A supervisor that ends while it is asked is asked again, to be sure that it is gone. */
 export async function ask(
   socketPath: string,
   request: ControlRequest,
   timeoutMs = 30_000,
 ): Promise<SupervisorStatus> {
-  const line = await new Promise<string>((resolve, reject) => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const answer = JSON.parse(await askOnce(socketPath, request, timeoutMs)) as ControlAnswer
+      if (answer.kind === 'refused') throw new ControlError(answer.reason)
+      return answer.status
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isBroken(error)) throw error
+      await sleep(RETRY_MS)
+    }
+  }
+}
+
+function askOnce(socketPath: string, request: ControlRequest, timeoutMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
     const socket = connect(socketPath)
     socket.setTimeout(timeoutMs, () => socket.destroy(new ControlError(`no answer in ${timeoutMs} ms`)))
     socket.once('error', reject)
@@ -41,15 +58,17 @@ export async function ask(
       resolve(text)
       socket.destroy()
     })
-    lines.once('close', () => reject(new ControlError('the connection was closed without an answer')))
+    lines.once('close', () => reject(Object.assign(new ControlError('it hung up'), { code: 'ECONNRESET' })))
     lines.on('error', () => undefined)
   })
-  const answer = JSON.parse(line) as ControlAnswer
-  if (answer.kind === 'refused') throw new ControlError(answer.reason)
-  return answer.status
 }
 
-/** Whether an error of `ask` means that there is no supervisor. */
+function isBroken(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code
+  return code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+/** Whether an error of `ask` means that nobody listens: the sandbox is not running. */
 export function isNotRunning(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return code === 'ENOENT' || code === 'ECONNREFUSED'

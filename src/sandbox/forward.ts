@@ -42,6 +42,6 @@ export function forward(listenAt: ListenAt, target: NetConnectOpts): Promise<For
 /** A connection that breaks on one side breaks on the other: a client must not wait for a dead server. */
 function join(from: Socket, to: Socket): void {
   from.pipe(to)
-  from.once('error', () => to.resetAndDestroy())
+  from.once('error', () => to.destroy())
   from.once('close', () => to.destroySoon())
 }

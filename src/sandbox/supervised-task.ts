@@ -57,10 +57,12 @@ export function supervisedTask(task: Task, context: TaskContext): SupervisedTask
       ended = describeEnding(ending)
     })
     const deadline = performance.now() + task.readyMs
+    // A bare connection proves little: somebody else may listen there while the program is on its way out.
+    let proofs = task.probe.kind === 'tcp' ? 2 : 1
     for (let seen = await look(); ; seen = await look()) {
-      // An answer counts only while the program runs: somebody else may listen on its port.
       if (ended) throw new Error(ended)
-      if (!seen) return
+      if (!seen) proofs -= 1
+      if (proofs === 0) return
       if (performance.now() > deadline)
         throw new Error(`was not ready after ${task.readyMs / 1000} s: ${seen}`)
       await sleep(probeEveryMs)

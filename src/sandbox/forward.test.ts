@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ask, isNotRunning, serveControl } from './control.ts'
+import { sandboxFolder, socketPath } from './folder.ts'
+import { forward } from './forward.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'stackloom-forward-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const received = async (socketPath: string, send: string): Promise<string> => {
+  const socket = connect(socketPath)
+  socket.end(send)
+  let text = ''
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  await once(socket, 'close')
+  return text
+}
+
+describe('a forwarder', () => {
+  it('carries both directions, and the end of one before the other', async () => {
+    const target = path.join(folder, 'target.sock')
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      let text = ''
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      socket.on('end', () => socket.end(`heard ${text}`))
+    }).listen(target)
+    const door = await forward({ path: path.join(folder, 'door.sock') }, { path: target })
+    expect(await received(path.join(folder, 'door.sock'), 'hello')).toBe('heard hello')
+    door.close()
+    server.close()
+  })
+
+  it('breaks the connection when nobody is behind it', async () => {
+    const at = path.join(folder, 'lonely.sock')
+    const door = await forward({ path: at }, { path: path.join(folder, 'nobody.sock') })
+    const socket = connect(at).on('error', () => undefined)
+    await once(socket, 'close')
+    door.close()
+  })
+})
+
+describe('the control socket', () => {
+  const status = { pid: 1, ready: true, tasks: [] }
+
+  it('answers each question, and says why it refuses one', async () => {
+    const at = path.join(folder, 'control.sock')
+    const server = serveControl(async (request) => {
+      if (request.do === 'kill') throw new Error(`there is no ${request.task} here`)
+      return status
+    }).listen(at)
+    await once(server, 'listening')
+    expect(await ask(at, { do: 'status' })).toEqual(status)
+    await expect(ask(at, { do: 'kill', task: 'x' })).rejects.toThrow('there is no x here')
+    server.close()
+  })
+
+  it('tells silence from absence', async () => {
+    const at = path.join(folder, 'silent.sock')
+    const server = createServer(() => undefined).listen(at)
+    await once(server, 'listening')
+    const silent: unknown = await ask(at, { do: 'status' }, 30).catch((error: unknown) => error)
+    expect(isNotRunning(silent)).toBe(false)
+    const absent: unknown = await ask(path.join(folder, 'no.sock'), { do: 'status' }).catch(
+      (error: unknown) => error,
+    )
+    expect(isNotRunning(absent)).toBe(true)
+    server.close()
+  })
+
+  it('has a path that the kernel takes, however deep the folder is', () => {
+    const deep = `/${'deep/'.repeat(40)}`
+    expect(Buffer.byteLength(sandboxFolder(deep).control)).toBeLessThan(100)
+    expect(socketPath(`${deep}a`)).not.toBe(socketPath(`${deep}b`))
+  })
+})

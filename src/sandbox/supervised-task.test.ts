@@ -1,0 +1,84 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Probe, Task } from './mission.ts'
+import { listen } from './ports.ts'
+import { supervisedTask } from './supervised-task.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'stackloom-task-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const shell = (script: string, probe: Probe = { kind: 'none' }): Task => ({
+  name: 'x',
+  file: '/bin/sh',
+  args: ['-c', script],
+  probe,
+  after: [],
+  readyMs: 2000,
+})
+const quick = (said: string[] = []) => ({
+  pki: folder,
+  wrapper: [],
+  graceMs: 200,
+  log: path.join(folder, 'x.log'),
+  say: (text: string) => void said.push(text),
+  probeEveryMs: 5,
+  restartAfterMs: 5,
+})
+
+describe('a program under supervision', () => {
+  it('is started again when it ends by itself, and the log is kept', async () => {
+    const said: string[] = []
+    const task = supervisedTask(shell('echo run; sleep 0.05'), quick(said))
+    await task.start()
+    await expect.poll(() => task.status().restarts).toBeGreaterThan(1)
+    expect(said[0]).toBe('x exited with code 0; it is started again')
+    await task.stop()
+    expect(task.status().state).toBe('down')
+    expect((await readFile(path.join(folder, 'x.log'), 'utf8')).split('\n').length).toBeGreaterThan(2)
+  })
+
+  it('stays down when it was killed on purpose, until it is started', async () => {
+    const task = supervisedTask(shell('sleep 60'), quick())
+    await task.start()
+    const { pid } = task.status()
+    await task.kill()
+    expect(task.status()).toEqual({ name: 'x', state: 'down', restarts: 0 })
+    await task.start()
+    expect(task.status().state).toBe('ready')
+    expect(task.status().pid).not.toBe(pid)
+    await task.stop()
+  })
+
+  it('says how it ended when it ends before it is ready', async () => {
+    const { port, close } = await listen(0, '127.0.0.1')
+    await close()
+    const task = supervisedTask(shell('exit 3', { kind: 'tcp', port }), quick())
+    await expect(task.start()).rejects.toThrow('exited with code 3')
+  })
+
+  it('is not ready because somebody else listens on its port', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const slow = { ...quick(), probeEveryMs: 300 }
+    const task = supervisedTask(shell('exit 1', { kind: 'tcp', port }), slow)
+    await expect(task.start()).rejects.toThrow('exited with code 1')
+    server.close()
+  })
+
+  it('fails when it takes too long, with what was seen last', async () => {
+    const { port, close } = await listen(0, '127.0.0.1')
+    await close()
+    const late = { ...shell('sleep 60', { kind: 'tcp', port }), readyMs: 50 }
+    const task = supervisedTask(late, quick())
+    await expect(task.start()).rejects.toThrow(/was not ready after 0.05 s: .*ECONNREFUSED/)
+    expect(task.status().state).toBe('down')
+  })
+})

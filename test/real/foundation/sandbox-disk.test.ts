@@ -1,0 +1,61 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { main } from '../../../src/cli/main.ts'
+import { Failure } from '../../../src/errors/failure.ts'
+import { runProcess, succeeded } from '../../../src/exec/process.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { placesOf } from '../../../src/sandbox/places.ts'
+import { takeClusterSlot } from '../../cluster.ts'
+import { testIo } from '../../io.ts'
+import { sandboxContext } from '../../sandbox-context.ts'
+import { requireRoot } from '../../tools.ts'
+
+/** A disk that is too small, and then is not. */
+let disk: string
+const mount = async (...options: string[]): Promise<void> => {
+  const { ending, stderr } = await runProcess({ file: 'mount', args: [...options, 'tmpfs', disk] })
+  if (!succeeded(ending)) throw new Error(stderr)
+}
+const enlarge = () => mount('-o', 'remount,size=1g')
+
+beforeEach(async (context) => {
+  requireRoot(context)
+  disk = await mkdtemp(path.join(tmpdir(), 'stackloom-disk-'))
+  await mount('-t', 'tmpfs', '-o', 'size=4m')
+})
+afterEach(async () => {
+  await runProcess({ file: 'umount', args: [disk] })
+  await rm(disk, { recursive: true, force: true })
+})
+
+describe('a full disk', { timeout: 120_000 }, () => {
+  it('ends a start with one finding, and the next start repairs itself', async () => {
+    const slot = await takeClusterSlot()
+    const io = () => testIo({ env: { ...process.env, XDG_STATE_HOME: disk } })
+    const start = ['sandbox', 'start', '--name', 'small', '--crds', 'none', '--no-netns']
+    try {
+      const full = io()
+      expect(await main(start, full)).toBe(2)
+      expect(full.err().match(/SL\d{4}/g)).toEqual(['SL1206'])
+      await enlarge()
+      expect(await main(start, io())).toBe(0)
+    } finally {
+      await main(['sandbox', 'reset', '--name', 'small'], io())
+      await slot.release()
+    }
+  })
+
+  it('ends a build with one finding, leaves nothing half-made, and the next build repairs itself', async () => {
+    const places = { ...placesOf(process.env), cache: disk }
+    const context = { ...sandboxContext(), places, env: {} }
+    const failed: unknown = await ensurePrograms(['etcd'], context).catch((error: unknown) => error)
+    expect(failed).toBeInstanceOf(Failure)
+    expect((failed as Failure).findings.map(({ code }) => code)).toEqual(['SL1206'])
+    expect(await readdir(path.join(disk, 'programs'))).toEqual([])
+    await enlarge()
+    const { etcd } = await ensurePrograms(['etcd'], context)
+    expect((await runProcess({ file: etcd, args: ['--version'] })).stdout).toContain('etcd Version: 3.6.6')
+  })
+})
