@@ -28,6 +28,26 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./ip/command.ts'),
   },
   {
+    name: 'diff',
+    summary: 'What `up` would change on the cluster, with the risk of each change',
+    load: () => import('./diff/command.ts'),
+  },
+  {
+    name: 'up',
+    summary: 'Deploy the site, stage after stage; the same command resumes',
+    load: () => import('./up/command.ts'),
+  },
+  {
+    name: 'status',
+    summary: 'How the deployed clouds are: by default only what is not fine',
+    load: () => import('./status/command.ts'),
+  },
+  {
+    name: 'stages',
+    summary: 'The steps of a deployment, what each waits for, what it replaces',
+    load: () => import('./stages/command.ts'),
+  },
+  {
     name: 'schema',
     summary: 'The JSON Schema of a site file, for editors',
     load: () => import('./schema/command.ts'),

@@ -4,22 +4,13 @@
  * An object is unchanged only when it holds every desired field and we are the one who applied them: a hash alone
  * would not see a pool that a hand has edited. Pure.
  */
-import { identityOf, type KubeObject } from '../api/object.ts'
+import type { KubeObject } from '../api/object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
+import type { Risk } from '../plan/changes.ts'
 import { type FieldDifference, type ForeignField, fieldDifferences, foreignFields } from '../verify/fields.ts'
 
 /** The manager of every field that the site's objects have from us. */
 export const FIELD_MANAGER = 'stackloom'
-
-/** What a change may cost, from nothing to a new beginning. */
-export const riskClasses = [
-  'safe',
-  'restarts pods',
-  'changes a VIP',
-  'touches node networking',
-  'needs recreation',
-] as const
-export type RiskClass = (typeof riskClasses)[number]
 
 export interface ObjectChange {
   readonly change: 'create' | 'update' | 'take over' | 'unchanged'
@@ -28,7 +19,7 @@ export interface ObjectChange {
   readonly fields: readonly FieldDifference[]
   /** Right values that somebody else has set. */
   readonly foreign: readonly ForeignField[]
-  readonly risk: RiskClass
+  readonly risk: Risk
 }
 
 export function changeOf(desired: KubeObject, live: KubeObject | undefined): ObjectChange {
@@ -41,11 +32,11 @@ export function changeOf(desired: KubeObject, live: KubeObject | undefined): Obj
 }
 
 /** New interfaces on nodes are a risk even when the object is new. */
-function riskOfCreate(desired: KubeObject): RiskClass {
+function riskOfCreate(desired: KubeObject): Risk {
   return isNodeNetworking(desired) ? 'touches node networking' : 'safe'
 }
 
-function riskOfUpdate(desired: KubeObject, fields: readonly FieldDifference[]): RiskClass {
+function riskOfUpdate(desired: KubeObject, fields: readonly FieldDifference[]): Risk {
   const paths = fields.map(({ path }) => path).filter((path) => !path.startsWith('metadata.'))
   if (paths.length === 0) return 'safe'
   if (isNodeNetworking(desired)) return 'touches node networking'
@@ -70,14 +61,4 @@ function riskOfUpdate(desired: KubeObject, fields: readonly FieldDifference[]): 
 
 function isNodeNetworking(object: KubeObject): boolean {
   return groupKindOf(object) === 'nmstate.io/NodeNetworkConfigurationPolicy'
-}
-
-export function worstRisk(changes: readonly ObjectChange[]): RiskClass {
-  const at = Math.max(0, ...changes.map(({ risk }) => riskClasses.indexOf(risk)))
-  return riskClasses[at] ?? 'safe'
-}
-
-/** Objects by identity, so that a desired one finds its live one. */
-export function findLive(desired: KubeObject, live: ReadonlyMap<string, KubeObject>): KubeObject | undefined {
-  return live.get(identityOf(desired))
 }

@@ -124,10 +124,16 @@ export async function deleteInventory(client: KubeClient, cloud?: string): Promi
   await client.delete(configMapRef(cloud))
 }
 
-export function systemNamespace(): KubeObject {
+function systemNamespace(): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: { name: SYSTEM_NAMESPACE, labels: { 'app.kubernetes.io/managed-by': 'stackloom' } },
   }
+}
+
+/** Where inventories and the lease live; made when it is not there. */
+export async function ensureSystemNamespace(client: KubeClient): Promise<void> {
+  const there = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: SYSTEM_NAMESPACE })
+  if (!there) await client.apply(systemNamespace(), { fieldManager: FIELD_MANAGER })
 }

@@ -11,12 +11,11 @@ import { type RunReport, runStages } from '../run/engine.ts'
 import type { EventSink } from '../run/events.ts'
 import { type Selection, select } from '../run/selection.ts'
 import { type Grace, standardGrace } from '../verify/readiness/verdict.ts'
-import { FIELD_MANAGER } from './changes.ts'
 import {
+  ensureSystemNamespace,
   type Inventory,
   readInventory,
   refOf,
-  systemNamespace,
   withObjects,
   writeInventory,
 } from './inventory.ts'
@@ -79,8 +78,7 @@ export function narrowedTo(site: DeploySite, clouds: readonly string[]): DeployS
 
 /** Before the first apply: nothing of ours may exist that is not listed. */
 async function recordSite(client: KubeClient, site: DeploySite, lock: string | undefined): Promise<void> {
-  if (!(await client.get({ apiVersion: 'v1', kind: 'Namespace', name: systemNamespace().metadata.name })))
-    await client.apply(systemNamespace(), { fieldManager: FIELD_MANAGER })
+  await ensureSystemNamespace(client)
   const clouds = new Set(site.documents.map(({ cloud }) => cloud))
   for (const cloud of new Set([undefined, ...clouds])) {
     await writeInventory(

@@ -60,7 +60,10 @@ export function kindsOf(objects: readonly KubeObject[]): readonly FollowedKind[]
 }
 
 /** What would change, seen through the lookout. */
-export function changesOf(objects: readonly KubeObject[], { lookout }: World): readonly ObjectChange[] {
+export function changesOf(
+  objects: readonly KubeObject[],
+  { lookout }: Pick<World, 'lookout'>,
+): readonly ObjectChange[] {
   const index = lookout.index()
   return objects.map((desired) => {
     const { name, namespace } = desired.metadata

@@ -242,3 +242,64 @@ export const secretNotGiven = problem<{ namespace: string; name: string; key: st
 system has decided, such as the configuration and keyring of a Ceph cluster: these must be there beforehand.`,
   example: { namespace: 'openstack', name: 'ceph-conf-files', key: 'ceph.conf' },
 })
+
+export const needsConsent = problem<{ many: number; risks: string }>({
+  code: 'SL4016',
+  severity: 'error',
+  title: 'Changes with a risk need consent',
+  message: ({ many, risks }) => `${many} changes have a risk (${risks}), and nobody has agreed to them`,
+  remedy: () => 'look at them with `stackloom diff`, then run the same command with --yes',
+  story: `Some changes cost those who use a cloud something: a VIP moves, a node's interfaces change, an object must be
+made anew. On a terminal \`up\` asks; elsewhere it does nothing without \`--yes\`. Nothing was changed.`,
+  example: { many: 2, risks: 'changes a VIP, touches node networking' },
+})
+
+export const lockContradicted = problem<{ moved: readonly string[] }>({
+  code: 'SL4017',
+  severity: 'error',
+  title: 'The lock contradicts what the cluster was deployed by',
+  message: ({ moved }) =>
+    `this lock moves what the cluster's own record says: ${moved.slice(0, 3).join('; ')}${moved.length > 3 ? ` and ${moved.length - 3} more` : ''}`,
+  remedy: () => 'use the lock that the cluster was deployed with, or allow the move with --allow-move CLOUD',
+  story: `Each run records the decisions of its lock in the cluster. A lock file that was lost and made anew, or that
+belongs to another branch, may decide differently: following it would move addresses under running clouds.
+Nothing was changed.`,
+  example: { moved: ['rhoso1/internalapi VIP of keystone.internal: 172.17.0.80 -> 172.17.0.81'] },
+})
+
+export const notPruned = problem<{ object: string; why: string }>({
+  code: 'SL4018',
+  severity: 'warning',
+  title: 'An object that left the site stays in the cluster',
+  message: ({ object, why }) => `${object} is not removed: ${why}`,
+  remedy: () => 'remove what uses it first, then run `stackloom up --prune` again',
+  story: `Prune removes only what Stackloom made and still owns. A pool whose addresses are in use stays, because
+MetalLB would take the addresses from running Services.`,
+  example: {
+    object: 'metallb.io/IPAddressPool metallb-system/openstack-storage',
+    why: '2 of its addresses are in use',
+  },
+})
+
+export const discoveryFailed = problem<{ namespace: string; reason: string }>({
+  code: 'SL4019',
+  severity: 'error',
+  title: 'Nova could not look for its hosts',
+  message: ({ namespace, reason }) => `host discovery in ${namespace} failed: ${reason}`,
+  remedy: ({ namespace }) =>
+    `try it by hand: kubectl -n ${namespace} exec nova-cell0-conductor-0 -- nova-manage cell_v2 discover_hosts`,
+  story: `After its deployment a compute host is known to nova only when the conductor of cell0 has looked for it. Until
+then hypervisors are missing from the list.`,
+  example: { namespace: 'openstack', reason: 'there is no pod nova-cell0-conductor-0' },
+})
+
+export const nothingDeployed = problem<object>({
+  code: 'SL4040',
+  severity: 'error',
+  title: 'Nothing is deployed here',
+  message: () => 'this cluster has no inventory of Stackloom: nothing was deployed here, or it was torn down',
+  remedy: () => 'deploy with `stackloom up -f site.yaml`, or name the right cluster with --context',
+  story: `What Stackloom has deployed is listed in ConfigMaps in the namespace \`stackloom-system\`. There are none in
+this cluster, so there is nothing whose state could be told.`,
+  example: {},
+})

@@ -10,13 +10,14 @@ import type { Condition, KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../../kube/controller.ts'
 import { keyOf } from '../../../kube/key.ts'
-import type { ActorStage } from '../actor.ts'
+import { type ActorStage, annotation } from '../actor.ts'
 import { conditionsWith, createMissing, writeStatus } from '../write.ts'
 import { type OverridePlace, overridePlaces, type Schema } from './overrides.ts'
 import { serviceAt } from './service-names.ts'
 
 export const ACTOR = 'actor-openstack'
 const FINALIZER = 'openstack.org/openstackcontrolplane'
+const PLAYED = annotation('played')
 const HOSTNAME = 'dnsmasq.network.openstack.org/hostname'
 const controlPlanes = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' } }
 const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
@@ -53,6 +54,7 @@ export function controlPlaneController({ runtime }: ActorStage): Controller {
       const live = cache(services)
       for (const wanted of wantedServices(places, controlPlane))
         await ensureService(client, live.get(keyOf(wanted.metadata)), wanted)
+      if (places.some(({ path }) => path[0] === 'nova')) await ensureConductor(client, controlPlane)
       const own = live.list(namespace).filter(({ metadata }) => isOwned(metadata, controlPlane))
       await writeStatus(
         client,
@@ -258,6 +260,27 @@ async function ensureVersion(
     },
     ACTOR,
   )
+}
+
+/** The pod in which hosts are discovered. It runs nowhere, and says so. */
+async function ensureConductor(
+  client: KubeClient,
+  { apiVersion, kind, metadata }: KubeObject,
+): Promise<void> {
+  const { namespace = '', name, uid = '' } = metadata
+  const ref = { apiVersion: 'v1', kind: 'Pod', namespace, name: 'nova-cell0-conductor-0' }
+  const pod: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: ref.name,
+      namespace,
+      annotations: { [PLAYED]: 'nothing can be run in this pod' },
+      ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+    },
+    spec: { containers: [{ name: 'nova-cell0-conductor', image: 'played' }] },
+  }
+  await createMissing(client, await client.get(ref), pod, ACTOR)
 }
 
 async function hold(client: KubeClient, object: KubeObject): Promise<void> {

@@ -1,0 +1,154 @@
+/** `stackloom up`: deploys the site, stage after stage; the same command resumes. */
+import type { Command } from 'commander'
+import type { SiteChanges } from '../../deploy/site-changes.ts'
+import { lockContradicted, needsConsent } from '../../errors/deploy.ts'
+import { type ExitCode, failure } from '../../errors/failure.ts'
+import type { Finding } from '../../errors/finding.ts'
+import type { RunReport } from '../../run/engine.ts'
+import { askYesNo } from '../ask.ts'
+import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import {
+  collect,
+  type Deployment,
+  lookingContext,
+  type SelectionFlags,
+  selectionOf,
+  withDeployment,
+  withSelectionFlags,
+} from '../deploying.ts'
+import type { Io } from '../io.ts'
+import { formatFindings } from '../output/findings.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { choosePrinter, type EventFormat, eventsOption } from '../output/run/printer.ts'
+import { type PlanningOptions, planningOptions, saveLock } from '../planning.ts'
+import { formatUpSummary, upJson } from './summary.ts'
+
+interface Options extends PlanningOptions, ClusterFlags, SelectionFlags {
+  readonly yes?: boolean
+  readonly prune?: boolean
+  readonly forceConflicts?: boolean
+  readonly configureCluster?: boolean
+  readonly events: EventFormat
+  readonly output: Format
+}
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  withExamples(withSelectionFlags(withClusterFlags(planningOptions(command))), [
+    'stackloom up                               # deploys site.yaml; run it again to resume',
+    'stackloom up --cloud rhoso2                # one cloud, and what the clouds share',
+    'stackloom up --until netattach             # networks only',
+    'stackloom up --yes --events jsonl          # in a pipeline',
+  ])
+    .option('-y, --yes', 'agree to changes with a risk beforehand')
+    .option('--allow-move <name>', 'a cloud, or cloud/network, that may move; may be repeated', collect)
+    .option('--prune', 'remove objects of ours that left the site file')
+    .option('--force-conflicts', 'take fields that other managers have set')
+    .option('--configure-cluster', 'change cluster-wide settings that the site needs (gateway, DNS)')
+    .addOption(eventsOption())
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((options: Options) => act(() => withDeployment(options, io, (one) => run(one, options, io))))
+}
+
+async function run(deployment: Deployment, options: Options, io: Io): Promise<ExitCode> {
+  const { planning, connection, lookout } = deployment
+  const { client } = connection
+  const { siteChanges, refuseUnfit } = await import('../../deploy/site-changes.ts')
+  const { narrowedTo, up } = await import('../../deploy/up.ts')
+  const { writeLock } = await import('../../plan/lock-file.ts')
+  const selection = selectionOf(options)
+  const site = narrowedTo(deployment.site, selection.clouds ?? [])
+  const changes = await siteChanges(site, { client, lookout }, lookingContext(io))
+  refuseUnfit(changes)
+  await refuseContradiction(deployment, changes, options)
+  const consent = await agree(changes, options, io)
+  await saveLock(planning, io)
+
+  const { underLease, runIdentity } = await import('../../deploy/up-lease.ts')
+  const { discoverHosts } = await import('../../deploy/discover-hosts.ts')
+  const { ensureSystemNamespace } = await import('../../deploy/inventory.ts')
+  const { pruneLeftovers } = await import('../../deploy/prune.ts')
+  const identity = runIdentity()
+  await ensureSystemNamespace(client)
+  const onDoubt = (holder: string): void =>
+    io.stderr(`waiting to see whether the run of ${holder} still lives\n`)
+  let kept: readonly Finding[] = []
+  const report = await underLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
+    const printer = choosePrinter(options.events, io)
+    try {
+      const done = await up({
+        client,
+        lookout,
+        site,
+        selection,
+        run: identity,
+        what: `up ${options.file}`,
+        sink: printer.sink,
+        stop: AbortSignal.any([io.stop, lost]),
+        discoverHosts: discoverHosts(connection),
+        lock: writeLock(planning.lock),
+        force: options.forceConflicts ?? false,
+        mayConfigureCluster: consent.configure,
+      })
+      if (!options.prune || done.outcome !== 'done') return done
+      kept = await pruneLeftovers(changes.leftovers, client, lookingContext(io))
+      return done
+    } finally {
+      printer.close()
+    }
+  })
+  io.stderr(formatFindings(kept, io.colour.stderr))
+  await tell(report, deployment, options, io)
+  return exitCodeOf(report)
+}
+
+async function tell(
+  report: RunReport,
+  { planning, site }: Deployment,
+  options: Options,
+  io: Io,
+): Promise<void> {
+  if (options.output !== 'table') io.stdout(await serialise(upJson(report, planning.plan), options.output))
+  else
+    io.stdout(formatUpSummary(report, planning.plan, site, { columns: io.columns, colour: io.colour.stdout }))
+}
+
+function exitCodeOf({ outcome }: RunReport): ExitCode {
+  return { done: 0, failed: 1, stopped: 130 }[outcome] as ExitCode
+}
+
+/** Shows what would change, and asks where it costs something. */
+async function agree(
+  changes: SiteChanges,
+  { yes, configureCluster }: Options,
+  io: Io,
+): Promise<{ readonly configure: boolean }> {
+  const { differing, risky } = await import('../../deploy/site-changes.ts')
+  const { formatChanges } = await import('../output/changes.ts')
+  if (differing(changes).length > 0 || changes.settings.length > 0)
+    io.stderr(formatChanges(changes, { columns: io.columns, colour: io.colour.stderr, brief: true }))
+  const risks = risky(changes)
+  if (risks.length > 0 && !yes) {
+    const kinds = [...new Set(risks.map(({ risk }) => risk))].join(', ')
+    const answer = await askYesNo(`${risks.length} changes have a risk (${kinds}). Go on?`, io)
+    if (!answer) throw failure(needsConsent, { many: risks.length, risks: kinds }, { exitCode: 1 })
+  }
+  if (changes.settings.length === 0 || configureCluster) return { configure: configureCluster ?? false }
+  const what = changes.settings.map((one) => one.what).join('; ')
+  return { configure: await askYesNo(`Change the cluster's settings (${what})?`, io) }
+}
+
+/** What the cluster has on record was deployed by somebody's lock: another lock that moves it is not to be followed. */
+async function refuseContradiction(
+  { planning }: Deployment,
+  { inventories }: SiteChanges,
+  { allowMove = [] }: Options,
+): Promise<void> {
+  const recorded = inventories.find(({ cloud }) => cloud === undefined)?.lock
+  if (recorded === undefined) return
+  const { readLock } = await import('../../plan/lock-file.ts')
+  const { movedBetween } = await import('../../deploy/recorded-lock.ts')
+  const { lock } = readLock(recorded, 'the lock on record in the cluster')
+  const moved = lock ? movedBetween(lock, planning.lock, allowMove) : []
+  if (moved.length > 0) throw failure(lockContradicted, { moved }, { exitCode: 1 })
+}
