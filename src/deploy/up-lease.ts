@@ -39,9 +39,10 @@ export async function underLease<T>(
 ): Promise<T> {
   const { client, identity, clock = systemClock, timing = defaultLeaseTiming, stop } = settings
   const refused = new AbortController()
+  const inLine = new AbortController()
   let verdict: unknown
   await buryTheDead(settings)
-  const watching = watchHolder(settings, refused.signal).catch((thrown: unknown) => {
+  const watching = watchHolder(settings, inLine.signal).catch((thrown: unknown) => {
     verdict = thrown
     refused.abort()
   })
@@ -51,13 +52,13 @@ export async function underLease<T>(
     await lead(
       options,
       async ({ signal }) => {
-        refused.abort()
+        inLine.abort()
         result = { value: await work(signal) }
       },
       AbortSignal.any([stop, refused.signal]),
     )
   } finally {
-    refused.abort()
+    inLine.abort()
     await watching
   }
   if (result) return result.value
