@@ -129,6 +129,16 @@ export function notServed(errand: Errand): ApiError {
   return new ApiError({ kind: 'not-served', status: 404, finding: finding(problems.kindNotServed, facts) })
 }
 
+/** Told here, because the server would only say that it knows no such path. */
+export function withoutNamespace(where: ObjectPlace, object: string): ApiError {
+  const causes = [
+    { path: 'metadata.namespace', message: `${where.kind} lives in a namespace, and none is given` },
+  ]
+  const facts = { object, reasons: causes.map((one) => one.message) }
+  const made = finding(problems.objectRefused, facts, { where: { ...where, path: 'metadata.namespace' } })
+  return new ApiError({ kind: 'invalid', causes, finding: made })
+}
+
 /** 2 when the cluster could not be asked, 1 when it said no. */
 function exitCodeOf(kind: ApiErrorKind): ExitCode {
   const unasked: readonly ApiErrorKind[] = [

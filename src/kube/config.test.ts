@@ -1,11 +1,17 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { manualClock } from '../../test/manual-clock.ts'
+import { type Authority, type Credentials, createAuthority } from '../pki/authority.ts'
 import { type AccessOptions, type ClusterAccess, loadAccess } from './config.ts'
 
 let folder: string
+let authority: Authority
+beforeAll(async () => {
+  authority = await createAuthority({ commonName: 'ca' })
+})
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'stackloom-kubeconfig-'))
 })
@@ -71,24 +77,24 @@ describe('which cluster', () => {
   })
 
   it('reads YAML, certificates in the file, and certificates beside the file', async () => {
-    const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
-    put('certs/ca.crt', pem)
-    put('certs/a.key', pem)
+    const ann = await authority.issue({ commonName: 'ann', uses: ['client'] })
+    put('certs/ca.crt', authority.certificate)
+    put('certs/a.key', ann.privateKey)
     const file = put(
       'config',
       `
 current-context: lab
 clusters: [{name: lab, cluster: {server: "https://lab.example:6443/", certificate-authority: certs/ca.crt, tls-server-name: api}}]
 contexts: [{name: lab, context: {cluster: lab, user: ann}}]
-users: [{name: ann, user: {client-certificate-data: ${Buffer.from(pem).toString('base64')}, client-key: certs/a.key, as: root, as-groups: [x, y]}}]
+users: [{name: ann, user: {client-certificate-data: ${base64(ann.certificate)}, client-key: certs/a.key, as: root, as-groups: [x, y]}}]
 `,
     )
     const access = await load({ kubeconfig: file })
     expect(access.server).toBe('https://lab.example:6443')
-    expect(access.tls).toEqual({ ca: pem, servername: 'api' })
+    expect(access.tls).toEqual({ ca: authority.certificate, servername: 'api' })
     expect(await access.credential.current()).toEqual({
-      certificate: pem,
-      key: pem,
+      certificate: ann.certificate,
+      key: ann.privateKey,
       headers: { 'impersonate-user': 'root', 'impersonate-group': ['x', 'y'] },
     })
   })
@@ -124,7 +130,6 @@ users: [{name: ann, user: {client-certificate-data: ${Buffer.from(pem).toString(
 })
 
 describe('as whom', () => {
-  const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`
   const exec = { command: 'false', interactiveMode: 'Never' }
   it.each([
     ['a token file before a token', { tokenFile: 'token', exec }, 'Bearer from-file'],
@@ -146,15 +151,21 @@ describe('as whom', () => {
   })
 
   it('reads the files of a certificate again when the server refuses it', async () => {
-    put('a.crt', pem('one'))
-    put('a.key', pem('key'))
+    const [first, second] = await Promise.all(
+      ['one', 'two'].map((commonName) => authority.issue({ commonName, uses: ['client'] })),
+    )
+    const renew = (pair: Credentials | undefined): void => {
+      put('a.crt', pair?.certificate)
+      put('a.key', pair?.privateKey)
+    }
+    renew(first)
     const user = { token: undefined, 'client-certificate': 'a.crt', 'client-key': 'a.key' }
     const { credential } = await load({ kubeconfig: put('config', kubeconfig('lab', { user })) })
     const used = await credential.current()
     expect(await credential.renew(used)).toBe(false)
-    put('a.crt', pem('two'))
+    renew(second)
     expect(await credential.renew(used)).toBe(true)
-    expect((await credential.current()).certificate).toBe(pem('two'))
+    expect((await credential.current()).certificate).toBe(second?.certificate)
   })
 })
 
@@ -209,10 +220,24 @@ describe('a kubeconfig that cannot be used', () => {
       kubeconfig('lab', { cluster: { 'certificate-authority': 'ca.crt' } }),
     ],
     [
+      'has a damaged CA, which Node would drop without a word',
+      'SL1103',
+      /certificate-authority: not usable/,
+      kubeconfig('lab', {
+        cluster: {
+          'certificate-authority-data': base64(
+            '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
+          ),
+        },
+      }),
+    ],
+    [
       'has damaged certificate data',
       'SL1103',
-      /not a base64 encoded PEM/,
-      kubeconfig('lab', { user: { 'client-certificate-data': 'aHVudGVyMg==' } }),
+      /client certificate and key: not usable/,
+      kubeconfig('lab', {
+        user: { 'client-certificate-data': 'aHVudGVyMg==', 'client-key-data': 'aHVudGVyMg==' },
+      }),
     ],
     [
       'has a certificate without a key',
@@ -237,6 +262,26 @@ describe('a kubeconfig that cannot be used', () => {
     expect(error.findings[0]?.message).toMatch(message)
     expect(error.exitCode).toBe(2)
     expect(JSON.stringify(error)).not.toMatch(/hunter2|lab-token/)
+  })
+
+  it('holds the key of another certificate', async () => {
+    const [ann, bob] = await Promise.all(
+      ['ann', 'bob'].map((commonName) => authority.issue({ commonName, uses: ['client'] })),
+    )
+    const user = {
+      'client-certificate-data': base64(ann?.certificate ?? ''),
+      'client-key-data': base64(bob?.privateKey ?? ''),
+    }
+    await expect(load({ kubeconfig: put('config', kubeconfig('lab', { user })) })).rejects.toMatchObject({
+      findings: [{ code: 'SL1103', message: expect.stringContaining('key values mismatch') }],
+    })
+  })
+
+  it('is empty although it was named: the pod is not meant', async () => {
+    const env = { HOME: folder, KUBERNETES_SERVICE_HOST: '127.0.0.1' }
+    await expect(load({ kubeconfig: put('config', ''), env })).rejects.toMatchObject({
+      findings: [{ code: 'SL1103' }],
+    })
   })
 
   it('is missing although it was named, or is nowhere', async () => {

@@ -26,9 +26,9 @@ import {
   type Kubeconfig,
   readKubeconfig,
   type Sourced,
-  textOrFile,
   type UserEntry,
 } from './kubeconfig.ts'
+import { readCa, readClientCertificate } from './pem.ts'
 import { type Environment, proxyFor } from './proxy.ts'
 
 export interface ClusterTls {
@@ -67,7 +67,8 @@ export async function loadAccess(options: AccessOptions): Promise<ClusterAccess>
   const files = kubeconfigFiles(options)
   const config = await readKubeconfig(files, options.kubeconfig !== undefined)
   if (config.contexts.size === 0 && config.clusters.size === 0 && options.context === undefined) {
-    if (env['KUBERNETES_SERVICE_HOST']) return podAccess(options)
+    // Who names a kubeconfig does not mean the pod.
+    if (env['KUBERNETES_SERVICE_HOST'] && options.kubeconfig === undefined) return podAccess(options)
     const [file] = config.files
     throw file ? broken(file, 'it names no cluster') : failure(noCluster, { tried: files })
   }
@@ -91,12 +92,7 @@ async function contextAccess(config: Kubeconfig, options: AccessOptions): Promis
   const user = context.entry.user ? config.users.get(context.entry.user) : undefined
   if (context.entry.user && !user) throw dangling(name, context, 'user')
   const server = serverOf(cluster)
-  const ca = await textOrFile(
-    cluster,
-    'certificate-authority',
-    cluster.entry['certificate-authority-data'],
-    cluster.entry['certificate-authority'],
-  )
+  const ca = await readCa(cluster)
   const servername = cluster.entry['tls-server-name']
   return {
     server,
@@ -159,7 +155,7 @@ async function credentialOf(
   const { entry, file } = source
   const user = `user ${name}`
   const { clock } = options
-  const base = { headers: impersonation(entry), ...(await clientCertificate(source)) }
+  const base = { headers: impersonation(entry), ...(await readClientCertificate(source)) }
   // As kubectl: what is written down goes before what a program would have to be asked for.
   if (entry.tokenFile) {
     return tokenFileCredential({ user, file: beside(file, entry.tokenFile), base, clock })
@@ -184,7 +180,7 @@ async function credentialOf(
     )
   }
   // Files of a certificate are replaced by whoever renews it.
-  const read = async (): Promise<Identity> => ({ ...base, ...(await clientCertificate(source)) })
+  const read = async (): Promise<Identity> => ({ ...base, ...(await readClientCertificate(source)) })
   return entry['client-certificate'] ? rereadCredential({ user, read, clock }) : fixedCredential(user, base)
 }
 
@@ -196,21 +192,6 @@ function writtenDown(entry: UserEntry): string | undefined {
   if (token) return `Bearer ${token}`
   if (entry.username === undefined) return undefined
   return `Basic ${Buffer.from(`${entry.username}:${entry.password ?? ''}`).toString('base64')}`
-}
-
-async function clientCertificate(source: Sourced<UserEntry>): Promise<Partial<Identity>> {
-  const { entry, file } = source
-  const certificate = await textOrFile(
-    source,
-    'client-certificate',
-    entry['client-certificate-data'],
-    entry['client-certificate'],
-  )
-  const key = await textOrFile(source, 'client-key', entry['client-key-data'], entry['client-key'])
-  if ((certificate === undefined) !== (key === undefined)) {
-    throw broken(file, 'a client certificate and its key belong together, and one of them is missing')
-  }
-  return certificate !== undefined && key !== undefined ? { certificate, key } : {}
 }
 
 function impersonation(entry: UserEntry): Readonly<Record<string, string | string[]>> {

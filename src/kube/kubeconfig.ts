@@ -134,27 +134,6 @@ function addNamed<T>(target: Map<string, Sourced<T>>, list: unknown, noun: strin
   }
 }
 
-/** A field that is text or base64 in the file itself, or the name of a file beside it. */
-export async function textOrFile(
-  source: Sourced<unknown>,
-  field: string,
-  data: string | undefined,
-  name: string | undefined,
-): Promise<string | undefined> {
-  if (data) {
-    const text = Buffer.from(data, 'base64').toString('utf8')
-    if (!text.includes('-----BEGIN')) throw broken(source.file, `${field}-data is not a base64 encoded PEM`)
-    return text
-  }
-  if (!name) return undefined
-  const file = beside(source.file, name)
-  try {
-    return await readFile(file, 'utf8')
-  } catch (thrown) {
-    throw broken(source.file, `${field}: cannot read ${file}: ${systemReason(thrown)}`)
-  }
-}
-
 /** Relative paths in a kubeconfig are relative to that kubeconfig. */
 export function beside(kubeconfig: string, name: string): string {
   return path.resolve(path.dirname(kubeconfig), name)

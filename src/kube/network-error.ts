@@ -83,7 +83,7 @@ function proxyRefusal(code: string, deepest: unknown): string | undefined {
 
 /** A TLS alert or a plain answer to a TLS greeting: asking again gives the same. */
 function isTls(code: string): boolean {
-  return code.startsWith('ERR_SSL_') || code === 'EPROTO'
+  return code.startsWith('ERR_SSL_') || code.startsWith('ERR_OSSL_') || code === 'EPROTO'
 }
 
 /** undici and Node wrap errors in each other; the one with a code deepest inside says what happened. */

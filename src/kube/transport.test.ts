@@ -145,6 +145,19 @@ describe('a request', () => {
     expect(server.seen.length).toBeLessThanOrEqual(1)
   })
 
+  it('ends at once when the program closes the connection, and none can be sent after', async () => {
+    const server = await played(() => undefined)
+    const clock = impatientClock()
+    const transport = transportTo(server.url, {}, { clock })
+    const asked = transport.json(get).catch((error: unknown) => error)
+    await expect.poll(() => server.seen.length).toBe(1)
+    await transport.close()
+    expect(await asked).toMatchObject({ kind: 'unreachable' })
+    expect(clock.pauses).toEqual([])
+    await expect(transport.json(get)).rejects.toThrow('was closed by this program')
+    expect(server.seen).toHaveLength(1)
+  })
+
   it('hands on the warnings of the server', async () => {
     const warning = ['299 - "v1 Endpoints is deprecated"', '299 - "say \\"no\\", then", 299 x "third"']
     const server = await played((_, answer) => answerJson(answer, {}, 200, { warning }))

@@ -72,7 +72,7 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
       try {
         return await once(call)
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error
+        if (!(error instanceof ApiError) || connections.closed()) throw error
         const attempt = { error, count, elapsedMs: clock.elapsed() - started, safe: call.safe }
         const pause = pauseBefore(attempt, retry, clock)
         if (pause === undefined) throw error
@@ -97,21 +97,31 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
   }
 }
 
+interface Connections {
+  readonly for: (identity: Identity) => Dispatchers
+  readonly closed: () => boolean
+  readonly close: () => Promise<void>
+}
+
 /** Connections belong to a client certificate: a renewed one needs new connections. */
 function connectionsFor(
   access: ClusterAccess,
   { connections = 16, connectTimeoutMs = 10_000 }: TransportOptions,
-): { readonly for: (identity: Identity) => Dispatchers; readonly close: () => Promise<void> } {
+): Connections {
   const settings = { tls: access.tls, proxy: access.proxy, connections, connectTimeoutMs }
   let open: { readonly dispatchers: Dispatchers; readonly certificate: string | undefined } | undefined
+  let closed = false
   return {
+    closed: () => closed,
     for: (identity) => {
+      if (closed) throw new Error(`the connection to ${access.server} was closed by this program`)
       if (open && open.certificate === identity.certificate) return open.dispatchers
       open?.dispatchers.retire()
       open = { dispatchers: openDispatchers(settings, identity), certificate: identity.certificate }
       return open.dispatchers
     },
     close: async () => {
+      closed = true
       await open?.dispatchers.close()
       open = undefined
     },

@@ -133,6 +133,18 @@ describe('the verbs', () => {
     })
   })
 
+  it('ask for the namespace of what lives in one, before the server says something confusing', async () => {
+    const { client, asked } = await clientFor(echo)
+    const homeless = { ...object, metadata: { name: 'a' } }
+    for (const write of [client.create(homeless), client.apply(homeless, { fieldManager: 'x' })]) {
+      await expect(write).rejects.toMatchObject({
+        kind: 'invalid',
+        findings: [{ code: 'SL1111', where: { kind: 'ConfigMap', name: 'a', path: 'metadata.namespace' } }],
+      })
+    }
+    expect(asked()).toEqual(['GET /api/v1'])
+  })
+
   it('refuse an answer that is no object', async () => {
     const { client } = await clientFor((_, answer) => answerJson(answer, null))
     await expect(client.get(ref)).rejects.toMatchObject({ kind: 'malformed' })

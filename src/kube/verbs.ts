@@ -5,7 +5,7 @@
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import type { ObjectPlace } from '../errors/finding.ts'
-import { isApiError, malformed, notServed } from './api-error.ts'
+import { isApiError, malformed, notServed, withoutNamespace } from './api-error.ts'
 import type {
   ApplyOptions,
   DeleteOptions,
@@ -32,6 +32,13 @@ export function kubeClient(transport: Transport): KubeClient {
   const served = async (kind: GroupVersionKind, verb: string, signal?: AbortSignal): Promise<Resource> => {
     const resource = await discovery.resource(kind, signal)
     if (!resource) throw notServed({ server, verb, subject: subjectOf(kind) })
+    return resource
+  }
+
+  /** Where a write goes. */
+  const target = async (ref: ObjectRef, verb: string, signal?: AbortSignal): Promise<Resource> => {
+    const resource = await served(ref, verb, signal)
+    if (resource.namespaced && !ref.namespace) throw withoutNamespace(placeOf(ref), subjectOf(ref, ref))
     return resource
   }
 
@@ -103,7 +110,7 @@ export function kubeClient(transport: Transport): KubeClient {
     },
 
     create: async (object, options = {}) => {
-      const resource = await served(object, 'create', options.signal)
+      const resource = await target(refOf(object), 'create', options.signal)
       const path = collectionPath(resource, object.metadata.namespace)
       return write(
         { method: 'POST', path, body: object, safe: false, verb: 'create' },
@@ -113,13 +120,13 @@ export function kubeClient(transport: Transport): KubeClient {
     },
 
     update: async (object, options = {}) => {
-      const resource = await served(object, 'update', options.signal)
+      const resource = await target(refOf(object), 'update', options.signal)
       const path = objectPath(resource, object.metadata, options.subresource)
       return write({ method: 'PUT', path, body: object, safe: true, verb: 'update' }, refOf(object), options)
     },
 
     apply: async (object, options: ApplyOptions) => {
-      const resource = await served(object, 'apply', options.signal)
+      const resource = await target(refOf(object), 'apply', options.signal)
       const path = objectPath(resource, object.metadata, options.subresource)
       const contentType = 'application/apply-patch+yaml'
       const call = { method: 'PATCH', path, body: object, contentType, safe: true, verb: 'apply' } as const
@@ -127,7 +134,7 @@ export function kubeClient(transport: Transport): KubeClient {
     },
 
     patch: async (ref, patch, options: PatchOptions) => {
-      const resource = await served(ref, 'patch', options.signal)
+      const resource = await target(ref, 'patch', options.signal)
       const path = objectPath(resource, ref, options.subresource)
       const contentType = `application/${options.type === 'json' ? 'json-patch' : 'merge-patch'}+json`
       // A JSON patch may append to a list: twice is not like once.
