@@ -31,9 +31,9 @@ async function execServer(session: Session, refusal?: { readonly status: number;
     const { status, reason } = refusal ?? { status: 400, reason: 'BadRequest' }
     answerJson(answer, statusObject(status, reason, 'said the server', { name: 'p', kind: 'pods' }), status)
   })
+  server.on('connection', (socket: Socket) => void sockets.add(socket))
   server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
     asked.push(request)
-    sockets.add(socket)
     if (refusal)
       return void socket.end(`HTTP/1.1 ${refusal.status} ${refusal.reason}\r\ncontent-length: 0\r\n\r\n`)
     const accept = createHash('sha1')
@@ -57,8 +57,9 @@ async function execServer(session: Session, refusal?: { readonly status: number;
   })
   open.push(transport, {
     close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve))
       for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
+      await closed
     },
   })
   return { transport, asked }
