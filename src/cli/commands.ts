@@ -8,6 +8,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./init/command.ts'),
   },
   {
+    name: 'import',
+    summary: 'A site file from install_yamls, from the architecture repository or from a cluster',
+    load: () => import('./import/command.ts'),
+  },
+  {
     name: 'plan',
     summary: 'Every address, name and number of every cloud: decided, checked, locked',
     load: () => import('./plan/command.ts'),

@@ -13,6 +13,8 @@ import * as dns from './dns.ts'
 import * as file from './file.ts'
 import type { ListedProblem } from './finding.ts'
 import * as imports from './import.ts'
+import * as existing from './import-existing.ts'
+import * as installYamls from './import-install-yamls.ts'
 import * as ini from './ini.ts'
 import * as ipam from './ipam.ts'
 import * as kube from './kube.ts'
@@ -36,8 +38,10 @@ const areas: readonly object[] = [
   dataplane,
   deploy,
   dns,
+  existing,
   imports,
   ini,
+  installYamls,
   file,
   ipam,
   kube,

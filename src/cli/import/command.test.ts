@@ -1,0 +1,76 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { testIo } from '../../../test/io.ts'
+import { readSite } from '../../site/read.ts'
+import { main } from '../main.ts'
+
+const root = path.join(import.meta.dirname, '../../..')
+const envFiles = ['rhoso1-config.env', 'rhoso2-config.env'].map((name) =>
+  path.join(root, 'examples/install-yamls', name),
+)
+const fixtures = path.join(root, 'src/site/import/__fixtures__')
+
+let cwd: string
+beforeEach(() => void (cwd = mkdtempSync(path.join(tmpdir(), 'stackloom-import-'))))
+afterEach(() => rmSync(cwd, { recursive: true }))
+
+describe('stackloom import', () => {
+  it('prints the site file on stdout and the report on stderr', async () => {
+    const io = testIo({ cwd })
+    expect(await main(['import', '--from', 'install-yamls', ...envFiles], io)).toBe(0)
+    expect(readSite(io.out(), 'site.yaml').findings).toEqual([])
+    expect(io.err()).toContain('rhoso2-config.env:4:21: warning SL2078')
+  })
+
+  it('writes the file, but not over one that is there', async () => {
+    const command = ['import', '--from', 'install-yamls', ...envFiles, '--name', 'two', '--out', 'site.yaml']
+    expect(await main(command, testIo({ cwd }))).toBe(0)
+    expect(readFileSync(path.join(cwd, 'site.yaml'), 'utf8')).toContain('name: two')
+    const again = testIo({ cwd })
+    expect(await main(command, again)).toBe(2)
+    expect(again.err()).toContain('SL2061')
+    expect(await main([...command, '--force'], testIo({ cwd }))).toBe(0)
+  })
+
+  it('gives site and findings as one value with -o json', async () => {
+    const io = testIo({ cwd })
+    const files = ['values-1.yaml', 'values-2.yaml'].map((name) => path.join(fixtures, name))
+    const clouds = ['--cloud', 'a=ns-a', '--cloud', 'b']
+    expect(await main(['import', '--from', 'architecture', ...files, ...clouds, '-o', 'json'], io)).toBe(0)
+    expect(JSON.parse(io.out())).toMatchObject({
+      site: {
+        spec: {
+          clouds: [
+            { name: 'a', namespace: 'ns-a' },
+            { name: 'b', namespace: 'b' },
+          ],
+        },
+      },
+      findings: [],
+    })
+  })
+
+  it('reads a folder of dumps as if it were the cluster', async () => {
+    const io = testIo({ cwd })
+    expect(
+      await main(['import', '--from', 'cluster', '--from-dir', path.join(fixtures, 'cluster')], io),
+    ).toBe(0)
+    expect(io.out()).toContain('namespace: openstack2')
+  })
+
+  it.each([
+    [['--from', 'install-yamls'], 2, 'SL1001'],
+    [['--from', 'nowhere', 'x'], 2, 'SL1001'],
+    [['--from', 'cluster', 'x'], 2, 'SL1001'],
+    [['--from', 'install-yamls', 'missing.env'], 2, 'SL1002'],
+    [['--from', 'architecture', path.join(root, 'package.json')], 1, 'SL2090'],
+    [['--from', 'cluster', '--from-dir', path.join(root, 'examples/install-yamls')], 1, 'SL2094'],
+  ])('refuses %j and writes nothing', async (words, exitCode, code) => {
+    const io = testIo({ cwd })
+    expect(await main(['import', ...words, '--out', 'site.yaml'], io)).toBe(exitCode)
+    expect(io.err()).toContain(code)
+    expect(existsSync(path.join(cwd, 'site.yaml'))).toBe(false)
+  })
+})

@@ -1,0 +1,74 @@
+/** `stackloom import`: a site file from what is there already, and a report of what in it cannot work. */
+import { type Command, Option } from 'commander'
+import { wrongUse } from '../../errors/common.ts'
+import { failure } from '../../errors/failure.ts'
+import { hasErrors } from '../../errors/finding.ts'
+import type { Imported } from '../../site/import/imported.ts'
+import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import { writeNewFile } from '../new-file.ts'
+import { formatFindings } from '../output/findings.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { importFrom } from './sources.ts'
+
+export interface ImportOptions extends ClusterFlags {
+  readonly from: 'install-yamls' | 'architecture' | 'cluster'
+  readonly fromDir?: string
+  readonly name?: string
+  readonly node?: readonly string[]
+  readonly cloud?: readonly string[]
+  readonly out?: string
+  readonly force?: boolean
+  readonly output: Format
+}
+
+const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  withExamples(command, [
+    'stackloom import --from install-yamls rhoso1-config.env rhoso2-config.env --out site.yaml',
+    'stackloom import --from architecture control-plane/nncp/values.yaml --cloud rhoso1=openstack',
+    'stackloom import --from cluster --context prod --out site.yaml',
+    'stackloom import --from cluster --from-dir must-gather/',
+  ])
+    .argument('[files...]', 'environment files, or values files; - for stdin; one cloud each')
+    .addOption(
+      new Option('--from <source>', 'what to read')
+        .choices(['install-yamls', 'architecture', 'cluster'])
+        .makeOptionMandatory(),
+    )
+    .option('--from-dir <dir>', 'cluster: read a folder of dumps instead of a live cluster')
+    .option('--name <name>', 'name of the site', 'imported')
+    .option('--node <name=nic>', 'install-yamls: a node and its NIC; may be repeated', collect)
+    .option(
+      '--cloud <name=namespace>',
+      'architecture: name and namespace of the cloud, one per file',
+      collect,
+    )
+    .option('--out <file>', 'write the site file instead of printing it')
+    .option('--force', 'overwrite the file if it exists')
+    .addOption(outputOption(['yaml', 'json'], 'yaml'))
+  withClusterFlags(command).action((files: readonly string[], options: ImportOptions) =>
+    act(async () => {
+      if (options.from === 'cluster' ? files.length > 0 : files.length === 0) {
+        const reason = options.from === 'cluster' ? 'a cluster is not read from files' : 'which files?'
+        throw failure(wrongUse, { reason, command: 'stackloom import' })
+      }
+      const imported = await importFrom(files, options, io)
+      io.stderr(formatFindings(imported.findings, io.colour.stderr))
+      if (imported.text === undefined || hasErrors(imported.findings)) return 1
+      if (options.out === undefined) io.stdout(await printed(imported, options.output))
+      else {
+        await writeNewFile(options.out, imported.text, io, options.force === true)
+        io.stderr(`${options.out} is written. Next: stackloom plan -f ${options.out}\n`)
+      }
+      return 0
+    }),
+  )
+}
+
+async function printed({ text = '', findings }: Imported, output: Format): Promise<string> {
+  if (output === 'yaml') return text
+  const { readYaml } = await import('../../yaml/read.ts')
+  return serialise({ site: readYaml(text, 'site.yaml').value, findings }, output)
+}

@@ -1,0 +1,64 @@
+/** Gathers what an import reads: files, a live cluster or a folder of dumps. */
+import path from 'node:path'
+import { wrongUse } from '../../errors/common.ts'
+import { failure } from '../../errors/failure.ts'
+import { hasErrors } from '../../errors/finding.ts'
+import type { Imported, ImportSource } from '../../site/import/imported.ts'
+import { decodeText } from '../../yaml/decode.ts'
+import { gatherSnapshot } from '../cluster.ts'
+import { readInput } from '../files.ts'
+import type { Io } from '../io.ts'
+import type { ImportOptions } from './command.ts'
+
+export async function importFrom(
+  files: readonly string[],
+  options: ImportOptions,
+  io: Io,
+): Promise<Imported> {
+  const name = options.name ?? 'imported'
+  if (options.from === 'cluster') return fromCluster(name, options, io)
+  const read = await Promise.all(
+    files.map(async (file) => ({ file, ...decodeText(await readInput(file, io), file) })),
+  )
+  const findings = read.flatMap((one) => one.findings)
+  if (hasErrors(findings)) return { findings }
+  const sources: readonly ImportSource[] = read.map(({ file, text }) => ({ file, text }))
+  if (options.from === 'install-yamls') {
+    const { importInstallYamls } = await import('../../site/import/install-yamls.ts')
+    const nodes = options.node?.map((given) => pair('--node', given))
+    return importInstallYamls(sources, {
+      name,
+      ...(nodes && {
+        nodes: nodes.map(([node, nic]) => ({ name: node, ...(nic !== undefined && { nic }) })),
+      }),
+    })
+  }
+  const { importArchitecture } = await import('../../site/import/architecture.ts')
+  const clouds = options.cloud?.map((given) => {
+    const [cloud, namespace = cloud] = pair('--cloud', given)
+    return { name: cloud, namespace }
+  })
+  return importArchitecture(sources, { name, ...(clouds && { clouds }) })
+}
+
+async function fromCluster(name: string, options: ImportOptions, io: Io): Promise<Imported> {
+  const { clusterKinds, importCluster } = await import('../../site/import/cluster.ts')
+  const { kubeconfig, context, namespace, fromDir } = options
+  const flags = {
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(context !== undefined && { context }),
+    ...(fromDir !== undefined && { from: path.resolve(io.cwd, fromDir) }),
+  }
+  const { snapshot, findings } = await gatherSnapshot(flags, clusterKinds, io)
+  const namespaces = namespace === undefined ? {} : { namespaces: [namespace] }
+  const imported = importCluster(snapshot, { name, ...namespaces })
+  return { ...imported, findings: [...findings, ...imported.findings] }
+}
+
+/** `name` or `name=value`. */
+function pair(option: string, given: string): readonly [string, string | undefined] {
+  const [name, value, ...more] = given.split('=')
+  if (name && value !== '' && more.length === 0) return [name, value]
+  const reason = `${option} ${given}: expected NAME or NAME=VALUE`
+  throw failure(wrongUse, { reason, command: 'stackloom import' })
+}

@@ -1,0 +1,288 @@
+/**
+ * `network-values` files of the architecture repository, one cloud each, as one site file.
+ *
+ * Pure. Such a file holds all four allocators of each network: nodes (`node_0.internalapi_ip`), pods
+ * (`net-attach-def`), vips (`lb_addresses`) and hosts (`subnets[].allocationRanges`).
+ */
+import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
+import { type Finding, finding, hasErrors, type Where } from '../../errors/finding.ts'
+import { badAttachment, nicUnknown, notNetworkValues, valueLeftOut } from '../../errors/import-existing.ts'
+import { type Reading, readYamlStream } from '../../yaml/read.ts'
+import { networkTemplates } from '../templates.ts'
+import { type Attachment, readAttachment } from './attachment.ts'
+import { formatSite, type Imported, type ImportSource } from './imported.ts'
+import { isRecord, type Loose, listOf, numberOf, recordOf, textOf, textsOf } from './loose.ts'
+import { subnetFacts } from './netconfig-facts.ts'
+import { hasAddresses, type NetworkFacts, networkFromFacts, type SubnetFacts } from './network-facts.ts'
+import { pinnedVips } from './pinned-vips.ts'
+import {
+  type FileNode,
+  familiesOf,
+  isolationOf,
+  mainNic,
+  type NicRoles,
+  nicRoles,
+  nodeWith,
+  USUAL_NIC,
+  withMtu,
+} from './site-parts.ts'
+
+export interface ArchitectureOptions {
+  readonly name: string
+  /** Name and namespace of the cloud of each file; the files do not say. */
+  readonly clouds?: readonly { readonly name: string; readonly namespace: string }[]
+}
+
+interface ValuesFile {
+  readonly cloud: { readonly name: string; readonly namespace: string }
+  readonly data: Loose
+  readonly reading: Reading
+  readonly nodes: readonly { readonly name: string; readonly data: Loose }[]
+  readonly file: string
+}
+
+export function importArchitecture(sources: readonly ImportSource[], options: ArchitectureOptions): Imported {
+  const findings: Finding[] = []
+  const files = sources.flatMap((source, index) => {
+    const standard = index === 0 ? 'openstack' : `openstack${index + 1}`
+    const cloud = options.clouds?.[index] ?? { name: standard, namespace: standard }
+    return readValues(source, cloud, findings) ?? []
+  })
+  const [first] = files
+  if (!first || hasErrors(findings)) return { findings }
+  const nics = nicsOf(files)
+  const clouds = files.map((file) => cloudOf(file, nics, findings))
+  const site: SiteFile = {
+    apiVersion: 'stackloom.dev/v1alpha1',
+    kind: 'Site',
+    metadata: { name: options.name },
+    spec: {
+      cluster: {
+        platform: 'openshift',
+        nodes: withMtu(nodesOf(files, nics, findings), clouds),
+        ...dnsOf(first),
+        ...storageClassOf(first.data),
+        metallb: metallbOf(files),
+      },
+      addressing: { isolation: isolationOf(clouds), families: familiesOf(clouds) },
+      clouds,
+    },
+  }
+  const head = `Imported from ${files.map(({ file }) => file).join(', ')} (network-values).\nEvery value is a pin: what stands here does not move.`
+  const comments = files.map(({ file }, index) => ({ path: ['spec', 'clouds', index], text: `from ${file}` }))
+  return { text: formatSite(site, head, comments), findings }
+}
+
+function readValues(
+  { file, text }: ImportSource,
+  cloud: ValuesFile['cloud'],
+  findings: Finding[],
+): ValuesFile | undefined {
+  const readings = readYamlStream(text, file)
+  const broken = readings.flatMap((reading) => reading.findings)
+  findings.push(...broken)
+  if (broken.length > 0) return undefined
+  const reading = readings.find(
+    ({ value }) => isRecord(value) && recordOf(value['metadata'])['name'] === 'network-values',
+  )
+  const data = recordOf(reading?.value)['data']
+  if (!reading || !isRecord(data)) {
+    const reason = reading ? 'its data is no mapping' : 'there is no ConfigMap network-values in it'
+    findings.push(finding(notNetworkValues, { reason }, { where: { file, line: 1, column: 1 } }))
+    return undefined
+  }
+  const nodes = Object.entries(data).flatMap(([key, value]) => {
+    if (!/^node_\w+$/.test(key) || !isRecord(value)) return []
+    return [
+      { name: textOf(value['name']) ?? textOf(value['node_name']) ?? key.replace('_', '-'), data: value },
+    ]
+  })
+  return { cloud, data, reading, nodes, file }
+}
+
+const SETTINGS = new Set([
+  'dns-resolver',
+  'routes',
+  'rabbitmq',
+  'bgp',
+  'loopback',
+  'servers',
+  'openstack-operator-image',
+])
+
+/** What in a values file is a network: it has subnets, an attachment, a pool or an interface. */
+function networkKeys(data: Loose): readonly string[] {
+  const parts = ['subnets', 'net-attach-def', 'lb_addresses', 'iface', 'base_iface']
+  return Object.entries(data)
+    .filter(([key, value]) => isRecord(value) && !SETTINGS.has(key) && !key.startsWith('node_'))
+    .filter(([, value]) => parts.some((part) => part in (value as Loose)))
+    .map(([key]) => key)
+}
+
+function cloudOf(file: ValuesFile, nics: NicRoles, findings: Finding[]): SiteFileCloud {
+  const networks: Record<string, SiteFileNetwork | false> = {}
+  const keys = networkKeys(file.data)
+  for (const name of Object.keys(networkTemplates)) {
+    if (networkTemplates[name]?.everywhere && !keys.includes(name)) networks[name] = false
+  }
+  for (const name of keys) {
+    const where = file.reading.locate(['data', name])
+    const facts = factsOf(file, name, nics, findings)
+    networks[name] = networkFromFacts(facts, { cloud: file.cloud.name, where, findings })
+    if (!hasAddresses(facts) && !Object.hasOwn(networkTemplates, name))
+      networks[name] = { ...networks[name], roles: [] }
+  }
+  const vips = pinnedVips(annotatedVips(file.data))
+  return {
+    ...file.cloud,
+    ...storageClassOf(file.data),
+    networks: inOrder(networks),
+    ...(Object.keys(vips).length > 0 && { vips }),
+  }
+}
+
+/** Networks in the order in which people know them, the others after. */
+function inOrder(networks: Record<string, SiteFileNetwork | false>): Record<string, SiteFileNetwork | false> {
+  const known = Object.keys(networkTemplates)
+  const rank = (name: string): number => (known.includes(name) ? known.indexOf(name) : known.length)
+  return Object.fromEntries(Object.entries(networks).sort(([a], [b]) => rank(a) - rank(b)))
+}
+
+function factsOf(file: ValuesFile, name: string, nics: NicRoles, findings: Finding[]): NetworkFacts {
+  const network = recordOf(file.data[name])
+  const where = file.reading.locate(['data', name])
+  const attachment = attachmentOf(file, name, network, where, findings)
+  const base = textOf(network['base_iface'])
+  const own = textOf(network['iface'])
+  const written = numberOf(network['vlan'])
+  const tagged = base !== undefined || own === undefined
+  const vlan = tagged ? written : 'untagged'
+  if (!tagged && written !== undefined) {
+    const facts = {
+      what: `the VLAN ${written} of ${name}`,
+      why: `its interface is ${own} itself, not a VLAN on it`,
+    }
+    findings.push(finding(valueLeftOut, facts, { where: file.reading.locate(['data', name, 'vlan']) }))
+  }
+  const nic = nics.get(base ?? own ?? '')
+  const bridge = bridgeOf(file.data, name, attachment)
+  return {
+    name,
+    vlan,
+    nic: nic === 'main' ? undefined : nic,
+    interface: base !== undefined && own !== undefined && own.length <= 15 ? own : undefined,
+    bridge,
+    attachment,
+    mtu: numberOf(network['mtu']),
+    dnsDomain: textOf(network['dnsDomain']),
+    subnets: subnetsOf(network, typeof vlan === 'number' ? vlan : undefined),
+    vips: textsOf(network['lb_addresses']),
+    nodes: nodeAddresses(file, name),
+  }
+}
+
+function attachmentOf(
+  file: ValuesFile,
+  name: string,
+  network: Loose,
+  where: Where,
+  findings: Finding[],
+): Attachment | undefined {
+  const config = network['net-attach-def']
+  if (config === undefined || config === null) return undefined
+  const read = readAttachment(config)
+  const reason = typeof read === 'string' ? read : read.problem
+  if (reason)
+    findings.push(finding(badAttachment, { cloud: file.cloud.name, network: name, reason }, { where }))
+  return typeof read === 'string' ? undefined : read
+}
+
+/** A bridge is named by the attachment that uses it; ctlplane's also by the whole file. */
+function bridgeOf(data: Loose, name: string, attachment: Attachment | undefined): string | undefined {
+  const own = textOf(recordOf(data[name])['bridgeName'])
+  if (own) return own
+  const siteBridge = textOf(data['bridgeName'])
+  if (name === 'ctlplane') {
+    const master = attachment?.master
+    return attachment?.attach === 'bridge' || (siteBridge && master === siteBridge) ? master : siteBridge
+  }
+  if (name === 'datacentre') return undefined
+  return attachment?.attach === 'bridge' ? attachment.master : undefined
+}
+
+function subnetsOf(network: Loose, vlan: number | undefined): readonly SubnetFacts[] {
+  return listOf(network['subnets']).flatMap((one) => subnetFacts(one, vlan) ?? [])
+}
+
+function nodeAddresses({ nodes }: ValuesFile, network: string): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    nodes.flatMap(({ name, data }) => {
+      const addresses = textsOf(data[`${network}_ip`])
+      return addresses.length > 0 ? [[name, addresses] as const] : []
+    }),
+  )
+}
+
+/** The VIPs that annotations ask for: of the APIs by network, of each RabbitMQ by its own name. */
+function annotatedVips(data: Loose): ReadonlyMap<string, readonly string[]> {
+  const vips = new Map<string, readonly string[]>()
+  for (const [key, value] of Object.entries(data)) {
+    const annotations = recordOf(recordOf(value)['endpoint_annotations'])
+    const asked = textOf(
+      annotations['metallb.io/loadBalancerIPs'] ?? annotations['metallb.universe.tf/loadBalancerIPs'],
+    )
+    if (asked)
+      vips.set(
+        key,
+        asked.split(',').map((one) => one.trim()),
+      )
+  }
+  return vips
+}
+
+/** The NIC of the first network of the first file is the main one. */
+function nicsOf(files: readonly ValuesFile[]): NicRoles {
+  return nicRoles(
+    files.flatMap(({ data }) =>
+      networkKeys(data).flatMap((key) => {
+        const { base_iface: base, iface } = recordOf(data[key])
+        return textOf(base) ?? textOf(iface) ?? []
+      }),
+    ),
+  )
+}
+
+function nodesOf(files: readonly ValuesFile[], nics: NicRoles, findings: Finding[]): FileNode[] {
+  const names = [...new Set(files.flatMap(({ nodes }) => nodes.map(({ name }) => name)))]
+  if (names.length === 0) names.push('worker-0')
+  if (mainNic(nics) === undefined) {
+    const where = { file: files[0]?.file ?? '', line: 1, column: 1 }
+    findings.push(finding(nicUnknown, { node: names[0] ?? '', nic: USUAL_NIC, withMtu }, { where }))
+  }
+  return names.map((name) => nodeWith(name, nics))
+}
+
+function dnsOf({ data }: ValuesFile): { readonly dns?: string[] } {
+  const servers = textsOf(recordOf(recordOf(data['dns-resolver'])['config'])['server'])
+  return servers.length > 0 ? { dns: [...servers] } : {}
+}
+
+function storageClassOf(data: Loose): { readonly storageClass?: string } {
+  const storageClass = textOf(data['storageClass'])
+  return storageClass === undefined ? {} : { storageClass }
+}
+
+/** Files with BGP name their AS numbers once and the peers of each node. */
+function metallbOf(files: readonly ValuesFile[]): NonNullable<SiteFile['spec']['cluster']['metallb']> {
+  const bgp = files.map(({ data }) => recordOf(data['bgp'])).find((one) => numberOf(one['asn']) !== undefined)
+  const nodesOfPeer = new Map<string, string[]>()
+  for (const { name, data } of files.flatMap(({ nodes }) => nodes)) {
+    for (const peer of textsOf(data['bgp_peers']))
+      nodesOfPeer.set(peer, [...(nodesOfPeer.get(peer) ?? []), name])
+  }
+  const asn = numberOf(bgp?.['asn'])
+  if (asn === undefined || nodesOfPeer.size === 0) return { mode: 'layer2' }
+  const peerAsn = numberOf(bgp?.['peer_asn']) ?? asn
+  const peers = [...nodesOfPeer].map(([address, nodes]) => ({ address, asn: peerAsn, nodes }))
+  return { mode: 'bgp', asn, peers }
+}

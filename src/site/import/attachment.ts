@@ -1,0 +1,104 @@
+/** The CNI configuration of a network attachment: what a plan needs to know of it. */
+import { formatAddress } from '../../net/address.ts'
+import { cidrAround, formatCidr, parsePrefixed, usableRange } from '../../net/cidr.ts'
+import { formatRange, parseRange } from '../../net/range.ts'
+import { isRecord, listOf, textOf } from './loose.ts'
+
+/** Where pods get addresses: one range of an attachment. */
+export interface PodFacts {
+  readonly cidr: string
+  readonly span: string
+  readonly reserved: readonly string[]
+}
+
+export interface Attachment {
+  readonly attach: 'macvlan' | 'bridge' | 'none'
+  /** The interface or bridge that pods are put on. */
+  readonly master: string | undefined
+  readonly mtu: number | undefined
+  readonly pods: readonly PodFacts[]
+  readonly routes: readonly { readonly destination: string; readonly nexthop: string }[]
+  /** Why it has no span although it is there. */
+  readonly problem?: string
+}
+
+/** The configuration as text, or as the mapping that some files hold instead. */
+export function readAttachment(config: unknown): Attachment | string {
+  const value = typeof config === 'string' ? parseJson(config) : config
+  if (!isRecord(value)) return 'its configuration is not JSON'
+  // A chain of plugins: the first makes the interface.
+  const plugin = Array.isArray(value['plugins']) ? (value['plugins'] as unknown[])[0] : value
+  if (!isRecord(plugin)) return 'its list of plugins is empty'
+  const { type, master, bridge, mtu, ipam } = plugin
+  const attach = type === 'macvlan' || type === 'bridge' ? type : 'none'
+  const on = attach === 'bridge' ? bridge : master
+  const read = isRecord(ipam) ? readIpam(ipam) : { pods: [], routes: [] }
+  return {
+    attach,
+    master: typeof on === 'string' ? on : undefined,
+    mtu: typeof mtu === 'number' ? mtu : undefined,
+    ...read,
+    ...(attach === 'none' && {
+      problem: `its type is ${textOf(type) ?? 'not given'}, not macvlan or bridge`,
+    }),
+  }
+}
+
+type Ipam = Pick<Attachment, 'pods' | 'routes' | 'problem'>
+
+function readIpam(ipam: Readonly<Record<string, unknown>>): Ipam {
+  const routes = listOf(ipam['routes']).flatMap((route) => {
+    const { dst, gw } = isRecord(route) ? route : {}
+    return typeof dst === 'string' && typeof gw === 'string' ? [{ destination: dst, nexthop: gw }] : []
+  })
+  const manager = textOf(ipam['type'])
+  if (manager === undefined) return { pods: [], routes }
+  if (manager !== 'whereabouts') {
+    return {
+      pods: [],
+      routes,
+      problem: `its addresses are managed by ${manager}, not by whereabouts`,
+    }
+  }
+  const ranges = [ipam, ...listOf(ipam['ipRanges'])].filter(isRecord)
+  return { pods: ranges.flatMap((range) => podsOf(range) ?? []), routes }
+}
+
+/** `range` is a prefix, or a range and a prefix length in one (`10.0.0.5-10.0.0.9/24`). */
+function podsOf(ipam: Readonly<Record<string, unknown>>): PodFacts | undefined {
+  const { range, range_start: start, range_end: end, exclude } = ipam
+  if (typeof range !== 'string') return undefined
+  const [, from, to = range] = /^([^-/]+)-(.+)$/.exec(range) ?? []
+  const prefixed = parsePrefixed(to)
+  if (!prefixed) return { cidr: range, span: range, reserved: [] }
+  const network = cidrAround(prefixed.address, prefixed.prefix)
+  const whole = usableRange(network)
+  const first =
+    typeof start === 'string' ? start : (from ?? formatAddress({ family: whole.family, value: whole.first }))
+  const last =
+    typeof end === 'string'
+      ? end
+      : from === undefined
+        ? formatAddress({ family: whole.family, value: whole.last })
+        : formatAddress(prefixed.address)
+  return {
+    cidr: formatCidr(network),
+    span: `${first}-${last}`,
+    // `exclude` holds prefixes, `/32` for one address.
+    reserved: listOf(exclude).flatMap((one) => (typeof one === 'string' ? [asRange(one)] : [])),
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** A pool may be given as a prefix; a span is written as a range. */
+export function asRange(text: string): string {
+  const range = parseRange(text)
+  return range ? formatRange(range) : text
+}

@@ -1,0 +1,125 @@
+/** What install_yamls does when a variable is not set, and the literals that no variable reaches. Data only. */
+
+/** Every variable that shapes a cloud's networks, with upstream's default. */
+export const installYamlsDefaults: Readonly<Record<string, string>> = {
+  NAMESPACE: 'openstack',
+  RHOSO_INSTANCE_NAME: '',
+  OPENSTACK_NAMESPACE: '',
+  STORAGE_CLASS: 'local-storage',
+  NETWORK_ISOLATION: 'true',
+  NETWORK_ISOLATION_USE_DEFAULT_NETWORK: 'true',
+  NETWORK_ISOLATION_IPV4: 'true',
+  NETWORK_ISOLATION_IPV6: 'false',
+  NETWORK_MTU: '1500',
+  NETWORK_VLAN_START: '20',
+  NETWORK_VLAN_STEP: '1',
+  NETWORK_STORAGE_MACVLAN: '',
+  NETWORK_INTERNALAPI_ADDRESS_PREFIX: '172.17.0',
+  NETWORK_STORAGE_ADDRESS_PREFIX: '172.18.0',
+  NETWORK_TENANT_ADDRESS_PREFIX: '172.19.0',
+  NETWORK_STORAGEMGMT_ADDRESS_PREFIX: '172.20.0',
+  NETWORK_DESIGNATE_ADDRESS_PREFIX: '172.28.0',
+  NETWORK_DESIGNATE_EXT_ADDRESS_PREFIX: '172.50.0',
+  INTERNALAPI_HOST_ROUTES: '',
+  STORAGE_HOST_ROUTES: '',
+  TENANT_HOST_ROUTES: '',
+  STORAGEMGMT_HOST_ROUTES: '',
+  NNCP_ADDITIONAL_HOST_ROUTES: '',
+  NNCP_NODES: '',
+  NNCP_INTERFACE: 'enp6s0',
+  NNCP_BRIDGE: 'ospbr',
+  NNCP_CTLPLANE_IP_ADDRESS_PREFIX: '192.168.122',
+  NNCP_CTLPLANE_IP_ADDRESS_SUFFIX: '10',
+  NNCP_GATEWAY: '192.168.122.1',
+  NNCP_DNS_SERVER: '192.168.122.1',
+  NNCP_CTLPLANE_IPV6_ADDRESS_PREFIX: 'fd00:aaaa::',
+  NNCP_CTLPLANE_IPV6_ADDRESS_SUFFIX: '10',
+  NNCP_GATEWAY_IPV6: 'fd00:aaaa::1',
+  NNCP_DNS_SERVER_IPV6: 'fd00:aaaa::1',
+  METALLB_POOL: '192.168.122.80-192.168.122.90',
+  METALLB_IPV6_POOL: '',
+  NETWORK_BGP: 'false',
+  BGP_ASN: '64999',
+  BGP_PEER_ASN: '64999',
+  BGP_LEAF_1: '100.65.4.1',
+  BGP_LEAF_2: '100.64.4.1',
+}
+
+/** With NETWORK_ISOLATION_USE_DEFAULT_NETWORK=false the control plane is on a network of its own. */
+export const ownNetworkDefaults: Readonly<Record<string, string>> = {
+  NNCP_CTLPLANE_IP_ADDRESS_PREFIX: '172.16.1',
+  NNCP_GATEWAY: '172.16.1.1',
+  NNCP_DNS_SERVER: '172.16.1.1',
+  METALLB_POOL: '172.16.1.80-172.16.1.90',
+}
+
+export interface UpstreamNetwork {
+  readonly name: string
+  /** The variable with its first three octets. */
+  readonly prefix: string
+  /** Its VLAN is `NETWORK_VLAN_START + step * NETWORK_VLAN_STEP`. */
+  readonly step: number
+  readonly ipv6: string
+  readonly routes?: string
+  /** Which allocators upstream gives it, as last numbers of addresses. */
+  readonly spans: Readonly<Partial<Record<'nodes' | 'pods' | 'vips' | 'hosts', string>>>
+  /** The generator of attachments writes these octets, whatever the variable says. */
+  readonly literal?: string
+}
+
+const everyRole = { nodes: '5-29', pods: '30-70', vips: '80-90', hosts: '100-250' }
+
+/** Octavia is step 4 and hard coded; a cloud has it when the service is on. */
+export const upstreamNetworks: readonly UpstreamNetwork[] = [
+  {
+    name: 'internalapi',
+    prefix: 'NETWORK_INTERNALAPI_ADDRESS_PREFIX',
+    step: 0,
+    ipv6: 'fd00:bbbb::',
+    routes: 'INTERNALAPI_HOST_ROUTES',
+    spans: everyRole,
+  },
+  {
+    name: 'storage',
+    prefix: 'NETWORK_STORAGE_ADDRESS_PREFIX',
+    step: 1,
+    ipv6: 'fd00:cccc::',
+    routes: 'STORAGE_HOST_ROUTES',
+    spans: everyRole,
+  },
+  {
+    name: 'tenant',
+    prefix: 'NETWORK_TENANT_ADDRESS_PREFIX',
+    step: 2,
+    ipv6: 'fd00:dddd::',
+    routes: 'TENANT_HOST_ROUTES',
+    spans: everyRole,
+  },
+  {
+    name: 'storagemgmt',
+    prefix: 'NETWORK_STORAGEMGMT_ADDRESS_PREFIX',
+    step: 3,
+    ipv6: 'fd00:dede::',
+    routes: 'STORAGEMGMT_HOST_ROUTES',
+    spans: { nodes: '5-29', pods: '30-70', hosts: '100-250' },
+  },
+  {
+    name: 'designate',
+    prefix: 'NETWORK_DESIGNATE_ADDRESS_PREFIX',
+    step: 5,
+    ipv6: 'fd00:eded::',
+    spans: { nodes: '5-29', pods: '30-70' },
+    literal: '172.28.0',
+  },
+  {
+    name: 'designateext',
+    prefix: 'NETWORK_DESIGNATE_EXT_ADDRESS_PREFIX',
+    step: 6,
+    ipv6: 'fd00:eaea::',
+    spans: { nodes: '5-29', pods: '30-70', vips: '80-90' },
+    literal: '172.50.0',
+  },
+]
+
+/** NetConfig's sample for ctlplane: no variable reaches it. */
+export const ctlplaneSpans = { pods: ['30-70'], hosts: ['100-120', '150-200'], lastNode: 29 } as const

@@ -1,0 +1,134 @@
+/** What in environment files cannot work with install_yamls itself: said at the variable, with the reason. */
+import { type Finding, finding } from '../../errors/finding.ts'
+import {
+  defaultTwice,
+  literalStays,
+  netConfigStays,
+  nncpOverwritten,
+  notImported,
+  poolOnHosts,
+  poolsDeleted,
+  publicPrefix,
+  sharedSubnet,
+  upstreamBgp,
+  upstreamDualStack,
+} from '../../errors/import-install-yamls.ts'
+import { cidr } from '../../net/cidr.ts'
+import { purposesOf } from '../../net/special.ts'
+import { type EnvCloud, isDefaultTwice } from './env-cloud.ts'
+import type { CtlplaneNetwork } from './install-yamls-ctlplane.ts'
+import { installYamlsDefaults, upstreamNetworks } from './install-yamls-defaults.ts'
+
+export function reportUpstream(
+  clouds: readonly EnvCloud[],
+  ctlplanes: readonly CtlplaneNetwork[],
+): readonly Finding[] {
+  return clouds.flatMap((cloud, index) => [
+    ...reportNetworks(cloud, clouds.slice(0, index)),
+    ...reportCtlplane(cloud, ctlplanes[index]),
+    ...reportSecond(cloud, clouds.slice(0, index)),
+    ...reportModes(cloud),
+    ...reportLeftOut(cloud),
+  ])
+}
+
+function reportNetworks(cloud: EnvCloud, earlier: readonly EnvCloud[]): readonly Finding[] {
+  const { env, name, families } = cloud
+  if (!families.includes(4)) return []
+  const findings: Finding[] = []
+  const moved: string[] = []
+  const repeated: string[] = []
+  let movedAt = env.at('NAMESPACE')
+  for (const network of upstreamNetworks) {
+    const prefix = env.prefix(network.prefix)
+    const text = `${prefix}.0/24`
+    if (isDefaultTwice(cloud, network.prefix, earlier)) {
+      repeated.push(network.name)
+      continue
+    }
+    if (prefix !== installYamlsDefaults[network.prefix] && network.spans.hosts) {
+      if (moved.length === 0) movedAt = env.at(network.prefix)
+      moved.push(`${network.name} ${text}`)
+    }
+    if (network.literal && prefix !== network.literal) {
+      const facts = {
+        what: `the attachments of ${network.name}`,
+        variable: network.prefix,
+        literal: network.literal,
+      }
+      findings.push(finding(literalStays, facts, env.at(network.prefix)))
+    }
+    if (purposesOf(cidr(text)).includes('public')) {
+      const facts = { cloud: name, network: network.name, cidr: text, variable: network.prefix }
+      findings.push(finding(publicPrefix, facts, env.at(network.prefix)))
+    }
+  }
+  if (moved.length > 0) findings.push(finding(netConfigStays, { cloud: name, networks: moved }, movedAt))
+  const [first] = earlier
+  if (first && repeated.length > 0) {
+    const facts = { cloud: name, first: first.name, networks: repeated }
+    findings.push(finding(defaultTwice, facts, env.at('NAMESPACE')))
+  }
+  return findings
+}
+
+function reportCtlplane({ env, name }: EnvCloud, ctlplane: CtlplaneNetwork | undefined): readonly Finding[] {
+  const findings: Finding[] = []
+  if (ctlplane?.shared) {
+    const where = env.at('NNCP_CTLPLANE_IP_ADDRESS_PREFIX')
+    findings.push(finding(sharedSubnet, { cloud: name, ...ctlplane.shared }, where))
+  }
+  if (ctlplane?.clash) {
+    findings.push(finding(poolOnHosts, { cloud: name, ...ctlplane.clash }, env.at('METALLB_POOL')))
+  }
+  return findings
+}
+
+function reportSecond({ env, name, nic }: EnvCloud, earlier: readonly EnvCloud[]): readonly Finding[] {
+  const [first] = earlier
+  if (!first) return []
+  const findings = [finding(poolsDeleted, { cloud: name, first: first.name }, env.at('METALLB_POOL'))]
+  const same = earlier.find((other) => other.nic === nic)
+  if (!same) return findings
+  return [
+    finding(nncpOverwritten, { cloud: name, first: same.name, nic }, env.at('NNCP_INTERFACE')),
+    ...findings,
+  ]
+}
+
+function reportModes({ env, name, families, vlanOf }: EnvCloud): readonly Finding[] {
+  const findings: Finding[] = []
+  if (families.length > 1)
+    findings.push(finding(upstreamDualStack, { cloud: name }, env.at('NETWORK_ISOLATION_IPV6')))
+  if (env.flag('NETWORK_BGP')) {
+    const peers = [env.address('BGP_LEAF_1'), env.address('BGP_LEAF_2')]
+    findings.push(finding(upstreamBgp, { cloud: name, peers }, env.at('NETWORK_BGP')))
+  }
+  if (vlanOf(0) !== 20 || vlanOf(1) !== 21) {
+    const variable = vlanOf(0) === 20 ? 'NETWORK_VLAN_STEP' : 'NETWORK_VLAN_START'
+    const facts = { what: 'the L2Advertisements', variable, literal: 'VLANs 20, 21, 22 and 26' }
+    findings.push(finding(literalStays, facts, env.at(variable)))
+  }
+  return findings
+}
+
+/** Settings that a site file could hold, but not from what the variable says. */
+function reportLeftOut({ env }: EnvCloud): readonly Finding[] {
+  const routes = [
+    'NNCP_ADDITIONAL_HOST_ROUTES',
+    ...upstreamNetworks.flatMap(({ routes: name }) => name ?? []),
+  ]
+  const why: readonly (readonly [string, string])[] = [
+    ...routes.map((name) => [name, 'its routes have no next hop, and a site file needs one'] as const),
+    ['NETWORK_STORAGE_MACVLAN', 'a macvlan interface of the host has no counterpart'],
+  ]
+  const findings = why
+    .filter(([name]) => env.sets(name))
+    .map(([name, reason]) => finding(notImported, { name, why: reason }, env.at(name)))
+  if (env.flag('NETWORK_ISOLATION')) return findings
+  const reason = 'a cloud without isolated networks is no part of a site; the default networks were imported'
+  return [
+    ...findings,
+    finding(notImported, { name: 'NETWORK_ISOLATION=false', why: reason }, env.at('NETWORK_ISOLATION')),
+  ]
+}

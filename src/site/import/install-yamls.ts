@@ -1,0 +1,145 @@
+/**
+ * Environment files of install_yamls, one cloud each, as one site file; and what in them cannot work there.
+ *
+ * Pure. What a file sets is kept to the number; what it leaves to upstream's defaults is kept for the first cloud, and
+ * made its own for a further one.
+ */
+import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { nodesUnknown } from '../../errors/import-install-yamls.ts'
+import { type EnvCloud, envCloud, ipv6Base, isDefaultTwice, spanOf } from './env-cloud.ts'
+import { readEnvFile } from './env-file.ts'
+import { type EnvSettings, envSettings } from './env-settings.ts'
+import { type Comment, formatSite, type Imported, type ImportSource } from './imported.ts'
+import { type CtlplaneNetwork, planCtlplanes } from './install-yamls-ctlplane.ts'
+import { upstreamNetworks } from './install-yamls-defaults.ts'
+import { reportUpstream } from './install-yamls-report.ts'
+import { type FileNode, isolationOf, type NicRoles, nicRoles, nodeWith, withMtu } from './site-parts.ts'
+
+export interface InstallYamlsOptions {
+  /** The name of the site. */
+  readonly name: string
+  /** `worker-0=enp6s0`: nodes that the files do not know. */
+  readonly nodes?: readonly { readonly name: string; readonly nic?: string }[]
+}
+
+export function importInstallYamls(sources: readonly ImportSource[], options: InstallYamlsOptions): Imported {
+  const clouds = sources.map((source) => envCloud(envSettings(readEnvFile(source))))
+  const [first] = clouds
+  if (!first) return { findings: [] }
+  const ctlplanes = planCtlplanes(clouds)
+  const nics = nicRoles(clouds.map(({ nic }) => nic))
+  const nodes = nodesOf(first.env, nics, options)
+  const siteClouds = clouds.map((cloud, index) =>
+    siteCloud(cloud, clouds.slice(0, index), ctlplanes[index], nics),
+  )
+  const site: SiteFile = {
+    apiVersion: 'stackloom.dev/v1alpha1',
+    kind: 'Site',
+    metadata: { name: options.name },
+    spec: {
+      cluster: {
+        platform: 'openshift',
+        nodes: withMtu(nodes, siteClouds),
+        dns: dnsOf(first),
+        storageClass: first.env.text('STORAGE_CLASS'),
+        metallb: metallbOf(first.env),
+      },
+      addressing: { isolation: isolationOf(siteClouds), families: first.families },
+      clouds: siteClouds,
+    },
+  }
+  const findings = [
+    ...clouds.flatMap(({ env }) => env.findings),
+    ...(options.nodes || first.env.sets('NNCP_NODES') ? [] : [unknownNodes(first.env, nodes)]),
+    ...reportUpstream(clouds, ctlplanes),
+  ]
+  const head = `Imported from ${sources.map(({ file }) => file).join(', ')} (install_yamls).\nEvery value is a pin: what stands here does not move.`
+  return { text: formatSite(site, head, commentsFor(clouds, site)), findings }
+}
+
+function siteCloud(
+  cloud: EnvCloud,
+  earlier: readonly EnvCloud[],
+  ctlplane: CtlplaneNetwork | undefined,
+  nics: NicRoles,
+): SiteFileCloud {
+  const { name, namespace, mtu } = cloud
+  const role = nics.get(cloud.nic)
+  const common: SiteFileNetwork = {
+    ...(role !== undefined && role !== 'main' && { nic: role }),
+    ...(mtu !== 1500 && { mtu }),
+  }
+  const networks: Record<string, SiteFileNetwork> = {
+    ctlplane: {
+      vlan: 'untagged',
+      bridge: cloud.env.text('NNCP_BRIDGE'),
+      ...common,
+      ...(ctlplane && { subnets: [...ctlplane.subnets] }),
+    },
+  }
+  for (const network of upstreamNetworks) {
+    const open = isDefaultTwice(cloud, network.prefix, earlier)
+    const subnets = open ? undefined : subnetsOf(cloud, network, earlier.length)
+    networks[network.name] = {
+      vlan: cloud.vlanOf(network.step),
+      ...common,
+      ...(subnets && { subnets }),
+    }
+  }
+  return { name, namespace, networks }
+}
+
+type Subnets = NonNullable<SiteFileNetwork['subnets']>
+
+function subnetsOf(cloud: EnvCloud, network: (typeof upstreamNetworks)[number], index: number): Subnets {
+  const { env, families } = cloud
+  return families.map((family) => {
+    // No variable reaches the IPv6 prefixes, so a further cloud takes the next one beside the first's.
+    const base = family === 4 ? `${env.prefix(network.prefix)}.` : ipv6Base(network.ipv6, index)
+    const cidr = family === 4 ? `${base}0/24` : `${base}/64`
+    const spans = Object.fromEntries(
+      Object.entries(network.spans).map(([role, text]) => [role, spanOf(base, text)]),
+    )
+    return { cidr, spans }
+  })
+}
+
+function nodesOf(env: EnvSettings, nics: NicRoles, options: InstallYamlsOptions): FileNode[] {
+  const named = env
+    .text('NNCP_NODES')
+    .split(/[\s,]+/)
+    .filter(Boolean)
+  const given: InstallYamlsOptions['nodes'] =
+    options.nodes ?? (named.length > 0 ? named : ['worker-0']).map((name) => ({ name }))
+  return given.map(({ name, nic }) => nodeWith(name, nics, nic))
+}
+
+function unknownNodes(env: EnvSettings, nodes: readonly FileNode[]): Finding {
+  const node = nodes[0]?.name ?? ''
+  return finding(nodesUnknown, { node, nic: env.text('NNCP_INTERFACE') }, env.at('NNCP_NODES'))
+}
+
+function dnsOf({ env, families }: EnvCloud): string[] {
+  return families.map((family) => env.address(family === 4 ? 'NNCP_DNS_SERVER' : 'NNCP_DNS_SERVER_IPV6'))
+}
+
+function metallbOf(env: EnvSettings): NonNullable<SiteFile['spec']['cluster']['metallb']> {
+  if (!env.flag('NETWORK_BGP')) return { mode: 'layer2' }
+  const asn = env.number('BGP_PEER_ASN')
+  const peers = ['BGP_LEAF_1', 'BGP_LEAF_2'].map((leaf) => ({ address: env.address(leaf), asn }))
+  return { mode: 'bgp', asn: env.number('BGP_ASN'), peers }
+}
+
+function commentsFor(clouds: readonly EnvCloud[], site: SiteFile): readonly Comment[] {
+  const comments: Comment[] = clouds.map(({ env }, index) => ({
+    path: ['spec', 'clouds', index],
+    text: `from ${env.file}`,
+  }))
+  if (site.spec.addressing?.isolation === 'shared-vlan') {
+    const text =
+      'The files put the same VLANs under every cloud: one L2 domain, in which clouds can reach each other.\nvlan-per-cloud, without the vlan pins below, keeps them apart.'
+    comments.push({ path: ['spec', 'addressing'], text })
+  }
+  return comments
+}

@@ -1,0 +1,99 @@
+/** Interfaces of the nodes, as the node policies of a cluster declare them. */
+import type { KubeObject } from '../../api/object.ts'
+import { listOf, numberOf, recordOf, textOf, textsOf } from './loose.ts'
+
+export interface NodeInterface {
+  readonly name: string
+  /** A VLAN on another interface. */
+  readonly vlan?: { readonly id: number; readonly base: string }
+  /** A bridge over these ports. */
+  readonly ports?: readonly string[]
+  readonly mtu: number | undefined
+  /** By node's name. */
+  readonly addresses: ReadonlyMap<string, readonly string[]>
+}
+
+export type NodeInterfaces = ReadonlyMap<string, NodeInterface>
+
+export function readInterfaces(
+  policies: readonly KubeObject[],
+  nodes: readonly KubeObject[],
+): NodeInterfaces {
+  const interfaces = new Map<string, NodeInterface>()
+  for (const policy of policies) {
+    const spec = recordOf(policy['spec'])
+    const selected = selectedNodes(recordOf(spec['nodeSelector']), nodes)
+    for (const one of listOf(recordOf(spec['desiredState'])['interfaces'])) {
+      const read = readInterface(recordOf(one), selected)
+      if (read) interfaces.set(read.name, merged(interfaces.get(read.name), read))
+    }
+  }
+  return interfaces
+}
+
+/** Where an interface leads: down to the NIC, with the VLAN and the bridge on the way. */
+export interface Carrier {
+  readonly nic: string
+  readonly vlan: number | 'untagged'
+  readonly bridge: string | undefined
+  /** The VLAN interface's name where it is not the usual `nic.id`. */
+  readonly interface: string | undefined
+}
+
+export function carrierOf(name: string, interfaces: NodeInterfaces, above?: string): Carrier {
+  const known = interfaces.get(name)
+  const port = known?.ports?.[0]
+  if (port !== undefined && above === undefined) return carrierOf(port, interfaces, name)
+  const [, usualBase, usualId] = /^(.+)\.(\d{1,4})$/.exec(name) ?? []
+  const vlan = known?.vlan ?? (usualBase && usualId ? { base: usualBase, id: Number(usualId) } : undefined)
+  if (!vlan) return { nic: name, vlan: 'untagged', bridge: above, interface: undefined }
+  const usual = name === `${vlan.base}.${vlan.id}`
+  return { nic: vlan.base, vlan: vlan.id, bridge: above, interface: usual ? undefined : name }
+}
+
+function selectedNodes(
+  selector: Readonly<Record<string, unknown>>,
+  nodes: readonly KubeObject[],
+): readonly string[] {
+  const host = selector['kubernetes.io/hostname']
+  if (typeof host === 'string') return [host]
+  return nodes
+    .filter(({ metadata }) =>
+      Object.entries(selector).every(([key, value]) => metadata.labels?.[key] === value),
+    )
+    .map(({ metadata }) => metadata.name)
+}
+
+function readInterface(
+  one: Readonly<Record<string, unknown>>,
+  nodes: readonly string[],
+): NodeInterface | undefined {
+  const name = textOf(one['name'])
+  if (name === undefined || one['state'] === 'absent') return undefined
+  const vlan = recordOf(one['vlan'])
+  const id = numberOf(vlan['id'])
+  const base = textOf(vlan['base-iface'])
+  const ports = listOf(recordOf(one['bridge'])['port']).flatMap(
+    (port) => textOf(recordOf(port)['name']) ?? [],
+  )
+  const addresses = ['ipv4', 'ipv6'].flatMap((family) =>
+    listOf(recordOf(one[family])['address']).flatMap((address) => textsOf(recordOf(address)['ip'])),
+  )
+  return {
+    name,
+    ...(id !== undefined && base !== undefined && { vlan: { id, base } }),
+    ...(ports.length > 0 && { ports }),
+    mtu: numberOf(one['mtu']),
+    addresses: new Map(addresses.length > 0 ? nodes.map((node) => [node, addresses]) : []),
+  }
+}
+
+/** Each node has a policy of its own; what they say of one interface belongs together. */
+function merged(before: NodeInterface | undefined, next: NodeInterface): NodeInterface {
+  if (!before) return next
+  const addresses = new Map(before.addresses)
+  for (const [node, all] of next.addresses) {
+    addresses.set(node, [...new Set([...(addresses.get(node) ?? []), ...all])])
+  }
+  return { ...before, ...next, mtu: next.mtu ?? before.mtu, addresses }
+}
