@@ -25,7 +25,8 @@ export interface Listening {
 export async function listenOn(server: Server, place: Place, signal: AbortSignal): Promise<Listening> {
   const { what, host, port, graceMs = 5_000 } = place
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
+    // It stays: an error after the start, such as too many open files, must not end the program.
+    server.on('error', (cause: NodeJS.ErrnoException) => {
       const reason = cause.code === 'EADDRINUSE' ? 'address already in use' : reasonOf(cause)
       reject(failure(cannotListen, { what, host, port, reason }, { cause }))
     })
