@@ -5,7 +5,10 @@ import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testIo } from '../../test/io.ts'
 import { answerCore, answerJson, type PlayedServer, playServer } from '../../test/played-server.ts'
+import { createAuthority } from '../pki/authority.ts'
 import { type ClusterFlags, gatherSnapshot, openCluster, withClusterFlags } from './cluster.ts'
+import type { CommandEntry } from './command.ts'
+import { main } from './main.ts'
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap' }
 let folder: string
@@ -76,5 +79,72 @@ describe('the cluster of a command', () => {
     const { snapshot } = await gatherSnapshot({ from: folder }, [configMap], testIo())
     expect(snapshot.objects.map((one) => one.metadata.name)).toEqual(['dumped'])
     expect(server.seen).toHaveLength(0)
+  })
+})
+
+describe('a command that asks a cluster', () => {
+  const look: CommandEntry = {
+    name: 'look',
+    summary: 'lists something',
+    load: () =>
+      Promise.resolve({
+        define: (command, { io, act }) =>
+          void withClusterFlags(command).action((flags: ClusterFlags) =>
+            act(async () => {
+              const { client, close } = await openCluster(flags, io)
+              try {
+                io.stdout(`${(await client.list(configMap)).items.length}\n`)
+              } finally {
+                await close()
+              }
+              return 0
+            }),
+          ),
+      }),
+  }
+  const run = async (file: string, content?: object | string) => {
+    if (content !== undefined)
+      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+    const io = testIo({ env: { HOME: folder } })
+    const exitCode = await main(['look', '--kubeconfig', file], io, [look])
+    return { exitCode, out: io.out(), err: io.err() }
+  }
+  const config = (cluster: object, user: object = { token: 'hunter2' }) => ({
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user }],
+  })
+  const expired = async () => {
+    const past = { now: () => Date.parse('2020-01-01T00:00:00Z') }
+    const authority = await createAuthority({ commonName: 'ca', days: 36_500 }, past)
+    const leaf = await authority.issue({ commonName: 's', hosts: ['127.0.0.1'], uses: ['server'], days: 30 })
+    const old = await playServer(() => undefined, { cert: leaf.certificate, key: leaf.privateKey })
+    const ca = Buffer.from(authority.certificate).toString('base64')
+    return { old, cluster: { server: old.url, 'certificate-authority-data': ca } }
+  }
+
+  it('says in one finding what is wrong and what to do, shows no secret and no stack, and works when it is put right', async () => {
+    const file = path.join(folder, 'their-config')
+    const { old, cluster } = await expired()
+    const gone = await playServer(() => undefined)
+    await gone.close()
+    const cases: readonly (readonly [string, object | string | undefined])[] = [
+      ['SL1002', undefined],
+      ['SL1103', 'users: [{name: a, user: {token: hunter2: x}}]'],
+      ['SL1104', { ...config({ server: server.url }), 'current-context': 'd' }],
+      ['SL1106', config({ server: server.url }, { exec: { command: 'no-such-plugin' } })],
+      ['SL1102', config(cluster)],
+      ['SL1100', config({ server: gone.url })],
+    ]
+    for (const [code, content] of cases) {
+      const { exitCode, err } = await run(file, content)
+      expect(err.match(/error SL\d+/g)).toEqual([`error ${code}`])
+      expect(err).toMatch(/fix: \S/)
+      expect(err).not.toMatch(/hunter2|\n\s+at /)
+      expect(exitCode).toBe(2)
+    }
+    expect(await run(file, config({ server: server.url }))).toMatchObject({ exitCode: 0, out: '1\n' })
+    await old.close()
   })
 })

@@ -236,13 +236,15 @@ function collected() {
   }
 }
 
-async function listening(server: Server, sockets: { readonly destroy: () => void }) {
+async function listening(server: Server, sockets: ReturnType<typeof collected>) {
+  server.on('connection', sockets.add)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve))
       sockets.destroy()
-      await new Promise((resolve) => server.close(resolve))
+      await closed
     },
   }
 }
