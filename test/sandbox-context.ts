@@ -1,5 +1,6 @@
 /** The sandbox as tests and tools use it: the user's own cache, this process's environment, silent. */
 import { runProcess } from '../src/exec/process.ts'
+import { ownCrds } from '../src/sandbox/crds/own.ts'
 import type { Say } from '../src/sandbox/notes.ts'
 import { placesOf } from '../src/sandbox/places.ts'
 import type { SandboxContext } from '../src/sandbox/sandbox.ts'
@@ -13,6 +14,6 @@ export function sandboxContext(say: Say = () => undefined, env = process.env): S
     say,
     self: selfCommand(),
     now: Date.now,
-    ownCrds: [],
+    ownCrds,
   }
 }

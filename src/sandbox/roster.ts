@@ -82,6 +82,8 @@ function apiServer({ folder, programs, ports }: RosterInput): Task {
   return {
     name: 'kube-apiserver',
     file: required(programs, 'kube-apiserver'),
+    // A third of a start would be garbage collection; memory is the cheaper half here.
+    env: { GOGC: '400' },
     args: [
       `--etcd-servers=https://127.0.0.1:${ports.etcd}`,
       `--etcd-cafile=${pki('ca.crt')}`,

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promi
 import path from 'node:path'
 import { failure, reasonOf } from '../errors/failure.ts'
 import { badSandboxName, damagedState, unknownSandbox } from '../errors/sandbox.ts'
-import type { CrdSet } from './crds/sets.ts'
+import type { CrdSet } from './crds/names.ts'
 import { type SandboxFolder, sandboxFolder } from './folder.ts'
 import type { Places } from './places.ts'
 

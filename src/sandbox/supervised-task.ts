@@ -31,7 +31,7 @@ const LONGEST_RESTART_MS = 10_000
 const LARGEST_LOG = 20 * 1024 * 1024
 
 export function supervisedTask(task: Task, context: TaskContext): SupervisedTask {
-  const { probeEveryMs = 50, restartAfterMs = 300 } = context
+  const { probeEveryMs = 100, restartAfterMs = 300 } = context
   let state: TaskState = 'waiting'
   let running: Running | undefined
   let restarts = 0

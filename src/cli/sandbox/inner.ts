@@ -1,9 +1,6 @@
-/** Commands that the sandbox gives to itself: the processes behind a running one. Hidden from people. */
+/** Commands that the sandbox gives to itself: the processes behind a running one. Hidden from people.
+ * Each loads its own part alone: a supervisor must be there at once, and stays for long. */
 import type { Command } from 'commander'
-import { connect } from '../../kube/connect.ts'
-import { play } from '../../sandbox/actors/registry.ts'
-import { sandboxFolder } from '../../sandbox/folder.ts'
-import { supervise } from '../../sandbox/supervisor.ts'
 import type { CommandContext } from '../command.ts'
 
 export function defineSupervise(parent: Command, { act }: CommandContext): void {
@@ -12,6 +9,8 @@ export function defineSupervise(parent: Command, { act }: CommandContext): void 
     .argument('<folder>')
     .action((folder: string) =>
       act(async () => {
+        const { sandboxFolder } = await import('../../sandbox/folder.ts')
+        const { supervise } = await import('../../sandbox/supervisor.ts')
         await supervise(sandboxFolder(folder))
         return 0
       }),
@@ -25,6 +24,8 @@ export function defineAct(parent: Command, { io, act }: CommandContext): void {
     .argument('<names...>')
     .action((names: readonly string[], { kubeconfig }: { kubeconfig: string }) =>
       act(async () => {
+        const { connect } = await import('../../kube/connect.ts')
+        const { play } = await import('../../sandbox/actors/registry.ts')
         const connection = await connect({ kubeconfig, env: {} })
         const log = (entry: object): void => io.stderr(`${JSON.stringify(entry)}\n`)
         await play({ connection, names, signal: io.stop, log })

@@ -1,7 +1,6 @@
 /** `sandbox start`: from nothing, or from a stopped one, to a cluster that answers. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type CrdSet, crdSets } from '../../sandbox/crds/sets.ts'
-import { startSandbox } from '../../sandbox/sandbox.ts'
+import { type CrdSet, crdSets } from '../../sandbox/crds/names.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption } from '../output/format.ts'
@@ -34,6 +33,7 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: StartOptions) =>
       act(async () => {
+        const { startSandbox } = await import('../../sandbox/sandbox.ts')
         const { say, end } = narrator(io)
         try {
           const status = await startSandbox(options, sandboxContext(io, say))

@@ -1,11 +1,13 @@
 /** `sandbox stop|status|kubeconfig|reset`: what is done to a sandbox that exists. */
 import type { Command } from 'commander'
-import { allSandboxes, resetSandbox, sandboxStatus, stopSandbox } from '../../sandbox/sandbox.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
 import { printList, printStatus } from './print.ts'
+
+/** Loaded when it is used: the commands of a supervisor need none of it. */
+const sandboxes = () => import('../../sandbox/sandbox.ts')
 
 export function defineStop(parent: Command, { io, act }: CommandContext): void {
   withExamples(parent.command('stop').description('End every program; the data is kept'), [
@@ -14,6 +16,7 @@ export function defineStop(parent: Command, { io, act }: CommandContext): void {
     .option('--name <name>', 'which sandbox', DEFAULT_NAME)
     .action(({ name }: { name: string }) =>
       act(async () => {
+        const { stopSandbox } = await sandboxes()
         const ran = await stopSandbox(name, sandboxContext(io))
         io.stderr(
           ran ? `sandbox ${name} is stopped; its data is kept\n` : `sandbox ${name} was not running\n`,
@@ -32,6 +35,7 @@ export function defineStatus(parent: Command, { io, act }: CommandContext): void
     .addOption(outputOption(['table', 'json', 'yaml', 'name']))
     .action(({ name, output }: { name?: string; output: Format }) =>
       act(async () => {
+        const { allSandboxes, sandboxStatus } = await sandboxes()
         const context = sandboxContext(io)
         if (name === undefined) {
           io.stdout(await printList(await allSandboxes(context), output, io))
@@ -52,6 +56,7 @@ export function defineKubeconfig(parent: Command, { io, act }: CommandContext): 
     .option('--name <name>', 'which sandbox', DEFAULT_NAME)
     .action(({ name }: { name: string }) =>
       act(async () => {
+        const { sandboxStatus } = await sandboxes()
         io.stdout(`${(await sandboxStatus(name, sandboxContext(io))).kubeconfig}\n`)
         return 0
       }),
@@ -66,6 +71,7 @@ export function defineReset(parent: Command, { io, act }: CommandContext): void 
     .option('--name <name>', 'which sandbox', DEFAULT_NAME)
     .action(({ name }: { name: string }) =>
       act(async () => {
+        const { resetSandbox } = await sandboxes()
         await resetSandbox(name, sandboxContext(io))
         io.stderr(`sandbox ${name} is gone\n`)
         return 0

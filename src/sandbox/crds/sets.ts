@@ -11,9 +11,7 @@ import type { BuildContext } from '../build/ensure.ts'
 import { asDiskFull, inspect, publish } from '../build/store.ts'
 import { takeLock } from '../lock.ts'
 import { type CrdPins, type CrdText, fetchCrdTexts, readPins } from './modules.ts'
-
-export const crdSets = ['today', '2023', 'own', 'none'] as const
-export type CrdSet = (typeof crdSets)[number]
+import type { CrdSet } from './names.ts'
 
 /** A set of CRDs, and a key that changes whenever its content may. */
 export interface CrdCollection {

@@ -1,0 +1,4 @@
+/** The names of the CRD sets, as `--crds` takes them. */
+
+export const crdSets = ['today', '2023', 'own', 'none'] as const
+export type CrdSet = (typeof crdSets)[number]
