@@ -128,13 +128,14 @@ function programsFor(parts: readonly Part[]): readonly ProgramName[] {
 /** The same without hooks, for benches and tools. The caller stops it. */
 export async function startCluster(
   options: ClusterOptions = {},
+  takePlace: () => Promise<Lock> = takeClusterSlot,
 ): Promise<{ readonly cluster: Cluster; readonly stop: () => Promise<void> }> {
   const { crds = 'none', netns = true } = options
   const context = sandboxContext()
   const parts = partsOf(options)
   const programs = await ensurePrograms(programsFor(parts), context)
   const prepared = await ensurePrepared(await ensureCrds(crds, context.ownCrds, context), context)
-  const slot = await takeClusterSlot()
+  const slot = await takePlace()
   try {
     const folder = sandboxFolder(await mkdtemp(path.join(tmpdir(), 'stackloom-test-')))
     await copyPrepared(prepared, folder)

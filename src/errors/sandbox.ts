@@ -231,3 +231,16 @@ export const unknownActor = problem<{ name: string; known: readonly string[] }>(
   story: `Actors play, in the sandbox, the operators that cannot run there.`,
   example: { name: 'nmstat', known: ['nmstate', 'olm'] },
 })
+
+export const runsOtherwise = problem<{ name: string; setting: string; has: string; asked: string }>({
+  code: 'SL1220',
+  severity: 'error',
+  title: 'A sandbox runs in another way than asked for',
+  message: ({ name, setting, has, asked }) =>
+    `sandbox ${name} is running with ${setting} ${has}, and ${asked} was asked for`,
+  remedy: ({ name }) =>
+    `stop it first (\`stackloom sandbox stop --name ${name}\`, its data is kept), then start it again`,
+  story: `Its network, its port and its actors are decided when a sandbox starts. A start without these options leaves a
+running sandbox as it is.`,
+  example: { name: 'default', setting: '--actors', has: 'none', asked: 'nmstate,olm' },
+})

@@ -7,7 +7,7 @@ import path from 'node:path'
 import type { KubeObject } from '../api/object.ts'
 import { failure, reasonOf } from '../errors/failure.ts'
 import type { Finding } from '../errors/finding.ts'
-import { otherSettings, supervisorSilent } from '../errors/sandbox.ts'
+import { otherSettings, runsOtherwise, supervisorSilent } from '../errors/sandbox.ts'
 import { programOf, runProcess } from '../exec/process.ts'
 import { ensurePrograms } from './build/ensure.ts'
 import { asDiskFull } from './build/store.ts'
@@ -17,8 +17,9 @@ import { ensureCrds } from './crds/sets.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import { takeLock } from './lock.ts'
 import type { SupervisorStatus, Task, TaskStatus } from './mission.ts'
+import { ensureNodes } from './nodes.ts'
 import { copyPrepared, ensurePrepared, type PrepareContext } from './prepare.ts'
-import { raise, removeFolder } from './raise.ts'
+import { connected, raise, removeFolder } from './raise.ts'
 import { programsOf } from './roster.ts'
 import {
   folderOf,
@@ -41,6 +42,8 @@ export interface StartRequest {
   readonly netns?: boolean | undefined
   readonly port?: number | undefined
   readonly actors?: readonly string[] | undefined
+  /** Node objects that are to exist, by name. */
+  readonly nodes?: readonly string[] | undefined
 }
 
 export interface SandboxStatus {
@@ -72,8 +75,11 @@ export async function startSandbox(request: StartRequest, context: SandboxContex
   try {
     const before = await readSettings(folder)
     refuseOtherSet(request, before)
-    if (before && (await askIfRunning(folder))) return await sandboxStatus(request.name, context)
-    await startStopped(request, before, folder, context)
+    await refuseUnknownActors(request)
+    if (before && (await askIfRunning(folder))) refuseOtherWay(request, before)
+    else await startStopped(request, before, folder, context)
+    const { nodes } = request
+    if (nodes) await connected(folder, context, ({ client }) => ensureNodes(client, nodes))
     return await sandboxStatus(request.name, context)
   } finally {
     await lock.release()
@@ -83,6 +89,25 @@ export async function startSandbox(request: StartRequest, context: SandboxContex
 function refuseOtherSet({ name, crds: asked }: StartRequest, before: Settings | undefined): void {
   if (!before || !asked || asked === before.crds) return
   throw failure(otherSettings, { name, setting: '--crds', has: before.crds, asked })
+}
+
+/** What decides how the programs run cannot change while they do. */
+function refuseOtherWay({ name, netns, actors, port }: StartRequest, before: Settings): void {
+  const asked: readonly (readonly [setting: string, has: string, asked: string | undefined])[] = [
+    ['--netns', String(before.netns), netns === undefined ? undefined : String(netns)],
+    ['--actors', before.actors.join(',') || 'none', actors?.join(',')],
+    ['--port', String(before.port), port === undefined ? undefined : String(port)],
+  ]
+  for (const [setting, has, wanted] of asked) {
+    if (wanted !== undefined && wanted !== has)
+      throw failure(runsOtherwise, { name, setting, has, asked: wanted })
+  }
+}
+
+async function refuseUnknownActors({ actors = [] }: StartRequest): Promise<void> {
+  if (actors.length === 0) return
+  const { castOf } = await import('./actors/registry.ts')
+  castOf(actors)
 }
 
 async function startStopped(

@@ -14,13 +14,17 @@ interface StartOptions {
   readonly netns?: boolean
   readonly port?: number
   readonly actors?: readonly string[]
+  readonly nodes?: readonly string[]
   readonly output: Format
 }
 
 export function defineStart(parent: Command, { io, act }: CommandContext): void {
   withExamples(
     parent.command('start').description('Build what is missing, start the programs, wait until ready'),
-    ['stackloom sandbox start', 'stackloom sandbox start --name two --netns --actors nmstate,olm'],
+    [
+      'stackloom sandbox start',
+      'stackloom sandbox start --name two --netns --actors nmstate,olm --nodes worker-0,worker-1,worker-2',
+    ],
   )
     .option('--name <name>', 'which sandbox', DEFAULT_NAME)
     .addOption(
@@ -30,6 +34,7 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     .option('--no-netns', 'in the network of this machine')
     .option('--port <port>', 'the port of the API server on loopback (any free one, then kept)', portNumber)
     .option('--actors <names>', 'who plays operators that cannot run here: nmstate,olm', names)
+    .option('--nodes <names>', 'Node objects that are to exist, as workers: worker-0,worker-1', names)
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: StartOptions) =>
       act(async () => {

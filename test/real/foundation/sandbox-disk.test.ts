@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
 import { Failure } from '../../../src/errors/failure.ts'
 import { runProcess, succeeded } from '../../../src/exec/process.ts'
@@ -20,6 +20,12 @@ const mount = async (...options: string[]): Promise<void> => {
 }
 const enlarge = () => mount('-o', 'remount,size=1g')
 
+let place: Awaited<ReturnType<typeof takeClusterSlot>>
+beforeAll(async () => {
+  place = await takeClusterSlot()
+}, 600_000)
+afterAll(() => place.release())
+
 beforeEach(async (context) => {
   requireRoot(context)
   disk = await mkdtemp(path.join(tmpdir(), 'stackloom-disk-'))
@@ -32,7 +38,6 @@ afterEach(async () => {
 
 describe('a full disk', { timeout: 120_000 }, () => {
   it('ends a start with one finding, and the next start repairs itself', async () => {
-    const slot = await takeClusterSlot()
     const io = () => testIo({ env: { ...process.env, XDG_STATE_HOME: disk } })
     const start = ['sandbox', 'start', '--name', 'small', '--crds', 'none', '--no-netns']
     try {
@@ -43,7 +48,6 @@ describe('a full disk', { timeout: 120_000 }, () => {
       expect(await main(start, io())).toBe(0)
     } finally {
       await main(['sandbox', 'reset', '--name', 'small'], io())
-      await slot.release()
     }
   })
 

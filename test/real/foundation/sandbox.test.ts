@@ -19,7 +19,7 @@ import { sandboxContext } from '../../sandbox-context.ts'
 /** Sandboxes in a state folder of their own, so that no person's sandbox is touched. */
 let state: string
 let kubectl: string
-let slot: Awaited<ReturnType<typeof takeClusterSlot>>
+let places: readonly Awaited<ReturnType<typeof takeClusterSlot>>[] = []
 let noNamespace: string | undefined
 
 const stackloom = async (...argv: string[]) => {
@@ -38,12 +38,13 @@ beforeAll(async () => {
   state = await mkdtemp(path.join(tmpdir(), 'stackloom-state-'))
   noNamespace = await namespaceRefusal(runProcess)
   kubectl = (await ensurePrograms(['kubectl'], sandboxContext())).kubectl
-  slot = await takeClusterSlot()
-}, 600_000)
+  // Two at once, and both before the clock of a test runs.
+  places = [await takeClusterSlot(), await takeClusterSlot()]
+}, 1_200_000)
 afterAll(async () => {
   for (const name of ['one', 'two']) await stackloom('reset', '--name', name)
   await rm(state, { recursive: true })
-  await slot.release()
+  for (const place of places) await place.release()
 })
 
 describe('a sandbox', { timeout: 120_000 }, () => {
@@ -74,10 +75,17 @@ describe('a sandbox', { timeout: 120_000 }, () => {
       exitCode: 2,
       err: expect.stringContaining('SL1214'),
     })
+    expect(await stackloom('start', '--name', 'one', '--actors', 'nmstate')).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('SL1220'),
+    })
+    expect(await stackloom('start', '--name', 'one', '--actors', 'nmstat')).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('SL1219'),
+    })
   })
 
   it('runs beside another one without a namespace, which says what it leaves out and what is open', async () => {
-    const second = await takeClusterSlot()
     // Whoever holds MetalLB's port, this test or another program of this machine: it is taken.
     const holder = createServer()
       .on('error', () => undefined)
@@ -117,7 +125,6 @@ describe('a sandbox', { timeout: 120_000 }, () => {
     } finally {
       await stackloom('stop', '--name', 'two')
       holder.close()
-      await second.release()
     }
     expect(await processesWith(path.join(state, 'stackloom/sandboxes/two'))).toEqual([])
   })
@@ -171,10 +178,9 @@ it('the cluster of a test ends with the test process, even by kill -9, and takes
   const tsx = createRequire(import.meta.url).resolve('tsx')
   const script = `
     import { startCluster } from ${JSON.stringify(path.resolve('test/cluster.ts'))}
-    const { cluster } = await startCluster()
+    const { cluster } = await startCluster({}, async () => ({ release: async () => {} }))
     console.log(cluster.kubeconfig)
     setInterval(() => {}, 1000)`
-  await slot.release()
   const parent = spawn(process.execPath, ['--import', `file://${tsx}`, '--input-type=module', '-e', script])
   const [said] = (await once(parent.stdout, 'data')) as [Buffer]
   const folder = path.dirname(said.toString().trim())
@@ -191,5 +197,4 @@ it('the cluster of a test ends with the test process, even by kill -9, and takes
       { timeout: 10_000 },
     )
     .toBe('gone')
-  slot = await takeClusterSlot()
 }, 120_000)
