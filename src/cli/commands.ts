@@ -48,6 +48,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./status/command.ts'),
   },
   {
+    name: 'down',
+    summary: 'Take a cloud, or everything, out of the cluster; prove that nothing is left',
+    load: () => import('./down/command.ts'),
+  },
+  {
     name: 'stages',
     summary: 'The steps of a deployment, what each waits for, what it replaces',
     load: () => import('./stages/command.ts'),

@@ -9,18 +9,26 @@ import { groupKindOf } from '../api/snapshot.ts'
 import { unreadableInventory } from '../errors/deploy.ts'
 import { failure } from '../errors/failure.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
+import { forget } from '../plan/lock.ts'
+import { readLock, writeLock } from '../plan/lock-file.ts'
 import { FIELD_MANAGER } from './changes.ts'
 
 export const SYSTEM_NAMESPACE = 'stackloom-system'
 const SHARED = 'shared'
 const LABEL = 'stackloom.dev/inventory'
 
+/** An object that we have applied, or are about to. */
+export interface ListedObject extends ObjectRef {
+  /** It was there before us, made by somebody else: it is not ours to delete. */
+  readonly adopted?: true
+}
+
 export interface Inventory {
   /** Absent for what the clouds share. */
   readonly cloud?: string
   readonly site: string
   readonly namespace?: string
-  readonly objects: readonly ObjectRef[]
+  readonly objects: readonly ListedObject[]
   /** The lock's decisions as they were applied, as text. */
   readonly lock?: string
 }
@@ -65,7 +73,7 @@ export function parseInventory(configMap: KubeObject): Inventory {
       site: data['site'] ?? '',
       ...(cloud !== undefined && cloud !== SHARED && { cloud: cloud.replace(/^cloud-/, '') }),
       ...(data['namespace'] !== undefined && { namespace: data['namespace'] }),
-      objects: JSON.parse(data['objects'] ?? '[]') as readonly ObjectRef[],
+      objects: JSON.parse(data['objects'] ?? '[]') as readonly ListedObject[],
       ...(data['lock'] !== undefined && { lock: data['lock'] }),
     }
   } catch (thrown) {
@@ -97,12 +105,14 @@ export function inventoryObject({ site, cloud, namespace, objects, lock }: Inven
 
 /** Adds to what is listed, never removes: whatever was applied once stays listed until it is gone. */
 export function withObjects(before: Inventory | undefined, wanted: Inventory): Inventory {
-  const all = new Map([...(before?.objects ?? []), ...wanted.objects].map((ref) => [refId(ref), ref]))
-  return { ...wanted, objects: [...all.values()] }
+  const known = new Map((before?.objects ?? []).map((ref) => [refId(ref), ref]))
+  // Whether something was there before us is only seen the first time.
+  const all = new Map(wanted.objects.map((ref) => [refId(ref), known.get(refId(ref)) ?? ref]))
+  return { ...wanted, objects: [...new Map([...known, ...all]).values()] }
 }
 
 /** What is listed but no longer wanted. */
-export function leftBehind(before: Inventory, wanted: readonly KubeObject[]): readonly ObjectRef[] {
+export function leftBehind(before: Inventory, wanted: readonly KubeObject[]): readonly ListedObject[] {
   const ids = new Set(wanted.map((object) => refId(refOf(object))))
   return before.objects.filter((ref) => !ids.has(refId(ref)))
 }
@@ -136,4 +146,18 @@ function systemNamespace(): KubeObject {
 export async function ensureSystemNamespace(client: KubeClient): Promise<void> {
   const there = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: SYSTEM_NAMESPACE })
   if (!there) await client.apply(systemNamespace(), { fieldManager: FIELD_MANAGER })
+}
+
+export async function removeSystemNamespace(client: KubeClient): Promise<void> {
+  await client.delete({ apiVersion: 'v1', kind: 'Namespace', name: SYSTEM_NAMESPACE })
+}
+
+/** Takes clouds that are gone out of the lock on record: what they held may be given again. */
+export async function forgetInRecord(client: KubeClient, clouds: readonly string[]): Promise<void> {
+  const shared = await readInventory(client)
+  if (shared?.lock === undefined) return
+  const { lock } = readLock(shared.lock, 'the lock on record')
+  if (!lock) return
+  const kept = clouds.reduce((before, cloud) => forget(before, cloud), lock)
+  await writeInventory(client, { ...shared, lock: writeLock(kept) })
 }

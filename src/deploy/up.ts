@@ -3,9 +3,11 @@
  * command resumes after any end.
  */
 
+import { groupKindOf } from '../api/snapshot.ts'
 import { Failure } from '../errors/failure.ts'
-import type { KubeClient } from '../kube/client.ts'
+import type { KubeClient, ObjectRef } from '../kube/client.ts'
 import type { RenderedDocument } from '../render/documents.ts'
+import { MANAGED_BY } from '../render/labels.ts'
 import { type Clock, systemClock } from '../run/clock.ts'
 import { type RunReport, runStages } from '../run/engine.ts'
 import type { EventSink } from '../run/events.ts'
@@ -23,7 +25,7 @@ import { type Lookout, openLookout } from './lookout.ts'
 import { type Patience, standardPatience } from './patience.ts'
 import { siteStages } from './site-stages.ts'
 import type { DiscoverHosts } from './works/data-plane.ts'
-import type { DeploySite, World } from './world.ts'
+import { type DeploySite, kindsOf, type World } from './world.ts'
 
 export interface UpSettings {
   readonly client: KubeClient
@@ -62,7 +64,7 @@ export async function up(settings: UpSettings): Promise<RunReport> {
     }
     const selected = select(siteStages({ world, discoverHosts: settings.discoverHosts }), selection)
     if (selected.findings.length > 0) throw new Failure(selected.findings)
-    await recordSite(client, site, settings.lock)
+    await recordSite(client, site, lookout, settings)
     return await runStages({ run, what, stages: selected.stages, sink, clock, stop, parallel })
   } finally {
     if (!settings.lookout) await lookout.close()
@@ -77,15 +79,31 @@ export function narrowedTo(site: DeploySite, clouds: readonly string[]): DeployS
 }
 
 /** Before the first apply: nothing of ours may exist that is not listed. */
-async function recordSite(client: KubeClient, site: DeploySite, lock: string | undefined): Promise<void> {
+async function recordSite(
+  client: KubeClient,
+  site: DeploySite,
+  lookout: Lookout,
+  { lock, stop, clock = systemClock }: UpSettings,
+): Promise<void> {
   await ensureSystemNamespace(client)
+  await lookout.follow(kindsOf(site.documents.map(({ object }) => object)), {
+    emit: () => undefined,
+    stop,
+    clock,
+  })
   const clouds = new Set(site.documents.map(({ cloud }) => cloud))
   for (const cloud of new Set([undefined, ...clouds])) {
-    await writeInventory(
-      client,
-      withObjects(await readInventory(client, cloud), wantedInventory(site, cloud, lock)),
+    const wanted = wantedInventory(site, cloud, lock)
+    const objects = wanted.objects.map((ref) =>
+      isSomebodys(ref, lookout) ? { ...ref, adopted: true as const } : ref,
     )
+    await writeInventory(client, withObjects(await readInventory(client, cloud), { ...wanted, objects }))
   }
+}
+
+function isSomebodys(ref: ObjectRef, lookout: Lookout): boolean {
+  const live = lookout.index().get(groupKindOf(ref), ref.name, ref.namespace)
+  return live !== undefined && live.metadata.labels?.[MANAGED_BY] !== 'stackloom'
 }
 
 /** What is to be applied for one cloud, or for all of them. Secrets are listed by name: they go with their namespace. */

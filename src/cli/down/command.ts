@@ -1,0 +1,114 @@
+/** `stackloom down`: takes a cloud, or everything, out of the cluster, and proves that nothing is left. */
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import type { Command } from 'commander'
+import { wrongUse } from '../../errors/common.ts'
+import { needsName } from '../../errors/deploy.ts'
+import { type ExitCode, failure } from '../../errors/failure.ts'
+import type { Connection } from '../../kube/connect.ts'
+import type { RunReport } from '../../run/engine.ts'
+import { askName } from '../ask.ts'
+import { type ClusterFlags, openCluster, withClusterFlags } from '../cluster.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import { collect } from '../deploying.ts'
+import type { Io } from '../io.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { choosePrinter, type EventFormat, eventsOption } from '../output/run/printer.ts'
+import { formatSummary } from '../output/run/summary.ts'
+
+interface Options extends ClusterFlags {
+  readonly cloud?: readonly string[]
+  readonly all?: boolean
+  readonly file: string
+  readonly yes?: boolean
+  readonly deleteData?: boolean
+  readonly events: EventFormat
+  readonly output: Format
+}
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  withExamples(withClusterFlags(command), [
+    'stackloom down --cloud rhoso2',
+    'stackloom down --cloud rhoso2 --delete-data --yes',
+    'stackloom down --all                       # the clouds, then what they shared',
+  ])
+    .option('--cloud <name>', 'this cloud; may be repeated', collect)
+    .option('--all', 'every cloud, node networking, and the operators that we installed')
+    .option('-f, --file <file>', 'the site file whose lock is freed of what is gone', 'site.yaml')
+    .option('-y, --yes', 'do not ask for the name')
+    .option('--delete-data', "delete the clouds' volumes, too")
+    .addOption(eventsOption())
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((options: Options) => act(() => takeDown(options, io)))
+}
+
+async function takeDown(options: Options, io: Io): Promise<ExitCode> {
+  const { cloud = [], all } = options
+  if (all === cloud.length > 0) {
+    const reason = all ? '--all and --cloud exclude each other' : 'name a cloud with --cloud, or say --all'
+    throw failure(wrongUse, { reason, command: 'stackloom down' })
+  }
+  const connection = await openCluster(options, io)
+  try {
+    await confirm(options, io)
+    const report = await run(connection, options, io)
+    const look = { columns: io.columns, colour: io.colour.stdout }
+    io.stdout(
+      options.output === 'table' ? formatSummary(report, look) : await serialise(report, options.output),
+    )
+    if (report.outcome === 'done') await freeLock(options, io)
+    return { done: 0, failed: 1, stopped: 130 }[report.outcome] as ExitCode
+  } finally {
+    await connection.close()
+  }
+}
+
+async function confirm({ cloud = [], all, yes }: Options, io: Io): Promise<void> {
+  if (yes) return
+  for (const name of all ? ['all'] : cloud) {
+    const question = all ? 'Type "all" to take every cloud down' : `Type the name of the cloud to take down`
+    if (!(await askName(question, name, io))) throw failure(needsName, { name }, { exitCode: 1 })
+  }
+}
+
+async function run({ client }: Connection, options: Options, io: Io): Promise<RunReport> {
+  const { down } = await import('../../deploy/down/down.ts')
+  const { underLease, runIdentity } = await import('../../deploy/up-lease.ts')
+  const { ensureSystemNamespace, removeSystemNamespace, forgetInRecord } = await import(
+    '../../deploy/inventory.ts'
+  )
+  const { all, cloud = [], deleteData = false } = options
+  await ensureSystemNamespace(client)
+  const identity = runIdentity()
+  const onDoubt = (holder: string): void =>
+    io.stderr(`waiting to see whether the run of ${holder} still lives\n`)
+  const report = await underLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
+    const printer = choosePrinter(options.events, io)
+    try {
+      const done = await down({
+        client,
+        clouds: all ? 'all' : cloud,
+        run: identity,
+        sink: printer.sink,
+        stop: AbortSignal.any([io.stop, lost]),
+        deleteData,
+      })
+      if (done.outcome === 'done' && !all) await forgetInRecord(client, cloud)
+      return done
+    } finally {
+      printer.close()
+    }
+  })
+  // The lease lives there, so it goes after everything else.
+  if (all && report.outcome === 'done') await removeSystemNamespace(client)
+  return report
+}
+
+/** A cloud that left the site file and is gone from the cluster holds nothing any more. */
+async function freeLock({ cloud = [], file }: Options, io: Io): Promise<void> {
+  if (cloud.length === 0 || file === '-' || !existsSync(path.resolve(io.cwd, file))) return
+  const { planFromFiles, saveLock } = await import('../planning.ts')
+  const { before } = await planFromFiles({ file }, io)
+  const leaving = cloud.filter((name) => before.clouds[name]?.leaving)
+  if (leaving.length > 0) await saveLock(await planFromFiles({ file, forget: leaving }, io), io)
+}

@@ -1,0 +1,53 @@
+/** The proof that nothing of ours is left: the server is asked anew, kind by kind, by our labels. */
+import { groupKindOf } from '../../api/snapshot.ts'
+import { somethingLeft } from '../../errors/deploy.ts'
+import { Failure } from '../../errors/failure.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { isApiError } from '../../kube/api-error.ts'
+import { CLOUD, MANAGED_BY } from '../../render/labels.ts'
+import type { StageContext } from '../../run/stage.ts'
+import { nameOf } from '../../verify/readiness/read.ts'
+import type { Inventory } from '../inventory.ts'
+import { patiently } from '../patience.ts'
+import type { DownWorld } from './world.ts'
+
+/** Throws what is left; gives the number of kinds that were asked about. */
+export async function proveGone(
+  inventory: Inventory,
+  world: DownWorld,
+  context: StageContext,
+): Promise<number> {
+  const { cloud, objects, namespace } = inventory
+  const adopted = new Set(
+    objects.filter((ref) => ref.adopted).map((ref) => `${groupKindOf(ref)} ${ref.name}`),
+  )
+  const kinds = [...new Map(objects.map((ref) => [groupKindOf(ref), ref])).values()]
+  const selector = `${MANAGED_BY}=stackloom,${cloud === undefined ? `!${CLOUD}` : `${CLOUD}=${cloud}`}`
+  const keepsData = await hasNamespace(namespace, world)
+  const left: Finding[] = []
+  for (const { apiVersion, kind } of kinds) {
+    if (keepsData && (kind === 'Namespace' || kind === 'Secret' || kind === 'ConfigMap')) continue
+    const list = () => world.client.list({ apiVersion, kind }, { labelSelector: selector })
+    const { items } = await patiently(list, context, world.patience).catch((thrown: unknown) => {
+      if (isApiError(thrown, 'not-served')) return { items: [] }
+      throw thrown
+    })
+    for (const item of items) {
+      const object = { ...item, apiVersion, kind }
+      const ours = !adopted.has(`${groupKindOf(object)} ${object.metadata.name}`)
+      if (ours) left.push(finding(somethingLeft, { object: nameOf(object) }))
+    }
+  }
+  if (left.length > 0) throw new Failure(left, 1)
+  return kinds.length
+}
+
+/** The namespace of a cloud whose volumes stay is still there, and was said to be. */
+async function hasNamespace(
+  namespace: string | undefined,
+  { client, deleteData }: DownWorld,
+): Promise<boolean> {
+  if (namespace === undefined || deleteData) return false
+  const found = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: namespace })
+  return found !== undefined && found.metadata.deletionTimestamp === undefined
+}

@@ -1,0 +1,178 @@
+/**
+ * Taking down what the clouds share, after the last cloud: node networking, then the operators that we installed
+ * and nobody else uses.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { groupKindOf } from '../../api/snapshot.ts'
+import { stillUsed } from '../../errors/deploy.ts'
+import { finding } from '../../errors/finding.ts'
+import { MANAGED_BY } from '../../render/labels.ts'
+import type { After, Stage, StageContext } from '../../run/stage.ts'
+import { textAt } from '../../verify/readiness/read.ts'
+import { deleteInventory, type Inventory, type ListedObject } from '../inventory.ts'
+import type { FollowedKind } from '../lookout.ts'
+import { removePolicies } from '../node-policies.ts'
+import { NODE_NETWORKING } from '../stage-table.ts'
+import { deleteAll, liveOf, waitGone } from './delete.ts'
+import { proveGone } from './proof.ts'
+import type { DownWorld } from './world.ts'
+
+interface OperatorDown {
+  readonly name: string
+  readonly title: string
+  /** Objects in these namespaces, or of these kinds, are this operator's. */
+  readonly namespaces: readonly string[]
+  readonly kinds: readonly string[]
+  /** An object of this kind that is not ours means that somebody else uses the operator. */
+  readonly usedBy: FollowedKind
+  readonly after: readonly After[]
+}
+
+const kind = (apiVersion: string, name: string): FollowedKind => ({ apiVersion, kind: name, slim: true })
+
+const operators: readonly OperatorDown[] = [
+  {
+    name: 'openstack',
+    title: 'the OpenStack operator',
+    namespaces: ['openstack-operators'],
+    kinds: ['operator.openstack.org/OpenStack'],
+    usedBy: kind('core.openstack.org/v1beta1', 'OpenStackControlPlane'),
+    after: [],
+  },
+  {
+    name: 'cert-manager',
+    title: 'cert-manager',
+    namespaces: ['cert-manager-operator', 'cert-manager'],
+    kinds: [],
+    usedBy: kind('cert-manager.io/v1', 'Certificate'),
+    after: [{ id: 'openstack', why: 'its webhooks have certificates from there' }],
+  },
+  {
+    name: 'metallb',
+    title: 'MetalLB',
+    namespaces: ['metallb-system'],
+    kinds: ['metallb.io/MetalLB', 'metallb.io/BGPPeer', 'metallb.io/BFDProfile'],
+    usedBy: kind('metallb.io/v1beta1', 'IPAddressPool'),
+    after: [],
+  },
+  {
+    name: 'nmstate',
+    title: 'nmstate',
+    namespaces: ['openshift-nmstate'],
+    kinds: ['nmstate.io/NMState'],
+    usedBy: kind('nmstate.io/v1', 'NodeNetworkConfigurationPolicy'),
+    after: [{ id: 'nncp', why: 'its handlers remove the interfaces' }],
+  },
+]
+
+export function sharedDownStages(
+  world: DownWorld,
+  inventory: Inventory,
+  clouds: readonly string[],
+): readonly Stage[] {
+  const afterClouds = clouds.map((cloud) => ({ id: `${cloud}/proof`, why: 'the clouds go first' }))
+  const policies = inventory.objects.filter(isPolicy)
+  const nodeNetworking: Stage = {
+    id: 'nncp',
+    name: 'nncp',
+    after: afterClouds,
+    locks: [NODE_NETWORKING],
+    work: (context) => removePolicies(policies, world.client, context, world.lookout),
+  }
+  const stages = operators.map(
+    (operator): Stage => ({
+      id: operator.name,
+      name: operator.name,
+      after: [...afterClouds, ...operator.after],
+      locks: [],
+      work: (context) => uninstall(operator, inventory, world, context),
+    }),
+  )
+  const proof: Stage = {
+    id: 'proof',
+    name: 'proof',
+    after: [nodeNetworking, ...stages].map(({ id }) => ({ id, why: 'everything must be gone' })),
+    locks: [],
+    work: async (context) => {
+      const kept = new Set(
+        operators.filter((one) => isUsed(one, world)).flatMap((one) => refsOf(one, inventory)),
+      )
+      const objects = inventory.objects.filter((ref) => !kept.has(ref))
+      const seen = await proveGone({ ...inventory, objects }, world, context)
+      await deleteInventory(world.client)
+      context.emit({ kind: 'progress', message: `nothing is left among ${seen} kinds` })
+    },
+  }
+  return [nodeNetworking, ...stages, proof]
+}
+
+const isPolicy = (ref: ListedObject): boolean =>
+  groupKindOf(ref) === 'nmstate.io/NodeNetworkConfigurationPolicy'
+
+function refsOf({ namespaces, kinds }: OperatorDown, { objects }: Inventory): readonly ListedObject[] {
+  return objects.filter(
+    (ref) =>
+      kinds.includes(groupKindOf(ref)) ||
+      namespaces.includes(ref.kind === 'Namespace' ? ref.name : (ref.namespace ?? '')),
+  )
+}
+
+async function uninstall(
+  operator: OperatorDown,
+  inventory: Inventory,
+  world: DownWorld,
+  context: StageContext,
+): Promise<void> {
+  const refs = refsOf(operator, inventory)
+  await world.lookout.follow([operator.usedBy, ...refs], context)
+  if (isUsed(operator, world)) {
+    context.emit({ kind: 'finding', finding: finding(stillUsed, { operator: operator.title }) })
+    return
+  }
+  const of = (...names: readonly string[]): readonly ListedObject[] =>
+    refs.filter((ref) => names.includes(ref.kind))
+  const olm = ['Subscription', 'OperatorGroup', 'CatalogSource', 'Namespace']
+  await deleteAll(
+    refs.filter((ref) => !olm.includes(ref.kind)),
+    world,
+    context,
+  )
+  const versions = of('Subscription').flatMap((ref) => versionOf(ref, world))
+  await deleteAll(of('Subscription'), world, context)
+  // OLM made the version for our Subscription, and leaves it when the Subscription goes.
+  for (const version of versions) {
+    if (await world.client.delete(version))
+      context.emit({ kind: 'applied', change: 'deleted', object: version })
+  }
+  if (versions.length > 0) {
+    await world.lookout.follow(versions, context)
+    await waitGone(versions, world, context)
+  }
+  await deleteAll(of('OperatorGroup', 'CatalogSource'), world, context)
+  await deleteAll(of('Namespace'), world, context)
+}
+
+function versionOf(ref: ListedObject, world: DownWorld): readonly ListedObject[] {
+  const live = liveOf(ref, world)
+  const name = live && isOurs(live) ? textAt(live, 'status', 'installedCSV') : undefined
+  if (name === undefined || ref.namespace === undefined) return []
+  return [
+    {
+      apiVersion: 'operators.coreos.com/v1alpha1',
+      kind: 'ClusterServiceVersion',
+      namespace: ref.namespace,
+      name,
+    },
+  ]
+}
+
+function isOurs({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[MANAGED_BY] === 'stackloom'
+}
+
+function isUsed({ usedBy }: OperatorDown, { lookout }: DownWorld): boolean {
+  return lookout
+    .index()
+    .all(groupKindOf(usedBy))
+    .some((one) => !isOurs(one))
+}
