@@ -4,41 +4,23 @@
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
-import { load } from 'js-yaml'
 import { fieldsOf } from '../src/plan/crd-fields.ts'
 import { readSlotTable } from '../src/plan/slot-table.ts'
-import { moduleFolder } from './crd-modules.ts'
+import { ensureCrds } from '../src/sandbox/crds/sets.ts'
+import { sandboxContext } from '../test/sandbox-context.ts'
 
-const sets = [
-  {
-    set: 'today',
-    module: 'github.com/openstack-k8s-operators/openstack-operator/apis',
-    folder: 'bases',
-    output: 'src/plan/crds/today.ts',
-  },
-  {
-    set: '2023',
-    module: 'github.com/openstack-k8s-operators/openstack-operator',
-    folder: 'config/crd/bases',
-    output: 'src/plan/crds/of-2023.ts',
-  },
-]
+const outputs = { today: 'src/plan/crds/today.ts', '2023': 'src/plan/crds/of-2023.ts' } as const
+const CONTROL_PLANES = 'openstackcontrolplanes.core.openstack.org'
 
-/** The text of each generated file, by its path. */
-export function generatedCrds(): ReadonlyMap<string, string> {
-  return new Map(
-    sets.map(({ set, module, folder, output }) => {
-      const file = path.join(
-        moduleFolder(module, set),
-        folder,
-        'core.openstack.org_openstackcontrolplanes.yaml',
-      )
-      const read = readSlotTable(load(readFileSync(file, 'utf8')), file)
-      if (read.kind === 'refused') throw new Error(read.findings.map((one) => one.message).join('\n'))
-      return [output, moduleText(set, read.table, fieldsOf(read.schema))]
-    }),
-  )
+/** The text of the generated file of one set of CRDs, and where it belongs. */
+export async function generatedCrd(
+  set: keyof typeof outputs,
+): Promise<{ readonly file: string; readonly text: string }> {
+  const { crds } = await ensureCrds(set, [], sandboxContext())
+  const crd = crds.find((one) => one.metadata.name === CONTROL_PLANES)
+  const read = readSlotTable(crd, CONTROL_PLANES)
+  if (read.kind === 'refused') throw new Error(read.findings.map((one) => one.message).join('\n'))
+  return { file: outputs[set], text: moduleText(set, read.table, fieldsOf(read.schema)) }
 }
 
 function moduleText(set: string, table: unknown, fields: unknown): string {
@@ -71,9 +53,9 @@ export function crdFields(): CrdFields {
 }
 
 if (import.meta.url === `file://${process.argv[1]}`) {
-  for (const [file, text] of generatedCrds()) {
-    const same = existsSync(file) && readFileSync(file, 'utf8') === text
-    if (same) continue
+  for (const set of ['today', '2023'] as const) {
+    const { file, text } = await generatedCrd(set)
+    if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
     if (process.argv.includes('--check')) {
       console.error(`${file} is not what the pinned CRD says`)
       process.exitCode = 1

@@ -23,6 +23,11 @@ const kubernetes = (name: string): ProgramPin => ({
   ldflags: KUBERNETES_VERSION,
 })
 
+const cniPlugin = (name: string): ProgramPin => ({
+  pin: 'cni-plugins',
+  package: `github.com/containernetworking/plugins/plugins/${name}`,
+})
+
 export const programs = {
   etcd: { pin: 'etcd', package: 'go.etcd.io/etcd/server/v3', asset: 'etcd' },
   'kube-apiserver': { ...kubernetes('kube-apiserver'), asset: 'kube-apiserver' },
@@ -30,6 +35,10 @@ export const programs = {
   kubectl: kubernetes('kubectl'),
   'metallb-controller': { pin: 'metallb', package: 'go.universe.tf/metallb/controller' },
   'metallb-speaker': { pin: 'metallb', package: 'go.universe.tf/metallb/speaker' },
+  'cni-bridge': cniPlugin('main/bridge'),
+  'cni-macvlan': cniPlugin('main/macvlan'),
+  'cni-static': cniPlugin('ipam/static'),
+  whereabouts: { pin: 'whereabouts', package: 'github.com/k8snetworkplumbingwg/whereabouts/cmd' },
 } as const satisfies Readonly<Record<string, ProgramPin>>
 
 export type ProgramName = keyof typeof programs

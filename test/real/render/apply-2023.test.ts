@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest'
+import { useCluster } from '../../cluster.ts'
+import { planExample } from '../../examples.ts'
+import { applyAll } from './accepted.ts'
+
+describe('what is rendered in the form of 2023', () => {
+  const cluster = useCluster({ crds: '2023' })
+
+  it.each(['networking-2023', 'small'])(
+    'is taken by an API server with the CRDs of that time: %s',
+    async (name) => {
+      const { applied, problems } = await applyAll(planExample(name, '2023'), cluster)
+      expect(problems).toEqual([])
+      expect(applied).toBeGreaterThan(20)
+    },
+  )
+})

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { generatedCrd } from '../../../tools/generate-crds.ts'
+import { useCluster } from '../../cluster.ts'
+import { eraOfExample, exampleSites, planExample } from '../../examples.ts'
+import { applyAll } from './accepted.ts'
+
+describe('what is rendered for the example sites', () => {
+  const cluster = useCluster({ crds: 'today' })
+  const names = exampleSites.filter((name) => eraOfExample(name) === 'today')
+
+  it('covers what the examples are for', () => {
+    expect(names).toEqual(['ceph', 'every-service', 'five-clouds-bgp', 'shared-vlan', 'small', 'two-clouds'])
+  })
+
+  it.each(names)('is taken by the API server whole and without a warning: %s', async (name) => {
+    const { applied, problems } = await applyAll(planExample(name), cluster)
+    expect(problems).toEqual([])
+    expect(applied).toBeGreaterThan(30)
+  })
+
+  it('keeps the labels that others have set on a namespace', async () => {
+    const namespace = { apiVersion: 'v1', kind: 'Namespace' }
+    const labelled = {
+      ...namespace,
+      metadata: { name: 'openstack', labels: { 'team.example.com/owner': 'infra' } },
+    }
+    await cluster.client.apply(labelled, { fieldManager: 'somebody-else' })
+    await applyAll(planExample('small'), cluster)
+    const live = await cluster.client.get({ ...namespace, name: 'openstack' })
+    expect(live?.metadata.labels).toMatchObject({
+      'team.example.com/owner': 'infra',
+      'pod-security.kubernetes.io/enforce': 'privileged',
+    })
+  })
+})
+
+describe('what is known of the pinned CRDs', () => {
+  it.each(['today', '2023'] as const)('is what they say: %s', async (set) => {
+    const { file, text } = await generatedCrd(set)
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+})
