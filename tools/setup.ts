@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { type DebianPackage, debianPackages } from './debian-packages.ts'
+import { setUpNmstatectl } from './nmstatectl.ts'
 import { setUpSandbox } from './sandbox-setup.ts'
 
 function missing(packages: readonly DebianPackage[]): readonly DebianPackage[] {
@@ -33,7 +34,8 @@ async function main(): Promise<void> {
   const absent = wanted.length > 0 ? missing(wanted) : []
   for (const { name, why } of absent) console.log(`setup: without ${name}: ${why}`)
   const sandbox = await setUpSandbox()
-  if (absent.length === 0 && sandbox) console.log('setup: complete')
+  const nmstate = setUpNmstatectl()
+  if (absent.length === 0 && sandbox && nmstate) console.log('setup: complete')
 }
 
 await main()

@@ -164,7 +164,8 @@ function metallbWebhooks({ programs, ports, insideKubeconfig, webhookTmp }: Rost
       // The certificate is ours; there is no Secret and no pod to rotate it in.
       '--disable-cert-rotation',
     ],
-    env: { TMPDIR: webhookTmp },
+    // As MetalLB's own operator runs it: only with FRR does it announce IPv6 by BGP.
+    env: { TMPDIR: webhookTmp, METALLB_BGP_TYPE: 'frr' },
     probe: { kind: 'tcp', port: METALLB_WEBHOOK_PORT },
     after: ['kube-apiserver'],
     readyMs: READY_MS,

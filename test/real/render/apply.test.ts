@@ -13,11 +13,15 @@ describe('what is rendered for the example sites', () => {
     expect(names).toEqual(['ceph', 'every-service', 'five-clouds-bgp', 'shared-vlan', 'small', 'two-clouds'])
   })
 
-  it.each(names)('is taken by the API server whole and without a warning: %s', async (name) => {
-    const { applied, problems } = await applyAll(planExample(name), cluster)
-    expect(problems).toEqual([])
-    expect(applied).toBeGreaterThan(30)
-  })
+  it.each(names)(
+    'is taken by the API server whole and without a warning: %s',
+    async (name) => {
+      const { applied, problems } = await applyAll(planExample(name), cluster)
+      expect(problems).toEqual([])
+      expect(applied).toBeGreaterThan(30)
+    },
+    90_000,
+  )
 
   it('keeps the labels that others have set on a namespace', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace' }
