@@ -16,7 +16,13 @@ export interface InitOptions {
   readonly storageClass?: string
 }
 
-const STANDARD = { name: 'lab', nodes: 'worker-0=enp6s0', clouds: 'rhoso1=openstack', families: '4' }
+const STANDARD = {
+  name: 'lab',
+  nodes: 'worker-0=enp6s0,worker-1=enp6s0,worker-2=enp6s0',
+  clouds: 'rhoso1=openstack',
+  families: '4',
+  dns: '192.168.122.1',
+}
 
 /** Options are answers already given; the rest is asked, or is the usual when there is nobody to ask. */
 export async function gatherAnswers(
@@ -44,6 +50,7 @@ export async function gatherAnswers(
     'shared-vlan',
   ])
   const families = await text(options.families, 'IP versions (4, 6 or 4,6)', STANDARD.families)
+  const dns = await text(options.dns?.join(','), 'DNS servers that the clouds ask', STANDARD.dns)
   return {
     name,
     platform,
@@ -51,7 +58,7 @@ export async function gatherAnswers(
     clouds: words(clouds).map(cloudOf),
     isolation,
     families: words(families).map(familyOf),
-    dns: (options.dns ?? []).flatMap(words).map(serverOf),
+    dns: words(dns).map(serverOf),
     storageClass: options.storageClass,
   }
 }

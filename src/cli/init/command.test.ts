@@ -23,6 +23,13 @@ describe('stackloom init', () => {
     expect(io.err()).toContain('stackloom plan')
   })
 
+  it('writes a file that plans without findings', async () => {
+    expect(await main(['init'], testIo({ cwd }))).toBe(0)
+    const io = testIo({ cwd })
+    expect(await main(['plan', '-o', 'json'], io)).toBe(0)
+    expect(JSON.parse(io.out())).toMatchObject({ findings: [] })
+  })
+
   it('takes every answer as an option', async () => {
     const io = testIo({ cwd })
     const answers = [
@@ -106,6 +113,6 @@ describe('stackloom init', () => {
       choose: (message, choices) => (asked.push(message), Promise.resolve(choices[0] as never)),
     }
     await gatherAnswers({ name: 'x', cloud: ['a'], platform: 'openshift' }, questions)
-    expect(asked).toHaveLength(3)
+    expect(asked).toHaveLength(4)
   })
 })
