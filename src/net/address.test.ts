@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Address4, Address6 } from 'ip-address'
 import { describe, expect, it } from 'vitest'
 import { count } from '../../test/counts.ts'
-import { address, compareAddresses, formatAddress, parseAddress, plus } from './address.ts'
+import { address, compareAddresses, formatAddress, neighbourReader, parseAddress, plus } from './address.ts'
 import { whyNotAddress } from './address-text.ts'
 
 const runs = { numRuns: count({ test: 2000, soak: 100_000 }) }
@@ -120,6 +120,36 @@ describe('what is not an address', () => {
       fc.property(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), (text) => {
         const none = whyNotAddress(text) === 'it is an address'
         expect(none).toBe(parseAddress(text) !== undefined)
+      }),
+      runs,
+    )
+  })
+})
+
+describe('reading neighbours', () => {
+  it('gives what reading each alone gives', () => {
+    const piece = fc.constantFrom(
+      'fd00::1',
+      'fd00::2',
+      'fd00::ffff',
+      'fd00::',
+      'fd00:',
+      'fd00::g',
+      'fd00::1.2.3.4',
+      '10.0.0.1',
+    )
+    const odd = fc.constantFrom(
+      '::ffff:1',
+      '::fffe:1',
+      '::ffff:10.0.0.1',
+      '1:2:3:4:5:6:7:8',
+      '1:2:3:4:5:6:7:9',
+      '1:2:3:4:5:6:7:8:9',
+    )
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, odd, fc.ipV6()), { maxLength: 12 }), (texts) => {
+        const read = neighbourReader()
+        expect(texts.map((text) => read(text))).toEqual(texts.map((text) => parseAddress(text)))
       }),
       runs,
     )

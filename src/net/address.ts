@@ -40,6 +40,28 @@ export function parseAddress(text: string, options: ReadOptions = {}): Address |
   return { family: 6, value }
 }
 
+/**
+ * Reads many addresses that lie side by side: what IPv6 neighbours have in common is read once.
+ * Answers exactly as `parseAddress` does.
+ */
+export function neighbourReader(): (text: string) => Address | undefined {
+  let common = ''
+  let base = 0n
+  return (text) => {
+    const cut = text.lastIndexOf(':') + 1
+    if (cut > 0 && cut === common.length && text.startsWith(common)) {
+      const low = text.slice(cut)
+      if (/^[0-9a-f]{1,4}$/.test(low)) return { family: 6, value: base + BigInt(Number.parseInt(low, 16)) }
+    }
+    const read = parseAddress(text)
+    if (read?.family === 6 && /^[0-9a-f]{1,4}$/.test(text.slice(cut))) {
+      common = text.slice(0, cut)
+      base = read.value - BigInt(Number.parseInt(text.slice(cut), 16))
+    }
+    return read
+  }
+}
+
 /** For addresses that the program itself wrote: text that is no address is a defect, not a user's mistake. */
 export function address(text: string): Address {
   const read = parseAddress(text, { mapped: true })
@@ -72,7 +94,8 @@ export function plus({ family, value }: Address, steps: bigint | number): Addres
   return moved < 0n || moved > LAST[family] ? undefined : { family, value: moved }
 }
 
-function formatIpv4(value: number): string {
+/** The dotted quad of a 32-bit value. */
+export function formatIpv4(value: number): string {
   return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`
 }
 

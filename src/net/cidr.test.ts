@@ -4,12 +4,15 @@ import { describe, expect, it } from 'vitest'
 import { count } from '../../test/counts.ts'
 import { address, formatAddress } from './address.ts'
 import {
+  type Cidr,
   cidr,
   cidrAround,
   cidrContains,
   cidrsOverlap,
   firstFreeSubnet,
   formatCidr,
+  formatRun,
+  formatterFor,
   lastOf,
   nthSubnet,
   parseCidr,
@@ -60,6 +63,38 @@ describe('a network', () => {
           make(formatAddress({ family: b.family, value: b.base })).isInSubnet(oracleA),
         )
       }),
+      runs,
+    )
+  })
+
+  it('writes its addresses as everybody else does, only faster', () => {
+    const near = fc.oneof(fc.bigInt(0n, 0x2ffffn), fc.bigInt(0n, (1n << 64n) - 1n))
+    fc.assert(
+      fc.property(anyCidr, near, (network, offset) => {
+        const value = network.base + (offset % sizeOf(network))
+        const text = formatAddress({ family: network.family, value })
+        expect(formatterFor(network)(value)).toBe(text)
+        const rest = lastOf(network) - value + 1n
+        const count = rest < 3n ? Number(rest) : 3
+        const run = [0n, 1n, 2n]
+          .slice(0, count)
+          .map((step) => formatAddress({ family: network.family, value: value + step }))
+        expect(formatRun(network, value, count)).toEqual(run)
+      }),
+      runs,
+    )
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(0n, 1n), { minLength: 4, maxLength: 4 }),
+        fc.bigInt(0n, 0xfffffn),
+        (groups, offset) => {
+          const high = groups.reduce<bigint>((sum, one) => (sum << 16n) | one, 0n)
+          const network: Cidr = { family: 6, base: high << 64n, prefix: 64 }
+          const value = network.base + offset
+          expect(formatterFor(network)(value)).toBe(formatAddress({ family: 6, value }))
+          expect(formatRun(network, value, 1)).toEqual([formatAddress({ family: 6, value })])
+        },
+      ),
       runs,
     )
   })

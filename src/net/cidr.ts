@@ -3,7 +3,15 @@
  *
  * Pure. A `Cidr` has no host bits set; text that has some is refused with the network that was probably meant.
  */
-import { type Address, bitsOf, type Family, formatValue, parseAddress, type ReadOptions } from './address.ts'
+import {
+  type Address,
+  bitsOf,
+  type Family,
+  formatIpv4,
+  formatValue,
+  parseAddress,
+  type ReadOptions,
+} from './address.ts'
 import { whyNotAddress } from './address-text.ts'
 import type { Range } from './range.ts'
 
@@ -66,6 +74,41 @@ function parseLength(text: string, bits: number): number | undefined {
 
 export function formatCidr({ family, base, prefix }: Cidr): string {
   return `${formatValue(family, base)}/${prefix}`
+}
+
+/**
+ * What all addresses of a network have in common in their text, if the rest is one group: with 64 bits and more for
+ * hosts the last gap is the longest one, and the last group stands alone after it.
+ */
+function commonText({ family, base, prefix }: Cidr): string | undefined {
+  return family === 4 || prefix > 64 || base >> 112n === 0n ? undefined : formatValue(family, base)
+}
+
+/** Writes addresses of one network, thousands of them. Those elsewhere come out right too, only slower. */
+export function formatterFor(network: Cidr): (value: bigint) => string {
+  const { family, base } = network
+  const common = commonText(network)
+  if (common === undefined) return (value) => formatValue(family, value)
+  return (value) => {
+    const offset = value - base
+    return offset > 0n && offset < 0x10000n ? common + offset.toString(16) : formatValue(family, value)
+  }
+}
+
+/** The texts of a run of addresses of a network, without making a value of each. */
+export function formatRun(network: Cidr, first: bigint, count: number): readonly string[] {
+  const texts: string[] = []
+  const common = commonText(network)
+  const offset = first - network.base
+  if (network.family === 4) {
+    for (let step = 0, start = Number(first); step < count; step += 1) texts.push(formatIpv4(start + step))
+  } else if (common !== undefined && offset > 0n && offset + BigInt(count) <= 0x10000n) {
+    for (let step = 0, low = Number(offset); step < count; step += 1)
+      texts.push(common + (low + step).toString(16))
+  } else {
+    for (let step = 0; step < count; step += 1) texts.push(formatValue(network.family, first + BigInt(step)))
+  }
+  return texts
 }
 
 /** The network of this length that an address lies in. */

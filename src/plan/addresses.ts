@@ -2,9 +2,10 @@
  * Single addresses out of spans: who gets which.
  *
  * Pure. Pins first, then what the lock says, then the lowest free; what somebody held who left is given to nobody.
+ * Hot: two hundred thousand hosts go through here, so nothing is kept that only a mistake would need.
  */
 import type { Address, Family } from '../net/address.ts'
-import { type Allocator, createAllocator } from '../net/allocator.ts'
+import { createAllocator } from '../net/allocator.ts'
 import type { Range } from '../net/range.ts'
 
 export interface AddressAsk {
@@ -15,9 +16,8 @@ export interface AddressAsk {
   /** Who wants one, in this order. */
   readonly names: readonly string[]
   readonly pins: ReadonlyMap<string, bigint>
+  /** What the lock says; names that nobody asks for left, and still hold what they had. */
   readonly locked: ReadonlyMap<string, bigint>
-  /** Held by those who left. */
-  readonly held: readonly bigint[]
   /** Whether a locked address that lies outside the spans may be kept. */
   readonly keeps: (value: bigint) => boolean
 }
@@ -29,7 +29,8 @@ export interface Clash {
 }
 
 export interface AddressGrants {
-  readonly given: ReadonlyMap<string, bigint>
+  /** In the order of the names; undefined where nothing is left. */
+  readonly given: readonly (bigint | undefined)[]
   readonly missing: readonly string[]
   /** Pinned to what another one has. */
   readonly clashes: readonly Clash[]
@@ -41,59 +42,98 @@ export interface AddressGrants {
 
 export function assignAddresses(ask: AddressAsk): AddressGrants {
   const { family, names, pins, locked } = ask
-  const allocators = ask.spans.map((span) => createAllocator(span, ask.excluded))
-  const holders = new Map<bigint, string>()
-  const given = new Map<string, bigint>()
+  const room = openRoom(ask.spans, ask.excluded)
+  const given = names.map((): bigint | undefined => undefined)
   const clashes: Clash[] = []
   const heldTwice: Clash[] = []
-  const missing: string[] = []
+  const holderOf = (value: bigint): string => {
+    const at = given.indexOf(value)
+    if (at >= 0) return names[at] ?? ''
+    const gone = [...locked].find(([, held]) => held === value)
+    return `${gone?.[0] ?? 'somebody'} (leaving)`
+  }
+  const clash = (name: string, value: bigint): Clash => ({
+    name,
+    holder: holderOf(value),
+    address: { family, value },
+  })
 
-  const take = (value: bigint, name: string): void => {
-    holders.set(value, name)
-    for (const one of allocators) if (one.take(value)) return
+  if (locked.size > 0) {
+    const asking = new Set(names)
+    for (const [name, value] of locked) if (!asking.has(name)) room.take(value)
   }
-  for (const value of ask.held) take(value, '')
-  for (const name of names) {
-    const value = pins.get(name)
-    if (value === undefined) continue
-    const holder = holders.get(value)
-    if (holder) clashes.push({ name, holder, address: { family, value } })
-    else take(value, name)
-    given.set(name, value)
+  if (pins.size > 0) {
+    names.forEach((name, at) => {
+      const value = pins.get(name)
+      if (value === undefined) return
+      if (!room.take(value)) clashes.push(clash(name, value))
+      given[at] = value
+    })
   }
-  for (const name of names) {
-    const value = locked.get(name)
-    if (value === undefined || given.has(name)) continue
-    const holder = holders.get(value)
-    if (holder && !pins.has(holder)) {
-      heldTwice.push({ name, holder, address: { family, value } })
-      given.set(name, value)
-    }
-    if (holder !== undefined) continue
-    if (!allocators.some((one) => one.isFree(value)) && !ask.keeps(value)) continue
-    take(value, name)
-    given.set(name, value)
+  if (locked.size > 0) {
+    names.forEach((name, at) => {
+      const value = locked.get(name)
+      if (value === undefined || given[at] !== undefined) return
+      if (!room.holds(value) && !ask.keeps(value)) return
+      if (room.take(value)) given[at] = value
+      else if (isHeldTwice(value, given, names, pins)) {
+        heldTwice.push(clash(name, value))
+        given[at] = value
+      }
+    })
   }
-  const next = (): bigint | undefined => nextOf(allocators, holders)
-  for (const name of names) {
-    if (given.has(name)) continue
-    const value = next()
-    if (value === undefined) missing.push(name)
-    else given.set(name, value)
+  const missing: string[] = []
+  for (let at = 0; at < names.length; at += 1) {
+    given[at] ??= room.next()
+    if (given[at] === undefined) missing.push(names[at] ?? '')
   }
-  return { given, missing, clashes, heldTwice, free: next }
+  return { given, missing, clashes, heldTwice, free: room.next }
 }
 
-/** Spans may overlap each other; that is a finding elsewhere, and still nobody gets an address twice. */
-function nextOf(allocators: readonly Allocator[], holders: Map<bigint, string>): bigint | undefined {
-  for (const one of allocators) {
-    for (let value = one.next(); value !== undefined; value = one.next()) {
-      if (holders.has(value)) continue
-      holders.set(value, '')
+/** Taken by somebody who has it from the lock too, not by a pin or by nature. */
+function isHeldTwice(
+  value: bigint,
+  given: readonly (bigint | undefined)[],
+  names: readonly string[],
+  pins: ReadonlyMap<string, bigint>,
+): boolean {
+  const at = given.indexOf(value)
+  return at >= 0 && !pins.has(names[at] ?? '')
+}
+
+interface Room {
+  /** False when somebody has it, or nobody may have it. */
+  readonly take: (value: bigint) => boolean
+  readonly next: () => bigint | undefined
+  /** Whether a span covers it. */
+  readonly holds: (value: bigint) => boolean
+}
+
+function openRoom(spans: readonly Range[], excluded: readonly Range[]): Room {
+  const allocators = spans.map((span) => createAllocator(span, excluded))
+  const [only] = allocators
+  const outside = new Set<bigint>()
+  const holds = (value: bigint): boolean => spans.some(({ first, last }) => first <= value && value <= last)
+  const take = (value: bigint): boolean => {
+    if (!holds(value)) {
+      if (outside.has(value)) return false
+      outside.add(value)
+      return true
+    }
+    // Spans may overlap each other; that is a finding elsewhere, and still nobody gets an address twice.
+    const taken = allocators.map((one) => one.take(value))
+    return taken.includes(true)
+  }
+  const next = (): bigint | undefined => {
+    for (const one of allocators) {
+      const value = one.next()
+      if (value === undefined) continue
+      for (const other of allocators) if (other !== one) other.take(value)
       return value
     }
+    return undefined
   }
-  return undefined
+  return { take, holds, next: allocators.length === 1 && only ? only.next : next }
 }
 
 /** How many addresses there are to give. */

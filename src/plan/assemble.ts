@@ -8,20 +8,11 @@ import { formatAddress, formatValue } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
 import { type Range, rangeContains, single } from '../net/range.ts'
 import { reverseZones } from '../net/reverse-dns.ts'
-import type { Cloud, Site } from '../site/site.ts'
-import type { DraftNetwork, DraftSubnet, Holding } from './draft.ts'
+import type { Site } from '../site/site.ts'
+import type { DraftEndpoint, DraftNetwork, DraftSubnet } from './draft.ts'
 import type { Draft } from './draft-site.ts'
 import { groupBy } from './group.ts'
-import type {
-  AddressRange,
-  NamedAddress,
-  Plan,
-  PlannedBgp,
-  PlannedHostAddress,
-  PlannedNetwork,
-  PlannedSubnet,
-  Route,
-} from './plan.ts'
+import type { AddressRange, Plan, PlannedBgp, PlannedNetwork, PlannedSubnet, Route } from './plan.ts'
 import type { SlotTable } from './slots.ts'
 import { roles } from './wishes.ts'
 
@@ -48,7 +39,6 @@ function plannedNetwork(draft: DraftNetwork): readonly PlannedNetwork[] {
   const { wish, placement, subnets } = draft
   if (!placement) return []
   const { cloud, network } = wish
-  const dnsDomain = network.settings.dnsDomain ?? `${network.name}.${cloudDomain(cloud)}`
   const hasVips = subnets.some(({ spans }) => (spans.vips ?? []).length > 0)
   const pool = hasVips ? `${cloud.namespace}-${network.name}` : undefined
   return [
@@ -60,57 +50,25 @@ function plannedNetwork(draft: DraftNetwork): readonly PlannedNetwork[] {
       ...(placement.bridge !== undefined && { bridge: placement.bridge }),
       mtu: placement.mtu,
       attach: network.settings.attach ?? 'macvlan',
-      dnsDomain,
+      dnsDomain: draft.dnsDomain,
       ...(pool !== undefined && { pool, sharingKey: pool }),
       subnets: subnets.map((subnet) => plannedSubnet(subnet, draft.endpoints)),
-      vips: draft.vips.map(({ name, text, shared }) => ({ slot: name, address: text, shared })),
-      nodes: draft.nodes.map(namedAddress),
-      hosts: plannedHosts(draft, dnsDomain),
-      endpoints: draft.endpoints.map(namedAddress),
+      vips: draft.vips,
+      nodes: draft.nodes,
+      hosts: draft.hosts,
+      endpoints: draft.endpoints.map(({ name, address }) => ({ name, address })),
       routes: wish.routes.flatMap((route) => placedRoute(route, subnets)),
       podRoutes: wish.podRoutes.flatMap((route) => placedRoute(route, subnets)),
     },
   ]
 }
 
-/** Zones of their own: two clouds with equal names for their hosts never answer for each other. */
-function cloudDomain(cloud: Cloud): string {
-  return cloud.file.dns?.domain ?? `${cloud.name}.example.com`
-}
-
-function namedAddress({ name, text }: Holding): NamedAddress {
-  return { name, address: text }
-}
-
-function plannedHosts({ wish, hosts }: DraftNetwork, dnsDomain: string): readonly PlannedHostAddress[] {
-  const planned: PlannedHostAddress[] = []
-  let known = ''
-  let names: readonly string[] = []
-  for (const { name, text } of hosts) {
-    // Dual stack: two addresses, one name.
-    if (name !== known) {
-      known = name
-      names = hostNames(name, dnsDomain, wish.network.name === 'ctlplane')
-    }
-    planned.push({ name, address: text, names })
-  }
-  return planned
-}
-
-/** `compute-0.internalapi.example.com`; a host that brings its domain is known by it on ctlplane too. */
-function hostNames(host: string, dnsDomain: string, isControl: boolean): readonly string[] {
-  const dot = host.indexOf('.')
-  const short = dot < 0 ? host : host.slice(0, dot)
-  const own = `${short}.${dnsDomain}`
-  return dot >= 0 && isControl && host !== own ? [own, host] : [own]
-}
-
-function plannedSubnet(subnet: DraftSubnet, endpoints: readonly Holding[]): PlannedSubnet {
+function plannedSubnet(subnet: DraftSubnet, endpoints: readonly DraftEndpoint[]): PlannedSubnet {
   const { name, cidr, gateway, vlan, dnsDomain, spans, routes } = subnet
   const inSpans = Object.values(spans).flat()
   // An endpoint inside a span is a gap in it: no allocator may give it to anybody else.
-  const gaps = endpoints.filter(({ address }) => inSpans.some((span) => rangeContains(span, address)))
-  const reserved = [...subnet.reserved, ...gaps.map(({ address }) => single(address))]
+  const gaps = endpoints.filter(({ value }) => inSpans.some((span) => rangeContains(span, value)))
+  const reserved = [...subnet.reserved, ...gaps.map(({ value }) => single(value))]
   return {
     name,
     family: cidr.family,

@@ -5,7 +5,6 @@
  */
 import type { AllocatorRole } from '../site/site.ts'
 import {
-  type Held,
   type HolderKind,
   holderKinds,
   type Lock,
@@ -167,17 +166,29 @@ function holderChanges(kind: HolderKind, before: LockedNetwork, after: LockedNet
   const { what, moved, fresh } = words[kind]
   const [held, now] = [before[kind] ?? {}, after[kind] ?? {}]
   // Who left and came back got the same again: that is no change worth a word.
-  const old: Held = { ...before.left?.[kind], ...held }
+  const left = before.left?.[kind] ?? {}
   const changes: Bare[] = []
-  for (const name in { ...old, ...now }) {
-    const [from, to] = [old[name], now[name]]
-    const texts = [from?.join(', '), to?.join(', ')] as const
-    if (to === undefined && held[name] === undefined) continue
-    const moves = from !== undefined && to !== undefined && replaces(from, to)
-    const risk = from === undefined ? fresh : to === undefined ? 'safe' : moved
-    changes.push(...differs(`${what} ${name}`, texts, risk, moves))
+  for (const name in held) {
+    const [from, to] = [held[name] ?? [], now[name]]
+    if (to === undefined)
+      changes.push({ what: `${what} ${name}`, from: from.join(', '), risk: 'safe', moves: false })
+    else if (!sameTexts(from, to)) changes.push(holderChange(`${what} ${name}`, from, to, moved))
+  }
+  for (const name in now) {
+    if (held[name]) continue
+    const [from, to] = [left[name], now[name] ?? []]
+    if (!from) changes.push({ what: `${what} ${name}`, to: to.join(', '), risk: fresh, moves: false })
+    else if (!sameTexts(from, to)) changes.push(holderChange(`${what} ${name}`, from, to, moved))
   }
   return changes
+}
+
+function holderChange(what: string, from: readonly string[], to: readonly string[], risk: Risk): Bare {
+  return { what, from: from.join(', '), to: to.join(', '), risk, moves: replaces(from, to) }
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, at) => text === b[at])
 }
 
 /** A family that comes or goes moves nobody. */

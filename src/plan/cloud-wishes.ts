@@ -12,34 +12,52 @@ export interface HostWish {
   readonly name: string
   /** Undefined: every network that has a hosts span. */
   readonly networks: ReadonlySet<string> | undefined
-  /** Pinned addresses, by network. */
-  readonly pins: ReadonlyMap<string, readonly Address[]>
   readonly path: Path
+}
+
+/** A host, and where it is pinned to on one network. */
+export interface HostPin {
+  readonly name: string
+  readonly addresses: readonly Address[]
 }
 
 export interface CloudWish {
   readonly cloud: Cloud
   readonly hosts: readonly HostWish[]
+  /** Everybody's name, when everybody is on every network: the usual case. */
+  readonly everybody: readonly string[] | undefined
+  /** Pinned addresses of hosts, by network. */
+  readonly pins: ReadonlyMap<string, readonly HostPin[]>
   /** Pinned addresses, by slot. */
   readonly vips: ReadonlyMap<string, readonly Address[]>
   readonly uses: readonly SlotUse[]
 }
 
 export function readCloudWish(cloud: Cloud, uses: readonly SlotUse[], reader: Reader): CloudWish {
-  const networks = new Set(cloud.networks.map(({ name }) => name))
   const hosts = (cloud.file.hosts ?? []).map((host, index): HostWish => {
-    const path = [...cloud.path, 'hosts', index]
-    const owner = `${cloud.name} host ${host.name}`
-    const pins = Object.entries(host.addresses ?? {}).flatMap(([network, text]) => {
-      const at = [...path, 'addresses', network]
-      if (!networks.has(network)) return []
-      return [[network, reader.addresses(text, { owner, what: `address on ${network}`, path: at })] as const]
-    })
-    return { name: host.name, networks: host.networks && new Set(host.networks), pins: new Map(pins), path }
+    const networks = host.networks && new Set(host.networks)
+    return { name: host.name, networks, path: [...cloud.path, 'hosts', index] }
   })
   const vips = Object.entries(cloud.file.vips ?? {}).map(([slot, text]) => {
     const path = [...cloud.path, 'vips', slot]
     return [slot, reader.addresses(text, { owner: cloud.name, what: `VIP of ${slot}`, path })] as const
   })
-  return { cloud, hosts, vips: new Map(vips), uses }
+  const alike = hosts.every((host) => host.networks === undefined)
+  const everybody = alike ? hosts.map(({ name }) => name) : undefined
+  return { cloud, hosts, everybody, pins: readHostPins(cloud, reader), vips: new Map(vips), uses }
+}
+
+function readHostPins(cloud: Cloud, reader: Reader): ReadonlyMap<string, readonly HostPin[]> {
+  const known = new Set(cloud.networks.map(({ name }) => name))
+  const pins = new Map<string, HostPin[]>()
+  for (const [index, host] of (cloud.file.hosts ?? []).entries()) {
+    for (const [network, text] of Object.entries(host.addresses ?? {})) {
+      if (!known.has(network)) continue
+      const path = [...cloud.path, 'hosts', index, 'addresses', network]
+      const owner = `${cloud.name} host ${host.name}`
+      const addresses = reader.addresses(text, { owner, what: `address on ${network}`, path })
+      pins.set(network, [...(pins.get(network) ?? []), { name: host.name, addresses }])
+    }
+  }
+  return pins
 }

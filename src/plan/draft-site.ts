@@ -8,6 +8,7 @@ import { parseAddress } from '../net/address.ts'
 import type { Range } from '../net/range.ts'
 import type { Site } from '../site/site.ts'
 import type { CloudWish } from './cloud-wishes.ts'
+import { dnsDomainOf } from './dns-names.ts'
 import type { DraftNetwork } from './draft.ts'
 import { draftSubnets, readLockedSubnet } from './draft-subnets.ts'
 import { assignHolders } from './holders.ts'
@@ -62,6 +63,7 @@ export function draftSite(input: DraftInput): Draft {
       wish,
       cloud,
       placement,
+      dnsDomain: dnsDomainOf(wish.cloud, wish.network),
       subnets: subnets.get(wish.owner) ?? [],
       locked: lockedOf(wish),
       pins: !frozen.has(wish.owner),
@@ -70,9 +72,10 @@ export function draftSite(input: DraftInput): Draft {
     const holders = assignHolders({ ...shared, sharedNodes })
     const vips = assignVips({ ...shared, endpoints: holders.endpoints })
     found.push(...holders.findings, ...vips.findings)
-    const { nodes, hosts, endpoints } = holders
-    const { vip } = vips
-    return [{ wish, placement, subnets: shared.subnets, vip, vips: vips.vips, nodes, hosts, endpoints }]
+    const { findings: _, ...held } = holders
+    const { vip, vips: slots } = vips
+    const { dnsDomain } = shared
+    return [{ wish, placement, dnsDomain, subnets: shared.subnets, vip, vips: slots, ...held }]
   })
   return { networks, segments: placed.segments, offerSubnet: offer, findings: found }
 }

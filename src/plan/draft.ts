@@ -6,6 +6,7 @@ import type { Address } from '../net/address.ts'
 import type { Range } from '../net/range.ts'
 import type { AllocatorRole } from '../site/site.ts'
 import type { Placement } from './placement.ts'
+import type { NamedAddress, PlannedHostAddress, PlannedVip } from './plan.ts'
 import type { NetworkWish, SubnetWish } from './wishes.ts'
 
 export interface DraftSubnet extends Omit<SubnetWish, 'spans'> {
@@ -14,25 +15,28 @@ export interface DraftSubnet extends Omit<SubnetWish, 'spans'> {
   readonly pinned: boolean
 }
 
-/** An address and who holds it; `text` is what plan and lock both print. */
-export interface Holding {
+/** Somebody with an address outside his own span: the span does not speak for him in the ledger. */
+export interface Stray {
+  readonly role: 'node' | 'host'
   readonly name: string
   readonly address: Address
-  readonly text: string
 }
 
-export interface DraftVip extends Holding {
-  readonly shared: boolean
+/** A single address that a pod has for good. */
+export interface DraftEndpoint extends NamedAddress {
+  readonly value: Address
 }
 
 export interface DraftNetwork {
   readonly wish: NetworkWish
   readonly placement: Placement | undefined
+  readonly dnsDomain: string
   readonly subnets: readonly DraftSubnet[]
   /** The shared address of each group of slots. */
   readonly vip: Readonly<Record<string, readonly string[]>>
-  readonly vips: readonly DraftVip[]
-  readonly nodes: readonly Holding[]
-  readonly hosts: readonly Holding[]
-  readonly endpoints: readonly Holding[]
+  readonly vips: readonly PlannedVip[]
+  readonly nodes: readonly NamedAddress[]
+  readonly hosts: readonly PlannedHostAddress[]
+  readonly endpoints: readonly DraftEndpoint[]
+  readonly strays: readonly Stray[]
 }

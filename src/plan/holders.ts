@@ -8,15 +8,18 @@ import { type Finding, finding } from '../errors/finding.ts'
 import { addressTwice, otherFamily, spanOutside } from '../errors/ledger.ts'
 import { lockTwoOwners } from '../errors/lock.ts'
 import { type Address, type Family, formatAddress, formatValue } from '../net/address.ts'
-import { cidrContains, formatCidr, lastOf } from '../net/cidr.ts'
+import { cidrContains, formatCidr, formatRun, formatterFor, lastOf } from '../net/cidr.ts'
 import { formatRange, type Range, single } from '../net/range.ts'
+import { gaps, rangeSet } from '../net/range-set.ts'
 import { type Path, pathOf, type Site } from '../site/site.ts'
 import { type AddressGrants, assignAddresses, capacity } from './addresses.ts'
 import type { CloudWish } from './cloud-wishes.ts'
-import type { DraftSubnet, Holding } from './draft.ts'
+import { hostNames } from './dns-names.ts'
+import type { DraftEndpoint, DraftSubnet, Stray } from './draft.ts'
 import type { LockedNetwork } from './lock.ts'
 import { readHeld } from './locked-addresses.ts'
 import type { Placement } from './placement.ts'
+import type { NamedAddress, PlannedHostAddress } from './plan.ts'
 import { type Locate, ownerAt } from './reader.ts'
 import type { NetworkWish } from './wishes.ts'
 
@@ -25,6 +28,7 @@ export interface HolderInput {
   readonly wish: NetworkWish
   readonly cloud: CloudWish
   readonly placement: Placement | undefined
+  readonly dnsDomain: string
   readonly subnets: readonly DraftSubnet[]
   readonly locked: LockedNetwork | undefined
   /** The file's pins count; false for a network that stays as the lock has it. */
@@ -35,9 +39,10 @@ export interface HolderInput {
 }
 
 export interface Holders {
-  readonly nodes: readonly Holding[]
-  readonly hosts: readonly Holding[]
-  readonly endpoints: readonly Holding[]
+  readonly nodes: readonly NamedAddress[]
+  readonly hosts: readonly PlannedHostAddress[]
+  readonly endpoints: readonly DraftEndpoint[]
+  readonly strays: readonly Stray[]
   readonly findings: readonly Finding[]
 }
 
@@ -45,19 +50,30 @@ export function assignHolders(input: HolderInput): Holders {
   const { subnets, locked } = input
   const findings: Finding[] = []
   const endpoints = endpointsOf(input, findings)
-  const nodes: Holding[] = []
-  const hosts: Holding[] = []
-  const lockedNodes = readHeld(locked?.nodes)
-  const lockedHosts = readHeld(locked?.hosts)
+  const strays: Stray[] = []
+  const lockedNodes = readHeld(locked?.left?.nodes, locked?.nodes)
+  const lockedHosts = readHeld(locked?.left?.hosts, locked?.hosts)
+  const nodes: NamedAddress[] = []
+  const hosts: Given[] = []
   for (const family of [4, 6] as const) {
     const own = subnets.filter(({ cidr }) => cidr.family === family)
     if (own.length === 0) continue
-    const excluded = excludedFrom(own, endpoints)
-    const shared = { input, family, subnets: own, excluded, findings }
-    nodes.push(...nodesOf(shared, lockedNodes[family]))
-    hosts.push(...hostsOf(shared, lockedHosts[family]))
+    const part = { input, family, subnets: own, excluded: excludedFrom(own, endpoints), findings, strays }
+    const given = nodesOf(part, lockedNodes[family])
+    given.names.forEach((name, at) => {
+      const address = given.texts[at]
+      if (address !== undefined) nodes.push({ name, address })
+    })
+    hosts.push(hostsOf(part, lockedHosts[family]))
   }
-  return { nodes, hosts: byName(hosts, subnets), endpoints, findings }
+  return { nodes, hosts: hostList(input, hosts), endpoints, strays, findings }
+}
+
+/** Who got what in one family. */
+interface Given {
+  readonly names: readonly string[]
+  /** In the order of the names; undefined where nothing was left. */
+  readonly texts: readonly (string | undefined)[]
 }
 
 interface FamilyInput {
@@ -66,22 +82,37 @@ interface FamilyInput {
   readonly subnets: readonly DraftSubnet[]
   readonly excluded: readonly Range[]
   readonly findings: Finding[]
+  readonly strays: Stray[]
 }
 
-/** Dual stack: both addresses of a host side by side. */
-function byName(hosts: readonly Holding[], subnets: readonly DraftSubnet[]): readonly Holding[] {
-  const half = hosts.length / 2
-  const dual = new Set(subnets.map(({ cidr }) => cidr.family)).size === 2
-  if (!dual || hosts.length === 0 || hosts[half]?.name !== hosts[0]?.name) return hosts
-  const merged: Holding[] = []
-  for (let at = 0; at < half; at += 1) merged.push(hosts[at] as Holding, hosts[at + half] as Holding)
-  return merged
+/** Dual stack: both addresses of a host side by side, under one list of names. */
+function hostList(
+  { wish, dnsDomain }: HolderInput,
+  families: readonly Given[],
+): readonly PlannedHostAddress[] {
+  const listed: PlannedHostAddress[] = []
+  const [first, second] = families
+  if (!first) return listed
+  const add = (host: string, names: readonly string[], given: Given, at: number): void => {
+    const address = given.texts[at]
+    if (address !== undefined) listed.push({ name: host, address, names })
+  }
+  const aligned = second !== undefined && second.names === first.names
+  for (const [at, host] of first.names.entries()) {
+    const names = hostNames(host, wish.network.name, dnsDomain)
+    add(host, names, first, at)
+    if (aligned) add(host, names, second, at)
+  }
+  if (!second || aligned) return listed
+  for (const [at, host] of second.names.entries())
+    add(host, hostNames(host, wish.network.name, dnsDomain), second, at)
+  return listed
 }
 
 /** What no allocator of the network may give out: gateways, reserved addresses, endpoints, the subnets' own ends. */
 export function excludedFrom(
   subnets: readonly DraftSubnet[],
-  endpoints: readonly Holding[],
+  endpoints: readonly DraftEndpoint[],
 ): readonly Range[] {
   return [
     ...subnets.flatMap(({ cidr, gateway, reserved }) => [
@@ -90,15 +121,15 @@ export function excludedFrom(
       ...(gateway ? [single(gateway)] : []),
       ...reserved,
     ]),
-    ...endpoints.map(({ address }) => single(address)),
+    ...endpoints.map(({ value }) => single(value)),
   ]
 }
 
-function endpointsOf(input: HolderInput, findings: Finding[]): readonly Holding[] {
+function endpointsOf(input: HolderInput, findings: Finding[]): readonly DraftEndpoint[] {
   return input.wish.endpoints.flatMap(({ name, address, path }) => {
     const what = `endpoint ${name} ${formatAddress(address)}`
     if (!insideSome(input, findings, { what, address, path })) return []
-    return [{ name, address, text: formatAddress(address) }]
+    return [{ name, value: address, address: formatAddress(address) }]
   })
 }
 
@@ -127,57 +158,98 @@ function insideSome({ wish, subnets, locate }: HolderInput, findings: Finding[],
   return false
 }
 
-function nodesOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): readonly Holding[] {
-  const { input, family, subnets } = part
+function nodesOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): Given {
+  const { input, subnets } = part
   const { site, wish, placement, locate } = input
   const spans = subnets.flatMap((subnet) => subnet.spans.nodes ?? [])
-  const pins = pinsOf(part, [...wish.nodes], 'node', (name) => pathOf(wish.network, 'nodes', name))
-  const names = site.cluster.nodes
-    .map(({ name }) => name)
-    .filter((name) => spans.length > 0 || pins.has(name))
+  const at = (name: string): Path | undefined => pathOf(wish.network, 'nodes', name)
+  const pinned = [...wish.nodes].map(([name, addresses]) => ({ name, addresses }))
+  const pins = pinsOf(part, pinned, 'node', at)
+  const all = site.cluster.nodes.map(({ name }) => name)
+  const names = spans.length > 0 ? all : all.filter((name) => pins.has(name))
   // On one segment and one span a node has one address, whichever cloud asks.
   const key = [placement?.segment, ...spans.map(formatRange)].join(' ')
   const together = spans.length > 0 ? input.sharedNodes.get(key) : undefined
-  const result = assign(part, 'nodes', {
-    spans,
-    names,
-    pins: together ? new Map([...together, ...pins]) : pins,
-    locked,
-  })
-  if (!together) input.sharedNodes.set(key, result.given)
-  const at = (name: string): Path | undefined => pathOf(wish.network, 'nodes', name)
+  const asked = { spans, names, pins: together ? new Map([...together, ...pins]) : pins, locked }
+  const result = assign(part, 'nodes', asked)
+  if (!together) input.sharedNodes.set(key, shareable(names, result))
   reportTroubles(part, 'node', result, at)
   if (result.missing.length > 0) {
-    const available = capacity(spans, part.excluded)
-    const facts = { owner: wish.owner, needed: names.length, available }
-    const where = locate(subnets[0]?.path ?? pathOf(wish.network, 'subnets'))
+    const facts = { owner: wish.owner, needed: names.length, available: capacity(spans, part.excluded) }
+    const where = locate(subnets[0]?.path ?? pathOf(wish.network, 'subnets') ?? wish.cloud.path)
     part.findings.push(finding(tooFewNodeAddresses, facts, { where }))
   }
-  return listed(names, result, family)
+  return { names, texts: textsOf(part, result) }
 }
 
-function hostsOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): readonly Holding[] {
-  const { input, family, subnets } = part
+function shareable(names: readonly string[], { given }: AddressGrants): ReadonlyMap<string, bigint> {
+  const shared = new Map<string, bigint>()
+  names.forEach((name, at) => {
+    const value = given[at]
+    if (value !== undefined) shared.set(name, value)
+  })
+  return shared
+}
+
+function hostsOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): Given {
+  const { input, subnets } = part
   const { wish, cloud, locate } = input
   const network = wish.network.name
   const spans = subnets.flatMap((subnet) => subnet.spans.hosts ?? [])
-  const pathOfHost = new Map(cloud.hosts.map((host) => [host.name, [...host.path, 'addresses', network]]))
-  const pinned = cloud.hosts.flatMap(({ name, pins }) => {
-    const addresses = pins.get(network)
-    return addresses ? [[name, addresses] as const] : []
-  })
-  const pins = pinsOf(part, pinned, 'host', (name) => pathOfHost.get(name))
-  const names = cloud.hosts
-    .filter((host) => (host.networks ? host.networks.has(network) : spans.length > 0) || pins.has(host.name))
-    .map(({ name }) => name)
+  const at = (name: string): Path | undefined => {
+    const host = cloud.hosts.find((one) => one.name === name)
+    return host && [...host.path, 'addresses', network]
+  }
+  const pins = pinsOf(part, cloud.pins.get(network) ?? [], 'host', at)
+  const names = namesOn(cloud, network, spans.length > 0, pins)
+  const fresh = pins.size === 0 && locked.size === 0 ? freshTexts(part, spans, names.length) : undefined
+  if (fresh) return { names, texts: fresh }
   const result = assign(part, 'hosts', { spans, names, pins, locked })
-  reportTroubles(part, 'host', result, (name) => pathOfHost.get(name))
+  reportTroubles(part, 'host', result, at)
   if (result.missing.length > 0) {
     const facts = { owner: wish.owner, needed: names.length, available: capacity(spans, part.excluded) }
     const where = locate(subnets[0]?.path ?? [...wish.cloud.path, 'hosts'])
     part.findings.push(finding(tooFewHostAddresses, facts, { where }))
   }
-  return listed(names, result, family)
+  return { names, texts: textsOf(part, result) }
+}
+
+/** Who is on the network. Usually everybody, and then it is one list for all networks and families. */
+function namesOn(
+  cloud: CloudWish,
+  network: string,
+  hasSpan: boolean,
+  pins: ReadonlyMap<string, bigint>,
+): readonly string[] {
+  if (hasSpan && cloud.everybody) return cloud.everybody
+  return cloud.hosts
+    .filter((host) => (host.networks ? host.networks.has(network) : hasSpan) || pins.has(host.name))
+    .map(({ name }) => name)
+}
+
+function textsOf({ subnets, family }: FamilyInput, { given }: AddressGrants): Given['texts'] {
+  const [first] = subnets
+  const format = first ? formatterFor(first.cidr) : (value: bigint) => formatValue(family, value)
+  return given.map((value) => (value === undefined ? undefined : format(value)))
+}
+
+/** Nobody is pinned and nobody was here before: everybody gets the next one, if they are enough. */
+function freshTexts(
+  { subnets, excluded }: FamilyInput,
+  spans: readonly Range[],
+  count: number,
+): Given['texts'] | undefined {
+  const [subnet] = subnets
+  const [span, ...more] = spans
+  if (!subnet || !span || more.length > 0) return undefined
+  const texts: string[] = []
+  for (const { first, last } of gaps(span, rangeSet(excluded))) {
+    const room = last - first + 1n
+    const missing = count - texts.length
+    const own = room < BigInt(missing) ? Number(room) : missing
+    texts.push(...formatRun(subnet.cidr, first, own))
+  }
+  return texts.length === count ? texts : undefined
 }
 
 interface Asked {
@@ -188,28 +260,37 @@ interface Asked {
 }
 
 function assign(part: FamilyInput, kind: 'nodes' | 'hosts', asked: Asked): AddressGrants {
-  const { family, subnets, excluded, input } = part
+  const { family, subnets, excluded, strays } = part
   const others = subnets.flatMap(({ spans }) =>
     Object.entries(spans).flatMap(([role, ranges]) => (role === kind ? [] : ranges)),
   )
   const inside = (ranges: readonly Range[], value: bigint): boolean =>
     ranges.some(({ first, last }) => first <= value && value <= last)
-  return assignAddresses({
+  const result = assignAddresses({
     family,
     excluded,
     ...asked,
-    held: [...readHeld(input.locked?.left?.[kind])[family].values()],
     keeps: (value) =>
       subnets.some(({ cidr }) => cidrContains(cidr, { family, value })) &&
       !inside(others, value) &&
       !inside(excluded, value),
   })
+  // Only who is pinned or locked can be outside his span.
+  if (asked.pins.size > 0 || asked.locked.size > 0) {
+    const role = kind === 'nodes' ? 'node' : 'host'
+    asked.names.forEach((name, at) => {
+      const value = result.given[at]
+      if (value !== undefined && !inside(asked.spans, value))
+        strays.push({ role, name, address: { family, value } })
+    })
+  }
+  return result
 }
 
 /** The pins of this family that lie in a subnet of the network; others are findings, told once. */
 function pinsOf(
   { input, family, findings }: FamilyInput,
-  pinned: readonly (readonly [string, readonly Address[]])[],
+  pinned: readonly { readonly name: string; readonly addresses: readonly Address[] }[],
   kind: string,
   pathFor: (name: string) => Path | undefined,
 ): ReadonlyMap<string, bigint> {
@@ -217,7 +298,7 @@ function pinsOf(
   if (!input.pins) return pins
   const { subnets } = input
   const first = subnets[0]?.cidr.family
-  for (const [name, addresses] of pinned) {
+  for (const { name, addresses } of pinned) {
     for (const address of addresses) {
       const what = `${kind} ${name} ${formatAddress(address)}`
       const pin = { what, address, path: pathFor(name) }
@@ -249,14 +330,4 @@ function reportTroubles(
     const [a, b] = [`${wish.owner} ${kind} ${holder}`, `${wish.owner} ${kind} ${name}`]
     findings.push(finding(lockTwoOwners, { a, b, what: formatAddress(address) }, { owners: [a, b] }))
   }
-}
-
-function listed(names: readonly string[], { given }: AddressGrants, family: Family): readonly Holding[] {
-  const found: Holding[] = []
-  for (const name of names) {
-    const value = given.get(name)
-    if (value !== undefined)
-      found.push({ name, address: { family, value }, text: formatValue(family, value) })
-  }
-  return found
 }

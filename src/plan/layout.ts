@@ -67,8 +67,9 @@ function placed({ family, base }: Cidr, { first, last }: Offsets): readonly Rang
 }
 
 function scaled({ first, last }: Offsets, size: bigint, usual: bigint): Offsets {
-  const start = (first * size) / usual
-  const end = ((last + 1n) * size) / usual - 1n
+  // Rounding both ends up keeps neighbours apart and small spans as large as can be.
+  const up = (offset: bigint): bigint => (offset * size + usual - 1n) / usual
+  const [start, end] = [up(first), up(last + 1n) - 1n]
   // The network's own address, the gateway after it and the broadcast address stay out.
   return { first: start < 2n ? 2n : start, last: end > size - 2n ? size - 2n : end }
 }

@@ -76,33 +76,23 @@ function subnetEntries(draft: DraftNetwork, subnet: DraftSubnet): readonly Ledge
   subnet.reserved.forEach((range, index) => {
     entries.push({ ...range, owner, role: 'reserved', path: below('reserved', index), draft, subnet })
   })
-  for (const { name, address } of draft.endpoints) {
-    if (!cidrContains(subnet.cidr, address)) continue
+  for (const { name, value } of draft.endpoints) {
+    if (!cidrContains(subnet.cidr, value)) continue
     const path = wish.endpoints.find((one) => one.name === name)?.path
-    entries.push({ ...single(address), owner, role: 'endpoint', name, path, draft, subnet })
+    entries.push({ ...single(value), owner, role: 'endpoint', name, path, draft, subnet })
   }
   return [...entries, ...strays(draft, subnet)]
 }
 
 /** Nodes and hosts with an address outside their own span: those inside are covered by the span. */
 function strays(draft: DraftNetwork, subnet: DraftSubnet): readonly LedgerEntry[] {
-  const { wish, nodes, hosts } = draft
-  const { cidr, spans } = subnet
-  const within = (ranges: readonly Range[] | undefined, value: bigint): boolean =>
-    (ranges ?? []).some(({ first, last }) => first <= value && value <= last)
-  const found: LedgerEntry[] = []
-  const own = rangeOf(cidr)
-  for (const [role, holdings, span, path] of [
-    ['node', nodes, spans.nodes, (name: string) => pathOf(wish.network, 'nodes', name)],
-    ['host', hosts, spans.hosts, (name: string) => hostPath(draft, name)],
-  ] as const) {
-    for (const { name, address } of holdings) {
-      const { family, value } = address
-      if (family !== own.family || value < own.first || value > own.last || within(span, value)) continue
-      found.push({ ...single(address), owner: wish.owner, role, name, path: path(name), draft, subnet })
-    }
-  }
-  return found
+  const { wish } = draft
+  return draft.strays
+    .filter(({ address }) => cidrContains(subnet.cidr, address))
+    .map(({ role, name, address }) => {
+      const path = role === 'node' ? pathOf(wish.network, 'nodes', name) : hostPath(draft, name)
+      return { ...single(address), owner: wish.owner, role, name, path, draft, subnet }
+    })
 }
 
 function hostPath({ wish }: DraftNetwork, name: string): Path {

@@ -7,7 +7,7 @@ import { formatAddress } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
 import { formatRange } from '../net/range.ts'
 import type { AllocatorRole } from '../site/site.ts'
-import type { DraftNetwork, DraftSubnet, Holding } from './draft.ts'
+import type { DraftNetwork, DraftSubnet } from './draft.ts'
 import {
   type Held,
   type HolderKind,
@@ -18,6 +18,7 @@ import {
   type LockedSubnet,
   slotLines,
 } from './lock.ts'
+import type { NamedAddress } from './plan.ts'
 import type { SlotTable } from './slots.ts'
 
 export function lockOf(
@@ -64,7 +65,10 @@ function lockedNetworkOf(draft: DraftNetwork, old: LockedNetwork | undefined): L
   const { segment, nic, vlan, carrier, bridge, mtu } = placement as NonNullable<typeof placement>
   const hasVips = subnets.some(({ spans }) => spans.vips !== undefined && spans.vips.length > 0)
   const now: Readonly<Record<HolderKind, Held>> = {
-    vips: held(draft.vips, old?.vips),
+    vips: held(
+      draft.vips.map(({ slot, address }) => ({ name: slot, address })),
+      old?.vips,
+    ),
     nodes: held(draft.nodes, old?.nodes),
     hosts: held(draft.hosts, old?.hosts),
     endpoints: held(draft.endpoints, old?.endpoints),
@@ -95,17 +99,25 @@ function lockedSubnet({ name, cidr, gateway, spans }: DraftSubnet): LockedSubnet
   }
 }
 
-function held(holdings: readonly Holding[], old: Held | undefined): Held {
+function held(holdings: readonly NamedAddress[], old: Held | undefined): Held {
   const now: Record<string, string[]> = {}
-  for (const { name, text } of holdings) {
+  for (const { name, address } of holdings) {
     const known = now[name]
-    if (known) known.push(text)
-    else now[name] = [text]
+    if (known) known.push(address)
+    else now[name] = [address]
   }
-  if (!old) return now
+  return old ? inOldOrder(now, old) : now
+}
+
+/** A lock changes only where a decision does: who was there stays where he was. */
+function inOldOrder(now: Held, old: Held): Held {
+  const names = Object.keys(now)
+  let at = 0
+  for (const name in old) if (name === names[at]) at += 1
+  if (at === names.length) return now
   const ordered: Record<string, readonly string[]> = {}
   for (const name in old) if (now[name]) ordered[name] = now[name]
-  for (const name in now) ordered[name] ??= now[name] as readonly string[]
+  for (const name of names) ordered[name] ??= now[name] as readonly string[]
   return ordered
 }
 
@@ -123,9 +135,13 @@ function leftOver(
   const left: Partial<Record<HolderKind, Held>> = {}
   if (!old) return left
   for (const kind of holderKinds) {
-    const gone = Object.entries({ ...old.left?.[kind], ...old[kind] }).filter(([name]) => !now[kind][name])
+    const gone: [string, readonly string[]][] = []
+    const own = now[kind]
+    for (const held of [old.left?.[kind], old[kind]]) {
+      for (const name in held) if (!own[name]) gone.push([name, held[name] ?? []])
+    }
     if (gone.length === 0) continue
-    const inUse = new Set(Object.values(now[kind]).flat())
+    const inUse = new Set(Object.values(own).flat())
     const held = gone.map(([name, texts]) => [name, texts.filter((text) => !inUse.has(text))] as const)
     const still = Object.fromEntries(held.filter(([, texts]) => texts.length > 0))
     if (hasAny(still)) left[kind] = still

@@ -60,7 +60,7 @@ export interface Planned {
 }
 
 export function planSite(request: PlanRequest): Planned {
-  const { site, slots, allowMove = [] } = request
+  const { site, slots } = request
   const locate: Locate = (path) => path && request.locate(path)
   const reader = createReader(locate)
   const found: Finding[] = [...(request.findings ?? []), ...checkNames(request)]
@@ -82,14 +82,7 @@ export function planSite(request: PlanRequest): Planned {
     frozen: new Set(),
     locate,
   }
-  const wanted = draftSite(input)
-  const lockFor = (draft: Draft): Lock => lockOf(site.name, draft.networks, site.clouds, before, slots)
-  const moves = changesBetween(before, lockFor(wanted)).filter(
-    (change) => change.moves && !allowed(change, allowMove),
-  )
-  const frozen = new Set(moves.flatMap(({ cloud, network }) => (network ? [`${cloud}/${network}`] : [])))
-  const draft = frozen.size === 0 ? wanted : draftSite({ ...input, frozen })
-  const lock = lockFor(draft)
+  const { draft, lock } = keepStill(draftSite(input), input, request, found)
 
   const ledger = ledgerOf(site, draft.networks, request.live)
   const lints = { reserved, offerSubnet: draft.offerSubnet, locate }
@@ -102,15 +95,50 @@ export function planSite(request: PlanRequest): Planned {
     ),
     ...findSubnetConflicts(draft, locate),
     ...findConflicts(ledger, locate),
-    ...moveFindings(moves, site, locate),
-    ...lockFindings(request, lock),
+    ...(isEmpty(request.lock) ? [] : lockFindings(request, lock())),
   )
   const findings = acceptFindings(unrepeated(found), site.accept, { locate: request.locate })
+  const changes = later(() => changesBetween(request.lock, lock()))
   return {
     plan: assemblePlan(site, draft, slots, findings),
-    lock,
-    changes: changesBetween(request.lock, lock),
+    get lock() {
+      return lock()
+    },
+    get changes() {
+      return changes()
+    },
   }
+}
+
+/** The wanted draft, or, where it would move what must not move, one in which those networks stay as they are. */
+function keepStill(
+  wanted: Draft,
+  input: DraftInput,
+  { slots, allowMove = [] }: PlanRequest,
+  found: Finding[],
+): { readonly draft: Draft; readonly lock: () => Lock } {
+  const { site, lock: before, locate } = input
+  const lockFor = (draft: Draft): (() => Lock) =>
+    later(() => lockOf(site.name, draft.networks, site.clouds, before, slots))
+  const lock = lockFor(wanted)
+  if (isEmpty(before)) return { draft: wanted, lock }
+  const changes = changesBetween(before, lock())
+  const moves = changes.filter((change) => change.moves && !allowed(change, allowMove))
+  if (moves.length === 0) return { draft: wanted, lock }
+  found.push(...moveFindings(moves, site, locate))
+  const frozen = new Set(moves.flatMap(({ cloud, network }) => (network ? [`${cloud}/${network}`] : [])))
+  const draft = draftSite({ ...input, frozen })
+  return { draft, lock: lockFor(draft) }
+}
+
+function isEmpty({ clouds }: Lock): boolean {
+  return Object.keys(clouds).length === 0
+}
+
+/** Made when somebody asks, once: a plan that is only looked at needs no lock. */
+function later<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
 /** Whether the plan may be written, rendered and deployed. */

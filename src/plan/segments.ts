@@ -85,8 +85,11 @@ function grantTags(
   const wishOf = new Map(wishes.map((wish) => [wish.owner, wish]))
   const grants = new Map<string, Tag>()
   for (const [nic, asking] of byNic) {
-    const held = new Map<string, Tag>(
-      (lockedByNic.get(nic) ?? []).map(({ owner, locked }) => [owner, locked.vlan ?? 'untagged']),
+    const held = new Map(
+      (lockedByNic.get(nic) ?? []).map(({ owner, name, locked }) => [
+        owner,
+        { tag: locked.vlan ?? ('untagged' as const), group: groupOf(name, site) },
+      ]),
     )
     const tagWishes = asking.map((wish) => tagWish(wish, site))
     const result = assignTags(site.addressing.vlans, tagWishes, held)
@@ -96,9 +99,14 @@ function grantTags(
   return grants
 }
 
-function tagWish(wish: NetworkWish, { addressing }: Site): TagWish {
+/** Where sharing is chosen, the clouds' networks of one name share one tag. */
+function groupOf(network: string, { addressing }: Site): string | undefined {
+  return addressing.isolation === 'shared-vlan' ? network : undefined
+}
+
+function tagWish(wish: NetworkWish, site: Site): TagWish {
   const { owner, network, tag } = wish
-  const group = addressing.isolation === 'shared-vlan' ? network.name : undefined
+  const group = groupOf(network.name, site)
   // A template says "untagged" to every cloud, and only one can have it.
   const proposed = tag === 'untagged' && !wish.tagIsPin
   const ratherUntagged = proposed || (tag === undefined && network.name === 'ctlplane')

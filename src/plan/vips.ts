@@ -11,10 +11,11 @@ import { formatRange, type Range } from '../net/range.ts'
 import { type Path, pathOf } from '../site/site.ts'
 import { type AddressGrants, assignAddresses, capacity } from './addresses.ts'
 import type { CloudWish } from './cloud-wishes.ts'
-import type { DraftSubnet, DraftVip, Holding } from './draft.ts'
+import type { DraftEndpoint, DraftSubnet } from './draft.ts'
 import { excludedFrom } from './holders.ts'
 import type { LockedNetwork } from './lock.ts'
 import { type ByFamily, readHeld } from './locked-addresses.ts'
+import type { PlannedVip } from './plan.ts'
 import { type Locate, ownerAt } from './reader.ts'
 import type { SlotUse } from './slots.ts'
 import type { NetworkWish } from './wishes.ts'
@@ -23,7 +24,7 @@ export interface VipInput {
   readonly wish: NetworkWish
   readonly cloud: CloudWish
   readonly subnets: readonly DraftSubnet[]
-  readonly endpoints: readonly Holding[]
+  readonly endpoints: readonly DraftEndpoint[]
   readonly locked: LockedNetwork | undefined
   readonly pins: boolean
   readonly locate: Locate
@@ -32,7 +33,7 @@ export interface VipInput {
 export interface Vips {
   /** The shared address of each group of slots. */
   readonly vip: Readonly<Record<string, readonly string[]>>
-  readonly vips: readonly DraftVip[]
+  readonly vips: readonly PlannedVip[]
   readonly findings: readonly Finding[]
 }
 
@@ -40,13 +41,9 @@ export function assignVips(input: VipInput): Vips {
   const { wish, cloud, subnets, locked } = input
   const uses = cloud.uses.filter((use) => use.network === wish.network.name)
   const findings: Finding[] = []
-  const vips: DraftVip[] = []
+  const vips: PlannedVip[] = []
   const vip: Record<string, string[]> = {}
-  const before = {
-    group: readHeld(locked?.vip),
-    slot: readHeld(locked?.vips),
-    left: readHeld(locked?.left?.vips),
-  }
+  const before = { group: readHeld(locked?.vip), slot: readHeld(locked?.left?.vips, locked?.vips) }
   for (const family of [4, 6] as const) {
     const own = subnets.filter((subnet) => subnet.cidr.family === family)
     const spans = own.flatMap((subnet) => subnet.spans.vips ?? [])
@@ -60,18 +57,17 @@ export function assignVips(input: VipInput): Vips {
       names: holders.names,
       pins: holders.pins,
       locked: holders.locked,
-      held: [...before.left[family].values()],
       keeps: () => false,
     })
     report(part, result, holders)
+    const given = new Map(holders.names.map((name, at) => [name, result.given[at]]))
     for (const use of uses) {
-      const value = result.given.get(holders.holderOf(use))
+      const value = given.get(holders.holderOf(use))
       if (value === undefined) continue
-      const text = formatValue(family, value)
-      vips.push({ name: use.name, address: { family, value }, text, shared: !use.alone })
+      vips.push({ slot: use.name, address: formatValue(family, value), shared: !use.alone })
     }
     for (const group of new Set(uses.filter(({ alone }) => !alone).map((use) => use.group))) {
-      const value = result.given.get(groupName(group))
+      const value = given.get(groupName(group))
       if (value !== undefined) vip[group] = [...(vip[group] ?? []), formatValue(family, value)]
     }
   }
@@ -90,7 +86,6 @@ interface FamilyPart {
 interface LockedVips {
   readonly group: ByFamily
   readonly slot: ByFamily
-  readonly left: ByFamily
 }
 
 interface VipHolders {
@@ -132,6 +127,12 @@ function holdersOf(part: FamilyPart): VipHolders {
   }
   for (const { name } of uses.filter(({ alone }) => alone)) {
     add(name, pinOf.get(name), before.slot[family].get(name))
+  }
+  // Who alone held an address and is gone still holds it; an API that is gone had that of its group.
+  const shared = new Set(before.group[family].values())
+  const asking = new Set(uses.map(({ name }) => name))
+  for (const [name, value] of before.slot[family]) {
+    if (!asking.has(name) && !shared.has(value)) locked.set(name, value)
   }
   return { names, pins, locked, holderOf: (use) => holder.get(use.name) ?? use.name }
 }
@@ -200,7 +201,7 @@ function report(
   findings.push(finding(tooFewVips, facts, { where }))
 }
 
-function inSlotOrder(vips: readonly DraftVip[], uses: readonly SlotUse[]): readonly DraftVip[] {
+function inSlotOrder(vips: readonly PlannedVip[], uses: readonly SlotUse[]): readonly PlannedVip[] {
   const rank = new Map(uses.map(({ name }, index) => [name, index]))
-  return [...vips].sort((a, b) => (rank.get(a.name) ?? 0) - (rank.get(b.name) ?? 0))
+  return [...vips].sort((a, b) => (rank.get(a.slot) ?? 0) - (rank.get(b.slot) ?? 0))
 }

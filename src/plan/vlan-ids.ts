@@ -18,7 +18,13 @@ export interface TagWish {
 }
 
 /** What was granted before, by owner. Nothing in it moves, and nothing in it is given away. */
-export type TagLock = ReadonlyMap<string, Tag>
+export type TagLock = ReadonlyMap<string, HeldTag>
+
+export interface HeldTag {
+  readonly tag: Tag
+  /** As in the wish: an owner who is leaving has none. */
+  readonly group?: string | undefined
+}
 
 export interface TagRange {
   readonly first: number
@@ -44,13 +50,13 @@ export interface TagGrants {
 }
 
 export function assignTags(range: TagRange, wishes: readonly TagWish[], lock: TagLock): TagGrants {
-  const book = openBook(range, wishes)
+  const book = openBook(range, wishes, lock)
   const grants = new Map<string, Tag>()
   const findings: TagFinding[] = []
   const refused: { readonly owner: string; readonly tag: Tag; readonly holder: string }[] = []
 
   // An owner who no longer asks may still run somewhere: what the lock names stays held.
-  for (const [owner, tag] of lock) {
+  for (const [owner, { tag }] of lock) {
     const wanted = book.pinOf(owner)
     if (wanted !== undefined && wanted !== tag) continue
     const holder = book.stranger(owner, tag)
@@ -62,7 +68,7 @@ export function assignTags(range: TagRange, wishes: readonly TagWish[], lock: Ta
 
   for (const wish of inOrder(wishes, lock)) {
     const { owner } = wish
-    const tag = wish.tag ?? lock.get(owner) ?? book.chosenFor(wish)
+    const tag = wish.tag ?? lock.get(owner)?.tag ?? book.chosenFor(wish)
     if (tag === undefined) {
       findings.push({ kind: 'exhausted', owner, range })
       continue
@@ -91,7 +97,7 @@ interface TagBook {
 }
 
 /** Who holds what, while it is being given out. */
-function openBook(range: TagRange, wishes: readonly TagWish[]): TagBook {
+function openBook(range: TagRange, wishes: readonly TagWish[], lock: TagLock): TagBook {
   const wishOf = new Map(wishes.map((wish) => [wish.owner, wish]))
   const holders = new Map<Tag, string>()
   const groups = new Map<string, Tag>()
@@ -101,7 +107,7 @@ function openBook(range: TagRange, wishes: readonly TagWish[]): TagBook {
     while (lowest <= range.last && holders.has(lowest)) lowest += 1
     return lowest <= range.last ? lowest : undefined
   }
-  const groupOf = (owner: string): string | undefined => wishOf.get(owner)?.group
+  const groupOf = (owner: string): string | undefined => (wishOf.get(owner) ?? lock.get(owner))?.group
   return {
     pinOf: (owner) => wishOf.get(owner)?.tag,
     hold: (owner, tag) => {

@@ -1,0 +1,242 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { count } from '../../test/counts.ts'
+import { codesOf, planWords, type SiteWords } from '../../test/site.ts'
+import { hasErrors } from '../errors/finding.ts'
+import { parseAddress } from '../net/address.ts'
+import type { Plan, PlannedNetwork } from './plan.ts'
+import { planJson } from './plan-json.ts'
+
+const runs = { numRuns: count({ test: 25, soak: 3000 }) }
+
+/** Every address that somebody owns, one by one: segment and address to owner. No sorting, no sweeping. */
+function ownersOf(plan: Plan): { readonly owners: Map<string, string>; readonly clashes: readonly string[] } {
+  const owners = new Map<string, string>()
+  const clashes: string[] = []
+  const claim = (segment: string, value: string, owner: string): void => {
+    const key = `${segment} ${value}`
+    const other = owners.get(key)
+    if (other !== undefined && other !== owner) clashes.push(`${key}: ${other} and ${owner}`)
+    owners.set(key, owner)
+  }
+  for (const cloud of plan.clouds) {
+    for (const network of cloud.networks) {
+      for (const subnet of network.subnets) {
+        const segment = segmentOf(network)
+        const reserved = new Set(subnet.reserved.flatMap(({ start, end }) => each(start, end)))
+        if (subnet.gateway)
+          claim(segment, each(subnet.gateway, subnet.gateway)[0] ?? '', `gateway ${subnet.gateway}`)
+        for (const span of subnet.spans) {
+          const owner =
+            span.role === 'nodes' ? `nodes ${span.start}` : `${cloud.name}/${network.name} ${span.role}`
+          for (const value of each(span.start, span.end))
+            if (!reserved.has(value)) claim(segment, value, owner)
+        }
+      }
+    }
+  }
+  return { owners, clashes }
+}
+
+function segmentOf(network: PlannedNetwork): string {
+  return network.segment ?? 'none'
+}
+
+function each(start: string, end: string): readonly string[] {
+  const [first, last] = [parseAddress(start), parseAddress(end)]
+  if (!first || !last) throw new Error(`${start}-${end}`)
+  const all: string[] = []
+  for (let value = first.value; value <= last.value; value += 1n) all.push(`${first.family}:${value}`)
+  return all
+}
+
+/** Whether somebody has an address that his span, or nobody's, covers. */
+function strangers(plan: Plan): readonly string[] {
+  return plan.clouds.flatMap((cloud) =>
+    cloud.networks.flatMap((network) => {
+      const valueOf = (text: string): bigint => parseAddress(text)?.value ?? -1n
+      const inside = (address: string, role: string): boolean =>
+        network.subnets.some((subnet) =>
+          subnet.spans.some(
+            ({ role: own, start, end }) =>
+              own === role && valueOf(start) <= valueOf(address) && valueOf(address) <= valueOf(end),
+          ),
+        )
+      const wrong: string[] = []
+      for (const { slot, address } of network.vips)
+        if (!inside(address, 'vips')) wrong.push(`${slot} ${address}`)
+      for (const { name, address } of network.nodes)
+        if (!inside(address, 'nodes')) wrong.push(`${name} ${address}`)
+      for (const { name, address } of network.hosts)
+        if (!inside(address, 'hosts')) wrong.push(`${name} ${address}`)
+      return wrong
+    }),
+  )
+}
+
+/** Everybody's address on one segment, each once. */
+function givenTwice(plan: Plan): readonly string[] {
+  const seen = new Map<string, string>()
+  const twice: string[] = []
+  for (const cloud of plan.clouds) {
+    for (const network of cloud.networks) {
+      const holders = [
+        ...network.nodes.map((one) => [`node ${one.name}`, one.address] as const),
+        ...network.hosts.map((one) => [`${cloud.name} host ${one.name}`, one.address] as const),
+        ...network.vips.map(
+          (one) => [`${cloud.name} ${one.shared ? 'shared' : one.slot}`, one.address] as const,
+        ),
+      ]
+      for (const [holder, address] of holders) {
+        const key = `${segmentOf(network)} ${address}`
+        const other = seen.get(key)
+        if (other !== undefined && other !== holder) twice.push(`${key}: ${other} and ${holder}`)
+        seen.set(key, holder)
+      }
+    }
+  }
+  return twice
+}
+
+const families = fc.constantFrom([4], [6], [4, 6], [6, 4]) as fc.Arbitrary<(4 | 6)[]>
+const cloudNames = ['rhoso1', 'rhoso2', 'rhoso3', 'edge', 'blue', 'green'] as const
+const hostsOf = (cloud: string, total: number) =>
+  Array.from({ length: total }, (_, index) => ({ name: `${cloud}-compute-${index}` }))
+
+const clouds = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...cloudNames), fc.nat(6), fc.boolean()), {
+    selector: ([name]) => name,
+    minLength: 1,
+  })
+  .map((all) =>
+    all.map(([name, total, withoutDesignate]) => ({
+      name,
+      namespace: `openstack-${name}`,
+      hosts: hostsOf(name, total),
+      ...(withoutDesignate && { networks: { designate: false as const } }),
+    })),
+  )
+
+const site: fc.Arbitrary<SiteWords> = fc
+  .record({
+    clouds,
+    families,
+    isolation: fc.constantFrom('vlan-per-cloud' as const, 'shared-vlan' as const),
+    prefix: fc.constantFrom(23, 24, 25, 26),
+    nodes: fc.integer({ min: 1, max: 4 }),
+  })
+  .map(({ clouds: own, families: both, isolation, prefix, nodes }) => ({
+    cluster: {
+      nodes: Array.from({ length: nodes }, (_, index) => ({ name: `worker-${index}`, nic: 'enp6s0' })),
+    },
+    addressing: { families: both, isolation, prefixLength: { ipv4: prefix } },
+    clouds: own,
+  }))
+
+const errors = (plan: Plan): readonly string[] =>
+  plan.findings.filter((one) => one.severity === 'error').map((one) => `${one.code} ${one.message}`)
+
+describe('for any site without pins', () => {
+  it('the plan has no error, no overlap, and nobody has an address of somebody else', () => {
+    fc.assert(
+      fc.property(site, (words) => {
+        const { plan } = planWords(words)
+        expect(errors(plan)).toEqual([])
+        expect(ownersOf(plan).clashes).toEqual([])
+        expect(strangers(plan)).toEqual([])
+        expect(givenTwice(plan)).toEqual([])
+        const names = new Set(plan.segments.flatMap((one) => [one.interface, one.bridge ?? one.interface]))
+        for (const name of names) expect(name.length).toBeLessThanOrEqual(15)
+      }),
+      runs,
+    )
+  })
+
+  it('planning again with its own lock changes nothing, in any order of the clouds', () => {
+    fc.assert(
+      fc.property(site, (words) => {
+        const first = planWords(words)
+        const again = planWords(words, { lock: first.lock })
+        expect(again.lock).toEqual(first.lock)
+        expect(JSON.stringify(again.plan)).toBe(JSON.stringify(first.plan))
+        expect(again.changes).toEqual([])
+        const turned = planWords(
+          { ...words, clouds: (words.clouds ?? []).toReversed() },
+          { lock: first.lock },
+        )
+        expect(JSON.stringify(turned.lock)).toBe(JSON.stringify(first.lock))
+      }),
+      runs,
+    )
+  })
+
+  it('nobody moves when clouds come and go, and what a leaving one held is given to nobody', () => {
+    fc.assert(
+      fc.property(site, clouds, (words, others) => {
+        const first = planWords(words)
+        const second = planWords({ ...words, clouds: others }, { lock: first.lock })
+        expect(errors(second.plan)).toEqual([])
+        expect(second.changes.filter((change) => change.moves)).toEqual([])
+        const stay = first.plan.clouds.filter(({ name }) => others.some((one) => one.name === name))
+        for (const before of stay) {
+          const after = second.plan.clouds.find(({ name }) => name === before.name)
+          for (const network of before.networks) {
+            const same = after?.networks.find(({ name }) => name === network.name)
+            if (!same) continue
+            expect([same.vlan, same.subnets, same.nodes, same.bridge]).toEqual([
+              network.vlan,
+              network.subnets,
+              network.nodes,
+              network.bridge,
+            ])
+          }
+        }
+        const gone = first.plan.clouds.filter(({ name }) => !others.some((one) => one.name === name))
+        const held = new Set(gone.flatMap(({ networks }) => networks.flatMap(subnetTexts)))
+        const given = second.plan.clouds.flatMap(({ networks }) => networks.flatMap(subnetTexts))
+        expect(given.filter((text) => held.has(text))).toEqual([])
+        // Back again, everybody has what he had.
+        const third = planWords(words, { lock: second.lock })
+        expect(planJson(third.plan).clouds).toEqual(planJson(first.plan).clouds)
+      }),
+      runs,
+    )
+  })
+})
+
+function subnetTexts(network: PlannedNetwork): readonly string[] {
+  return network.subnets.map(({ cidr }) => cidr)
+}
+
+describe('for any spans that somebody pins', () => {
+  const span = fc.tuple(fc.integer({ min: 2, max: 240 }), fc.nat(25)).map(([first, length]) => {
+    const last = Math.min(first + length, 254)
+    return `172.17.0.${first}-172.17.0.${last}`
+  })
+  const spans = fc.record({ pods: span, vips: span, hosts: span }, { requiredKeys: [] })
+
+  it('an overlap is reported exactly when counting address by address finds one', () => {
+    fc.assert(
+      fc.property(spans, spans, fc.boolean(), (one, two, gateway) => {
+        const pinned = (own: typeof one) => ({
+          internalapi: {
+            vlan: 20,
+            subnets: [{ cidr: '172.17.0.0/24', ...(gateway && { gateway: '172.17.0.50' }), spans: own }],
+          },
+        })
+        const planned = planWords({
+          addressing: { isolation: 'shared-vlan' },
+          clouds: [
+            { name: 'a', namespace: 'a', networks: pinned(one), services: { keystone: false } },
+            { name: 'b', namespace: 'b', networks: pinned(two) },
+          ],
+        })
+        const overlap = ownersOf(planned.plan).clashes.length > 0
+        const found = codesOf(planned).filter((code) => ['SL2101', 'SL2106', 'SL2111'].includes(code))
+        expect(found.length > 0).toBe(overlap)
+        if (overlap) expect(hasErrors(planned.plan.findings)).toBe(true)
+      }),
+      { numRuns: count({ test: 80, soak: 5000 }) },
+    )
+  })
+})

@@ -1,0 +1,49 @@
+/** Sites for tests: from a few words to a file, and from a file to a plan. */
+
+import type { SiteFileSpec } from '../src/api/site.ts'
+import { slotTable } from '../src/plan/crds/today.ts'
+import { emptyLock, type Lock } from '../src/plan/lock.ts'
+import { type Planned, type PlanRequest, planSite } from '../src/plan/planner.ts'
+import { readSite } from '../src/site/read.ts'
+import { writeYaml } from '../src/yaml/write.ts'
+
+type Cluster = Partial<SiteFileSpec['cluster']>
+
+export interface SiteWords extends Omit<Partial<SiteFileSpec>, 'cluster'> {
+  readonly cluster?: Cluster
+}
+
+/** A complete site file; what is not said is as small as it can be. */
+export function siteText({ cluster, ...spec }: SiteWords, name = 'lab'): string {
+  return writeYaml({
+    apiVersion: 'stackloom.dev/v1alpha1',
+    kind: 'Site',
+    metadata: { name },
+    spec: {
+      cluster: { nodes: [{ name: 'worker-0', nic: 'enp6s0' }], ...cluster },
+      ...spec,
+      clouds: spec.clouds ?? [{ name: 'rhoso1', namespace: 'openstack' }],
+    },
+  })
+}
+
+const table = slotTable()
+
+export type PlanSettings = Partial<Omit<PlanRequest, 'site' | 'locate'>>
+
+/** Throws when the text has not the shape of a site: then the test is wrong. */
+export function planText(text: string, settings: PlanSettings = {}): Planned {
+  const { site, locate, findings } = readSite(text, 'site.yaml')
+  if (!site) throw new Error(findings.map((one) => one.message).join('\n'))
+  const lock: Lock = settings.lock ?? emptyLock(site.name)
+  return planSite({ slots: table, ...settings, lock, findings, site, locate })
+}
+
+export function planWords(words: SiteWords, settings: PlanSettings = {}): Planned {
+  return planText(siteText(words), settings)
+}
+
+/** The codes of what is wrong, without mere information. */
+export function codesOf({ plan }: Planned): readonly string[] {
+  return [...new Set(plan.findings.filter((one) => one.severity !== 'info').map((one) => one.code))].sort()
+}
