@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
 import type { KubeObject } from '../api/object.ts'
 import { finding } from '../errors/finding.ts'
-import { serverFailing, versionExpired } from '../errors/kube.ts'
+import { serverFailing, serverTooSlow, versionExpired } from '../errors/kube.ts'
 import { ApiError } from './api-error.ts'
 import { type Cache, createCache } from './cache.ts'
 import type { KubeReader, ListOptions, WatchEvent, WatchOptions } from './client.ts'
@@ -20,6 +20,12 @@ const failing = (retryAfterMs?: number): ApiError => {
   const facts = { server: 'test', status: 503, reason: 'not yet' }
   return new ApiError({ kind: 'failing', finding: finding(serverFailing, facts), status: 503, retryAfterMs })
 }
+
+const silent = (): ApiError =>
+  new ApiError({
+    kind: 'timeout',
+    finding: finding(serverTooSlow, { server: 'test', reason: 'nothing came' }),
+  })
 
 /** What the server does with each request, in order; a request past the end hangs. */
 type ListStep = readonly KubeObject[] | Error
@@ -247,5 +253,13 @@ describe('a reflector', () => {
       await stage.stop()
       expect(stage.clock.waiting()).toEqual([])
     }
+  })
+
+  it('takes silence for a quiet kind, not for a failure: what never had an event gets no bookmarks', async () => {
+    const stage = reflect([[]], [[{ waitMs: 120_000 }, silent()]])
+    await stage.clock.settle(125_000)
+    expect(stage.asked).toEqual(['list', 'watch list1', 'watch list1'])
+    expect(stage.reflector.status().failingSince).toBeUndefined()
+    await stage.stop()
   })
 })

@@ -161,7 +161,9 @@ export function createReflector<T extends KubeObject>(options: ReflectorOptions<
           log({ level: 'info', message: 'the server has forgotten our version: listing again' })
           break
         case 'broken':
-          failed(ending.error)
+          // A kind of which nothing was ever seen gets no bookmarks either: silence is no failure. Whether the
+          // server still lives shows in the list that follows too many fruitless watches.
+          if (!isApiError(ending.error, 'timeout')) failed(ending.error)
           if (!ending.heard) fruitless += 1
           version = fruitless < timing.fruitlessWatches ? (ending.version ?? version) : undefined
           break

@@ -33,7 +33,11 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     .option('--netns', 'a network namespace of its own: nothing listens on your interfaces')
     .option('--no-netns', 'in the network of this machine')
     .option('--port <port>', 'the port of the API server on loopback (any free one, then kept)', portNumber)
-    .option('--actors <names>', 'who plays operators that cannot run here: nmstate,olm', names)
+    .option(
+      '--actors <names>',
+      'who plays operators that cannot run here: nmstate,olm,openstack, or all',
+      names,
+    )
     .option('--nodes <names>', 'Node objects that are to exist, as workers: worker-0,worker-1', names)
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: StartOptions) =>
@@ -41,7 +45,11 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
         const { startSandbox } = await import('../../sandbox/sandbox.ts')
         const { say, end } = narrator(io)
         try {
-          const status = await startSandbox(options, sandboxContext(io, say))
+          const actors = await actorNames(options.actors)
+          const status = await startSandbox(
+            { ...options, ...(actors && { actors }) },
+            sandboxContext(io, say),
+          )
           end()
           io.stderr(formatFindings(status.findings, io.colour.stderr))
           io.stdout(await printStatus(status, options.output, io))
@@ -61,4 +69,13 @@ function portNumber(text: string): number {
 
 function names(text: string): readonly string[] {
   return text.split(',').filter((name) => name !== '')
+}
+
+/** Told now, because an actor that nobody knows would only fail behind the scenes, again and again. */
+async function actorNames(asked: readonly string[] | undefined): Promise<readonly string[] | undefined> {
+  if (!asked) return undefined
+  const { actors, castOf } = await import('../../sandbox/actors/registry.ts')
+  if (asked.includes('all')) return Object.keys(actors)
+  castOf(asked)
+  return asked
 }
