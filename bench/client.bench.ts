@@ -86,9 +86,9 @@ function configMaps(side: string): readonly object[] {
 
 export const figures: readonly Figure[] = [
   {
+    // Without a target: the API server does nearly all of this work, for both alike.
     name: 'client.apply',
     unit: 'x',
-    target: { op: '<=', value: 1 },
     measure: async () => (await measured()).apply,
   },
   {

@@ -39,6 +39,7 @@ export interface TransportOptions {
   readonly retry?: RetryPolicy
   readonly timeoutMs?: number
   readonly connectTimeoutMs?: number
+  /** More than these few do not make a server faster, but each costs a handshake of about 10 ms. */
   readonly connections?: number
   readonly userAgent?: string
   /** Warnings that the server sends beside its answers. */
@@ -106,7 +107,7 @@ interface Connections {
 /** Connections belong to a client certificate: a renewed one needs new connections. */
 function connectionsFor(
   access: ClusterAccess,
-  { connections = 16, connectTimeoutMs = 10_000 }: TransportOptions,
+  { connections = 8, connectTimeoutMs = 10_000 }: TransportOptions,
 ): Connections {
   const settings = { tls: access.tls, proxy: access.proxy, connections, connectTimeoutMs }
   let open: { readonly dispatchers: Dispatchers; readonly certificate: string | undefined } | undefined
