@@ -68,6 +68,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./sandbox/command.ts'),
   },
   {
+    name: 'lab',
+    summary: 'A production-like OpenStack on this machine: init, check, render, up, status, down',
+    load: () => import('./lab/command.ts'),
+  },
+  {
     name: 'explain',
     summary: 'The long story of a finding: what it means, why it matters, what to do',
     load: () => import('./explain/command.ts'),

@@ -19,6 +19,8 @@ import * as ini from './ini.ts'
 import * as ipam from './ipam.ts'
 import * as kube from './kube.ts'
 import * as lab from './lab.ts'
+import * as labKolla from './lab-kolla.ts'
+import * as labRun from './lab-run.ts'
 import * as ledger from './ledger.ts'
 import * as lock from './lock.ts'
 import * as plan from './plan.ts'
@@ -46,6 +48,8 @@ const areas: readonly object[] = [
   ipam,
   kube,
   lab,
+  labKolla,
+  labRun,
   plan,
   render,
   runtime,

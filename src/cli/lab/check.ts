@@ -1,0 +1,52 @@
+/** `lab check`: what is wrong with a lab, before anything exists; with its tree, also what went wrong there. */
+import type { Command } from 'commander'
+import { type Finding, hasErrors } from '../../errors/finding.ts'
+import { totalsOf } from '../../lab/check/budget.ts'
+import { isRendered } from '../../lab/tree-store.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import { formatFindings } from '../output/findings.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type LabOptions, labOptions, type OpenedLab, openLab } from './lab-file.ts'
+
+interface Options extends LabOptions {
+  readonly output: Format
+}
+
+export function defineCheck(parent: Command, { io, act }: CommandContext): void {
+  withExamples(labOptions(parent.command('check').description('Say what is wrong, before any VM exists')), [
+    'stackloom lab check',
+    'stackloom lab check -f lab.yaml -o json',
+  ])
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((options: Options) =>
+      act(async () => {
+        const opened = await openLab(options, io)
+        const findings = [...opened.findings, ...(await treeFindings(opened))]
+        const totals = totalsOf(opened.lab)
+        if (options.output !== 'table') {
+          io.stdout(await serialise({ lab: opened.lab.name, totals, findings }, options.output))
+        } else {
+          io.stderr(formatFindings(findings, io.colour.stderr))
+          io.stdout(summary(opened, findings))
+        }
+        return hasErrors(findings) ? 1 : 0
+      }),
+    )
+}
+
+async function treeFindings({ lab, folder }: OpenedLab): Promise<readonly Finding[]> {
+  if (!isRendered(folder)) return []
+  const [{ viewTree }, { checkTree }, { runProcess }] = await Promise.all([
+    import('../../lab/tree-view.ts'),
+    import('../../lab/check/tree.ts'),
+    import('../../exec/process.ts'),
+  ])
+  return checkTree(lab, await viewTree(folder, runProcess))
+}
+
+function summary({ lab }: OpenedLab, findings: readonly Finding[]): string {
+  const { memory, cpus, osDisk, lvmDisk, osdDisk, stateDisk } = totalsOf(lab)
+  const count = (severity: string): number => findings.filter((one) => one.severity === severity).length
+  const disks = [osDisk, lvmDisk, osdDisk, ...(stateDisk > 0 ? [stateDisk] : [])].join(' + ')
+  return `${lab.name}: ${lab.nodes.length} nodes, ${memory} GiB RAM, ${cpus} vCPU, ${disks} GiB disk; ${count('error')} errors, ${count('warning')} warnings\n`
+}

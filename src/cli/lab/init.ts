@@ -1,0 +1,78 @@
+/** `lab init`: document 004's lab as a file. Asks one question at a time in a terminal. */
+import { type Command, Option } from 'commander'
+import { Failure } from '../../errors/failure.ts'
+import { hasErrors } from '../../errors/finding.ts'
+import { type PresetAnswers, presetNames, presetText, standardAnswers } from '../../lab/presets.ts'
+import { readLab } from '../../lab/read.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import type { Questions } from '../init/questions.ts'
+import { writeNewFile } from '../new-file.ts'
+
+interface Options extends Partial<Omit<PresetAnswers, 'cores'>> {
+  readonly cores?: string
+  readonly file: string
+  readonly force?: boolean
+}
+
+export function defineInit(parent: Command, { io, act }: CommandContext, questions?: Questions): void {
+  withExamples(parent.command('init').description("Write document 004's lab as a file"), [
+    'stackloom lab init                              # asks, then writes lab.yaml',
+    'stackloom lab init --preset four-node --domain openstack.internal',
+    'stackloom lab init --preset three-node -f -     # to stdout',
+  ])
+    .option('-f, --file <file>', 'the file to write, - for stdout', 'lab.yaml')
+    .addOption(new Option('--preset <preset>', 'how many nodes').choices(presetNames))
+    .option('--name <name>', 'name of the lab: part of VM, disk and network names')
+    .option('--cores <number>', 'CPU cores of this machine')
+    .option('--memory <size>', 'RAM of this machine, such as 96GiB')
+    .option('--disk <size>', 'free disk space, such as 180GiB')
+    .option('--domain <domain>', 'DNS domain of the lab')
+    .addOption(new Option('--phase <phase>', 'storage').choices(['lvm', 'ceph', 'both']))
+    .addOption(new Option('--containers <base>', 'container images').choices(['debian', 'ubuntu']))
+    .option('--force', 'overwrite the file')
+    .action((options: Options) =>
+      act(async () => {
+        const ask = questions ?? (await asker(io.interactive))
+        const text = presetText(await gatherLabAnswers(options, ask))
+        const { findings } = readLab(text, options.file)
+        if (hasErrors(findings)) throw new Failure(findings, 2)
+        if (options.file === '-') io.stdout(text)
+        else {
+          await writeNewFile(options.file, text, io, options.force ?? false)
+          io.stderr(`${options.file} is written. Next: stackloom lab check -f ${options.file}\n`)
+        }
+        return 0
+      }),
+    )
+}
+
+async function asker(interactive: boolean): Promise<Questions | undefined> {
+  if (!interactive) return undefined
+  const { terminalQuestions } = await import('../init/questions.ts')
+  return terminalQuestions(process.stderr)
+}
+
+/** Options are answers already given; document 004's answer is the default of every question. */
+export async function gatherLabAnswers(
+  options: Partial<Options>,
+  ask: Questions | undefined,
+): Promise<PresetAnswers> {
+  const text = async (given: string | undefined, question: string, standard: string): Promise<string> =>
+    given ?? (ask ? await ask.text(question, standard) : standard)
+  const choose = async <T extends string>(
+    given: T | undefined,
+    question: string,
+    choices: readonly [T, ...T[]],
+  ) => given ?? (ask ? await ask.choose(question, choices) : choices[0])
+  const usual = standardAnswers
+  return {
+    preset: await choose(options.preset, 'How many nodes?', ['three-node', 'four-node']),
+    name: await text(options.name, 'Name of the lab', usual.name),
+    cores: Number(await text(options.cores, 'CPU cores of this machine', String(usual.cores))),
+    memory: await text(options.memory, 'RAM of this machine', usual.memory),
+    disk: await text(options.disk, 'Free disk space', usual.disk),
+    domain: await text(options.domain, 'DNS domain', usual.domain),
+    phase: await choose(options.phase, 'Storage', ['lvm', 'both', 'ceph']),
+    containers: await choose(options.containers, 'Container images', ['debian', 'ubuntu']),
+  }
+}

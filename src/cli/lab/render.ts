@@ -1,0 +1,69 @@
+/** `lab render`: document 004's tree, written into a folder. */
+import type { Command } from 'commander'
+import { renderInto } from '../../lab/rendering.ts'
+import type { TreeChange } from '../../lab/tree-changes.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import { formatFindings } from '../output/findings.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type LabOptions, labOptions, openSoundLab } from './lab-file.ts'
+
+interface Options extends LabOptions {
+  readonly overwrite?: boolean
+  readonly dryRun?: boolean
+  readonly output: Format
+}
+
+export function defineRender(parent: Command, { io, act }: CommandContext): void {
+  withExamples(
+    labOptions(
+      parent
+        .command('render')
+        .description('Write VMs, networks, Kolla configuration, TLS, DNS and Terraform'),
+    ),
+    ['stackloom lab render --out osl', 'stackloom lab render --dry-run      # what would change'],
+  )
+    .option('--overwrite', 'overwrite files that were edited by hand')
+    .option('--dry-run', 'write nothing')
+    .addOption(outputOption(['table', 'json', 'yaml', 'name']))
+    .action((options: Options) =>
+      act(async () => {
+        const { lab, findings, folder, shownFolder } = await openSoundLab(options, io)
+        io.stderr(
+          formatFindings(
+            findings.filter((one) => one.severity === 'warning'),
+            io.colour.stderr,
+          ),
+        )
+        const { changes, made } = await renderInto(lab, folder, { ...options, now: Date.now() })
+        if (options.output === 'json' || options.output === 'yaml') {
+          const files = changes.map((change) => ({ kind: change.kind, path: pathOf(change) }))
+          io.stdout(await serialise({ folder: shownFolder, made, files }, options.output))
+        } else {
+          const shown =
+            options.output === 'name' ? changes : changes.filter((one) => one.kind !== 'unchanged')
+          io.stdout(shown.map((one) => line(one, options.output)).join(''))
+          if (made.length > 0) io.stderr(`made: ${made.join(', ')}\n`)
+          io.stderr(`${shownFolder}: ${counts(changes)}\n`)
+        }
+        return 0
+      }),
+    )
+}
+
+function pathOf(change: TreeChange): string {
+  return change.kind === 'removed' ? change.path : change.file.path
+}
+
+function line(change: TreeChange, format: Format): string {
+  if (format === 'name') return `${pathOf(change)}\n`
+  return `${change.kind.padEnd(9)} ${pathOf(change)}\n`
+}
+
+function counts(changes: readonly TreeChange[]): string {
+  const kinds = ['created', 'changed', 'edited', 'removed', 'unchanged'] as const
+  const parts = kinds.flatMap((kind) => {
+    const number = changes.filter((change) => change.kind === kind).length
+    return number > 0 ? [`${number} ${kind}`] : []
+  })
+  return parts.join(', ')
+}

@@ -1,0 +1,82 @@
+/** The host's budget: memory is hard, CPUs and nominal disk are soft. Kolla's own prechecks look at none of them. */
+import { type Finding, finding } from '../../errors/finding.ts'
+import {
+  cpuFarOvercommit,
+  cpuOvercommit,
+  diskNominal,
+  diskReal,
+  memoryBudget,
+  smallNode,
+} from '../../errors/lab.ts'
+import { hasRole, type Lab, type LabNode } from '../lab.ts'
+import type { CheckContext } from './check.ts'
+
+export interface Totals {
+  readonly memory: number
+  readonly cpus: number
+  readonly osDisk: number
+  readonly lvmDisk: number
+  readonly osdDisk: number
+  readonly stateDisk: number
+  readonly nominalDisk: number
+}
+
+export function totalsOf({ nodes }: Lab): Totals {
+  const sum = (of: (node: LabNode) => number): number => nodes.reduce((total, node) => total + of(node), 0)
+  const disks = (use: string): number =>
+    sum((node) => node.disks.filter((disk) => disk.use === use).reduce((total, disk) => total + disk.size, 0))
+  const osDisk = sum((node) => node.disk)
+  const [lvmDisk, osdDisk, stateDisk] = [disks('lvm'), disks('osd'), disks('state')]
+  return {
+    memory: sum((node) => node.memory),
+    cpus: sum((node) => node.cpus),
+    osDisk,
+    lvmDisk,
+    osdDisk,
+    stateDisk,
+    nominalDisk: osDisk + lvmDisk + osdDisk + stateDisk,
+  }
+}
+
+const MINIMUM = { memory: 8, disk: 40 }
+const MOST_OVERCOMMIT = 1.5
+
+export function checkBudget({ lab, at }: CheckContext): readonly Finding[] {
+  const { host, nodes } = lab
+  const { memory, cpus, nominalDisk } = totalsOf(lab)
+  const found: Finding[] = []
+  const over = memory - (host.memory - host.reserve.memory)
+  if (over > 0) {
+    const facts = { wanted: memory, have: host.memory, reserve: host.reserve.memory, over }
+    found.push(finding(memoryBudget, facts, { where: at('host', 'memory') }))
+  }
+  const most = Math.floor(host.cores * MOST_OVERCOMMIT)
+  const where = at('host', 'cores')
+  if (cpus > most) found.push(finding(cpuFarOvercommit, { wanted: cpus, cores: host.cores, most }, { where }))
+  else if (cpus >= host.cores)
+    found.push(finding(cpuOvercommit, { wanted: cpus, cores: host.cores }, { where }))
+  const needed = nodes.reduce((total, node) => total + freshUse(node), 0)
+  const tooMuch = nominalDisk + host.reserve.disk - host.disk
+  const diskPlace = { where: at('host', 'disk') }
+  if (needed + host.reserve.disk > host.disk)
+    found.push(finding(diskReal, { needed, free: host.disk, reserve: host.reserve.disk }, diskPlace))
+  else if (tooMuch > 0) {
+    const facts = { nominal: nominalDisk, reserve: host.reserve.disk, free: host.disk, over: tooMuch }
+    found.push(finding(diskNominal, facts, diskPlace))
+  }
+  nodes.forEach((node, index) => {
+    for (const what of ['memory', 'disk'] as const) {
+      const have = node[what]
+      const least = MINIMUM[what]
+      if (have >= least) continue
+      const facts = { node: node.name, what: what === 'memory' ? 'RAM' : 'disk', have, least }
+      found.push(finding(smallNode, facts, { where: at('nodes', index, what) }))
+    }
+  })
+  return found
+}
+
+/** GiB that an OS and its containers take after the first deployment. */
+function freshUse(node: LabNode): number {
+  return hasRole(node, 'control') ? 25 : 12
+}

@@ -1,0 +1,195 @@
+/**
+ * globals.yml: what holds for every node, with everything explicit, because the defaults are not document 004's.
+ *
+ * It is passed as extra variables and beats every other place, so nothing that differs between nodes stands here.
+ */
+import { writeYaml } from '../../yaml/write.ts'
+import { externalFqdn, internalFqdn, type Lab, usesCeph, usesLvm, usesTls } from '../lab.ts'
+import { banner, type TreeFile } from '../tree.ts'
+import { tagSuffix } from './image-tag.ts'
+import { tlsGaps } from './tls-gaps.ts'
+
+interface Chapter {
+  readonly about: readonly string[]
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
+const yesNo = (on: boolean): string => (on ? 'yes' : 'no')
+
+export function globalsOf(lab: Lab): Readonly<Record<string, unknown>> {
+  const own = Object.assign({}, ...chaptersOf(lab).map((chapter) => chapter.variables)) as Record<
+    string,
+    unknown
+  >
+  return { ...own, ...lab.overrides.globals }
+}
+
+export function globalsFile(lab: Lab): TreeFile {
+  const chapters = chaptersOf(lab).map(({ about, variables }) => {
+    const kept = Object.entries(variables).filter(([name]) => !(name in lab.overrides.globals))
+    return chapterText(about, Object.fromEntries(kept))
+  })
+  const extra = Object.keys(lab.overrides.globals).length > 0
+  const own = extra ? [chapterText(['From openstack.globals of the lab file.'], lab.overrides.globals)] : []
+  return { path: 'kolla/globals.yml', text: `---\n${banner()}\n${[...chapters, ...own].join('\n')}` }
+}
+
+function chapterText(about: readonly string[], variables: Readonly<Record<string, unknown>>): string {
+  return about.map((line) => `# ${line}\n`).join('') + writeYaml(variables)
+}
+
+function chaptersOf(lab: Lab): readonly Chapter[] {
+  return [
+    images(lab),
+    addresses(lab),
+    ...(usesTls(lab) ? [tls(lab)] : [plain()]),
+    network(),
+    services(lab),
+    sizes(),
+  ]
+}
+
+function images(lab: Lab): Chapter {
+  const { base, registry } = lab.containers
+  return {
+    about: [
+      'For aarch64 upstream publishes Debian images only; the nodes themselves are Ubuntu.',
+      'Ubuntu images would have to be built: containers.build in the lab file.',
+    ],
+    variables: {
+      kolla_base_distro: base,
+      openstack_release: lab.release,
+      openstack_tag_suffix: tagSuffix(lab),
+      kolla_container_engine: 'docker',
+      ...(registry !== undefined && { docker_registry: registry, docker_registry_insecure: 'yes' }),
+    },
+  }
+}
+
+function addresses(lab: Lab): Chapter {
+  return {
+    about: [
+      'Both VIPs are outside every DHCP range. The external one is on an interface of its own beside the raw port.',
+    ],
+    variables: {
+      kolla_internal_vip_address: lab.vips.internal,
+      kolla_internal_fqdn: internalFqdn(lab),
+      kolla_external_vip_address: lab.vips.external,
+      kolla_external_fqdn: externalFqdn(lab),
+      keepalived_virtual_router_id: String(lab.vips.routerId),
+    },
+  }
+}
+
+function tls(lab: Lab): Chapter {
+  const { internal, external, backend } = lab.tls
+  return {
+    about: [
+      'TLS with the CA of this lab (certificates/). Without TLS in this release:',
+      ...tlsGaps(lab).map(({ what, where }) => `  ${what}: ${where}`),
+    ],
+    variables: {
+      kolla_enable_tls_internal: yesNo(internal),
+      kolla_enable_tls_external: yesNo(external),
+      kolla_enable_tls_backend: yesNo(backend),
+      kolla_copy_ca_into_containers: 'yes',
+      openstack_cacert: '/etc/ssl/certs/ca-certificates.crt',
+      kolla_admin_openrc_cacert: '{{ kolla_certificates_dir }}/ca/root.crt',
+      rabbitmq_enable_tls: yesNo(backend),
+      libvirt_tls: yesNo(backend),
+    },
+  }
+}
+
+function plain(): Chapter {
+  return {
+    about: ['No TLS: the lab file turned it off.'],
+    variables: {
+      kolla_enable_tls_internal: 'no',
+      kolla_enable_tls_external: 'no',
+      kolla_enable_tls_backend: 'no',
+    },
+  }
+}
+
+function network(): Chapter {
+  return {
+    about: [
+      'OVN carries tenant traffic in Geneve, not VXLAN: instances have an MTU of 1442.',
+      'Compute nodes have no external NIC, so floating addresses pass the network node.',
+    ],
+    variables: {
+      neutron_plugin_agent: 'ovn',
+      neutron_ovn_distributed_fip: 'no',
+      enable_neutron_provider_networks: 'no',
+    },
+  }
+}
+
+function services(lab: Lab): Chapter {
+  const lvm = usesLvm(lab)
+  return {
+    about: [
+      'The core six, and nothing else. Backup needs Ceph, so it is off before phase 2.',
+      'Instances are emulated inside the nodes: config/nova/nova-compute.conf has the CPU model for it.',
+    ],
+    variables: {
+      enable_openstack_core: 'yes',
+      enable_keystone: 'yes',
+      enable_glance: 'yes',
+      enable_nova: 'yes',
+      enable_neutron: 'yes',
+      enable_horizon: 'yes',
+      // Cinder needs a backend from its first start; with Ceph alone it comes in phase 2.
+      enable_cinder: yesNo(lvm),
+      enable_cinder_backend_lvm: yesNo(lvm),
+      cinder_volume_group: 'cinder-volumes',
+      enable_cinder_backup: 'no',
+      enable_heat: 'no',
+      enable_designate: 'no',
+      nova_compute_virt_type: 'qemu',
+      enable_prometheus: yesNo(lab.monitoring.prometheus),
+      enable_grafana: yesNo(lab.monitoring.grafana),
+      enable_central_logging: yesNo(lab.logging === 'opensearch'),
+      enable_opensearch: yesNo(lab.logging === 'opensearch'),
+    },
+  }
+}
+
+function sizes(): Chapter {
+  return {
+    about: ['Small: one worker per service, and a redo log that fits the disk.'],
+    variables: {
+      openstack_service_workers: '1',
+      openstack_service_rpc_workers: '1',
+      mariadb_innodb_log_file_size_mb: '256',
+    },
+  }
+}
+
+/** Phase 2, appended to globals.yml by Kolla-Ansible. It takes effect when it is in `kolla/globals.d/`. */
+export function cephGlobalsOf(lab: Lab): Readonly<Record<string, unknown>> {
+  const monitor = lab.nodes.find((node) => node.roles.includes('ceph-mon'))
+  return {
+    enable_cinder: 'yes',
+    enable_cinder_backend_lvm: yesNo(usesLvm(lab)),
+    cinder_backend_ceph: 'yes',
+    glance_backend_ceph: 'yes',
+    glance_backend_file: 'no',
+    nova_backend_ceph: 'yes',
+    enable_cinder_backup: 'yes',
+    cinder_backup_driver: 'ceph',
+    ...(lab.monitoring.prometheus &&
+      monitor && {
+        enable_prometheus_ceph_mgr_exporter: 'yes',
+        prometheus_ceph_mgr_exporter_endpoints: [`${monitor.address}:9283`],
+      }),
+  }
+}
+
+export function cephGlobalsFiles(lab: Lab, ready: boolean): readonly TreeFile[] {
+  if (!usesCeph(lab)) return []
+  const text = `---\n${banner('Phase 2: the stage `ceph` puts it into kolla/globals.d when the cluster is up.')}${writeYaml(cephGlobalsOf(lab))}`
+  const waiting = { path: 'ceph/20-ceph.yml', text }
+  return ready ? [waiting, { path: 'kolla/globals.d/20-ceph.yml', text }] : [waiting]
+}

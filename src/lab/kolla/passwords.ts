@@ -1,0 +1,69 @@
+/**
+ * passwords.yml, made here: every key that Kolla-Ansible knows, kept once it exists.
+ *
+ * Values never leave this file and the tree; nothing prints them.
+ */
+import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { writeYaml } from '../../yaml/write.ts'
+import { passwordKeys, type SecretKind } from './password-keys.ts'
+
+export interface SshKeyPair {
+  readonly private_key: string
+  readonly public_key: string
+}
+
+export type Password = string | null | SshKeyPair
+export type Passwords = Readonly<Record<string, Password>>
+
+/** How a pair of SSH keys is made: four thousand bits take a second, so tests bring smaller ones. */
+export type MakeSshKey = () => Promise<SshKeyPair>
+
+/** What exists stays, also keys of other releases; what is missing is made. */
+export async function completePasswords(old: Passwords, makeSshKey: MakeSshKey): Promise<Passwords> {
+  const made = await Promise.all(
+    [...passwordKeys].map(async ([key, kind]): Promise<readonly [string, Password]> => {
+      const kept = old[key]
+      if (kept !== undefined && (kept !== null || kind === 'empty')) return [key, kept]
+      return [key, await makeSecret(kind, makeSshKey)]
+    }),
+  )
+  const foreign = Object.entries(old).filter(([key]) => !passwordKeys.has(key))
+  return Object.fromEntries([...made, ...foreign])
+}
+
+export function lacksPasswords(old: Passwords): boolean {
+  return [...passwordKeys].some(
+    ([key, kind]) => old[key] === undefined || (old[key] === null && kind !== 'empty'),
+  )
+}
+
+function makeSecret(kind: SecretKind, makeSshKey: MakeSshKey): Password | Promise<Password> {
+  switch (kind) {
+    case 'uuid':
+      return randomUUID()
+    case 'ssh-key':
+      return makeSshKey()
+    case 'digest':
+      return createHmac('md5', randomUUID()).update('').digest('hex')
+    case 'fernet':
+      return randomBytes(32).toString('base64').replaceAll('+', '-').replaceAll('/', '_')
+    case 'salt':
+      // The last character carries two bits of salt: any other than these four has padding that bcrypt refuses.
+      return pick(`./${ALPHANUMERIC}`, 21) + pick('.Oeu', 1)
+    case 'empty':
+      return null
+    case 'password':
+      return pick(ALPHANUMERIC, 40)
+  }
+}
+
+const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+function pick(alphabet: string, length: number): string {
+  return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('')
+}
+
+/** Prechecks take a bare `key:` for a missing password, so an empty one is an explicit null. */
+export function passwordsText(passwords: Passwords): string {
+  return `---\n${writeYaml(passwords)}`
+}

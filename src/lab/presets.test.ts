@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { labText, labWith } from '../../test/lab.ts'
+import { totalsOf } from './check/budget.ts'
+import { globalsOf } from './kolla/globals.ts'
+import { hostVarsOf } from './kolla/host-vars.ts'
+import type { LabNode } from './lab.ts'
+import { netplanOf } from './lima/netplan.ts'
+import { readLab } from './read.ts'
+
+const lab = labWith()
+const node = (name: string): LabNode => lab.nodes.find((one) => one.name === name) as LabNode
+
+/** Rows that document 004 has differently, with the reason; everything else is exactly its own. */
+const corrected = {
+  'storage_interface maps iSCSI':
+    'removed from Kolla-Ansible: tgtd_interface_address and target_ip_address instead',
+  'external VIP on the raw network port':
+    'the raw port is a member of br-ex: a second NIC, vip0, carries the VIP',
+  'Ubuntu container images on ARM64': 'upstream publishes Debian images only for aarch64',
+  'tunnel carries VXLAN': 'OVN uses Geneve',
+  'isolated networks with UUIDs': 'Lima passes no identifier: dhcpEnd fences the DHCP server instead',
+  'VIP .250 with the default DHCP range': 'dhcpEnd is .9, below every address of the lab',
+}
+
+describe("document 004's node table", () => {
+  it.each([
+    ['node1', { roles: ['control', 'network', 'monitoring', 'ceph-mon'], memory: 32, cpus: 6, disk: 60 }, {}],
+    ['node2', { roles: ['compute'], memory: 28, cpus: 4, disk: 40 }, { osd: 20 }],
+    ['node3', { roles: ['storage'], memory: 12, cpus: 2, disk: 30 }, { lvm: 10, osd: 20 }],
+  ])('%s', (name, row, disks) => {
+    const found = node(name)
+    expect(found).toMatchObject(row)
+    expect(Object.fromEntries(found.disks.map((one) => [one.use, one.size]))).toEqual(disks)
+  })
+
+  it('has its totals', () => {
+    expect(totalsOf(lab)).toMatchObject({
+      memory: 72,
+      cpus: 12,
+      osDisk: 130,
+      lvmDisk: 10,
+      osdDisk: 40,
+      nominalDisk: 180,
+    })
+  })
+
+  it('has its four-node variant: controller 24 GB, computes 20 GB each', () => {
+    const four = labWith({}, { preset: 'four-node' })
+    expect(four.nodes.map((one) => [one.name, one.memory])).toEqual([
+      ['node1', 24],
+      ['node2', 20],
+      ['node3', 12],
+      ['node4', 20],
+    ])
+    expect(totalsOf(four)).toMatchObject({ memory: 76, cpus: 16, osDisk: 170, nominalDisk: 220 })
+  })
+})
+
+describe("document 004's network table", () => {
+  it.each([
+    ['management', 'shared', '192.168.105.0/24', ['node1', 'node2', 'node3']],
+    ['tunnel', 'host', '10.0.1.0/24', ['node1', 'node2']],
+    ['external', 'host', '10.0.2.0/24', ['node1']],
+    ['storage', 'host', '10.0.3.0/24', ['node1', 'node2', 'node3']],
+  ] as const)('%s', (name, mode, subnet, attached) => {
+    expect(lab.networks[name]).toMatchObject({ mode, subnet })
+    const on = lab.nodes.filter((one) => one.nics.some((nic) => nic.network === name))
+    expect(on.map((one) => one.name)).toEqual(attached)
+  })
+
+  it('has both VIPs', () => {
+    expect(globalsOf(lab)).toMatchObject({
+      kolla_internal_vip_address: '192.168.105.250',
+      kolla_external_vip_address: '10.0.2.250',
+    })
+  })
+})
+
+describe("document 004's interface mapping", () => {
+  it.each([
+    ['network_interface', 'mgmt0', 'has an address'],
+    ['tunnel_interface', 'tun0', 'has an address'],
+    ['neutron_external_interface', 'ext0', 'has none'],
+    ['kolla_external_vip_interface', 'vip0', 'has an address'],
+  ])('%s is %s and %s', (variable, name, address) => {
+    expect(hostVarsOf(lab, node('node1'))[variable]).toBe(name)
+    const nic = node('node1').nics.find((one) => one.interface === name)
+    expect(nic?.address === undefined).toBe(address === 'has none')
+  })
+
+  it('gives storage its own: iSCSI is served where it is advertised', () => {
+    expect(hostVarsOf(lab, node('node3'))).toMatchObject({ tgtd_interface_address: '10.0.3.13' })
+  })
+
+  it.each(Object.entries(corrected))('corrects "%s": %s', (row) => {
+    const vars = hostVarsOf(lab, node('node1'))
+    const globals = globalsOf(lab)
+    const holds: Readonly<Record<string, () => void>> = {
+      'storage_interface maps iSCSI': () => expect(vars).not.toHaveProperty('storage_interface'),
+      'external VIP on the raw network port': () =>
+        expect(vars['kolla_external_vip_interface']).not.toBe(vars['neutron_external_interface']),
+      'Ubuntu container images on ARM64': () =>
+        expect(globals).toMatchObject({ kolla_base_distro: 'debian', openstack_tag_suffix: '-aarch64' }),
+      'tunnel carries VXLAN': () => expect(globals).not.toHaveProperty('neutron_tenant_network_types'),
+      'isolated networks with UUIDs': () => expect(lab.networks.tunnel.dhcpEnd).toBe('10.0.1.9'),
+      'VIP .250 with the default DHCP range': () =>
+        expect(lab.networks.management.dhcpEnd).toBe('192.168.105.9'),
+    }
+    const check = holds[row]
+    expect(check).toBeDefined()
+    check?.()
+  })
+})
+
+describe('the presets', () => {
+  it.each(['three-node', 'four-node'] as const)('%s reads without errors', (preset) => {
+    const { findings } = readLab(labText({ preset }), 'lab.yaml')
+    expect(findings.filter((one) => one.severity === 'error')).toEqual([])
+  })
+
+  it('leaves the raw port without address, DHCP or link-local', () => {
+    const plan = netplanOf(lab, node('node1')) as { network: { ethernets: Record<string, unknown> } }
+    expect(plan.network.ethernets['ext0']).toEqual({
+      dhcp4: false,
+      dhcp6: false,
+      'accept-ra': false,
+      'link-local': [],
+      optional: true,
+    })
+  })
+
+  it('moves nobody when a node is added', () => {
+    const four = labWith({}, { preset: 'four-node' })
+    for (const old of lab.nodes) {
+      const now = four.nodes.find((one) => one.name === old.name)
+      expect(now).toMatchObject({ nics: old.nics, disks: old.disks })
+    }
+  })
+})

@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { labWith, smallSshKey } from '../../test/lab.ts'
+import { serialOf } from './bind/zones.ts'
+import { isSecretPath } from './check/tree.ts'
+import type { Lab } from './lab.ts'
+import { renderInto } from './rendering.ts'
+
+let folder: string
+beforeEach(() => void (folder = mkdtempSync(path.join(tmpdir(), 'stackloom-lab-'))))
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const NOW = Date.parse('2026-11-15T12:00:00Z')
+const render = (lab: Lab, overwrite = false) =>
+  renderInto(lab, folder, { now: NOW, overwrite, makeSshKey: smallSshKey })
+const read = (file: string): string => readFileSync(path.join(folder, file), 'utf8')
+const kinds = async (lab: Lab) => {
+  const { changes } = await render(lab)
+  return changes
+    .filter((one) => one.kind !== 'unchanged')
+    .map((one) => `${one.kind} ${one.kind === 'removed' ? one.path : one.file.path}`)
+}
+
+describe('rendering a lab', () => {
+  it('changes nothing the second time', async () => {
+    await render(labWith())
+    expect(await kinds(labWith())).toEqual([])
+  })
+
+  it('keeps every secret when the lab changes', async () => {
+    await render(labWith({}, { phase: 'both' }))
+    const before = [
+      'kolla/passwords.yml',
+      'ssh/id_ed25519',
+      'kolla/certificates/private/root/root.key',
+      'ceph/ceph.conf',
+    ].map(read)
+    await render(labWith({ 'spec.dns.domain': 'openstack.internal' }, { phase: 'both', preset: 'four-node' }))
+    const after = [
+      'kolla/passwords.yml',
+      'ssh/id_ed25519',
+      'kolla/certificates/private/root/root.key',
+      'ceph/ceph.conf',
+    ].map(read)
+    expect(after).toEqual(before)
+  })
+
+  it('gives every secret the mode 0600, and git sees none of them', async () => {
+    await render(labWith({}, { phase: 'both' }))
+    execFileSync('git', ['init', '-q'], { cwd: folder })
+    const seen = execFileSync('git', ['ls-files', '--others', '--exclude-standard'], {
+      cwd: folder,
+      encoding: 'utf8',
+    }).split('\n')
+    expect(seen).toContain('kolla/globals.yml')
+    expect(seen.filter(isSecretPath)).toEqual([])
+    const files = (readdirSync(folder, { recursive: true }) as string[]).filter(isSecretPath)
+    expect(files.length).toBeGreaterThan(15)
+    for (const file of files)
+      expect([file, statSync(path.join(folder, file)).mode & 0o777]).toEqual([file, 0o600])
+  })
+
+  it('holds a PEM or a password in no file that git sees', async () => {
+    await render(labWith({}, { phase: 'both' }))
+    execFileSync('git', ['init', '-q'], { cwd: folder })
+    const seen = execFileSync('git', ['ls-files', '--others', '--exclude-standard'], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    const passwords = Object.values(parse(read('kolla/passwords.yml')) as object).filter(
+      (one) => typeof one === 'string',
+    )
+    for (const file of seen.split('\n').filter(Boolean)) {
+      const text = read(file)
+      expect(text).not.toContain('PRIVATE KEY')
+      expect(passwords.filter((one) => text.includes(one))).toEqual([])
+    }
+  })
+
+  it('shows what a person edited, writes nothing, and loses it only when told to', async () => {
+    await render(labWith())
+    const file = path.join(folder, 'kolla/globals.yml')
+    writeFileSync(file, read('kolla/globals.yml').replace('enable_heat: "no"', 'enable_heat: "yes"'))
+    const changed = labWith({ 'spec.logging': 'opensearch', 'spec.nodes.1.cpus': 3 })
+    await expect(render(changed)).rejects.toThrow(/- enable_heat: "yes"/)
+    expect(read('lima/node2-compute.yaml')).toContain('cpus: 4')
+    await render(changed, true)
+    expect(read('kolla/globals.yml')).toContain('enable_heat: "no"')
+  })
+
+  it('raises the serial of a zone when its records change, and only then', async () => {
+    await render(labWith())
+    await render(labWith({ 'spec.nodes.1.cpus': 3 }))
+    expect(serialOf(read('bind/zones/db.openstack.local'))).toBe(1)
+    await render(labWith({}, { preset: 'four-node' }))
+    expect(serialOf(read('bind/zones/db.openstack.local'))).toBe(2)
+    expect(serialOf(read('bind/zones/db.2.0.10.in-addr.arpa'))).toBe(1)
+  })
+
+  it('changes no other VM when a node is added', async () => {
+    await render(labWith())
+    const changes = await kinds(labWith({ 'spec.nodes': [...nodes(labWith()), extraNode] }))
+    expect(changes.filter((one) => one.includes('lima/'))).toEqual(['created lima/node4-compute.yaml'])
+  })
+
+  it('signs again what a change of names needs, and nothing else', async () => {
+    await render(labWith())
+    const external = read('kolla/certificates/haproxy.pem')
+    const { made } = await render(labWith({ 'spec.nodes': [...nodes(labWith()), extraNode] }))
+    expect(made).toEqual(['certificates (libvirt)'])
+    expect(read('kolla/certificates/haproxy.pem')).toBe(external)
+  })
+
+  it('renews a certificate in time', async () => {
+    await render(labWith())
+    const later = NOW + 700 * 86_400_000
+    const { made } = await renderInto(labWith(), folder, { now: later, makeSshKey: smallSshKey })
+    expect(made).toEqual(['certificates (external, internal, backend, libvirt)'])
+  })
+
+  it('refuses a broken passwords.yml and does not replace it', async () => {
+    await render(labWith())
+    writeFileSync(path.join(folder, 'kolla/passwords.yml'), 'just text')
+    await expect(render(labWith())).rejects.toThrow('SL8207')
+    expect(read('kolla/passwords.yml')).toBe('just text')
+  })
+
+  it('puts two opening braces nowhere where Lima would run them', async () => {
+    await render(labWith({ 'spec.nodes.0.disks': { state: '40GiB' } }))
+    for (const name of readdirSync(path.join(folder, 'lima')))
+      expect(read(`lima/${name}`)).not.toContain('{{')
+  })
+})
+
+const extraNode = { name: 'node4', roles: ['compute'], cpus: 4, memory: '8GiB', disk: '40GiB', host: 14 }
+
+/** The preset's own nodes as the file has them. */
+function nodes(lab: Lab): readonly object[] {
+  return lab.nodes.map((node, at) => ({
+    name: node.name,
+    roles: node.roles,
+    cpus: node.cpus,
+    memory: `${node.memory}GiB`,
+    disk: `${node.disk}GiB`,
+    disks: Object.fromEntries(node.disks.map((disk) => [disk.use, `${disk.size}GiB`])),
+    host: 11 + at,
+  }))
+}

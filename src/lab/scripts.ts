@@ -1,0 +1,103 @@
+/** Thin wrappers, for people who read scripts: each one is a command or two that the stages run as well. */
+
+import { pools } from './ceph/users.ts'
+import type { Lab } from './lab.ts'
+import { usesCeph } from './lab.ts'
+import { dnsNode, nameserverOf } from './lima/netplan.ts'
+import type { TreeFile } from './tree.ts'
+
+export function scriptFiles(lab: Lab): readonly TreeFile[] {
+  return [
+    script(
+      'bootstrap.sh',
+      'Everything, stage by stage.',
+      'exec stackloom lab up -f "${1:?the lab file}" --out "$lab"',
+    ),
+    script(
+      'teardown.sh',
+      'Stops the VMs; their disks stay.',
+      'exec stackloom lab down -f "${1:?the lab file}" --out "$lab"',
+    ),
+    script(
+      'kolla.sh',
+      'kolla-ansible with this inventory and configuration: scripts/kolla.sh reconfigure -t nova',
+      'exec "$lab/.stackloom/venv/bin/kolla-ansible" "$@" -i "$lab/kolla/multinode" --configdir "$lab/kolla"',
+    ),
+    script('ssh.sh', 'A shell in a node: scripts/ssh.sh node1', 'exec ssh -F "$lab/ssh/config" "$@"'),
+    script(
+      'openstack.sh',
+      'The openstack client as administrator: scripts/openstack.sh server list',
+      `export OS_CLIENT_CONFIG_FILE="$lab/kolla/clouds.yaml" OS_CLOUD=kolla-admin
+exec "$lab/.stackloom/venv/bin/openstack" "$@"`,
+    ),
+    script(
+      'resolver.sh',
+      'Sends names of the lab to its DNS server (macOS). Needs sudo, so it is yours to run.',
+      `sudo mkdir -p /etc/resolver
+echo 'nameserver ${nameserverOf(lab)}' | sudo tee /etc/resolver/${lab.dns.domain}`,
+    ),
+    script(
+      'fetch-image.sh',
+      'CirrOS for the instances.',
+      `mkdir -p "$lab/terraform/openstack/images"
+cd "$lab/terraform/openstack/images"
+exec curl -fLO https://download.cirros-cloud.net/0.6.3/cirros-0.6.3-${lab.arch}-disk.img`,
+    ),
+    node('install-bind.sh', installBind(lab)),
+    ...(usesCeph(lab) ? [node('ceph-pools.sh', cephPools())] : []),
+  ]
+}
+
+function script(name: string, about: string, body: string): TreeFile {
+  const text = `#!/bin/sh
+# ${about}
+set -eu
+lab=$(cd "$(dirname "$0")/.." && pwd)
+${body}
+`
+  return { path: `scripts/${name}`, text, executable: true }
+}
+
+/** Runs in a node, as root, from standard input. */
+function node(name: string, text: string): TreeFile {
+  return { path: `scripts/node/${name}`, text, executable: true }
+}
+
+function installBind(lab: Lab): string {
+  return `#!/bin/sh
+# In ${dnsNode(lab).name}: installs BIND, takes the zones over when they are right, and keeps the old ones when not.
+set -eu
+command -v named > /dev/null || { apt-get -qq update && apt-get -qq -y install bind9 bind9-utils; }
+new=/tmp/stackloom-bind
+install -d /etc/bind/zones
+named-checkconf "$new/named.conf"
+for zone in "$new"/zones/db.*; do
+  named-checkzone -q "\${zone##*/db.}" "$zone"
+done
+install -m 644 "$new"/zones/db.* /etc/bind/zones/
+install -m 644 "$new/named.conf" /etc/bind/named.conf
+systemctl enable --now named
+rndc reload || systemctl restart named
+`
+}
+
+function cephPools(): string {
+  return `#!/bin/sh
+# In the monitor's node: settings, pools and users of the cluster. May run again.
+set -eu
+ceph() { cephadm shell -- ceph "$@"; }
+ceph config set global osd_pool_default_size 2
+ceph config set global osd_pool_default_min_size 1
+ceph config set osd osd_memory_target_autotune false
+ceph config set osd osd_memory_target 1073741824
+ceph mgr module enable prometheus
+for pool in ${pools.join(' ')}; do
+  ceph osd pool create "$pool"
+  ceph osd pool application enable "$pool" rbd
+done
+for keyring in /tmp/stackloom-ceph/keyrings/*.keyring; do
+  cephadm shell --mount "$keyring:/keyring" -- ceph auth import -i /keyring
+done
+rm -rf /tmp/stackloom-ceph
+`
+}

@@ -1,0 +1,67 @@
+/** Writes HCL the way `terraform fmt` leaves it: two blanks in, equal signs of neighbours aligned. Pure. */
+
+export type HclValue =
+  | string
+  | number
+  | boolean
+  | readonly HclValue[]
+  | { readonly expression: string }
+  | { readonly map: Readonly<Record<string, HclValue>> }
+
+export interface HclBlock {
+  readonly kind: string
+  readonly labels?: readonly string[]
+  readonly attributes?: Readonly<Record<string, HclValue>>
+  readonly blocks?: readonly HclBlock[]
+  /** A line above it. */
+  readonly comment?: string
+}
+
+/** A reference such as `openstack_networking_network_v2.external.id`. */
+export function ref(expression: string): HclValue {
+  return { expression }
+}
+
+export function writeHcl(blocks: readonly HclBlock[]): string {
+  return blocks.map((block) => blockText(block, '')).join('\n')
+}
+
+function blockText(
+  { kind, labels = [], attributes = {}, blocks = [], comment }: HclBlock,
+  indent: string,
+): string {
+  const head = [kind, ...labels.map(quoted)].join(' ')
+  const inner = `${indent}  `
+  const own = assignments(attributes, inner)
+  const nested = blocks.map((block) => blockText(block, inner))
+  const body = [...(own ? [own] : []), ...nested].join('\n')
+  return `${comment ? `${indent}# ${comment}\n` : ''}${indent}${head} {\n${body}${indent}}\n`
+}
+
+function assignments(values: Readonly<Record<string, HclValue>>, indent: string): string {
+  const entries = Object.entries(values).map(([key, value]) => [key, valueText(value, indent)] as const)
+  // A value of several lines ends a run of aligned neighbours, and starts none.
+  const widthAt = (at: number): number => {
+    const one = entries[at]
+    if (!one || one[1].includes('\n')) return one?.[0].length ?? 0
+    let [from, to] = [at, at]
+    while (from > 0 && !entries[from - 1]?.[1].includes('\n')) from -= 1
+    while (to + 1 < entries.length && !entries[to + 1]?.[1].includes('\n')) to += 1
+    return Math.max(...entries.slice(from, to + 1).map(([key]) => key.length))
+  }
+  return entries.map(([key, text], at) => `${indent}${key.padEnd(widthAt(at))} = ${text}\n`).join('')
+}
+
+function valueText(value: HclValue, indent: string): string {
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (Array.isArray(value)) return `[${value.map((one) => valueText(one, indent)).join(', ')}]`
+  if ('expression' in value) return value.expression
+  const { map } = value as { readonly map: Readonly<Record<string, HclValue>> }
+  return `{\n${assignments(map, `${indent}  `)}${indent}}`
+}
+
+/** Braces after a dollar or percent sign would start a template. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll('${', '$${').replaceAll('%{', '%%{')
+}
