@@ -7,7 +7,7 @@ import { isApiError } from '../../kube/api-error.ts'
 import { CLOUD, MANAGED_BY } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { nameOf } from '../../verify/readiness/read.ts'
-import type { Inventory } from '../inventory.ts'
+import { type Inventory, SYSTEM_NAMESPACE } from '../inventory.ts'
 import { patiently } from '../patience.ts'
 import type { DownWorld } from './world.ts'
 
@@ -34,6 +34,8 @@ export async function proveGone(
     })
     for (const item of items) {
       const object = { ...item, apiVersion, kind }
+      // Inventories and the lease outlive the proof: they go with the last step.
+      if (kind === 'Namespace' && object.metadata.name === SYSTEM_NAMESPACE) continue
       const ours = !adopted.has(`${groupKindOf(object)} ${object.metadata.name}`)
       if (ours) left.push(finding(somethingLeft, { object: nameOf(object) }))
     }

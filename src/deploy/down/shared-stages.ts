@@ -23,6 +23,8 @@ interface OperatorDown {
   /** Objects in these namespaces, or of these kinds, are this operator's. */
   readonly namespaces: readonly string[]
   readonly kinds: readonly string[]
+  /** A namespace that the operator makes by itself and leaves behind. */
+  readonly makes?: string
   /** An object of this kind that is not ours means that somebody else uses the operator. */
   readonly usedBy: FollowedKind
   readonly after: readonly After[]
@@ -44,6 +46,7 @@ const operators: readonly OperatorDown[] = [
     title: 'cert-manager',
     namespaces: ['cert-manager-operator', 'cert-manager'],
     kinds: [],
+    makes: 'cert-manager',
     usedBy: kind('cert-manager.io/v1', 'Certificate'),
     after: [{ id: 'openstack', why: 'its webhooks have certificates from there' }],
   },
@@ -150,6 +153,11 @@ async function uninstall(
   }
   await deleteAll(of('OperatorGroup', 'CatalogSource'), world, context)
   await deleteAll(of('Namespace'), world, context)
+  // Only what our own installation made: a version of ours was there.
+  if (operator.makes === undefined || versions.length === 0) return
+  const left: ListedObject = { apiVersion: 'v1', kind: 'Namespace', name: operator.makes }
+  if (await world.client.delete(left)) context.emit({ kind: 'applied', change: 'deleted', object: left })
+  await waitGone([left], world, context)
 }
 
 function versionOf(ref: ListedObject, world: DownWorld): readonly ListedObject[] {
