@@ -26,16 +26,29 @@ export function checkShape<T>(schema: z.ZodType<T>, reading: Reading, wanted: st
   if (value === null) return { findings: [finding(emptyFile, { wanted }, { where: locate([]) })] }
   const parsed = schema.safeParse(value)
   if (parsed.success) return { value: parsed.data, findings }
-  const wrong = parsed.error.issues.flatMap((issue) => issueFindings(issue, [], { schema, reading }))
-  return { findings: [...findings, ...wrong] }
+  const misspelt = new Set<string>()
+  const context: Context = { schema, reading, misspelt }
+  const wrong = parsed.error.issues.flatMap((issue) => issueFindings(issue, [], context))
+  // A required field under a misspelt name is one slip, not two.
+  const slips = wrong.filter(
+    ({ field, finding: { code } }) => code !== missingField.code || !misspelt.has(field),
+  )
+  return { findings: [...findings, ...slips.map((one) => one.finding)] }
 }
 
 interface Context {
   readonly schema: z.ZodType
   readonly reading: Reading
+  /** The fields that unknown ones were most likely meant to be. */
+  readonly misspelt: Set<string>
 }
 
-function issueFindings(issue: Issue, base: ValuePath, context: Context): readonly Finding[] {
+interface FieldFinding {
+  readonly field: string
+  readonly finding: Finding
+}
+
+function issueFindings(issue: Issue, base: ValuePath, context: Context): readonly FieldFinding[] {
   const path: ValuePath = [...base, ...(issue.path as ValuePath)]
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknown(path, key, context))
   if (issue.code === 'invalid_union') {
@@ -48,17 +61,21 @@ function issueFindings(issue: Issue, base: ValuePath, context: Context): readonl
   if (found === undefined && path.length > 0) {
     const parent = path.slice(0, -1)
     const facts = { field: String(path.at(-1)), parent: nameOf(parent), expected }
-    return [finding(missingField, facts, { where: reading.locate(parent) })]
+    const where = reading.locate(parent)
+    return [{ field: nameOf(path), finding: finding(missingField, facts, { where }) }]
   }
   const kind = isAboutType(issue) ? wrongType : wrongValue
   const facts = { field: nameOf(path), expected, found: describeValue(found) }
-  return [finding(kind, facts, { where: reading.locate(path) })]
+  return [{ field: nameOf(path), finding: finding(kind, facts, { where: reading.locate(path) }) }]
 }
 
-function unknown(path: ValuePath, field: string, { schema, reading }: Context): Finding {
+function unknown(path: ValuePath, field: string, { schema, reading, misspelt }: Context): FieldFinding {
   const known = knownFields(schema, path)
-  const facts = { field, parent: nameOf(path), nearest: nearest(field, known), known }
-  return finding(unknownField, facts, { where: reading.locateKey([...path, field]) })
+  const meant = nearest(field, known)
+  if (meant !== undefined) misspelt.add(nameOf([...path, meant]))
+  const facts = { field, parent: nameOf(path), nearest: meant, known }
+  const where = reading.locateKey([...path, field])
+  return { field: nameOf([...path, field]), finding: finding(unknownField, facts, { where }) }
 }
 
 /** The alternative that was meant: the one that got past its outermost type, if there is just one. */

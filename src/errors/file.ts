@@ -104,7 +104,7 @@ export const missingField = problem<{ field: string; parent: string; expected: s
   severity: 'error',
   title: 'A required field is missing',
   message: ({ field, parent }) => `${parent} needs the field ${field}`,
-  remedy: ({ field, expected }) => `add ${field}: ${expected}`,
+  remedy: ({ field, expected }) => `add the field ${field} (${expected})`,
   story: `Most fields have a default; the few without one must be there. The place is that of the mapping which
 lacks the field.`,
   example: { field: 'namespace', parent: 'spec.clouds[0]', expected: 'text' },

@@ -45,9 +45,9 @@ ${reservedComment(platform)}    # DNS servers that the clouds ask.
     families: [${families.join(', ')}]
     # VLAN ids that your switches carry to the nodes:
     # vlans: {first: 20, last: 400}
-  # What a network is in every cloud: mtu, VLAN, subnets. false: no cloud has it.
+  # What a network is in every cloud: VLAN, mtu, subnets. false: no cloud has it.
   # networks:
-  #   tenant: {mtu: 9000}
+  #   tenant: {vlan: 30}
   #   designate: false
   #   designateext: false
   clouds:
