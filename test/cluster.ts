@@ -6,7 +6,6 @@
  *     it('…', async () => { await cluster.client.apply(…) })
  */
 import { mkdtemp } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -212,15 +211,4 @@ async function gone(pid: number): Promise<void> {
     }
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
-}
-
-/** A port of loopback that was free a moment ago, for a server of the test. */
-export async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }

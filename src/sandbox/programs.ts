@@ -43,10 +43,6 @@ export const programs = {
 
 export type ProgramName = keyof typeof programs
 
-export function pinOf(name: ProgramName): ProgramPin {
-  return programs[name]
-}
-
 /** What `go build -o FOLDER/` calls the program of a package: its last element that is not a major version. */
 export function builtName(packagePath: string): string {
   const elements = packagePath.split('/').filter((element) => !/^v\d+$/.test(element))

@@ -4,7 +4,7 @@
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { Failure, failure, reasonOf } from '../errors/failure.ts'
+import { type Failure, failure } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import {
   apiPortChanged,
@@ -230,9 +230,4 @@ export async function connected<T>(
 export async function removeFolder(folder: SandboxFolder): Promise<void> {
   await rm(folder.root, { recursive: true, force: true })
   await rm(folder.control, { force: true })
-}
-
-/** The reason of a failed raise for a log line. */
-export function raiseReason(error: unknown): string {
-  return error instanceof Failure ? error.message : reasonOf(error)
 }

@@ -10,7 +10,7 @@ import { reasonOf } from '../errors/failure.ts'
 import { type ControlRequest, serveControl } from './control.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import { type Forwarder, forward } from './forward.ts'
-import type { Mission, MissionFailure, SupervisorStatus } from './mission.ts'
+import type { Mission, MissionFailure, SupervisorStatus, Task } from './mission.ts'
 import { type SupervisedTask, supervisedTask } from './supervised-task.ts'
 
 /** What the supervisor tells its launcher on standard output, once. */
@@ -40,8 +40,7 @@ export async function supervise(folder: SandboxFolder): Promise<void> {
 
   const stopAll = async (): Promise<void> => {
     ready = false
-    // The store goes last: the others write to it until their end.
-    for (const task of [...tasks.values()].reverse()) await task.stop()
+    for (const wave of stopOrder(mission.tasks)) await Promise.all(wave.map((name) => named(name).stop()))
   }
   const leave = (code: number): never => {
     for (const task of tasks.values()) void task.kill()
@@ -129,6 +128,17 @@ async function startAll(mission: Mission, tasks: ReadonlyMap<string, SupervisedT
     )
   }
   await Promise.all(started.values())
+}
+
+/** Who needs nobody any more goes first, all of them at once; the store goes last, for the others write to it. */
+export function stopOrder(tasks: readonly Task[]): readonly (readonly string[])[] {
+  if (tasks.length === 0) return []
+  const needed = new Set(tasks.flatMap((task) => task.after))
+  const free = tasks.filter((task) => !needed.has(task.name))
+  const rest = tasks.filter((task) => needed.has(task.name))
+  // Tasks that need each other cannot be put in order; they end together.
+  if (free.length === 0) return [tasks.map(({ name }) => name)]
+  return [free.map(({ name }) => name), ...stopOrder(rest)]
 }
 
 /** Only the first word is read; a launcher that has gone since is no failure. */

@@ -35,7 +35,7 @@ export async function compile(work: Compilation, { exec, say, signal }: CompileC
   const listed = await exec(
     {
       file: 'go',
-      args: ['list', '-deps', ...buildFlags, '-f', '{{.Stale}} {{.ImportPath}}', ...packages],
+      args: ['list', '-deps', ...buildFlags, '-f', '{{.Stale}} {{.StaleReason}}', ...packages],
       cwd,
       env: goEnv,
     },
@@ -52,7 +52,7 @@ export async function compile(work: Compilation, { exec, say, signal }: CompileC
   refuseFailure(listed, names, into)
   const known = listed.stdout.trimEnd().split('\n')
   const total = known.length
-  let done = known.filter((line) => line.startsWith('false ')).length
+  let done = known.filter(isCompiled).length
   say({ kind: 'progress', text, done, total })
   const flags = [linkerFlags, ...new Set(pins.map((pin) => pin.ldflags ?? ''))].join(' ').trim()
   const built = await exec(
@@ -72,6 +72,11 @@ export async function compile(work: Compilation, { exec, say, signal }: CompileC
     },
   )
   refuseFailure(built, names, into)
+}
+
+/** A program that was never put anywhere counts as stale, though the cache has it. */
+function isCompiled(line: string): boolean {
+  return line.startsWith('false') || line.endsWith('available in build cache')
 }
 
 function refuseFailure(finished: Finished, programs: readonly string[], folder: string): void {

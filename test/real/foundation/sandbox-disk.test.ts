@@ -5,12 +5,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { main } from '../../../src/cli/main.ts'
 import { Failure } from '../../../src/errors/failure.ts'
 import { runProcess, succeeded } from '../../../src/exec/process.ts'
-import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { ensurePins } from '../../../src/sandbox/build/ensure.ts'
 import { placesOf } from '../../../src/sandbox/places.ts'
 import { takeClusterSlot } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
-import { requireRoot } from '../../tools.ts'
+import { tinyTable, writeTinyPin } from '../../tiny-pin.ts'
+import { requireRoot, requireTool } from '../../tools.ts'
 
 /** A disk that is too small, and then is not. */
 let disk: string
@@ -28,8 +29,9 @@ afterAll(() => place.release())
 
 beforeEach(async (context) => {
   requireRoot(context)
+  requireTool(context, 'go')
   disk = await mkdtemp(path.join(tmpdir(), 'stackloom-disk-'))
-  await mount('-t', 'tmpfs', '-o', 'size=4m')
+  await mount('-t', 'tmpfs', '-o', 'size=600k')
 })
 afterEach(async () => {
   await runProcess({ file: 'umount', args: [disk] })
@@ -52,14 +54,17 @@ describe('a full disk', { timeout: 120_000 }, () => {
   })
 
   it('ends a build with one finding, leaves nothing half-made, and the next build repairs itself', async () => {
-    const places = { ...placesOf(process.env), cache: disk }
-    const context = { ...sandboxContext(), places, env: {} }
-    const failed: unknown = await ensurePrograms(['etcd'], context).catch((error: unknown) => error)
+    const pins = await mkdtemp(path.join(tmpdir(), 'stackloom-pins-'))
+    await writeTinyPin(pins)
+    const places = { ...placesOf(process.env), pins, cache: disk }
+    const build = () => ensurePins(['hello'], tinyTable, { ...sandboxContext(), places, env: {} })
+    const failed: unknown = await build().catch((error: unknown) => error)
     expect(failed).toBeInstanceOf(Failure)
     expect((failed as Failure).findings.map(({ code }) => code)).toEqual(['SL1206'])
     expect(await readdir(path.join(disk, 'programs'))).toEqual([])
     await enlarge()
-    const { etcd } = await ensurePrograms(['etcd'], context)
-    expect((await runProcess({ file: etcd, args: ['--version'] })).stdout).toContain('etcd Version: 3.6.6')
+    const { hello } = await build()
+    expect((await runProcess({ file: hello })).stdout).toBe('hello\n')
+    await rm(pins, { recursive: true })
   })
 })

@@ -1,0 +1,75 @@
+/** The sandbox: from a stopped machine to a cluster that answers, as a person and as a test see it. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { resetSandbox, startSandbox, stopSandbox } from '../src/sandbox/sandbox.ts'
+import { startCluster, takeClusterSlot } from '../test/cluster.ts'
+import { sandboxContext } from '../test/sandbox-context.ts'
+import type { Figure } from '../tools/figure.ts'
+import { median, once } from '../tools/measure.ts'
+
+const TIMES = 3
+
+interface Starts {
+  /** Everything, with the CRDs of today, the first time. */
+  readonly first: number
+  /** The same from its kept data. */
+  readonly again: number
+}
+
+const starts = once(async (): Promise<Starts> => {
+  const state = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
+  const context = sandboxContext(() => undefined, { ...process.env, XDG_STATE_HOME: state })
+  const place = await takeClusterSlot()
+  try {
+    const request = { name: 'bench', crds: 'today', netns: true } as const
+    // What is prepared once, and is not part of a start.
+    await startSandbox(request, context)
+    const first: number[] = []
+    const again: number[] = []
+    for (let round = 0; round < TIMES; round += 1) {
+      await resetSandbox('bench', context)
+      first.push(await timed(() => startSandbox(request, context)))
+      await stopSandbox('bench', context)
+      again.push(await timed(() => startSandbox(request, context)))
+    }
+    return { first: median(first), again: median(again) }
+  } finally {
+    await resetSandbox('bench', context)
+    rmSync(state, { recursive: true, force: true })
+    await place.release()
+  }
+})
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return (performance.now() - began) / 1000
+}
+
+async function forTest(): Promise<number> {
+  const times: number[] = []
+  for (let round = 0; round < TIMES; round += 1) {
+    const began = performance.now()
+    const { stop } = await startCluster({ crds: 'none' })
+    times.push((performance.now() - began) / 1000)
+    await stop()
+  }
+  return median(times)
+}
+
+export const figures: readonly Figure[] = [
+  {
+    name: 'sandbox.ready',
+    unit: 's',
+    target: { op: '<=', value: 10 },
+    measure: async () => (await starts()).first,
+  },
+  {
+    name: 'sandbox.ready-again',
+    unit: 's',
+    target: { op: '<=', value: 10 },
+    measure: async () => (await starts()).again,
+  },
+  { name: 'sandbox.ready-for-a-test', unit: 's', measure: forTest },
+]

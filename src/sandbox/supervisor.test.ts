@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import type { Task } from './mission.ts'
+import { stopOrder } from './supervisor.ts'
+
+const task = (name: string, ...after: string[]): Task => ({
+  name,
+  after,
+  file: '/bin/true',
+  args: [],
+  probe: { kind: 'none' },
+  readyMs: 1,
+})
+
+it('whoever is needed by others ends after them, the rest at once', () => {
+  const tasks = [task('etcd'), task('api', 'etcd'), task('manager', 'api'), task('metallb', 'api')]
+  expect(stopOrder(tasks)).toEqual([['manager', 'metallb'], ['api'], ['etcd']])
+  expect(stopOrder([task('a', 'b'), task('b', 'a')])).toEqual([['a', 'b']])
+})
