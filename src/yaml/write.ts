@@ -23,47 +23,53 @@ const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 /** A key up to here fits on one line for every reader. */
 const LONGEST_KEY = 500
 
+/** How each text of this run is written: keys and values repeat, and looking one up is cheaper than judging it again. */
+type Known = Map<string, string>
+
 export function writeYaml(value: unknown): string {
-  if (isEmptyOrScalar(value)) return `${scalar(value, '  ')}\n`
-  return block(value as object, '')
+  return documentOf(value, new Map())
 }
 
 /** A stream of documents, each with its own mark, so that streams can be joined. */
 export function writeYamlStream(values: Iterable<unknown>): string {
+  const known: Known = new Map()
   let stream = ''
-  for (const value of values) stream += `---\n${writeYaml(value)}`
+  for (const value of values) stream += `---\n${documentOf(value, known)}`
   return stream
 }
 
-function block(value: object, indent: string): string {
+function documentOf(value: unknown, known: Known): string {
+  if (isEmptyOrScalar(value)) return `${scalar(value, '  ', known)}\n`
   return Array.isArray(value)
-    ? sequence(value, indent)
-    : mapping(value as Record<string, unknown>, indent, indent)
+    ? sequence(value, '', known)
+    : mapping(value as Record<string, unknown>, '', '', known)
 }
 
 /** The first key follows `first`: a dash has already moved it in. */
-function mapping(value: Record<string, unknown>, indent: string, first: string): string {
+function mapping(value: Record<string, unknown>, indent: string, first: string, known: Known): string {
   let text = ''
   let lead = first
+  const inner = `${indent}  `
   for (const key in value) {
     const member = value[key]
     if (member === undefined) continue
-    text += lead + keyText(key, indent)
+    text += lead + keyText(key, indent, known)
     lead = indent
-    if (isEmptyOrScalar(member)) text += ` ${scalar(member, `${indent}  `)}\n`
-    else if (Array.isArray(member)) text += `\n${sequence(member, indent)}`
-    else text += `\n${mapping(member as Record<string, unknown>, `${indent}  `, `${indent}  `)}`
+    if (typeof member === 'string') text += ` ${textOf(member, inner, known)}\n`
+    else if (isEmptyOrScalar(member)) text += ` ${scalar(member, inner, known)}\n`
+    else if (Array.isArray(member)) text += `\n${sequence(member, indent, known)}`
+    else text += `\n${mapping(member as Record<string, unknown>, inner, inner, known)}`
   }
   return text
 }
 
-function sequence(values: readonly unknown[], indent: string): string {
+function sequence(values: readonly unknown[], indent: string, known: Known): string {
   let text = ''
   const inner = `${indent}  `
   for (const item of values) {
-    if (isEmptyOrScalar(item)) text += `${indent}- ${scalar(item, inner)}\n`
-    else if (Array.isArray(item)) text += `${indent}- ${sequence(item, inner).slice(inner.length)}`
-    else text += mapping(item as Record<string, unknown>, inner, `${indent}- `)
+    if (isEmptyOrScalar(item)) text += `${indent}- ${scalar(item, inner, known)}\n`
+    else if (Array.isArray(item)) text += `${indent}- ${sequence(item, inner, known).slice(inner.length)}`
+    else text += mapping(item as Record<string, unknown>, inner, `${indent}- `, known)
   }
   return text
 }
@@ -75,22 +81,30 @@ function isEmptyOrScalar(value: unknown): boolean {
   return true
 }
 
-function keyText(key: string, indent: string): string {
-  const text = isBare(key) ? key : quoted(key)
+function keyText(key: string, indent: string, known: Known): string {
+  const text = lineOf(key, known)
   return text.length > LONGEST_KEY ? `? ${text}\n${indent}:` : `${text}:`
 }
 
-function scalar(value: unknown, indent: string): string {
-  if (typeof value === 'string') return textOf(value, indent)
+function scalar(value: unknown, indent: string, known: Known): string {
+  if (typeof value === 'string') return textOf(value, indent, known)
   if (typeof value === 'number') return numberOf(value)
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[]' : '{}'
   return typeof value === 'boolean' || typeof value === 'bigint' ? String(value) : 'null'
 }
 
-function textOf(value: string, indent: string): string {
-  if (isBare(value)) return value
+function textOf(value: string, indent: string, known: Known): string {
   if (value.includes('\n') && BLOCK.test(value)) return literal(value, indent)
-  return quoted(value)
+  return lineOf(value, known)
+}
+
+/** A text on one line, bare or in quotes. */
+function lineOf(value: string, known: Known): string {
+  const before = known.get(value)
+  if (before !== undefined) return before
+  const text = isBare(value) ? value : quoted(value)
+  known.set(value, text)
+  return text
 }
 
 function isBare(value: string): boolean {

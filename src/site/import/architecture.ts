@@ -14,7 +14,7 @@ import { formatSite, type Imported, type ImportSource } from './imported.ts'
 import { isRecord, type Loose, listOf, numberOf, recordOf, textOf, textsOf } from './loose.ts'
 import { subnetFacts } from './netconfig-facts.ts'
 import { hasAddresses, type NetworkFacts, networkFromFacts, type SubnetFacts } from './network-facts.ts'
-import { pinnedVips } from './pinned-vips.ts'
+import { pinnedVips, withCells } from './pinned-vips.ts'
 import {
   type FileNode,
   familiesOf,
@@ -132,11 +132,16 @@ function cloudOf(file: ValuesFile, nics: NicRoles, findings: Finding[]): SiteFil
     if (!hasAddresses(facts) && !Object.hasOwn(networkTemplates, name))
       networks[name] = { ...networks[name], roles: [] }
   }
-  const vips = pinnedVips(annotatedVips(file.data))
+  const { vips, others } = pinnedVips(annotatedVips(file.data))
+  for (const key of others) {
+    const facts = { what: `the VIP of ${key}`, why: 'no slot of the control plane is known for it' }
+    findings.push(finding(valueLeftOut, facts, { where: file.reading.locate(['data', key]) }))
+  }
   return {
     ...file.cloud,
     ...storageClassOf(file.data),
     networks: inOrder(networks),
+    ...withCells(vips),
     ...(Object.keys(vips).length > 0 && { vips }),
   }
 }

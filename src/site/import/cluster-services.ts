@@ -4,6 +4,7 @@ import type { SiteFileCloud } from '../../api/site.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { serviceUnpinned } from '../../errors/import-existing.ts'
 import { listOf, recordOf, textsOf } from './loose.ts'
+import { rabbitmqSlot, withCells } from './pinned-vips.ts'
 
 /** Services that every cloud has without being asked. */
 const STANDARD = new Set(['keystone', 'placement', 'glance', 'neutron', 'nova', 'dns', 'rabbitmq'])
@@ -43,13 +44,14 @@ export function importServices(
     if (!STANDARD.has(owner)) on[owner] = true
   }
   return {
-    ...(Object.keys(on).length > 0 && { services: sorted(on) }),
+    ...withCells(vips, sorted(on)),
     ...(Object.keys(vips).length > 0 && { vips: sorted(vips) }),
   }
 }
 
 function slotOf(name: string): string | undefined {
-  if (name === 'rabbitmq' || /^rabbitmq-cell\w*$/.test(name)) return `rabbitmq.${name}`
+  const rabbitmq = rabbitmqSlot(name)
+  if (rabbitmq) return rabbitmq
   if (name === 'dnsmasq-dns') return 'dns'
   const [, head, face] = /^(.+)-(internal)$/.exec(name) ?? []
   if (head === undefined) return undefined
