@@ -53,6 +53,8 @@ export interface Cluster {
   readonly connection: Connection
   /** Path of an admin kubeconfig that works from this process. */
   readonly kubeconfig: string
+  /** The same for a program that runs `inside`. */
+  readonly insideKubeconfig: string
   readonly server: string
   /** SIGKILL; it stays down until `start`. */
   readonly kill: (program: ClusterProgram) => Promise<void>
@@ -173,6 +175,7 @@ async function handleOf(
     client: connection.client,
     connection,
     kubeconfig: folder.kubeconfig,
+    insideKubeconfig: path.join(folder.pki, 'admin.kubeconfig'),
     server: connection.server,
     kill,
     start,

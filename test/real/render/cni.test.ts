@@ -1,0 +1,181 @@
+/**
+ * The real CNI plugins read what we render: macvlan and bridge make the link, whereabouts and static give the address,
+ * with the real API server as whereabouts' store. Everything happens in the cluster's own network namespace.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Plan } from '../../../src/plan/plan.ts'
+import { renderAttachments } from '../../../src/render/multus.ts'
+import { networksAnnotation } from '../../../src/render/networks-annotation.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { useCluster } from '../../cluster.ts'
+import { planExample } from '../../examples.ts'
+import { sandboxContext } from '../../sandbox-context.ts'
+import { requireRoot, requireTool } from '../../tools.ts'
+
+const cluster = useCluster({ crds: 'today' })
+const plugins = mkdtempSync(path.join(tmpdir(), 'stackloom-cni-'))
+const pods: ChildProcess[] = []
+
+beforeAll(async () => {
+  const names = ['cni-bridge', 'cni-macvlan', 'cni-static', 'whereabouts'] as const
+  const paths = await ensurePrograms(names, sandboxContext())
+  for (const name of names) symlinkSync(paths[name], path.join(plugins, name.replace('cni-', '')))
+  const settings = { kubernetes: { kubeconfig: cluster.insideKubeconfig }, log_level: 'error' }
+  writeFileSync(
+    path.join(plugins, 'whereabouts.conf'),
+    JSON.stringify({ ...settings, datastore: 'kubernetes' }),
+  )
+}, 600_000)
+
+afterAll(() => {
+  for (const pod of pods) pod.kill('SIGKILL')
+  rmSync(plugins, { recursive: true })
+})
+
+beforeEach((context) => {
+  requireRoot(context)
+  requireTool(context, 'ip')
+})
+
+function inside(words: readonly string[], input = '', env: Record<string, string> = {}): string {
+  const [file = '', ...args] = [...cluster.inside, ...words]
+  const { status, stdout, stderr } = spawnSync(file, args, {
+    input,
+    encoding: 'utf8',
+    timeout: 60_000,
+    env: { ...process.env, ...env },
+  })
+  if (status !== 0) throw new Error(`${words.join(' ')}: ${stdout}${stderr}`)
+  return stdout
+}
+
+/** An interface of a node, with a cable that ends nowhere: enough for pods to hang on. */
+function link(name: string): void {
+  const end = `end-${name.replaceAll('.', '-')}`.slice(0, 15)
+  inside(['ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', end])
+  for (const one of [name, end]) inside(['ip', 'link', 'set', one, 'up'])
+}
+
+/** A network namespace without a container around it, as long as the process lives. */
+async function newPod(): Promise<number> {
+  const pod = spawn('unshare', ['--net', 'sh', '-c', 'echo ready; exec sleep 600'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  pods.push(pod)
+  await new Promise((resolve) => pod.stdout?.once('data', resolve))
+  return pod.pid ?? 0
+}
+
+interface CniResult {
+  readonly ips: readonly { readonly address: string }[]
+  readonly routes?: readonly { readonly dst: string; readonly gw?: string }[]
+}
+
+/** What the kubelet and Multus do for one attachment: they run the plugin that the definition names. */
+function attach(
+  config: Record<string, unknown>,
+  pod: number,
+  name: string,
+  ips?: readonly string[],
+): CniResult {
+  const ipam = config['ipam'] as Record<string, unknown>
+  const file = path.join(plugins, 'whereabouts.conf')
+  const complete = {
+    ...config,
+    // On a node this file is in a folder that whereabouts knows.
+    ...(ipam['type'] === 'whereabouts' && { ipam: { ...ipam, configuration_path: file } }),
+    ...(ips && { runtimeConfig: { ips } }),
+  }
+  const answer = inside([path.join(plugins, String(config['type']))], JSON.stringify(complete), {
+    CNI_COMMAND: 'ADD',
+    CNI_CONTAINERID: name,
+    CNI_NETNS: `/proc/${pod}/ns/net`,
+    CNI_IFNAME: 'net1',
+    CNI_PATH: plugins,
+    CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=openstack;K8S_POD_NAME=${name}`,
+  })
+  return JSON.parse(answer) as CniResult
+}
+
+function configOf(plan: Plan, name: string): Record<string, unknown> {
+  const [cloud] = plan.clouds
+  const found = cloud && renderAttachments(plan, cloud).find((one) => one.metadata.name === name)
+  const { config } = (found as unknown as { spec: { config: string } }).spec
+  return JSON.parse(config) as Record<string, unknown>
+}
+
+describe('the CNI plugins', () => {
+  it('give a pod an address of the planned span, on the VLAN of its cloud', async () => {
+    const config = configOf(planExample('two-clouds'), 'internalapi')
+    expect(config['master']).toBe('enp6s0.20')
+    link('enp6s0.20')
+    const pod = await newPod()
+    expect(attach(config, pod, 'first').ips.map((one) => one.address)).toEqual(['172.17.0.30/24'])
+    const shown = spawnSync('nsenter', [
+      '--target',
+      String(pod),
+      '--net',
+      '--',
+      'ip',
+      '-o',
+      '-4',
+      'addr',
+      'show',
+      'net1',
+    ])
+    expect(shown.stdout.toString()).toContain('inet 172.17.0.30/24')
+    expect(attach(config, await newPod(), 'second').ips.map((one) => one.address)).toEqual(['172.17.0.31/24'])
+  })
+
+  it('give an address of each family', async () => {
+    const config = configOf(planExample('five-clouds-bgp'), 'storage')
+    link(String(config['master']))
+    const addresses = attach(config, await newPod(), 'dual').ips.map((one) => one.address)
+    expect(addresses).toEqual(['172.18.0.30/24', 'fd00:cccc::30/64'])
+  })
+
+  it('pass over what is reserved inside the span', async () => {
+    const plan = planExample('two-clouds')
+    const [cloud] = plan.clouds
+    const reserved = [{ start: '172.19.0.30', end: '172.19.0.33' }]
+    const networks = cloud?.networks.map((network) =>
+      network.name === 'tenant'
+        ? { ...network, subnets: network.subnets.map((subnet) => ({ ...subnet, reserved })) }
+        : network,
+    )
+    const config = configOf({ ...plan, clouds: cloud && networks ? [{ ...cloud, networks }] : [] }, 'tenant')
+    link(String(config['master']))
+    expect(attach(config, await newPod(), 'passing').ips.map((one) => one.address)).toEqual([
+      '172.19.0.34/24',
+    ])
+  })
+
+  it('put a pod of octavia into its bridge, with the route to the amphorae', async () => {
+    const config = configOf(planExample('every-service'), 'octavia')
+    expect(config).toMatchObject({ type: 'bridge', bridge: 'octbr' })
+    const { ips, routes } = attach(config, await newPod(), 'octavia')
+    expect(ips.map((one) => one.address)).toEqual(['172.23.0.30/24'])
+    expect(routes).toContainEqual({ dst: '172.24.0.0/16', gw: '172.23.0.150' })
+  })
+
+  it('attach a pod to datacentre without an address', async () => {
+    const config = configOf(planExample('two-clouds'), 'datacentre')
+    expect(attach(config, await newPod(), 'datacentre').ips ?? []).toEqual([])
+  })
+
+  it('give an individual endpoint the very address of its annotation', async () => {
+    const plan = planExample('networking-2023')
+    const value = networksAnnotation([
+      { name: 'internalapi-static', namespace: 'openstack', ips: ['172.17.0.20/24'] },
+    ])
+    const [{ ips } = { ips: [] }] = JSON.parse(value) as readonly { readonly ips: readonly string[] }[]
+    const config = configOf(plan, 'internalapi-static')
+    expect(attach(config, await newPod(), 'ovs-0', ips).ips.map((one) => one.address)).toEqual([
+      '172.17.0.20/24',
+    ])
+  })
+})
