@@ -7,18 +7,17 @@ import { identityOf, type KubeObject } from '../../api/object.ts'
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { indexSnapshot, type Snapshot, type SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { badAttachment, nicUnknown, noClouds } from '../../errors/import-existing.ts'
-import { formatValue } from '../../net/address.ts'
+import { nicUnknown, noClouds } from '../../errors/import-existing.ts'
+import { formatValue, parseAddress } from '../../net/address.ts'
 import { parseCidr } from '../../net/cidr.ts'
 import { parseRange, rangeContains } from '../../net/range.ts'
 import { networkTemplates } from '../templates.ts'
-import { type Attachment, readAttachment } from './attachment.ts'
-import { housePools } from './cluster-pools.ts'
+import type { Attachment } from './attachment.ts'
+import { type Clouds, type Seen, seeClouds, seePools } from './cluster-clouds.ts'
 import { importServices } from './cluster-services.ts'
 import { formatSite, type Imported } from './imported.ts'
-import { listOf, numberOf, recordOf, textOf, textsOf } from './loose.ts'
-import { subnetFacts } from './netconfig-facts.ts'
-import { hasAddresses, type NetworkFacts, networkFromFacts, type SubnetFacts } from './network-facts.ts'
+import { recordOf } from './loose.ts'
+import { hasAddresses, type NetworkFacts, networkFromFacts } from './network-facts.ts'
 import { type Carrier, carrierOf, type NodeInterfaces, readInterfaces } from './node-interfaces.ts'
 import {
   type FileNode,
@@ -50,38 +49,24 @@ export interface ClusterOptions {
   readonly namespaces?: readonly string[]
 }
 
-/** One network of one namespace, while it is being put together. */
-interface Seen {
-  readonly subnets: SubnetFacts[]
-  readonly vips: string[]
-  attachment: Attachment | undefined
-  mtu: number | undefined
-  dnsDomain: string | undefined
-  vlan: number | undefined
-  announcedOn: string | undefined
-}
-
-type Clouds = ReadonlyMap<string, ReadonlyMap<string, Seen>>
-
 export function importCluster(snapshot: Snapshot, options: ClusterOptions): Imported {
   // A server lists in its own order, a folder in that of its files: the import must not depend on either.
   const objects = [...snapshot.objects].sort((a, b) => (identityOf(a) < identityOf(b) ? -1 : 1))
   const index = indexSnapshot({ ...snapshot, objects })
   const findings: Finding[] = []
-  const clouds = cloudsOf(index, options, findings)
+  const clouds = seeClouds(index, options.namespaces, findings)
   if (clouds.size === 0) {
     const looked = 'no namespace has a NetConfig or a network attachment with addresses'
     return { findings: [finding(noClouds, { looked })] }
   }
-  addPools(index, clouds, findings)
+  seePools(index, clouds, findings)
   const nodes = workersOf(index)
   const interfaces = readInterfaces(index.all('nmstate.io/NodeNetworkConfigurationPolicy'), nodes)
   const carriers = carriersOf(clouds, interfaces)
   const nics = nicRoles([...carriers.values()].map(({ nic }) => nic))
   const leftover = podsInUse(index)
-  const files = [...clouds].map(([namespace, networks]) =>
-    cloudOf(namespace, networks, { index, interfaces, carriers, nics, leftover, findings }),
-  )
+  const context: CloudContext = { index, interfaces, carriers, nics, leftover, claimed: new Set(), findings }
+  const files = [...clouds].map(([namespace, networks]) => cloudOf(namespace, networks, context))
   const site: SiteFile = {
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
@@ -98,77 +83,6 @@ export function importCluster(snapshot: Snapshot, options: ClusterOptions): Impo
     text: `what the namespace ${namespace} has`,
   }))
   return { text: formatSite(site, head, comments), findings }
-}
-
-function cloudsOf(index: SnapshotIndex, { namespaces }: ClusterOptions, findings: Finding[]): Clouds {
-  const clouds = new Map<string, Map<string, Seen>>()
-  const network = (namespace: string, name: string): Seen => {
-    const networks = clouds.get(namespace) ?? new Map<string, Seen>()
-    clouds.set(namespace, networks)
-    const seen = networks.get(name) ?? {
-      subnets: [],
-      vips: [],
-      attachment: undefined,
-      mtu: undefined,
-      dnsDomain: undefined,
-      vlan: undefined,
-      announcedOn: undefined,
-    }
-    networks.set(name, seen)
-    return seen
-  }
-  for (const netConfig of index.all('network.openstack.org/NetConfig')) {
-    const { namespace = '' } = netConfig.metadata
-    for (const one of listOf(recordOf(netConfig['spec'])['networks']).map(recordOf)) {
-      const name = textOf(one['name'])?.toLowerCase()
-      if (name === undefined) continue
-      const seen = network(namespace, name)
-      const [vlan] = listOf(one['subnets']).flatMap((subnet) => numberOf(recordOf(subnet)['vlan']) ?? [])
-      seen.vlan = vlan
-      seen.mtu = numberOf(one['mtu'])
-      seen.dnsDomain = textOf(one['dnsDomain'])
-      seen.subnets.push(...listOf(one['subnets']).flatMap((subnet) => subnetFacts(subnet, vlan) ?? []))
-    }
-  }
-  for (const nad of index.all('k8s.cni.cncf.io/NetworkAttachmentDefinition')) {
-    const { namespace = '', name } = nad.metadata
-    const read = readAttachment(recordOf(nad['spec'])['config'])
-    // Attachments are everybody's; only those that give out addresses, or that stand beside a NetConfig, make a cloud.
-    if (!clouds.has(namespace) && (typeof read === 'string' || read.pods.length === 0)) continue
-    const reason = typeof read === 'string' ? read : read.problem
-    if (reason) {
-      const where = { apiVersion: nad.apiVersion, kind: nad.kind, namespace, name }
-      findings.push(finding(badAttachment, { cloud: namespace, network: name, reason }, { where }))
-    }
-    if (typeof read !== 'string') network(namespace, name).attachment = read
-  }
-  const wanted = [...clouds].filter(([namespace]) => !namespaces || namespaces.includes(namespace))
-  return new Map(wanted.sort(([a], [b]) => a.localeCompare(b)))
-}
-
-function addPools(index: SnapshotIndex, clouds: Clouds, findings: Finding[]): void {
-  const homes = [...clouds].flatMap(([namespace, networks]) =>
-    [...networks].map(([network, { subnets, attachment }]) => ({
-      namespace,
-      network,
-      cidrs: [...subnets.map(({ cidr }) => cidr), ...(attachment?.pods ?? []).map(({ cidr }) => cidr)],
-    })),
-  )
-  const interfacesOfPool = new Map(
-    index.all('metallb.io/L2Advertisement').flatMap((one) => {
-      const { ipAddressPools, interfaces } = recordOf(one['spec'])
-      return textsOf(ipAddressPools).map((pool) => [pool, textsOf(interfaces)[0]] as const)
-    }),
-  )
-  for (const { pool, namespace, network, addresses } of housePools(
-    index.all('metallb.io/IPAddressPool'),
-    homes,
-    findings,
-  )) {
-    const seen = clouds.get(namespace)?.get(network)
-    seen?.vips.push(...addresses)
-    if (seen) seen.announcedOn = interfacesOfPool.get(pool)
-  }
 }
 
 type Carriers = ReadonlyMap<string, Carrier>
@@ -192,6 +106,8 @@ interface CloudContext {
   readonly carriers: Carriers
   readonly nics: NicRoles
   readonly leftover: readonly { readonly cidr: string; readonly addresses: readonly string[] }[]
+  /** Node addresses that a cloud has got already: `worker-0 192.168.122.10`. */
+  readonly claimed: Set<string>
   readonly findings: Finding[]
 }
 
@@ -235,7 +151,7 @@ function factsOf(namespace: string, name: string, seen: Seen, context: CloudCont
     dnsDomain,
     subnets,
     vips,
-    nodes: nodeAddresses(top, seen, interfaces),
+    nodes: nodeAddresses(top, seen, context),
   }
 }
 
@@ -253,29 +169,29 @@ function topOf({ nic, vlan, bridge, interface: own }: Carrier): string {
   return bridge ?? own ?? (vlan === 'untagged' ? nic : `${nic}.${vlan}`)
 }
 
-/** Shared interfaces carry the addresses of several clouds: only those in this network's subnets are its own. */
+/**
+ * Shared interfaces carry the addresses of several clouds: only those in this network's subnets are its own. Where two
+ * clouds are in one subnet, the nodes have one address for both, and it is the first one's.
+ */
 function nodeAddresses(
   top: string | undefined,
-  seen: Seen,
-  interfaces: NodeInterfaces,
+  { subnets, attachment }: Seen,
+  { interfaces, claimed }: CloudContext,
 ): NetworkFacts['nodes'] {
-  const all = top === undefined ? undefined : interfaces.get(top)?.addresses
-  const cidrs = [
-    ...seen.subnets.map(({ cidr }) => cidr),
-    ...(seen.attachment?.pods ?? []).map(({ cidr }) => cidr),
-  ]
+  const cidrs = [...subnets.map(({ cidr }) => cidr), ...(attachment?.pods ?? []).map(({ cidr }) => cidr)]
   const ranges = cidrs.flatMap((cidr) => parseRange(cidr) ?? [])
-  const own = [...(all ?? [])].map(([node, addresses]) => {
+  const own = new Map<string, readonly string[]>()
+  for (const [node, addresses] of (top === undefined ? undefined : interfaces.get(top)?.addresses) ?? []) {
     const here = addresses.filter((text) => {
-      const address = parseRange(text)
+      const address = parseAddress(text)
       return (
-        address &&
-        ranges.some((range) => rangeContains(range, { family: address.family, value: address.first }))
+        address && ranges.some((range) => rangeContains(range, address)) && !claimed.has(`${node} ${text}`)
       )
     })
-    return [node, here] as const
-  })
-  return new Map(own.filter(([, addresses]) => addresses.length > 0))
+    for (const text of here) claimed.add(`${node} ${text}`)
+    if (here.length > 0) own.set(node, here)
+  }
+  return own
 }
 
 /** Addresses that whereabouts has given to pods, by prefix. */
@@ -297,8 +213,8 @@ function podsInUse(index: SnapshotIndex): CloudContext['leftover'] {
 function outside(span: string, addresses: readonly string[] = []): readonly string[] {
   const range = parseRange(span)
   return addresses.filter((text) => {
-    const address = parseRange(text)
-    return range && address && !rangeContains(range, { family: address.family, value: address.first })
+    const address = parseAddress(text)
+    return range && address && !rangeContains(range, address)
   })
 }
 

@@ -10,7 +10,15 @@ describe('what is rendered for the example sites', () => {
   const names = exampleSites.filter((name) => eraOfExample(name) === 'today')
 
   it('covers what the examples are for', () => {
-    expect(names).toEqual(['ceph', 'every-service', 'five-clouds-bgp', 'shared-vlan', 'small', 'two-clouds'])
+    expect(names).toEqual([
+      'ceph',
+      'document-000',
+      'every-service',
+      'five-clouds-bgp',
+      'shared-vlan',
+      'small',
+      'two-clouds',
+    ])
   })
 
   it.each(names)(
