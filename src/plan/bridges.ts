@@ -6,7 +6,7 @@
 import { type Finding, finding } from '../errors/finding.ts'
 import { bridgeTwice } from '../errors/segments.ts'
 import { type ClusterNode, pathOf } from '../site/site.ts'
-import { bridgeName, canonicalNic } from './interface-names.ts'
+import { bridgeName, canonicalNic, usualBridge } from './interface-names.ts'
 import { type Lock, lockEntries } from './lock.ts'
 import { type Locate, ownerAt } from './reader.ts'
 import { segmentId } from './segment-id.ts'
@@ -63,8 +63,7 @@ export function grantBridges({ nodes, wishes, tags, lock, locate }: BridgeInput)
   }
   for (const one of wanting) {
     if (names.has(one.segment)) continue
-    const plain = one.name !== undefined && !taken.has(one.name) ? one.name : undefined
-    give(one, plain ?? bridgeName(one.name ?? one.wish.network.name, one.tag, taken))
+    give(one, bridgeName(one.name ?? usualBridge(one.wish.network.name), one.tag, taken))
   }
   return { names, findings }
 }

@@ -36,9 +36,13 @@ export function vlanInterface(nodes: readonly ClusterNode[], nic: string, tag: T
 
 const BRIDGES: Readonly<Record<string, string>> = { ctlplane: 'ospbr', octavia: 'octbr' }
 
+/** What a bridge is called where nobody names it. */
+export function usualBridge(network: string): string {
+  return BRIDGES[network] ?? `br-${network}`.slice(0, NAME_LIMIT)
+}
+
 /** The plain name for the first who wants it, the name with the VLAN's number for everybody else. */
-export function bridgeName(network: string, tag: Tag, taken: ReadonlySet<string>): string {
-  const base = BRIDGES[network] ?? `br-${network}`.slice(0, NAME_LIMIT)
+export function bridgeName(base: string, tag: Tag, taken: ReadonlySet<string>): string {
   if (!taken.has(base)) return base
   for (let number = tag === 'untagged' ? 2 : tag; ; number += 1) {
     const name = `${base.slice(0, NAME_LIMIT - String(number).length)}${number}`

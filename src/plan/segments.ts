@@ -123,7 +123,8 @@ function tagFinding(
   const where = wish && locate(pathOf(wish.network, 'vlan'))
   if (one.kind === 'exhausted') {
     const { first, last } = one.range
-    return finding(vlansExhausted, { owner: one.owner, first, last }, { where })
+    const range = locate(['spec', 'addressing', 'vlans'])
+    return finding(vlansExhausted, { owner: one.owner, first, last }, { where: range })
   }
   const owners = [one.holder, one.owner].map((owner) => {
     const known = wishOf.get(owner)

@@ -1,0 +1,211 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type TestIo, testIo } from '../../../test/io.ts'
+import { siteText } from '../../../test/site.ts'
+import type { Io } from '../io.ts'
+import { main } from '../main.ts'
+
+let cwd = ''
+beforeEach(() => {
+  cwd = mkdtempSync(path.join(tmpdir(), 'stackloom-plan-'))
+})
+afterEach(() => {
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+const nodes = [0, 1, 2].map((index) => ({ name: `worker-${index}`, nic: 'enp6s0' }))
+const two = siteText({
+  cluster: { nodes, dns: ['192.168.122.1'] },
+  clouds: [
+    { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
+    { name: 'rhoso2', namespace: 'openstack2' },
+  ],
+})
+const broken = siteText({
+  clouds: [{ name: 'rhoso1', namespace: 'openstack', networks: { storage: { vlan: 5000 } } }],
+})
+const file = (name: string): string => path.join(cwd, name)
+const lock = (): string => readFileSync(file('site.lock.yaml'), 'utf8')
+
+async function run(
+  words: string,
+  overrides: Partial<Io> = {},
+): Promise<{ readonly code: number; readonly io: TestIo }> {
+  const io = testIo({ cwd, ...overrides })
+  return { code: await main(words.split(' '), io), io }
+}
+
+describe('stackloom plan', () => {
+  it('prints a table and writes the lock beside the site file, once', async () => {
+    writeFileSync(file('site.yaml'), two)
+    const { code, io } = await run('plan')
+    expect(code).toBe(0)
+    expect(io.out()).toMatch(
+      /rhoso1 +internalapi +20 +172\.17\.0\.0\/24 +\.5-\.29 3\/25 +\.30-\.70 +\.80-\.90 3\/11 +\.100-\.250 1\/151/,
+    )
+    expect(io.err()).toContain('site.lock.yaml is written')
+    const before = lock()
+    const again = await run('plan')
+    expect(again.io.err()).toBe('')
+    expect(lock()).toBe(before)
+  })
+
+  it('prints at least what is promised as JSON, with addresses as strings', async () => {
+    writeFileSync(file('site.yaml'), two)
+    const { io } = await run('plan -o json')
+    const printed = JSON.parse(io.out()) as Record<string, unknown>
+    expect(printed).toMatchObject({ site: 'lab', findings: [] })
+    const [cloud] = printed['clouds'] as Record<string, unknown>[]
+    expect(cloud).toMatchObject({ name: 'rhoso1', namespace: 'openstack' })
+    const networks = cloud?.['networks'] as Record<string, unknown>[]
+    expect(networks.find((one) => one['name'] === 'internalapi')).toMatchObject({
+      vlan: 20,
+      interface: 'enp6s0.20',
+      mtu: 1500,
+      pool: 'openstack-internalapi',
+      sharingKey: 'openstack-internalapi',
+      subnets: [
+        {
+          cidr: '172.17.0.0/24',
+          spans: [{ role: 'nodes', start: '172.17.0.5', end: '172.17.0.29' }, {}, {}, {}],
+        },
+      ],
+      nodes: [{ name: 'worker-0', address: '172.17.0.5' }, {}, {}],
+      hosts: [
+        { name: 'compute-0', address: '172.17.0.100', names: ['compute-0.internalapi.rhoso1.example.com'] },
+      ],
+    })
+  })
+
+  it('refuses a plan with errors: exit 1, no lock, the place on stderr', async () => {
+    writeFileSync(file('site.yaml'), broken)
+    const { code, io } = await run('plan')
+    expect(code).toBe(1)
+    expect(io.err()).toMatch(/site\.yaml:\d+:\d+: error SL2204/)
+    expect(existsSync(file('site.lock.yaml'))).toBe(false)
+  })
+
+  it('with --check writes nothing, and says by its exit code whether the lock is up to date', async () => {
+    writeFileSync(file('site.yaml'), two)
+    expect((await run('plan --check')).code).toBe(1)
+    expect(existsSync(file('site.lock.yaml'))).toBe(false)
+    await run('plan')
+    expect((await run('plan --check')).code).toBe(0)
+  })
+
+  it('with --locked fails instead of adding a decision', async () => {
+    writeFileSync(file('site.yaml'), two)
+    const { code, io } = await run('plan --locked')
+    expect(code).toBe(1)
+    expect(io.err()).toContain('SL2403')
+    expect(existsSync(file('site.lock.yaml'))).toBe(false)
+    await run('plan')
+    expect((await run('plan --locked')).code).toBe(0)
+  })
+
+  it('with --diff shows each change with its risk, and writes nothing', async () => {
+    writeFileSync(file('site.yaml'), two)
+    await run('plan')
+    const before = lock()
+    writeFileSync(file('site.yaml'), two.replace('compute-0', 'compute-1'))
+    const { io } = await run('plan --diff')
+    expect(io.out()).toMatch(/rhoso1\/storage +host compute-1 +- +172\.18\.0\.101 +safe/)
+    expect(lock()).toBe(before)
+    const json = JSON.parse((await run('plan --diff -o json')).io.out()) as { changes: unknown[] }
+    expect(json.changes).toContainEqual(expect.objectContaining({ what: 'host compute-0', risk: 'safe' }))
+  })
+
+  it('refuses to move what the lock gave, until it is told to', async () => {
+    writeFileSync(file('site.yaml'), two)
+    await run('plan')
+    const before = lock()
+    const pinned = siteText({
+      clouds: [
+        {
+          name: 'rhoso1',
+          namespace: 'openstack',
+          networks: { storage: { vlan: 99 } },
+          hosts: [{ name: 'compute-0' }],
+        },
+        { name: 'rhoso2', namespace: 'openstack2' },
+      ],
+    })
+    writeFileSync(file('site.yaml'), pinned)
+    const refused = await run('plan')
+    expect([refused.code, lock() === before]).toEqual([1, true])
+    expect(refused.io.err()).toContain('vlan 21 -> 99')
+    expect((await run('plan --allow-move rhoso1')).code).toBe(0)
+    expect(lock()).toContain('vlan: 99')
+  })
+
+  it('refuses a broken lock, and never plans without it', async () => {
+    writeFileSync(file('site.yaml'), two)
+    writeFileSync(file('site.lock.yaml'), '<<<<<<< HEAD\n')
+    const { code, io } = await run('plan')
+    expect(code).toBe(2)
+    expect(io.err()).toContain('SL2404')
+    expect(lock()).toBe('<<<<<<< HEAD\n')
+  })
+
+  it('reads a site from stdin and then has no lock, unless one is named', async () => {
+    expect((await run('plan -f -', { stdin: Readable.from([two]) })).code).toBe(0)
+    expect(existsSync(file('site.lock.yaml'))).toBe(false)
+    await run('plan -f - --lock my.lock.yaml', { stdin: Readable.from([two]) })
+    expect(existsSync(file('my.lock.yaml'))).toBe(true)
+  })
+
+  it('draws the address map, conflicts included', async () => {
+    writeFileSync(file('site.yaml'), two)
+    await run('plan --picture plan.svg')
+    expect(readFileSync(file('plan.svg'), 'utf8')).toMatch(/^<svg .*<\/svg>\n$/s)
+  })
+
+  it('ends with 2 for a file that is not there or not a site', async () => {
+    expect((await run('plan -f none.yaml')).code).toBe(2)
+    writeFileSync(file('site.yaml'), 'kind: Pod\n')
+    const { code, io } = await run('plan')
+    expect(code).toBe(2)
+    expect(io.err()).toMatch(/site\.yaml:1:\d+/)
+  })
+})
+
+describe('stackloom ip', () => {
+  beforeEach(() => writeFileSync(file('site.yaml'), two))
+
+  it('says who owns an address, in which cloud, network and span, and what is free beside it', async () => {
+    const { code, io } = await run('ip 172.17.0.80 -o json')
+    expect(code).toBe(0)
+    const { answers } = JSON.parse(io.out()) as { answers: Record<string, unknown>[] }
+    expect(answers).toEqual([
+      expect.objectContaining({
+        kind: 'address',
+        cloud: 'rhoso1',
+        network: 'internalapi',
+        role: 'vips',
+        span: '172.17.0.80-172.17.0.90',
+        free: { after: '172.17.0.83', count: '8', of: '11' },
+      }),
+    ])
+    expect(answers[0]?.['holders']).toContain('keystone.internal')
+  })
+
+  it('finds a host by its name and by its DNS name, and a slot by its own', async () => {
+    expect((await run('ip compute-0')).io.out()).toMatch(
+      /172\.17\.0\.100 +rhoso1 +internalapi +host compute-0/,
+    )
+    expect((await run('ip compute-0.storage.rhoso1.example.com')).io.out()).toContain('172.18.0.100')
+    expect((await run('ip keystone.internal')).io.out()).toContain('172.17.1.80')
+  })
+
+  it("knows the cluster's own networks, free addresses and strangers", async () => {
+    expect((await run('ip 172.30.0.1')).io.out()).toContain('services network')
+    expect((await run('ip 172.17.0.120')).io.out()).toContain('owner:   nobody')
+    expect((await run('ip 192.168.122.1')).io.out()).toContain('gateway')
+    const { code, io } = await run('ip compute-9')
+    expect(code).toBe(1)
+    expect(io.err()).toContain('did you mean compute-0')
+  })
+})

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { count } from '../../test/counts.ts'
+import { type Finding, isFilePlace } from '../errors/finding.ts'
+import { readSite } from '../site/read.ts'
+import { slotTable } from './crds/today.ts'
+import { emptyLock } from './lock.ts'
+import { planSite } from './planner.ts'
+
+const folder = path.join(import.meta.dirname, '__samples__')
+// Hundreds of hosts say no more than two do.
+const files = readdirSync(folder)
+  .map((file) => readFileSync(path.join(folder, file)))
+  .filter((bytes) => bytes.length < 2000)
+const slots = slotTable()
+
+function findingsOf(bytes: Uint8Array): readonly Finding[] {
+  const { site, locate, findings } = readSite(bytes, 'site.yaml')
+  return site
+    ? planSite({ site, locate, findings, lock: emptyLock(site.name), slots }).plan.findings
+    : findings
+}
+
+interface Mutation {
+  readonly at: number
+  readonly kind: 'replace' | 'insert' | 'remove'
+  readonly byte: number
+}
+
+function mutated(bytes: Uint8Array, mutations: readonly Mutation[]): Uint8Array {
+  const all = [...bytes]
+  for (const { at, kind, byte } of mutations) {
+    const index = at % Math.max(all.length, 1)
+    if (kind === 'replace') all[index] = byte
+    else all.splice(index, kind === 'insert' ? 0 : 1, ...(kind === 'insert' ? [byte] : []))
+  }
+  return Uint8Array.from(all)
+}
+
+describe('a site file with random bytes in it', () => {
+  it('never crashes the planner, and every refusal has a place in the file', () => {
+    const byte = fc.oneof(fc.nat(255), fc.constantFrom(...Buffer.from('0123456789.:/-{}[],\n "#&*!|>')))
+    const mutation = fc.record({
+      at: fc.nat(5000),
+      kind: fc.constantFrom('replace' as const, 'insert' as const, 'remove' as const),
+      byte,
+    })
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...files),
+        fc.array(mutation, { minLength: 1, maxLength: 4 }),
+        (file, mutations) => {
+          for (const one of findingsOf(mutated(file, mutations))) {
+            if (one.severity !== 'error') continue
+            expect(one.where && isFilePlace(one.where), `${one.code} ${one.message}`).toBe(true)
+            expect(one.message).not.toMatch(/undefined|\[object|NaN|\n\s+at /)
+          }
+        },
+      ),
+      { numRuns: count({ test: 300, soak: 10_000 }) },
+    )
+  })
+})

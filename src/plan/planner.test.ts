@@ -1,0 +1,332 @@
+import { describe, expect, it } from 'vitest'
+import { codesOf, planWords, type SiteWords } from '../../test/site.ts'
+import { readLock, writeLock } from './lock-file.ts'
+import type { Plan, PlannedNetwork } from './plan.ts'
+
+const two: SiteWords = {
+  clouds: [
+    { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
+    { name: 'rhoso2', namespace: 'openstack2' },
+  ],
+}
+
+function networkOf(plan: Plan, owner: string): PlannedNetwork {
+  const [cloud, name] = owner.split('/')
+  const found = plan.clouds.find((one) => one.name === cloud)?.networks.find((one) => one.name === name)
+  if (!found) throw new Error(`no ${owner}`)
+  return found
+}
+
+const spansOf = ({ subnets }: PlannedNetwork) =>
+  Object.fromEntries((subnets[0]?.spans ?? []).map(({ role, start, end }) => [role, `${start}-${end}`]))
+
+/** One network of one cloud with these pins. */
+const pinned = (network: string, settings: object): SiteWords => ({
+  clouds: [{ name: 'rhoso1', namespace: 'openstack', networks: { [network]: settings } }],
+})
+
+describe('a plan', () => {
+  it('gives the first cloud the numbers that people know, and each further one its own segment, bridge and subnet', () => {
+    const { plan } = planWords(two)
+    const first = networkOf(plan, 'rhoso1/internalapi')
+    expect([first.vlan, first.interface, first.pool]).toEqual([20, 'enp6s0.20', 'openstack-internalapi'])
+    expect(spansOf(first)).toEqual({
+      nodes: '172.17.0.5-172.17.0.29',
+      pods: '172.17.0.30-172.17.0.70',
+      vips: '172.17.0.80-172.17.0.90',
+      hosts: '172.17.0.100-172.17.0.250',
+    })
+    const second = networkOf(plan, 'rhoso2/ctlplane')
+    expect(networkOf(plan, 'rhoso1/ctlplane').bridge).toBe('ospbr')
+    expect([second.bridge, second.interface]).toEqual([`ospbr${second.vlan}`, `ospbr${second.vlan}`])
+    expect(networkOf(plan, 'rhoso2/datacentre').bridge).toBe(second.bridge)
+    expect(networkOf(plan, 'rhoso2/internalapi').subnets[0]?.cidr).toBe('172.17.1.0/24')
+  })
+
+  it('lets the APIs of a network share one VIP and gives each RabbitMQ its own', () => {
+    const { vips } = networkOf(planWords(two).plan, 'rhoso1/internalapi')
+    const shared = new Set(vips.filter((one) => one.shared).map((one) => one.address))
+    const alone = vips.filter((one) => !one.shared).map((one) => one.address)
+    expect([...shared]).toEqual(['172.17.0.80'])
+    expect(new Set([...alone, ...shared]).size).toBe(alone.length + 1)
+  })
+
+  it('names hosts in zones of their own, and a host with a domain by its own name too', () => {
+    const words = {
+      clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'c0.lab.example' }] }],
+    }
+    const { plan } = planWords(words)
+    expect(networkOf(plan, 'rhoso1/ctlplane').hosts[0]?.names).toEqual([
+      'c0.ctlplane.rhoso1.example.com',
+      'c0.lab.example',
+    ])
+    expect(networkOf(plan, 'rhoso1/storage').hosts[0]?.names).toEqual(['c0.storage.rhoso1.example.com'])
+    expect(networkOf(plan, 'rhoso1/storage').subnets[0]?.reverseZones).toEqual(['0.18.172.in-addr.arpa'])
+  })
+
+  it('has no pool without vips, no host without hosts, no node address without nodes', () => {
+    const settings = { subnets: [{ cidr: '172.18.0.0/24', spans: { pods: '172.18.0.30-172.18.0.70' } }] }
+    const { pool, hosts, nodes } = networkOf(planWords(pinned('storage', settings)).plan, 'rhoso1/storage')
+    expect([pool, hosts, nodes]).toEqual([undefined, [], []])
+  })
+
+  it('takes a span as a list of ranges, and leaves out what is reserved', () => {
+    const settings = {
+      subnets: [
+        {
+          cidr: '172.18.0.0/24',
+          spans: { nodes: ['172.18.0.5', '172.18.0.9-172.18.0.10'] },
+          reserved: ['172.18.0.5'],
+        },
+      ],
+    }
+    const { plan } = planWords(pinned('storage', settings))
+    expect(networkOf(plan, 'rhoso1/storage').nodes).toEqual([{ name: 'worker-0', address: '172.18.0.9' }])
+  })
+
+  it('keeps an endpoint out of the span that it lies in', () => {
+    const settings = {
+      subnets: [{ cidr: '172.18.0.0/24' }],
+      endpoints: [{ name: 'ovsdb', address: '172.18.0.40' }],
+    }
+    const planned = planWords(pinned('storage', settings))
+    const { endpoints, subnets } = networkOf(planned.plan, 'rhoso1/storage')
+    expect(codesOf(planned)).toEqual([])
+    expect(endpoints).toEqual([{ name: 'ovsdb', address: '172.18.0.40' }])
+    expect(subnets[0]?.reserved).toEqual([{ start: '172.18.0.40', end: '172.18.0.40' }])
+  })
+
+  it('gives nodes on a shared subnet one address, whichever cloud asks', () => {
+    const networks = {
+      ctlplane: {
+        subnets: [{ cidr: '192.168.122.0/24', spans: { nodes: '192.168.122.10-192.168.122.20' } }],
+      },
+    }
+    const dns = { services: { dns: false } }
+    const { plan } = planWords({
+      addressing: { isolation: 'shared-vlan' },
+      clouds: [
+        { name: 'a', namespace: 'a', networks, ...dns },
+        { name: 'b', namespace: 'b', networks, ...dns },
+      ],
+    })
+    expect(plan.findings.filter((one) => one.severity === 'error' && one.code === 'SL2101')).toEqual([])
+    expect(networkOf(plan, 'b/ctlplane').nodes).toEqual(networkOf(plan, 'a/ctlplane').nodes)
+    expect(networkOf(plan, 'b/ctlplane').bridge).toBe('ospbr')
+  })
+
+  it('names the interface after the role where nodes call the NIC differently, and never beyond 15 characters', () => {
+    const nodes = [
+      { name: 'worker-0', nic: 'enp6s0' },
+      { name: 'worker-1', nic: 'eno1' },
+    ]
+    expect(networkOf(planWords({ ...two, cluster: { nodes } }).plan, 'rhoso1/storage').interface).toBe(
+      'main.21',
+    )
+    const long = { nodes: [{ name: 'worker-0', nic: 'enp129s0f0np0' }] }
+    expect(networkOf(planWords({ ...two, cluster: long }).plan, 'rhoso1/storage').interface).toBe('main.21')
+  })
+
+  it('plans IPv6 with the digits of IPv4, and both families side by side', () => {
+    const { plan } = planWords({ ...two, addressing: { families: [4, 6] } })
+    const { hosts, vips } = networkOf(plan, 'rhoso1/internalapi')
+    expect(hosts.map((one) => one.address)).toEqual(['172.17.0.100', 'fd00:bbbb::100'])
+    expect(vips.filter((one) => one.slot === 'keystone.internal').map((one) => one.address)).toEqual([
+      '172.17.0.80',
+      'fd00:bbbb::80',
+    ])
+  })
+
+  it('plans BGP peers with names', () => {
+    const metallb = { mode: 'bgp' as const, asn: 64999, peers: [{ address: '100.65.4.1', asn: 64998 }] }
+    const nodes = [{ name: 'worker-0', nic: 'enp6s0' }]
+    const { plan } = planWords({ ...two, cluster: { nodes, metallb } })
+    expect(plan.bgp).toEqual({ asn: 64999, peers: [{ name: 'peer-1', address: '100.65.4.1', asn: 64998 }] })
+  })
+})
+
+describe('conflicts', () => {
+  it('name both owners with their places and offer what is really free', () => {
+    const spans = (own: object) => ({ ctlplane: { subnets: [{ cidr: '192.168.122.0/24', spans: own }] } })
+    const { plan } = planWords({
+      addressing: { isolation: 'shared-vlan' },
+      clouds: [
+        {
+          name: 'a',
+          namespace: 'a',
+          networks: spans({
+            vips: '192.168.122.80-192.168.122.90',
+            hosts: '192.168.122.100-192.168.122.120',
+          }),
+        },
+        { name: 'b', namespace: 'b', networks: spans({ vips: '192.168.122.100-192.168.122.110' }) },
+      ],
+    })
+    const found = plan.findings.find((one) => one.code === 'SL2101')
+    expect(found?.message).toContain('a/ctlplane hosts 192.168.122.100-192.168.122.120')
+    expect(found?.owners).toHaveLength(2)
+    for (const owner of found?.owners ?? []) expect(owner).toMatch(/\(site\.yaml:\d+:\d+\)$/)
+    expect(found?.remedy).toContain('192.168.122.1-192.168.122.11')
+  })
+
+  it("offer what is left of a span that is too large to move: document 002's NetConfig", () => {
+    const spans = {
+      pods: '172.17.0.30-172.17.0.70',
+      vips: '172.17.0.80-172.17.0.90',
+      hosts: '172.17.0.10-172.17.0.250',
+    }
+    const { plan } = planWords(
+      pinned('internalapi', { vlan: 20, subnets: [{ cidr: '172.17.0.0/24', spans }] }),
+    )
+    const found = plan.findings.filter((one) => one.code === 'SL2101')
+    expect(found).toHaveLength(2)
+    for (const one of found) {
+      expect(one.remedy).toContain(
+        '172.17.0.10-172.17.0.29, 172.17.0.71-172.17.0.79, 172.17.0.91-172.17.0.250',
+      )
+    }
+  })
+})
+
+describe('the lock', () => {
+  const moved: SiteWords = {
+    clouds: [
+      {
+        name: 'rhoso1',
+        namespace: 'openstack',
+        hosts: [{ name: 'compute-0' }],
+        networks: { internalapi: { subnets: [{ cidr: '172.27.0.0/24' }] } },
+      },
+      { name: 'rhoso2', namespace: 'openstack2' },
+    ],
+  }
+
+  it('survives being written and read', () => {
+    const { lock } = planWords({ ...two, addressing: { families: [4, 6] } })
+    expect(readLock(writeLock(lock), 'site.lock.yaml')).toEqual({ lock, findings: [] })
+  })
+
+  it('refuses a file that is no lock, with a reason and no stack', () => {
+    for (const text of ['', 'kind: Site', '<<<<<<< HEAD\na: 1', 'apiVersion: [', 'clouds: {a: 1}']) {
+      const { lock, findings } = readLock(text, 'site.lock.yaml')
+      expect(lock).toBeUndefined()
+      expect(findings.map((one) => one.code)).toEqual(['SL2404'])
+    }
+  })
+
+  it('keeps a network that the file would move, and names each address, old and new', () => {
+    const { lock } = planWords(two)
+    const planned = planWords(moved, { lock })
+    const found = planned.plan.findings.find((one) => one.code === 'SL2402')
+    expect(found?.severity).toBe('error')
+    expect(found?.owners).toContain('subnet subnet1 172.17.0.0/24 -> 172.27.0.0/24')
+    expect(found?.owners).toContain('VIP of keystone.internal 172.17.0.80 -> 172.27.0.80')
+    expect(found?.owners).toContain('host compute-0 172.17.0.100 -> 172.27.0.100')
+    expect(networkOf(planned.plan, 'rhoso1/internalapi').subnets[0]?.cidr).toBe('172.17.0.0/24')
+    expect(planned.lock).toEqual(lock)
+  })
+
+  it('moves what it is told to, and nobody else', () => {
+    const { lock } = planWords(two)
+    for (const name of ['rhoso1', 'rhoso1/internalapi']) {
+      const planned = planWords(moved, { lock, allowMove: [name] })
+      expect(codesOf(planned)).toEqual([])
+      expect(networkOf(planned.plan, 'rhoso1/internalapi').subnets[0]?.cidr).toBe('172.27.0.0/24')
+      expect(new Set(planned.changes.map((one) => `${one.cloud}/${one.network}`))).toEqual(
+        new Set(['rhoso1/internalapi']),
+      )
+    }
+    expect(codesOf(planWords(moved, { lock, allowMove: ['rhoso2'] }))).toEqual(['SL2402'])
+    expect(codesOf(planWords(two, { lock, allowMove: ['roso1'] }))).toEqual(['SL2407'])
+  })
+
+  it('marks who left, gives his holdings to nobody, and frees them when he is forgotten', () => {
+    const { lock } = planWords(two)
+    const without = { clouds: [two.clouds?.[1] as NonNullable<typeof two.clouds>[number]] }
+    const left = planWords(without, { lock })
+    expect(left.lock.clouds['rhoso1']?.leaving).toBe(true)
+    expect(left.plan.findings.map((one) => one.code)).toEqual(['SL2405'])
+    const third = { name: 'rhoso3', namespace: 'openstack3' }
+    const added = planWords({ clouds: [...without.clouds, third] }, { lock: left.lock })
+    expect(networkOf(added.plan, 'rhoso3/internalapi').subnets[0]?.cidr).toBe('172.17.2.0/24')
+    const forgotten = planWords(
+      { clouds: [...without.clouds, third] },
+      { lock: left.lock, forget: ['rhoso1'] },
+    )
+    expect(networkOf(forgotten.plan, 'rhoso3/internalapi').subnets[0]?.cidr).toBe('172.17.0.0/24')
+    expect(forgotten.lock.clouds['rhoso1']).toBeUndefined()
+    expect(codesOf(planWords(two, { lock, forget: ['rhoso1'] }))).toEqual(['SL2406'])
+  })
+
+  it('holds the address of a host that left until the host is forgotten', () => {
+    const hosts = (...names: string[]): SiteWords => ({
+      clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: names.map((name) => ({ name })) }],
+    })
+    const { lock } = planWords(hosts('a', 'b'))
+    const left = planWords(hosts('b', 'c'), { lock })
+    expect(networkOf(left.plan, 'rhoso1/storage').hosts.map((one) => one.address)).toEqual([
+      '172.18.0.101',
+      '172.18.0.102',
+    ])
+    const forgotten = planWords(hosts('b', 'c', 'd'), { lock: left.lock, forget: ['rhoso1/a'] })
+    expect(networkOf(forgotten.plan, 'rhoso1/storage').hosts.at(-1)?.address).toBe('172.18.0.100')
+  })
+
+  it('of two merged branches that gave one value to two is an error that names both', () => {
+    const base = planWords({ clouds: [{ name: 'rhoso1', namespace: 'openstack' }] })
+    const branch = (name: string) => ({
+      clouds: [
+        { name: 'rhoso1', namespace: 'openstack' },
+        { name, namespace: name },
+      ],
+    })
+    const [a, b] = ['red', 'blue'].map((name) => planWords(branch(name), { lock: base.lock }).lock)
+    const merged = { ...base.lock, clouds: { ...a?.clouds, ...b?.clouds } }
+    const clouds = [...branch('red').clouds, { name: 'blue', namespace: 'blue' }]
+    const planned = planWords({ clouds }, { lock: merged })
+    const found = planned.plan.findings.filter((one) => one.code === 'SL2401')
+    expect(found.some((one) => one.message.includes('VLAN') && /red.*blue/.test(one.message))).toBe(true)
+    expect(found.some((one) => one.message.includes('the subnet 172.17.1.0/24'))).toBe(true)
+  })
+
+  it('of two merged branches that gave one address to two hosts is an error that names both', () => {
+    const hosts = (...names: string[]): SiteWords => ({
+      clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: names.map((name) => ({ name })) }],
+    })
+    const { lock } = planWords(hosts('a'))
+    const b = planWords(hosts('b')).lock.clouds['rhoso1']?.networks['storage']?.hosts
+    const cloud = lock.clouds['rhoso1']
+    const storage = cloud?.networks['storage']
+    if (!cloud || !storage) throw new Error('no storage')
+    const networks = { ...cloud.networks, storage: { ...storage, hosts: { ...storage.hosts, ...b } } }
+    const planned = planWords(hosts('a', 'b'), {
+      lock: { ...lock, clouds: { rhoso1: { ...cloud, networks } } },
+    })
+    const found = planned.plan.findings.find((one) => one.code === 'SL2401')
+    expect(found?.message).toContain('172.18.0.100')
+    expect(found?.message).toMatch(/host a.*host b/)
+  })
+
+  it('belongs to one site, and says when the slots are another CRD’s', () => {
+    const { lock } = planWords(two)
+    expect(codesOf(planWords(two, { lock: { ...lock, site: 'production' } }))).toEqual(['SL2408'])
+    expect(codesOf(planWords(two, { lock: { ...lock, crd: 'sha256:other' } }))).toEqual(['SL2409'])
+  })
+
+  it('classes each change by what it costs', () => {
+    const { lock } = planWords(two)
+    const planned = planWords(moved, { lock, allowMove: ['rhoso1'] })
+    const risk = (what: string) => planned.changes.find((one) => one.what === what)?.risk
+    expect(risk('subnet subnet1')).toBe('needs recreation')
+    expect(risk('VIP of keystone.internal')).toBe('changes a VIP')
+    expect(risk('node worker-0')).toBe('touches node networking')
+    const pods = pinned('storage', {
+      subnets: [{ cidr: '172.18.0.0/24', spans: { pods: '172.18.0.30-172.18.0.60' } }],
+    })
+    const narrow = pinned('storage', {
+      subnets: [{ cidr: '172.18.0.0/24', spans: { pods: '172.18.0.30-172.18.0.50' } }],
+    })
+    const { changes } = planWords(narrow, { lock: planWords(pods).lock })
+    expect(changes.map((one) => [one.what, one.risk])).toEqual([['pods of subnet1', 'restarts pods']])
+  })
+})
