@@ -21,7 +21,8 @@ export function narrator(io: Io, now: () => number = Date.now): Narrator {
     shown = false
   }
   const progress = (note: Extract<Note, { kind: 'progress' }>): void => {
-    const count = note.total === undefined ? '' : ` ${note.done}/${note.total}`
+    const count =
+      note.done === undefined ? '' : ` ${note.done}${note.total === undefined ? '' : `/${note.total}`}`
     if (moving) {
       io.stderr(`\r\u001b[K${`${note.text}${count}`.slice(0, io.columns - 1)}`)
       shown = true

@@ -29,7 +29,7 @@ export interface CompileContext {
 export async function compile(work: Compilation, { exec, say, signal }: CompileContext): Promise<void> {
   const { names, pins, pinFolder: cwd, into } = work
   const packages = pins.map((pin) => pin.package)
-  const text = names.join(', ')
+  const text = `compiling ${names.join(', ')}: packages`
   const options = signal ? { signal } : {}
   let fetched = 0
   const listed = await exec(
@@ -44,7 +44,11 @@ export async function compile(work: Compilation, { exec, say, signal }: CompileC
       onLine: (line, stream) => {
         if (stream === 'stderr' && line.startsWith('go: downloading')) {
           fetched += 1
-          say({ kind: 'progress', text: `${text}: ${fetched} modules fetched` })
+          say({
+            kind: 'progress',
+            text: `fetching the sources of ${names.join(', ')}: modules`,
+            done: fetched,
+          })
         }
       },
     },

@@ -75,7 +75,7 @@ function announcement(wanted: readonly { readonly name: string }[], resumed: boo
     text:
       `${resumed ? 'Going on with the build of' : 'Building'} ${names} from pinned sources into ` +
       `${path.join(places.cache, 'programs')}, because the sandbox runs the real programs. ` +
-      'This is done once; on two cores and with an empty cache it takes about 9 minutes.',
+      'This is done once; if all of it must be compiled, it takes about 9 minutes on two cores.',
   }
 }
 
