@@ -1,8 +1,7 @@
 /** Thin wrappers, for people who read scripts: each one is a command or two that the stages run as well. */
 
 import { pools } from './ceph/users.ts'
-import type { Lab } from './lab.ts'
-import { usesCeph } from './lab.ts'
+import { type Lab, nodesWith, usesCeph } from './lab.ts'
 import { dnsNode, nameserverOf } from './lima/netplan.ts'
 import type { TreeFile } from './tree.ts'
 
@@ -44,7 +43,11 @@ cd "$lab/terraform/openstack/images"
 exec curl -fLO https://download.cirros-cloud.net/0.6.3/cirros-0.6.3-${lab.arch}-disk.img`,
     ),
     node('install-bind.sh', installBind(lab)),
-    ...(usesCeph(lab) ? [node('ceph-pools.sh', cephPools())] : []),
+    node('backup-database.sh', BACKUP),
+    node('restore-database.sh', RESTORE),
+    ...(usesCeph(lab)
+      ? [node('ceph-bootstrap.sh', cephBootstrap(lab)), node('ceph-pools.sh', cephPools())]
+      : []),
   ]
 }
 
@@ -101,3 +104,50 @@ done
 rm -rf /tmp/stackloom-ceph
 `
 }
+
+function cephBootstrap(lab: Lab): string {
+  const [monitor] = nodesWith(lab, 'ceph-mon')
+  return `#!/bin/sh
+# In ${monitor?.name ?? 'the monitor'}: a cluster, once; its hosts and OSDs, every time.
+set -eu
+from=/tmp/stackloom-ceph
+command -v cephadm > /dev/null || { apt-get -qq update && apt-get -qq -y install cephadm ceph-common; }
+if [ ! -e /etc/ceph/ceph.client.admin.keyring ]; then
+  fsid=$(sed -n 's/^fsid = //p' "$from/ceph.conf")
+  cephadm --docker bootstrap --fsid "$fsid" --mon-ip ${monitor?.address ?? ''} \\
+    --cluster-network ${lab.networks.storage.subnet} --config "$from/initial.conf" \\
+    --ssh-user ${lab.user} --ssh-private-key "$from/id_ed25519" --ssh-public-key "$from/id_ed25519.pub" \\
+    --skip-monitoring-stack --skip-dashboard --skip-firewalld --log-to-file
+fi
+rm -f "$from/id_ed25519"
+cephadm shell --mount "$from/cluster.yaml:/cluster.yaml" -- ceph orch apply -i /cluster.yaml
+`
+}
+
+/** kolla-ansible mariadb-backup has put a backup into the volume; Glance's files go along. */
+const BACKUP = `#!/bin/sh
+# In the controller: packs the newest backup of the database, and Glance's images, for the host.
+set -eu
+umask 077
+volumes=/var/lib/docker/volumes
+tar -C "$volumes" -cf /tmp/stackloom-backup.tar mariadb_backup/_data $([ -d "$volumes/glance" ] && echo glance/_data)
+chown "$SUDO_USER" /tmp/stackloom-backup.tar
+`
+
+const RESTORE = `#!/bin/sh
+# In the controller, after a fresh deployment: puts a packed backup back.
+set -eu
+volumes=/var/lib/docker/volumes
+tar -C "$volumes" -xf /tmp/stackloom-backup.tar
+rm -f /tmp/stackloom-backup.tar
+image=$(docker inspect --format '{{.Config.Image}}' mariadb)
+newest=$(ls -t "$volumes/mariadb_backup/_data" | grep -m1 '^mysqlbackup-.*qp.*mbs\\.gz$\\|^mysqlbackup-.*\\.gz$')
+docker stop mariadb
+docker run --rm --user root --volumes-from mariadb -v mariadb_backup:/backup "$image" bash -ec "
+  rm -rf /backup/restore && mkdir -p /backup/restore
+  gunzip -c /backup/$newest | mbstream -x -C /backup/restore
+  mariabackup --prepare --target-dir /backup/restore
+  rm -rf /var/lib/mysql/* && mariabackup --copy-back --target-dir /backup/restore
+  chown -R mysql:mysql /var/lib/mysql && rm -rf /backup/restore"
+docker start mariadb
+`

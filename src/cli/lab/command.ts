@@ -2,14 +2,30 @@
 import type { Command } from 'commander'
 import { type CommandContext, withExamples } from '../command.ts'
 import { defineCheck } from './check.ts'
+import { defineBackup, defineDown, defineSnapshot } from './end.ts'
 import { defineInit } from './init.ts'
+import { defineDoctor, defineStatus } from './look.ts'
 import { defineRender } from './render.ts'
+import { defineUp } from './up.ts'
 
 export function define(command: Command, context: CommandContext): void {
   withExamples(command, [
     'stackloom lab init --preset three-node',
     'stackloom lab check',
-    'stackloom lab render --out osl',
+    'stackloom lab up',
+    'stackloom lab down',
   ])
-  for (const add of [defineInit, defineCheck, defineRender]) add(command, context)
+  for (const add of [
+    defineInit,
+    defineCheck,
+    defineRender,
+    defineUp,
+    defineStatus,
+    defineDoctor,
+    defineSnapshot,
+    defineBackup,
+    defineDown,
+  ]) {
+    add(command, context)
+  }
 }

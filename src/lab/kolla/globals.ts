@@ -145,6 +145,8 @@ function services(lab: Lab): Chapter {
       enable_cinder_backend_lvm: yesNo(lvm),
       cinder_volume_group: 'cinder-volumes',
       enable_cinder_backup: 'no',
+      // For `stackloom lab backup`.
+      enable_mariabackup: 'yes',
       enable_heat: 'no',
       enable_designate: 'no',
       nova_compute_virt_type: 'qemu',

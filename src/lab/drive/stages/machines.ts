@@ -1,0 +1,158 @@
+/** `disks` and `vms`: what Lima has to have. Both look at the world each time and do only what is missing. */
+import { failure } from '../../../errors/failure.ts'
+import { diskShrinks, replaceLosesState, replaceNeedsConsent, vmsNeedMacos } from '../../../errors/lab-run.ts'
+import { keepsStateOnOsDisk, type LabNode } from '../../lab.ts'
+import { instancePath } from '../../lima/instance.ts'
+import type { DriveContext, LabStage } from '../stage.ts'
+import { run, type Step } from '../step.ts'
+import { planVms, type VmAction } from '../vm-plan.ts'
+import type { World } from '../world.ts'
+
+const GIB = 1024 ** 3
+
+export const disksStage: LabStage = {
+  name: 'disks',
+  after: [{ stage: 'host', why: 'limactl makes them' }],
+  steps: async (context) => {
+    refuseOtherSystems(context)
+    const { lab, tools, world } = context
+    const { disks } = await world()
+    return lab.nodes
+      .flatMap((node) => node.disks)
+      .flatMap((disk): readonly Step[] => {
+        const found = disks.get(disk.name)
+        const size = `${disk.size}GiB`
+        if (!found)
+          return [
+            run(tools.limactl('disk', 'create', disk.name, '--size', size), `${disk.name}, ${size}, raw`),
+          ]
+        if (found.size === disk.size * GIB) return []
+        if (found.size > disk.size * GIB) {
+          const from = `${found.size / GIB}GiB`
+          throw failure(diskShrinks, { disk: disk.name, from, to: size }, { exitCode: 1 })
+        }
+        return [
+          run(tools.limactl('disk', 'resize', disk.name, '--size', size), `${disk.name} grows to ${size}`),
+        ]
+      })
+  },
+}
+
+export const vmsStage: LabStage = {
+  name: 'vms',
+  after: [{ stage: 'disks', why: 'a VM does not start without its disks' }],
+  steps: async (context) => {
+    refuseOtherSystems(context)
+    const world = await context.world()
+    const actions = planVms(context.lab, (context.read('ssh/id_ed25519.pub') ?? '').trim(), world)
+    refuseWithoutConsent(actions, context)
+    const busy = actions.filter((action) => action.kind !== 'keep')
+    return [
+      ...unlocks(context, world),
+      ...busy.flatMap((action) => stepsFor(action, context)),
+      ...busy.map(({ node }) =>
+        run(context.tools.ssh(node, 'true'), `${node.name} answers`, { patience: context.patience }),
+      ),
+    ]
+  },
+}
+
+function refuseOtherSystems({ system }: DriveContext): void {
+  if (system !== 'darwin') throw failure(vmsNeedMacos, { system }, { exitCode: 1 })
+}
+
+/** A crash or a reboot leaves locks behind, and a VM whose disk is locked does not start. */
+function unlocks({ lab, tools }: DriveContext, world: World): readonly Step[] {
+  const own = new Set(lab.nodes.flatMap((node) => node.disks.map((disk) => disk.name)))
+  return [...world.disks.values()]
+    .filter((disk) => own.has(disk.name) && disk.instance !== '')
+    .filter((disk) => world.instances.get(disk.instance)?.status !== 'Running')
+    .map((disk) => run(tools.limactl('disk', 'unlock', disk.name), `${disk.name} is unlocked`))
+}
+
+function refuseWithoutConsent(actions: readonly VmAction[], { replace, backup }: DriveContext): void {
+  const replaced = actions.filter((action) => action.kind === 'replace')
+  const unasked = replaced.filter(({ node }) => !replace.includes(node.name))
+  if (unasked.length > 0) {
+    const nodes = unasked.map(({ node }) => node.name)
+    const changes = unasked.map(({ node, fields }) => `${node.name}: ${fields.join(', ')}`).join('; ')
+    throw failure(replaceNeedsConsent, { nodes, changes }, { exitCode: 1 })
+  }
+  const losing = replaced.find(({ node }) => keepsStateOnOsDisk(node))
+  if (losing && backup === undefined) {
+    throw failure(replaceLosesState, { node: losing.node.name }, { exitCode: 1 })
+  }
+}
+
+function stepsFor(action: VmAction, context: DriveContext): readonly Step[] {
+  const { node } = action
+  const { tools } = context
+  const stop = run(tools.limactl('stop', node.instance), `${node.name} stops`)
+  switch (action.kind) {
+    case 'keep':
+      return []
+    case 'start':
+      return [start(node, context)]
+    case 'create':
+      return create(node, context)
+    case 'resize':
+      return [
+        ...(action.running ? [stop] : []),
+        run(
+          tools.limactl('edit', node.instance, '--set', sizes(node)),
+          `${node.name}: ${action.fields.join(', ')} change; its disks stay`,
+        ),
+        start(node, context),
+      ]
+    case 'replace':
+      return [
+        ...(action.running ? [stop] : []),
+        ...(keepsStateOnOsDisk(node) && context.backup !== undefined
+          ? [rememberRestore(context.backup)]
+          : []),
+        run(
+          tools.limactl('delete', node.instance),
+          `${node.name} is replaced (${action.fields.join(', ')}); its data disks stay`,
+        ),
+        run(
+          ['ssh-keygen', '-R', node.address, '-f', 'ssh/known_hosts'],
+          `${node.name}'s old host key is forgotten`,
+          {
+            // No known host yet is as good.
+            mayFail: true,
+          },
+        ),
+        ...create(node, context),
+      ]
+  }
+}
+
+function sizes(node: LabNode): string {
+  return `.cpus = ${node.cpus} | .memory = "${node.memory}GiB" | .disk = "${node.disk}GiB"`
+}
+
+function start(node: LabNode, { tools }: DriveContext): Step {
+  return run(tools.limactl('start', node.instance, '--timeout', '20m'), `${node.name} starts`)
+}
+
+/** Remembered before it is done: killed in between, the next run still knows that nothing is installed in the VM. */
+function create(node: LabNode, context: DriveContext): readonly Step[] {
+  return [
+    {
+      kind: 'note',
+      change: (old) => ({
+        ...old,
+        generations: { ...old.generations, [node.name]: (old.generations[node.name] ?? 0) + 1 },
+      }),
+    },
+    run(
+      context.tools.limactl('create', `--name=${node.instance}`, instancePath(node)),
+      `${node.name} is created`,
+    ),
+    start(node, context),
+  ]
+}
+
+function rememberRestore(backup: string): Step {
+  return { kind: 'note', change: (old) => ({ ...old, restore: backup }) }
+}

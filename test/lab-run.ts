@@ -1,0 +1,28 @@
+/** One run of a lab in a process of its own, for tests that end it in the middle: lab file and tree are arguments. */
+import { readFileSync } from 'node:fs'
+import { runProcess } from '../src/exec/process.ts'
+import { labUp } from '../src/lab/drive/up.ts'
+import { readLab } from '../src/lab/read.ts'
+import { systemClock } from '../src/run/clock.ts'
+import { neverStopped } from '../src/run/stage.ts'
+import { smallSshKey } from './lab.ts'
+
+const [file = '', folder = ''] = process.argv.slice(2)
+const { lab } = readLab(readFileSync(file), file)
+if (!lab) throw new Error('no lab')
+const report = await labUp({
+  lab,
+  folder,
+  system: 'darwin',
+  env: process.env,
+  exec: runProcess,
+  patience: { tries: 2, everyMs: 1 },
+  selection: {},
+  run: 'child',
+  what: 'lab up',
+  sink: () => undefined,
+  clock: systemClock,
+  stop: neverStopped(),
+  makeSshKey: smallSshKey,
+})
+process.exitCode = report.outcome === 'done' ? 0 : 1
