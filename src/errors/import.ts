@@ -30,3 +30,14 @@ export const badAnswer = problem<{ option: string; given: string; expected: stri
   story: `What is given to \`stackloom init\` goes into the site file, so it follows the same rules.`,
   example: { option: '--node', given: 'worker-0', expected: 'a node and its NIC, such as worker-0=enp6s0' },
 })
+
+export const cloudThere = problem<{ cloud: string; file: string }>({
+  code: 'SL2063',
+  severity: 'error',
+  title: 'The file has this cloud already',
+  message: ({ cloud, file }) => `${file} has a cloud with the name or the namespace ${cloud} already`,
+  remedy: () => 'remove it from the file first, or import into a new file with --out',
+  story: `\`stackloom import --into FILE\` adds clouds to a site file and leaves everything else in it as it is, comments
+included. It never changes a cloud that is there: which of the two is right only its owner knows.`,
+  example: { cloud: 'openstack', file: 'site.yaml' },
+})

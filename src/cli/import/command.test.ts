@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testIo } from '../../../test/io.ts'
+import { smallSite } from '../../../test/site-files.ts'
 import { readSite } from '../../site/read.ts'
 import { main } from '../main.ts'
 
@@ -32,6 +33,33 @@ describe('stackloom import', () => {
     expect(await main(command, again)).toBe(2)
     expect(again.err()).toContain('SL2061')
     expect(await main([...command, '--force'], testIo({ cwd }))).toBe(0)
+  })
+
+  it('adds clouds to a file that is there, and leaves its comments alone', async () => {
+    const file = path.join(cwd, 'site.yaml')
+    const existing = smallSite
+      .replace('rhoso1, namespace: openstack}', 'lab, namespace: lab} # the old one')
+      .replace('  clouds:', '    - {name: worker-1, nic: enp6s0}\n  clouds:')
+    writeFileSync(file, `# ours\n${existing}`)
+    const words = [
+      'import',
+      '--from',
+      'cluster',
+      '--from-dir',
+      path.join(fixtures, 'cluster'),
+      '--into',
+      'site.yaml',
+    ]
+    const refused = testIo({ cwd })
+    expect(await main(words, refused)).toBe(1)
+    expect(refused.err()).toContain('SL2063')
+    expect(await main([...words, '-n', 'openstack'], testIo({ cwd }))).toBe(0)
+    const text = readFileSync(file, 'utf8')
+    expect(text).toContain('# ours\n')
+    expect(text).toContain('# the old one\n')
+    const { site, findings } = readSite(text, 'site.yaml')
+    expect(findings).toEqual([])
+    expect(site?.clouds.map(({ namespace }) => namespace)).toEqual(['lab', 'openstack2', 'openstack'])
   })
 
   it('gives site and findings as one value with -o json', async () => {

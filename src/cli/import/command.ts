@@ -6,6 +6,7 @@ import { hasErrors } from '../../errors/finding.ts'
 import type { Imported } from '../../site/import/imported.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { writeOutput } from '../files.ts'
 import { writeNewFile } from '../new-file.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
@@ -18,6 +19,7 @@ export interface ImportOptions extends ClusterFlags {
   readonly node?: readonly string[]
   readonly cloud?: readonly string[]
   readonly out?: string
+  readonly into?: string
   readonly force?: boolean
   readonly output: Format
 }
@@ -30,6 +32,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom import --from architecture control-plane/nncp/values.yaml --cloud rhoso1=openstack',
     'stackloom import --from cluster --context prod --out site.yaml',
     'stackloom import --from cluster --from-dir must-gather/',
+    'stackloom import --from cluster -n openstack3 --into site.yaml',
   ])
     .argument('[files...]', 'environment files, or values files; - for stdin; one cloud each')
     .addOption(
@@ -46,6 +49,9 @@ export function define(command: Command, { io, act }: CommandContext): void {
       collect,
     )
     .option('--out <file>', 'write the site file instead of printing it')
+    .addOption(
+      new Option('--into <file>', 'add the clouds to this site file; all else in it stays').conflicts('out'),
+    )
     .option('--force', 'overwrite the file if it exists')
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
   withClusterFlags(command).action((files: readonly string[], options: ImportOptions) =>
@@ -57,7 +63,10 @@ export function define(command: Command, { io, act }: CommandContext): void {
       const imported = await importFrom(files, options, io)
       io.stderr(formatFindings(imported.findings, io.colour.stderr))
       if (imported.text === undefined || hasErrors(imported.findings)) return 1
-      if (options.out === undefined) io.stdout(await printed(imported, options.output))
+      if (options.into !== undefined) {
+        await writeOutput(options.into, imported.text, io, { replace: true })
+        io.stderr(`${options.into} has the clouds now. Next: stackloom plan -f ${options.into}\n`)
+      } else if (options.out === undefined) io.stdout(await printed(imported, options.output))
       else {
         await writeNewFile(options.out, imported.text, io, options.force === true)
         io.stderr(`${options.out} is written. Next: stackloom plan -f ${options.out}\n`)

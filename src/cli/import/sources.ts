@@ -15,6 +15,16 @@ export async function importFrom(
   options: ImportOptions,
   io: Io,
 ): Promise<Imported> {
+  const imported = await importedFrom(files, options, io)
+  const { into } = options
+  if (into === undefined || imported.text === undefined) return imported
+  const { text, findings } = decodeText(await readInput(into, io), into)
+  if (hasErrors(findings)) return { findings }
+  const { addClouds } = await import('../../site/import/into.ts')
+  return addClouds({ file: into, text }, imported)
+}
+
+async function importedFrom(files: readonly string[], options: ImportOptions, io: Io): Promise<Imported> {
   const name = options.name ?? 'imported'
   if (options.from === 'cluster') return fromCluster(name, options, io)
   const read = await Promise.all(
