@@ -1,6 +1,5 @@
 /** The sandbox as tests and tools use it: the user's own cache, this process's environment, silent. */
 import { runProcess } from '../src/exec/process.ts'
-import { ownCrds } from '../src/sandbox/crds/own.ts'
 import type { Say } from '../src/sandbox/notes.ts'
 import { placesOf } from '../src/sandbox/places.ts'
 import type { SandboxContext } from '../src/sandbox/sandbox.ts'
@@ -14,6 +13,6 @@ export function sandboxContext(say: Say = () => undefined, env = process.env): S
     say,
     self: selfCommand(),
     now: Date.now,
-    ownCrds,
+    ownCrds: async () => (await import('../src/sandbox/crds/own.ts')).ownCrds,
   }
 }

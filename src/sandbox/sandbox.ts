@@ -4,7 +4,6 @@
  */
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import type { KubeObject } from '../api/object.ts'
 import { failure, reasonOf } from '../errors/failure.ts'
 import type { Finding } from '../errors/finding.ts'
 import { otherSettings, runsOtherwise, supervisorSilent } from '../errors/sandbox.ts'
@@ -13,7 +12,7 @@ import { ensurePrograms } from './build/ensure.ts'
 import { asDiskFull } from './build/store.ts'
 import { ask, isNotRunning } from './control.ts'
 import type { CrdSet } from './crds/names.ts'
-import { ensureCrds } from './crds/sets.ts'
+import { ensureCrds, type OwnCrds } from './crds/sets.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import { takeLock } from './lock.ts'
 import type { SupervisorStatus, Task, TaskStatus } from './mission.ts'
@@ -33,7 +32,7 @@ import {
 
 export interface SandboxContext extends PrepareContext {
   /** CRDs that we write ourselves: they replace upstream's in the set `own`. */
-  readonly ownCrds: readonly KubeObject[]
+  readonly ownCrds: OwnCrds
 }
 
 export interface StartRequest {

@@ -1,6 +1,5 @@
 /** What the sandbox needs of this process: folders, environment, clock, and a voice. */
 import { runProcess } from '../../exec/process.ts'
-import { ownCrds } from '../../sandbox/crds/own.ts'
 import type { Say } from '../../sandbox/notes.ts'
 import { placesOf } from '../../sandbox/places.ts'
 import type { SandboxContext } from '../../sandbox/sandbox.ts'
@@ -16,7 +15,7 @@ export function sandboxContext(io: Io, say: Say = () => undefined): SandboxConte
     signal: io.stop,
     self: selfCommand(),
     now: Date.now,
-    ownCrds,
+    ownCrds: async () => (await import('../../sandbox/crds/own.ts')).ownCrds,
   }
 }
 

@@ -61,6 +61,7 @@ const contextWith = (exec: Exec): BuildContext => ({
   exec,
   say: (note) => notes.push(note),
 })
+const none = async () => []
 const namesOf = (crds: readonly KubeObject[]) => crds.map((crd) => crd.metadata.name)
 
 beforeEach(async () => {
@@ -73,11 +74,11 @@ afterEach(() => rm(root, { recursive: true }))
 describe('CRD sets', () => {
   it('hold what the pins say, without what a server adds, and are fetched once', async () => {
     const context = contextWith(fakeGo())
-    const today = await ensureCrds('today', [], context, pins)
+    const today = await ensureCrds('today', none, context, pins)
     expect(namesOf(today.crds)).toEqual(['pools.example.org', 'clouds.example.org'])
     expect(today.crds[0]?.metadata).toEqual({ name: 'pools.example.org' })
     expect(today.crds[0]).not.toHaveProperty('status')
-    expect(namesOf((await ensureCrds('none', [], context, pins)).crds)).toEqual(['pools.example.org'])
+    expect(namesOf((await ensureCrds('none', none, context, pins)).crds)).toEqual(['pools.example.org'])
     expect(downloads).toBe(1)
   })
 
@@ -88,20 +89,20 @@ describe('CRD sets', () => {
       kind: 'CustomResourceDefinition',
       metadata: { name: 'clouds.example.org', labels: { ours: 'yes' } },
     }
-    const today = await ensureCrds('today', [own], context, pins)
-    const ours = await ensureCrds('own', [own], context, pins)
+    const today = await ensureCrds('today', async () => [own], context, pins)
+    const ours = await ensureCrds('own', async () => [own], context, pins)
     expect(namesOf(ours.crds)).toEqual(namesOf(today.crds))
     expect(ours.crds.at(-1)?.metadata.labels).toEqual({ ours: 'yes' })
     expect(ours.key).not.toBe(today.key)
   })
 
   it('refuse a module with another sum, and are right the next time', async () => {
-    const wrong = ensureCrds('today', [], contextWith(fakeGo({ clouds: 'h1:evil' })), pins)
+    const wrong = ensureCrds('today', none, contextWith(fakeGo({ clouds: 'h1:evil' })), pins)
     const failure = (await wrong.catch((error: unknown) => error)) as Failure
     expect(failure.findings.map(({ code, message }) => [code, message])).toEqual([
       ['SL1204', 'example.org/clouds@v1.0.0 has the sum h1:evil, pinned is h1:clouds'],
     ])
-    const again = await ensureCrds('today', [], contextWith(fakeGo()), pins)
+    const again = await ensureCrds('today', none, contextWith(fakeGo()), pins)
     expect(again.crds).toHaveLength(2)
   })
 
@@ -112,7 +113,7 @@ describe('CRD sets', () => {
       stderr: 'the proxy is not reachable\n',
       ms: 1,
     })
-    const failure = (await ensureCrds('today', [], contextWith(offline), pins).catch(
+    const failure = (await ensureCrds('today', none, contextWith(offline), pins).catch(
       (error: unknown) => error,
     )) as Failure
     expect(failure.findings.map(({ code }) => code)).toEqual(['SL1205', 'SL1205'])
@@ -121,9 +122,9 @@ describe('CRD sets', () => {
 
   it('are made again when their file is damaged', async () => {
     const context = contextWith(fakeGo())
-    const { key } = await ensureCrds('today', [], context, pins)
+    const { key } = await ensureCrds('today', none, context, pins)
     await truncate(path.join(root, 'crds', key, 'today.json'), 10)
-    expect((await ensureCrds('today', [], context, pins)).crds).toHaveLength(2)
+    expect((await ensureCrds('today', none, context, pins)).crds).toHaveLength(2)
     expect(notes.flatMap((note) => (note.kind === 'finding' ? [note.finding.code] : []))).toEqual(['SL1203'])
   })
 })

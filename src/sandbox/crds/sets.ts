@@ -20,6 +20,9 @@ export interface CrdCollection {
   readonly crds: readonly KubeObject[]
 }
 
+/** Ours, loaded only when they are asked for: most sandboxes do without. */
+export type OwnCrds = () => Promise<readonly KubeObject[]>
+
 /** Raise when the conversion changes what it writes. */
 const CONVERSION = 1
 
@@ -29,7 +32,7 @@ const CONVERSION = 1
  */
 export async function ensureCrds(
   set: CrdSet,
-  own: readonly KubeObject[],
+  own: OwnCrds,
   context: BuildContext,
   pins?: CrdPins,
 ): Promise<CrdCollection> {
@@ -41,9 +44,10 @@ export async function ensureCrds(
     await readFile(path.join(folder, `${upstream}.json`), 'utf8'),
   ) as readonly KubeObject[]
   if (set !== 'own') return { set, key, crds }
-  const names = new Set(own.map((crd) => crd.metadata.name))
-  const merged = [...crds.filter((crd) => !names.has(crd.metadata.name)), ...own]
-  return { set, key: hashOf({ key, own }), crds: merged }
+  const ours = await own()
+  const names = new Set(ours.map((crd) => crd.metadata.name))
+  const merged = [...crds.filter((crd) => !names.has(crd.metadata.name)), ...ours]
+  return { set, key: hashOf({ key, ours }), crds: merged }
 }
 
 async function ensureConverted(key: string, pins: CrdPins, context: BuildContext): Promise<string> {
