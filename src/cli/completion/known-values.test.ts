@@ -9,13 +9,15 @@ const site = `spec:
     nodes: [{ name: worker-0 }]
   clouds:
     - { name: rhoso1, namespace: openstack, networks: { internalapi: {}, tenant: {} }, hosts: [{ name: compute-0 }] }
-    - { name: rhoso2, namespace: openstack2, networks: { tenant: {} } }
+    - { name: rhoso2, namespace: openstack2, networks: { tenant: {}, designate: false } }
 `
 let folder = ''
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'stackloom-values-'))
   writeFileSync(path.join(folder, 'site.yaml'), site)
   writeFileSync(path.join(folder, 'broken.yaml'), 'spec: [')
+  const lock = 'clouds: { rhoso1: { namespace: a }, rhoso3: { namespace: openstack3, leaving: true } }'
+  writeFileSync(path.join(folder, 'site.lock.yaml'), lock)
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -26,9 +28,19 @@ async function values(placeholder: string, ...words: string[]): Promise<readonly
 it('names the clouds, namespaces, networks, nodes and hosts of the site file at hand', async () => {
   expect(await values('cloud')).toEqual(['rhoso1', 'rhoso2'])
   expect(await values('namespace')).toEqual(['openstack', 'openstack2'])
-  expect(await values('network', 'plan', '-f', 'site.yaml')).toEqual(['internalapi', 'tenant'])
+  expect(await values('network', 'plan', '-f', 'site.yaml')).toEqual(
+    expect.arrayContaining(['internalapi', 'ctlplane']),
+  )
+  expect(await values('owner')).toEqual(expect.arrayContaining(['rhoso1', 'rhoso2/storage']))
+  expect(await values('owner')).not.toContain('rhoso2/designate')
+  expect(await values('address-or-name')).toEqual(['compute-0', 'worker-0'])
   expect(await values('node', '--file=site.yaml')).toEqual(['worker-0'])
   expect(await values('host')).toEqual(['compute-0'])
+})
+
+it('names the clouds that are leaving, from the lock', async () => {
+  expect(await values('leaving')).toEqual(['rhoso3'])
+  expect(await values('leaving', '-f', 'none.yaml')).toEqual([])
 })
 
 it('suggests nothing from a file that is missing or broken', async () => {

@@ -13,10 +13,17 @@ type Json = Readonly<Record<string, unknown>>
 export function knownValues(cwd: string): ValueSource {
   return async (placeholder, words) => {
     if (placeholder === 'code') return codes()
+    const file = path.resolve(cwd, fileIn(words) ?? 'site.yaml')
+    if (placeholder === 'leaving') return leaving(file)
     const pick = pickers[placeholder]
     if (!pick) return undefined
-    const site = await readSite(path.resolve(cwd, fileIn(words) ?? 'site.yaml'))
-    return site ? pick(site) : []
+    const site = await readSite(file)
+    if (!site) return []
+    const { networkTemplates } = await import('../../site/templates.ts')
+    return pick(
+      site,
+      Object.keys(networkTemplates).filter((name) => networkTemplates[name]?.everywhere),
+    )
   }
 }
 
@@ -25,15 +32,46 @@ async function codes(): Promise<readonly Suggestion[]> {
   return [...catalogue.values()].map(({ code, title }) => ({ value: code, description: title }))
 }
 
-const pickers: Readonly<Record<string, (site: Json) => readonly Suggestion[]>> = {
+/** Clouds that the lock still holds something for and the file no longer names. */
+async function leaving(file: string): Promise<readonly Suggestion[]> {
+  const { dir, name, ext } = path.parse(file)
+  const lock = await readSite(path.join(dir, `${name}.lock${ext}`))
+  const held = Object.entries(asObject(lock?.['clouds'])).filter(
+    ([, one]) => asObject(one)['leaving'] === true,
+  )
+  return held.map(([cloud, one]) => ({ value: cloud, description: String(asObject(one)['namespace']) }))
+}
+
+/** From the file, and the names of the networks that every cloud has without saying so. */
+type Picker = (site: Json, builtIn: readonly string[]) => readonly Suggestion[]
+
+const pickers: Readonly<Record<string, Picker>> = {
   cloud: (site) =>
     clouds(site).map((one) => ({ value: String(one['name']), description: String(one['namespace']) })),
   namespace: (site) => unique(clouds(site).map((one) => String(one['namespace']))),
-  network: (site) => unique(clouds(site).flatMap((one) => Object.keys(asObject(one['networks'])))),
+  network: (site, builtIn) => unique(clouds(site).flatMap((one) => networksOf(one, builtIn))),
+  owner: (site, builtIn) =>
+    unique(
+      clouds(site).flatMap((one) => {
+        const name = String(one['name'])
+        return [name, ...networksOf(one, builtIn).map((network) => `${name}/${network}`)]
+      }),
+    ),
+  'address-or-name': (site) => [
+    ...(pickers['host']?.(site, []) ?? []),
+    ...(pickers['node']?.(site, []) ?? []),
+  ],
   node: (site) =>
     unique(listOf(asObject(asObject(site['spec'])['cluster'])['nodes']).map((one) => String(one['name']))),
   host: (site) =>
     unique(clouds(site).flatMap((one) => listOf(one['hosts']).map((host) => String(host['name'])))),
+}
+
+/** What the cloud writes itself, and what is built in and not switched off. */
+function networksOf(cloud: Json, builtIn: readonly string[]): readonly string[] {
+  const own = asObject(cloud['networks'])
+  const all = new Set([...Object.keys(own), ...builtIn])
+  return [...all].filter((name) => own[name] !== false)
 }
 
 function fileIn(words: readonly string[]): string | undefined {

@@ -2,6 +2,9 @@
 import type { Command } from 'commander'
 import type { ExitCode } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
+import type { LedgerEntry } from '../../plan/ledger.ts'
+import type { Site } from '../../site/site.ts'
+import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
@@ -9,7 +12,8 @@ import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { type Planning, type PlanningOptions, planFromFiles, planningOptions, saveLock } from '../planning.ts'
 
-interface Options extends PlanningOptions {
+interface Options extends PlanningOptions, ClusterFlags {
+  readonly live?: boolean
   readonly output: Format
   readonly check?: boolean
   readonly diff?: boolean
@@ -19,25 +23,30 @@ interface Options extends PlanningOptions {
 const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(planningOptions(command), [
+  withExamples(withClusterFlags(planningOptions(command)), [
     'stackloom plan                             # plans site.yaml, writes site.lock.yaml',
     'stackloom plan --check --locked            # in a pipeline: is the lock what the file says?',
     'stackloom plan --diff                      # what would change, and what each change costs',
     'stackloom plan --picture plan.svg          # the address map',
+    'stackloom plan --check --live              # against what the cluster really holds',
     'stackloom plan --forget rhoso2             # rhoso2 is gone: free what it held',
   ])
     .option('--check', 'write nothing; exit 1 if the lock would change')
     .option('--diff', 'write nothing; show what would change in the lock, with the risk of each change')
-    .option('--allow-move <name>', 'a cloud, or cloud/network, that may move; may be repeated', collect)
-    .option('--forget <name>', 'a cloud, network or host that is gone; may be repeated', collect)
-    .option('--crd <source>', 'slots of another control plane CRD: a file, today or 2023')
+    .option('--allow-move <owner>', 'a cloud, or cloud/network, that may move; may be repeated', collect)
+    .option('--forget <leaving>', 'a cloud, network or host that is gone; may be repeated', collect)
+    .option('--crd <source>', 'slots of another control plane CRD: live, today, 2023 or a file')
+    .option('--live', 'also check against what the cluster holds')
     .option('--picture <file>', 'draw the address map as SVG')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name']))
     .action((options: Options) => act(() => plan(options, io)))
 }
 
 async function plan(options: Options, io: Io): Promise<ExitCode> {
-  const planning = await planFromFiles(options, io)
+  const planning = await planFromFiles(options, io, {
+    liveSlots: async () => (await import('../slot-source.ts')).liveSlotTable(options, io),
+    ...(options.live && { live: (site) => holdings(options, site, io) }),
+  })
   io.stderr(formatFindings(planning.findings, io.colour.stderr))
   io.stdout(await printed(planning, options))
   if (options.picture !== undefined) await draw(planning, options.picture, io)
@@ -50,6 +59,14 @@ async function plan(options: Options, io: Io): Promise<ExitCode> {
     return 1
   }
   return 0
+}
+
+/** What the cluster holds; kinds that cannot be read are said, and the rest still counts. */
+async function holdings(options: Options, site: Site, io: Io): Promise<readonly LedgerEntry[]> {
+  const { liveEntries, liveKinds } = await import('../../plan/live.ts')
+  const { snapshot, findings } = await gatherSnapshot(options, liveKinds, io)
+  io.stderr(formatFindings(findings, io.colour.stderr))
+  return liveEntries(snapshot, site)
 }
 
 async function printed({ plan, changes }: Planning, { output, diff }: Options): Promise<string> {
