@@ -53,6 +53,21 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./down/command.ts'),
   },
   {
+    name: 'access',
+    summary: 'clouds.yaml and CA of a cloud that runs, its dashboard, a kubeconfig context',
+    load: () => import('./access/command.ts'),
+  },
+  {
+    name: 'adopt',
+    summary: 'Move a cloud that other tools have deployed to pools of its own; every address stays',
+    load: () => import('./adopt/command.ts'),
+  },
+  {
+    name: 'update',
+    summary: "Bring one cloud to another version of OpenStack, in upstream's order",
+    load: () => import('./update/command.ts'),
+  },
+  {
     name: 'stages',
     summary: 'The steps of a deployment, what each waits for, what it replaces',
     load: () => import('./stages/command.ts'),

@@ -3,6 +3,9 @@ import type { Command } from 'commander'
 import type { Lookout } from '../deploy/lookout.ts'
 import { siteOfPlan } from '../deploy/site-of-plan.ts'
 import type { DeploySite } from '../deploy/world.ts'
+import { unknownCloud } from '../errors/deploy.ts'
+import { failure } from '../errors/failure.ts'
+import { nearest } from '../errors/nearest.ts'
 import type { Connection } from '../kube/connect.ts'
 import { systemClock } from '../run/clock.ts'
 import type { Selection } from '../run/selection.ts'
@@ -71,4 +74,12 @@ export async function withDeployment<T>(
 /** For looks that belong to no stage: they say nothing and stop with the program. */
 export function lookingContext(io: Io): StageContext {
   return { emit: () => undefined, stop: io.stop, clock: systemClock }
+}
+
+/** The cloud of `--cloud`, for commands that work on one. */
+export function cloudNamed<T extends { readonly name: string }>(clouds: readonly T[], name: string): T {
+  const found = clouds.find((one) => one.name === name)
+  if (found) return found
+  const known = clouds.map((one) => one.name)
+  throw failure(unknownCloud, { cloud: name, known, nearest: nearest(name, known) })
 }

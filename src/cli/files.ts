@@ -24,12 +24,12 @@ export async function writeOutput(
   name: string,
   text: string,
   io: Io,
-  { replace }: { readonly replace: boolean },
+  { replace, mode }: { readonly replace: boolean; readonly mode?: number },
 ): Promise<void> {
   const target = path.resolve(io.cwd, name)
   const draft = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`)
   try {
-    await writeDraft(draft, text)
+    await writeDraft(draft, text, mode)
     // A link, unlike a rename, fails when the name is taken.
     await (replace ? rename(draft, target) : link(draft, target))
   } catch (thrown) {
@@ -39,8 +39,8 @@ export async function writeOutput(
   }
 }
 
-async function writeDraft(draft: string, text: string): Promise<void> {
-  const file = await open(draft, 'w')
+async function writeDraft(draft: string, text: string, mode?: number): Promise<void> {
+  const file = await open(draft, 'w', mode)
   try {
     await file.writeFile(text)
     await file.sync()

@@ -5,6 +5,8 @@
  * SL5 ipam; SL6 dns; SL7 data plane (SL70 configuration snippets); SL8 lab; SL9 verify, doctor.
  */
 
+import * as access from './access.ts'
+import * as adopt from './adopt.ts'
 import * as capacity from './capacity.ts'
 import * as common from './common.ts'
 import * as dataplane from './dataplane.ts'
@@ -29,9 +31,12 @@ import * as runtime from './runtime.ts'
 import * as sandbox from './sandbox.ts'
 import * as segments from './segments.ts'
 import * as site from './site.ts'
+import * as update from './update.ts'
 import * as verify from './verify.ts'
 
 const areas: readonly object[] = [
+  access,
+  adopt,
   common,
   segments,
   lock,
@@ -55,6 +60,7 @@ const areas: readonly object[] = [
   runtime,
   sandbox,
   site,
+  update,
   verify,
 ]
 

@@ -12,8 +12,10 @@ import type { Controller, ReconcileContext } from '../../../kube/controller.ts'
 import { keyOf } from '../../../kube/key.ts'
 import { type ActorStage, annotation } from '../actor.ts'
 import { conditionsWith, createMissing, writeStatus } from '../write.ts'
+import { ensureAccess } from './access.ts'
 import { type OverridePlace, overridePlaces, type Schema } from './overrides.ts'
 import { serviceAt } from './service-names.ts'
+import { OWN } from './version.ts'
 
 export const ACTOR = 'actor-openstack'
 const FINALIZER = 'openstack.org/openstackcontrolplane'
@@ -23,12 +25,8 @@ const controlPlanes = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 
 const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
 const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion' } }
 
-/** What the operator brings. */
-const AVAILABLE = '0.6.0'
-
 export function controlPlaneController({ runtime }: ActorStage): Controller {
   const { client, cache } = runtime
-  const version = AVAILABLE
   const schema = schemaReader(client)
   return {
     name: 'openstack-control-plane',
@@ -49,19 +47,18 @@ export function controlPlaneController({ runtime }: ActorStage): Controller {
         await writeStatus(client, controlPlane, inputMissing(controlPlane, secretName, context), ACTOR)
         return { requeueAfterMs: 1_000 }
       }
-      await ensureVersion(client, cache(versions).get(`${namespace}/${name}`), controlPlane, version, context)
-      const places = overridePlaces(await schema(), controlPlane['spec'])
       const live = cache(services)
+      const liveVersion = cache(versions).get(`${namespace}/${name}`)
+      await ensureVersion(client, liveVersion, controlPlane)
+      const places = overridePlaces(await schema(), controlPlane['spec'])
       for (const wanted of wantedServices(places, controlPlane))
         await ensureService(client, live.get(keyOf(wanted.metadata)), wanted)
       if (places.some(({ path }) => path[0] === 'nova')) await ensureConductor(client, controlPlane)
       const own = live.list(namespace).filter(({ metadata }) => isOwned(metadata, controlPlane))
-      await writeStatus(
-        client,
-        controlPlane,
-        statusOf(controlPlane, places, own, { version, context }),
-        ACTOR,
-      )
+      const status = statusOf(controlPlane, places, own, { version: deployedOf(liveVersion), context })
+      if ('deployedVersion' in status && !isReady(controlPlane))
+        await ensureAccess(client, controlPlane, secret, own)
+      await writeStatus(client, controlPlane, status, ACTOR)
       return undefined
     },
   }
@@ -221,45 +218,30 @@ function conditionsOf(missing: readonly string[], pending: readonly string[]): r
   return [{ type: 'Ready', ...good }, input, { type: 'OpenStackControlPlaneExposeServiceReady', ...good }]
 }
 
+function isReady(controlPlane: KubeObject): boolean {
+  const { conditions = [] } = (controlPlane['status'] ?? {}) as { conditions?: readonly Condition[] }
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+}
+
 function isPending(service: KubeObject): boolean {
   if ((service['spec'] as { type?: string }).type !== 'LoadBalancer') return false
   const status = service['status'] as { loadBalancer?: { ingress?: readonly unknown[] } } | undefined
   return (status?.loadBalancer?.ingress ?? []).length === 0
 }
 
+/** The version of the same name that comes with every control plane; `version.ts` plays its life. */
 async function ensureVersion(
   client: KubeClient,
   live: KubeObject | undefined,
-  controlPlane: KubeObject,
-  version: string,
-  { clock }: ReconcileContext,
+  { metadata }: KubeObject,
 ): Promise<void> {
-  const { namespace = '', name } = controlPlane.metadata
-  if (!live) {
-    const wanted = { ...versions.kind, metadata: { name, namespace }, spec: { targetVersion: version } }
-    return createMissing(client, live, wanted, ACTOR)
-  }
-  const target = (live['spec'] as { targetVersion?: string } | undefined)?.targetVersion ?? version
-  const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
-  const types = [
-    'Ready',
-    'Initialized',
-    'MinorUpdateOVNControlplane',
-    'MinorUpdateControlplane',
-    'MinorUpdateDataplane',
-  ]
-  const conditions = types.map((type) => ({ type, ...good }))
-  await writeStatus(
-    client,
-    live,
-    {
-      observedGeneration: live.metadata.generation,
-      availableVersion: version,
-      deployedVersion: target,
-      conditions: conditionsWith(live, conditions, clock.now()),
-    },
-    ACTOR,
-  )
+  const { namespace = '', name } = metadata
+  const wanted = { ...versions.kind, metadata: { name, namespace }, spec: { targetVersion: OWN } }
+  await createMissing(client, live, wanted, ACTOR)
+}
+
+function deployedOf(version: KubeObject | undefined): string {
+  return (version?.['status'] as { deployedVersion?: string } | undefined)?.deployedVersion ?? OWN
 }
 
 /** The pod in which hosts are discovered. It runs nowhere, and says so. */

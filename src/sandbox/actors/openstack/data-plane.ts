@@ -14,6 +14,7 @@ import { ACTOR } from './control-plane.ts'
 const API = 'dataplane.openstack.org/v1beta1'
 const nodeSets = { kind: { apiVersion: API, kind: 'OpenStackDataPlaneNodeSet' } }
 const deployments = { kind: { apiVersion: API, kind: 'OpenStackDataPlaneDeployment' } }
+const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion' } }
 export const DEPLOYMENT_FAILS = annotation('fails')
 
 const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
@@ -71,6 +72,7 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorStage): readonly 
         if (why === undefined && clock.now() < due) return { requeueAfterMs: stepMs }
         const bad = { status: 'False', reason: 'Error', severity: 'Error', message: why ?? '' } as const
         const state = why === undefined ? good : bad
+        const target = targetIn(cache(versions).list(namespace)[0])
         const conditions = [
           { type: 'Ready', ...state },
           { type: 'NodeSetDeploymentReady', ...state },
@@ -78,6 +80,7 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorStage): readonly 
         const status = {
           observedGeneration: generation,
           deployed: why === undefined,
+          ...(why === undefined && target !== undefined && { deployedVersion: target }),
           conditions: conditionsWith(deployment, conditions, clock.now()),
         }
         await writeStatus(client, deployment, status, ACTOR)
@@ -89,4 +92,9 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorStage): readonly 
 
 function isDeployed(deployment: KubeObject): boolean {
   return (deployment['status'] as { deployed?: boolean } | undefined)?.deployed === true
+}
+
+/** The version that hosts get is the one that the cloud is on its way to. */
+function targetIn(version: KubeObject | undefined): string | undefined {
+  return (version?.['spec'] as { targetVersion?: string } | undefined)?.targetVersion
 }

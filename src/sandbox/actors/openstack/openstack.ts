@@ -2,6 +2,7 @@
 import type { Actor } from '../actor.ts'
 import { controlPlaneController } from './control-plane.ts'
 import { dataPlaneControllers } from './data-plane.ts'
+import { versionController } from './version.ts'
 
 export const openstack: Actor = {
   plays:
@@ -10,6 +11,7 @@ export const openstack: Actor = {
   needs: [],
   enter: (stage) => {
     stage.runtime.add(controlPlaneController(stage))
+    stage.runtime.add(versionController(stage))
     for (const controller of dataPlaneControllers(stage)) stage.runtime.add(controller)
   },
 }

@@ -1,0 +1,76 @@
+/** What a move to own pools would do, before consent; and what it took, afterwards. */
+import { type Adoption, interrupts, type NetworkMove } from '../../deploy/adopt/adoption.ts'
+import { isEmpty } from '../../deploy/adopt/wishes.ts'
+import { formatTable } from '../output/table.ts'
+
+export function formatAdoption(adoption: Adoption, columns: number): string {
+  const { cloud, namespace, controlPlane, networks, oldAdvertisements } = adoption
+  const head = `${cloud} in namespace ${namespace}${controlPlane ? `, control plane ${controlPlane.metadata.name}` : ''}\n\n`
+  const rows = networks.map((one) => [one.network, poolsOf(one), addressesOf(one).join(' '), gapOf(one)])
+  const table = formatTable(['NETWORK', 'POOL', 'ADDRESSES, ALL KEPT', 'GAP'], rows, columns)
+  const slots = formatTable(['SLOT', 'SERVICE', 'POOL', 'CHANGE'], slotRows(adoption), columns)
+  const gone = oldAdvertisements.map(({ kind, metadata }) => `  - ${kind} ${metadata.name}\n`).join('')
+  return `${head}${table}\n${slots}${gone && `\nremoved with their pools:\n${gone}`}
+MetalLB refuses two pools with one range, so a network's addresses do not answer from the end of its old pool until
+MetalLB has given them out of the new one: the time of some requests, a second or a few.\n\n`
+}
+
+function poolsOf({ old, pool, kind }: NetworkMove): string {
+  const before = old
+    .map((one) => one.pool.metadata.name + (one.keeps.length > 0 ? ' (in part)' : ''))
+    .join(', ')
+  if (kind === 'as planned') return `${pool.metadata.name}, as planned`
+  return before === '' ? `${pool.metadata.name}, ${kind}` : `${before} -> ${pool.metadata.name}`
+}
+
+function addressesOf({ services }: NetworkMove): readonly string[] {
+  return [...new Set(services.flatMap(({ addresses }) => addresses))]
+}
+
+function gapOf(move: NetworkMove): string {
+  return interrupts(move) ? `${move.services.length} Services, seconds` : 'none'
+}
+
+function slotRows({ networks }: Adoption): readonly (readonly string[])[] {
+  return networks.flatMap(({ slots, services, pool }) => [
+    ...slots.map((slot) => [slot.name, slot.service ?? '(none)', pool.metadata.name, changeOf(slot.lacks)]),
+    ...services
+      .filter(({ slot }) => slot === undefined)
+      .map((one) => ['(none)', one.name, pool.metadata.name, changeOf(one.lacks)]),
+  ])
+}
+
+function changeOf(lacks: Readonly<Record<string, string>>): string {
+  return isEmpty(lacks) ? 'as planned' : `${Object.keys(lacks).length} annotations`
+}
+
+export function formatGaps(gaps: ReadonlyMap<string, number>): string {
+  return [...gaps].map(([network, ms]) => `${network}: without its addresses for ${ms} ms at most\n`).join('')
+}
+
+/** The same for programs. */
+export function adoptionJson(adoption: Adoption, gaps: ReadonlyMap<string, number> = new Map()): object {
+  const { cloud, namespace, controlPlane, networks, findings } = adoption
+  return {
+    cloud,
+    namespace,
+    ...(controlPlane && { controlPlane: controlPlane.metadata.name }),
+    networks: networks.map((one) => ({
+      network: one.network,
+      change: one.kind,
+      pool: one.pool.metadata.name,
+      from: one.old.map(({ pool }) => pool.metadata.name),
+      interrupted: interrupts(one),
+      ...(gaps.has(one.network) && { gapMs: gaps.get(one.network) }),
+      services: one.services.map(({ name, addresses, slot }) => ({ name, addresses, ...(slot && { slot }) })),
+      slots: one.slots.map(({ name, place, service, wants, lacks }) => ({
+        name,
+        path: `spec.${place.path.join('.')}`,
+        ...(service && { service }),
+        annotations: wants,
+        changed: Object.keys(lacks),
+      })),
+    })),
+    findings,
+  }
+}

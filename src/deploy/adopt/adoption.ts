@@ -1,0 +1,156 @@
+/**
+ * What it takes to move a running cloud to pools of its own, as one value: shown before anything is done, and done
+ * from it. Looks at what lives, not at what somebody remembers having done: so the same look resumes a move that was
+ * cut off anywhere. Pure.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import type { SnapshotIndex } from '../../api/snapshot.ts'
+import { controlPlaneNamedOtherwise, nothingToAdopt, oldObjectKept } from '../../errors/adopt.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import type { Plan, PlannedCloud } from '../../plan/plan.ts'
+import { CONTROL_PLANE, slotUsesOf } from '../../render/control-plane/control-plane.ts'
+import { renderGuard } from '../../render/guard.ts'
+import { renderAdvertisements, renderPools } from '../../render/metallb.ts'
+import { fieldDifferences } from '../../verify/fields.ts'
+import { attachmentFindings } from './attachments.ts'
+import { type OldAdvertisement, oldAdvertisements } from './old-advertisements.ts'
+import { addressesOf, inTheWay, type OldPool } from './old-pools.ts'
+import { placesIn } from './places.ts'
+import { movingServices, type ServiceMove, strangers } from './services.ts'
+import { type SlotMove, slotMoves } from './slot-moves.ts'
+import { isEmpty } from './wishes.ts'
+
+export interface NetworkMove {
+  readonly network: string
+  readonly pool: KubeObject
+  readonly old: readonly OldPool[]
+  readonly services: readonly ServiceMove[]
+  readonly slots: readonly SlotMove[]
+  /** `swap`: an old pool goes, so there is a gap. `in place`: the pool or what asks for it changes. */
+  readonly kind: 'swap' | 'in place' | 'as planned'
+}
+
+export interface Adoption {
+  readonly cloud: string
+  readonly namespace: string
+  readonly controlPlane: KubeObject | undefined
+  readonly networks: readonly NetworkMove[]
+  readonly advertisements: readonly KubeObject[]
+  readonly oldAdvertisements: readonly OldAdvertisement[]
+  readonly guard: readonly KubeObject[]
+  readonly guardMissing: boolean
+  readonly findings: readonly Finding[]
+}
+
+export const adoptedKinds = [
+  { apiVersion: 'v1', kind: 'Service' },
+  { apiVersion: 'v1', kind: 'Event', slim: true },
+  { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' },
+  { apiVersion: 'metallb.io/v1beta1', kind: 'L2Advertisement' },
+  { apiVersion: 'metallb.io/v1beta1', kind: 'BGPAdvertisement' },
+  { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' },
+  { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' },
+  { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicy' },
+  { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicyBinding' },
+] as const
+
+export function adoption(plan: Plan, cloud: PlannedCloud, live: SnapshotIndex): Adoption {
+  const { name, namespace } = cloud
+  const controlPlane = live
+    .all('core.openstack.org/OpenStackControlPlane')
+    .find(({ metadata }) => metadata.namespace === namespace)
+  const uses = slotUsesOf(plan, cloud)
+  const places = controlPlane ? placesIn(controlPlane, plan.slots) : []
+  const services = movingServices(cloud, { live, places, uses })
+  const slots = slotMoves(cloud, { places, uses, services: services.moves })
+  const pools = live.all('metallb.io/IPAddressPool')
+  const desired = new Map(renderPools(plan, cloud).map((pool) => [pool.metadata.name, pool]))
+  const networks = cloud.networks.flatMap((network): readonly NetworkMove[] => {
+    const pool = desired.get(network.pool ?? '')
+    if (!pool) return []
+    const parts = {
+      network: network.name,
+      pool,
+      old: inTheWay(pool, pools),
+      services: services.moves.filter((one) => one.network === network.name),
+      slots: slots.filter((one) => one.network === network.name),
+    }
+    return [{ ...parts, kind: kindOf(parts, live) }]
+  })
+  const advertisements = renderAdvertisements(plan, cloud)
+  const guard = renderGuard(plan, cloud)
+  const old = oldAdvertisements(live, networks, advertisements)
+  return {
+    cloud: name,
+    namespace,
+    controlPlane,
+    networks,
+    advertisements,
+    oldAdvertisements: old.gone,
+    guard,
+    guardMissing: guard.some((one) => differs(one, live)),
+    findings: [
+      ...(controlPlane || services.moves.length > 0
+        ? []
+        : [finding(nothingToAdopt, { cloud: name, namespace })]),
+      ...nameFindings(controlPlane, namespace),
+      ...services.findings,
+      ...strangers(live, cloud, [...desired.values()]),
+      ...keptPools(networks),
+      ...old.findings,
+      ...attachmentFindings(live, cloud),
+    ],
+  }
+}
+
+/** Nothing left to do: the same look after a finished move. */
+export function isAdopted({ networks, oldAdvertisements, guardMissing }: Adoption): boolean {
+  return (
+    networks.every(({ kind }) => kind === 'as planned') && oldAdvertisements.length === 0 && !guardMissing
+  )
+}
+
+/** Networks whose addresses do not answer for a moment. */
+export function interrupted({ networks }: Adoption): readonly NetworkMove[] {
+  return networks.filter(interrupts)
+}
+
+export function interrupts({ kind, services }: NetworkMove): boolean {
+  return services.length > 0 && (kind === 'swap' || services.some(({ rekeyed }) => rekeyed))
+}
+
+function kindOf(
+  { pool, old, services, slots }: Omit<NetworkMove, 'kind'>,
+  live: SnapshotIndex,
+): NetworkMove['kind'] {
+  const there = live.get('metallb.io/IPAddressPool', pool.metadata.name, pool.metadata.namespace)
+  if (old.length > 0 || !there) return 'swap'
+  const asks = [...services, ...slots].some(({ lacks }) => !isEmpty(lacks))
+  return asks || differs(pool, live) ? 'in place' : 'as planned'
+}
+
+function differs(desired: KubeObject, live: SnapshotIndex): boolean {
+  const { name, namespace } = desired.metadata
+  const group = `${desired.apiVersion.split('/')[0]}/${desired.kind}`
+  const there = live.get(group, name, namespace)
+  return !there || fieldDifferences(desired, there).length > 0
+}
+
+function nameFindings(controlPlane: KubeObject | undefined, namespace: string): readonly Finding[] {
+  if (!controlPlane || controlPlane.metadata.name === CONTROL_PLANE) return []
+  const { name } = controlPlane.metadata
+  return [finding(controlPlaneNamedOtherwise, { namespace, name, ours: CONTROL_PLANE })]
+}
+
+function keptPools(networks: readonly NetworkMove[]): readonly Finding[] {
+  return networks.flatMap(({ old }) =>
+    old
+      .filter(({ keeps }) => keeps.length > 0)
+      .map(({ pool, keeps }) =>
+        finding(oldObjectKept, {
+          object: `IPAddressPool ${pool.metadata.name}`,
+          why: `of ${addressesOf(pool).join(', ')} it still holds ${keeps.join(', ')}`,
+        }),
+      ),
+  )
+}

@@ -1,0 +1,45 @@
+/** How the operators call the Service of a slot. Facts of upstream; a slot without an entry has a Service that nobody can name. */
+
+/** By the path of what carries the override; `*` goes into the name. */
+const names: Readonly<Record<string, string>> = {
+  'barbican.template.barbicanAPI': 'barbican',
+  'cinder.template.cinderAPI': 'cinder',
+  'designate.template.designateAPI': 'designate',
+  'designate.template.designateBackendbind9': 'designate-backendbind9',
+  'designate.template.designateMdns': 'designate-mdns',
+  'designate.template.designateUnbound': 'designate-unbound',
+  'dns.template': 'dnsmasq-dns',
+  'glance.template.glanceAPIs.*': 'glance-*',
+  'heat.template.heatAPI': 'heat-api',
+  'heat.template.heatCfnAPI': 'heat-cfnapi',
+  'horizon.template': 'horizon',
+  'ironic.template.ironicAPI': 'ironic',
+  'ironic.template.ironicInspector': 'ironic-inspector',
+  'keystone.template': 'keystone',
+  'manila.template.manilaAPI': 'manila',
+  'neutron.template': 'neutron',
+  'nova.template.apiServiceTemplate': 'nova',
+  'nova.template.metadataServiceTemplate': 'nova-metadata-internal',
+  'nova.template.cellTemplates.*.metadataServiceTemplate': 'nova-metadata-*-internal',
+  'nova.template.cellTemplates.*.noVNCProxyServiceTemplate': 'nova-novncproxy-*-public',
+  'octavia.template.octaviaAPI': 'octavia',
+  'ovn.template.ovnDBCluster.*': '*',
+  'placement.template': 'placement',
+  'rabbitmq.templates.*': '*',
+  'swift.template.swiftProxy': 'swift',
+  'telemetry.template.autoscaling.aodh': 'aodh',
+  'telemetry.template.cloudkitty.cloudKittyAPI': 'cloudkitty',
+  'watcher.template.apiServiceTemplate': 'watcher',
+}
+
+/** `pattern`: the slot's path with its `*`; `each`: what stands there; `last`: endpoint or number, where there is one. */
+export function serviceNameOf(
+  pattern: readonly string[],
+  each: string | undefined,
+  last: string | undefined,
+): string | undefined {
+  const carrier = pattern.slice(0, pattern.indexOf('override')).join('.')
+  const base = names[carrier]?.replace('*', each ?? '*')
+  if (base === undefined) return undefined
+  return last === undefined ? base : `${base}-${last}`
+}

@@ -1,0 +1,130 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { parse } from 'yaml'
+import { main } from '../../../src/cli/main.ts'
+import { readCertificate } from '../../../src/pki/certificate.ts'
+import type { PlannedCloud } from '../../../src/plan/plan.ts'
+import { useCluster } from '../../cluster.ts'
+import { testIo } from '../../io.ts'
+import { adoptPlan } from './adopt-plan.ts'
+import { type Cast, furnish, onStage } from './cast.ts'
+import { installCloud, installedObjects } from './install-yamls.ts'
+
+const plan = adoptPlan(1)
+const cloud = plan.clouds[0] as PlannedCloud
+const PASSWORD = 'a-secret-of-this-test'
+
+describe('access to a cloud that runs', { timeout: 120_000 }, () => {
+  const cluster = useCluster({ crds: 'today', metallb: true })
+  let cast: Cast | undefined
+  let folder = ''
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'stackloom-access-'))
+    await furnish(cluster.client, [])
+    cast = onStage(cluster.connection, ['openstack'])
+    const objects = installedObjects(plan, cloud, { pool: (network) => network })
+    await installCloud(
+      cluster.client,
+      objects.map((one) =>
+        one.kind === 'Secret' ? { ...one, stringData: { AdminPassword: PASSWORD } } : one,
+      ),
+    )
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      namespace: cloud.namespace,
+      name: 'combined-ca-bundle',
+    }
+    await vi.waitUntil(() => cluster.client.get(config), { timeout: 60_000, interval: 100 })
+    await writeFile(path.join(folder, 'site.yaml'), siteFile)
+  }, 600_000)
+  afterAll(async () => {
+    await cast?.leave()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const access = async (...more: readonly string[]) => {
+    const kubeconfig = path.join(folder, 'kubeconfig')
+    await writeFile(kubeconfig, await readFile(cluster.kubeconfig, 'utf8'))
+    const said = testIo({ cwd: folder })
+    const code = await main(['access', '--cloud', cloud.name, '--kubeconfig', kubeconfig, ...more], said)
+    return { code, kubeconfig, ...said }
+  }
+
+  it('is a clouds.yaml with the password and a CA that only their owner can read', async () => {
+    const { code } = await access()
+    expect(code).toBe(0)
+    const [clouds, ca] = ['clouds.yaml', `${cloud.name}-ca.pem`].map((name) => path.join(folder, name)) as [
+      string,
+      string,
+    ]
+    expect(((await stat(clouds)).mode & 0o777).toString(8)).toBe('600')
+    expect(((await stat(ca)).mode & 0o777).toString(8)).toBe('600')
+    expect(parse(await readFile(clouds, 'utf8')).clouds[cloud.name]).toMatchObject({
+      auth: { username: 'admin', project_name: 'admin', password: PASSWORD },
+      region_name: 'regionOne',
+      cacert: ca,
+    })
+    expect(readCertificate(await readFile(ca, 'utf8')).commonName).toContain(cloud.namespace)
+  })
+
+  it('prints the way in, and no password in any format', async () => {
+    for (const format of ['table', 'json', 'yaml']) {
+      const { out, err } = await access('-o', format)
+      expect(out()).toContain(`--os-cloud ${cloud.name}`)
+      expect(out() + err()).not.toContain(PASSWORD)
+    }
+  })
+
+  it('leaves the other clouds of a clouds.yaml alone', async () => {
+    await writeFile(
+      path.join(folder, 'clouds.yaml'),
+      '# mine\nclouds:\n  other:\n    region_name: elsewhere\n',
+    )
+    await access()
+    const text = await readFile(path.join(folder, 'clouds.yaml'), 'utf8')
+    expect(text).toContain('# mine')
+    expect(Object.keys(parse(text).clouds)).toEqual(['other', cloud.name])
+  })
+
+  it('adds a context with the namespace, and leaves the current one', async () => {
+    const before = parse(await readFile(cluster.kubeconfig, 'utf8'))
+    const { kubeconfig } = await access('--context')
+    const after = parse(await readFile(kubeconfig, 'utf8'))
+    expect(after['current-context']).toBe(before['current-context'])
+    const added = after.contexts.find((one: { name: string }) => one.name === cloud.name)
+    expect(added.context).toMatchObject({ namespace: cloud.namespace })
+    expect(after.contexts).toHaveLength(before.contexts.length + 1)
+  })
+
+  it('ends with what is missing for a cloud that is not up', async () => {
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      namespace: cloud.namespace,
+      name: 'openstack-config-secret',
+    }
+    await cluster.client.delete(secret)
+    const { code, err } = await access()
+    expect(code).toBe(1)
+    expect(err()).toContain('openstack-config-secret')
+  })
+})
+
+const siteFile = `apiVersion: stackloom.dev/v1alpha1
+kind: Site
+metadata:
+  name: lab
+spec:
+  cluster:
+    platform: openshift
+    nodes:
+    - name: worker-0
+      nic: enp6s0
+  clouds:
+  - name: ${cloud.name}
+    namespace: ${cloud.namespace}
+`

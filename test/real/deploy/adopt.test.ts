@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ADOPT_MANAGER, adopt, lookAt } from '../../../src/deploy/adopt/act.ts'
+import { isAdopted } from '../../../src/deploy/adopt/adoption.ts'
+import { type Lookout, openLookout } from '../../../src/deploy/lookout.ts'
+import type { PlannedCloud } from '../../../src/plan/plan.ts'
+import { systemClock } from '../../../src/run/clock.ts'
+import { neverStopped } from '../../../src/run/stage.ts'
+import { at, textAt } from '../../../src/verify/readiness/read.ts'
+import { useCluster } from '../../cluster.ts'
+import { count } from '../../counts.ts'
+import { adoptUntil } from './adopt-killed.ts'
+import { adoptPlan } from './adopt-plan.ts'
+import { type Cast, furnish, onStage } from './cast.ts'
+import {
+  addressesIn,
+  type InstalledBy,
+  installCloud,
+  installedObjects,
+  SAMPLE,
+  settled,
+} from './install-yamls.ts'
+
+/** Eleven APIs and servers that share an address, two message queues, three DNS servers. */
+const SERVICES = 16
+const clouds = count({ test: 4, soak: 24 })
+const plan = adoptPlan(clouds)
+const cloudAt = (at: number): PlannedCloud => plan.clouds[at] as PlannedCloud
+const quiet = { emit: () => undefined, stop: neverStopped(), clock: systemClock }
+
+describe('a cloud of install_yamls', { timeout: 240_000 }, () => {
+  const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  let cast: Cast | undefined
+
+  beforeAll(async () => {
+    await furnish(cluster.client, [])
+    cast = onStage(cluster.connection, ['openstack'])
+  })
+  afterAll(() => cast?.leave())
+
+  const install = async (cloud: PlannedCloud, by: InstalledBy): Promise<ReadonlyMap<string, string>> => {
+    await installCloud(cluster.client, installedObjects(plan, cloud, by))
+    return settled(cluster.client, cloud.namespace, SERVICES)
+  }
+
+  const withLookout = async <T>(work: (lookout: Lookout) => Promise<T>): Promise<T> => {
+    const lookout = openLookout({ client: cluster.client })
+    try {
+      return await work(lookout)
+    } finally {
+      await lookout.close()
+    }
+  }
+
+  const run = async (cloud: PlannedCloud) => {
+    const { client } = cluster
+    const settings = { client, plan, cloud, run: 'test', sink: () => undefined, stop: neverStopped() }
+    const done = await withLookout((lookout) => adopt({ ...settings, lookout }))
+    expect(done.report.stages.filter(({ outcome }) => outcome !== 'done')).toEqual([])
+    // A new look: the old one may not have seen the last write yet.
+    return { ...done, after: await withLookout((lookout) => lookAt({ lookout, plan, cloud }, quiet)) }
+  }
+
+  const get = (kind: string, name: string, namespace?: string, apiVersion = 'metallb.io/v1beta1') =>
+    cluster.client.get({ apiVersion, kind, name, ...(namespace !== undefined && { namespace }) })
+
+  describe('with pools without prefix or scope', () => {
+    const cloud = cloudAt(0)
+    let before: ReadonlyMap<string, string>
+
+    it('moves to its own pools, every Service with the address that it had', async () => {
+      before = await install(cloud, { pool: (network) => network })
+      const { gaps } = await run(cloud)
+      expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
+      expect([...gaps.keys()]).toEqual(['ctlplane', 'internalapi', 'designateext'])
+      console.log('gaps in ms:', Object.fromEntries(gaps))
+    })
+
+    it('has pools for its namespace alone, and nothing of the old ones', async () => {
+      const pool = await get('IPAddressPool', `${cloud.namespace}-internalapi`, 'metallb-system')
+      expect(pool?.['spec']).toMatchObject({
+        autoAssign: false,
+        serviceAllocation: { namespaces: [cloud.namespace] },
+      })
+      expect(await get('IPAddressPool', 'internalapi', 'metallb-system')).toBeUndefined()
+      expect(await get('L2Advertisement', 'internalapi', 'metallb-system')).toBeUndefined()
+      expect(await get('L2Advertisement', `${cloud.namespace}-internalapi`, 'metallb-system')).toBeDefined()
+    })
+
+    it('has a control plane that asks in both spellings, with everything else that it said', async () => {
+      const live = await get('OpenStackControlPlane', SAMPLE, cloud.namespace, 'core.openstack.org/v1beta1')
+      const internal = at(live, ...'spec.keystone.template.override.service.internal'.split('.'))
+      expect(at(internal, 'metadata', 'annotations')).toEqual({
+        'metallb.universe.tf/address-pool': `${cloud.namespace}-internalapi`,
+        'metallb.universe.tf/allow-shared-ip': `${cloud.namespace}-internalapi`,
+        'metallb.universe.tf/loadBalancerIPs': '172.17.0.80',
+        'metallb.io/address-pool': `${cloud.namespace}-internalapi`,
+        'metallb.io/allow-shared-ip': `${cloud.namespace}-internalapi`,
+        'metallb.io/loadBalancerIPs': '172.17.0.80',
+      })
+      expect(at(internal, 'spec')).toEqual({ type: 'LoadBalancer' })
+      expect(at(live, 'spec', 'dns', 'template', 'options')).toMatchObject([{ key: 'server' }])
+      const list = 'spec.designate.template.designateBackendbind9.override.services'.split('.')
+      expect(at(live, ...list)).toMatchObject([
+        {
+          metadata: { annotations: { 'metallb.io/address-pool': `${cloud.namespace}-designateext` } },
+          spec: { type: 'LoadBalancer' },
+        },
+      ])
+      expect(live?.metadata.managedFields?.map(({ manager }) => manager)).toContain(ADOPT_MANAGER)
+    })
+
+    it('keeps its network attachments word for word', async () => {
+      const live = await get(
+        'NetworkAttachmentDefinition',
+        'internalapi',
+        cloud.namespace,
+        'k8s.cni.cncf.io/v1',
+      )
+      expect(textAt(live, 'spec', 'config')).toContain('172.17.0.0/24')
+      expect(textAt(live, 'spec', 'config')).not.toContain('network_name')
+      expect(live?.metadata.managedFields?.map(({ manager }) => manager)).toEqual([
+        'kubectl-client-side-apply',
+      ])
+    })
+
+    it('is guarded from then on: another namespace cannot ask for its pool', async () => {
+      const service = {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: {
+          name: 'thief',
+          namespace: 'default',
+          annotations: { 'metallb.io/address-pool': `${cloud.namespace}-internalapi` },
+        },
+        spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+      }
+      const steal = async () => cluster.client.create(service)
+      await expect
+        .poll(() => steal().then(() => cluster.client.delete({ ...service, ...service.metadata }), String))
+        .toContain(cloud.name)
+    })
+
+    it('is as planned afterwards: a second run finds nothing to move', async () => {
+      const { after, gaps } = await run(cloud)
+      expect(isAdopted(after), JSON.stringify(after)).toBe(true)
+      expect(gaps.size).toBe(0)
+      expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
+    })
+  })
+
+  describe('with prefixed pools that give addresses to anybody', () => {
+    const cloud = cloudAt(1)
+
+    it('is scoped without any gap', async () => {
+      const before = await install(cloud, { pool: (network) => `${cloud.namespace}-${network}` })
+      const { gaps, after } = await run(cloud)
+      expect(gaps.size).toBe(0)
+      expect(isAdopted(after), JSON.stringify(after)).toBe(true)
+      expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
+      const pool = await get('IPAddressPool', `${cloud.namespace}-internalapi`, 'metallb-system')
+      expect(pool?.['spec']).toMatchObject({
+        autoAssign: false,
+        serviceAllocation: { namespaces: [cloud.namespace] },
+      })
+    })
+  })
+
+  describe('whose adoption is killed', () => {
+    const points = Array.from({ length: clouds - 2 }, (_, at) => at + 2)
+
+    it.for(points)('converges with the next run, every address as before (%i)', async (point) => {
+      const cloud = cloudAt(point)
+      const before = await install(cloud, { pool: (network) => `${network}${point}` })
+      // From the first write to the last one, spread over all that there are.
+      const writes = 5 + Math.round(((point - 2) * 60) / points.length)
+      await adoptUntil(writes, { clouds, at: point, kubeconfig: cluster.kubeconfig })
+      const { after } = await run(cloud)
+      expect(isAdopted(after), JSON.stringify(after)).toBe(true)
+      expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
+    })
+  })
+})

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openLookout } from '../../../src/deploy/lookout.ts'
+import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
+import { up } from '../../../src/deploy/up.ts'
+import { update } from '../../../src/deploy/update/update.ts'
+import {
+  isUpdated,
+  type UpdatePlan,
+  updateKinds,
+  updatePlan,
+} from '../../../src/deploy/update/update-plan.ts'
+import { systemClock } from '../../../src/run/clock.ts'
+import type { RunEvent } from '../../../src/run/events.ts'
+import { neverStopped } from '../../../src/run/stage.ts'
+import { AVAILABLE } from '../../../src/sandbox/actors/openstack/version.ts'
+import { textAt } from '../../../src/verify/readiness/read.ts'
+import { useCluster } from '../../cluster.ts'
+import { testPlan } from '../../plan.ts'
+import { type Cast, furnish, onStage } from './cast.ts'
+
+const plan = testPlan({
+  nodes: 1,
+  clouds: [
+    { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
+    { name: 'rhoso2', namespace: 'openstack2' },
+  ],
+})
+const site = siteOfPlan(plan)
+const quiet = { emit: () => undefined, stop: neverStopped(), clock: systemClock }
+const versionOf = (namespace: string) => ({
+  apiVersion: 'core.openstack.org/v1beta1',
+  kind: 'OpenStackVersion',
+  namespace,
+  name: 'controlplane',
+})
+
+describe('an update of one of two clouds', { timeout: 180_000 }, () => {
+  const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  let cast: Cast | undefined
+
+  beforeAll(async () => {
+    await furnish(cluster.client, site.nodes)
+    cast = onStage(cluster.connection)
+    const report = await up({
+      client: cluster.client,
+      site,
+      selection: {},
+      run: 'test',
+      what: 'up',
+      sink: () => undefined,
+      stop: neverStopped(),
+      discoverHosts: async () => 'played by an actor',
+    })
+    expect(report.outcome).toBe('done')
+    for (const { namespace } of site.clouds) {
+      const patch = { metadata: { annotations: { [AVAILABLE]: '0.7.0' } } }
+      await cluster.client.patch(versionOf(namespace), patch, { type: 'merge' })
+      const seen = async (): Promise<boolean> => {
+        const live = await cluster.client.get(versionOf(namespace))
+        return textAt(live, 'status', 'availableVersion') === '0.7.0'
+      }
+      await vi.waitUntil(seen, { timeout: 20_000, interval: 100 })
+    }
+  }, 600_000)
+  afterAll(() => cast?.leave())
+
+  const look = async <T>(
+    work: (plan: UpdatePlan, lookout: ReturnType<typeof openLookout>) => Promise<T>,
+  ): Promise<T> => {
+    const lookout = openLookout({ client: cluster.client })
+    try {
+      await lookout.follow(updateKinds, quiet)
+      return await work(updatePlan({ cloud: 'rhoso1', namespace: 'openstack' }, lookout.index()), lookout)
+    } finally {
+      await lookout.close()
+    }
+  }
+
+  const objectsOf = async (namespace: string): Promise<string> => {
+    const kinds = [...updateKinds, { apiVersion: 'v1', kind: 'Service' }]
+    const lists = await Promise.all(kinds.map((kind) => cluster.client.list(kind, { namespace })))
+    return JSON.stringify(lists.map(({ items }) => items))
+  }
+
+  it('begins with what is deployed, wanted and available', async () => {
+    const found = await look(async (one) => one)
+    expect(found).toMatchObject({ deployed: '0.6.0', target: '0.6.0', available: '0.7.0', wanted: '0.7.0' })
+    expect(found.findings).toEqual([])
+  })
+
+  it("ends with the new version, in upstream's order, and no write to the other cloud", async () => {
+    const other = await objectsOf('openstack2')
+    const events: RunEvent[] = []
+    const { client } = cluster
+    const report = await look((found, lookout) => {
+      const { version, wanted } = found
+      if (!version || wanted === undefined) throw new Error('there is nothing to update')
+      const settings = { client, lookout, site: site.name, run: 'test', stop: neverStopped() }
+      return update({ ...settings, plan: { ...found, version, wanted }, sink: (event) => events.push(event) })
+    })
+    expect(report.outcome).toBe('done')
+    const ended = events.filter(({ kind }) => kind === 'stage-finished').map(({ stage }) => stage)
+    expect(ended).toEqual([
+      'target',
+      'ovn-control-plane',
+      'ovn-data-plane',
+      'control-plane',
+      'data-plane',
+      'deployed',
+    ])
+    const created = events.flatMap((event) =>
+      event.kind === 'applied' && event.change === 'created' ? [event.object?.name] : [],
+    )
+    expect(created).toEqual(['update-ovn-0-7-0', 'update-update-0-7-0'])
+    expect(await objectsOf('openstack2')).toBe(other)
+  })
+
+  it('has nothing left to do', async () => {
+    expect(await look(async (one) => isUpdated(one))).toBe(true)
+  })
+})
