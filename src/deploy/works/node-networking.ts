@@ -4,10 +4,12 @@
  * A node whose interfaces change may lose its way for a moment; two at once may take the cluster's quorum along.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { groupKindOf } from '../../api/snapshot.ts'
 import { CLOUD } from '../../render/labels.ts'
+import type { StageContext } from '../../run/stage.ts'
+import { policyReadiness } from '../../verify/readiness/nmstate.ts'
 import { textAt } from '../../verify/readiness/read.ts'
-import type { Readiness } from '../../verify/readiness/verdict.ts'
-import { worst } from '../../verify/readiness/verdict.ts'
+import { progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
 import { applyChanges } from '../apply.ts'
 import { waitUntilReady } from '../wait.ts'
 import { changesOf, kindsOf, readinessContext, readinessOfApplied, type World } from '../world.ts'
@@ -27,6 +29,7 @@ export function nodeNetworkingWork(world: World, policies: readonly KubeObject[]
       const steps = stepsOf(policies)
       for (const [done, step] of steps.entries()) {
         context.emit({ kind: 'progress', message: `node ${step.node}`, done, total: steps.length })
+        await clearFailures(step.policies, world, context)
         const applied = await applyChanges(changesOf(step.policies, world), { ...world, atOnce: 1 }, context)
         const look = (): Readiness => {
           const judging = readinessContext(world, context)
@@ -35,6 +38,31 @@ export function nodeNetworkingWork(world: World, policies: readonly KubeObject[]
         await waitUntilReady(look, world.lookout, context)
       }
     },
+  }
+}
+
+/**
+ * nmstate tries a policy a few times and then never again, whatever has been repaired since. Deleting the policy
+ * changes nothing on the node, and a new one is tried anew.
+ */
+async function clearFailures(
+  policies: readonly KubeObject[],
+  world: World,
+  context: StageContext,
+): Promise<void> {
+  for (const policy of policies) {
+    const { apiVersion, kind, metadata } = policy
+    const live = world.lookout.index().get(groupKindOf(policy), metadata.name)
+    if (!live || policyReadiness(live, readinessContext(world, context)).kind !== 'failed') continue
+    context.emit({ kind: 'progress', message: `${metadata.name} failed before: it is tried again` })
+    const { uid } = live.metadata
+    const ref = { apiVersion, kind, name: metadata.name }
+    await world.client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
+    const gone = (): Readiness =>
+      world.lookout.index().get(groupKindOf(policy), metadata.name)?.metadata.uid === uid
+        ? progressing(`${metadata.name} to be gone`)
+        : ready
+    await waitUntilReady(gone, world.lookout, context)
   }
 }
 

@@ -42,6 +42,9 @@ function onNode(policy: KubeObject, node: string, { around }: ReadinessContext):
   const is = (type: string): boolean => conditionOf(enactment, type)?.status === 'True'
   const words = (type: string): string => conditionOf(enactment, type)?.message ?? 'no message'
   const next = `kubectl get nnce ${name} -o yaml`
+  // While it still tries, it says both.
+  if (is('Failing') && is('Progressing'))
+    return progressing(`node ${node}, which tries again: ${words('Failing')}`)
   if (is('Failing')) return failed(`node ${node} refuses ${policy.metadata.name}: ${words('Failing')}`, next)
   if (is('Aborted'))
     return failed(`node ${node} gave up on ${policy.metadata.name}: ${words('Aborted')}`, next)

@@ -276,6 +276,19 @@ describe('node networking', () => {
     })
   })
 
+  it('lets a node try again before it calls that a failure', () => {
+    const both = enactment(3, 'Failing', 'Retrying 2/5')
+    const conditions = [
+      condition('Failing', 'True', { message: 'Retrying 2/5' }),
+      condition('Progressing', 'True'),
+    ]
+    const retrying = { ...both, status: { policyGeneration: 3, conditions } }
+    expect(judge(policy, [node, retrying])).toEqual({
+      kind: 'progressing',
+      waits: 'node worker-0, which tries again: Retrying 2/5',
+    })
+  })
+
   it('says so when the selector matches no node', () => {
     expect(judge(policy, [])).toMatchObject({
       kind: 'failed',

@@ -1,17 +1,27 @@
-/** A sandbox as a deployment needs it: nodes, storage, and the actors of what cannot run there. */
-import type { KubeObject } from '../../../src/api/object.ts'
+/** A sandbox as a deployment needs it: nodes, storage, the actors of what cannot run there, and ways to look at it. */
+import { identityOf, type KubeObject } from '../../../src/api/object.ts'
+import { down } from '../../../src/deploy/down/down.ts'
+import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
+import { type UpSettings, up } from '../../../src/deploy/up.ts'
+import { kindsOf } from '../../../src/deploy/world.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { Connection } from '../../../src/kube/connect.ts'
+import type { Plan } from '../../../src/plan/plan.ts'
+import type { RunReport } from '../../../src/run/engine.ts'
+import type { RunEvent } from '../../../src/run/events.ts'
 import { play } from '../../../src/sandbox/actors/registry.ts'
+import { ensureNodes } from '../../../src/sandbox/nodes.ts'
 
 export interface Cast {
   readonly leave: () => Promise<void>
 }
 
+export const everybody = ['kubelet', 'nmstate', 'olm', 'openstack']
+
 /** Actors in this process, until they are told to leave. */
 export function onStage(
   connection: Pick<Connection, 'client' | 'transport'>,
-  names: readonly string[] = ['kubelet', 'nmstate', 'olm', 'openstack'],
+  names: readonly string[] = everybody,
   stepMs = 20,
 ): Cast {
   const end = new AbortController()
@@ -26,18 +36,95 @@ export function onStage(
 
 /** What a cluster has before Stackloom: its nodes and a storage class. */
 export async function furnish(client: KubeClient, nodes: readonly string[]): Promise<void> {
-  const objects: readonly KubeObject[] = [
-    ...nodes.map((name) => ({
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name, labels: { 'kubernetes.io/hostname': name, 'node-role.kubernetes.io/worker': '' } },
-    })),
-    {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'StorageClass',
-      metadata: { name: 'local', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
-      provisioner: 'kubernetes.io/no-provisioner',
+  await ensureNodes(client, nodes)
+  const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' }
+  const storageClass: KubeObject = {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'local', annotations },
+    provisioner: 'kubernetes.io/no-provisioner',
+  }
+  await client.apply(storageClass, { fieldManager: 'somebody' })
+}
+
+export interface Deployed {
+  readonly report: RunReport
+  readonly events: readonly RunEvent[]
+}
+
+/** Deploys a plan, with the patience of a test. */
+export async function deploy(
+  client: KubeClient,
+  plan: Plan,
+  settings: Partial<UpSettings> & { readonly seen?: (event: RunEvent) => void } = {},
+): Promise<Deployed> {
+  const events: RunEvent[] = []
+  const report = await up({
+    client,
+    site: siteOfPlan(plan),
+    selection: {},
+    run: 'test',
+    what: 'up',
+    sink: (event) => {
+      events.push(event)
+      settings.seen?.(event)
     },
-  ]
-  for (const object of objects) await client.apply(object, { fieldManager: 'somebody' })
+    stop: new AbortController().signal,
+    discoverHosts: async () => 'played',
+    ...settings,
+  })
+  return { report, events }
+}
+
+export async function takeDown(client: KubeClient, clouds: readonly string[] | 'all'): Promise<Deployed> {
+  const events: RunEvent[] = []
+  const report = await down({
+    client,
+    clouds,
+    run: 'test',
+    sink: (event) => events.push(event),
+    stop: new AbortController().signal,
+  })
+  return { report, events }
+}
+
+/** Stages that did not end well, with their reasons: what a test shows when it fails. */
+export function troubles({ report }: Deployed): readonly string[] {
+  return report.stages
+    .filter(({ outcome }) => outcome !== 'done' && outcome !== 'skipped')
+    .map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`)
+}
+
+export function writes({ events }: Deployed): readonly RunEvent[] {
+  return events.filter((event) => event.kind === 'applied' && event.change !== 'unchanged')
+}
+
+/** Every object of the kinds that a plan renders, and the Services and Secrets beside them, by identity. */
+export async function objectsIn(client: KubeClient, plan: Plan): Promise<ReadonlyMap<string, KubeObject>> {
+  const kinds = kindsOf(siteOfPlan(plan).documents.map(({ object }) => object))
+  const more = ['Service', 'Secret'].map((kind) => ({ apiVersion: 'v1', kind }))
+  const found = new Map<string, KubeObject>()
+  for (const { apiVersion, kind } of [...kinds, ...more]) {
+    const { items } = await client.list({ apiVersion, kind })
+    for (const item of items) {
+      const object = { ...item, apiVersion, kind } as KubeObject
+      found.set(identityOf(object), object)
+    }
+  }
+  return found
+}
+
+/**
+ * What we have a hand in, by identity, byte for byte: everything but statuses, which others write when they like, and
+ * with the time of our own last apply. Equal maps mean that nothing was written.
+ */
+export function contentsOf(objects: ReadonlyMap<string, KubeObject>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...objects].map(([id, object]) => {
+      const { status: _status, metadata, ...rest } = object
+      const { managedFields = [], resourceVersion: _version, ...identity } = metadata
+      const ours = managedFields.filter(({ manager }) => manager === 'stackloom')
+      return [id, JSON.stringify({ ...rest, metadata: { ...identity, managedFields: ours } })]
+    }),
+  )
 }

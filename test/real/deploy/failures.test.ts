@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { standardPatience } from '../../../src/deploy/patience.ts'
+import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
+import { runIdentity, underLease } from '../../../src/deploy/up-lease.ts'
+import { NODE_FAILURE } from '../../../src/sandbox/actors/nmstate/nmstate.ts'
+import { standardGrace } from '../../../src/verify/readiness/verdict.ts'
+import { useCluster } from '../../cluster.ts'
+import { testPlan } from '../../plan.ts'
+import { type Cast, deploy, furnish, onStage, troubles } from './cast.ts'
+
+const plan = testPlan({ nodes: 2, clouds: [{ name: 'rhoso1', namespace: 'openstack' }] })
+const poolRef = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: 'metallb-system' }
+const grace = { errorMs: 5_000, podMs: 5_000, allocationMs: 2_000 }
+
+describe('a deployment that meets trouble', { timeout: 240_000 }, () => {
+  const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  let cast: Cast | undefined
+
+  beforeAll(async () => {
+    await furnish(cluster.client, siteOfPlan(plan).nodes)
+    cast = onStage(cluster.connection)
+  })
+  afterAll(() => cast?.leave())
+
+  const annotate = (node: string, value: string | null) =>
+    cluster.client.patch(
+      { apiVersion: 'v1', kind: 'Node', name: node },
+      { metadata: { annotations: { [NODE_FAILURE]: value } } },
+      { type: 'merge' },
+    )
+
+  it('stops at the node whose network refuses, with its words, before it touches the next', async () => {
+    await annotate('worker-0', 'interface enp6s0 not found')
+    const failed = await deploy(cluster.client, plan, { selection: { until: ['netattach'] }, grace })
+    expect(troubles(failed)[0]).toMatch(/^nncp failed: node worker-0 refuses .*interface enp6s0 not found/s)
+    expect(troubles(failed)[1]).toMatch(/^rhoso1\/netattach blocked: needs nncp, which failed/)
+    const policies = await cluster.client.list({
+      apiVersion: 'nmstate.io/v1',
+      kind: 'NodeNetworkConfigurationPolicy',
+    })
+    expect(policies.items.filter(({ metadata }) => metadata.name.endsWith('worker-1'))).toEqual([])
+    await annotate('worker-0', null)
+    const repaired = await deploy(cluster.client, plan, { selection: { until: ['netattach'] } })
+    expect(troubles(repaired)).toEqual([])
+  })
+
+  it('rides out an API server that is killed in the middle', async () => {
+    let killed: Promise<void> | undefined
+    const ridden = await deploy(cluster.client, plan, {
+      selection: { until: ['metallb-config', 'netconfig'] },
+      seen: (event) => {
+        if (event.kind === 'stage-started' && event.stage === 'metallb-config')
+          killed ??= cluster.restart('kube-apiserver')
+      },
+    })
+    await killed
+    expect(killed).toBeDefined()
+    expect(troubles(ridden)).toEqual([])
+  })
+
+  it('waits for a webhook that is down, says so, and goes on when it serves', async () => {
+    await cluster.kill('metallb-webhooks')
+    const pools = await cluster.client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' })
+    const [pool] = pools.items
+    if (!pool) throw new Error('there are pools')
+    const ref = {
+      apiVersion: 'metallb.io/v1beta1',
+      kind: 'IPAddressPool',
+      namespace: 'metallb-system',
+      name: pool.metadata.name,
+    }
+    let back: Promise<void> | undefined
+    const waits: string[] = []
+    // A delete is not asked about, so that there is something to create again.
+    await cluster.client.delete(ref)
+    const ridden = await deploy(cluster.client, plan, {
+      selection: { stages: ['metallb-config'] },
+      seen: (event) => {
+        if (event.kind !== 'waiting' || !event.reason.includes('webhook')) return
+        waits.push(event.reason)
+        back ??= cluster.start('metallb-webhooks')
+      },
+    })
+    await back
+    expect(waits[0]).toMatch(/an admission webhook does not serve yet/)
+    expect(troubles(ridden)).toEqual([])
+  })
+
+  it('gives up on a webhook that stays down, with its name', async () => {
+    await cluster.kill('metallb-webhooks')
+    const pool = {
+      apiVersion: 'metallb.io/v1beta1',
+      kind: 'IPAddressPool',
+      namespace: 'metallb-system',
+      name: 'openstack-tenant',
+    }
+    await cluster.client.delete(pool)
+    const patience = { limits: { ...standardPatience.limits, webhook: 1_000 }, pauseMs: 200 }
+    const failed = await deploy(cluster.client, plan, { selection: { stages: ['metallb-config'] }, patience })
+    expect(troubles(failed)[0]).toMatch(/rhoso1\/metallb-config failed: .*webhook/)
+    await cluster.start('metallb-webhooks')
+    expect(
+      troubles(await deploy(cluster.client, plan, { selection: { stages: ['metallb-config'] } })),
+    ).toEqual([])
+  })
+
+  it('names whoever sits on an address that a Service needs', async () => {
+    // Somebody else sits on the VIP of the APIs, in the cloud's own namespace and without its sharing key.
+    const [vip] = [...(siteOfPlan(plan).clouds[0]?.vips ?? [])].filter((address) =>
+      address.startsWith('172.17.'),
+    )
+    const squatter: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: {
+        namespace: 'openstack',
+        name: 'squatter',
+        annotations: {
+          'metallb.io/address-pool': 'openstack-internalapi',
+          'metallb.io/loadBalancerIPs': vip ?? '',
+          'metallb.io/allow-shared-ip': 'openstack-internalapi',
+        },
+      },
+      // The port of keystone: a shared address has each port once.
+      spec: { type: 'LoadBalancer', ports: [{ port: 5000 }] },
+    }
+    await cluster.client.create(squatter)
+    const failed = await deploy(cluster.client, plan, { grace, selection: { until: ['control-plane'] } })
+    expect(troubles(failed).join('\n')).toMatch(
+      /control-plane failed: Service openstack\/\S+ has no address: .*in use by openstack\/squatter/,
+    )
+    await cluster.client.delete({
+      apiVersion: 'v1',
+      kind: 'Service',
+      namespace: 'openstack',
+      name: 'squatter',
+    })
+    expect(troubles(await deploy(cluster.client, plan, { grace: standardGrace }))).toEqual([])
+  })
+
+  it('names the Service that a pool has become too small for', async () => {
+    const [apis] = [...(siteOfPlan(plan).clouds[0]?.vips ?? [])].filter((address) =>
+      address.startsWith('172.17.'),
+    )
+    const pool = { ...poolRef, name: 'openstack-internalapi' }
+    const range = `${apis}-${apis}`
+    await cluster.client.patch(
+      pool,
+      { spec: { addresses: [range] } },
+      { type: 'merge', fieldManager: 'a-hand' },
+    )
+    const failed = await deploy(cluster.client, plan, { grace, selection: { stages: ['control-plane'] } })
+    expect(troubles(failed).join('\n')).toMatch(
+      /control-plane failed: Service openstack\/\S+ has no address: .*not allowed/,
+    )
+    expect(troubles(await deploy(cluster.client, plan, { force: true }))).toEqual([])
+  })
+
+  it('is refused while another run is at work, with its name', async () => {
+    const stop = new AbortController().signal
+    const { client } = cluster
+    await underLease({ client, identity: 'alice@elsewhere:1:x', stop }, async () => {
+      const second = underLease({ client, identity: runIdentity(), stop }, async () => 'ran')
+      await expect(second).rejects.toThrow(/alice@elsewhere/)
+    })
+    await expect(underLease({ client, identity: runIdentity(), stop }, async () => 'ran')).resolves.toBe(
+      'ran',
+    )
+  })
+})
