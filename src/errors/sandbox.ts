@@ -244,3 +244,14 @@ export const runsOtherwise = problem<{ name: string; setting: string; has: strin
 running sandbox as it is.`,
   example: { name: 'default', setting: '--actors', has: 'none', asked: 'nmstate,olm' },
 })
+
+export const startInterrupted = problem<{ name: string }>({
+  code: 'SL1221',
+  severity: 'error',
+  title: 'The start of a sandbox was interrupted',
+  message: ({ name }) =>
+    `the start of sandbox ${name} was interrupted; what had been started was stopped again`,
+  remedy: () => 'run the same command again',
+  story: `Ctrl-C ends the programs that were already running, in order. The sandbox's data is as good as before.`,
+  example: { name: 'default' },
+})

@@ -19,6 +19,8 @@ export interface LaunchRequest {
   readonly ephemeral: boolean
   /** A listening socket of this namespace that the supervisor is to accept on. */
   readonly handDown?: number
+  /** Ends the supervisor, and with it what it has started. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Launched {
@@ -56,7 +58,7 @@ export async function deathWrapper(exec: Exec): Promise<readonly string[]> {
 }
 
 export async function launch(request: LaunchRequest): Promise<Launched> {
-  const { folder, self, netns, ephemeral, handDown } = request
+  const { folder, self, netns, ephemeral, handDown, signal } = request
   const { file, args } = programOf([
     ...(netns ? namespaceCommand() : []),
     ...self,
@@ -71,7 +73,11 @@ export async function launch(request: LaunchRequest): Promise<Launched> {
       stdio: [ephemeral ? 'pipe' : 'ignore', 'pipe', log, ...(handDown === undefined ? [] : [handDown])],
     })
     child.stdin?.on('error', () => undefined)
+    const interrupt = (): void => void child.kill('SIGTERM')
+    signal?.addEventListener('abort', interrupt, { once: true })
+    if (signal?.aborted) interrupt()
     const outcome = await firstWord(child)
+    signal?.removeEventListener('abort', interrupt)
     // A sandbox that stays must not keep its launcher alive.
     child.stdout?.destroy()
     child.unref()

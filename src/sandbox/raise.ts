@@ -13,6 +13,7 @@ import {
   namespaceImpossible,
   portInUse,
   programFailed,
+  startInterrupted,
   supervisorSilent,
   webhooksLeftOut,
 } from '../errors/sandbox.ts'
@@ -61,6 +62,7 @@ export interface RaiseContext {
   readonly self: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly now: () => number
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Raised {
@@ -147,6 +149,10 @@ async function raiseOnce(request: RaiseRequest, context: RaiseContext): Promise<
     })
     // The supervisor has it now; two that accept on one socket would take each other's connections.
     await door.close()
+    if (context.signal?.aborted) {
+      launched.process.kill('SIGTERM')
+      throw failure(startInterrupted, { name }, { exitCode: 130 })
+    }
     if (launched.outcome.kind === 'failed') throw await explain(request, launched.outcome)
     await connected(folder, context, (connection) => reconcileAdmission(connection.client, folder, parts))
     return { pid: launched.pid, port: door.port, findings, supervisor: launched.process }

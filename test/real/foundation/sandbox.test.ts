@@ -158,6 +158,19 @@ describe('a sandbox', { timeout: 120_000 }, () => {
     expect((await stackloom('logs', 'etcd', '--name', 'one')).exitCode).toBe(0)
   })
 
+  it('is stopped again when its start is interrupted', async ({ skip }) => {
+    if (noNamespace) skip(`no network namespace can be made here: ${noNamespace}`)
+    const { folder } = await statusOf('one')
+    const stop = new AbortController()
+    const io = testIo({ env: { ...process.env, XDG_STATE_HOME: state }, stop: stop.signal })
+    const starting = main(['sandbox', 'start', '--name', 'one'], io)
+    await expect.poll(() => processesWith(`--data-dir=${folder}`), { timeout: 30_000 }).toHaveLength(1)
+    stop.abort()
+    expect(await starting).toBe(130)
+    expect(io.err()).toContain('SL1221')
+    await expect.poll(() => processesWith(folder), { timeout: 10_000 }).toEqual([])
+  })
+
   it('is unknown after a reset, and a name that could leave the folder never was one', async () => {
     await stackloom('reset', '--name', 'one')
     expect(await stackloom('status', '--name', 'one')).toMatchObject({
