@@ -1,0 +1,225 @@
+/**
+ * Who gets which address: claims and the ledger in, verdicts and changes of the ledger out.
+ *
+ * Pure. Claims are served oldest first. What an owner holds already stays with it, so that a decision that was written
+ * in part is completed by deciding again. Ranges are tried in their order, the lowest free address first.
+ */
+import type { AddressHolder } from '../../api/address-block.ts'
+import { cidrContains } from '../../net/cidr.ts'
+import { BLOCK_SIZE, blockOf, type Change, type Spot, sameHolder, spotKey } from './block.ts'
+import { type Held, type Ledger, ownerOf } from './ledger.ts'
+import { isForNobody, type Pool, useOf } from './pool.ts'
+
+/** One network that an owner wants an address of. */
+export interface Want {
+  readonly pool: Pool
+  /** Asked for by name. */
+  readonly fixed?: bigint
+  /** What the owner's Reservation says that it has. */
+  readonly reserved?: bigint
+}
+
+export interface Claim {
+  readonly uid: string
+  readonly namespace: string
+  readonly name: string
+  /** RFC 3339: the older is served first. */
+  readonly created: string
+  readonly wants: readonly Want[]
+  /** Those whose addresses this owner takes over: the Reservation that it adopts, and who owned that before. */
+  readonly inherits: ReadonlySet<string>
+}
+
+export type Verdict = { readonly network: string; readonly subnet: string } & (
+  | { readonly kind: 'granted'; readonly value: bigint }
+  | { readonly kind: 'exhausted'; readonly used: number; readonly most: MostUser | undefined }
+  | {
+      readonly kind: 'taken'
+      readonly value: bigint
+      readonly by: AddressHolder
+      readonly how: 'fixed' | 'reserved'
+    }
+  | { readonly kind: 'excluded' | 'gateway'; readonly value: bigint }
+)
+
+/** Who holds the most addresses of a subnet. */
+export interface MostUser {
+  readonly namespace: string
+  readonly count: number
+}
+
+export interface Decision {
+  readonly verdicts: ReadonlyMap<string, readonly Verdict[]>
+  readonly changes: readonly Change[]
+}
+
+export function decide(claims: readonly Claim[], ledger: Ledger): Decision {
+  const draft = createDraft(ledger)
+  const verdicts = new Map<string, readonly Verdict[]>()
+  for (const claim of oldestFirst(claims)) verdicts.set(ownerOf(claim), serve(claim, draft))
+  return { verdicts, changes: draft.changes() }
+}
+
+export function oldestFirst(claims: readonly Claim[]): readonly Claim[] {
+  const order = (claim: Claim): string => `${claim.created} ${ownerOf(claim)}`
+  return [...claims].sort((a, b) => (order(a) < order(b) ? -1 : 1))
+}
+
+function serve(claim: Claim, draft: Draft): readonly Verdict[] {
+  const held = draft.heldBy(ownerOf(claim)).filter(({ holder }) => mayUse(claim, holder))
+  const kept = new Set<string>()
+  const verdicts = claim.wants.map((want): Verdict => {
+    const verdict = serveOne(claim, want, held, draft)
+    if (verdict.kind === 'granted') kept.add(spotKey(spotIn(want.pool, verdict.value)))
+    return verdict
+  })
+  // Two controllers that decided at once may have given one owner two addresses of a network: one stays.
+  const served = new Set(verdicts.flatMap((one) => (one.kind === 'granted' ? [one.network] : [])))
+  for (const { spot, holder } of held) {
+    if (served.has(holder.network) && !kept.has(spotKey(spot))) draft.put(spot, undefined, ownerOf(claim))
+  }
+  return verdicts
+}
+
+function serveOne(claim: Claim, want: Want, held: readonly Held[], draft: Draft): Verdict {
+  const { pool, fixed, reserved } = want
+  const names = { network: pool.network, subnet: pool.subnet }
+  const grant = (value: bigint): Verdict => {
+    const { uid, namespace, name } = claim
+    draft.put(spotIn(pool, value), { uid, namespace, name, network: pool.network }, ownerOf(claim))
+    return { kind: 'granted', value, ...names }
+  }
+  const askFor = (value: bigint, how: 'fixed' | 'reserved'): Verdict => {
+    const by = draft.holder(spotIn(pool, value))
+    if (!by || (mayUse(claim, by) && by.network === pool.network)) return grant(value)
+    return { kind: 'taken', value, by, how, ...names }
+  }
+  if (reserved !== undefined) return askFor(reserved, 'reserved')
+  const own = ownAddress(pool, held)
+  if (own !== undefined && (fixed === undefined || fixed === own)) return grant(own)
+  if (fixed !== undefined) {
+    if (pool.excluded.has(fixed)) return { kind: 'excluded', value: fixed, ...names }
+    if (pool.gateway === fixed) return { kind: 'gateway', value: fixed, ...names }
+    return askFor(fixed, 'fixed')
+  }
+  const free = draft.lowestFree(pool)
+  return free === undefined ? { kind: 'exhausted', ...draft.useOf(pool), ...names } : grant(free)
+}
+
+/** The lowest address that the owner holds in this network already: what a crash left behind between two writes. */
+function ownAddress(pool: Pool, held: readonly Held[]): bigint | undefined {
+  return held
+    .filter(({ spot, holder }) => holder.network === pool.network && liesIn(pool, spot))
+    .map(({ spot }) => spot.value)
+    .reduce<bigint | undefined>((low, value) => (low === undefined || value < low ? value : low), undefined)
+}
+
+function mayUse(claim: Claim, holder: AddressHolder): boolean {
+  return holder.uid === claim.uid || (claim.inherits.has(holder.uid) && ownerOf(holder) === ownerOf(claim))
+}
+
+export function spotIn({ segment, cidr }: Pool, value: bigint): Spot {
+  return { segment, family: cidr.family, value }
+}
+
+export function liesIn({ segment, cidr }: Pool, spot: Spot): boolean {
+  return spot.segment === segment && cidrContains(cidr, spot)
+}
+
+/** The ledger with what this round has decided so far. */
+interface Draft {
+  readonly holder: (spot: Spot) => AddressHolder | undefined
+  readonly heldBy: (owner: string) => readonly Held[]
+  readonly put: (spot: Spot, holder: AddressHolder | undefined, owner: string) => void
+  readonly lowestFree: (pool: Pool) => bigint | undefined
+  readonly useOf: (pool: Pool) => { readonly used: number; readonly most: MostUser | undefined }
+  readonly changes: () => readonly Change[]
+}
+
+function createDraft(ledger: Ledger): Draft {
+  const changed = new Map<string, Change>()
+  const cursors = new Map<string, Cursor>()
+  const uses = new Map<string, { readonly used: number; readonly most: MostUser | undefined }>()
+
+  const holder = (spot: Spot): AddressHolder | undefined => {
+    const change = changed.get(spotKey(spot))
+    return change ? change.holder : ledger.holder(spot)
+  }
+
+  const lowestFree = (pool: Pool): bigint | undefined => {
+    const id = poolId(pool)
+    const cursor = cursors.get(id) ?? { range: 0, value: undefined }
+    const found = search(pool, cursor, ledger, (value) => holder(spotIn(pool, value)) === undefined)
+    cursors.set(id, found)
+    return found.value
+  }
+
+  const useOfPool = (pool: Pool): { readonly used: number; readonly most: MostUser | undefined } => {
+    const id = poolId(pool)
+    const known = uses.get(id)
+    if (known) return known
+    const inside = [...ledger.all()].filter(({ spot }) => liesIn(pool, spot))
+    const drafted = [...changed.values()].filter((one) => one.holder && liesIn(pool, one.spot))
+    const all = new Map(
+      [...inside, ...drafted].map((one) => [
+        spotKey(one.spot),
+        { value: one.spot.value, by: holder(one.spot) },
+      ]),
+    )
+    const living = [...all.values()].filter(({ by }) => by !== undefined)
+    const use = {
+      used: useOf(
+        pool,
+        living.map(({ value }) => value),
+      ).used,
+      most: mostUser(living.map(({ by }) => by?.namespace ?? '')),
+    }
+    uses.set(id, use)
+    return use
+  }
+
+  return {
+    holder,
+    heldBy: ledger.heldBy,
+    put: (spot, next, owner) => {
+      if (sameHolder(ledger.holder(spot), next)) changed.delete(spotKey(spot))
+      else changed.set(spotKey(spot), { spot, holder: next, owner })
+    },
+    lowestFree,
+    useOf: useOfPool,
+    changes: () => [...changed.values()],
+  }
+}
+
+/** Nothing of the pool below this place is free: within one round addresses are only taken. */
+interface Cursor {
+  readonly range: number
+  readonly value: bigint | undefined
+}
+
+function search(pool: Pool, from: Cursor, ledger: Ledger, isFree: (value: bigint) => boolean): Cursor {
+  for (let index = from.range; index < pool.ranges.length; index += 1) {
+    const range = pool.ranges[index]
+    if (!range) break
+    let value = index === from.range && from.value !== undefined ? from.value : range.first
+    while (value <= range.last) {
+      const block = blockOf(spotIn(pool, value))
+      if (BigInt(ledger.count(block)) === BLOCK_SIZE) value = block.first + BLOCK_SIZE
+      else if (!isForNobody(pool, value) && isFree(value)) return { range: index, value }
+      else value += 1n
+    }
+  }
+  return { range: pool.ranges.length, value: undefined }
+}
+
+function poolId({ segment, network, subnet, cidr, ranges }: Pool): string {
+  const places = ranges.map(({ first, last }) => `${first}-${last}`)
+  return [segment, network, subnet, cidr.base, cidr.prefix, ...places].join(' ')
+}
+
+function mostUser(namespaces: readonly string[]): MostUser | undefined {
+  const counts = new Map<string, number>()
+  for (const namespace of namespaces) counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
+  const [top] = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+  return top && { namespace: top[0], count: top[1] }
+}
