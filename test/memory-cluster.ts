@@ -1,5 +1,6 @@
 /**
- * A cluster in memory, as small as a test of the runtime needs: objects, versions, watches. No schema, no apply.
+ * A cluster in memory, as small as a test of the runtime needs: objects, versions, watches, finalizers. No schema, no
+ * apply.
  *
  * Versions are words, so that code that counts with them fails. Real clusters are in `test/real/`.
  */
@@ -125,7 +126,9 @@ export function memoryCluster(): MemoryCluster {
       if (resourceVersion && resourceVersion !== before.metadata.resourceVersion) {
         throw error('conflict', staleWrite, { object: 'it', reason: 'changed' })
       }
-      return put(object, 'modified')
+      const left = object.metadata.finalizers ?? []
+      const ends = before.metadata.deletionTimestamp !== undefined && left.length === 0
+      return put(object, ends ? 'deleted' : 'modified')
     },
     apply: async (object, options) => {
       await arrive('apply', refOf(object), options.signal)
@@ -139,8 +142,14 @@ export function memoryCluster(): MemoryCluster {
     delete: async (ref, options) => {
       await arrive('delete', ref, options?.signal)
       const before = objects.get(idOf(ref))
-      if (before) put(before, 'deleted')
-      return before !== undefined
+      if (!before) return false
+      if (!before.metadata.finalizers?.length) put(before, 'deleted')
+      else if (before.metadata.deletionTimestamp === undefined)
+        put(
+          { ...before, metadata: { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+          'modified',
+        )
+      return true
     },
   }
 

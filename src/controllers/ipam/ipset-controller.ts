@@ -1,0 +1,255 @@
+/**
+ * The IPSet controller: gathers what an IPSet asks for, has it decided, and writes down what came of it.
+ *
+ * The ledger is written first, then the Reservation, then the status: a crash in between leaves an address held by
+ * the one who gets it on the next look.
+ */
+import type { IpSet, IpSetStatus, Reservation } from '../../api/ipset.ts'
+import { type KubeObject, keyOf } from '../../api/object.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import {
+  fixedAddressTaken,
+  fixedAddressUnusable,
+  reservationContradicts,
+  subnetExhausted,
+} from '../../errors/ipam.ts'
+import { isApiError } from '../../kube/api-error.ts'
+import type { Controller, ReconcileContext, Watch } from '../../kube/controller.ts'
+import { formatAddress } from '../../net/address.ts'
+import { addressBlocks } from './block.ts'
+import { type Asked, claimOf, theNetConfig } from './claim-of.ts'
+import type { Verdict } from './decide.ts'
+import { ownerOf } from './ledger.ts'
+import { existingClaim, isOwned, recover, releaseGone } from './recover.ts'
+import {
+  hasFinalizer,
+  ipSets,
+  netConfigs,
+  reservationFor,
+  reservations,
+  withFinalizer,
+  withoutFinalizer,
+} from './reservation.ts'
+import { type Allotment, type Standing, statusFor } from './status.ts'
+import { FIELD_MANAGER, type World } from './world.ts'
+
+/** Enough to fill a batch; each look waits for its batch to be written. */
+const WORKERS = 256
+const CONFLICT_PAUSE_MS = 100
+
+export function ipSetController(world: World): Controller {
+  let recovered: Promise<void> | undefined
+  const whenRecovered = (signal: AbortSignal): Promise<void> => {
+    recovered ??= recover(world, signal).catch((error: unknown) => {
+      recovered = undefined
+      throw error
+    })
+    return recovered
+  }
+  const watches: readonly Watch[] = [
+    { kind: ipSets },
+    { kind: reservations },
+    { kind: netConfigs, map: ({ metadata }) => concerned(world, metadata.namespace ?? '') },
+    // Watched for being whole before the first look; whom a change concerns is told by the world.
+    { kind: addressBlocks, map: () => [] },
+  ]
+  return {
+    name: 'ipset',
+    watches,
+    workers: WORKERS,
+    reconcile: async (request, context) => {
+      try {
+        await whenRecovered(context.signal)
+        await look(world, keyOf(request), context)
+      } catch (error) {
+        if (!isApiError(error, 'conflict', 'already-exists')) throw error
+        // Somebody else wrote first, and the watch will tell what; that is no failure.
+        return { requeueAfterMs: CONFLICT_PAUSE_MS * (1 + context.clock.random()) }
+      }
+      return undefined
+    },
+  }
+}
+
+async function look(world: World, key: string, context: ReconcileContext): Promise<void> {
+  const ipSet = world.ipSets.get(key)
+  if (!ipSet) return withoutIpSet(world, key, context)
+  if (ipSet.metadata.deletionTimestamp) return takeLeave(world, ipSet, context)
+  return serve(world, ipSet, context)
+}
+
+/** Everybody in a namespace whom its NetConfig concerns. */
+function concerned(world: World, namespace: string): readonly string[] {
+  return [...world.ipSets.list(namespace), ...world.reservations.list(namespace)].map(({ metadata }) =>
+    keyOf(metadata),
+  )
+}
+
+async function serve(world: World, stored: IpSet, context: ReconcileContext): Promise<void> {
+  const ipSet = await withOurFinalizer(world, stored, context)
+  const { namespace = '' } = ipSet.metadata
+  const netConfig = theNetConfig(world.netConfigs.list(namespace))
+  if (!netConfig) {
+    const inputProblem = `NetConfig missing in namespace ${namespace}`
+    return writeStatus(world, ipSet, { allotments: [], inputProblem, causes: [] }, context)
+  }
+  const reservation = world.freshReservations.get(keyOf(ipSet.metadata))
+  const asked = claimOf(ipSet, netConfig, reservation)
+  const verdicts = await world.allocator.claim(asked.claim)
+  const standing = standingOf(asked, verdicts)
+  await writeReservation(world, ipSet, standing.allotments, reservation, context)
+  for (const one of standing.findings) {
+    world.record({
+      regarding: ipSet,
+      type: 'Warning',
+      reason: 'NoAddress',
+      action: 'Allocate',
+      note: `${one.code}: ${one.message}. ${one.remedy}`,
+    })
+  }
+  await writeStatus(world, ipSet, standing, context)
+}
+
+/** Put on by our webhook at creation; by a write of its own where the webhook was not asked. */
+async function withOurFinalizer(world: World, ipSet: IpSet, { signal }: ReconcileContext): Promise<IpSet> {
+  if (hasFinalizer(ipSet.metadata.finalizers)) return ipSet
+  const finalizers = withFinalizer(ipSet.metadata.finalizers)
+  const marked = { ...ipSet, metadata: { ...ipSet.metadata, finalizers } }
+  return written(
+    world.ipSets,
+    marked,
+    await world.client.update(marked, { fieldManager: FIELD_MANAGER, signal }),
+  )
+}
+
+function written<T extends KubeObject>(
+  cache: { note: (object: T, on: string) => boolean },
+  sent: T,
+  got: KubeObject,
+): T {
+  cache.note(got as T, sent.metadata.resourceVersion ?? '')
+  return got as T
+}
+
+interface Judged extends Standing {
+  readonly findings: readonly Finding[]
+}
+
+function standingOf({ wishes, findings, claim }: Asked, verdicts: readonly Verdict[]): Judged {
+  const family = (index: number): 4 | 6 => claim.wants[index]?.pool.cidr.family ?? 4
+  const allotments = verdicts.flatMap((verdict, index): readonly Allotment[] => {
+    const wish = wishes[index]
+    if (verdict.kind !== 'granted' || !wish) return []
+    return [{ ...wish, address: formatAddress({ family: family(index), value: verdict.value }) }]
+  })
+  const refused = verdicts.flatMap((verdict, index) => refusalOf(verdict, family(index)) ?? [])
+  const all = [...findings, ...refused]
+  return { allotments, findings: all, causes: all.map(({ message }) => message) }
+}
+
+function refusalOf(verdict: Verdict, family: 4 | 6): Finding | undefined {
+  const { network, subnet } = verdict
+  if (verdict.kind === 'granted') return undefined
+  if (verdict.kind === 'exhausted') {
+    return finding(subnetExhausted, { network, subnet, used: verdict.used, most: verdict.most })
+  }
+  const address = formatAddress({ family, value: verdict.value })
+  if (verdict.kind !== 'taken') return finding(fixedAddressUnusable, { address, subnet, why: verdict.kind })
+  const facts = { address, network, holder: ownerOf(verdict.by) }
+  return finding(verdict.how === 'fixed' ? fixedAddressTaken : reservationContradicts, facts)
+}
+
+async function writeReservation(
+  world: World,
+  ipSet: IpSet,
+  allotments: readonly Allotment[],
+  existing: Reservation | undefined,
+  { signal }: ReconcileContext,
+): Promise<void> {
+  // One that is being deleted by somebody else is let go; it comes back with the same addresses.
+  if (existing?.metadata.deletionTimestamp) return removeFinalizer(world, existing, signal)
+  const given = allotments.map(({ network, subnet, address }) => ({
+    network: network.name,
+    subnet: subnet.name,
+    address,
+  }))
+  const wanted = reservationFor(ipSet, given, existing)
+  if (!wanted || (given.length === 0 && !existing)) return
+  const options = { fieldManager: FIELD_MANAGER, signal }
+  if (existing) written(world.reservations, wanted, await world.client.update(wanted, options))
+  else world.freshReservations.created((await world.client.create(wanted, options)) as Reservation)
+}
+
+async function writeStatus(
+  world: World,
+  ipSet: IpSet,
+  standing: Standing,
+  { signal, clock }: ReconcileContext,
+): Promise<void> {
+  const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  const status: IpSetStatus | undefined = statusFor(ipSet, standing, await world.form(), now)
+  if (!status) return
+  const next: IpSet = { ...ipSet, status }
+  const options = { fieldManager: FIELD_MANAGER, subresource: 'status', signal } as const
+  written(world.ipSets, next, await world.client.update(next, options))
+}
+
+/** An IPSet that is being deleted gives everything back, by our hand and not by garbage collection. */
+async function takeLeave(world: World, ipSet: IpSet, { signal }: ReconcileContext): Promise<void> {
+  if (!hasFinalizer(ipSet.metadata.finalizers)) return
+  const key = keyOf(ipSet.metadata)
+  const { uid } = ipSet.metadata
+  const reservation = world.freshReservations.get(key)
+  // One that another IPSet of this name owns is not this one's to delete.
+  const owners = (reservation?.metadata.ownerReferences ?? []).filter((one) => one.kind === 'IPSet')
+  if (reservation && (owners.length === 0 || owners.some((one) => one.uid === uid))) {
+    await removeReservation(world, reservation, signal)
+  }
+  await world.allocator.release(key, (held) => held === uid || held === reservation?.metadata.uid)
+  const finalizers = withoutFinalizer(ipSet.metadata.finalizers)
+  const left = { ...ipSet, metadata: { ...ipSet.metadata, finalizers } }
+  await gone(world.client.update(left, { fieldManager: FIELD_MANAGER, signal }))
+}
+
+/** No IPSet of this name: what is left of it is given back; a Reservation that waits for one is claimed. */
+async function withoutIpSet(world: World, key: string, { signal }: ReconcileContext): Promise<void> {
+  const reservation = world.reservations.get(key)
+  if (reservation && !isOwned(reservation) && !reservation.metadata.deletionTimestamp) {
+    const claim = existingClaim(world, reservation)
+    if (claim) await world.allocator.claim(claim)
+    return
+  }
+  if (!reservation && world.ledger.heldBy(key).length === 0) {
+    await world.allocator.release(key, () => true)
+    return
+  }
+  const [namespace = '', name = ''] = key.split('/')
+  // The cache of Reservations may be ahead of that of IPSets: then the IPSet's own change brings us back.
+  if (await world.client.get({ ...ipSets, namespace, name }, { signal })) return
+  if (reservation) await removeReservation(world, reservation, signal)
+  await releaseGone(world, key, signal)
+}
+
+async function removeReservation(world: World, reservation: Reservation, signal: AbortSignal): Promise<void> {
+  const { name, namespace = '', uid } = reservation.metadata
+  // The finalizer first: then the delete is the last write, and needs no garbage collection.
+  if (hasFinalizer(reservation.metadata.finalizers)) await removeFinalizer(world, reservation, signal)
+  if (reservation.metadata.deletionTimestamp) return
+  const ref = { ...reservations, namespace, name }
+  await gone(world.client.delete(ref, { signal, ...(uid && { preconditions: { uid } }) }))
+}
+
+async function removeFinalizer(world: World, object: Reservation, signal: AbortSignal): Promise<void> {
+  const finalizers = withoutFinalizer(object.metadata.finalizers)
+  const next = { ...object, metadata: { ...object.metadata, finalizers } }
+  await gone(world.client.update(next, { fieldManager: FIELD_MANAGER, signal }))
+}
+
+/** What is gone already needs no more work. */
+async function gone(write: Promise<unknown>): Promise<void> {
+  try {
+    await write
+  } catch (error) {
+    if (!isApiError(error, 'not-found')) throw error
+  }
+}

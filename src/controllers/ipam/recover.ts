@@ -1,0 +1,58 @@
+/**
+ * What must be true before the first grant: every Reservation's addresses are in the ledger, and nobody who is gone
+ * is. Run once per start; a crash between any two writes is repaired here.
+ */
+import type { IpSet, Reservation } from '../../api/ipset.ts'
+import { keyOf } from '../../api/object.ts'
+import { claimOf, claimOfReservation, theNetConfig } from './claim-of.ts'
+import type { Claim } from './decide.ts'
+import { ownerOf } from './ledger.ts'
+import { ipSets } from './reservation.ts'
+import type { World } from './world.ts'
+
+export async function recover(world: World, signal: AbortSignal): Promise<void> {
+  await releaseTheGone(world, signal)
+  const claims = world.reservations.list().flatMap((one) => existingClaim(world, one) ?? [])
+  await Promise.all(claims.map((claim) => world.allocator.claim(claim)))
+}
+
+/** What a Reservation says is held: in the name of its IPSet, or in its own while no IPSet has adopted it. */
+export function existingClaim(world: World, reservation: Reservation): Claim | undefined {
+  const { namespace = '' } = reservation.metadata
+  const netConfig = theNetConfig(world.netConfigs.list(namespace))
+  const ipSet = world.ipSets.get(keyOf(reservation.metadata))
+  if (!netConfig || ipSet?.metadata.deletionTimestamp) return undefined
+  if (!ipSet) return isOwned(reservation) ? undefined : claimOfReservation(reservation, netConfig)
+  const { claim } = claimOf(ipSet, netConfig, reservation)
+  // Nothing new is granted here: not before all that exists is claimed.
+  return { ...claim, wants: claim.wants.filter((one) => one.reserved !== undefined) }
+}
+
+/** Made for an IPSet: it goes with it. One without an owner was restored or made by hand, and waits for its IPSet. */
+export function isOwned({ metadata }: Reservation): boolean {
+  return (metadata.ownerReferences ?? []).some((one) => one.kind === 'IPSet')
+}
+
+async function releaseTheGone(world: World, signal: AbortSignal): Promise<void> {
+  const owners = new Set([...world.ledger.all()].map(({ holder }) => ownerOf(holder)))
+  const suspects = [...owners].filter((owner) => {
+    const living = livingUids(world, owner, world.ipSets.get(owner))
+    return world.ledger.heldBy(owner).some(({ holder }) => !living.has(holder.uid))
+  })
+  await Promise.all(suspects.map((owner) => releaseGone(world, owner, signal)))
+}
+
+/** Gives back what UIDs hold that do not exist any more. The cache may be old, so the API server is asked. */
+export async function releaseGone(world: World, owner: string, signal: AbortSignal): Promise<void> {
+  const [namespace = '', name = ''] = owner.split('/')
+  const live = (await world.client.get({ ...ipSets, namespace, name }, { signal })) as IpSet | undefined
+  const living = livingUids(world, owner, live)
+  await world.allocator.release(owner, (uid) => !living.has(uid))
+}
+
+function livingUids(world: World, owner: string, ipSet: IpSet | undefined): ReadonlySet<string> {
+  const reservation = world.reservations.get(owner)
+  // While an IPSet adopts a Reservation, what the Reservation held is on its way to the IPSet.
+  const orphan = reservation && !isOwned(reservation) ? [reservation.metadata.uid ?? ''] : []
+  return new Set([...(ipSet ? [ipSet.metadata.uid ?? ''] : []), ...orphan])
+}

@@ -1,0 +1,119 @@
+/**
+ * The status of an IPSet: what was given and how it stands, in upstream's fields, types and words.
+ *
+ * Pure. `today` is the form of the current API, `2023` that of its beginnings: which one is served decides.
+ */
+import type { IpReservation, IpSet, IpSetStatus } from '../../api/ipset.ts'
+import type { Condition } from '../../api/object.ts'
+import { parseAddress } from '../../net/address.ts'
+import type { Wish } from './claim-of.ts'
+import { sameJson } from './reservation.ts'
+
+export type StatusForm = 'today' | '2023'
+
+/** What was given on one network. */
+export interface Allotment extends Wish {
+  readonly address: string
+}
+
+/** How an IPSet stands: its input, and what came of it. */
+export interface Standing {
+  readonly allotments: readonly Allotment[]
+  /** Why the input cannot be used. */
+  readonly inputProblem?: string
+  /** Why not every network has its address. */
+  readonly causes: readonly string[]
+}
+
+/** The new status, or undefined when the one that is stored says the same. */
+export function statusFor(
+  ipSet: IpSet,
+  { allotments, inputProblem, causes }: Standing,
+  form: StatusForm,
+  now: string,
+): IpSetStatus | undefined {
+  const input =
+    inputProblem === undefined
+      ? done('InputReady', 'Input data complete')
+      : failed('InputReady', inputProblem)
+  const reserved =
+    inputProblem !== undefined
+      ? waiting('ReservationReady', 'Reservation create not started')
+      : causes.length > 0
+        ? failed('ReservationReady', `Reservation error occured ${causes.join('; ')}`)
+        : done('ReservationReady', 'Reservation successful')
+  const worst = [input, reserved].find((one) => one.status === 'False')
+  const ready: Condition = worst ? { ...worst, type: 'Ready' } : done('Ready', 'Setup complete')
+  // Printer columns read the first condition: Ready comes first.
+  const conditions = [ready, input, reserved].map((one) => dated(one, ipSet.status?.conditions ?? [], now))
+  const { generation } = ipSet.metadata
+  const status: IpSetStatus = {
+    conditions,
+    ...(form === 'today' && generation !== undefined && { observedGeneration: generation }),
+    ...(allotments.length > 0 && {
+      reservations: inOrder(allotments, form).map((one) => entryOf(one, form)),
+    }),
+  }
+  return sameJson(normal(ipSet.status), normal(status)) ? undefined : status
+}
+
+/** An empty list and none are one thing. */
+function normal(status: IpSetStatus | undefined): unknown {
+  return { ...status, reservations: status?.reservations ?? [] }
+}
+
+function done(type: string, message: string): Condition {
+  return { type, status: 'True', reason: 'Ready', message }
+}
+
+function failed(type: string, message: string): Condition {
+  return { type, status: 'False', reason: 'Error', severity: 'Error', message }
+}
+
+function waiting(type: string, message: string): Condition {
+  return { type, status: 'Unknown', reason: 'Init', message }
+}
+
+/** A condition that says what it said before keeps its time. */
+function dated(condition: Condition, before: readonly Condition[], now: string): Condition {
+  const old = before.find((one) => one.type === condition.type)
+  const { lastTransitionTime, ...said } = old ?? { lastTransitionTime: undefined }
+  return { ...condition, lastTransitionTime: sameJson(said, condition) ? (lastTransitionTime ?? now) : now }
+}
+
+function inOrder(allotments: readonly Allotment[], form: StatusForm): readonly Allotment[] {
+  if (form === '2023') return [...allotments].sort((a, b) => (a.network.name < b.network.name ? -1 : 1))
+  const isFirst = (one: Allotment): boolean => serviceNetworkOf(one).toLowerCase() === 'ctlplane'
+  return [...allotments.filter(isFirst), ...allotments.filter((one) => !isFirst(one))]
+}
+
+function serviceNetworkOf({ network }: Wish): string {
+  return network.serviceNetwork || network.name.toLowerCase()
+}
+
+function entryOf(allotment: Allotment, form: StatusForm): IpReservation {
+  const { network, subnet, address, defaultRoute } = allotment
+  const { cidr, vlan, gateway, routes = [] } = subnet
+  const dnsDomain = subnet.dnsDomain || network.dnsDomain
+  const zero = parseAddress(address)?.family === 6 ? '::/0' : '0.0.0.0/0'
+  const byDefault =
+    form === 'today' && defaultRoute && gateway ? [{ destination: zero, nexthop: gateway }] : []
+  const all = [...routes, ...byDefault]
+  return {
+    network: network.name,
+    subnet: subnet.name,
+    address,
+    ...(dnsDomain !== undefined && { dnsDomain }),
+    mtu: network.mtu,
+    cidr,
+    ...(vlan !== undefined && { vlan }),
+    ...(gateway !== undefined && { gateway }),
+    ...(all.length > 0 && { routes: all }),
+    ...(form === 'today' && { serviceNetwork: serviceNetworkOf(allotment) }),
+  }
+}
+
+/** The form that a CustomResourceDefinition of IPSets can hold: fields that it does not know would be refused. */
+export function statusFormOf(crd: unknown): StatusForm {
+  return JSON.stringify(crd ?? null).includes('"serviceNetwork"') ? 'today' : '2023'
+}

@@ -1,0 +1,70 @@
+/**
+ * What the IPAM controllers share: caches of the kinds that they read, the ledger, the allocator.
+ *
+ * Made once per runtime. Webhooks read it too, on every replica; only the leader writes.
+ */
+import type { AddressBlock } from '../../api/address-block.ts'
+import type { IpSet, Reservation } from '../../api/ipset.ts'
+import type { NetConfig } from '../../api/netconfig.ts'
+import type { Happening } from '../../kube/events.ts'
+import type { Runtime, SharedCache } from '../../kube/runtime.ts'
+import { type Allocator, createAllocator } from './allocator.ts'
+import { addressBlocks } from './block.ts'
+import { type Fresh, freshlyCreated } from './fresh.ts'
+import { createLedger, type Ledger, ownerOf } from './ledger.ts'
+import { ipSets, netConfigs, reservations } from './reservation.ts'
+import type { StatusForm } from './status.ts'
+
+export const FIELD_MANAGER = 'stackloom-ipam'
+
+export interface World {
+  readonly client: Runtime['client']
+  readonly ipSets: SharedCache<IpSet>
+  readonly netConfigs: SharedCache<NetConfig>
+  readonly reservations: SharedCache<Reservation>
+  /** Reservations, with those that the watch has not told of yet. */
+  readonly freshReservations: Fresh<Reservation>
+  readonly blocks: SharedCache<AddressBlock>
+  readonly ledger: Ledger
+  readonly allocator: Allocator
+  readonly form: () => Promise<StatusForm>
+  readonly record: (happening: Happening) => void
+  /** Asks for a look at an IPSet. Bound when the controller is made. */
+  readonly wake: { enqueue: (owner: string) => void }
+}
+
+export interface WorldOptions {
+  readonly runtime: Pick<Runtime, 'client' | 'cache'>
+  readonly form: () => Promise<StatusForm>
+  readonly record?: (happening: Happening) => void
+}
+
+export function createWorld({ runtime, form, record = () => {} }: WorldOptions): World {
+  const { client } = runtime
+  const ledger = createLedger()
+  const wake: World['wake'] = { enqueue: () => {} }
+  const onServed = (owner: string): void => wake.enqueue(owner)
+  const allocator = createAllocator({ client, ledger, fieldManager: FIELD_MANAGER, onServed })
+  const blocks = runtime.cache<AddressBlock>({ kind: addressBlocks })
+  blocks.subscribe((change) => {
+    const gone =
+      change.kind === 'deleted' ? ledger.drop(change.object.metadata.name) : allocator.observe(change.object)
+    if (change.kind === 'deleted') allocator.freed(gone)
+    // Whoever lost an entry by another hand than ours claims it again, or is gone.
+    for (const { holder } of gone) wake.enqueue(ownerOf(holder))
+  })
+  const known = runtime.cache<Reservation>({ kind: reservations })
+  return {
+    client,
+    ipSets: runtime.cache<IpSet>({ kind: ipSets }),
+    netConfigs: runtime.cache<NetConfig>({ kind: netConfigs }),
+    reservations: known,
+    freshReservations: freshlyCreated(known),
+    blocks,
+    ledger,
+    allocator,
+    form,
+    record,
+    wake,
+  }
+}
