@@ -33,6 +33,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./ip/command.ts'),
   },
   {
+    name: 'ipam',
+    summary: "The data plane's addresses: use of every subnet, who holds what, who waits and why",
+    load: () => import('./ipam/command.ts'),
+  },
+  {
     name: 'diff',
     summary: 'What `up` would change on the cluster, with the risk of each change',
     load: () => import('./diff/command.ts'),

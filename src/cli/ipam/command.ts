@@ -1,0 +1,80 @@
+/** `stackloom ipam`: how the addresses of the data plane stand. */
+import type { Command } from 'commander'
+import type { AddressBlock } from '../../api/address-block.ts'
+import type { IpSet } from '../../api/ipset.ts'
+import type { NetConfig } from '../../api/netconfig.ts'
+import { indexSnapshot } from '../../api/snapshot.ts'
+import type { SubnetReport } from '../../controllers/ipam/report.ts'
+import type { ExitCode } from '../../errors/failure.ts'
+import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import type { Io } from '../io.ts'
+import { formatFindings } from '../output/findings.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { formatTable } from '../output/table.ts'
+
+interface Options extends ClusterFlags {
+  readonly from?: string
+  readonly output: Format
+}
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  const status = command
+    .command('status')
+    .description('Use of every subnet, who holds what, who waits and why')
+  withExamples(withClusterFlags(status), [
+    'stackloom ipam status',
+    'stackloom ipam status -n openstack -o wide    # every holder',
+    'stackloom ipam status --from must-gather/ -o json',
+  ])
+    .option('--from <folder>', 'a folder of dumps instead of a live cluster')
+    .addOption(outputOption(['table', 'wide', 'json', 'yaml']))
+    .action((options: Options) => act(() => show(options, io)))
+}
+
+async function show(options: Options, io: Io): Promise<ExitCode> {
+  const { holdersOf, addressBlocks } = await import('../../controllers/ipam/block.ts')
+  const { ipSets, netConfigs } = await import('../../controllers/ipam/reservation.ts')
+  const { reportOf } = await import('../../controllers/ipam/report.ts')
+  const { snapshot, findings } = await gatherSnapshot(options, [netConfigs, ipSets, addressBlocks], io)
+  io.stderr(formatFindings(findings, io.colour.stderr))
+  const index = indexSnapshot(snapshot)
+  const report = reportOf({
+    netConfigs: index.all('network.openstack.org/NetConfig') as readonly NetConfig[],
+    ipSets: index.all('network.openstack.org/IPSet') as readonly IpSet[],
+    held: (index.all('stackloom.dev/AddressBlock') as readonly AddressBlock[]).flatMap(holdersOf),
+  }).filter(({ namespace }) => options.namespace === undefined || namespace === options.namespace)
+  const { output } = options
+  io.stdout(
+    output === 'json' || output === 'yaml'
+      ? await serialise(report, output)
+      : words(report, output === 'wide', io.columns),
+  )
+  return 0
+}
+
+function words(report: readonly SubnetReport[], wide: boolean, columns: number): string {
+  if (report.length === 0) return 'no NetConfig here\n'
+  const header = ['NAMESPACE', 'NETWORK', 'SUBNET', 'CIDR', 'SEGMENT', 'USED', 'FREE', 'WAITING']
+  const rows = report.map((one) => [
+    one.namespace,
+    one.network,
+    one.subnet,
+    one.cidr,
+    one.segment,
+    String(one.used),
+    one.free,
+    String(one.waiting.length),
+  ])
+  const holders = report.flatMap(({ network, holders: all }) =>
+    all.map(({ address, owner }) => [address, network, owner]),
+  )
+  const waiters = report.flatMap(({ network, waiting }) =>
+    waiting.map(({ owner, why }) => [owner, network, why]),
+  )
+  return [
+    formatTable(header, rows, columns),
+    wide && holders.length > 0 ? `\n${formatTable(['ADDRESS', 'NETWORK', 'HOLDER'], holders, columns)}` : '',
+    waiters.length > 0 ? `\n${formatTable(['WAITS', 'FOR', 'WHY'], waiters, Number.POSITIVE_INFINITY)}` : '',
+  ].join('')
+}

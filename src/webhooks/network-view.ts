@@ -1,0 +1,22 @@
+/**
+ * What the webhooks of the network kinds need to know of the cluster. Passed in: they neither read nor remember.
+ */
+import type { IpSet } from '../api/ipset.ts'
+import type { NetConfig } from '../api/netconfig.ts'
+
+export interface NetworkView {
+  /** As last heard of: fast, and may be behind. */
+  readonly knownNetConfigs: (namespace: string) => readonly NetConfig[]
+  /** As the API server says now: asked before something is refused. */
+  readonly netConfigs: (namespace: string, signal: AbortSignal) => Promise<readonly NetConfig[]>
+  readonly ipSets: (namespace: string, signal: AbortSignal) => Promise<readonly IpSet[]>
+  /** Who else holds an address on the segment of a subnet, as `namespace/name`. */
+  readonly holderOf: (
+    netConfig: NetConfig,
+    network: string,
+    subnet: string,
+    address: string,
+  ) => string | undefined
+  /** Whether NetConfigs have a field for the service network: those of 2023 have none. */
+  readonly hasServiceNetwork: () => Promise<boolean>
+}
