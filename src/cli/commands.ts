@@ -33,6 +33,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./ip/command.ts'),
   },
   {
+    name: 'operator',
+    summary: 'The controllers and webhooks that give data plane hosts their addresses',
+    load: () => import('./operator/command.ts'),
+  },
+  {
     name: 'ipam',
     summary: "The data plane's addresses: use of every subnet, who holds what, who waits and why",
     load: () => import('./ipam/command.ts'),

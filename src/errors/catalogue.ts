@@ -25,6 +25,7 @@ import * as labKolla from './lab-kolla.ts'
 import * as labRun from './lab-run.ts'
 import * as ledger from './ledger.ts'
 import * as lock from './lock.ts'
+import * as operator from './operator.ts'
 import * as plan from './plan.ts'
 import * as render from './render.ts'
 import * as runtime from './runtime.ts'
@@ -55,6 +56,7 @@ const areas: readonly object[] = [
   lab,
   labKolla,
   labRun,
+  operator,
   plan,
   render,
   runtime,

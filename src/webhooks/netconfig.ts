@@ -84,7 +84,7 @@ function covers(ranges: readonly { readonly start: string; readonly end: string 
 export function defaultNetConfig(view: NetworkView): AdmissionHandler {
   return async (request) => {
     if (!request.object || !(await view.hasServiceNetwork())) return allowed
-    const { networks = [] } = (request.object as NetConfig).spec
+    const { networks } = (request.object as NetConfig).spec
     const patch = networks.flatMap(({ name, serviceNetwork }, index): readonly JsonPatchOperation[] =>
       serviceNetwork
         ? []

@@ -1,0 +1,30 @@
+/** SL51xx: running and installing the operator. */
+import { problem } from './finding.ts'
+
+export const kindsMissing = problem<{ missing: readonly string[] }>({
+  code: 'SL5101',
+  severity: 'error',
+  title: 'The cluster does not serve the kinds that the operator works with',
+  message: ({ missing }) => `the cluster does not serve ${missing.join(', ')}`,
+  remedy: () =>
+    'install their CustomResourceDefinitions: `stackloom operator crds | kubectl apply --server-side -f -`',
+  story: `The operator serves NetConfig, IPSet and Reservation, and keeps its ledger in AddressBlocks. Where upstream's
+CustomResourceDefinitions of the first three are installed they are used as they are; the last one is Stackloom's own.`,
+  example: { missing: ['stackloom.dev/v1alpha1 AddressBlock'] },
+})
+
+export const infraOperatorRuns = problem<{ deployment: string }>({
+  code: 'SL5102',
+  severity: 'error',
+  title: 'infra-operator runs in this cluster',
+  message: ({ deployment }) =>
+    `${deployment} serves IPSets here already, and it grants addresses without asking anybody`,
+  remedy: ({ deployment }) => {
+    const [namespace = '', name = ''] = deployment.split('/')
+    return `let one of them do it: \`kubectl -n ${namespace} scale deployment ${name} --replicas=0\`, then start again; no address changes`
+  },
+  story: `Two operators that grant addresses from one subnet need one ledger. Stackloom's is in the cluster and is asked
+before every grant; infra-operator trusts its own memory, so beside it an address could be given twice. What infra-operator
+has granted is taken over as it is: same addresses, same Reservations.`,
+  example: { deployment: 'openstack-operators/infra-operator-controller-manager' },
+})

@@ -1,0 +1,107 @@
+/**
+ * The certificate of the webhook server: made once, kept in a Secret, the same for every replica.
+ *
+ * To create the Secret is the compare-and-swap: of several that start at once one wins, and the others read. Renewal
+ * is an update by version, with the same rule.
+ */
+import type { KubeObject } from '../api/object.ts'
+import { isApiError } from '../kube/api-error.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { type Credentials, createAuthority, loadAuthority } from '../pki/authority.ts'
+import { isDueForRenewal, readCertificate } from '../pki/certificate.ts'
+
+export const SECRET_NAME = 'stackloom-webhook'
+
+export interface ServingCertificate extends Credentials {
+  /** PEM of who signed it: what the API server must trust. */
+  readonly authority: string
+}
+
+export interface CertificateRequest {
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'update'>
+  readonly namespace: string
+  /** Names and addresses under which the API server finds us. */
+  readonly hosts: readonly string[]
+  readonly now: () => number
+  readonly signal: AbortSignal
+}
+
+export async function servingCertificate(request: CertificateRequest): Promise<ServingCertificate> {
+  const { client, namespace, signal } = request
+  const ref = { apiVersion: 'v1', kind: 'Secret', namespace, name: SECRET_NAME }
+  for (;;) {
+    const stored = await client.get(ref, { signal })
+    const held = stored && read(stored)
+    if (held && isGood(held, request)) return held
+    const made = await make(held, request)
+    const secret: KubeObject = {
+      ...(stored ?? { apiVersion: 'v1', kind: 'Secret', metadata: { name: SECRET_NAME, namespace } }),
+      type: 'Opaque',
+      data: encoded(made),
+    }
+    try {
+      if (stored) await client.update(secret, { signal })
+      else await client.create(secret, { signal })
+      return made
+    } catch (error) {
+      // Somebody else was first: theirs is as good.
+      if (!isApiError(error, 'already-exists', 'conflict')) throw error
+    }
+  }
+}
+
+interface Stored extends ServingCertificate {
+  readonly authorityKey: string
+}
+
+/** The authority is kept while it is valid, so that a renewed leaf needs no new trust. */
+async function make(held: Stored | undefined, { hosts, now }: CertificateRequest): Promise<Stored> {
+  const clock = { now }
+  const authority =
+    held && !isDueForRenewal(held.authority, now())
+      ? await loadAuthority({ certificate: held.authority, privateKey: held.authorityKey }, clock)
+      : await createAuthority({ commonName: 'stackloom webhooks' }, clock)
+  const leaf = await authority.issue({
+    commonName: hosts[0] ?? SECRET_NAME,
+    hosts,
+    uses: ['server'],
+    days: 365,
+  })
+  return { ...leaf, authority: authority.certificate, authorityKey: authority.privateKey }
+}
+
+function isGood({ certificate, authority }: Stored, { hosts, now }: CertificateRequest): boolean {
+  const named = new Set(readCertificate(certificate).hosts)
+  return (
+    hosts.every((host) => named.has(host)) &&
+    !isDueForRenewal(certificate, now()) &&
+    !isDueForRenewal(authority, now())
+  )
+}
+
+const fields = {
+  certificate: 'tls.crt',
+  privateKey: 'tls.key',
+  authority: 'ca.crt',
+  authorityKey: 'ca.key',
+} as const satisfies Record<keyof Stored, string>
+
+function encoded(stored: Stored): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, key]) => [
+      key,
+      Buffer.from(stored[field as keyof Stored]).toString('base64'),
+    ]),
+  )
+}
+
+function read(secret: KubeObject): Stored | undefined {
+  const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>
+  const decoded = Object.entries(fields).map(([field, key]) => [
+    field,
+    Buffer.from(data[key] ?? '', 'base64').toString('utf8'),
+  ])
+  return decoded.some(([, text]) => text === '')
+    ? undefined
+    : (Object.fromEntries(decoded) as unknown as Stored)
+}

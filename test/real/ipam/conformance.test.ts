@@ -1,0 +1,203 @@
+/**
+ * The functional cases of infra-operator's own suite for IPSet and NetConfig, one for one, against a real API server
+ * with upstream's CRDs and our webhooks and controllers. The rules' unit cases are in `src/api`.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { IpReservation, IpSet, IpSetNetwork } from '../../../src/api/ipset.ts'
+import type { NetConfigSpec } from '../../../src/api/netconfig.ts'
+import { ledgerCrds } from '../../../src/cli/operator/crds.ts'
+import { ipSets, netConfigs, reservations } from '../../../src/controllers/ipam/reservation.ts'
+import { useCluster } from '../../cluster.ts'
+import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
+import { type RunningOperator, startOperator } from './operator.ts'
+
+const cluster = useCluster({ crds: 'today' })
+const soon = { timeout: 30_000, interval: 50 }
+let operator: RunningOperator
+let count = 0
+let namespace = ''
+
+beforeAll(async () => {
+  for (const crd of ledgerCrds) await cluster.client.apply(crd, { fieldManager: 'test' })
+  const served = async (): Promise<void> => {
+    const kind = { apiVersion: 'stackloom.dev/v1alpha1', kind: 'AddressBlock' }
+    if (!(await cluster.client.resource(kind))) throw new Error('not served yet')
+  }
+  await vi.waitFor(served, soon)
+  operator = await startOperator(cluster)
+}, 600_000)
+afterAll(() => operator?.stop())
+
+beforeEach(async () => {
+  count += 1
+  namespace = `case-${count}`
+  await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+})
+
+const [net1] = threeNetworks.networks
+
+/** The NetConfig of a case, on a segment of its own: cases must not take each other's addresses. */
+async function configure(spec: NetConfigSpec = threeNetworks): Promise<void> {
+  const made = netConfig(spec, { 'stackloom.dev/segment': namespace })
+  await cluster.client.create({ ...made, metadata: { ...made.metadata, namespace } })
+}
+const ask = (
+  name: string,
+  networks: readonly Partial<IpSetNetwork>[],
+  immutable = false,
+): Promise<unknown> => {
+  const made = ipSet(name, networks, namespace)
+  return cluster.client.create({ ...made, spec: { ...made.spec, immutable } })
+}
+const read = async (name: string): Promise<IpSet> =>
+  (await cluster.client.get({ ...ipSets, namespace, name })) as IpSet
+const condition = async (name: string, type: string): Promise<string | undefined> =>
+  (await read(name)).status?.conditions?.find((one) => one.type === type)?.status
+const given = async (name: string): Promise<readonly IpReservation[]> =>
+  (await read(name)).status?.reservations ?? []
+const settles = (name: string, ready: 'True' | 'False'): Promise<void> =>
+  expect.poll(() => condition(name, 'Ready'), soon).toBe(ready)
+const upper = { name: 'Net-1', subnetName: 'Subnet1' }
+
+describe('IPSet (functional)', () => {
+  it('1: is refused without a NetConfig', async () => {
+    await expect(ask('a', [upper])).rejects.toThrow('no NetConfig found in namespace')
+  })
+
+  it('2, 3: gets the first address, whatever the case of the names, and is Ready', async () => {
+    await configure()
+    await ask('a', [upper])
+    await settles('a', 'True')
+    expect(await given('a')).toMatchObject([
+      { network: 'net-1', address: '172.17.0.100', dnsDomain: 'net-1.example.com', serviceNetwork: 'net-1' },
+    ])
+  })
+
+  it('4, 5: gets a fixedIP inside the range', async () => {
+    await configure()
+    await ask('a', [{ ...upper, fixedIP: '172.17.0.150' }])
+    await settles('a', 'True')
+    expect(await given('a')).toMatchObject([{ address: '172.17.0.150' }])
+  })
+
+  it('6, 7, 8, 9: gets a fixedIP outside the range, and one route with defaultRoute', async () => {
+    await configure()
+    await ask('a', [{ ...upper, fixedIP: '172.17.0.220', defaultRoute: true }])
+    await settles('a', 'True')
+    const [first] = await given('a')
+    expect(first).toMatchObject({
+      address: '172.17.0.220',
+      routes: [{ destination: '0.0.0.0/0', nexthop: '172.17.0.1' }],
+    })
+  })
+
+  it('10 to 13, 24: stays without an address for an excluded fixedIP, with the cause in the condition', async () => {
+    await configure()
+    await ask('a', [{ ...upper, fixedIP: '172.17.0.201' }])
+    await settles('a', 'False')
+    expect(await given('a')).toEqual([])
+    expect(await condition('a', 'InputReady')).toBe('True')
+    expect(await condition('a', 'ReservationReady')).toBe('False')
+    const told = (await read('a')).status?.conditions?.find((one) => one.type === 'ReservationReady')
+    expect(told?.message).toBe('Reservation error occured FixedIP 172.17.0.201 is in ExcludeAddresses')
+  })
+
+  it("14, 15: has the subnet's dnsDomain where there is one", async () => {
+    if (!net1) throw new Error('no network')
+    const subnets = net1.subnets.map((one) => ({ ...one, dnsDomain: 'subnet1.net-1.example.com' }))
+    await configure({ networks: [{ ...net1, subnets }] })
+    await ask('a', [upper])
+    await settles('a', 'True')
+    expect(await given('a')).toMatchObject([
+      { address: '172.17.0.100', dnsDomain: 'subnet1.net-1.example.com' },
+    ])
+  })
+
+  it('16: lists ctlplane first, the rest as asked for, and can be updated with the same object', async () => {
+    const networks = threeNetworks.networks.map((one) =>
+      one.name === 'net-2' ? { ...one, serviceNetwork: 'ctlplane' } : one,
+    )
+    await configure({ networks })
+    await ask('a', [{ name: 'net-3' }, { name: 'net-1' }, { name: 'net-2' }])
+    await settles('a', 'True')
+    expect((await given('a')).map(({ network }) => network)).toEqual(['net-2', 'net-3', 'net-1'])
+    await cluster.client.update(await read('a'))
+  })
+
+  it('17: keeps its address when another one is deleted, and the freed one goes to the next', async () => {
+    await configure()
+    await ask('a', [upper])
+    await settles('a', 'True')
+    await ask('b', [upper])
+    await settles('b', 'True')
+    expect(await given('b')).toMatchObject([{ address: '172.17.0.101' }])
+    await cluster.client.delete({ ...ipSets, namespace, name: 'b' })
+    await expect
+      .poll(() => cluster.client.get({ ...reservations, namespace, name: 'b' }), soon)
+      .toBeUndefined()
+    await cluster.client.patch(
+      { ...ipSets, namespace, name: 'a' },
+      { metadata: { annotations: { touched: 'yes' } } },
+      { type: 'merge' },
+    )
+    await ask('c', [upper])
+    await settles('c', 'True')
+    expect(await given('a')).toMatchObject([{ address: '172.17.0.100' }])
+    expect(await given('c')).toMatchObject([{ address: '172.17.0.101' }])
+  })
+
+  it('18 to 21: an immutable one keeps its networks until it is made mutable', async () => {
+    await configure()
+    await ask('a', [{ ...upper, fixedIP: '172.17.0.220' }], true)
+    await settles('a', 'True')
+    const change = (spec: object): Promise<unknown> =>
+      cluster.client.patch({ ...ipSets, namespace, name: 'a' }, { spec }, { type: 'merge' })
+    const networks = [...(await read('a')).spec.networks, { name: 'net-2', subnetName: 'subnet1' }]
+    const refusal = 'Forbidden: Invalid value: "object": Spec.Networks is immutable'
+    await expect(change({ networks })).rejects.toThrow(refusal)
+    await change({ immutable: false })
+    await change({ networks })
+    await expect.poll(async () => (await given('a')).length, soon).toBe(2)
+  })
+})
+
+describe('NetConfig (functional)', () => {
+  it('22, 23: can be created once in a namespace', async () => {
+    await configure()
+    const second = netConfig(threeNetworks)
+    const other = { ...second, metadata: { name: 'second', namespace } }
+    await expect(cluster.client.create(other)).rejects.toThrow('there can only be one')
+  })
+
+  it('25: cannot be deleted while an IPSet is there, and can be after', async () => {
+    await configure()
+    await ask('a', [upper])
+    await settles('a', 'True')
+    const name = { ...netConfigs, namespace, name: 'netconfig' }
+    await expect(cluster.client.delete(name)).rejects.toThrow('still 1 IPSets')
+    await cluster.client.delete({ ...ipSets, namespace, name: 'a' })
+    await expect.poll(() => cluster.client.get({ ...ipSets, namespace, name: 'a' }), soon).toBeUndefined()
+    expect(await cluster.client.delete(name)).toBe(true)
+  })
+})
+
+describe('A running operator', () => {
+  it('answers health and figures', async () => {
+    const page = async (path: string): Promise<string> =>
+      (await fetch(`http://127.0.0.1:${operator.healthPort}${path}`)).text()
+    expect(await page('/healthz')).toBe('ok\n')
+    expect(await page('/readyz')).toContain('[+] IPSet')
+    await configure()
+    await expect
+      .poll(() => page('/metrics'), soon)
+      .toContain(
+        `stackloom_ipam_addresses_free{namespace="${namespace}",network="net-1",subnet="subnet1"} 101`,
+      )
+  })
+
+  it('puts the finalizer on at birth, so that an IPSet costs two writes and a share of the ledger', async () => {
+    await configure()
+    const made = (await ask('a', [upper])) as IpSet
+    expect(made.metadata.finalizers).toEqual(['openstack.org/ipset'])
+  })
+})
