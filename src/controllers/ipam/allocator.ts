@@ -131,8 +131,10 @@ export function createAllocator({ client, ledger, fieldManager, onServed }: Allo
     }
     for (const claim of woken) {
       const owner = ownerOf(claim)
-      if (unserved.has(owner)) stirred.add(owner)
-      else if (verdicts.get(owner)?.some(({ kind }) => kind === 'granted')) onServed(owner)
+      const failed = unserved.has(owner)
+      if (failed && unserved.get(owner) === undefined) stirred.add(owner)
+      // What went wrong is told to the one who waits by its own next look, with its own pause.
+      else if (failed || verdicts.get(owner)?.some(({ kind }) => kind === 'granted')) onServed(owner)
     }
   }
 

@@ -237,6 +237,21 @@ describe('The IPSet controller', () => {
     expect(addresses('c')).toEqual(['172.17.0.100'])
   })
 
+  it('goes on when the API server comes back, and loses nothing that was asked for meanwhile', async () => {
+    await make(narrow)
+    const { world } = operator()
+    await ask('a')
+    await ready('a')
+    await ask('b')
+    await until('b waits', () => world.allocator.waiting().length === 1)
+    cluster.reachable(false)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    cluster.reachable(true)
+    await cluster.client.delete({ ...ipSets, namespace: 'ns', name: 'a' })
+    await ready('b')
+    expect(held()).toEqual(['172.17.0.100'])
+  })
+
   it('says that the NetConfig is missing, and goes on when it comes', async () => {
     operator()
     await ask('a')
