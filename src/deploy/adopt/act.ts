@@ -96,12 +96,14 @@ function stagesOf(scene: Scene, first: Adoption): readonly Stage[] {
     'pin',
     'advertise',
     ...first.networks.map(({ network }) => `move-${network}`),
+    'settle',
     'tidy',
     'guard',
   ]
   const works: Readonly<Record<string, (context: StageContext) => Promise<void>>> = {
     pin: (context) => pin(scene, context),
     advertise: (context) => applyOwn(scene, scene.look().advertisements, context),
+    settle: (context) => settle(scene, context),
     tidy: (context) => tidy(scene, context),
     guard: (context) => applyOwn(scene, scene.look().guard, context),
   }
@@ -273,6 +275,28 @@ function asksFor({ metadata }: KubeObject, wants: Annotations): boolean {
   return Object.entries(wants)
     .filter(([key]) => key.startsWith('metallb.io/'))
     .every(([key, value]) => metadata.annotations?.[key] === value)
+}
+
+/**
+ * An operator that had not seen the new control plane yet may have written its old words once more. MetalLB does not
+ * mind, but the guard would refuse every later change of that Service: so the words are put right before it comes.
+ */
+async function settle(scene: Scene, context: StageContext): Promise<void> {
+  const { lookout, clock = systemClock, returnMs = 60_000, cloud } = scene
+  const until = clock.now() + returnMs
+  for (;;) {
+    context.stop.throwIfAborted()
+    const open = scene
+      .look()
+      .networks.flatMap(({ services }) => services.filter(({ lacks }) => !isEmpty(lacks)))
+    const [first] = open
+    if (!first) return
+    const said = `somebody takes ${Object.keys(first.lacks).join(', ')} back`
+    const facts = { service: `${first.namespace}/${first.name}`, address: first.addresses.join(', '), said }
+    if (clock.now() >= until) throw failure(addressNotBack, facts, { exitCode: 1 })
+    await patchServices(scene, open, context)
+    await lookout.changed(cloud.namespace, 250, context)
+  }
 }
 
 async function tidy({ client, look, patience }: Scene, context: StageContext): Promise<void> {
