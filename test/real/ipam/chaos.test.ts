@@ -1,0 +1,110 @@
+/**
+ * Two operators at once, killed at random moments, on a real API server: no address twice, none lost, everybody served.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { AddressBlock } from '../../../src/api/address-block.ts'
+import type { IpSet, Reservation } from '../../../src/api/ipset.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { ledgerCrds } from '../../../src/cli/operator/crds.ts'
+import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
+import { ipSets, reservations } from '../../../src/controllers/ipam/reservation.ts'
+import { useCluster } from '../../cluster.ts'
+import { count } from '../../counts.ts'
+import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
+
+const cluster = useCluster({ crds: 'today' })
+const namespace = 'chaos'
+const rounds = count({ test: 2, soak: 20 })
+const many = count({ test: 40, soak: 500 })
+const children = new Set<ChildProcess>()
+
+/** Ranges that hold everybody, and a little more. */
+const wide = {
+  networks: threeNetworks.networks.map((network, index) => ({
+    ...network,
+    subnets: network.subnets.map((subnet) => ({
+      ...subnet,
+      cidr: `10.${index}.0.0/16`,
+      gateway: `10.${index}.0.1`,
+      excludeAddresses: [],
+      allocationRanges: [{ start: `10.${index}.0.100`, end: `10.${index}.3.200` }],
+    })),
+  })),
+}
+
+function operator(): ChildProcess {
+  const script = path.join(import.meta.dirname, 'operator-process.ts')
+  const child = spawn(process.execPath, ['--import', 'tsx', script, cluster.kubeconfig], { stdio: 'ignore' })
+  children.add(child)
+  child.once('exit', () => children.delete(child))
+  return child
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await gone
+}
+
+beforeAll(async () => {
+  for (const crd of ledgerCrds) await cluster.client.apply(crd, { fieldManager: 'test' })
+  const served = async (): Promise<void> => {
+    if (!(await cluster.client.resource(addressBlocks))) throw new Error('not served yet')
+  }
+  await vi.waitFor(served, { timeout: 30_000 })
+  await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  const made = netConfig(wide)
+  await cluster.client.create({ ...made, metadata: { ...made.metadata, namespace } })
+}, 600_000)
+
+afterAll(async () => {
+  await Promise.all([...children].map(kill))
+})
+
+const list = async <T extends KubeObject>(kind: {
+  apiVersion: string
+  kind: string
+}): Promise<readonly T[]> => (await cluster.client.list(kind)).items as readonly T[]
+
+/** Every promise at once, over what the API server holds. Answers what is not yet so. */
+async function unsettled(): Promise<string> {
+  const sets = await list<IpSet>(ipSets)
+  const blocks = await list<AddressBlock>(addressBlocks)
+  const shown = await list<Reservation>(reservations)
+  if (sets.length === 0) return 'nobody is there'
+  const given = sets.flatMap(({ status }) => (status?.reservations ?? []).map(({ address }) => address))
+  expect(new Set(given).size, 'an address is given twice').toBe(given.length)
+  const held = blocks.flatMap(({ spec }) => Object.keys(spec.holders))
+  if (given.length !== sets.length * 3) return `${given.length} of ${sets.length * 3} addresses are given`
+  if (held.toSorted().join() !== given.toSorted().join())
+    return `the ledger holds ${held.length}, given are ${given.length}`
+  return shown.length === sets.length ? '' : `${shown.length} Reservations for ${sets.length} IPSets`
+}
+
+describe('Two operators without leader election', () => {
+  it('killed at random while IPSets come and go: no address twice, none lost, all served', async () => {
+    const names = Array.from({ length: many }, (_, n) => `host-${n}`)
+    const networks = threeNetworks.networks.map(({ name }) => ({ name }))
+    const steady = operator()
+    for (let round = 0; round < rounds; round += 1) {
+      const victim = operator()
+      const work = Promise.all(
+        names.map(async (name, n) => {
+          const exists = await cluster.client.get({ ...ipSets, namespace, name })
+          if (!exists) await cluster.client.create(ipSet(name, networks, namespace))
+          else if (n % 2 === round % 2) await cluster.client.delete({ ...ipSets, namespace, name })
+        }),
+      )
+      // A moment that nobody chose: somewhere between its start and the end of the work.
+      await new Promise((resolve) => setTimeout(resolve, 500 + Math.random() * 2_500))
+      await kill(victim)
+      await work
+    }
+    await kill(steady)
+    operator()
+    operator()
+    await expect.poll(unsettled, { timeout: 180_000, interval: 300 }).toBe('')
+  }, 600_000)
+})
