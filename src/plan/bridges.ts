@@ -5,13 +5,13 @@
  */
 import { type Finding, finding } from '../errors/finding.ts'
 import { bridgeTwice } from '../errors/segments.ts'
-import { type ClusterNode, pathOf } from '../site/site.ts'
+import type { ClusterNode } from '../site/site.ts'
 import { bridgeName, canonicalNic, usualBridge } from './interface-names.ts'
 import { type Lock, lockEntries } from './lock.ts'
 import { type Locate, ownerAt } from './reader.ts'
 import { segmentId } from './segment-id.ts'
 import type { Tag } from './vlan-ids.ts'
-import type { NetworkWish } from './wishes.ts'
+import { type NetworkWish, placeOf } from './wishes.ts'
 
 export interface BridgeInput {
   readonly nodes: readonly ClusterNode[]
@@ -46,10 +46,8 @@ export function grantBridges({ nodes, wishes, tags, lock, locate }: BridgeInput)
   const give = (one: (typeof wanting)[number], name: string): void => {
     const user = users.get(name)
     if (user && user.segment !== one.segment) {
-      const where = locate(pathOf(one.wish.network, 'bridge'))
-      const owners = [user, one].map(({ wish }) =>
-        ownerAt(wish.owner, pathOf(wish.network, 'bridge'), locate),
-      )
+      const where = locate(placeOf(one.wish, 'bridge'))
+      const owners = [user, one].map(({ wish }) => ownerAt(wish.owner, placeOf(wish, 'bridge'), locate))
       findings.push(finding(bridgeTwice, { a: user.wish.owner, b: one.wish.owner, name }, { where, owners }))
     }
     if (!names.has(one.segment)) names.set(one.segment, name)

@@ -12,6 +12,7 @@ import {
   type LockedNetwork,
   type LockedSubnet,
 } from './lock.ts'
+import { own } from './own.ts'
 
 /** From harmless to painful. */
 export const risks = [
@@ -41,7 +42,7 @@ export interface Change {
 export function changesBetween(before: Lock, after: Lock): readonly Change[] {
   const changes: Change[] = []
   for (const cloud of new Set([...Object.keys(before.clouds), ...Object.keys(after.clouds)])) {
-    changes.push(...cloudChanges(cloud, before.clouds[cloud], after.clouds[cloud]))
+    changes.push(...cloudChanges(cloud, own(before.clouds, cloud), own(after.clouds, cloud)))
   }
   return changes
 }
@@ -72,7 +73,9 @@ function cloudChanges(
     })
   }
   for (const network of new Set([...Object.keys(before.networks), ...Object.keys(after.networks)])) {
-    changes.push(...networkChanges(cloud, network, before.networks[network], after.networks[network]))
+    changes.push(
+      ...networkChanges(cloud, network, own(before.networks, network), own(after.networks, network)),
+    )
   }
   return changes
 }
@@ -169,14 +172,14 @@ function holderChanges(kind: HolderKind, before: LockedNetwork, after: LockedNet
   const left = before.left?.[kind] ?? {}
   const changes: Bare[] = []
   for (const name in held) {
-    const [from, to] = [held[name] ?? [], now[name]]
+    const [from, to] = [held[name] ?? [], own(now, name)]
     if (to === undefined)
       changes.push({ what: `${what} ${name}`, from: from.join(', '), risk: 'safe', moves: false })
     else if (!sameTexts(from, to)) changes.push(holderChange(`${what} ${name}`, from, to, moved))
   }
   for (const name in now) {
-    if (held[name]) continue
-    const [from, to] = [left[name], now[name] ?? []]
+    if (own(held, name)) continue
+    const [from, to] = [own(left, name), now[name] ?? []]
     if (!from) changes.push({ what: `${what} ${name}`, to: to.join(', '), risk: fresh, moves: false })
     else if (!sameTexts(from, to)) changes.push(holderChange(`${what} ${name}`, from, to, moved))
   }

@@ -18,7 +18,7 @@ import { overlaps } from '../net/overlaps.ts'
 import { formatRange, intersection, type Range, rangeSize } from '../net/range.ts'
 import { firstFree, gaps, rangeSet } from '../net/range-set.ts'
 import type { Draft } from './draft-site.ts'
-import { type Ledger, type LedgerEntry, segmentOf } from './ledger.ts'
+import { entryPath, type Ledger, type LedgerEntry, segmentOf } from './ledger.ts'
 import { type Locate, ownerAt } from './reader.ts'
 import { segmentWords } from './segment-id.ts'
 
@@ -99,8 +99,8 @@ function conflictOf(
   locate: Locate,
 ): Finding {
   const shared = intersection(a, b) as Range
-  const owners = [a, b].map((one) => ownerAt(entryWords(one), one.path, locate))
-  const where = locate(b.path)
+  const owners = [a, b].map((one) => ownerAt(entryWords(one), entryPath(one), locate))
+  const where = locate(entryPath(b))
   const offer = offerFor(b, entries)
   if (a.role === 'live') {
     const facts = { owner: entryWords(b), range: formatRange(shared), live: a.owner, offer }

@@ -14,6 +14,7 @@ import { draftSubnets, readLockedSubnet } from './draft-subnets.ts'
 import { assignHolders } from './holders.ts'
 import type { Layout } from './layout.ts'
 import { type Lock, type LockedNetwork, lockedNetwork } from './lock.ts'
+import { own } from './own.ts'
 import type { Segment } from './plan.ts'
 import type { Locate } from './reader.ts'
 import { placeNetworks } from './segments.ts'
@@ -95,7 +96,7 @@ function frozenWish(wish: NetworkWish, locked: LockedNetwork | undefined): Netwo
     tagIsPin: true,
     subnets,
     endpoints: wish.endpoints.map((endpoint) => {
-      const before = parseAddress(locked.endpoints?.[endpoint.name]?.[0] ?? '')
+      const before = parseAddress(own(locked.endpoints, endpoint.name)?.[0] ?? '')
       return before ? { ...endpoint, address: before } : endpoint
     }),
   }

@@ -10,13 +10,13 @@ import { type Address, type Family, parseAddress } from '../net/address.ts'
 import { type Cidr, formatCidr, parseCidr, rangeOf, usableRange } from '../net/cidr.ts'
 import { overlaps } from '../net/overlaps.ts'
 import { formatRange, parseRange, type Range } from '../net/range.ts'
-import { type AllocatorRole, pathOf, type Site } from '../site/site.ts'
+import type { AllocatorRole, Site } from '../site/site.ts'
 import type { DraftSubnet } from './draft.ts'
 import { type Layout, layoutSpans } from './layout.ts'
 import { type Lock, type LockedSubnet, lockEntries } from './lock.ts'
 import type { Locate } from './reader.ts'
 import { assignSubnets, type SubnetAsk, type SubnetGrants } from './subnets.ts'
-import { type NetworkWish, roles, type Spans, type SubnetWish } from './wishes.ts'
+import { type NetworkWish, placeOf, roles, type Spans, type SubnetWish } from './wishes.ts'
 
 export interface DraftSubnets {
   readonly subnets: ReadonlyMap<string, readonly DraftSubnet[]>
@@ -54,7 +54,7 @@ export function draftSubnets(input: SubnetInput): DraftSubnets {
     else {
       const supernets = wish.supernets.filter((one) => one.family === family).map(formatRange)
       const facts = { owner: wish.owner, family, supernets: supernets.join(', ') }
-      findings.push(finding(subnetsExhausted, facts, { where: locate(pathOf(wish.network, 'supernets')) }))
+      findings.push(finding(subnetsExhausted, facts, { where: locate(placeOf(wish, 'supernets')) }))
     }
   })
   const subnets = new Map<string, readonly DraftSubnet[]>()

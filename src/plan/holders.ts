@@ -11,7 +11,7 @@ import { type Address, type Family, formatAddress, formatValue } from '../net/ad
 import { cidrContains, formatCidr, formatRun, formatterFor, lastOf } from '../net/cidr.ts'
 import { formatRange, type Range, single } from '../net/range.ts'
 import { gaps, rangeSet } from '../net/range-set.ts'
-import { type Path, pathOf, type Site } from '../site/site.ts'
+import type { Path, Site } from '../site/site.ts'
 import { type AddressGrants, assignAddresses, capacity } from './addresses.ts'
 import type { CloudWish } from './cloud-wishes.ts'
 import { hostNames } from './dns-names.ts'
@@ -21,7 +21,7 @@ import { readHeld } from './locked-addresses.ts'
 import type { Placement } from './placement.ts'
 import type { NamedAddress, PlannedHostAddress } from './plan.ts'
 import { type Locate, ownerAt } from './reader.ts'
-import type { NetworkWish } from './wishes.ts'
+import { type NetworkWish, placeOf } from './wishes.ts'
 
 export interface HolderInput {
   readonly site: Site
@@ -162,7 +162,7 @@ function nodesOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): Given 
   const { input, subnets } = part
   const { site, wish, placement, locate } = input
   const spans = subnets.flatMap((subnet) => subnet.spans.nodes ?? [])
-  const at = (name: string): Path | undefined => pathOf(wish.network, 'nodes', name)
+  const at = (name: string): Path => placeOf(wish, 'nodes', name)
   const pinned = [...wish.nodes].map(([name, addresses]) => ({ name, addresses }))
   const pins = pinsOf(part, pinned, 'node', at)
   const all = site.cluster.nodes.map(({ name }) => name)
@@ -176,7 +176,7 @@ function nodesOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): Given 
   reportTroubles(part, 'node', result, at)
   if (result.missing.length > 0) {
     const facts = { owner: wish.owner, needed: names.length, available: capacity(spans, part.excluded) }
-    const where = locate(subnets[0]?.path ?? pathOf(wish.network, 'subnets') ?? wish.cloud.path)
+    const where = locate(subnets[0]?.path ?? placeOf(wish, 'subnets'))
     part.findings.push(finding(tooFewNodeAddresses, facts, { where }))
   }
   return { names, texts: textsOf(part, result) }

@@ -8,10 +8,10 @@ import { parseAddress } from '../net/address.ts'
 import { cidrContains, rangeOf } from '../net/cidr.ts'
 import { type Range, rangeContains, rangesOverlap, single } from '../net/range.ts'
 import type { AllocatorRole, Path, Site } from '../site/site.ts'
-import { pathOf } from '../site/site.ts'
 import type { DraftNetwork, DraftSubnet } from './draft.ts'
 import { groupBy } from './group.ts'
 import { segmentId } from './segment-id.ts'
+import { placeOf, roles } from './wishes.ts'
 
 export type EntryRole = AllocatorRole | 'gateway' | 'dns' | 'reserved' | 'endpoint' | 'node' | 'host' | 'live'
 
@@ -21,7 +21,9 @@ export interface LedgerEntry extends Range {
   readonly role: EntryRole
   /** Who exactly, for a single address: `worker-0`. */
   readonly name?: string
-  readonly path: Path | undefined
+  /** Where it is written, from the top of the file; or `at`, below its subnet. */
+  readonly path?: Path | undefined
+  readonly at?: Path
   readonly draft?: DraftNetwork
   readonly subnet?: DraftSubnet
 }
@@ -59,29 +61,41 @@ export function segmentOf({ placement, wish }: DraftNetwork, { vlan }: DraftSubn
   return placement?.segment ?? `${wish.owner} alone`
 }
 
+/** Where an entry is written. Asked for when something is wrong with it, so it is not kept ready for all of them. */
+export function entryPath({ path, at = [], subnet, draft }: LedgerEntry): Path | undefined {
+  if (path) return path
+  return subnet?.path ? [...subnet.path, ...at] : draft && placeOf(draft.wish, 'subnets')
+}
+
+const SPAN_AT: Readonly<Record<AllocatorRole, Path>> = {
+  nodes: ['spans', 'nodes'],
+  pods: ['spans', 'pods'],
+  vips: ['spans', 'vips'],
+  hosts: ['spans', 'hosts'],
+}
+const GATEWAY_AT: Path = ['gateway']
+
 function subnetEntries(draft: DraftNetwork, subnet: DraftSubnet): readonly LedgerEntry[] {
   const { wish } = draft
-  const { owner, network } = wish
-  const below = (...rest: Path): Path | undefined =>
-    subnet.path ? [...subnet.path, ...rest] : network.layers.findLast((layer) => layer.path)?.path
+  const { owner } = wish
   const entries: LedgerEntry[] = []
-  for (const [role, ranges] of Object.entries(subnet.spans) as [AllocatorRole, readonly Range[]][]) {
-    for (const range of ranges)
-      entries.push({ ...range, owner, role, path: below('spans', role), draft, subnet })
+  for (const role of roles) {
+    for (const { family, first, last } of subnet.spans[role] ?? [])
+      entries.push({ family, first, last, owner, role, at: SPAN_AT[role], draft, subnet })
   }
   const { gateway } = subnet
   // Who reserved the gateway's address has taken care of it.
   if (gateway && !subnet.reserved.some((range) => rangeContains(range, gateway)))
-    entries.push({ ...single(gateway), owner, role: 'gateway', path: below('gateway'), draft, subnet })
+    entries.push({ ...single(gateway), owner, role: 'gateway', at: GATEWAY_AT, draft, subnet })
   subnet.reserved.forEach((range, index) => {
-    entries.push({ ...range, owner, role: 'reserved', path: below('reserved', index), draft, subnet })
+    entries.push({ ...range, owner, role: 'reserved', at: ['reserved', index], draft, subnet })
   })
   for (const { name, value } of draft.endpoints) {
     if (!cidrContains(subnet.cidr, value)) continue
     const path = wish.endpoints.find((one) => one.name === name)?.path
     entries.push({ ...single(value), owner, role: 'endpoint', name, path, draft, subnet })
   }
-  return [...entries, ...strays(draft, subnet)]
+  return draft.strays.length > 0 ? [...entries, ...strays(draft, subnet)] : entries
 }
 
 /** Nodes and hosts with an address outside their own span: those inside are covered by the span. */
@@ -90,7 +104,7 @@ function strays(draft: DraftNetwork, subnet: DraftSubnet): readonly LedgerEntry[
   return draft.strays
     .filter(({ address }) => cidrContains(subnet.cidr, address))
     .map(({ role, name, address }) => {
-      const path = role === 'node' ? pathOf(wish.network, 'nodes', name) : hostPath(draft, name)
+      const path = role === 'node' ? placeOf(wish, 'nodes', name) : hostPath(draft, name)
       return { ...single(address), owner: wish.owner, role, name, path, draft, subnet }
     })
 }

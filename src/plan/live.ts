@@ -60,7 +60,7 @@ function entries(object: KubeObject, texts: readonly string[]): readonly LedgerE
 }
 
 function entry(range: Range, owner: string): LedgerEntry {
-  return { ...range, owner, role: 'live', path: undefined }
+  return { ...range, owner, role: 'live' }
 }
 
 function ingressOf(service: KubeObject): readonly string[] {

@@ -18,6 +18,7 @@ import {
   type LockedSubnet,
   slotLines,
 } from './lock.ts'
+import { emptyRecord, own } from './own.ts'
 import type { NamedAddress } from './plan.ts'
 import type { SlotTable } from './slots.ts'
 
@@ -32,11 +33,11 @@ export function lockOf(
   for (const network of networks) drafts.get(network.wish.cloud.name)?.push(network)
   const namespaces = new Map(clouds.map(({ name, namespace }) => [name, namespace]))
   const names = new Set([...Object.keys(before.clouds), ...drafts.keys()])
-  const locked: Record<string, LockedCloud> = {}
+  const locked = emptyRecord<LockedCloud>()
   for (const name of names) {
-    const old = before.clouds[name]
-    const own = drafts.get(name)
-    if (own) locked[name] = lockedCloud(namespaces.get(name) ?? '', own, old)
+    const old = own(before.clouds, name)
+    const present = drafts.get(name)
+    if (present) locked[name] = lockedCloud(namespaces.get(name) ?? '', present, old)
     else if (old) locked[name] = { ...old, leaving: true }
   }
   return { site, crd: table.crd, slots: slotLines(table), services: table.services, clouds: locked }
@@ -48,10 +49,10 @@ function lockedCloud(
   old: LockedCloud | undefined,
 ): LockedCloud {
   const byName = new Map(drafts.map((draft) => [draft.wish.network.name, draft]))
-  const networks: Record<string, LockedNetwork> = {}
+  const networks = emptyRecord<LockedNetwork>()
   for (const name of new Set([...Object.keys(old?.networks ?? {}), ...byName.keys()])) {
     const draft = byName.get(name)
-    const before = old?.networks[name]
+    const before = own(old?.networks, name)
     if (draft?.placement) networks[name] = lockedNetworkOf(draft, before)
     // Who rides on another's bridge holds nothing.
     else if (before && (before.nic !== undefined || before.subnets))
@@ -100,7 +101,7 @@ function lockedSubnet({ name, cidr, gateway, spans }: DraftSubnet): LockedSubnet
 }
 
 function held(holdings: readonly NamedAddress[], old: Held | undefined): Held {
-  const now: Record<string, string[]> = {}
+  const now = emptyRecord<string[]>()
   for (const { name, address } of holdings) {
     const known = now[name]
     if (known) known.push(address)
@@ -115,7 +116,7 @@ function inOldOrder(now: Held, old: Held): Held {
   let at = 0
   for (const name in old) if (name === names[at]) at += 1
   if (at === names.length) return now
-  const ordered: Record<string, readonly string[]> = {}
+  const ordered = emptyRecord<readonly string[]>()
   for (const name in old) if (now[name]) ordered[name] = now[name]
   for (const name of names) ordered[name] ??= now[name] as readonly string[]
   return ordered
@@ -136,14 +137,15 @@ function leftOver(
   if (!old) return left
   for (const kind of holderKinds) {
     const gone: [string, readonly string[]][] = []
-    const own = now[kind]
+    const present = now[kind]
     for (const held of [old.left?.[kind], old[kind]]) {
-      for (const name in held) if (!own[name]) gone.push([name, held[name] ?? []])
+      for (const name in held) if (!present[name]) gone.push([name, held[name] ?? []])
     }
     if (gone.length === 0) continue
-    const inUse = new Set(Object.values(own).flat())
+    const inUse = new Set(Object.values(present).flat())
     const held = gone.map(([name, texts]) => [name, texts.filter((text) => !inUse.has(text))] as const)
-    const still = Object.fromEntries(held.filter(([, texts]) => texts.length > 0))
+    const still = emptyRecord<readonly string[]>()
+    for (const [name, texts] of held) if (texts.length > 0) still[name] = texts
     if (hasAny(still)) left[kind] = still
   }
   return left

@@ -5,6 +5,7 @@
  * the file: `lock-file.ts`.
  */
 import type { AllocatorRole } from '../site/site.ts'
+import { own } from './own.ts'
 import type { SlotShape, SlotTable } from './slots.ts'
 
 export interface Lock {
@@ -66,7 +67,7 @@ export function emptyLock(site: string): Lock {
 }
 
 export function lockedNetwork(lock: Lock, cloud: string, network: string): LockedNetwork | undefined {
-  return lock.clouds[cloud]?.networks[network]
+  return own(own(lock.clouds, cloud)?.networks, network)
 }
 
 /** What a network held, by kind; those who left included: they still hold it. */
@@ -91,7 +92,7 @@ export function lockEntries(lock: Lock): readonly LockEntry[] {
 /** The same lock without what is named: a cloud, `cloud/network`, or `cloud/host`. */
 export function forget(lock: Lock, name: string): Lock {
   const [cloudName = '', below] = name.split('/')
-  const cloud = lock.clouds[cloudName]
+  const cloud = own(lock.clouds, cloudName)
   if (!cloud) return lock
   if (below === undefined) {
     const { [cloudName]: _, ...clouds } = lock.clouds
@@ -118,11 +119,12 @@ function withoutHolder(locked: LockedNetwork, name: string): LockedNetwork {
 /** Whether the lock knows this name in the sense of `forget`. */
 export function knows(lock: Lock, name: string): boolean {
   const [cloudName = '', below] = name.split('/')
-  const cloud = lock.clouds[cloudName]
+  const cloud = own(lock.clouds, cloudName)
   if (!cloud || below === undefined) return cloud !== undefined
   return Object.entries(cloud.networks).some(
     ([network, locked]) =>
-      network === below || holderKinds.some((kind) => locked[kind]?.[below] ?? locked.left?.[kind]?.[below]),
+      network === below ||
+      holderKinds.some((kind) => own(locked[kind], below) ?? own(locked.left?.[kind], below)),
   )
 }
 

@@ -6,13 +6,13 @@
 import { type Finding, finding } from '../errors/finding.ts'
 import { interfaceTooLong } from '../errors/plan.ts'
 import { mtuAboveBase, nicNamesDiffer, vlanOutOfRange, vlanShared } from '../errors/segments.ts'
-import { pathOf, type Site } from '../site/site.ts'
+import type { Site } from '../site/site.ts'
 import { devicesOf, NAME_LIMIT } from './interface-names.ts'
 import { type Placement, STANDARD_MTU } from './placement.ts'
 import type { Segment } from './plan.ts'
 import type { Locate } from './reader.ts'
 import { segmentWords } from './segment-id.ts'
-import type { NetworkWish } from './wishes.ts'
+import { type NetworkWish, placeOf } from './wishes.ts'
 
 export function lintSegments(
   site: Site,
@@ -33,9 +33,9 @@ export function lintSegments(
   return [...each, ...lintSharing(site, segments, locate)]
 }
 
-function lintTag({ owner, network }: NetworkWish, { vlan }: Placement, locate: Locate): readonly Finding[] {
+function lintTag(wish: NetworkWish, { vlan }: Placement, locate: Locate): readonly Finding[] {
   if (vlan === undefined || (vlan >= 1 && vlan <= 4094)) return []
-  return [finding(vlanOutOfRange, { owner, vlan }, { where: locate(pathOf(network, 'vlan')) })]
+  return [finding(vlanOutOfRange, { owner: wish.owner, vlan }, { where: locate(placeOf(wish, 'vlan')) })]
 }
 
 /** A VLAN cannot carry longer frames than what it lies on; one node that cannot is enough. */
@@ -47,18 +47,18 @@ function lintMtu(site: Site, wish: NetworkWish, { mtu }: Placement, locate: Loca
     const base = bondMtu.get(device ?? '') ?? node.mtu ?? STANDARD_MTU
     if (device === undefined || mtu <= base) continue
     const facts = { owner: wish.owner, mtu, base, interface: device }
-    return [finding(mtuAboveBase, facts, { where: locate(pathOf(wish.network, 'mtu')) })]
+    return [finding(mtuAboveBase, facts, { where: locate(placeOf(wish, 'mtu')) })]
   }
   return []
 }
 
 function lintNames(site: Site, wish: NetworkWish, placement: Placement, locate: Locate): readonly Finding[] {
-  const { owner, network } = wish
+  const { owner } = wish
   const findings: Finding[] = []
   const names = devicesOf(site.cluster.nodes, wish.nic)
   if (placement.vlan === undefined && !placement.bridge && names.length > 1) {
     const facts = { owner, nic: wish.nic, names: names.join(' and ') }
-    findings.push(finding(nicNamesDiffer, facts, { where: locate(pathOf(network, 'nic')) }))
+    findings.push(finding(nicNamesDiffer, facts, { where: locate(placeOf(wish, 'nic')) }))
   }
   for (const [key, name] of [
     ['interface', placement.carrier],
@@ -66,7 +66,7 @@ function lintNames(site: Site, wish: NetworkWish, placement: Placement, locate: 
   ] as const) {
     // A NIC's own name is the node's, and judged there.
     if (!name || name.length <= NAME_LIMIT || names.includes(name)) continue
-    findings.push(finding(interfaceTooLong, { owner, name }, { where: locate(pathOf(network, key)) }))
+    findings.push(finding(interfaceTooLong, { owner, name }, { where: locate(placeOf(wish, key)) }))
   }
   return findings
 }

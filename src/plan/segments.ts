@@ -6,7 +6,7 @@
 import { type Finding, finding } from '../errors/finding.ts'
 import { lockTwoOwners } from '../errors/lock.ts'
 import { noBridge, vlansExhausted, vlanTwice } from '../errors/segments.ts'
-import { type Path, pathOf, type Site } from '../site/site.ts'
+import type { Site } from '../site/site.ts'
 import { grantBridges } from './bridges.ts'
 import { groupBy } from './group.ts'
 import { canonicalNic, vlanInterface } from './interface-names.ts'
@@ -17,7 +17,7 @@ import { type Locate, ownerAt } from './reader.ts'
 import { segmentId, segmentWords } from './segment-id.ts'
 import { lintSegments } from './segment-lints.ts'
 import { assignTags, type Tag, type TagFinding, type TagWish } from './vlan-ids.ts'
-import type { NetworkWish } from './wishes.ts'
+import { type NetworkWish, placeOf } from './wishes.ts'
 
 export interface Placements {
   readonly placements: ReadonlyMap<string, Placement>
@@ -54,7 +54,7 @@ export function placeNetworks(
   for (const wish of wishes.filter((one) => one.rides)) {
     const carrier = placements.get(`${wish.cloud.name}/ctlplane`)
     if (!carrier?.bridge) {
-      findings.push(finding(noBridge, { owner: wish.owner }, { where: locate(wishPath(wish)) }))
+      findings.push(finding(noBridge, { owner: wish.owner }, { where: locate(placeOf(wish, 'bridge')) }))
       continue
     }
     const mtu = wish.network.settings.mtu ?? carrier.mtu
@@ -63,10 +63,6 @@ export function placeNetworks(
   const segments = listSegments(own, placements)
   findings.push(...lintSegments(site, own, placements, segments, locate))
   return { placements, segments, findings }
-}
-
-function wishPath({ network, cloud }: NetworkWish): Path {
-  return network.layers.findLast((layer) => layer.path)?.path ?? cloud.path
 }
 
 function grantTags(
@@ -120,7 +116,7 @@ function tagFinding(
   locate: Locate,
 ): Finding {
   const wish = wishOf.get(one.owner)
-  const where = wish && locate(pathOf(wish.network, 'vlan'))
+  const where = wish && locate(placeOf(wish, 'vlan'))
   if (one.kind === 'exhausted') {
     const { first, last } = one.range
     const range = locate(['spec', 'addressing', 'vlans'])
@@ -128,7 +124,7 @@ function tagFinding(
   }
   const owners = [one.holder, one.owner].map((owner) => {
     const known = wishOf.get(owner)
-    return known ? ownerAt(owner, pathOf(known.network, 'vlan'), locate) : `${owner} (leaving)`
+    return known ? ownerAt(owner, placeOf(known, 'vlan'), locate) : `${owner} (leaving)`
   })
   const segment = segmentWords(segmentId(nic, one.tag))
   if (one.kind === 'held twice') {

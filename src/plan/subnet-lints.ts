@@ -17,11 +17,11 @@ import { type Cidr, cidrContains, formatCidr, lastOf, rangeOf, usableRange } fro
 import { formatRange, type Range, rangeContains, rangeCovers, rangesOverlap } from '../net/range.ts'
 import { gaps, rangeSet } from '../net/range-set.ts'
 import { purposesOf, specialBlock } from '../net/special.ts'
-import { type Path, pathOf } from '../site/site.ts'
+import type { Path } from '../site/site.ts'
 import type { DraftNetwork, DraftSubnet } from './draft.ts'
 import type { Locate } from './reader.ts'
 import type { SubnetGrants } from './subnets.ts'
-import { roles } from './wishes.ts'
+import { placeOf, roles } from './wishes.ts'
 
 /** A prefix of the cluster itself, read. */
 export interface ReservedRange extends Range {
@@ -47,8 +47,8 @@ export function lintSubnet(
   ]
 }
 
-function placeOf(draft: DraftNetwork, subnet: DraftSubnet, ...rest: Path): Path | undefined {
-  return subnet.path ? [...subnet.path, ...rest] : pathOf(draft.wish.network, 'supernets')
+function placeIn(draft: DraftNetwork, subnet: DraftSubnet, ...rest: Path): Path {
+  return subnet.path ? [...subnet.path, ...rest] : placeOf(draft.wish, 'supernets')
 }
 
 function lintSpace(
@@ -59,7 +59,7 @@ function lintSpace(
   const { owner, network, supernets } = draft.wish
   const { cidr } = subnet
   const text = formatCidr(cidr)
-  const where = locate(placeOf(draft, subnet, 'cidr'))
+  const where = locate(placeIn(draft, subnet, 'cidr'))
   const free = (): string | undefined => {
     const found = offerSubnet(supernets, cidr.family)
     return found && formatCidr(found)
@@ -95,7 +95,7 @@ function lintSpans(draft: DraftNetwork, subnet: DraftSubnet, locate: Locate): re
     findings.push(finding(spanOutside, { owner, what, cidrs: formatCidr(cidr) }, { where: locate(path) }))
   }
   for (const role of roles) {
-    const path = placeOf(draft, subnet, 'spans', role)
+    const path = placeIn(draft, subnet, 'spans', role)
     for (const range of subnet.spans[role] ?? []) {
       const words = `${role} ${formatRange(range)}`
       if (!rangeCovers(rangeOf(cidr), range)) outside(words, path)
@@ -104,10 +104,10 @@ function lintSpans(draft: DraftNetwork, subnet: DraftSubnet, locate: Locate): re
   }
   subnet.reserved.forEach((range, index) => {
     if (!rangeCovers(rangeOf(cidr), range))
-      outside(`reserved ${formatRange(range)}`, placeOf(draft, subnet, 'reserved', index))
+      outside(`reserved ${formatRange(range)}`, placeIn(draft, subnet, 'reserved', index))
   })
   if (gateway && !cidrContains(cidr, gateway))
-    outside(`gateway ${formatAddress(gateway)}`, placeOf(draft, subnet, 'gateway'))
+    outside(`gateway ${formatAddress(gateway)}`, placeIn(draft, subnet, 'gateway'))
   return findings
 }
 

@@ -8,7 +8,7 @@ import { type Finding, finding } from '../errors/finding.ts'
 import { lockTwoOwners } from '../errors/lock.ts'
 import { type Family, formatAddress, formatValue } from '../net/address.ts'
 import { formatRange, type Range } from '../net/range.ts'
-import { type Path, pathOf } from '../site/site.ts'
+import type { Path } from '../site/site.ts'
 import { type AddressGrants, assignAddresses, capacity } from './addresses.ts'
 import type { CloudWish } from './cloud-wishes.ts'
 import type { DraftEndpoint, DraftSubnet } from './draft.ts'
@@ -18,7 +18,7 @@ import { type ByFamily, readHeld } from './locked-addresses.ts'
 import type { PlannedVip } from './plan.ts'
 import { type Locate, ownerAt } from './reader.ts'
 import type { SlotUse } from './slots.ts'
-import type { NetworkWish } from './wishes.ts'
+import { type NetworkWish, placeOf } from './wishes.ts'
 
 export interface VipInput {
   readonly wish: NetworkWish
@@ -197,7 +197,7 @@ function report(
     available: capacity(spans, excludedFrom(subnets, endpoints)),
     slots: result.missing.flatMap(slotsOf).join(', '),
   }
-  const where = locate(subnets[0]?.path ?? pathOf(wish.network, 'subnets'))
+  const where = locate(subnets[0]?.path ?? placeOf(wish, 'subnets'))
   findings.push(finding(tooFewVips, facts, { where }))
 }
 

@@ -62,6 +62,11 @@ export interface NetworkWish {
   readonly podRoutes: readonly Route[]
 }
 
+/** Where a setting is written; the cloud's own place where nobody wrote it. */
+export function placeOf(wish: NetworkWish, key: Parameters<typeof pathOf>[1], ...rest: Path): Path {
+  return pathOf(wish.network, key, ...rest) ?? wish.cloud.path
+}
+
 export function ownerOf(cloud: Cloud, network: CloudNetwork): string {
   return `${cloud.name}/${network.name}`
 }
