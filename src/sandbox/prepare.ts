@@ -4,7 +4,7 @@
  * The CRDs go in by our own client, by server-side apply, into a real API server.
  */
 import { createHash } from 'node:crypto'
-import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Condition, KubeObject } from '../api/object.ts'
 import { finding } from '../errors/finding.ts'
@@ -24,12 +24,13 @@ import { METALLB_NAMESPACE, programsOf } from './roster.ts'
 const PREPARATION = 1
 
 const AT_ONCE = 4
+const KEPT_MS = 14 * 86_400_000
 
 export type PrepareContext = BuildContext & RaiseContext
 
 /** The folder of prepared data for a set of CRDs. */
 export async function ensurePrepared(collection: CrdCollection, context: PrepareContext): Promise<string> {
-  const { places, say, signal } = context
+  const { places, say, signal, now } = context
   const programs = await ensurePrograms(programsOf.core, context)
   const shelf = path.join(places.cache, 'prepared')
   const key = createHash('sha256')
@@ -49,9 +50,20 @@ export async function ensurePrepared(collection: CrdCollection, context: Prepare
       say({ kind: 'finding', finding: finding(damagedCache, facts) })
     }
     await prepare(folder, collection, context)
+    await removeOld(shelf, collection.set, now())
     return folder
   } finally {
     await lock.release()
+  }
+}
+
+/** Data of earlier pins and schemas: another checkout may still use what is younger, and would make it again. */
+async function removeOld(shelf: string, set: string, now: number): Promise<void> {
+  for (const name of await readdir(shelf)) {
+    if (!name.startsWith(`${set}-`)) continue
+    const folder = path.join(shelf, name)
+    const made = (await stat(folder).catch(() => undefined))?.mtimeMs ?? now
+    if (now - made > KEPT_MS) await rm(folder, { recursive: true, force: true })
   }
 }
 
@@ -75,7 +87,7 @@ async function prepare(target: string, { set, crds }: CrdCollection, context: Pr
       // The folder of an ephemeral supervisor goes with it, so the data is taken out first, when all is written.
       await ask(folder.control, { do: 'kill', task: 'kube-apiserver' })
       await ask(folder.control, { do: 'kill', task: 'etcd' })
-      await cp(folder.etcd, path.join(aside, 'etcd'), { recursive: true })
+      await copyStore(folder.etcd, path.join(aside, 'etcd'))
     })
     await ask(folder.control, { do: 'stop' })
   } finally {
@@ -132,13 +144,18 @@ function refusalOf(crd: KubeObject): string | undefined {
   return refused && `${crd.metadata.name}: ${refused.message}`
 }
 
+/** etcd keeps an empty file of 64 MB for its next log ready, and makes a new one when it is missing. */
+function copyStore(from: string, to: string): Promise<void> {
+  return cp(from, to, { recursive: true, filter: (file) => !file.endsWith('.tmp') })
+}
+
 /** Copies prepared data to where a new sandbox keeps its own; whole, or not at all. */
 export async function copyPrepared(prepared: string, folder: SandboxFolder): Promise<void> {
   const aside = `${folder.etcd}.new`
   try {
     await mkdir(folder.root, { recursive: true, mode: 0o700 })
     await rm(aside, { recursive: true, force: true })
-    await cp(path.join(prepared, 'etcd'), aside, { recursive: true })
+    await copyStore(path.join(prepared, 'etcd'), aside)
     await rename(aside, folder.etcd)
   } catch (error) {
     await rm(aside, { recursive: true, force: true })
