@@ -166,6 +166,7 @@ const words: Readonly<
 }
 
 function holderChanges(kind: HolderKind, before: LockedNetwork, after: LockedNetwork): readonly Bare[] {
+  if (before[kind] === after[kind]) return []
   const { what, moved, fresh } = words[kind]
   const [held, now] = [before[kind] ?? {}, after[kind] ?? {}]
   // Who left and came back got the same again: that is no change worth a word.

@@ -16,8 +16,9 @@ import { type AddressGrants, assignAddresses, capacity } from './addresses.ts'
 import type { CloudWish } from './cloud-wishes.ts'
 import { hostNames } from './dns-names.ts'
 import type { DraftEndpoint, DraftSubnet, Stray } from './draft.ts'
-import type { LockedNetwork } from './lock.ts'
+import type { Held, LockedNetwork } from './lock.ts'
 import { readHeld } from './locked-addresses.ts'
+import { own } from './own.ts'
 import type { Placement } from './placement.ts'
 import type { NamedAddress, PlannedHostAddress } from './plan.ts'
 import { type Locate, ownerAt } from './reader.ts'
@@ -52,7 +53,6 @@ export function assignHolders(input: HolderInput): Holders {
   const endpoints = endpointsOf(input, findings)
   const strays: Stray[] = []
   const lockedNodes = readHeld(locked?.left?.nodes, locked?.nodes)
-  const lockedHosts = readHeld(locked?.left?.hosts, locked?.hosts)
   const nodes: NamedAddress[] = []
   const hosts: Given[] = []
   for (const family of [4, 6] as const) {
@@ -64,7 +64,7 @@ export function assignHolders(input: HolderInput): Holders {
       const address = given.texts[at]
       if (address !== undefined) nodes.push({ name, address })
     })
-    hosts.push(hostsOf(part, lockedHosts[family]))
+    hosts.push(hostsOf(part))
   }
   return { nodes, hosts: hostList(input, hosts), endpoints, strays, findings }
 }
@@ -191,8 +191,8 @@ function shareable(names: readonly string[], { given }: AddressGrants): Readonly
   return shared
 }
 
-function hostsOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): Given {
-  const { input, subnets } = part
+function hostsOf(part: FamilyInput): Given {
+  const { input, family, subnets } = part
   const { wish, cloud, locate } = input
   const network = wish.network.name
   const spans = subnets.flatMap((subnet) => subnet.spans.hosts ?? [])
@@ -202,8 +202,10 @@ function hostsOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): Given 
   }
   const pins = pinsOf(part, cloud.pins.get(network) ?? [], 'host', at)
   const names = namesOn(cloud, network, spans.length > 0, pins)
-  const fresh = pins.size === 0 && locked.size === 0 ? freshTexts(part, spans, names.length) : undefined
-  if (fresh) return { names, texts: fresh }
+  const { hosts: held, left } = input.locked ?? {}
+  const fresh = pins.size === 0 && !left?.hosts ? freshTexts(part, spans, names.length) : undefined
+  if (fresh && agrees(held, names, fresh)) return { names, texts: fresh }
+  const locked = readHeld(left?.hosts, held)[family]
   const result = assign(part, 'hosts', { spans, names, pins, locked })
   reportTroubles(part, 'host', result, at)
   if (result.missing.length > 0) {
@@ -250,6 +252,15 @@ function freshTexts(
     texts.push(...formatRun(subnet.cidr, first, own))
   }
   return texts.length === count ? texts : undefined
+}
+
+/** Whether the lock says nothing else: nobody was here, or everybody has what he would get anew. */
+function agrees(held: Held | undefined, names: readonly string[], texts: Given['texts']): boolean {
+  if (!held || Object.keys(held).length === 0) return true
+  return (
+    Object.keys(held).length === names.length &&
+    names.every((name, at) => own(held, name)?.includes(texts[at] ?? '') === true)
+  )
 }
 
 interface Asked {

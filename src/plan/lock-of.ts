@@ -101,6 +101,7 @@ function lockedSubnet({ name, cidr, gateway, spans }: DraftSubnet): LockedSubnet
 }
 
 function held(holdings: readonly NamedAddress[], old: Held | undefined): Held {
+  if (old && isStill(holdings, old)) return old
   const now = emptyRecord<string[]>()
   for (const { name, address } of holdings) {
     const known = now[name]
@@ -108,6 +109,26 @@ function held(holdings: readonly NamedAddress[], old: Held | undefined): Held {
     else now[name] = [address]
   }
   return old ? inOldOrder(now, old) : now
+}
+
+/** Whether everybody has exactly what he had: the usual case, and nothing has to be made anew for it. */
+function isStill(holdings: readonly NamedAddress[], old: Held): boolean {
+  let name = ''
+  let texts: readonly string[] = []
+  let at = 0
+  let names = 0
+  for (const one of holdings) {
+    if (one.name !== name) {
+      if (at !== texts.length) return false
+      name = one.name
+      texts = own(old, name) ?? []
+      at = 0
+      names += 1
+    }
+    if (texts[at] !== one.address) return false
+    at += 1
+  }
+  return at === texts.length && names === Object.keys(old).length
 }
 
 /** A lock changes only where a decision does: who was there stays where he was. */
