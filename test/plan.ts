@@ -99,7 +99,7 @@ function plannedCloud(
     attach: 'bridge',
   }
   const { segment: _, ...rest } = datacentre
-  return { name: from.name, namespace: from.namespace, networks: [...planned, rest], from }
+  return { name: from.name, namespace: from.namespace, networks: [...planned, rest], uses, from }
 }
 
 function subnetOf(family: Family, base: number, index: number, roles: string): PlannedSubnet {
@@ -108,7 +108,7 @@ function subnetOf(family: Family, base: number, index: number, roles: string): P
       ? base === 0
         ? `192.168.${122 + index}.`
         : `172.${base}.${index}.`
-      : `fd00:${base.toString(16)}:${index.toString(16)}::`
+      : `fd00:${base.toString(16)}:${(index + 1).toString(16)}::`
   const at = (host: number): string => `${prefix}${family === 4 ? host : host.toString(16)}`
   const spans = { nodes: [10, 29], pods: [30, 70], vips: [80, 90], hosts: [100, 250] } as const
   return {

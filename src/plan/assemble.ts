@@ -8,7 +8,9 @@ import { formatAddress, formatValue } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
 import { type Range, rangeContains, single } from '../net/range.ts'
 import { reverseZones } from '../net/reverse-dns.ts'
-import type { Site } from '../site/site.ts'
+import type { Cloud, Site } from '../site/site.ts'
+import { bgpPeerName } from './bgp.ts'
+import type { CloudWish } from './cloud-wishes.ts'
 import type { DraftEndpoint, DraftNetwork, DraftSubnet } from './draft.ts'
 import type { Draft } from './draft-site.ts'
 import { groupBy } from './group.ts'
@@ -16,7 +18,14 @@ import type { AddressRange, Plan, PlannedBgp, PlannedNetwork, PlannedSubnet, Rou
 import type { SlotTable } from './slots.ts'
 import { roles } from './wishes.ts'
 
-export function assemblePlan(site: Site, draft: Draft, slots: SlotTable, findings: readonly Finding[]): Plan {
+export function assemblePlan(
+  site: Site,
+  draft: Draft,
+  wishes: readonly CloudWish[],
+  slots: SlotTable,
+  findings: readonly Finding[],
+): Plan {
+  const uses = new Map<Cloud, CloudWish['uses']>(wishes.map((wish) => [wish.cloud, wish.uses]))
   const byCloud = groupBy(draft.networks, ({ wish }) => wish.cloud)
   const bgp = bgpOf(site)
   return {
@@ -25,6 +34,7 @@ export function assemblePlan(site: Site, draft: Draft, slots: SlotTable, finding
       name: cloud.name,
       namespace: cloud.namespace,
       networks: (byCloud.get(cloud) ?? []).flatMap(plannedNetwork),
+      uses: uses.get(cloud) ?? [],
       from: cloud,
     })),
     segments: draft.segments,
@@ -96,13 +106,13 @@ function placedRoute(route: Route, subnets: readonly DraftSubnet[]): readonly Ro
   return [{ ...route, nexthop: formatValue(family, cidr.base + BigInt(route.nexthop.slice(1))) }]
 }
 
-function bgpOf({ cluster }: Site): PlannedBgp | undefined {
-  const { mode, asn, peers } = cluster.metallb
+function bgpOf(site: Site): PlannedBgp | undefined {
+  const { mode, asn, peers } = site.cluster.metallb
   if (mode !== 'bgp' || asn === undefined) return undefined
   return {
     asn,
     peers: peers.map((peer, index) => ({
-      name: peer.name ?? `peer-${index + 1}`,
+      name: bgpPeerName(site, index),
       address: peer.address,
       asn: peer.asn,
       ...(peer.nodes.length > 0 && { nodes: peer.nodes }),

@@ -65,7 +65,8 @@ function wantedServices(cloud: Cloud): readonly string[] {
 
 function contradictions(cloud: Cloud, wanted: readonly string[], place: Place): readonly Finding[] {
   const found: Finding[] = []
-  for (const name of wanted) {
+  const refused = Object.keys(cloud.file.services ?? {}).some((name) => switchOf(cloud, name) === false)
+  for (const name of refused ? wanted : []) {
     for (const need of serviceNamed(name)?.needs ?? []) {
       if (wanted.includes(need)) continue
       const where = place([...cloud.path, 'services', need])

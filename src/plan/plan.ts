@@ -5,7 +5,7 @@
  */
 import type { Finding } from '../errors/finding.ts'
 import type { AllocatorRole, Cloud, Family, Site } from '../site/site.ts'
-import type { SlotTable } from './slots.ts'
+import type { SlotTable, SlotUse } from './slots.ts'
 
 export interface Plan {
   /** The site's name. */
@@ -54,6 +54,8 @@ export interface PlannedCloud {
   readonly name: string
   readonly namespace: string
   readonly networks: readonly PlannedNetwork[]
+  /** The Services that will exist, each with its slot; their addresses are the `vips` of their networks. */
+  readonly uses: readonly SlotUse[]
   /** What the site file says of this cloud, for what a plan does not decide (services, overrides, data plane). */
   readonly from: Cloud
 }

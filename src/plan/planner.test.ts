@@ -141,7 +141,10 @@ describe('a plan', () => {
     const metallb = { mode: 'bgp' as const, asn: 64999, peers: [{ address: '100.65.4.1', asn: 64998 }] }
     const nodes = [{ name: 'worker-0', nic: 'enp6s0' }]
     const { plan } = planWords({ ...two, cluster: { nodes, metallb } })
-    expect(plan.bgp).toEqual({ asn: 64999, peers: [{ name: 'peer-1', address: '100.65.4.1', asn: 64998 }] })
+    expect(plan.bgp).toEqual({
+      asn: 64999,
+      peers: [{ name: 'bgp-peer-openstack', address: '100.65.4.1', asn: 64998 }],
+    })
   })
 })
 

@@ -100,7 +100,7 @@ export function planSite(request: PlanRequest): Planned {
   const findings = acceptFindings(unrepeated(found), site.accept, { locate: request.locate })
   const changes = later(() => changesBetween(request.lock, lock()))
   return {
-    plan: assemblePlan(site, draft, slots, findings),
+    plan: assemblePlan(site, draft, clouds, slots, findings),
     get lock() {
       return lock()
     },

@@ -27,6 +27,8 @@ export interface SlotUseInput {
 
 export interface SlotUses {
   readonly uses: readonly SlotUse[]
+  /** Every service that the CRD can switch, as the cloud has it. */
+  readonly services: readonly CloudService[]
   readonly findings: readonly Finding[]
 }
 
@@ -35,18 +37,21 @@ export function slotUses(input: SlotUseInput): SlotUses {
   const { services, findings: serviceFindings } = cloudServices(cloud, table, place)
   const findings: Finding[] = [...serviceFindings, ...publicFindings(input, services)]
   const uses: SlotUse[] = []
-  for (const service of services.filter((one) => one.enabled)) {
-    const where = place([...cloud.path, 'services', service.entry.name])
+  for (const service of services) {
+    if (!service.enabled || service.entry.endpoints.length === 0) continue
+    const slots = table.slots.filter((slot) => slot.service === service.entry.name)
     for (const wish of wishesOf(service, input)) {
-      const slot = slotFor(wish, table)
+      const slot = slotFor(wish, slots)
       if (slot) uses.push(useOf(wish, slot))
-      else
-        findings.push(
-          finding(slotMissing, { cloud: cloud.name, slot: wish.name, at: wish.endpoint.at }, { where }),
-        )
+      else findings.push(missing(input, service, wish))
     }
   }
-  return { uses, findings: [...findings, ...unservedNetworks(cloud, uses, place)] }
+  return { uses, services, findings: [...findings, ...unservedNetworks(cloud, uses, place)] }
+}
+
+function missing({ cloud, place }: SlotUseInput, { entry }: CloudService, { name, endpoint }: Wish): Finding {
+  const where = place([...cloud.path, 'services', entry.name])
+  return finding(slotMissing, { cloud: cloud.name, slot: name, at: endpoint.at }, { where })
 }
 
 /** One Service that a cloud wants, before it is known whether the CRD has a place for it. */
@@ -119,18 +124,18 @@ export function publicBy(service: CloudService, { cloud, platform }: SlotUseInpu
   return service.settings.public ?? cloud.file.public?.by ?? (platform === 'openshift' ? 'route' : 'vip')
 }
 
-function slotFor({ endpoint, face }: Wish, table: SlotTable): Slot | undefined {
+/** The slot of an endpoint, among those of its service. */
+function slotFor({ endpoint, face }: Wish, slots: readonly Slot[]): Slot | undefined {
   const old = endpoint.in2023?.[face] ?? endpoint.at
+  const at = (path: string): Slot | undefined => slots.find((slot) => slot.path.join('.') === path)
   // A CRD of 2023 has RabbitMQ's `override.service` too, but its operator reads the external endpoint.
-  const candidates = [
-    `${old}.externalEndpoints`,
-    `${old}.externalEndpoint`,
-    `${endpoint.at}.override.service`,
-    `${endpoint.at}.override.services`,
-    `${endpoint.at}.annotations`,
-  ]
-  const found = candidates.map((path) => table.slots.find((slot) => slot.path.join('.') === path))
-  return found.find((slot) => slot !== undefined)
+  const external = slots.some((slot) => slot.shape.startsWith('external-'))
+  return (
+    (external ? (at(`${old}.externalEndpoints`) ?? at(`${old}.externalEndpoint`)) : undefined) ??
+    at(`${endpoint.at}.override.service`) ??
+    at(`${endpoint.at}.override.services`) ??
+    at(`${endpoint.at}.annotations`)
+  )
 }
 
 function useOf({ name, face, each, network, alone }: Wish, slot: Slot): SlotUse {

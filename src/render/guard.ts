@@ -63,19 +63,24 @@ function asked(name: string): string {
   return `${keys}.filter(k, k in variables.annotations).map(k, variables.annotations[k])`
 }
 
+/** The same for every cloud. */
+const wishes = [
+  { name: 'annotations', expression: 'object.metadata.?annotations.orValue({})' },
+  { name: 'pools', expression: asked('address-pool') },
+  { name: 'keys', expression: asked('allow-shared-ip') },
+  {
+    name: 'addresses',
+    expression:
+      `(${asked('loadBalancerIPs')} + [object.spec.?loadBalancerIP.orValue('')])` +
+      ".map(t, t.split(',')).map(l, l.map(a, a.trim()).filter(a, a != ''))",
+  },
+]
+
 function variables(cloud: PlannedCloud, held: Holdings): readonly unknown[] {
   const inPrefix = `isIP(a) && ${JSON.stringify(held.prefixes)}.exists(c, cidr(c).containsIP(a))`
   return [
     { name: 'inside', expression: `object.metadata.namespace == ${JSON.stringify(cloud.namespace)}` },
-    { name: 'annotations', expression: 'object.metadata.?annotations.orValue({})' },
-    { name: 'pools', expression: asked('address-pool') },
-    { name: 'keys', expression: asked('allow-shared-ip') },
-    {
-      name: 'addresses',
-      expression:
-        `(${asked('loadBalancerIPs')} + [object.spec.?loadBalancerIP.orValue('')])` +
-        ".map(t, t.split(',')).map(l, l.map(a, a.trim()).filter(a, a != ''))",
-    },
+    ...wishes,
     { name: 'ownPools', expression: `variables.pools.filter(p, p in ${JSON.stringify(held.pools)})` },
     { name: 'ownKeys', expression: `variables.keys.filter(k, k in ${JSON.stringify(held.keys)})` },
     {

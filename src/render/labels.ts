@@ -17,18 +17,16 @@ export const CLOUD = 'stackloom.dev/cloud'
 export const NETWORK = 'stackloom.dev/network'
 
 export function labelsOf({ site, cloud, network }: Ownership): Readonly<Record<string, string>> {
-  return {
-    [MANAGED_BY]: 'stackloom',
-    [PART_OF]: site,
-    ...(cloud !== undefined && { [CLOUD]: cloud }),
-    ...(network !== undefined && { [NETWORK]: network }),
-  }
+  const labels: Record<string, string> = { [MANAGED_BY]: 'stackloom', [PART_OF]: site }
+  if (cloud !== undefined) labels[CLOUD] = cloud
+  if (network !== undefined) labels[NETWORK] = network
+  return labels
 }
 
 /** The object with our labels beside its own. */
 export function labelled(object: KubeObject, owner: Ownership): KubeObject {
-  const { metadata, ...rest } = object
-  const labels = { ...metadata.labels, ...labelsOf(owner) }
-  const { apiVersion, kind, ...body } = rest
-  return { apiVersion, kind, metadata: { ...metadata, labels }, ...body }
+  const { metadata } = object
+  const own = labelsOf(owner)
+  const labels = metadata.labels ? { ...metadata.labels, ...own } : own
+  return { ...object, metadata: { ...metadata, labels } }
 }

@@ -18,11 +18,11 @@ export function mergeRaw(rendered: Fields, raw: Fields | undefined): Fields {
 }
 
 /** A copy with one value put in at a path of names. */
-export function withValue(target: unknown, path: readonly string[], value: unknown): unknown {
-  const [key, ...rest] = path
+export function withValue(target: unknown, path: readonly string[], value: unknown, from = 0): unknown {
+  const key = path[from]
   if (key === undefined) return value
   const fields = fieldsOf(target)
-  return { ...fields, [key]: withValue(fields[key], rest, value) }
+  return { ...fields, [key]: withValue(fields[key], path, value, from + 1) }
 }
 
 export function isFields(value: unknown): value is Fields {

@@ -53,7 +53,7 @@ describe('pools', () => {
     const holed = { ...plan, clouds: cloud && networks ? [{ ...cloud, networks }] : [] }
     const pool = each(holed, renderPools).find((one) => one.metadata.name === 'openstack-internalapi')
     expect(pool?.['spec']).toMatchObject({
-      addresses: ['172.17.0.80-172.17.0.83', '172.17.0.86-172.17.0.90', 'fd00:11::50-fd00:11::5a'],
+      addresses: ['172.17.0.80-172.17.0.83', '172.17.0.86-172.17.0.90', 'fd00:11:1::50-fd00:11:1::5a'],
     })
   })
 })

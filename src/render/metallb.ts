@@ -5,10 +5,10 @@
  * to a Service that does not ask.
  */
 import type { KubeObject } from '../api/object.ts'
+import { bgpPeerName } from '../plan/bgp.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
-import type { BgpPeer } from '../site/site.ts'
 import { labelled } from './labels.ts'
-import { freeSpansOf, rangeText } from './spans.ts'
+import { freeSpansOf, spanText } from './spans.ts'
 
 const POOLS = 'metallb.io/v1beta1'
 
@@ -21,7 +21,7 @@ export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
       kind: 'IPAddressPool',
       metadata: { name: pool, namespace: plan.from.cluster.metallb.namespace },
       spec: {
-        addresses: network.subnets.flatMap((subnet) => freeSpansOf(subnet, 'vips').map(rangeText)),
+        addresses: network.subnets.flatMap((subnet) => freeSpansOf(subnet, 'vips').map(spanText)),
         autoAssign: false,
         avoidBuggyIPs: false,
         serviceAllocation: { namespaces: [cloud.namespace] },
@@ -67,7 +67,7 @@ function bgpAdvertisement(plan: Plan, cloud: PlannedCloud, pooled: readonly Plan
     },
     spec: {
       ipAddressPools: pooled.map((network) => network.pool),
-      peers: plan.from.cluster.metallb.peers.map((peer, index) => peerName(plan, peer, index)),
+      peers: plan.from.cluster.metallb.peers.map((_, index) => bgpPeerName(plan.from, index)),
     },
   }
   return labelled(object, { site: plan.site, cloud: cloud.name })
@@ -84,7 +84,7 @@ export function renderPeers(plan: Plan): readonly KubeObject[] {
     const object = {
       apiVersion: 'metallb.io/v1beta2',
       kind: 'BGPPeer',
-      metadata: { name: peerName(plan, peer, index), namespace },
+      metadata: { name: bgpPeerName(plan.from, index), namespace },
       spec: {
         myASN: asn ?? peer.asn,
         peerASN: peer.asn,
@@ -102,11 +102,6 @@ export function renderPeers(plan: Plan): readonly KubeObject[] {
 
 function hostnameIn(nodes: readonly string[]): unknown {
   return { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: nodes }] }
-}
-
-function peerName(plan: Plan, peer: BgpPeer, index: number): string {
-  const first = plan.clouds[0]?.namespace ?? plan.site
-  return peer.name ?? `bgp-peer-${first}${index > 0 ? `-${index + 1}` : ''}`
 }
 
 function owner(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): Parameters<typeof labelled>[1] {

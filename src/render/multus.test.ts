@@ -57,7 +57,7 @@ describe('network attachments', () => {
       type: 'whereabouts',
       ipRanges: [
         { range: '172.17.0.0/24', range_start: '172.17.0.30', range_end: '172.17.0.70' },
-        { range: 'fd00:11:0::/64', range_start: 'fd00:11::1e', range_end: 'fd00:11::46' },
+        { range: 'fd00:11:1::/64', range_start: 'fd00:11:1::1e', range_end: 'fd00:11:1::46' },
       ],
       network_name: 'openstack-internalapi',
     })

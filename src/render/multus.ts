@@ -6,7 +6,7 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Range } from '../net/range.ts'
 import { gaps } from '../net/range-set.ts'
-import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Route } from '../plan/plan.ts'
+import type { AddressRange, Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Route } from '../plan/plan.ts'
 import { labelled } from './labels.ts'
 import { cidrsOf, fromRange, reservedIn, spansOf } from './spans.ts'
 
@@ -81,18 +81,18 @@ function cniRoute({ destination, nexthop }: Route): Json {
 
 /** From the first to the last address for pods, with everything between that is not theirs excluded. */
 function whereaboutsRange(subnet: PlannedSubnet): readonly Json[] {
+  const pods = subnet.spans.filter((span) => span.role === 'pods')
+  const [only] = pods
+  if (!only) return []
+  const { start, end, exclude } =
+    pods.length === 1 && subnet.reserved.length === 0 ? { ...only, exclude: [] } : exclusions(subnet)
+  return [{ range: subnet.cidr, range_start: start, range_end: end, ...(exclude.length > 0 && { exclude }) }]
+}
+
+function exclusions(subnet: PlannedSubnet): AddressRange & { readonly exclude: readonly string[] } {
   const spans = spansOf(subnet, 'pods')
   const [first, last] = [spans[0], spans.at(-1)]
-  if (!first || !last) return []
+  if (!first || !last) throw new TypeError('a subnet with spans for pods has one')
   const whole: Range = { family: first.family, first: first.first, last: last.last }
-  const { start, end } = fromRange(whole)
-  const exclude = cidrsOf([...gaps(whole, spans), ...reservedIn(subnet, 'pods')])
-  return [
-    {
-      range: subnet.cidr,
-      range_start: start,
-      range_end: end,
-      ...(exclude.length > 0 && { exclude }),
-    },
-  ]
+  return { ...fromRange(whole), exclude: cidrsOf([...gaps(whole, spans), ...reservedIn(subnet, 'pods')]) }
 }

@@ -59,7 +59,7 @@ describe('NetConfig', () => {
 
   it('has a subnet for each family', () => {
     const { networks } = specOf(testPlan({ families: [4, 6] }))
-    expect(networks[1]?.subnets).toMatchObject([{ cidr: '172.17.0.0/24' }, { cidr: 'fd00:11:0::/64' }])
+    expect(networks[1]?.subnets).toMatchObject([{ cidr: '172.17.0.0/24' }, { cidr: 'fd00:11:1::/64' }])
   })
 
   it('spells the names of 2023 where that is the form', () => {

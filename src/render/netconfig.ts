@@ -4,9 +4,8 @@
  * Two forms: today's, and that of 2023, which had its own spelling of names and no `serviceNetwork`.
  */
 import type { KubeObject } from '../api/object.ts'
-import type { RangeSet } from '../net/range-set.ts'
 import { setSize, subtract } from '../net/range-set.ts'
-import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
+import type { AddressRange, Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
 import { type Era, eraOf } from '../plan/slots.ts'
 import { labelled } from './labels.ts'
 import { mergeRaw } from './merge.ts'
@@ -65,7 +64,7 @@ function subnetOf(network: PlannedNetwork, subnet: PlannedSubnet): unknown {
     ...(subnet.dnsDomain !== undefined && { dnsDomain: subnet.dnsDomain }),
     ...(vlan !== undefined && { vlan }),
     ...(subnet.gateway !== undefined && { gateway: subnet.gateway }),
-    allocationRanges: ranges.map(fromRange),
+    allocationRanges: ranges.map(({ start, end }) => ({ start, end })),
     ...(excluded.length > 0 && { excludeAddresses: excluded }),
     ...(routes.length > 0 && {
       routes: routes.map(({ destination, nexthop }) => ({ destination, nexthop })),
@@ -75,13 +74,13 @@ function subnetOf(network: PlannedNetwork, subnet: PlannedSubnet): unknown {
 
 /** NetConfig excludes single addresses only: few are listed, many become holes. */
 function allocation(subnet: PlannedSubnet): {
-  readonly ranges: RangeSet
+  readonly ranges: readonly AddressRange[]
   readonly excluded: readonly string[]
 } {
-  const spans = spansOf(subnet, 'hosts')
   const reserved = reservedIn(subnet, 'hosts')
+  const spans = subnet.spans.filter((span) => span.role === 'hosts')
   if (setSize(reserved) <= LISTED) return { ranges: spans, excluded: addressesOf(reserved) }
-  const parts = subtract(spans, reserved)
+  const parts = subtract(spansOf(subnet, 'hosts'), reserved)
   // A range of one address is refused by NetConfig's webhook: such a rest is left out.
-  return { ranges: parts.filter(({ first, last }) => first < last), excluded: [] }
+  return { ranges: parts.filter(({ first, last }) => first < last).map(fromRange), excluded: [] }
 }

@@ -83,7 +83,7 @@ describe('node networking', () => {
     const [policy] = renderCloudPolicies(plan, cloud(plan, 0))
     expect(stateOf(policy).interfaces[1]).toMatchObject({
       ipv4: { enabled: true, address: [{ ip: '172.17.0.10', 'prefix-length': 24 }] },
-      ipv6: { enabled: true, autoconf: false, address: [{ ip: 'fd00:11:0::a', 'prefix-length': 64 }] },
+      ipv6: { enabled: true, autoconf: false, address: [{ ip: 'fd00:11:1::a', 'prefix-length': 64 }] },
     })
   })
 

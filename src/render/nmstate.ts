@@ -159,7 +159,7 @@ function stateOf(
   for (const segment of segments) {
     const on = tenancies.get(segment.id) ?? []
     interfaces.push(...interfacesOf(plan, node, segment, on))
-    routes.push(...on.flatMap(({ network }) => routesOf(network, addressedInterface(node, segment))))
+    for (const { network } of on) routes.push(...routesOf(network, addressedInterface(node, segment)))
   }
   return { interfaces, ...(routes.length > 0 && { routes: { config: routes } }) }
 }
@@ -202,20 +202,23 @@ function describe(tenancies: readonly Tenancy[]): string {
   return tenancies.map(({ cloud, network }) => `${cloud.name} ${network.name}`).join(', ')
 }
 
-const noAddresses = { ipv4: { enabled: false }, ipv6: { enabled: false } }
+const OFF = { enabled: false }
+const noAddresses = { ipv4: OFF, ipv6: OFF }
 
 /** Every address that this node has on a segment, of all clouds on it. */
 function addressing(node: ClusterNode, tenancies: readonly Tenancy[]): Interface {
-  const own = tenancies.flatMap(({ network }) =>
-    network.nodes
-      .filter(({ name }) => name === node.name)
-      .map(({ address: ip }) => ({ ip, 'prefix-length': prefixOf(network, ip) })),
-  )
-  const four = own.filter(({ ip }) => !ip.includes(':'))
-  const six = own.filter(({ ip }) => ip.includes(':'))
+  const four: unknown[] = []
+  const six: unknown[] = []
+  for (const { network } of tenancies) {
+    for (const { name, address: ip } of network.nodes) {
+      if (name !== node.name) continue
+      const list = ip.includes(':') ? six : four
+      list.push({ ip, 'prefix-length': prefixOf(network, ip) })
+    }
+  }
   return {
-    ipv4: four.length > 0 ? { enabled: true, dhcp: false, address: four } : { enabled: false },
-    ipv6: six.length > 0 ? { enabled: true, dhcp: false, autoconf: false, address: six } : { enabled: false },
+    ipv4: four.length > 0 ? { enabled: true, dhcp: false, address: four } : OFF,
+    ipv6: six.length > 0 ? { enabled: true, dhcp: false, autoconf: false, address: six } : OFF,
   }
 }
 
@@ -226,6 +229,7 @@ function addressedInterface(node: ClusterNode, segment: Segment): string {
 
 function routesOf(network: PlannedNetwork, nextHop: string): readonly unknown[] {
   const subnetRoutes = network.subnets.flatMap((subnet) => subnet.routes)
+  if (network.routes.length + subnetRoutes.length === 0) return []
   return uniqueRoutes([...network.routes, ...subnetRoutes]).map(({ destination, nexthop }) => ({
     destination,
     'next-hop-address': nexthop,

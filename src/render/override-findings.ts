@@ -10,7 +10,7 @@ import { type RangeSet, rangeSet, setContains } from '../net/range-set.ts'
 import type { Place } from '../plan/cloud-services.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
 import { filePath, leaves, type RawSource, rawSources } from '../plan/raw-fields.ts'
-import { plannedSpec, slotUsesOf, withRawFields } from './control-plane/control-plane.ts'
+import { plannedSpec, withRawFields } from './control-plane/control-plane.ts'
 import { type FilledSlot, filledSlots } from './control-plane/slot-values.ts'
 import { type Fields, fieldsOf } from './merge.ts'
 import { spansOf } from './spans.ts'
@@ -75,7 +75,7 @@ type Made = (where: ReturnType<Place>) => Finding
 function undoneSlots(plan: Plan, cloud: PlannedCloud): readonly Made[] {
   const planned = plannedSpec(plan, cloud)
   const merged = withRawFields(planned, cloud)
-  return filledSlots(cloud, slotUsesOf(plan, cloud)).flatMap((slot) => {
+  return filledSlots(cloud).flatMap((slot) => {
     const [before, after] = [settingsAt(planned, slot), settingsAt(merged, slot)]
     const changed = Object.entries(before).filter(([what, value]) => after[what] !== value)
     return changed.map(([what, value]): Made => {

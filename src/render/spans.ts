@@ -2,7 +2,7 @@
 import { address, formatAddress, formatValue } from '../net/address.ts'
 import { cidr, cidrContains, formatCidr } from '../net/cidr.ts'
 import { intersection, type Range, toCidrs } from '../net/range.ts'
-import { type RangeSet, rangeSet, subtract, touching } from '../net/range-set.ts'
+import { emptySet, type RangeSet, rangeSet, subtract, touching } from '../net/range-set.ts'
 import type { AddressRange, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
 import type { AllocatorRole } from '../site/site.ts'
 
@@ -21,6 +21,7 @@ export function spansOf(subnet: PlannedSubnet, role: AllocatorRole): RangeSet {
 
 /** Reserved addresses inside a role's spans, which the allocator must be told of. */
 export function reservedIn(subnet: PlannedSubnet, role: AllocatorRole): RangeSet {
+  if (subnet.reserved.length === 0) return emptySet
   const reserved = rangeSet(subnet.reserved.map(toRange))
   return spansOf(subnet, role).flatMap((span) =>
     touching(reserved, span).flatMap((range) => intersection(range, span) ?? []),
@@ -28,8 +29,10 @@ export function reservedIn(subnet: PlannedSubnet, role: AllocatorRole): RangeSet
 }
 
 /** The role's spans with holes where addresses are reserved. */
-export function freeSpansOf(subnet: PlannedSubnet, role: AllocatorRole): RangeSet {
-  return subtract(spansOf(subnet, role), rangeSet(subnet.reserved.map(toRange)))
+export function freeSpansOf(subnet: PlannedSubnet, role: AllocatorRole): readonly AddressRange[] {
+  // Nearly every subnet: what the plan says is what is given out, and nothing has to be read.
+  if (subnet.reserved.length === 0) return subnet.spans.filter((span) => span.role === role)
+  return subtract(spansOf(subnet, role), rangeSet(subnet.reserved.map(toRange))).map(fromRange)
 }
 
 export function cidrsOf(ranges: RangeSet): readonly string[] {
@@ -37,7 +40,10 @@ export function cidrsOf(ranges: RangeSet): readonly string[] {
 }
 
 export function rangeText(range: Range): string {
-  const { start, end } = fromRange(range)
+  return spanText(fromRange(range))
+}
+
+export function spanText({ start, end }: AddressRange): string {
   return `${start}-${end}`
 }
 
@@ -45,12 +51,16 @@ export function rangeText(range: Range): string {
 export function prefixOf(network: PlannedNetwork, text: string): number {
   const subnet = subnetOf(network, text)
   if (!subnet) throw new TypeError(`${text} is in no subnet of ${network.name}`)
-  return cidr(subnet.cidr).prefix
+  return Number(subnet.cidr.slice(subnet.cidr.lastIndexOf('/') + 1))
 }
 
 export function subnetOf(network: PlannedNetwork, text: string): PlannedSubnet | undefined {
+  const family = text.includes(':') ? 6 : 4
+  const candidates = network.subnets.filter((subnet) => subnet.family === family)
+  // The planner put the address into a subnet of this network; with one of its family there is no question.
+  if (candidates.length < 2) return candidates[0]
   const wanted = address(text)
-  return network.subnets.find((subnet) => cidrContains(cidr(subnet.cidr), wanted))
+  return candidates.find((subnet) => cidrContains(cidr(subnet.cidr), wanted))
 }
 
 /** Every address of a set, one by one: for readers that take no ranges. */

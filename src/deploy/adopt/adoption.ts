@@ -8,7 +8,7 @@ import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { controlPlaneNamedOtherwise, nothingToAdopt, oldObjectKept } from '../../errors/adopt.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
-import { CONTROL_PLANE, slotUsesOf } from '../../render/control-plane/control-plane.ts'
+import { CONTROL_PLANE } from '../../render/control-plane/control-plane.ts'
 import { renderGuard } from '../../render/guard.ts'
 import { renderAdvertisements, renderPools } from '../../render/metallb.ts'
 import { fieldDifferences } from '../../verify/fields.ts'
@@ -59,7 +59,7 @@ export function adoption(plan: Plan, cloud: PlannedCloud, live: SnapshotIndex): 
   const controlPlane = live
     .all('core.openstack.org/OpenStackControlPlane')
     .find(({ metadata }) => metadata.namespace === namespace)
-  const uses = slotUsesOf(plan, cloud)
+  const { uses } = cloud
   const places = controlPlane ? placesIn(controlPlane, plan.slots) : []
   const services = movingServices(cloud, { live, places, uses })
   const slots = slotMoves(cloud, { places, uses, services: services.moves })

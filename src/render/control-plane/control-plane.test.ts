@@ -84,7 +84,7 @@ describe('the control plane', () => {
   it('asks for both families where there are two, but not for logging, which has one', () => {
     const spec = specOf({ services: { telemetry: true } }, { families: [4, 6] })
     expect(spec['dns']?.['template']?.['override']?.['service']).toMatchObject({
-      metadata: { annotations: { 'metallb.io/loadBalancerIPs': '192.168.122.80,fd00:0:0::50' } },
+      metadata: { annotations: { 'metallb.io/loadBalancerIPs': '192.168.122.80,fd00:0:1::50' } },
       spec: { ipFamilyPolicy: 'RequireDualStack' },
     })
     expect(spec['telemetry']?.['template']?.['logging']?.['annotations']).toMatchObject({

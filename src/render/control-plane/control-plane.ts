@@ -9,8 +9,7 @@ import { type CloudService, cloudServices } from '../../plan/cloud-services.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import { rawSources } from '../../plan/raw-fields.ts'
 import type { EndpointEntry } from '../../plan/services.ts'
-import { slotUses } from '../../plan/slot-uses.ts'
-import { type Era, eraOf, type SlotUse } from '../../plan/slots.ts'
+import { type Era, eraOf } from '../../plan/slots.ts'
 import { labelled } from '../labels.ts'
 import { type Fields, fieldsOf, mergeRaw, withValue } from '../merge.ts'
 import { type TemplateContext, templateContext } from './context.ts'
@@ -55,24 +54,17 @@ export function plannedSpec(plan: Plan, cloud: PlannedCloud): Fields {
   const context = templateContext(plan, cloud)
   const era = eraOf(plan.slots)
   const { services } = cloudServices(cloud.from, plan.slots, nowhere)
-  const switched = Object.fromEntries(
-    services.map((service) => [service.entry.name, fieldsFor(service, context, era)]),
-  )
-  const spec = { ...generalFields(context), ...switched }
-  return withEndpoints(withSlots(spec, filledSlots(cloud, slotUsesOf(plan, cloud))), cloud)
+  const spec: Record<string, unknown> = { ...generalFields(context) }
+  for (const service of services) spec[service.entry.name] = fieldsFor(service, context, era)
+  return withEndpoints(withSlots(spec, filledSlots(cloud)), cloud)
 }
 
-/** The Services of a cloud. Findings about them are the planner's to tell. */
-export function slotUsesOf(plan: Plan, cloud: PlannedCloud): readonly SlotUse[] {
-  const { platform } = plan.from.cluster
-  return slotUses({ cloud: cloud.from, platform, table: plan.slots, place: nowhere }).uses
-}
-
+const OFF: Fields = { enabled: false }
 const nowhere = (): undefined => undefined
 
 function fieldsFor(service: CloudService, context: TemplateContext, era: Era): Fields {
   const { entry, enabled } = service
-  if (!enabled) return { enabled }
+  if (!enabled) return OFF
   const table = era === '2023' ? templatesOf2023 : templates
   return { enabled, ...withReplicas(table[entry.name]?.(context) ?? {}, service, context) }
 }

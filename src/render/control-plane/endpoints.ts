@@ -37,6 +37,7 @@ export function endpointsOf(cloud: PlannedCloud): readonly Endpoint[] {
 
 /** The spec with the annotations of those endpoints that a slot takes. */
 export function withEndpoints(spec: Fields, cloud: PlannedCloud): Fields {
+  if (cloud.networks.every((network) => network.endpoints.length === 0)) return spec
   const byRabbitmq = new Map<string, Attachment[]>()
   for (const { rabbitmq, attachment } of endpointsOf(cloud)) {
     if (rabbitmq !== undefined) byRabbitmq.set(rabbitmq, [...(byRabbitmq.get(rabbitmq) ?? []), attachment])

@@ -15,13 +15,17 @@ export interface FilledSlot {
   readonly vips: readonly PlannedVip[]
 }
 
-export function filledSlots(cloud: PlannedCloud, uses: readonly SlotUse[]): readonly FilledSlot[] {
+export function filledSlots(cloud: PlannedCloud): readonly FilledSlot[] {
   const networks = new Map(cloud.networks.map((network) => [network.name, network]))
   const vips = new Map<string, PlannedVip[]>()
   for (const network of cloud.networks) {
-    for (const vip of network.vips) vips.set(vip.slot, [...(vips.get(vip.slot) ?? []), vip])
+    for (const vip of network.vips) {
+      const own = vips.get(vip.slot)
+      if (own) own.push(vip)
+      else vips.set(vip.slot, [vip])
+    }
   }
-  return uses.flatMap((use) => {
+  return cloud.uses.flatMap((use) => {
     const network = networks.get(use.network)
     const own = vips.get(use.name)
     return network && own ? [{ use, network, vips: own }] : []
@@ -30,17 +34,35 @@ export function filledSlots(cloud: PlannedCloud, uses: readonly SlotUse[]): read
 
 /** The spec with every slot filled. */
 export function withSlots(spec: Fields, slots: readonly FilledSlot[]): Fields {
-  return slots.reduce((filled, slot) => fieldsOf(withSlot(filled, slot)), spec)
+  const filled: Record<string, unknown> = { ...spec }
+  // The APIs of a network have one address and one key: what their slots get is one value.
+  const overrides = new Map<string, Fields>()
+  const shared = (slot: FilledSlot): Fields => {
+    const key = `${slot.network.name} ${slot.vips.map((vip) => `${vip.address} ${vip.shared}`).join(' ')}`
+    const known = overrides.get(key) ?? override(slot)
+    overrides.set(key, known)
+    return known
+  }
+  for (const slot of slots) {
+    const [service = '', ...path] = slot.use.path
+    filled[service] = withSlot(fieldsOf(filled[service]), path, slot, shared)
+  }
+  return filled
 }
 
-function withSlot(spec: Fields, slot: FilledSlot): unknown {
-  const { path } = slot.use
+/** One service's fields with one slot filled, at its path below the service. */
+function withSlot(
+  spec: Fields,
+  path: readonly string[],
+  slot: FilledSlot,
+  overrideOf: (slot: FilledSlot) => Fields,
+): unknown {
   switch (slot.use.slot.shape) {
     case 'endpoints':
     case 'single':
-      return withValue(spec, path, override(slot))
+      return withValue(spec, path, overrideOf(slot))
     case 'list':
-      return withItem(spec, path.slice(0, -1), override(slot))
+      return withItem(spec, path.slice(0, -1), overrideOf(slot))
     case 'annotations':
       // The operator makes this Service for one family, so it can hold one address.
       return withValue(spec, path, annotations({ ...slot, vips: slot.vips.slice(0, 1) }))
@@ -68,15 +90,17 @@ function override(slot: FilledSlot): Fields {
 }
 
 export function annotations({ network, vips }: FilledSlot): Readonly<Record<string, string>> {
+  const { pool = '', sharingKey = '' } = network
+  const addresses = vips.map((vip) => vip.address).join(',')
   const shared = vips.every((vip) => vip.shared)
-  const values = {
-    'address-pool': network.pool ?? '',
-    ...(shared && { 'allow-shared-ip': network.sharingKey ?? '' }),
-    loadBalancerIPs: vips.map((vip) => vip.address).join(','),
+  return {
+    'metallb.universe.tf/address-pool': pool,
+    ...(shared && { 'metallb.universe.tf/allow-shared-ip': sharingKey }),
+    'metallb.universe.tf/loadBalancerIPs': addresses,
+    'metallb.io/address-pool': pool,
+    ...(shared && { 'metallb.io/allow-shared-ip': sharingKey }),
+    'metallb.io/loadBalancerIPs': addresses,
   }
-  const spelled = (prefix: string): readonly (readonly [string, string])[] =>
-    Object.entries(values).map(([name, value]) => [`${prefix}/${name}`, value])
-  return Object.fromEntries([...spelled('metallb.universe.tf'), ...spelled('metallb.io')])
 }
 
 /** The form of 2023; an empty key means the pool's name, which is the cloud's own key. */

@@ -12,8 +12,7 @@ export function withWave(object: KubeObject, layer: Layer, shared: boolean): Kub
   // A kind whose operator comes in an earlier wave is not served yet when Argo CD plans the sync.
   const options = 'ServerSideApply=true,SkipDryRunOnMissingResource=true'
   const annotations = { ...object.metadata.annotations, [WAVE]: String(wave), [OPTIONS]: options }
-  const { apiVersion, kind, metadata, ...body } = object
-  return { apiVersion, kind, metadata: { ...metadata, annotations }, ...body }
+  return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
 /** For Argo CD's own configuration: applied on the server's side it adds its keys to what is there. */

@@ -7,7 +7,6 @@ import type { KubeObject } from '../../../src/api/object.ts'
 import type { Plan, PlannedCloud } from '../../../src/plan/plan.ts'
 import { services } from '../../../src/plan/services.ts'
 import type { SlotUse } from '../../../src/plan/slots.ts'
-import { slotUsesOf } from '../../../src/render/control-plane/control-plane.ts'
 import { renderDocuments } from '../../../src/render/documents.ts'
 import { useCluster } from '../../cluster.ts'
 import { planExample } from '../../examples.ts'
@@ -75,7 +74,7 @@ async function createServices(plan: Plan): Promise<ReadonlyMap<string, string>> 
     })
     if (!stored) throw new Error(`no control plane in ${cloud.namespace}`)
     const vips = cloud.networks.flatMap((network) => network.vips)
-    const uses = slotUsesOf(plan, cloud).map((use) => ({ use, service: serviceOf(cloud, use, stored) }))
+    const uses = cloud.uses.map((use) => ({ use, service: serviceOf(cloud, use, stored) }))
     await Promise.all(uses.map(({ service }) => cluster.client.create(service)))
     for (const { use, service } of uses) {
       const own = vips.filter((vip) => vip.slot === use.name).map((vip) => vip.address)
