@@ -5,7 +5,7 @@
  * nor colour blindness hides anything.
  */
 import { formatAddress, parseAddress } from '../net/address.ts'
-import { type Cidr, cidrContains, parseCidr } from '../net/cidr.ts'
+import { type Cidr, cidrContains, parseCidr, sizeOf } from '../net/cidr.ts'
 import { overlaps } from '../net/overlaps.ts'
 import { intersection, parseRange, type Range } from '../net/range.ts'
 import type { AllocatorRole } from '../site/site.ts'
@@ -48,19 +48,20 @@ export function drawPlan(plan: Plan): string {
   const rows = rowsOf(plan)
   const conflicts = conflictsOf(rows)
   const byCloud = groupBy(rows, ({ cloud }) => cloud)
+  const shown = extents(rows)
   let y = HEAD
   const parts: string[] = []
   for (const [cloud, own] of byCloud) {
     parts.push(text(16, y + 18, `${cloud.name} (namespace ${cloud.namespace})`, 'cloud'))
     y += 28
     for (const row of own) {
-      parts.push(drawRow(row, y, conflicts.get(keyOf(row)) ?? []))
+      parts.push(drawRow(row, y, shown.get(sizeKey(row)) ?? 256n, conflicts.get(keyOf(row)) ?? []))
       y += ROW
     }
     y += 10
   }
   const total = [...conflicts.values()].flat().length
-  const summary = total > 0 ? `Address map with conflicts` : 'Address map'
+  const summary = total > 0 ? 'Address map with conflicts' : 'Address map'
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${y + 16}" viewBox="0 0 ${WIDTH} ${y + 16}" role="img">`,
     `<title>${escape(`${summary} of ${plan.site}`)}</title>`,
@@ -120,9 +121,9 @@ function sharesNodes(a: RowSpan, b: RowSpan): boolean {
   return a.role === 'nodes' && b.role === 'nodes' && a.row !== b.row && a.cidr === b.cidr
 }
 
-function drawRow(row: Row, y: number, conflicts: readonly Range[]): string {
+function drawRow(row: Row, y: number, shown: bigint, conflicts: readonly Range[]): string {
   const { network, subnet, cidr } = row
-  const scale = scaleOf(row)
+  const scale = BAR / Number(shown)
   const at = (value: bigint): number => LABELS + Math.min(BAR, Number(value - cidr.base) * scale)
   const vlan = subnet.vlan ?? network.vlan
   const tag = vlan === undefined ? 'untagged' : `VLAN ${vlan}`
@@ -161,15 +162,29 @@ function drawRow(row: Row, y: number, conflicts: readonly Range[]): string {
   return parts.join('\n')
 }
 
-/** Pixels per address. A large subnet shows only as far as it is used. */
-function scaleOf({ spans, cidr, subnet }: Row): number {
+/** Addresses that a row shows: of a large subnet only as far as it is used. Rows of one size are drawn alike. */
+function extents(rows: readonly Row[]): ReadonlyMap<string, bigint> {
+  const shown = new Map<string, bigint>()
+  for (const row of rows) {
+    const key = sizeKey(row)
+    const own = extentOf(row)
+    if (own > (shown.get(key) ?? 0n)) shown.set(key, own)
+  }
+  return shown
+}
+
+function sizeKey({ cidr }: Row): string {
+  return `${cidr.family}/${cidr.prefix}`
+}
+
+function extentOf({ spans, cidr, subnet }: Row): bigint {
   const gateway = subnet.gateway === undefined ? undefined : parseAddress(subnet.gateway)
   const used = [...spans.map(({ last }) => last), ...(gateway ? [gateway.value] : [])]
   const reach = used.reduce((most, value) => (value > most ? value : most), cidr.base) - cidr.base
-  const whole = 1n << BigInt((cidr.family === 4 ? 32 : 128) - cidr.prefix)
+  const whole = sizeOf(cidr)
   let shown = 256n
   while (shown < reach + 2n) shown *= 2n
-  return BAR / Number(shown < whole ? shown : whole)
+  return shown < whole ? shown : whole
 }
 
 function ticksOf({ network, subnet, cidr }: Row): readonly bigint[] {
