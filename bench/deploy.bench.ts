@@ -1,0 +1,257 @@
+/**
+ * Deploying: our apply against kubectl's of the same tree, a run that changes nothing against the first, how soon a
+ * run sees that it is done, and what it costs at fifty clouds.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { KubeObject } from '../src/api/object.ts'
+import { applyChanges } from '../src/deploy/apply.ts'
+import { openLookout } from '../src/deploy/lookout.ts'
+import { siteOfPlan } from '../src/deploy/site-of-plan.ts'
+import { up } from '../src/deploy/up.ts'
+import { changesOf, kindsOf } from '../src/deploy/world.ts'
+import type { KubeClient } from '../src/kube/client.ts'
+import { type Connection, connect } from '../src/kube/connect.ts'
+import type { Plan } from '../src/plan/plan.ts'
+import { renderDocuments } from '../src/render/documents.ts'
+import { systemClock } from '../src/run/clock.ts'
+import { neverStopped, type StageContext } from '../src/run/stage.ts'
+import { ensurePrograms } from '../src/sandbox/build/ensure.ts'
+import { startCluster } from '../test/cluster.ts'
+import { testPlan } from '../test/plan.ts'
+import { furnish, onStage } from '../test/real/deploy/cast.ts'
+import { sandboxContext } from '../test/sandbox-context.ts'
+import type { Figure } from '../tools/figure.ts'
+import { median, once, output, ratio, runNode } from '../tools/measure.ts'
+
+const CLOUDS = 20
+const NODES = 3
+
+/** So many new clouds: every round has its own, so that every apply creates. Nobody checks their addresses here. */
+function cloudsOf(round: number, many: number): readonly KubeObject[] {
+  const clouds = Array.from({ length: many }, (_, at) => ({
+    name: `r${round}c${at}`,
+    namespace: `r${round}c${at}`,
+  }))
+  return renderDocuments(testPlan({ clouds, nodes: NODES }))
+    .filter(({ cloud }) => cloud !== undefined)
+    .map(({ object }) => object)
+}
+
+const context: StageContext = { emit: () => undefined, stop: neverStopped(), clock: systemClock }
+
+/** What `up` does with a stage's objects, for all of them at once: look, compare, apply. */
+async function applyAll(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
+  const lookout = openLookout({ client })
+  try {
+    await lookout.follow(kindsOf(objects), context)
+    const changes = changesOf(objects, { lookout })
+    await applyChanges(changes, { client, force: false, atOnce: 8 }, context)
+  } finally {
+    await lookout.close()
+  }
+}
+
+interface ApplyFigures {
+  readonly againstKubectl: number
+  /** Fifty clouds to five. */
+  readonly growth: number
+}
+
+const applied = once(async (): Promise<ApplyFigures> => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
+  const { kubectl } = await ensurePrograms(['kubectl'], sandboxContext())
+  const { cluster, stop } = await startCluster({ crds: 'today' })
+  const connection = await connect({ kubeconfig: cluster.kubeconfig, env: {} })
+  let next = 0
+  const take = (many: number): readonly KubeObject[] => {
+    next += 1
+    return cloudsOf(next, many)
+  }
+  try {
+    const time = async (work: () => Promise<unknown>): Promise<number> => {
+      const began = performance.now()
+      await work()
+      return performance.now() - began
+    }
+    const ours = (): Promise<number> => {
+      const objects = take(CLOUDS)
+      return time(() => applyAll(connection.client, objects))
+    }
+    const theirs = (): Promise<number> => {
+      const file = path.join(folder, `tree-${next}.yaml`)
+      // As documents, not as a List: then kubectl leaves the validation to the server, as we do.
+      writeFileSync(
+        file,
+        `# tree\n${take(CLOUDS)
+          .map((one) => JSON.stringify(one))
+          .join('\n---\n')}\n`,
+      )
+      return time(() =>
+        output(kubectl, ['--kubeconfig', cluster.kubeconfig, 'apply', '--server-side', '-f', file]),
+      )
+    }
+    const againstKubectl = await ratio({ ours, theirs, rounds: 3, warmUp: 0 })
+    const five: number[] = []
+    for (let round = 0; round < 3; round += 1)
+      five.push(await time(async () => applyAll(connection.client, take(5))))
+    const fifty = await time(async () => applyAll(connection.client, take(50)))
+    return { againstKubectl, growth: fifty / median(five) }
+  } finally {
+    await connection.close()
+    await stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+interface RunFigures {
+  readonly again: number
+  readonly lagMs: number
+}
+
+function sitePlan(many: number): Plan {
+  const clouds = Array.from({ length: many }, (_, at) => ({ name: `c${at}`, namespace: `c${at}` }))
+  return testPlan({ clouds, nodes: NODES })
+}
+
+const ran = once(async (): Promise<RunFigures> => {
+  const { cluster, stop } = await startCluster({ crds: 'today', metallb: true, controllerManager: true })
+  const site = siteOfPlan(sitePlan(CLOUDS))
+  await furnish(cluster.client, site.nodes)
+  const cast = onStage(cluster.connection, undefined, 10)
+  const connection = await connect({ kubeconfig: cluster.kubeconfig, env: {} })
+  const witness = await watchReadiness(connection)
+  try {
+    const run = async (): Promise<number> => {
+      const began = performance.now()
+      const report = await up({
+        client: connection.client,
+        site,
+        selection: {},
+        run: 'bench',
+        what: 'up',
+        sink: () => undefined,
+        stop: neverStopped(),
+        discoverHosts: async () => '',
+      })
+      if (report.outcome !== 'done') throw new Error(`the run ended ${report.outcome}`)
+      return performance.now() - began
+    }
+    const first = await run()
+    const lagMs = performance.now() - witness.last()
+    const again: number[] = []
+    for (let round = 0; round < 3; round += 1) again.push(await run())
+    return { again: median(again) / first, lagMs }
+  } finally {
+    await witness.close()
+    await connection.close()
+    await cast.leave()
+    await stop()
+  }
+})
+
+/** A second pair of eyes: when the last control plane became ready, as anybody could have seen it. */
+async function watchReadiness({ client }: Connection) {
+  const kind = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' }
+  const lookout = openLookout({ client })
+  await lookout.follow([kind], context)
+  let last = performance.now()
+  let open = true
+  const seen = new Map<string, boolean>()
+  const watching = (async () => {
+    while (open) {
+      for (const object of lookout.index().all('core.openstack.org/OpenStackControlPlane')) {
+        const { conditions = [] } = (object['status'] ?? {}) as {
+          conditions?: { type: string; status: string }[]
+        }
+        const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+        const key = `${object.metadata.namespace}`
+        if (ready && !seen.get(key)) last = performance.now()
+        seen.set(key, ready)
+      }
+      await lookout.changed(undefined, 100, context)
+    }
+  })()
+  return {
+    last: () => last,
+    close: async () => {
+      open = false
+      await watching
+      await lookout.close()
+    },
+  }
+}
+
+/** The program itself, with fifty clouds to compare and nothing to write but the first stages. */
+async function peakMemory(): Promise<number> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
+  const { cluster, stop } = await startCluster({ crds: 'today', metallb: true, controllerManager: true })
+  const cast = onStage(cluster.connection, undefined, 10)
+  try {
+    const nodes = Array.from({ length: NODES }, (_, at) => `worker-${at}`)
+    await furnish(cluster.client, nodes)
+    const file = path.join(folder, 'site.yaml')
+    writeFileSync(file, siteFile(50, nodes))
+    const run = await runNode([
+      'bin/stackloom',
+      'up',
+      '-f',
+      file,
+      '--yes',
+      '--kubeconfig',
+      cluster.kubeconfig,
+    ])
+    return run.peakMiB
+  } finally {
+    await cast.leave()
+    await stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function siteFile(many: number, nodes: readonly string[]): string {
+  const clouds = Array.from({ length: many }, (_, at) => ({ name: `c${at}`, namespace: `c${at}` }))
+  return JSON.stringify({
+    apiVersion: 'stackloom.dev/v1alpha1',
+    kind: 'Site',
+    metadata: { name: 'bench' },
+    spec: { cluster: { nodes: nodes.map((name) => ({ name, nic: 'enp6s0' })) }, clouds },
+  })
+}
+
+export const figures: readonly Figure[] = [
+  {
+    // Against `kubectl apply --server-side -f` of the same tree of twenty new clouds.
+    name: 'deploy.apply',
+    unit: 'x',
+    target: { op: '<=', value: 0.5 },
+    measure: async () => (await applied()).againstKubectl,
+  },
+  {
+    // Fifty new clouds against five: ten times the work.
+    name: 'deploy.growth',
+    unit: 'x',
+    target: { op: '<=', value: 11.5 },
+    measure: async () => (await applied()).growth,
+  },
+  {
+    name: 'deploy.unchanged',
+    unit: 'x',
+    target: { op: '<=', value: 0.25 },
+    measure: async () => (await ran()).again,
+  },
+  {
+    // From the moment in which the last control plane is ready to the end of the run.
+    name: 'deploy.lag',
+    unit: 'ms',
+    target: { op: '<=', value: 1000 },
+    measure: async () => (await ran()).lagMs,
+  },
+  {
+    name: 'deploy.memory',
+    unit: 'MiB',
+    target: { op: '<=', value: 250 },
+    measure: peakMemory,
+  },
+]
