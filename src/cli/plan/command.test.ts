@@ -39,9 +39,24 @@ async function run(
 }
 
 describe('stackloom plan', () => {
+  it('fits 80 columns: a table per cloud, with the fill of what can run out', async () => {
+    writeFileSync(file('site.yaml'), two)
+    const { io } = await run('plan', { columns: 80 })
+    expect(
+      io
+        .out()
+        .split('\n')
+        .filter((line) => line.length > 80),
+    ).toEqual([])
+    expect(io.out()).toMatch(/^rhoso2 \(namespace openstack2\)$/m)
+    expect(io.out()).toMatch(
+      /^internalapi +20 +172\.17\.0\.0\/24 +\.5-\.29 +\.30-\.70 +\.80-\.90 3\/11 +\.100-\.250$/m,
+    )
+  })
+
   it('prints a table and writes the lock beside the site file, once', async () => {
     writeFileSync(file('site.yaml'), two)
-    const { code, io } = await run('plan')
+    const { code, io } = await run('plan', { columns: 160 })
     expect(code).toBe(0)
     expect(io.out()).toMatch(
       /rhoso1 +internalapi +20 +172\.17\.0\.0\/24 +\.5-\.29 3\/25 +\.30-\.70 +\.80-\.90 3\/11 +\.100-\.250 1\/151/,

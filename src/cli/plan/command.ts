@@ -48,7 +48,7 @@ async function plan(options: Options, io: Io): Promise<ExitCode> {
     ...(options.live && { live: (site) => holdings(options, site, io) }),
   })
   io.stderr(formatFindings(planning.findings, io.colour.stderr))
-  io.stdout(await printed(planning, options))
+  io.stdout(await printed(planning, options, io.columns))
   if (options.picture !== undefined) await draw(planning, options.picture, io)
   const looksOnly = options.check || options.diff || options.locked
   if (!looksOnly) await saveLock(planning, io)
@@ -69,7 +69,11 @@ async function holdings(options: Options, site: Site, io: Io): Promise<readonly 
   return liveEntries(snapshot, site)
 }
 
-async function printed({ plan, changes }: Planning, { output, diff }: Options): Promise<string> {
+async function printed(
+  { plan, changes }: Planning,
+  { output, diff }: Options,
+  columns: number,
+): Promise<string> {
   if (output === 'json' || output === 'yaml') {
     if (diff) return serialise({ changes, findings: plan.findings }, output)
     const { planJson } = await import('../../plan/plan-json.ts')
@@ -82,7 +86,7 @@ async function printed({ plan, changes }: Planning, { output, diff }: Options): 
       .map(({ name, networks }) => networks.map((one) => `${name}/${one.name}\n`).join(''))
       .join('')
   }
-  return planTable(plan, output === 'wide')
+  return planTable(plan, { wide: output === 'wide', columns })
 }
 
 async function draw({ plan }: Planning, file: string, io: Io): Promise<void> {

@@ -9,28 +9,67 @@ import { formatTable, type Row } from '../output/table.ts'
 const ROLES: readonly AllocatorRole[] = ['nodes', 'pods', 'vips', 'hosts']
 const WIDE = ['INTERFACE', 'MTU', 'GATEWAY', 'POOL']
 
-export function planTable(plan: Plan, wide: boolean): string {
-  const header = ['CLOUD', 'NETWORK', 'VLAN', 'SUBNET', ...ROLES.map((role) => role.toUpperCase())]
+export interface TableOptions {
+  readonly wide: boolean
+  readonly columns: number
+}
+
+/** Everything in one table where it fits; otherwise a table per cloud, with the fill of what can run out. */
+export function planTable(plan: Plan, { wide, columns }: TableOptions): string {
+  const full = oneTable(plan, wide)
+  const fits = full.split('\n').every((line) => line.length <= columns)
+  return wide || fits ? full : plan.clouds.map((cloud) => cloudTable(cloud, columns)).join('\n')
+}
+
+const spanHeader = ROLES.map((role) => role.toUpperCase())
+
+function oneTable(plan: Plan, wide: boolean): string {
+  const header = ['CLOUD', 'NETWORK', 'VLAN', 'SUBNET', ...spanHeader, ...(wide ? WIDE : [])]
   const rows = plan.clouds.flatMap((cloud) =>
     cloud.networks.flatMap((network) => rowsOf(cloud, network, wide)),
   )
-  return formatTable(wide ? [...header, ...WIDE] : header, rows, Number.POSITIVE_INFINITY)
+  return formatTable(header, rows, Number.POSITIVE_INFINITY)
+}
+
+function cloudTable(cloud: PlannedCloud, columns: number): string {
+  const rows = cloud.networks.flatMap((network) =>
+    subnetsOf(network).map((subnet) => [
+      network.name,
+      vlanCell(network, subnet),
+      subnet?.cidr ?? '-',
+      ...ROLES.map((role) => (subnet ? spanCell(network, subnet, role, role === 'vips') : '-')),
+    ]),
+  )
+  const table = formatTable(['NETWORK', 'VLAN', 'SUBNET', ...spanHeader], rows, columns)
+  return `${cloud.name} (namespace ${cloud.namespace})\n${table}`
+}
+
+function subnetsOf(network: PlannedNetwork): readonly (PlannedSubnet | undefined)[] {
+  return network.subnets.length > 0 ? network.subnets : [undefined]
+}
+
+function vlanCell(network: PlannedNetwork, subnet: PlannedSubnet | undefined): string {
+  const vlan = subnet?.vlan ?? network.vlan
+  if (network.segment === undefined) return '-'
+  return vlan === undefined ? 'none' : String(vlan)
 }
 
 function rowsOf(cloud: PlannedCloud, network: PlannedNetwork, wide: boolean): readonly Row[] {
-  const subnets = network.subnets.length > 0 ? network.subnets : [undefined]
-  return subnets.map((subnet) => {
-    const vlan = subnet?.vlan ?? network.vlan
-    const tag = network.segment === undefined ? '-' : vlan === undefined ? 'untagged' : String(vlan)
-    const cells = [cloud.name, network.name, tag, subnet?.cidr ?? '-']
-    for (const role of ROLES) cells.push(subnet ? spanCell(network, subnet, role) : '-')
+  return subnetsOf(network).map((subnet) => {
+    const cells = [cloud.name, network.name, vlanCell(network, subnet), subnet?.cidr ?? '-']
+    for (const role of ROLES) cells.push(subnet ? spanCell(network, subnet, role, true) : '-')
     if (wide) cells.push(network.interface, String(network.mtu), subnet?.gateway ?? '-', network.pool ?? '-')
     return cells
   })
 }
 
 /** `.80-.90 3/11`: the span, who has an address of it, and how many there are. */
-function spanCell(network: PlannedNetwork, subnet: PlannedSubnet, role: AllocatorRole): string {
+function spanCell(
+  network: PlannedNetwork,
+  subnet: PlannedSubnet,
+  role: AllocatorRole,
+  filled: boolean,
+): string {
   const spans = subnet.spans.filter((span) => span.role === role)
   if (spans.length === 0) return '-'
   const texts = spans.map(({ start, end }) => `${tail(start, subnet)}-${tail(end, subnet)}`)
@@ -38,7 +77,7 @@ function spanCell(network: PlannedNetwork, subnet: PlannedSubnet, role: Allocato
     const range = parseRange(`${start}-${end}`)
     return sum + (range ? rangeSize(range) : 0n)
   }, 0n)
-  const used = usedOf(network, subnet, role)
+  const used = filled ? usedOf(network, subnet, role) : undefined
   const fill = used === undefined ? '' : ` ${used}/${size}`
   return `${texts.join(',')}${fill}`
 }
