@@ -9,7 +9,7 @@ import type { Era } from '../src/plan/slots.ts'
 import { readSite } from '../src/site/read.ts'
 
 export const exampleSites: readonly string[] = readdirSync('examples')
-  .filter((name) => name.endsWith('.yaml'))
+  .filter((name) => name.endsWith('.yaml') && !name.startsWith('lab-'))
   .map((name) => name.replace('.yaml', ''))
   .sort()
 

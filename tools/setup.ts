@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { type DebianPackage, debianPackages } from './debian-packages.ts'
+import { setUpLab } from './lab-setup.ts'
 import { setUpNmstatectl } from './nmstatectl.ts'
 import { setUpSandbox } from './sandbox-setup.ts'
 
@@ -35,7 +36,8 @@ async function main(): Promise<void> {
   for (const { name, why } of absent) console.log(`setup: without ${name}: ${why}`)
   const sandbox = await setUpSandbox()
   const nmstate = setUpNmstatectl()
-  if (absent.length === 0 && sandbox && nmstate) console.log('setup: complete')
+  const lab = await setUpLab()
+  if (absent.length === 0 && sandbox && nmstate && lab) console.log('setup: complete')
 }
 
 await main()

@@ -1,0 +1,185 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { labWith } from '../../../test/lab.ts'
+import { both, labRig } from '../../../test/lab-rig.ts'
+import { backupSteps } from './backup.ts'
+import { diagnose, gatherFacts } from './doctor.ts'
+import { downSteps } from './down.ts'
+import { snapshotSteps } from './snapshot.ts'
+import { openMemory } from './state.ts'
+import { labStatus } from './status.ts'
+import { shellLine } from './step.ts'
+
+const rig = labRig()
+
+describe('a changed lab', () => {
+  const four = () => labWith({}, { phase: 'both', preset: 'four-node' })
+
+  it('scales to four nodes with one edit: resized, created, and no disk with state deleted', async () => {
+    await rig.up(both())
+    const before = rig.births()
+    const calls = await rig.since(() => rig.up(four()))
+    expect(rig.births()).toMatchObject(before)
+    expect(calls.filter((call) => /delete/.test(call))).toEqual([])
+    expect(calls).toContain(
+      'limactl --tty=false edit osl-node1 --set .cpus = 6 | .memory = "24GiB" | .disk = "60GiB"',
+    )
+    expect(calls).toContain('limactl --tty=false create --name=osl-node4 lima/node4-compute.yaml')
+    expect(calls.some((call) => call.startsWith('kolla-ansible deploy'))).toBe(true)
+    expect(await rig.since(() => rig.up(four()))).not.toContain('limactl --tty=false stop osl-node1')
+  })
+
+  it('shows a replacement and does it only with consent; data disks stay', async () => {
+    await rig.up(both())
+    const image = both({ 'spec.vm.user': 'ops' })
+    const refused = await rig.up(image)
+    expect(refused.outcome).toBe('failed')
+    expect(rig.findings().find((one) => one.code === 'SL8307')?.message).toMatch(
+      /^replace node1, node2, node3: /,
+    )
+    const one = both({ 'spec.nodes.1.disks.state': '10GiB' })
+    const disks = rig.births()
+    const calls = await rig.since(() => rig.up(one, { replace: ['node2'] }))
+    expect(calls).toContain('limactl --tty=false delete osl-node2')
+    const after = rig.births()
+    expect(after['_disks/osl-node2-osd/datadisk']).toBe(disks['_disks/osl-node2-osd/datadisk'])
+    expect(after['osl-node2/diffdisk']).not.toBe(disks['osl-node2/diffdisk'])
+    expect(calls.some((call) => call.startsWith('kolla-ansible deploy'))).toBe(true)
+  })
+
+  it('refuses to replace a node whose OS disk holds the database, until a backup exists that it restores', async () => {
+    await rig.up(both())
+    const changed = both({ 'spec.networks.tunnel.interface': 'tun1' })
+    const wishes = { replace: ['node1', 'node2'] }
+    expect((await rig.up(changed, wishes)).outcome).toBe('failed')
+    expect(rig.findings().map((one) => one.code)).toContain('SL8308')
+    mkdirSync(path.join(rig.folder, '.stackloom/backups'), { recursive: true })
+    writeFileSync(path.join(rig.folder, '.stackloom/backups/2026.tar'), 'x')
+    const calls = await rig.since(() => rig.up(changed, wishes))
+    const deployed = calls.findIndex((call) => call.startsWith('kolla-ansible deploy'))
+    const restored = calls.findIndex((call) => /^scp .*2026\.tar/.test(call))
+    expect(calls).toContain('limactl --tty=false delete osl-node1')
+    expect(deployed).toBeGreaterThan(0)
+    expect(restored).toBeGreaterThan(deployed)
+    expect((await openMemory(rig.folder)).get().restore).toBeUndefined()
+  })
+
+  it('replaces a controller with a state disk freely, and keeps that disk', async () => {
+    const state = { 'spec.nodes.0.disks': { state: '40GiB' } }
+    await rig.up(both(state))
+    const disks = rig.births()
+    const report = await rig.up(both({ ...state, 'spec.networks.tunnel.interface': 'tun1' }), {
+      replace: ['node1', 'node2'],
+    })
+    expect(report.outcome).toBe('done')
+    expect(rig.births()['_disks/osl-node1-state/datadisk']).toBe(disks['_disks/osl-node1-state/datadisk'])
+  })
+
+  it('runs reconfigure for changed services', async () => {
+    await rig.up(both())
+    const calls = await rig.since(() => rig.up(both({ 'spec.logging': 'opensearch' })))
+    const kolla = calls.filter((call) => call.startsWith('kolla-ansible')).map((call) => call.split(' ')[1])
+    expect(kolla).toEqual(['pull', 'reconfigure', 'post-deploy'])
+  })
+
+  it('never shrinks a disk', async () => {
+    await rig.up(both())
+    await rig.up(both({ 'spec.nodes.2.disks.lvm': '5GiB' }))
+    expect(rig.findings().map((one) => one.code)).toContain('SL8312')
+  })
+
+  it('comes back after a reboot of the host, unlocking disks', async () => {
+    await rig.up(both())
+    const before = rig.births()
+    for (const node of ['node1', 'node2', 'node3'])
+      writeFileSync(path.join(rig.base, `lima/osl-${node}/status`), 'Stopped\n')
+    writeFileSync(path.join(rig.base, 'lima/_disks/osl-node3-lvm/lock'), 'osl-node3')
+    const sick = diagnose(await gatherFacts(await rig.context(both()), Date.now))
+    expect(sick.map((one) => one.code)).toEqual(expect.arrayContaining(['SL8401', 'SL8402']))
+    const calls = await rig.since(() => rig.up(both()))
+    expect(calls).toContain('limactl --tty=false disk unlock osl-node3-lvm')
+    expect(calls.filter((call) => call.startsWith('kolla-ansible'))).toEqual([])
+    expect(rig.births()).toEqual(before)
+  })
+})
+
+describe('around the stages', () => {
+  it('tells status: VMs, real disk use, stages', async () => {
+    await rig.up(both())
+    const status = await labStatus(await rig.context(both()))
+    expect(status.nodes.map((node) => [node.name, node.status, node.next])).toEqual([
+      ['node1', 'Running', 'keep'],
+      ['node2', 'Running', 'keep'],
+      ['node3', 'Running', 'keep'],
+    ])
+    expect(status.disk.nominalGiB).toBe(180)
+    expect(status.stages.find((stage) => stage.name === 'deploy')?.state).toBe('done')
+  })
+
+  it('diagnoses missing VIPs, wrong clocks and stale sudoers', async () => {
+    await rig.up(both())
+    const facts = await gatherFacts(await rig.context(both()), Date.now)
+    const [first] = facts.nodes
+    const broken = {
+      ...facts,
+      sudoers: false,
+      nodes: [
+        {
+          node: first?.node as never,
+          clock: facts.now / 1000 - 1800,
+          addresses: [{ interface: 'mgmt0', address: '192.168.105.11' }],
+        },
+      ],
+    }
+    expect(diagnose(broken).map((one) => one.code)).toEqual(['SL8304', 'SL8405', 'SL8404', 'SL8404'])
+  })
+
+  it('snapshots all VMs, and only when all of them run', async () => {
+    await rig.up(both())
+    const lines = (await snapshotSteps(await rig.context(both()), 'create', 'x')).map((step) =>
+      step.kind === 'run' ? shellLine(step.words) : '',
+    )
+    expect(lines).toEqual(
+      [1, 2, 3].map((node) => `limactl --tty=false snapshot create osl-node${node} --tag x`),
+    )
+    writeFileSync(path.join(rig.base, 'lima/osl-node2/status'), 'Stopped\n')
+    await expect(rig.context(both()).then((one) => snapshotSteps(one, 'create', 'x'))).rejects.toThrow(
+      'SL8313',
+    )
+  })
+
+  it('stops without deleting; deletes VMs and disks when told to', async () => {
+    await rig.up(both())
+    const words = async (remove: boolean) =>
+      (await downSteps(await rig.context(both()), remove)).map((step) =>
+        step.kind === 'run' ? step.words.slice(2).join(' ') : step.kind,
+      )
+    expect(await words(false)).toEqual(['stop osl-node3', 'stop osl-node2', 'stop osl-node1'])
+    expect(await words(true)).toEqual(
+      expect.arrayContaining(['delete --force osl-node1', 'disk delete osl-node3-lvm', 'note']),
+    )
+  })
+
+  it('packs a backup whole or not at all', async () => {
+    await rig.up(both())
+    const steps = backupSteps(await rig.context(both()), 0).map((step) =>
+      step.kind === 'run' ? step.words[0] : step.kind,
+    )
+    expect(steps.at(-2)).toBe('mv')
+  })
+
+  it('lets one run at a time work on a lab', async () => {
+    await rig.up(both(), { until: 'host' })
+    writeFileSync(path.join(rig.folder, '.stackloom/lock'), `${process.ppid}\n`)
+    await expect(rig.up(both())).rejects.toThrow('SL8311')
+    writeFileSync(path.join(rig.folder, '.stackloom/lock'), '999999999\n')
+    expect((await rig.up(both(), { until: 'host' })).outcome).toBe('done')
+  })
+
+  it('puts all disks where host.storage says', async () => {
+    const lab = both({ 'spec.host.storage': path.join(rig.base, 'drive') })
+    await rig.up(lab, { until: 'vms' })
+    expect(existsSync(path.join(rig.base, 'drive/lima/osl-node1'))).toBe(true)
+  })
+})

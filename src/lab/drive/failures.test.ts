@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { build } from 'esbuild'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { labText } from '../../../test/lab.ts'
+import { both, labRig, outcomes } from '../../../test/lab-rig.ts'
+import { systemClock } from '../../run/clock.ts'
+
+const rig = labRig()
+
+const FAILURES: readonly (readonly [string, string, string])[] = [
+  ['host', 'sudoers', 'SL8304'],
+  ['deployer', 'pip install', 'SL8305'],
+  ['disks', 'disk create osl-node2', 'SL8305'],
+  ['vms', 'start osl-node2', 'SL8305'],
+  ['dns', 'scp*bind', 'SL8305'],
+  ['certificates', 'openssl', 'SL8305'],
+  ['bootstrap', 'kolla-ansible bootstrap', 'SL8306'],
+  ['prechecks', 'kolla-ansible prechecks', 'SL8306'],
+  ['pull', 'kolla-ansible pull', 'SL8306'],
+  ['deploy', 'kolla-ansible deploy', 'SL8306'],
+  ['post-deploy', 'kolla-ansible post-deploy', 'SL8306'],
+  ['resources', 'tofu*apply', 'SL8305'],
+  ['ceph', 'kolla-ansible reconfigure', 'SL8306'],
+]
+
+describe('a failure', () => {
+  it.each(FAILURES)(
+    'in %s is told with its cause, and the next run goes on from there',
+    async (stage, pattern, code) => {
+      const report = await rig.up(both(), { env: { STAND_IN_FAIL: pattern } })
+      expect(report.outcome).toBe('failed')
+      expect(outcomes(report)[stage]).toBe('failed')
+      const told = rig.findings().find((one) => one.code === code)
+      expect(told?.message).toBeTruthy()
+      if (code === 'SL8306') {
+        expect(told?.message).toContain('mariadb : Wait for MariaDB service port liveness')
+        expect(told?.message).toContain('on node1: Timeout when waiting for search string MariaDB')
+      }
+      const done = Object.entries(outcomes(report)).filter(([, outcome]) => outcome === 'done')
+      const again = await rig.up(both())
+      expect(again.outcome).toBe('done')
+      const repeated = done.map(([name]) => outcomes(again)[name]).filter((outcome) => outcome !== 'skipped')
+      // Only `host` looks at its tools each time.
+      expect(repeated.length).toBeLessThanOrEqual(1)
+    },
+  )
+
+  it('in images is told too, when they are built', async () => {
+    const lab = both({ 'spec.containers': { base: 'ubuntu' } })
+    const report = await rig.up(lab, { env: { STAND_IN_FAIL: 'kolla==21' } })
+    expect(outcomes(report)).toMatchObject({ images: 'failed', prechecks: 'blocked' })
+  })
+})
+
+describe('kill -9', () => {
+  let program: string
+  beforeAll(async () => {
+    program = path.join(mkdtempSync(path.join(tmpdir(), 'stackloom-labrun-')), 'run.mjs')
+    await build({
+      entryPoints: [path.join(import.meta.dirname, '../../../test/lab-run.ts')],
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      outfile: program,
+      banner: {
+        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      },
+    })
+    return () => rmSync(path.dirname(program), { recursive: true })
+  })
+
+  it.each(FAILURES)('in %s loses nothing: the next run ends what was begun', async (_, pattern) => {
+    const file = path.join(rig.base, 'lab.yaml')
+    writeFileSync(file, labText({ phase: 'both' }))
+    const child = spawn(process.execPath, [program, file, rig.folder], {
+      env: { ...process.env, ...rig.tools.env, STAND_IN_HANG: pattern },
+      stdio: 'ignore',
+    })
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    while (rig.tools.hungPid() === undefined && child.exitCode === null) await systemClock.sleep(20)
+    const hung = rig.tools.hungPid()
+    expect(hung).toBeDefined()
+    const before = existsSync(path.join(rig.base, 'lima')) ? rig.births() : {}
+    child.kill('SIGKILL')
+    await ended
+    process.kill(hung as number, 'SIGKILL')
+    expect((await rig.up(both())).outcome).toBe('done')
+    // No disk that existed was made anew.
+    expect(rig.births()).toMatchObject(before)
+    expect(rig.tools.calls().filter((call) => call.includes('delete'))).toEqual([])
+  })
+})

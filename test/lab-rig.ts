@@ -1,0 +1,102 @@
+/** A lab driven with stand-ins, for tests: its own folder, its own tools, and what they were called with. */
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeAll, beforeEach } from 'vitest'
+import { runProcess } from '../src/exec/process.ts'
+import { driveContext } from '../src/lab/drive/drive.ts'
+import { openMemory } from '../src/lab/drive/state.ts'
+import { labUp } from '../src/lab/drive/up.ts'
+import type { Lab } from '../src/lab/lab.ts'
+import { renderInto } from '../src/lab/rendering.ts'
+import { systemClock } from '../src/run/clock.ts'
+import type { RunReport } from '../src/run/engine.ts'
+import type { RunEvent } from '../src/run/events.ts'
+import { neverStopped } from '../src/run/stage.ts'
+import { labWith, smallSshKey } from './lab.ts'
+import { makeStandIns, type StandIns } from './lab-stand-ins.ts'
+
+export interface Wishes {
+  readonly replace?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly from?: string
+  readonly until?: string
+  readonly system?: string
+  readonly again?: readonly string[]
+}
+
+const SECRETS = ['kolla/certificates', 'kolla/passwords.yml', 'ssh/id_ed25519', 'ssh/id_ed25519.pub']
+
+/** Document 004's lab with Ceph beside LVM. */
+export const both = (changes: Readonly<Record<string, unknown>> = {}): Lab =>
+  labWith(changes, { phase: 'both' })
+
+export function labRig() {
+  let made = ''
+  const rig = { base: '', folder: '', tools: undefined as unknown as StandIns, events: [] as RunEvent[] }
+
+  beforeAll(async () => {
+    made = mkdtempSync(path.join(tmpdir(), 'stackloom-made-'))
+    await renderInto(both(), made, { now: Date.now(), makeSshKey: smallSshKey })
+    return () => rmSync(made, { recursive: true })
+  })
+  beforeEach(() => {
+    rig.base = mkdtempSync(path.join(tmpdir(), 'stackloom-drive-'))
+    rig.folder = path.join(rig.base, 'osl')
+    rig.tools = makeStandIns(rig.base, rig.folder)
+    rig.events = []
+    // The secrets of every test are the same: making keys is what takes time.
+    for (const part of SECRETS)
+      cpSync(path.join(made, part), path.join(rig.folder, part), { recursive: true })
+  })
+  afterEach(() => rmSync(rig.base, { recursive: true }))
+
+  const up = (
+    lab: Lab,
+    { replace = [], env = {}, from, until, system = 'darwin', again = [] }: Wishes = {},
+  ) =>
+    labUp({
+      lab,
+      folder: rig.folder,
+      system,
+      env: { ...rig.tools.env, ...env },
+      exec: runProcess,
+      replace,
+      again,
+      patience: { tries: 2, everyMs: 1 },
+      selection: { ...(from && { from: [from] }), ...(until && { until: [until] }) },
+      run: 'r1',
+      what: 'lab up',
+      sink: (event) => rig.events.push(event),
+      clock: systemClock,
+      stop: neverStopped(),
+      makeSshKey: smallSshKey,
+    })
+
+  return Object.assign(rig, {
+    up,
+    context: async (lab: Lab) => {
+      const { folder, tools } = rig
+      const memory = await openMemory(folder)
+      return driveContext({ lab, folder, system: 'darwin', env: tools.env, exec: runProcess, memory })
+    },
+    /** What the tools were called with during some work. */
+    since: async (work: () => Promise<unknown>): Promise<readonly string[]> => {
+      rig.tools.forget()
+      await work()
+      return rig.tools.calls()
+    },
+    findings: () => rig.events.flatMap((event) => (event.kind === 'finding' ? [event.finding] : [])),
+    /** Each disk says when it was born: the same words later mean the same disk. */
+    births: (): Readonly<Record<string, string>> => {
+      const home = path.join(rig.base, 'lima')
+      const files = (readdirSync(home, { recursive: true }) as string[]).filter((file) =>
+        /d(iff|ata)disk$/.test(file),
+      )
+      return Object.fromEntries(files.map((file) => [file, readFileSync(path.join(home, file), 'utf8')]))
+    },
+  })
+}
+
+export const outcomes = (report: RunReport) =>
+  Object.fromEntries(report.stages.map((stage) => [stage.name, stage.outcome]))

@@ -1,0 +1,235 @@
+/** What we render, judged by the programs that will read it. Nothing here leaves this machine. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { Failure } from '../../../src/errors/failure.ts'
+import { recordsOf, reverseZonesOf } from '../../../src/lab/bind/records.ts'
+import { netplanOf } from '../../../src/lab/lima/netplan.ts'
+import { writeYaml } from '../../../src/yaml/write.ts'
+import { type LabProgram, labPrograms } from '../../../tools/lab-setup.ts'
+import { requireRoot, requireTool } from '../../tools.ts'
+import { type RenderedLab, renderedLab } from './rendered-lab.ts'
+
+let rendered: RenderedLab
+beforeAll(async () => {
+  rendered = await renderedLab({ 'spec.nodes.0.disks': { state: '40GiB' } })
+})
+afterAll(() => rendered.remove())
+
+const NOBODY = 65_534
+
+/** Built by `make setup`; where that is not possible the test says why it is left out. */
+async function programs(context: Pick<TestContext, 'skip'>): Promise<Readonly<Record<LabProgram, string>>> {
+  try {
+    return await labPrograms()
+  } catch (thrown) {
+    if (thrown instanceof Failure) context.skip(thrown.message)
+    throw thrown
+  }
+}
+
+describe('Lima', () => {
+  /** It refuses root, and knows vmnet on macOS only: exactly those lines are dropped. */
+  const limactl = (program: string, ...args: string[]): readonly string[] => {
+    const home = path.join(rendered.scratch, 'lima-home')
+    cpSync(path.join(rendered.folder, 'lima'), path.join(home, 'src'), { recursive: true })
+    cpSync(path.join(rendered.folder, 'lima/networks.yaml'), path.join(home, '_config/networks.yaml'))
+    chmodSync(rendered.scratch, 0o755)
+    for (const name of ['', ...(readdirSync(home, { recursive: true }) as string[])])
+      chownSync(path.join(home, name), NOBODY, NOBODY)
+    const own = path.join(home, 'limactl')
+    cpSync(program, own)
+    chmodSync(own, 0o755)
+    const { stdout, stderr } = spawnSync(
+      own,
+      args.map((one) => one.replace('HOME', home)),
+      {
+        uid: NOBODY,
+        gid: NOBODY,
+        env: { HOME: home, LIMA_HOME: home, PATH: process.env['PATH'] },
+        encoding: 'utf8',
+      },
+    )
+    return `${stdout}${stderr}`
+      .split('\n')
+      .flatMap((line) => line.split('\\n'))
+      .filter((line) => line !== '')
+  }
+
+  it('accepts every definition', async (context) => {
+    requireRoot(context)
+    const { limactl: program } = await programs(context)
+    for (const node of rendered.lab.nodes) {
+      const said = limactl(program, 'validate', `HOME/src/${node.file}.yaml`)
+      const left = said.filter(
+        (line) => !line.includes('is only supported on macOS right now') && !line.includes('level=info'),
+      )
+      expect(left).toEqual([])
+      expect(said.length).toBeGreaterThan(0)
+    }
+  })
+
+  it('finds no field that it does not know', async (context) => {
+    requireRoot(context)
+    const { limactl: program } = await programs(context)
+    const files = rendered.lab.nodes.map((node) => `HOME/src/${node.file}.yaml`)
+    const said = limactl(program, 'generate-jsonschema', '--schemafile', 'HOME/schema.json', ...files)
+    expect(said.filter((line) => line.includes('OK'))).toHaveLength(files.length)
+  })
+})
+
+describe('OpenTofu with the real OpenStack provider', () => {
+  it('finds the configuration formatted and valid', async (context) => {
+    const { tofu, 'terraform-provider-openstack': provider } = await programs(context)
+    const cwd = path.join(rendered.folder, 'terraform/openstack')
+    const config = path.join(rendered.scratch, 'tofurc')
+    const overrides = `dev_overrides { "terraform-provider-openstack/openstack" = "${path.dirname(provider)}" }`
+    writeFileSync(config, `provider_installation {\n  ${overrides}\n  direct {}\n}\n`)
+    const env = { ...process.env, TF_CLI_CONFIG_FILE: config, CHECKPOINT_DISABLE: '1' }
+    expect(execFileSync(tofu, ['fmt', '-check', '-diff', '.'], { cwd, env, encoding: 'utf8' })).toBe('')
+    const said = JSON.parse(
+      execFileSync(tofu, ['validate', '-json'], { cwd, env, encoding: 'utf8' }),
+    ) as object
+    expect(said).toMatchObject({ valid: true, error_count: 0 })
+  })
+})
+
+describe('openssl', () => {
+  it('verifies every certificate strictly', (context) => {
+    requireTool(context, 'openssl')
+    const cwd = path.join(rendered.folder, 'kolla')
+    const leaves = [
+      'certificates/haproxy.pem',
+      'certificates/haproxy-internal.pem',
+      'certificates/backend-cert.pem',
+      'certificates/rabbitmq-cert.pem',
+      'certificates/mariadb-cert.pem',
+      'certificates/proxysql-cert.pem',
+      'config/nova/nova-libvirt/servercert.pem',
+    ]
+    const words = ['verify', '-x509_strict', '-CAfile', 'certificates/ca/root.crt', ...leaves]
+    expect(execFileSync('openssl', words, { cwd, encoding: 'utf8' })).toBe(
+      leaves.map((leaf) => `${leaf}: OK\n`).join(''),
+    )
+    const host = [
+      'verify',
+      '-x509_strict',
+      '-verify_hostname',
+      'api.openstack.local',
+      '-CAfile',
+      'certificates/ca/root.crt',
+    ]
+    expect(
+      execFileSync('openssl', [...host, 'certificates/haproxy.pem'], { cwd, encoding: 'utf8' }),
+    ).toContain('OK')
+  })
+
+  it('reads the SSH key of the lab, as ssh does', (context) => {
+    requireTool(context, 'ssh-keygen')
+    const file = path.join(rendered.folder, 'ssh/id_ed25519')
+    const derived = execFileSync('ssh-keygen', ['-y', '-f', file], { encoding: 'utf8' }).trim()
+    expect(derived).toBe(readFileSync(`${file}.pub`, 'utf8').trim())
+  })
+})
+
+describe('BIND', () => {
+  const bindFolder = (): string => {
+    const folder = path.join(rendered.scratch, 'bind')
+    cpSync(path.join(rendered.folder, 'bind'), folder, { recursive: true })
+    mkdirSync(path.join(folder, 'cache'), { recursive: true })
+    const conf = readFileSync(path.join(folder, 'named.conf'), 'utf8')
+      .replaceAll('/etc/bind/zones', path.join(folder, 'zones'))
+      .replace('/var/cache/bind', path.join(folder, 'cache'))
+    writeFileSync(path.join(folder, 'named.conf'), conf)
+    return folder
+  }
+
+  it('loads every zone', (context) => {
+    requireTool(context, 'named-checkconf')
+    const said = execFileSync('named-checkconf', ['-z', path.join(bindFolder(), 'named.conf')], {
+      encoding: 'utf8',
+    })
+    expect(said.match(/loaded serial/g)).toHaveLength(1 + reverseZonesOf(rendered.lab).length)
+  })
+
+  it('answers for every record, forward and reverse', async (context) => {
+    requireTool(context, 'named')
+    requireTool(context, 'dig')
+    requireRoot(context)
+    const folder = bindFolder()
+    const file = path.join(folder, 'named.conf')
+    const port = 5300 + (process.pid % 500)
+    // On loopback of a network namespace of its own: nothing else can hear it, and it can reach nobody.
+    const conf = readFileSync(file, 'utf8')
+      .replace(/listen-on \{[^}]*\}/, `listen-on port ${port} { 127.0.0.1; }`)
+      .replace(/forwarders \{[^}]*\};/, '')
+      .replace('options {', `options {\n    pid-file "${folder}/named.pid";\n    session-keyfile none;`)
+    writeFileSync(file, `controls { };\n${conf}`)
+    const names = recordsOf(rendered.lab).map(
+      (one) => [`${one.name}.${rendered.lab.dns.domain}`, one.address] as const,
+    )
+    const questions = [
+      ...names.map(([name]) => `+short ${name} A`),
+      ...names.map(([, address]) => `+short -x ${address}`),
+    ]
+    writeFileSync(path.join(folder, 'questions'), questions.join('\n'))
+    const script = `ip link set lo up
+named -g -c ${file} > ${folder}/log 2>&1 &
+pid=$!
+for i in $(seq 100); do dig -p ${port} @127.0.0.1 +short +tries=1 +time=1 ns1.${rendered.lab.dns.domain} | grep -q '^[0-9]' && break; sleep 0.1; done
+while read -r line; do echo "$(dig -p ${port} @127.0.0.1 $line | tr '\\n' ' ')"; done < ${folder}/questions
+kill $pid; wait $pid`
+    const answers = execFileSync('unshare', ['-n', 'sh', '-c', script], { encoding: 'utf8' })
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trim())
+    expect(answers.slice(0, names.length)).toEqual(names.map(([, address]) => address))
+    for (const back of answers.slice(names.length)) expect(back).toMatch(/\.openstack\.local\.$/)
+  })
+})
+
+describe('netplan', () => {
+  it('makes static addresses, and nothing at all on the raw port', (context) => {
+    requireTool(context, 'netplan')
+    for (const node of rendered.lab.nodes) {
+      const root = path.join(rendered.scratch, `netplan-${node.name}`)
+      mkdirSync(path.join(root, 'etc/netplan'), { recursive: true })
+      const file = path.join(root, 'etc/netplan/90-stackloom.yaml')
+      writeFileSync(file, writeYaml(netplanOf(rendered.lab, node)), { mode: 0o600 })
+      const { stderr } = spawnSync('netplan', ['generate', '--root-dir', root], { encoding: 'utf8' })
+      expect(stderr).not.toMatch(/Error in network definition|unknown key/)
+      for (const nic of node.nics) {
+        const unit = readFileSync(
+          path.join(root, `run/systemd/network/10-netplan-${nic.interface}.network`),
+          'utf8',
+        )
+        if (nic.address === undefined) expect(unit).toMatch(/LinkLocalAddressing=no/)
+        else expect(unit).toContain(`Address=${nic.address}/${nic.prefix}`)
+        expect(unit).not.toMatch(/DHCP=(yes|ipv4)/)
+      }
+    }
+  })
+})
+
+describe("Ceph's own parser", () => {
+  it('accepts every specification', (context) => {
+    const program = `
+import sys, yaml
+from ceph.deployment.hostspec import HostSpec
+from ceph.deployment.service_spec import ServiceSpec
+documents = list(yaml.safe_load_all(open(sys.argv[1])))
+for one in documents:
+    if one['service_type'] == 'host':
+        HostSpec.from_json(one)
+    else:
+        ServiceSpec.from_json(one).validate()
+print(len(documents))
+`
+    const has = spawnSync('/usr/bin/python3', ['-c', 'import ceph.deployment.service_spec']).status === 0
+    if (!has) context.skip('python3-ceph-common is not installed; `make setup` as root installs it')
+    const file = path.join(rendered.folder, 'ceph/cluster.yaml')
+    const said = execFileSync('/usr/bin/python3', ['-c', program, file], { encoding: 'utf8' })
+    expect(said.trim()).toBe('7')
+  })
+})

@@ -1,0 +1,23 @@
+/** A rendered lab on disk for judges: document 004's in phase 2, with everything that phase 1 has too. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Lab } from '../../../src/lab/lab.ts'
+import { renderInto } from '../../../src/lab/rendering.ts'
+import { labWith, smallSshKey } from '../../lab.ts'
+
+export interface RenderedLab {
+  readonly lab: Lab
+  readonly folder: string
+  /** For whatever a judge needs beside the tree. */
+  readonly scratch: string
+  readonly remove: () => void
+}
+
+export async function renderedLab(changes: Readonly<Record<string, unknown>> = {}): Promise<RenderedLab> {
+  const scratch = mkdtempSync(path.join(tmpdir(), 'stackloom-judged-'))
+  const lab = labWith(changes, { phase: 'both' })
+  const folder = path.join(scratch, 'osl')
+  await renderInto(lab, folder, { now: Date.now(), makeSshKey: smallSshKey })
+  return { lab, folder, scratch, remove: () => rmSync(scratch, { recursive: true }) }
+}

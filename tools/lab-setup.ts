@@ -1,0 +1,82 @@
+/**
+ * What judges a rendered lab: limactl, tofu and the OpenStack provider from their pins, and Kolla-Ansible in a virtual
+ * environment. Made once, kept in the user's cache.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { Failure } from '../src/errors/failure.ts'
+import { deployerPackages } from '../src/lab/drive/stages/tooling.ts'
+import { ensurePins } from '../src/sandbox/build/ensure.ts'
+import { placesOf } from '../src/sandbox/places.ts'
+import type { ProgramPin } from '../src/sandbox/programs.ts'
+import { sandboxContext } from '../test/sandbox-context.ts'
+
+const pins = {
+  limactl: {
+    pin: 'lima',
+    package: 'github.com/lima-vm/lima/v2/cmd/limactl',
+    ldflags: '-X github.com/lima-vm/lima/v2/pkg/version.Version=2.2.0',
+  },
+  tofu: { pin: 'opentofu', package: 'github.com/opentofu/opentofu/cmd/tofu' },
+  'terraform-provider-openstack': {
+    pin: 'terraform-provider-openstack',
+    package: 'github.com/terraform-provider-openstack/terraform-provider-openstack/v3',
+  },
+} as const satisfies Readonly<Record<string, ProgramPin>>
+
+export type LabProgram = keyof typeof pins
+
+/** Those that are there or can be built: path by name. */
+export async function labPrograms(): Promise<Readonly<Record<LabProgram, string>>> {
+  const names = Object.keys(pins) as LabProgram[]
+  return ensurePins(
+    names,
+    pins,
+    sandboxContext(() => undefined),
+  )
+}
+
+/** Kolla-Ansible and the Ansible that it is made for; the client of OpenStack has no part in tests. */
+const packages = deployerPackages.filter((one) => !one.startsWith('python-openstackclient'))
+
+export function kollaVenv(): string {
+  return path.join(placesOf(process.env).cache, 'venvs', `${packages.join('-').replaceAll(/[^\w.-]+/g, '_')}`)
+}
+
+export function hasKollaVenv(): boolean {
+  return existsSync(path.join(kollaVenv(), 'complete'))
+}
+
+/** False where something could not be made: the tests that need it are skipped with that reason. */
+export async function setUpLab(): Promise<boolean> {
+  const venv = setUpVenv()
+  try {
+    await labPrograms()
+    return venv
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    console.log(`setup: without limactl and tofu: ${thrown.message}`)
+    return false
+  }
+}
+
+function setUpVenv(): boolean {
+  if (hasKollaVenv()) return true
+  const folder = kollaVenv()
+  console.log(`setup: ${packages.join(', ')} into a virtual environment, once, in a minute or two`)
+  rmSync(folder, { recursive: true, force: true })
+  const made = spawnSync('python3', ['-m', 'venv', folder]).status === 0
+  const pip = ['install', '--quiet', '--disable-pip-version-check', ...packages]
+  if (
+    !made ||
+    spawnSync(path.join(folder, 'bin/pip'), pip, { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0
+  ) {
+    console.log('setup: without Kolla-Ansible: Python or its packages are not there')
+    return false
+  }
+  // Last of all: a venv without it was cut off.
+  writeFileSync(path.join(folder, 'complete.part'), '')
+  renameSync(path.join(folder, 'complete.part'), path.join(folder, 'complete'))
+  return true
+}
