@@ -60,9 +60,15 @@ export function defineSnapshot(parent: Command, { io, act }: CommandContext): vo
   for (const what of ['create', 'apply'] as const) {
     const about =
       what === 'create' ? 'Save all VMs, running, data disks included' : 'All VMs go back to a snapshot'
-    withExamples(labOptions(command.command(`${what} <tag>`).description(`${about} (experimental)`)), [
-      `stackloom lab snapshot ${what} before-ceph`,
-    ]).action((tag: string, options: LabOptions) =>
+    withExamples(
+      labOptions(
+        command
+          .command(what)
+          .argument('<tag>', 'name of the snapshot')
+          .description(`${about} (experimental)`),
+      ),
+      [`stackloom lab snapshot ${what} before-ceph`],
+    ).action((tag: string, options: LabOptions) =>
       act(async () => {
         const opened = await openLab(options, io)
         await actOn('snapshot', opened, io, (context) => snapshotSteps(context, what, tag))

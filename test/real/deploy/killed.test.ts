@@ -86,6 +86,9 @@ describe('a run that is killed', { timeout: 300_000 + kills * 60_000 }, () => {
       { apiVersion: 'v1', kind: 'Secret' },
       { namespace: 'openstack' },
     )
-    expect(secrets.items.map(({ metadata }) => metadata.name)).toEqual(['osp-secret'])
+    const ours = secrets.items.filter(
+      ({ metadata }) => metadata.labels?.['app.kubernetes.io/managed-by'] === 'stackloom',
+    )
+    expect(ours.map(({ metadata }) => metadata.name)).toEqual(['osp-secret'])
   })
 })

@@ -53,6 +53,12 @@ const working = every.filter((one) => one.commands.length === 0).map((one) => [f
 const WITHOUT_FORMATS: Readonly<Record<string, string>> = {
   'stackloom completion': 'prints a shell script',
   'stackloom init': 'writes a file with comments',
+  'stackloom lab backup': 'runs steps and tells of each',
+  'stackloom lab down': 'runs steps and tells of each',
+  'stackloom lab init': 'writes a file with comments',
+  'stackloom lab snapshot apply': 'runs steps and tells of each',
+  'stackloom lab snapshot create': 'runs steps and tells of each',
+  'stackloom operator run': 'serves until it is stopped',
   'stackloom sandbox kubeconfig': 'prints one path, for $(…)',
   'stackloom sandbox logs': 'prints the logs of programs as they are',
   'stackloom sandbox reset': 'prints progress only',
