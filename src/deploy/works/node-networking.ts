@@ -7,7 +7,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { CLOUD } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
-import { policyReadiness } from '../../verify/readiness/nmstate.ts'
+import { ENACTMENT, policyReadiness } from '../../verify/readiness/nmstate.ts'
 import { textAt } from '../../verify/readiness/read.ts'
 import { progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
 import { applyChanges } from '../apply.ts'
@@ -43,7 +43,8 @@ export function nodeNetworkingWork(world: World, policies: readonly KubeObject[]
 
 /**
  * nmstate tries a policy a few times and then never again, whatever has been repaired since. Deleting the policy
- * changes nothing on the node, and a new one is tried anew.
+ * changes nothing on the node, and a new one is tried anew. Its enactments must be gone first: they would speak of
+ * the first generation, which is also the new policy's.
  */
 async function clearFailures(
   policies: readonly KubeObject[],
@@ -58,10 +59,12 @@ async function clearFailures(
     const { uid } = live.metadata
     const ref = { apiVersion, kind, name: metadata.name }
     await world.client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
-    const gone = (): Readiness =>
-      world.lookout.index().get(groupKindOf(policy), metadata.name)?.metadata.uid === uid
-        ? progressing(`${metadata.name} to be gone`)
-        : ready
+    const gone = (): Readiness => {
+      const index = world.lookout.index()
+      const left = index.all(ENACTMENT).some((one) => one.metadata.name.endsWith(`.${metadata.name}`))
+      const there = index.get(groupKindOf(policy), metadata.name)?.metadata.uid === uid
+      return there || left ? progressing(`${metadata.name} and its enactments to be gone`) : ready
+    }
     await waitUntilReady(gone, world.lookout, context)
   }
 }

@@ -16,7 +16,7 @@ import {
   worst,
 } from './verdict.ts'
 
-const ENACTMENT = 'nmstate.io/NodeNetworkConfigurationEnactment'
+export const ENACTMENT = 'nmstate.io/NodeNetworkConfigurationEnactment'
 
 export const policyReadiness: ReadinessRule = (policy, context) => {
   if (policy.metadata.deletionTimestamp !== undefined)

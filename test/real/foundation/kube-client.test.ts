@@ -289,7 +289,7 @@ describe('a kind that arrives later', () => {
 })
 
 describe('many objects', () => {
-  const total = count({ test: 1_100, soak: 10_000 })
+  const total = count({ test: 600, soak: 10_000 })
 
   it('are written side by side while watches run, and listed in pages as one consistent whole', async () => {
     const { client } = cluster
