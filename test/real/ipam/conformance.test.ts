@@ -195,7 +195,7 @@ describe('A running operator', () => {
       )
   })
 
-  it('puts the finalizer on at birth, so that an IPSet costs two writes and a share of the ledger', async () => {
+  it('puts the finalizer on at birth, so that no write of its own is needed for it', async () => {
     await configure()
     const made = (await ask('a', [upper])) as IpSet
     expect(made.metadata.finalizers).toEqual(['openstack.org/ipset'])
