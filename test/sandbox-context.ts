@@ -13,6 +13,6 @@ export function sandboxContext(say: Say = () => undefined, env = process.env): S
     say,
     self: selfCommand(),
     now: Date.now,
-    ownCrds: async () => (await import('../src/sandbox/crds/own.ts')).ownCrds,
+    ownCrds: async (set) => (await import('../src/sandbox/crds/own.ts')).ownCrds[set],
   }
 }

@@ -15,7 +15,7 @@ export function sandboxContext(io: Io, say: Say = () => undefined): SandboxConte
     signal: io.stop,
     self: selfCommand(),
     now: Date.now,
-    ownCrds: async () => (await import('../../sandbox/crds/own.ts')).ownCrds,
+    ownCrds: async (set) => (await import('../../sandbox/crds/own.ts')).ownCrds[set],
   }
 }
 

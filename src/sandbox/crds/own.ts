@@ -1,17 +1,24 @@
 /**
- * The CRDs that Stackloom writes itself: in the set `own` each replaces the upstream one of the same name.
+ * The CRDs that Stackloom writes itself: in the sets `own` and `own-2023` each replaces the upstream one of the same
+ * name.
  *
  * A kind that we serve is added here; the API server judges its schema when the set is prepared.
  */
 import { addressBlockKind } from '../../api/address-block.ts'
+import { ansibleRunKind } from '../../api/ansibleee.ts'
 import { crdOf } from '../../api/crd.ts'
 import { ipSetKind, reservationKind } from '../../api/ipset.ts'
 import { netConfigKind } from '../../api/netconfig.ts'
 import type { KubeObject } from '../../api/object.ts'
+import type { OwnSet } from './sets.ts'
 
-export const ownCrds: readonly KubeObject[] = [
-  netConfigKind,
-  ipSetKind,
-  reservationKind,
-  addressBlockKind,
-].map(crdOf)
+const networkCrds: readonly KubeObject[] = [netConfigKind, ipSetKind, reservationKind, addressBlockKind].map(
+  crdOf,
+)
+
+const dataPlaneCrds: readonly KubeObject[] = [ansibleRunKind].map(crdOf)
+
+export const ownCrds: Readonly<Record<OwnSet, readonly KubeObject[]>> = {
+  own: networkCrds,
+  'own-2023': [...networkCrds, ...dataPlaneCrds],
+}

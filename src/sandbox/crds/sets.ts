@@ -20,15 +20,20 @@ export interface CrdCollection {
   readonly crds: readonly KubeObject[]
 }
 
+/** The sets in which ours stand in place of upstream's, and the upstream set beneath. */
+const beneath = { own: 'today', 'own-2023': '2023' } as const
+export type OwnSet = keyof typeof beneath
+
 /** Ours, loaded only when they are asked for: most sandboxes do without. */
-export type OwnCrds = () => Promise<readonly KubeObject[]>
+export type OwnCrds = (set: OwnSet) => Promise<readonly KubeObject[]>
 
 /** Raise when the conversion changes what it writes. */
 const CONVERSION = 1
 
 /**
  * The CRDs of a set. `own` is `today` with each CRD that we write ourselves in place of the upstream one of the
- * same name, and those that only we have.
+ * same name, and those that only we have; `own-2023` is the same over `2023`, where the data plane kinds of that time
+ * do not meet today's of the same names.
  */
 export async function ensureCrds(
   set: CrdSet,
@@ -39,15 +44,19 @@ export async function ensureCrds(
   const used = pins ?? (await readPins(context.places.pins))
   const key = hashOf({ used, CONVERSION })
   const folder = await ensureConverted(key, used, context)
-  const upstream = set === 'own' ? 'today' : set
+  const upstream = isOwn(set) ? beneath[set] : set
   const crds = JSON.parse(
     await readFile(path.join(folder, `${upstream}.json`), 'utf8'),
   ) as readonly KubeObject[]
-  if (set !== 'own') return { set, key, crds }
-  const ours = await own()
+  if (!isOwn(set)) return { set, key, crds }
+  const ours = await own(set)
   const names = new Set(ours.map((crd) => crd.metadata.name))
   const merged = [...crds.filter((crd) => !names.has(crd.metadata.name)), ...ours]
   return { set, key: hashOf({ key, ours }), crds: merged }
+}
+
+function isOwn(set: CrdSet): set is OwnSet {
+  return set in beneath
 }
 
 async function ensureConverted(key: string, pins: CrdPins, context: BuildContext): Promise<string> {
