@@ -44,16 +44,6 @@ export function siteStages({ world, discoverHosts }: SiteStagesInput): readonly 
   return [...shared, ...clouds]
 }
 
-/** The graph alone, for those who only look at it. */
-export function stageGraph(clouds: readonly string[]): readonly Stage[] {
-  const nothing: Work = { work: async () => undefined }
-  return [undefined, ...clouds].flatMap((cloud) =>
-    stageTable
-      .filter(({ scope }) => (scope === 'shared') === (cloud === undefined))
-      .map((entry) => stageFor(entry, cloud, nothing)),
-  )
-}
-
 function stageFor({ name, after, locks }: StageEntry, cloud: string | undefined, work: Work): Stage {
   return {
     id: stageId(name, cloud),

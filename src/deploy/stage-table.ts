@@ -164,9 +164,3 @@ export const stageTable: readonly StageEntry[] = [
     replaces: 'nothing: by hand, with oc get',
   }),
 ]
-
-export function stageEntry(name: StageName): StageEntry {
-  const entry = stageTable.find((one) => one.name === name)
-  if (!entry) throw new Error(`no stage ${name}`)
-  return entry
-}

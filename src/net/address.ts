@@ -27,11 +27,6 @@ export function bitsOf(family: Family): 32 | 128 {
   return BITS[family]
 }
 
-/** The highest address of a family. */
-export function lastValue(family: Family): bigint {
-  return LAST[family]
-}
-
 export function parseAddress(text: string, options: ReadOptions = {}): Address | undefined {
   const four = parseIpv4(text)
   if (four >= 0) return { family: 4, value: BigInt(four) }
@@ -82,10 +77,6 @@ export function formatValue(family: Family, value: bigint): string {
 export function compareAddresses(a: Address, b: Address): number {
   if (a.family !== b.family) return a.family - b.family
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0
-}
-
-export function sameAddress(a: Address, b: Address): boolean {
-  return a.family === b.family && a.value === b.value
 }
 
 /** The address `steps` further on, or undefined beyond the end of the family. */

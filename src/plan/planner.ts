@@ -3,7 +3,7 @@
  *
  * Pure and deterministic. Nothing that the lock gave moves, unless it is named in `allowMove`.
  */
-import { type Finding, finding, hasErrors } from '../errors/finding.ts'
+import { type Finding, finding } from '../errors/finding.ts'
 import {
   cloudLeaving,
   forgetPresent,
@@ -139,11 +139,6 @@ function isEmpty({ clouds }: Lock): boolean {
 function later<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value
-}
-
-/** Whether the plan may be written, rendered and deployed. */
-export function isSound({ findings }: Plan): boolean {
-  return !hasErrors(findings)
 }
 
 function cloudWish(cloud: Cloud, request: PlanRequest, reader: Reader, found: Finding[]): CloudWish {

@@ -4,8 +4,8 @@
  * Pure. What is pinned, locked or used by the cluster itself is given to nobody else; spans come later.
  */
 import { bitsOf, type Family } from '../net/address.ts'
-import { type Cidr, rangeOf } from '../net/cidr.ts'
-import { type Range, rangesOverlap } from '../net/range.ts'
+import type { Cidr } from '../net/cidr.ts'
+import type { Range } from '../net/range.ts'
 import { rangeSet, touching } from '../net/range-set.ts'
 
 /** One owner asks for one subnet of one family. */
@@ -70,10 +70,4 @@ export function assignSubnets(
 
 function aligned(value: bigint, size: bigint): bigint {
   return ((value + size - 1n) / size) * size
-}
-
-/** Whether a subnet lies on one of these ranges. */
-export function liesOn(network: Cidr, ranges: readonly Range[]): Range | undefined {
-  const own = rangeOf(network)
-  return ranges.find((range) => rangesOverlap(range, own))
 }

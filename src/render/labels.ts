@@ -12,7 +12,7 @@ export interface Ownership {
 }
 
 export const MANAGED_BY = 'app.kubernetes.io/managed-by'
-export const PART_OF = 'app.kubernetes.io/part-of'
+const PART_OF = 'app.kubernetes.io/part-of'
 export const CLOUD = 'stackloom.dev/cloud'
 export const NETWORK = 'stackloom.dev/network'
 
