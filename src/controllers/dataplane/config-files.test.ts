@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { effectiveValues, mergeIni } from '../../ini/merge.ts'
+import { parseIni } from '../../ini/parse.ts'
+import { expand } from '../../ini/substitute.ts'
+import {
+  type ComputeFacts,
+  type ConfigFiles,
+  computeConfigFiles,
+  METADATA_OVERRIDE,
+  metadataConfigFiles,
+  NOVA_OVERRIDE,
+} from './config-files.ts'
+
+const facts: ComputeFacts = {
+  transportUrl: 'rabbit://user:pa$$word@rabbitmq-cell1.openstack.svc:5671/?ssl=1',
+  keystoneAuthUrl: 'https://keystone-internal.openstack.svc:5000',
+  serviceUser: 'nova',
+  servicePassword: 'S3cr$et',
+  host: 'edpm-compute-0',
+  myIp: '192.168.122.100',
+}
+
+/** What the service uses, as `section.key`. */
+function effective(made: ConfigFiles): Readonly<Record<string, string>> {
+  if (made.kind === 'refused') throw new Error('refused')
+  const read = Object.entries(made.files)
+    .filter(([name]) => /^\d\d-.*\.conf$/.test(name))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([file, text]) => {
+      const { assignments, errors } = parseIni(text)
+      expect(errors).toEqual([])
+      return { file, assignments }
+    })
+  return Object.fromEntries(
+    mergeIni(read).map((option) => {
+      const value = effectiveValues(option)[0]?.value ?? ''
+      const expanded = expand(value, () => undefined)
+      return [`${option.section}.${option.key}`, expanded.kind === 'value' ? expanded.value : value]
+    }),
+  )
+}
+
+describe('The configuration of nova-compute', () => {
+  it('binds the node to its cell by the transport URL, exactly as the Secret has it', () => {
+    expect(effective(computeConfigFiles(facts))['DEFAULT.transport_url']).toBe(facts.transportUrl)
+  })
+
+  it('has a password wherever it has a user name, dollar signs included', () => {
+    const values = effective(computeConfigFiles(facts))
+    const users = Object.keys(values).filter((key) => key.endsWith('.username'))
+    expect(users).toHaveLength(6)
+    for (const user of users) {
+      expect(values[user]).toBe('nova')
+      expect(values[user.replace('.username', '.password')]).toBe('S3cr$et')
+    }
+  })
+
+  it('keeps what a person wrote byte for byte, and lets it win', () => {
+    const custom = '[DEFAULT]\ndebug = True\n[libvirt]\ncpu_mode=host-passthrough\n# a comment\r\n\n'
+    const made = computeConfigFiles(facts, custom)
+    expect(made.kind === 'files' && made.files[NOVA_OVERRIDE]).toBe(custom)
+    expect(effective(made)).toMatchObject({
+      'DEFAULT.debug': 'True',
+      'libvirt.cpu_mode': 'host-passthrough',
+    })
+  })
+
+  it('has an override file even when nobody wrote anything', () => {
+    const made = computeConfigFiles(facts)
+    expect(made.kind === 'files' && made.files[NOVA_OVERRIDE]).toBe('')
+  })
+
+  it('shows consoles only where the cell has a proxy', () => {
+    expect(effective(computeConfigFiles(facts))['vnc.enabled']).toBe('false')
+    const consoleUrl = 'https://nova-novncproxy-cell1/vnc_lite.html'
+    expect(effective(computeConfigFiles({ ...facts, consoleUrl }))).toMatchObject({
+      'vnc.enabled': 'true',
+      'vnc.novncproxy_base_url': consoleUrl,
+      'vnc.server_proxyclient_address': '192.168.122.100',
+    })
+  })
+
+  it('refuses a credential that no file can hold instead of bending it', () => {
+    const made = computeConfigFiles({ ...facts, servicePassword: 'a\r\nb' })
+    expect(made.kind === 'refused' && made.findings.map(({ code }) => code)).toContain('SL7012')
+  })
+})
+
+describe('The configuration of the OVN metadata agent', () => {
+  const agent = {
+    ovnSbConnection: 'ssl:ovsdbserver-sb.openstack.svc:6642',
+    host: 'edpm-compute-0',
+    novaMetadataHost: 'nova-metadata-internal.openstack.svc',
+    sharedSecret: '12$45',
+  }
+
+  it('turns on debug logging by customServiceConfig', () => {
+    const custom = '[DEFAULT]\ndebug = True\n'
+    const made = metadataConfigFiles(agent, custom)
+    expect(made.kind === 'files' && made.files[METADATA_OVERRIDE]).toBe(custom)
+    expect(effective(made)).toMatchObject({
+      'DEFAULT.debug': 'True',
+      'DEFAULT.host': 'edpm-compute-0',
+      'DEFAULT.metadata_proxy_shared_secret': '12$45',
+      'ovn.ovn_sb_connection': agent.ovnSbConnection,
+    })
+  })
+})
