@@ -28,3 +28,15 @@ before every grant; infra-operator trusts its own memory, so beside it an addres
 has granted is taken over as it is: same addresses, same Reservations.`,
   example: { deployment: 'openstack-operators/infra-operator-controller-manager' },
 })
+
+export const webhooksNotInstalled = problem<{ configuration: string }>({
+  code: 'SL5103',
+  severity: 'error',
+  title: 'The webhooks of the operator are not installed',
+  message: ({ configuration }) =>
+    `there is no ${configuration}, so nobody would ask the webhooks behind the Service`,
+  remedy: () => 'run `stackloom operator install --image IMAGE`, or register by address with `--webhook-url`',
+  story: `Behind a Service the operator runs with few rights: the installer writes the webhook configurations, and the
+operator adds whom to trust. To create one itself it would need the right to create any.`,
+  example: { configuration: 'ValidatingWebhookConfiguration stackloom-operator' },
+})

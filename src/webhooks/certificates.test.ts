@@ -36,6 +36,17 @@ describe('The certificate of the webhooks', () => {
     expect(next.authority).toBe(first.authority)
   })
 
+  it('is trusted under a new authority and the one before, while others still serve the old one', async () => {
+    const cluster = memoryCluster()
+    const first = await ask(cluster)
+    const next = await ask(cluster, 4_000 * DAY_MS)
+    const [newest, before, ...rest] = next.authority.split(/(?<=-----END CERTIFICATE-----\n)/)
+    expect(before).toBe(first.authority)
+    expect(newest).not.toBe(first.authority)
+    expect(rest).toEqual([])
+    expect((await ask(cluster, 4_000 * DAY_MS)).authority).toBe(next.authority)
+  })
+
   it('is made anew for another name', async () => {
     const cluster = memoryCluster()
     await ask(cluster)

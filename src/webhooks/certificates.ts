@@ -13,7 +13,7 @@ import { isDueForRenewal, readCertificate } from '../pki/certificate.ts'
 export const SECRET_NAME = 'stackloom-webhook'
 
 export interface ServingCertificate extends Credentials {
-  /** PEM of who signed it: what the API server must trust. */
+  /** PEM of who signed it, and of who signed the one before: what the API server must trust. */
   readonly authority: string
 }
 
@@ -54,20 +54,31 @@ interface Stored extends ServingCertificate {
   readonly authorityKey: string
 }
 
-/** The authority is kept while it is valid, so that a renewed leaf needs no new trust. */
+/**
+ * The authority is kept while it is valid, so that a renewed leaf needs no new trust. A new authority is trusted beside
+ * the old one: other replicas serve a leaf of that one until they have looked.
+ */
 async function make(held: Stored | undefined, { hosts, now }: CertificateRequest): Promise<Stored> {
   const clock = { now }
-  const authority =
-    held && !isDueForRenewal(held.authority, now())
-      ? await loadAuthority({ certificate: held.authority, privateKey: held.authorityKey }, clock)
-      : await createAuthority({ commonName: 'stackloom webhooks' }, clock)
+  const kept = held && !isDueForRenewal(held.authority, now()) ? held : undefined
+  const authority = kept
+    ? await loadAuthority({ certificate: firstOf(kept.authority), privateKey: kept.authorityKey }, clock)
+    : await createAuthority({ commonName: 'stackloom webhooks' }, clock)
   const leaf = await authority.issue({
     commonName: hosts[0] ?? SECRET_NAME,
     hosts,
     uses: ['server'],
     days: 365,
   })
-  return { ...leaf, authority: authority.certificate, authorityKey: authority.privateKey }
+  const trusted =
+    kept?.authority ?? authority.certificate.trimEnd() + (held ? `\n${firstOf(held.authority)}` : '\n')
+  return { ...leaf, authority: trusted, authorityKey: authority.privateKey }
+}
+
+const PEM_END = '-----END CERTIFICATE-----'
+
+function firstOf(bundle: string): string {
+  return `${bundle.slice(0, bundle.indexOf(PEM_END))}${PEM_END}\n`
 }
 
 function isGood({ certificate, authority }: Stored, { hosts, now }: CertificateRequest): boolean {

@@ -1,49 +1,26 @@
-/** How the API server is told of our webhooks: which kinds, which paths, whom to trust. */
-import { networkGroup } from '../api/netconfig.ts'
+/** How the API server is told of webhooks: which kinds, which paths, whom to trust. */
 import type { KubeObject } from '../api/object.ts'
-import type { AdmissionHandler } from '../kube/admission.ts'
-import { defaultIpSet, validateIpSet, validateReservation } from './ipset.ts'
-import { defaultNetConfig, validateNetConfig } from './netconfig.ts'
-import type { NetworkView } from './network-view.ts'
 
 type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
 
-interface Webhook {
+/** One webhook, as data. */
+export interface Webhook {
   readonly kind: 'validate' | 'mutate'
+  readonly group: string
+  readonly version: string
   readonly plural: string
   readonly singular: string
   readonly operations: readonly Operation[]
 }
 
-const webhooks: readonly Webhook[] = [
-  { kind: 'mutate', plural: 'netconfigs', singular: 'netconfig', operations: ['CREATE', 'UPDATE'] },
-  { kind: 'mutate', plural: 'ipsets', singular: 'ipset', operations: ['CREATE'] },
-  {
-    kind: 'validate',
-    plural: 'netconfigs',
-    singular: 'netconfig',
-    operations: ['CREATE', 'UPDATE', 'DELETE'],
-  },
-  { kind: 'validate', plural: 'ipsets', singular: 'ipset', operations: ['CREATE', 'UPDATE'] },
-  { kind: 'validate', plural: 'reservations', singular: 'reservation', operations: ['CREATE', 'UPDATE'] },
-]
-
-/** The same paths as infra-operator's. */
-function pathOf(kind: Webhook['kind'], singular: string): string {
-  return `/${kind}-network-openstack-org-v1beta1-${singular}`
-}
-
-export function networkHandlers(
-  view: NetworkView,
-  finalizers: readonly string[],
-): Readonly<Record<string, AdmissionHandler>> {
-  return {
-    [pathOf('mutate', 'netconfig')]: defaultNetConfig(view),
-    [pathOf('validate', 'netconfig')]: validateNetConfig(view),
-    [pathOf('mutate', 'ipset')]: defaultIpSet(finalizers),
-    [pathOf('validate', 'ipset')]: validateIpSet(view),
-    [pathOf('validate', 'reservation')]: validateReservation,
-  }
+/** The same paths as those of upstream's operators: `/validate-network-openstack-org-v1beta1-ipset`. */
+export function webhookPath({
+  kind,
+  group,
+  version,
+  singular,
+}: Pick<Webhook, 'kind' | 'group' | 'version' | 'singular'>): string {
+  return `/${kind}-${group.replaceAll('.', '-')}-${version}-${singular}`
 }
 
 /** Where the API server finds us: a Service in the cluster, or an address outside it. */
@@ -53,35 +30,62 @@ export type WebhookPlace =
 
 export const CONFIGURATION_NAME = 'stackloom-operator'
 
-export function webhookConfigurations(place: WebhookPlace, authority: string): readonly KubeObject[] {
+const configurationKinds = {
+  mutate: 'MutatingWebhookConfiguration',
+  validate: 'ValidatingWebhookConfiguration',
+} as const
+
+/** One configuration of each sort holds all webhooks. Without an authority nobody is trusted yet. */
+export function webhookConfigurations(
+  webhooks: readonly Webhook[],
+  place: WebhookPlace,
+  authority?: string,
+): readonly KubeObject[] {
+  return configurations(webhooks, (webhook) => ({
+    admissionReviewVersions: ['v1'],
+    sideEffects: 'None',
+    failurePolicy: 'Fail',
+    matchPolicy: 'Equivalent',
+    timeoutSeconds: 10,
+    rules: [
+      {
+        apiGroups: [webhook.group],
+        apiVersions: [webhook.version],
+        resources: [webhook.plural],
+        operations: webhook.operations,
+        scope: 'Namespaced',
+      },
+    ],
+    clientConfig: { ...addressOf(webhook, place), ...(authority !== undefined && trust(authority)) },
+  }))
+}
+
+/** The part of the configurations that only a running operator knows: whom to trust. The rest is the installer's. */
+export function trustConfigurations(webhooks: readonly Webhook[], authority: string): readonly KubeObject[] {
+  return configurations(webhooks, () => ({ clientConfig: trust(authority) }))
+}
+
+function configurations(
+  webhooks: readonly Webhook[],
+  contentOf: (webhook: Webhook) => Readonly<Record<string, unknown>>,
+): readonly KubeObject[] {
   return (['mutate', 'validate'] as const).map((kind) => ({
     apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: kind === 'mutate' ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration',
+    kind: configurationKinds[kind],
     metadata: { name: CONFIGURATION_NAME, labels: { 'app.kubernetes.io/name': 'stackloom-operator' } },
     webhooks: webhooks
       .filter((one) => one.kind === kind)
-      .map(({ plural, singular, operations }) => ({
-        name: `${kind}-${singular}.stackloom.dev`,
-        admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
-        failurePolicy: 'Fail',
-        matchPolicy: 'Equivalent',
-        timeoutSeconds: 10,
-        rules: [
-          {
-            apiGroups: [networkGroup.group],
-            apiVersions: [networkGroup.version],
-            resources: [plural],
-            operations,
-            scope: 'Namespaced',
-          },
-        ],
-        clientConfig: {
-          caBundle: Buffer.from(authority).toString('base64'),
-          ...('url' in place
-            ? { url: `${place.url.replace(/\/$/, '')}${pathOf(kind, singular)}` }
-            : { service: { ...place.service, path: pathOf(kind, singular) } }),
-        },
-      })),
+      .map((webhook) => ({ name: `${kind}-${webhook.singular}.stackloom.dev`, ...contentOf(webhook) })),
   }))
+}
+
+function addressOf(webhook: Webhook, place: WebhookPlace): Readonly<Record<string, unknown>> {
+  const path = webhookPath(webhook)
+  return 'url' in place
+    ? { url: `${place.url.replace(/\/$/, '')}${path}` }
+    : { service: { ...place.service, path } }
+}
+
+function trust(authority: string): { readonly caBundle: string } {
+  return { caBundle: Buffer.from(authority).toString('base64') }
 }

@@ -5,7 +5,8 @@ import type { NetConfig, NetConfigSpec } from '../api/netconfig.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { AdmissionAnswer, AdmissionRequest } from '../kube/admission.ts'
 import type { NetworkView } from './network-view.ts'
-import { networkHandlers, webhookConfigurations } from './registration.ts'
+import { networkHandlers, networkWebhooks } from './network-webhooks.ts'
+import { webhookConfigurations } from './registration.ts'
 
 interface Setting {
   readonly netConfigs?: readonly NetConfig[]
@@ -175,10 +176,11 @@ describe('The webhook of IPSet', () => {
 
 describe('The registration', () => {
   it('has a handler behind every path that it names', () => {
-    const paths = webhookConfigurations({ url: 'https://127.0.0.1:9443/' }, 'PEM').flatMap(({ webhooks }) =>
-      (webhooks as readonly { clientConfig: { url: string } }[]).map(
-        ({ clientConfig }) => new URL(clientConfig.url),
-      ),
+    const paths = webhookConfigurations(networkWebhooks, { url: 'https://127.0.0.1:9443/' }).flatMap(
+      ({ webhooks }) =>
+        (webhooks as readonly { clientConfig: { url: string } }[]).map(
+          ({ clientConfig }) => new URL(clientConfig.url),
+        ),
     )
     const handlers = Object.keys(networkHandlers({} as NetworkView, []))
     expect(paths.map(({ pathname }) => pathname).sort()).toEqual(handlers.sort())

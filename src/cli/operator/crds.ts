@@ -1,12 +1,9 @@
-/** The CustomResourceDefinitions of the kinds that the operator works with. */
-import { addressBlockKind } from '../../api/address-block.ts'
-import { crdOf } from '../../api/crd.ts'
-import { ipSetKind, reservationKind } from '../../api/ipset.ts'
-import { netConfigKind } from '../../api/netconfig.ts'
+/** The CustomResourceDefinitions of the kinds that the operator works with, over all of its parts. */
 import type { KubeObject } from '../../api/object.ts'
+import { parts } from './parts.ts'
 
-/** Stackloom's own: upstream has nothing like it. */
-export const ledgerCrds: readonly KubeObject[] = [crdOf(addressBlockKind)]
+/** Stackloom's own: upstream has nothing like them. */
+export const ownCrds: readonly KubeObject[] = parts.flatMap((part) => part.crds.own)
 
 /** The same names and fields as upstream's, which are used where they are installed. */
-export const networkCrds: readonly KubeObject[] = [netConfigKind, ipSetKind, reservationKind].map(crdOf)
+export const upstreamCrds: readonly KubeObject[] = parts.flatMap((part) => part.crds.upstream)

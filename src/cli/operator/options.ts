@@ -10,6 +10,10 @@ export interface RunOptions extends ClusterFlags {
   readonly healthPort: number
   readonly bind: string
   readonly leaderElection: boolean
+  /** Beside infra-operator: look and tell, write nothing else. */
+  readonly observe?: boolean
+  /** For tests: how often certificates are looked at. */
+  readonly certificatesEveryMs?: number
 }
 
 /** 0 takes any free one. */
@@ -17,4 +21,9 @@ export function portOf(text: string): number {
   const port = Number(text)
   if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('a port is a number up to 65535')
   return port
+}
+
+export function countOf(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('a whole number, one at least')
+  return Number(text)
 }

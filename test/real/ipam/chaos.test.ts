@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AddressBlock } from '../../../src/api/address-block.ts'
 import type { IpSet, Reservation } from '../../../src/api/ipset.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { ledgerCrds } from '../../../src/cli/operator/crds.ts'
+import { ownCrds } from '../../../src/cli/operator/crds.ts'
 import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
 import { ipSets, reservations } from '../../../src/controllers/ipam/reservation.ts'
 import { useCluster } from '../../cluster.ts'
@@ -49,7 +49,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 beforeAll(async () => {
-  for (const crd of ledgerCrds) await cluster.client.apply(crd, { fieldManager: 'test' })
+  for (const crd of ownCrds) await cluster.client.apply(crd, { fieldManager: 'test' })
   const served = async (): Promise<void> => {
     if (!(await cluster.client.resource(addressBlocks))) throw new Error('not served yet')
   }

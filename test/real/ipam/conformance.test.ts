@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { IpReservation, IpSet, IpSetNetwork } from '../../../src/api/ipset.ts'
 import type { NetConfigSpec } from '../../../src/api/netconfig.ts'
-import { ledgerCrds } from '../../../src/cli/operator/crds.ts'
+import { ownCrds } from '../../../src/cli/operator/crds.ts'
 import { ipSets, netConfigs, reservations } from '../../../src/controllers/ipam/reservation.ts'
 import { useCluster } from '../../cluster.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
@@ -18,7 +18,7 @@ let count = 0
 let namespace = ''
 
 beforeAll(async () => {
-  for (const crd of ledgerCrds) await cluster.client.apply(crd, { fieldManager: 'test' })
+  for (const crd of ownCrds) await cluster.client.apply(crd, { fieldManager: 'test' })
   const served = async (): Promise<void> => {
     const kind = { apiVersion: 'stackloom.dev/v1alpha1', kind: 'AddressBlock' }
     if (!(await cluster.client.resource(kind))) throw new Error('not served yet')

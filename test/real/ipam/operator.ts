@@ -1,5 +1,6 @@
 /** The whole operator, as `stackloom operator run` starts it, against a test's cluster. */
 import { createServer } from 'node:net'
+import type { RunOptions } from '../../../src/cli/operator/options.ts'
 import { runOperator } from '../../../src/cli/operator/run.ts'
 import { reasonOf } from '../../../src/errors/failure.ts'
 import type { Cluster } from '../../cluster.ts'
@@ -7,42 +8,66 @@ import { testIo } from '../../io.ts'
 
 export interface RunningOperator {
   readonly healthPort: number
+  readonly webhookPort: number
   readonly said: () => string
+  /** Resolves when its log says these words; throws when it ends first. */
+  readonly says: (words: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** Started when its webhooks are registered. Several may run at once: nothing elects them. */
-export async function startOperator(cluster: Cluster): Promise<RunningOperator> {
+/** Started when its webhooks are registered, under an address of loopback unless told otherwise. */
+export async function startOperator(
+  cluster: Cluster,
+  changes: Partial<RunOptions> = {},
+): Promise<RunningOperator> {
+  const operator = await launchOperator(cluster, changes)
+  await operator.says('webhooks are served')
+  return operator
+}
+
+/** The same, without waiting for anything. Several may run at once: nothing elects them unless asked. */
+export async function launchOperator(
+  cluster: Cluster,
+  changes: Partial<RunOptions> = {},
+): Promise<RunningOperator> {
   const control = new AbortController()
   const [webhookPort, healthPort] = [await freePort(), await freePort()]
   await cluster.expose(webhookPort)
   const io = testIo({ stop: control.signal })
-  const options = {
+  const registered = changes.webhookService === undefined && !changes.observe
+  const options: RunOptions = {
     kubeconfig: cluster.kubeconfig,
-    webhookUrl: `https://127.0.0.1:${webhookPort}`,
+    ...(registered && { webhookUrl: `https://127.0.0.1:${webhookPort}` }),
     webhookPort,
     healthPort,
     bind: '127.0.0.1',
     leaderElection: false,
+    ...changes,
   }
   let ended: unknown
   const running = runOperator(options, io).then(
     (code) => void (ended = code),
     (error: unknown) => void (ended = error),
   )
-  while (!io.err().includes('webhooks are served')) {
-    if (ended !== undefined) throw new Error(`the operator ended: ${reasonOf(ended)}\n${io.err()}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  return {
+    healthPort,
+    webhookPort,
+    said: io.err,
+    says: async (words) => {
+      while (!io.err().includes(words)) {
+        if (ended !== undefined) throw new Error(`the operator ended: ${reasonOf(ended)}\n${io.err()}`)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    },
+    stop: async () => {
+      control.abort()
+      await running
+    },
   }
-  const stop = async (): Promise<void> => {
-    control.abort()
-    await running
-  }
-  return { healthPort, said: io.err, stop }
 }
 
 /** A port of loopback that was free a moment ago: the webhooks are registered by it before they are served. */
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject)
     server.listen(0, '127.0.0.1', () => {

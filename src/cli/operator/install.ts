@@ -1,0 +1,108 @@
+/** `stackloom operator install`: looks at the cluster, decides which definitions it needs, and applies the rest. */
+import { type KubeObject, keyOf } from '../../api/object.ts'
+import type { ExitCode } from '../../errors/failure.ts'
+import type { KubeClient, KubeReader } from '../../kube/client.ts'
+import { type ClusterFlags, openCluster } from '../cluster.ts'
+import type { Io } from '../io.ts'
+import { type Format, serialise } from '../output/format.ts'
+import { formatTable } from '../output/table.ts'
+import { ownCrds, upstreamCrds } from './crds.ts'
+import { refuseRival } from './fit.ts'
+import { manifestsOf, operatorNamespace } from './manifests.ts'
+import { OPERATOR_NAMESPACE } from './names.ts'
+import { parts } from './parts.ts'
+import { stream } from './stream.ts'
+
+export interface InstallOptions extends ClusterFlags {
+  readonly image: string
+  readonly replicas: number
+  readonly dryRun?: boolean
+  readonly output: Format
+}
+
+const FIELD_MANAGER = 'stackloom'
+
+type Outcome = 'created' | 'configured' | 'unchanged'
+
+interface Applied {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly outcome: Outcome
+}
+
+export async function install(options: InstallOptions, io: Io): Promise<ExitCode> {
+  const connection = await openCluster(options, io)
+  const { client } = connection
+  try {
+    await refuseRival(client, io.stop)
+    const namespace = options.namespace ?? OPERATOR_NAMESPACE
+    const objects = [
+      ...(await namespaceUnlessThere(client, namespace)),
+      ...(await crdsFor(client)),
+      ...manifestsOf(parts, { ...options, namespace }),
+    ]
+    const { output } = options
+    if (options.dryRun) {
+      io.stdout(output === 'json' ? await serialise(objects, output) : await stream(objects))
+      return 0
+    }
+    const applied: Applied[] = []
+    for (const object of objects) {
+      applied.push(await applyOne(client, object, io.stop))
+      io.stderr(`applied ${object.kind} ${keyOf(object.metadata)}\n`)
+    }
+    io.stdout(output === 'table' ? tableOf(applied, io.columns) : await serialise(applied, output))
+    io.stderr(
+      `it runs when this ends: kubectl -n ${namespace} rollout status deployment/stackloom-operator\n`,
+    )
+    return 0
+  } finally {
+    await connection.close()
+  }
+}
+
+/** A namespace that somebody else made keeps its settings. */
+async function namespaceUnlessThere(
+  client: Pick<KubeReader, 'get'>,
+  name: string,
+): Promise<readonly KubeObject[]> {
+  const there = await client.get({ apiVersion: 'v1', kind: 'Namespace', name })
+  return there && !isOurs(there) ? [] : [operatorNamespace(name)]
+}
+
+/** Ours always; upstream's where they are not there, or where we put them. */
+async function crdsFor(client: Pick<KubeReader, 'get'>): Promise<readonly KubeObject[]> {
+  const present = await Promise.all(
+    upstreamCrds.map(({ apiVersion, kind, metadata }) =>
+      client.get({ apiVersion, kind, name: metadata.name }),
+    ),
+  )
+  const needed = upstreamCrds.filter((_, index) => {
+    const there = present[index]
+    return !there || isOurs(there)
+  })
+  return [...ownCrds, ...needed]
+}
+
+function isOurs({ metadata }: KubeObject): boolean {
+  return (metadata.managedFields ?? []).some(
+    ({ manager, operation }) => manager === FIELD_MANAGER && operation === 'Apply',
+  )
+}
+
+async function applyOne(client: KubeClient, object: KubeObject, signal: AbortSignal): Promise<Applied> {
+  const { apiVersion, kind, metadata } = object
+  const { name, namespace } = metadata
+  const ref = { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
+  const before = await client.get(ref, { signal })
+  const after = await client.apply(object, { fieldManager: FIELD_MANAGER, signal })
+  const same = before?.metadata.resourceVersion === after.metadata.resourceVersion
+  const outcome = before === undefined ? 'created' : same ? 'unchanged' : 'configured'
+  return { apiVersion, kind, name: keyOf(metadata), outcome }
+}
+
+function tableOf(applied: readonly Applied[], columns: number): string {
+  const rows = applied.map(({ kind, name, outcome }) => [outcome, kind, name])
+  return formatTable(['OUTCOME', 'KIND', 'NAME'], rows, columns)
+}

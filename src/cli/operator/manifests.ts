@@ -1,0 +1,169 @@
+/**
+ * What `operator install` puts into a cluster, in the order in which it is applied. Pure.
+ *
+ * Rights are the least that the parts name. To create a webhook configuration cannot be limited to a name, so the
+ * installer creates them, and the operator may only write its own two.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { SECRET_NAME } from '../../webhooks/certificates.ts'
+import { CONFIGURATION_NAME, type WebhookPlace, webhookConfigurations } from '../../webhooks/registration.ts'
+import { RIVAL } from './fit.ts'
+import { LEASE_NAME } from './names.ts'
+import type { OperatorPart, Rule } from './parts/part.ts'
+
+export interface Installation {
+  readonly namespace: string
+  readonly image: string
+  readonly replicas: number
+}
+
+const NAME = 'stackloom-operator'
+const SERVICE = 'stackloom-webhook'
+const WEBHOOK_PORT = 9443
+const HEALTH_PORT = 8081
+const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/managed-by': 'stackloom' }
+
+/** Everything but the CustomResourceDefinitions, which depend on what the cluster has already. */
+export function manifestsOf(
+  parts: readonly OperatorPart[],
+  installation: Installation,
+): readonly KubeObject[] {
+  const { namespace } = installation
+  const place: WebhookPlace = { service: { namespace, name: SERVICE, port: 443 } }
+  return [
+    serviceAccount(namespace),
+    ...clusterRole(parts, namespace),
+    ...ownRole(namespace),
+    service(namespace),
+    deployment(installation),
+    ...webhookConfigurations(
+      parts.flatMap((part) => part.webhooks),
+      place,
+    ).map(ours),
+  ]
+}
+
+/** Enforced where the cluster enforces pod security: the operator needs nothing beyond the restricted profile. */
+export function operatorNamespace(name: string): KubeObject {
+  return ours({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+  })
+}
+
+function ours(object: KubeObject): KubeObject {
+  const { metadata } = object
+  return { ...object, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } } }
+}
+
+function serviceAccount(namespace: string): KubeObject {
+  return ours({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace } })
+}
+
+const RBAC = 'rbac.authorization.k8s.io'
+
+function clusterRole(parts: readonly OperatorPart[], namespace: string): readonly KubeObject[] {
+  const rules: readonly Rule[] = [
+    ...parts.flatMap((part) => part.rules),
+    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+    { apiGroups: ['apps'], resources: ['deployments'], resourceNames: [RIVAL], verbs: ['list'] },
+    {
+      apiGroups: ['admissionregistration.k8s.io'],
+      resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+      resourceNames: [CONFIGURATION_NAME],
+      verbs: ['get', 'patch'],
+    },
+  ]
+  return bound({ kind: 'ClusterRole', metadata: { name: NAME } }, rules, namespace)
+}
+
+/** In its own namespace: the Lease of the leader and the certificate of the webhooks. */
+function ownRole(namespace: string): readonly KubeObject[] {
+  const named = (group: string, resource: string, name: string): Rule => ({
+    apiGroups: [group],
+    resources: [resource],
+    resourceNames: [name],
+    verbs: ['get', 'update'],
+  })
+  const rules: readonly Rule[] = [
+    named('coordination.k8s.io', 'leases', LEASE_NAME),
+    named('', 'secrets', SECRET_NAME),
+    // A create names nothing that could be compared.
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+    { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+  ]
+  return bound({ kind: 'Role', metadata: { name: NAME, namespace } }, rules, namespace)
+}
+
+function bound(
+  role: Pick<KubeObject, 'kind' | 'metadata'>,
+  rules: readonly Rule[],
+  namespace: string,
+): readonly KubeObject[] {
+  const apiVersion = `${RBAC}/v1`
+  return [
+    ours({ apiVersion, ...role, rules }),
+    ours({
+      apiVersion,
+      kind: `${role.kind}Binding`,
+      metadata: role.metadata,
+      roleRef: { apiGroup: RBAC, kind: role.kind, name: NAME },
+      subjects: [{ kind: 'ServiceAccount', name: NAME, namespace }],
+    }),
+  ]
+}
+
+function service(namespace: string): KubeObject {
+  return ours({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: SERVICE, namespace },
+    spec: {
+      selector: { 'app.kubernetes.io/name': NAME },
+      ports: [{ name: 'webhooks', port: 443, protocol: 'TCP', targetPort: 'webhooks' }],
+    },
+  })
+}
+
+function deployment({ namespace, image, replicas }: Installation): KubeObject {
+  const probe = (path: string): object => ({ httpGet: { path, port: 'health' } })
+  return ours({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: NAME, namespace },
+    spec: {
+      replicas,
+      selector: { matchLabels: { 'app.kubernetes.io/name': NAME } },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: NAME,
+          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+          containers: [
+            {
+              name: 'operator',
+              image,
+              args: ['operator', 'run', '-n', namespace, '--webhook-service', SERVICE],
+              ports: [
+                { name: 'webhooks', containerPort: WEBHOOK_PORT, protocol: 'TCP' },
+                { name: 'health', containerPort: HEALTH_PORT, protocol: 'TCP' },
+              ],
+              livenessProbe: probe('/healthz'),
+              readinessProbe: probe('/readyz'),
+              resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ['ALL'] },
+              },
+              // The key of the webhooks is written here, and nowhere on a disk.
+              volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
+            },
+          ],
+          volumes: [{ name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '16Mi' } }],
+        },
+      },
+    },
+  })
+}

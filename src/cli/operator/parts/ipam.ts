@@ -1,0 +1,112 @@
+/** The part that gives data plane hosts their addresses: NetConfig, IPSet, Reservation and the ledger. */
+import { addressBlockKind } from '../../../api/address-block.ts'
+import { crdOf } from '../../../api/crd.ts'
+import { ipSetKind, reservationKind } from '../../../api/ipset.ts'
+import { netConfigKind, networkGroup } from '../../../api/netconfig.ts'
+import type { GroupVersionKind } from '../../../api/object.ts'
+import { addressBlocks, type Spot } from '../../../controllers/ipam/block.ts'
+import { spotIn } from '../../../controllers/ipam/decide.ts'
+import { addressFigures } from '../../../controllers/ipam/figures.ts'
+import { ipSetController } from '../../../controllers/ipam/ipset-controller.ts'
+import { ownerOf } from '../../../controllers/ipam/ledger.ts'
+import { poolOf } from '../../../controllers/ipam/pool.ts'
+import { FINALIZERS, ipSets, netConfigs, reservations } from '../../../controllers/ipam/reservation.ts'
+import { type StatusForm, statusFormOf } from '../../../controllers/ipam/status.ts'
+import { createWorld, type World } from '../../../controllers/ipam/world.ts'
+import type { AdmissionHandler } from '../../../kube/admission.ts'
+import type { KubeReader } from '../../../kube/client.ts'
+import { parseAddress } from '../../../net/address.ts'
+import type { NetworkView } from '../../../webhooks/network-view.ts'
+import { networkHandlers, networkWebhooks } from '../../../webhooks/network-webhooks.ts'
+import type { OperatorPart, PartContext, Rule } from './part.ts'
+
+/** Its schema says which form of IPSets is served. */
+const IPSET_CRD = 'ipsets.network.openstack.org'
+
+export const ipamPart: OperatorPart = {
+  name: 'ipam',
+  kinds: [netConfigs, ipSets, reservations, addressBlocks],
+  crds: {
+    own: [crdOf(addressBlockKind)],
+    upstream: [netConfigKind, ipSetKind, reservationKind].map(crdOf),
+  },
+  rules: [
+    network(['netconfigs'], ['get', 'list', 'watch']),
+    network(['ipsets'], ['get', 'list', 'watch', 'update']),
+    // The second is asked for where a Reservation that blocks its owner's deletion is written (OpenShift does).
+    network(['ipsets/status', 'ipsets/finalizers'], ['update']),
+    network(['reservations'], ['get', 'list', 'watch', 'create', 'update', 'delete']),
+    {
+      apiGroups: [addressBlockKind.group],
+      resources: [addressBlockKind.plural],
+      verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
+    },
+    {
+      apiGroups: ['apiextensions.k8s.io'],
+      resources: ['customresourcedefinitions'],
+      resourceNames: [IPSET_CRD],
+      verbs: ['get'],
+    },
+  ],
+  webhooks: networkWebhooks,
+  start: startIpam,
+}
+
+function network(resources: readonly string[], verbs: readonly string[]): Rule {
+  return { apiGroups: [networkGroup.group], resources, verbs }
+}
+
+function startIpam({ runtime, metrics, record }: PartContext): Readonly<Record<string, AdmissionHandler>> {
+  const form = servedForm(runtime.client)
+  const world = createWorld({ runtime, form, record })
+  const controller = runtime.add(ipSetController(world))
+  world.wake.enqueue = controller.enqueue
+  addressFigures(metrics.registry, () => ({
+    netConfigs: world.netConfigs.list(),
+    ipSets: world.ipSets.list(),
+    held: [...world.ledger.all()],
+  }))
+  return networkHandlers(networkView(world), FINALIZERS)
+}
+
+/** Which form of IPSets is served: asked once, and again while nobody answers. */
+function servedForm(client: Pick<KubeReader, 'get'>): () => Promise<StatusForm> {
+  const crd = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }
+  let asked: Promise<StatusForm> | undefined
+  return () => {
+    asked ??= client
+      .get({ ...crd, name: IPSET_CRD })
+      .then(statusFormOf)
+      .catch((error: unknown) => {
+        asked = undefined
+        throw error
+      })
+    return asked
+  }
+}
+
+function networkView(world: World): NetworkView {
+  const list = async <T>(
+    kind: GroupVersionKind,
+    namespace: string,
+    signal: AbortSignal,
+  ): Promise<readonly T[]> =>
+    (await world.client.list(kind, { namespace, signal })).items as unknown as readonly T[]
+  return {
+    knownNetConfigs: (namespace) => world.netConfigs.list(namespace),
+    netConfigs: (namespace, signal) => list(netConfigs, namespace, signal),
+    ipSets: (namespace, signal) => list(ipSets, namespace, signal),
+    holderOf: (netConfig, network, subnet, address) => {
+      const found = netConfig.spec.networks
+        .find((one) => one.name === network)
+        ?.subnets.find((one) => one.name === subnet)
+      const pool = found && poolOf(netConfig, network, found)
+      const read = parseAddress(address)
+      const spot: Spot | undefined =
+        pool && read?.family === pool.cidr.family ? spotIn(pool, read.value) : undefined
+      const holder = spot && world.ledger.holder(spot)
+      return holder && ownerOf(holder)
+    },
+    hasServiceNetwork: async () => (await world.form()) === 'today',
+  }
+}

@@ -1,0 +1,38 @@
+/** What one part of the operator brings: kinds, rights, webhooks, controllers. */
+import type { GroupVersionKind, KubeObject } from '../../../api/object.ts'
+import type { AdmissionHandler } from '../../../kube/admission.ts'
+import type { Happening } from '../../../kube/events.ts'
+import type { Metrics } from '../../../kube/metrics.ts'
+import type { Runtime } from '../../../kube/runtime.ts'
+import type { Webhook } from '../../../webhooks/registration.ts'
+
+export interface PartContext {
+  readonly runtime: Runtime
+  readonly metrics: Metrics
+  readonly record: (happening: Happening) => void
+}
+
+/** One rule of a ClusterRole. */
+export interface Rule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+  readonly resourceNames?: readonly string[]
+}
+
+export interface OperatorPart {
+  readonly name: string
+  /** Without these it cannot work. */
+  readonly kinds: readonly GroupVersionKind[]
+  readonly crds: {
+    /** Only Stackloom has them. */
+    readonly own: readonly KubeObject[]
+    /** The same names and fields as upstream's, which are used where they are installed. */
+    readonly upstream: readonly KubeObject[]
+  }
+  /** What its controllers and webhooks may do, and nothing more. */
+  readonly rules: readonly Rule[]
+  readonly webhooks: readonly Webhook[]
+  /** Adds its controllers to the runtime; answers its webhooks, by path. */
+  readonly start: (context: PartContext) => Readonly<Record<string, AdmissionHandler>>
+}

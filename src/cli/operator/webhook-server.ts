@@ -1,0 +1,161 @@
+/**
+ * The webhooks of a running operator: served first, registered after, and trusted for as long as it runs.
+ *
+ * Certificates are looked at again and again: a new authority is told to the API server before anything else of it is
+ * used for long.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { KubeObject } from '../../api/object.ts'
+import { failure, reasonOf } from '../../errors/failure.ts'
+import { webhooksNotInstalled } from '../../errors/operator.ts'
+import type { AdmissionHandler } from '../../kube/admission.ts'
+import { serveAdmission } from '../../kube/admission-server.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { systemClock } from '../../kube/clock.ts'
+import type { Log } from '../../kube/log.ts'
+import type { Metrics } from '../../kube/metrics.ts'
+import type { CredentialFiles } from '../../pki/reload.ts'
+import { servingCertificate } from '../../webhooks/certificates.ts'
+import {
+  trustConfigurations,
+  type Webhook,
+  type WebhookPlace,
+  webhookConfigurations,
+} from '../../webhooks/registration.ts'
+import { LEASE_NAME } from './names.ts'
+import type { RunOptions } from './options.ts'
+
+export interface Serving {
+  readonly client: KubeClient
+  readonly namespace: string
+  readonly options: RunOptions
+  readonly handlers: Readonly<Record<string, AdmissionHandler>>
+  readonly webhooks: readonly Webhook[]
+  readonly metrics: Metrics
+  readonly log: Log
+}
+
+/** How often certificates are looked at. */
+const LOOK_EVERY_MS = 60_000
+
+/** Undefined when no webhooks are asked for. `stopped` resolves when the door is closed and the key is off the disk. */
+export async function serveWebhooks(
+  serving: Serving,
+  signal: AbortSignal,
+): Promise<{ readonly stopped: Promise<void> } | undefined> {
+  const { options, handlers, metrics, log, namespace } = serving
+  const place = placeOf(options, namespace)
+  if (!place) {
+    log({ level: 'warn', message: 'no webhooks: neither --webhook-url nor --webhook-service is given' })
+    return undefined
+  }
+  const everyMs = options.certificatesEveryMs ?? LOOK_EVERY_MS
+  const keys = await credentials(place, serving, signal)
+  const server = await serveAdmission(
+    {
+      host: options.bind,
+      port: options.webhookPort,
+      handlers,
+      credentials: { ...keys.files, everyMs: Math.min(everyMs, 10_000) },
+      log,
+      observer: metrics.admission,
+    },
+    signal,
+  )
+  // The API server is never told of a door that is not open.
+  let trusted = await keys.authority()
+  await register(place, trusted, serving, signal)
+  log({ level: 'info', message: 'webhooks are served', port: server.port })
+  const looking = (async () => {
+    while (!signal.aborted) {
+      await systemClock.sleep(everyMs, signal)
+      if (signal.aborted) return
+      try {
+        const authority = await keys.authority()
+        if (authority === trusted) continue
+        await register(place, authority, serving, signal)
+        trusted = authority
+        log({ level: 'info', message: 'the API server is told of a new authority' })
+      } catch (error) {
+        log({ level: 'warn', message: 'the certificate could not be renewed', reason: reasonOf(error) })
+      }
+    }
+  })()
+  return { stopped: Promise.all([server.stopped, looking]).then(keys.forget) }
+}
+
+function placeOf({ webhookUrl, webhookService }: RunOptions, namespace: string): WebhookPlace | undefined {
+  if (webhookUrl !== undefined) return { url: webhookUrl }
+  return webhookService === undefined
+    ? undefined
+    : { service: { namespace, name: webhookService, port: 443 } }
+}
+
+/** By URL everything is written here; behind a Service the installer wrote it, and only the trust is missing. */
+async function register(
+  place: WebhookPlace,
+  authority: string,
+  { client, webhooks }: Serving,
+  signal: AbortSignal,
+): Promise<void> {
+  const installed = 'service' in place
+  const configurations = installed
+    ? trustConfigurations(webhooks, authority)
+    : webhookConfigurations(webhooks, place, authority)
+  for (const one of configurations) {
+    if (installed) await refuseUninstalled(client, one, signal)
+    await client.apply(one, { fieldManager: LEASE_NAME, signal })
+  }
+}
+
+async function refuseUninstalled(
+  client: Pick<KubeClient, 'get'>,
+  { apiVersion, kind, metadata }: KubeObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name } = metadata
+  if (await client.get({ apiVersion, kind, name }, { signal })) return
+  throw failure(webhooksNotInstalled, { configuration: `${kind} ${name}` }, { exitCode: 2 })
+}
+
+interface Keys {
+  readonly files: CredentialFiles
+  /** Looks anew, writes what is new, and answers whom to trust. */
+  readonly authority: () => Promise<string>
+  readonly forget: () => Promise<void>
+}
+
+async function credentials(
+  place: WebhookPlace,
+  { client, namespace, options }: Serving,
+  signal: AbortSignal,
+): Promise<Keys> {
+  const filesIn = (folder: string): CredentialFiles => ({
+    certificateFile: path.join(folder, 'tls.crt'),
+    privateKeyFile: path.join(folder, 'tls.key'),
+  })
+  const { certDir } = options
+  if (certDir !== undefined) {
+    const authority = (): Promise<string> => readFile(path.join(certDir, 'ca.crt'), 'utf8')
+    return { files: filesIn(certDir), authority, forget: async () => {} }
+  }
+  const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-webhook-'))
+  const files = filesIn(folder)
+  const authority = async (): Promise<string> => {
+    const hosts = hostsOf(place)
+    const made = await servingCertificate({ client, namespace, hosts, now: systemClock.now, signal })
+    await writeFile(files.privateKeyFile, made.privateKey, { mode: 0o600 })
+    await writeFile(files.certificateFile, made.certificate)
+    return made.authority
+  }
+  await authority()
+  return { files, authority, forget: () => rm(folder, { recursive: true, force: true }) }
+}
+
+function hostsOf(place: WebhookPlace): readonly string[] {
+  if ('url' in place) return [new URL(place.url).hostname.replace(/^\[|\]$/g, '')]
+  const { name, namespace } = place.service
+  return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`]
+}

@@ -1,0 +1,196 @@
+/**
+ * `operator install` on a real API server that has none of the kinds, and the operator as it runs there: as its own
+ * ServiceAccount with the rights that were installed, behind its Service, elected.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { parse } from 'yaml'
+import type { IpSet } from '../../../src/api/ipset.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { main } from '../../../src/cli/main.ts'
+import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
+import { ipSets } from '../../../src/controllers/ipam/reservation.ts'
+import { useCluster } from '../../cluster.ts'
+import { testIo } from '../../io.ts'
+import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
+import { launchOperator, type RunningOperator } from './operator.ts'
+
+const cluster = useCluster({ crds: 'none' })
+const soon = { timeout: 60_000, interval: 50 }
+const home = 'stackloom-operator'
+let folder: string
+const operators: RunningOperator[] = []
+const helpers: ChildProcess[] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'stackloom-install-'))
+})
+afterAll(async () => {
+  for (const one of operators) await one.stop()
+  for (const one of helpers) one.kill('SIGKILL')
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function install(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+  const io = testIo()
+  const flags = ['--image', 'example.org/stackloom:1', '--kubeconfig', cluster.kubeconfig]
+  const code = await main(['operator', 'install', ...flags, ...words], io)
+  return { code, out: io.out(), err: io.err() }
+}
+
+const rival = (replicas: number): KubeObject => {
+  const labels = { app: 'infra-operator' }
+  const containers = [{ name: 'manager', image: 'example.org/infra-operator' }]
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'infra-operator-controller-manager', namespace: 'default' },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    },
+  }
+}
+
+/** The admin's way in, with the face of the operator's ServiceAccount: RBAC judges every request. */
+async function asOperator(): Promise<string> {
+  const file = path.join(folder, 'kubeconfig')
+  const parsed = parse(await readFile(cluster.kubeconfig, 'utf8')) as { users: { user: object }[] }
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${home}`, 'system:authenticated']
+  for (const { user } of parsed.users) {
+    Object.assign(user, { as: `system:serviceaccount:${home}:stackloom-operator`, 'as-groups': groups })
+  }
+  await writeFile(file, JSON.stringify(parsed))
+  return file
+}
+
+/** No kube-proxy runs here: the Service's address is put on the API server's machine, and led to the operator. */
+async function serviceLeadsTo(port: number): Promise<void> {
+  const service = await cluster.client.get({
+    apiVersion: 'v1',
+    kind: 'Service',
+    namespace: home,
+    name: 'stackloom-webhook',
+  })
+  const { clusterIP = '' } = (service?.['spec'] ?? {}) as { clusterIP?: string }
+  const [enter = '', ...words] = cluster.inside
+  execFileSync(enter, [...words, 'ip', 'address', 'add', `${clusterIP}/32`, 'dev', 'lo'])
+  const program = `
+    const net = require('node:net')
+    net.createServer((from) => {
+      const to = net.connect(${port}, '127.0.0.1')
+      from.on('error', () => to.destroy())
+      to.on('error', () => from.destroy())
+      from.pipe(to).pipe(from)
+    }).listen(443, '${clusterIP}', () => console.log('open'))`
+  const door = spawn(enter, [...words, process.execPath, '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  helpers.push(door)
+  await new Promise((resolve) => door.stdout?.once('data', resolve))
+}
+
+describe('operator install', () => {
+  it('refuses beside infra-operator, says why and what else can be done, and changes nothing', async () => {
+    await cluster.client.create(rival(1))
+    const { code, err } = await install()
+    expect(code).toBe(1)
+    expect(err).toContain('SL5102')
+    expect(err).toContain('default/infra-operator-controller-manager')
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', name: home }
+    expect(await cluster.client.get(namespace)).toBeUndefined()
+    await cluster.client.patch(
+      { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: rival(1).metadata.name },
+      { spec: { replicas: 0 } },
+      { type: 'merge' },
+    )
+  })
+
+  it('only prints with --dry-run', async () => {
+    const { code, out } = await install('--dry-run')
+    expect(code).toBe(0)
+    expect(out).toContain('image: example.org/stackloom:1')
+    expect(await cluster.client.get({ apiVersion: 'v1', kind: 'Namespace', name: home })).toBeUndefined()
+  })
+
+  it('creates everything once, and finds it unchanged the second time', async () => {
+    const first = await install('-o', 'json')
+    expect(first.code).toBe(0)
+    const applied = JSON.parse(first.out) as readonly { kind: string; outcome: string }[]
+    expect(new Set(applied.map(({ outcome }) => outcome))).toEqual(new Set(['created']))
+    expect(new Set(applied.map(({ kind }) => kind))).toContain('ValidatingWebhookConfiguration')
+    const second = await install()
+    expect(second.out).not.toMatch(/^(created|configured)/m)
+    expect(second.out).toMatch(/^unchanged +Deployment +stackloom-operator\/stackloom-operator$/m)
+  })
+})
+
+describe('the installed operator', () => {
+  const namespace = 'cloud'
+  const read = async (name: string): Promise<IpSet> =>
+    (await cluster.client.get({ ...ipSets, namespace, name })) as IpSet
+  const ready = async (name: string): Promise<string | undefined> =>
+    (await read(name)).status?.conditions?.find((one) => one.type === 'Ready')?.status
+  const ask = (name: string, fixedIP?: string): Promise<unknown> =>
+    cluster.client.create(ipSet(name, [fixedIP === undefined ? {} : { fixedIP }], namespace))
+
+  beforeAll(async () => {
+    await vi.waitUntil(() => cluster.client.resource(addressBlocks), soon)
+    const options = {
+      kubeconfig: await asOperator(),
+      namespace: home,
+      webhookService: 'stackloom-webhook',
+      leaderElection: true,
+    }
+    for (let n = 0; n < 2; n += 1) operators.push(await launchOperator(cluster, options))
+    for (const one of operators) await one.says('webhooks are served')
+    await serviceLeadsTo(operators[0]?.webhookPort ?? 0)
+    await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    const made = netConfig(threeNetworks)
+    await cluster.client.create({ ...made, metadata: { ...made.metadata, namespace } })
+  }, 600_000)
+
+  it('serves an IPSet with the rights that it was given, and its webhooks answer behind the Service', async () => {
+    await ask('a')
+    await expect.poll(() => ready('a'), soon).toBe('True')
+    await expect(ask('b', '10.0.0.1')).rejects.toThrow('address not in IP address prefix')
+    expect((await read('a')).metadata.finalizers).toEqual(['openstack.org/ipset'])
+  })
+
+  it('may write every word that it has to say: conditions, Events, and the end of an IPSet', async () => {
+    await ask('c', '172.17.0.201')
+    await expect.poll(() => ready('c'), soon).toBe('False')
+    const told = async (): Promise<readonly string[]> =>
+      (await cluster.client.list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, { namespace })).items.map(
+        (one) => String(one['note']),
+      )
+    await expect.poll(told, soon).toEqual([expect.stringContaining('SL5003')])
+    for (const name of ['a', 'c']) await cluster.client.delete({ ...ipSets, namespace, name })
+    await expect.poll(async () => (await cluster.client.list(ipSets)).items, soon).toEqual([])
+    for (const one of operators) expect(one.said()).not.toMatch(/forbidden/i)
+  })
+
+  it('works once, however many run; when the leader stops, the other goes on', async () => {
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: home, name: home }
+    const holder = async (): Promise<unknown> =>
+      ((await cluster.client.get(lease))?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity
+    const first = await holder()
+    expect(first).toBeTruthy()
+    const leads = async (one: RunningOperator): Promise<boolean> =>
+      /leader_election_master_status\{[^}]*\} 1/.test(
+        await (await fetch(`http://127.0.0.1:${one.healthPort}/metrics`)).text(),
+      )
+    const leading = await Promise.all(operators.map(leads))
+    expect(leading.filter(Boolean)).toHaveLength(1)
+    // The Service leads to the first one: what stops must be whichever leads, so ask again without its webhooks.
+    const leader = operators[leading.indexOf(true)]
+    await leader?.stop()
+    await expect.poll(holder, soon).not.toBe(first)
+    const left = operators.find((one) => one !== leader)
+    await expect.poll(() => left && leads(left), soon).toBe(true)
+  })
+})
