@@ -5,8 +5,8 @@ import { unreadableFile, unwritableFile } from '../errors/common.ts'
 import { failure, reasonOf } from '../errors/failure.ts'
 import type { Io } from './io.ts'
 
-/** `-` is stdin; paths count from where the command was started. */
-export async function readInput(name: string, io: Io): Promise<Uint8Array> {
+/** `-` is stdin; paths count from where the command was started. `madeBy`: the command that makes such a file. */
+export async function readInput(name: string, io: Io, madeBy?: string): Promise<Uint8Array> {
   if (name === '-') {
     const chunks: Buffer[] = []
     for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Uint8Array | string))
@@ -15,7 +15,8 @@ export async function readInput(name: string, io: Io): Promise<Uint8Array> {
   try {
     return await readFile(path.resolve(io.cwd, name))
   } catch (thrown) {
-    throw failure(unreadableFile, { file: name, reason: systemReason(thrown) }, { cause: thrown })
+    const facts = { file: name, reason: systemReason(thrown), ...(madeBy !== undefined && { madeBy }) }
+    throw failure(unreadableFile, facts, { cause: thrown })
   }
 }
 

@@ -8,6 +8,7 @@ import type { Command } from 'commander'
 import { Failure } from '../errors/failure.ts'
 import { type FilePlace, type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { lockedButNew } from '../errors/lock.ts'
+import type { Change } from '../plan/changes.ts'
 import type { LedgerEntry } from '../plan/ledger.ts'
 import { emptyLock, type Lock, lockedSlots } from '../plan/lock.ts'
 import { type Planned, planSite } from '../plan/planner.ts'
@@ -38,6 +39,8 @@ export interface Planning extends Planned {
   readonly stale: boolean
   /** Everything that is wrong, reading the file included. */
   readonly findings: readonly Finding[]
+  /** Where a path of the site file stands. */
+  readonly locate: Locate
 }
 
 /** The options that every command with a site file has. */
@@ -62,7 +65,7 @@ export async function planFromFiles(
   parts: PlanningParts = {},
 ): Promise<Planning> {
   const { readSite } = await import('../site/read.ts')
-  const reading = readSite(await readInput(options.file, io), options.file)
+  const reading = readSite(await readInput(options.file, io, 'stackloom init'), options.file)
   const { site, locate } = reading
   if (!site) throw new Failure(reading.findings, 2)
   const lockFile = lockFileOf(options)
@@ -80,7 +83,7 @@ export async function planFromFiles(
   const stale = JSON.stringify(planned.lock) !== JSON.stringify(before)
   const missing = options.locked && stale ? [lockedFinding(planned)] : []
   const findings = [...planned.plan.findings, ...(await documentFindings(planned, locate)), ...missing]
-  return { ...planned, plan: { ...planned.plan, findings }, before, lockFile, stale, findings }
+  return { ...planned, plan: { ...planned.plan, findings }, before, lockFile, stale, findings, locate }
 }
 
 /** What is wrong with the documents that the plan would become: raw fields, overrides, endpoints without a slot. */
@@ -123,9 +126,7 @@ async function slotsFor(
 
 function lockedFinding({ changes }: Planned): Finding {
   const [first] = changes
-  const words = first
-    ? `${[first.cloud, first.network].filter(Boolean).join('/')} ${first.what} ${first.to ?? ''}`.trim()
-    : 'the slot table'
+  const words = first ? `${subjectOf(first)} ${first.to ?? ''}`.trim() : 'the slot table'
   return finding(lockedButNew, { count: Math.max(changes.length, 1), first: words })
 }
 
@@ -135,13 +136,32 @@ export async function saveLock(planning: Planning, io: Io): Promise<boolean> {
   if (lockFile === undefined || !stale || hasErrors(findings)) return false
   const { writeLock } = await import('../plan/lock-file.ts')
   await writeOutput(lockFile, writeLock(lock), io, { replace: true })
-  io.stderr(`${lockFile} is written: ${summaryOf(planning)}\n`)
+  io.stderr(`${lockFile} is written; ${summaryOf(planning)}\n`)
   return true
 }
 
+/** `new: rhoso1, rhoso2; changed: rhoso1/storage vlan`. */
 function summaryOf({ changes }: Planning): string {
-  if (changes.length === 0) return 'the slot table changed'
-  return changes.length === 1 ? 'one decision changed' : `${changes.length} decisions changed`
+  const kinds: readonly (readonly [string, readonly Change[]])[] = [
+    ['new', changes.filter(({ from }) => from === undefined)],
+    ['changed', changes.filter(({ from, to }) => from !== undefined && to !== undefined)],
+    ['gone', changes.filter(({ to }) => to === undefined)],
+  ]
+  const some = kinds.filter(([, own]) => own.length > 0)
+  return (
+    some.map(([kind, own]) => `${kind}: ${firstOf(own.map(subjectOf))}`).join('; ') ||
+    'the slot table changed'
+  )
+}
+
+function subjectOf({ cloud, network, what }: Change): string {
+  const owner = network === undefined ? cloud : `${cloud}/${network}`
+  return what === 'cloud' || what === 'network' ? owner : `${owner} ${what}`
+}
+
+function firstOf(names: readonly string[]): string {
+  const more = names.length - 3
+  return `${names.slice(0, 3).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** For commands that cannot go on: the plan's errors, as a failure. */

@@ -1,7 +1,7 @@
 /**
  * The catalogue: every problem that Stackloom can report, by code. `docs/findings/` is generated from it.
  *
- * One file per area; ranges as in DESIGN: SL1 errors, kube, sandbox; SL2 site, plan; SL3 render; SL4 deploy;
+ * One file per area, each with its range: SL1 errors, kube, sandbox; SL2 site, plan; SL3 render; SL4 deploy;
  * SL5 ipam; SL6 dns; SL7 data plane (SL70 configuration snippets); SL8 lab; SL9 verify, doctor.
  */
 

@@ -22,14 +22,15 @@ export const wrongUse = problem<{ reason: string; command: string }>({
   example: { reason: "unknown option '--lokced' (did you mean --locked?)", command: 'stackloom plan' },
 })
 
-export const unreadableFile = problem<{ file: string; reason: string }>({
+export const unreadableFile = problem<{ file: string; reason: string; madeBy?: string }>({
   code: 'SL1002',
   severity: 'error',
   title: 'A file cannot be read',
   message: ({ file, reason }) => `cannot read ${file}: ${reason}`,
-  remedy: ({ file }) => `check that ${file} exists and that you may read it`,
+  remedy: ({ file, madeBy }) =>
+    `check that ${file} exists and that you may read it${madeBy ? `, or make one with \`${madeBy}\`` : ''}`,
   story: `The file named on the command line, or one that it refers to, is missing or not readable for you.`,
-  example: { file: 'site.yaml', reason: 'no such file or directory' },
+  example: { file: 'site.yaml', reason: 'no such file or directory', madeBy: 'stackloom init' },
 })
 
 export const unwritableFile = problem<{ file: string; reason: string }>({

@@ -63,14 +63,15 @@ export function lookUp(plan: Plan, query: string): readonly Answer[] {
   return address ? [...places(plan, address), ...reservedBy(plan, address)] : named(plan, query)
 }
 
-interface Holder {
+export interface Holder {
   readonly name: string
   readonly address: string
   readonly words: string
   readonly role: 'vip' | 'node' | 'host' | 'endpoint'
 }
 
-function holdersOf(network: PlannedNetwork): readonly Holder[] {
+/** Whoever has an address of the network. */
+export function holdersOf(network: PlannedNetwork): readonly Holder[] {
   const vips = network.vips.map(({ slot, address }) => ({
     name: slot,
     address,

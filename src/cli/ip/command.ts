@@ -4,12 +4,14 @@ import type { ExitCode } from '../../errors/failure.ts'
 import { failure } from '../../errors/failure.ts'
 import { nearest } from '../../errors/nearest.ts'
 import { nobodyThere } from '../../errors/plan.ts'
+import type { Decided } from '../../plan/decided.ts'
 import type { AddressAnswer, Answer, Free } from '../../plan/lookup.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
+import { formatWhere } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
-import { type PlanningOptions, planFromFiles, planningOptions } from '../planning.ts'
+import { type Planning, type PlanningOptions, planFromFiles, planningOptions } from '../planning.ts'
 
 interface Options extends PlanningOptions {
   readonly output: Format
@@ -28,8 +30,13 @@ export function define(command: Command, { io, act }: CommandContext): void {
 
 async function lookUpIn(query: string, options: Options, io: Io): Promise<ExitCode> {
   const { lookUp, knownNames } = await import('../../plan/lookup.ts')
-  const { plan } = await planFromFiles(options, io)
-  const answers = lookUp(plan, query)
+  const { decidedBy } = await import('../../plan/decided.ts')
+  const planning = await planFromFiles(options, io)
+  const { plan } = planning
+  const answers = lookUp(plan, query).map((answer): Explained => {
+    const decided = answer.kind === 'address' ? decidedBy(plan, planning.before, answer) : undefined
+    return decided ? { ...answer, because: reasonFor(decided, planning) } : answer
+  })
   if (answers.length === 0) {
     throw failure(nobodyThere, { query, nearest: nearest(query, knownNames(plan)) }, { exitCode: 1 })
   }
@@ -38,7 +45,18 @@ async function lookUpIn(query: string, options: Options, io: Io): Promise<ExitCo
   return 0
 }
 
-function words(answer: Answer): string {
+/** An answer, and who decided it. */
+type Explained = Answer & { readonly because?: string }
+
+function reasonFor(decided: Decided, { locate, lockFile }: Planning): string {
+  if (decided.kind === 'locked') return `${lockFile ?? 'the lock'} has it`
+  if (decided.kind === 'chosen') return 'it was the lowest free one; no lock has it yet'
+  return decided.path
+    ? `pinned at ${formatWhere(locate(decided.path))}`
+    : 'pinned by the template of the network'
+}
+
+function words(answer: Explained): string {
   if (answer.kind === 'name') {
     const rows = answer.addresses.map((one) => [
       one.address,
@@ -54,11 +72,12 @@ function words(answer: Answer): string {
   return addressWords(answer)
 }
 
-function addressWords(answer: AddressAnswer): string {
+function addressWords(answer: AddressAnswer & Explained): string {
   const { address, cloud, network, subnet, segment, role, span, holders, free } = answer
   const lines = [
     ['address', address],
     ['owner', holders.join(', ') || (role === 'pods' ? 'a pod, if whereabouts gave it out' : 'nobody')],
+    ...(answer.because === undefined ? [] : [['because', answer.because]]),
     ['cloud', `${cloud} (namespace ${answer.namespace})`],
     ['network', `${network}, ${subnet}${segment ? `, segment ${segment}` : ''}`],
     ['span', role ? `${role}${span ? ` ${span}` : ''}` : 'none: between the spans'],

@@ -30,7 +30,7 @@ export function labOptions(command: Command): Command {
 
 /** Exit 2 for a file that is no Lab; a Lab with errors in it is the caller's to refuse. */
 export async function openLab(options: LabOptions, io: Io): Promise<OpenedLab> {
-  const { lab, findings } = readLab(await readInput(options.file, io), options.file)
+  const { lab, findings } = readLab(await readInput(options.file, io, 'stackloom lab init'), options.file)
   if (!lab) throw new Failure(findings, 2)
   const beside = options.file === '-' ? '.' : path.dirname(options.file)
   const shownFolder = options.out ?? path.join(beside, lab.name)

@@ -61,7 +61,7 @@ describe('stackloom plan', () => {
     expect(io.out()).toMatch(
       /rhoso1 +internalapi +20 +172\.17\.0\.0\/24 +\.5-\.29 3\/25 +\.30-\.70 +\.80-\.90 3\/11 +\.100-\.250 1\/151/,
     )
-    expect(io.err()).toContain('site.lock.yaml is written')
+    expect(io.err()).toContain('site.lock.yaml is written; new: rhoso1, rhoso2\n')
     const before = lock()
     const again = await run('plan')
     expect(again.io.err()).toBe('')

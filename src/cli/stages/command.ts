@@ -9,26 +9,44 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name']))
     .action(({ output }: { output: Format }) =>
       act(async () => {
-        io.stdout(await listing(output))
+        io.stdout(await listing(output, io.columns))
         return 0
       }),
     )
 }
 
-async function listing(output: Format): Promise<string> {
+async function listing(output: Format, columns: number): Promise<string> {
   if (output === 'json' || output === 'yaml') return serialise(stageTable, output)
   if (output === 'name') return stageTable.map(({ name }) => `${name}\n`).join('')
   if (output === 'wide') return stageTable.map(inFull).join('\n')
-  return stageTable.map(inShort).join('')
+  return stageTable.map((row) => inShort(row, columns)).join('')
 }
 
 type Row = (typeof stageTable)[number]
 
 /** A graph has no columns: what a stage follows can be longer than a line has room for. */
-function inShort({ name, scope, after, replaces }: Row): string {
+function inShort({ name, scope, after, replaces }: Row, columns: number): string {
   const runs = scope === 'shared' ? 'once' : 'per cloud'
   const before = after.length > 0 ? `after ${after.map((one) => one.name).join(', ')}` : 'first'
-  return `${name.padEnd(15)} ${runs}, ${before}\n${' '.repeat(16)}replaces ${replaces}\n`
+  const lines = [`${runs}, ${before}`, `replaces ${replaces}`].flatMap((text) =>
+    wrapped(text, columns - INDENT),
+  )
+  return lines.map((line, at) => `${(at === 0 ? name : '').padEnd(INDENT)}${line}\n`).join('')
+}
+
+const INDENT = 16
+
+/** Lines of whole words that have room; a word that is longer stands alone. */
+function wrapped(text: string, room: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > room) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
 }
 
 function inFull({ name, scope, what, after, locks, replaces }: Row): string {

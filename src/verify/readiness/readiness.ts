@@ -3,7 +3,6 @@ import { type GroupVersionKind, type KubeObject, keyOf } from '../../api/object.
 import { groupKindOf } from '../../api/snapshot.ts'
 import { crdReadiness, namespaceReadiness, webhookReadiness } from './cluster.ts'
 import { anyObject, readyCondition } from './conditions.ts'
-import { readBack } from './metallb.ts'
 import { policyReadiness } from './nmstate.ts'
 import { csvReadiness, subscriptionReadiness } from './olm.ts'
 import {
@@ -13,6 +12,7 @@ import {
   versionReadiness,
 } from './openstack.ts'
 import { podReadiness } from './pods.ts'
+import { readBack } from './read-back.ts'
 import { serviceReadiness } from './services.ts'
 import { claimReadiness } from './storage.ts'
 import { progressing, type Readiness, type ReadinessContext, type ReadinessRule } from './verdict.ts'

@@ -1,4 +1,4 @@
-/** MetalLB's configuration, and other kinds without a status: ready when they read back as they were written. */
+/** Kinds without a status, such as MetalLB's configuration: ready when they read back as they were written. */
 import { fieldDifferences } from '../fields.ts'
 import { nameOf } from './read.ts'
 import { progressing, type ReadinessRule, ready } from './verdict.ts'

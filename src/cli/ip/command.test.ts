@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type TestIo, testIo } from '../../../test/io.ts'
+import { siteText } from '../../../test/site.ts'
+import { main } from '../main.ts'
+
+let cwd = ''
+beforeEach(() => {
+  cwd = mkdtempSync(path.join(tmpdir(), 'stackloom-ip-'))
+  writeFileSync(path.join(cwd, 'site.yaml'), site)
+})
+afterEach(() => {
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+const site = siteText({
+  clouds: [
+    {
+      name: 'rhoso1',
+      namespace: 'openstack',
+      vips: { 'rabbitmq.rabbitmq': '172.17.0.85' },
+      hosts: [{ name: 'compute-0', addresses: { internalapi: '172.17.0.111' } }, { name: 'compute-1' }],
+      networks: { storage: { nodes: { 'worker-0': '172.18.0.9' } } },
+    },
+  ],
+})
+
+async function run(...words: string[]): Promise<{ readonly code: number; readonly io: TestIo }> {
+  const io = testIo({ cwd })
+  return { code: await main(words, io), io }
+}
+
+const because = (io: TestIo): string | undefined => /^because: +(.*)$/m.exec(io.out())?.[1]
+
+describe('stackloom ip', () => {
+  it('says whose an address is, in which span, and what is free beside it', async () => {
+    const { code, io } = await run('ip', '172.17.0.80')
+    expect(code).toBe(0)
+    expect(io.out()).toMatch(/^owner: +keystone\.internal, /m)
+    expect(io.out()).toMatch(/^cloud: +rhoso1 \(namespace openstack\)$/m)
+    expect(io.out()).toMatch(/^span: +vips 172\.17\.0\.80-172\.17\.0\.90$/m)
+    expect(io.out()).toMatch(/^free: +8 of 11 \(nearest: 172\.17\.0\.82 above\)$/m)
+  })
+
+  it.each(['172.17.0.85', '172.17.0.111', '172.18.0.9'])('names the line that pins %s', async (address) => {
+    const lines = site.split('\n')
+    const line = lines.findIndex((one) => one.includes(address)) + 1
+    const { io } = await run('ip', address)
+    expect(because(io)).toBe(`pinned at site.yaml:${line}:${(lines[line - 1] ?? '').indexOf(address) + 1}`)
+  })
+
+  it('says that the lock has it, once it does; before, that it was the lowest free one', async () => {
+    expect(because((await run('ip', '172.17.0.80')).io)).toBe(
+      'it was the lowest free one; no lock has it yet',
+    )
+    await run('plan')
+    expect(because((await run('ip', '172.17.0.80')).io)).toBe('site.lock.yaml has it')
+  })
+
+  it('gives no reason for what nobody has', async () => {
+    const { code, io } = await run('ip', '172.17.0.90')
+    expect(code).toBe(0)
+    expect(io.out()).toMatch(/^owner: +nobody$/m)
+    expect(because(io)).toBeUndefined()
+  })
+
+  it('finds a name on every network', async () => {
+    const { io } = await run('ip', 'compute-0', '-o', 'json')
+    const [answer] = (JSON.parse(io.out()) as { answers: { addresses: { network: string }[] }[] }).answers
+    expect(answer?.addresses.map(({ network }) => network)).toContain('internalapi')
+  })
+
+  it('knows the networks of the cluster itself', async () => {
+    expect((await run('ip', '172.30.0.10')).io.out()).toBe(
+      "172.30.0.10 is in the cluster's services network 172.30.0.0/16\n",
+    )
+  })
+
+  it('offers the nearest name for one that nobody has', async () => {
+    const { code, io } = await run('ip', 'compute-9')
+    expect(code).toBe(1)
+    expect(io.err()).toContain('did you mean compute-0?')
+  })
+
+  it('says how to make a site file where there is none', async () => {
+    rmSync(path.join(cwd, 'site.yaml'))
+    const { code, io } = await run('ip', '172.17.0.80')
+    expect(code).toBe(2)
+    expect(io.err()).toContain('or make one with `stackloom init`')
+  })
+})
