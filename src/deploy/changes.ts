@@ -51,12 +51,17 @@ function riskOfUpdate(desired: KubeObject, fields: readonly FieldDifference[]): 
     case 'dataplane.openstack.org/OpenStackDataPlaneDeployment':
       return 'needs recreation'
     case 'core.openstack.org/OpenStackControlPlane':
-      return paths.some((path) => /loadBalancerIPs|address-pool|allow-shared-ip|override\.service/.test(path))
-        ? 'changes a VIP'
-        : 'restarts pods'
+      return fields.some(concernsVips) ? 'changes a VIP' : 'restarts pods'
     default:
       return 'safe'
   }
+}
+
+/** By its path, or by what is below it where a whole part is missing. */
+function concernsVips({ path, desired }: FieldDifference): boolean {
+  return /loadBalancerIPs|address-pool|allow-shared-ip|override\.service/.test(
+    `${path} ${JSON.stringify(desired)}`,
+  )
 }
 
 function isNodeNetworking(object: KubeObject): boolean {

@@ -148,7 +148,9 @@ export async function ensureSystemNamespace(client: KubeClient): Promise<void> {
   if (!there) await client.apply(systemNamespace(), { fieldManager: FIELD_MANAGER })
 }
 
+/** Stays while something is listed: the volumes of a cloud whose data was not to go. */
 export async function removeSystemNamespace(client: KubeClient): Promise<void> {
+  if ((await readInventories(client)).length > 0) return
   await client.delete({ apiVersion: 'v1', kind: 'Namespace', name: SYSTEM_NAMESPACE })
 }
 

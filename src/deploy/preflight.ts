@@ -16,6 +16,7 @@ import {
 } from '../errors/deploy.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { at, listAt, textAt } from '../verify/readiness/read.ts'
+import { crdFindings } from './control-plane-crd.ts'
 import type { DeploySite } from './world.ts'
 
 /** A change to something that belongs to the whole cluster. */
@@ -42,7 +43,8 @@ export const preflightKinds: readonly GroupVersionKind[] = [
   { apiVersion: 'operator.openshift.io/v1', kind: 'DNS' },
 ]
 
-export function preflight(site: DeploySite, around: SnapshotIndex): Preflight {
+/** `crd`: the control plane's definition, if the cluster has one yet. */
+export function preflight(site: DeploySite, around: SnapshotIndex, crd: KubeObject | undefined): Preflight {
   const gateway = gatewaySetting(around)
   const dns = dnsSetting(site, around)
   return {
@@ -50,6 +52,7 @@ export function preflight(site: DeploySite, around: SnapshotIndex): Preflight {
       ...missingKind(around, 'k8s.cni.cncf.io/NetworkAttachmentDefinition', finding(multusMissing, {})),
       ...missingKind(around, 'whereabouts.cni.cncf.io/IPPool', finding(whereaboutsMissing, {})),
       ...storageFindings(site, around),
+      ...crdFindings(site.slots, crd),
     ],
     settings: [...(gateway ? [gateway] : []), ...(dns ? [dns] : [])],
   }
@@ -96,7 +99,7 @@ function gatewaySetting(around: SnapshotIndex): ClusterSetting | undefined {
   }
 }
 
-/** Pods must resolve what the site's DNS servers know; the node's own resolvers stay second. */
+/** Pods must resolve what the site's DNS servers know; whoever was asked before is asked after them. */
 function dnsSetting({ dns }: DeploySite, around: SnapshotIndex): ClusterSetting | undefined {
   const operator = around.get('operator.openshift.io/DNS', 'default')
   if (!operator || dns.length === 0) return undefined
@@ -113,8 +116,8 @@ function dnsSetting({ dns }: DeploySite, around: SnapshotIndex): ClusterSetting 
         upstreamResolvers: {
           policy: 'Sequential',
           upstreams: [
-            ...dns.map((address) => ({ type: 'Network', address, port: 53 })),
-            { type: 'SystemResolvConf' },
+            ...missing.map((address) => ({ type: 'Network', address, port: 53 })),
+            ...(upstreams.length > 0 ? upstreams : [{ type: 'SystemResolvConf' }]),
           ],
         },
       },

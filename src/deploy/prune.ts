@@ -1,52 +1,74 @@
 /**
- * Removing what left the site file: only what the inventory lists and we still own, never a pool whose addresses are
- * in use, never node networking before its interfaces are gone from the nodes.
+ * Removing what left the site file, as the last stage of a run: only what the inventory lists and we still own, never
+ * a pool whose addresses are in use, never a namespace with volumes, never node networking before its interfaces are
+ * gone from the nodes.
  */
 import type { KubeObject } from '../api/object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
 import { notPruned } from '../errors/deploy.ts'
-import { type Finding, finding } from '../errors/finding.ts'
-import type { KubeClient, ObjectRef } from '../kube/client.ts'
-import { MANAGED_BY } from '../render/labels.ts'
-import type { StageContext } from '../run/stage.ts'
-import { numberAt } from '../verify/readiness/read.ts'
+import { finding } from '../errors/finding.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { parseAddress } from '../net/address.ts'
+import { setContains } from '../net/range-set.ts'
+import { CLOUD, MANAGED_BY } from '../render/labels.ts'
+import type { Stage, StageContext } from '../run/stage.ts'
+import { ingressOf } from '../verify/readiness/services.ts'
+import { rangesOf } from './adopt/old-pools.ts'
 import { readInventory, refId, writeInventory } from './inventory.ts'
 import { removePolicies } from './node-policies.ts'
 import type { Leftover } from './site-changes.ts'
+import { NODE_NETWORKING } from './stage-table.ts'
+
+/** Runs when everything before it went well: what takes the place of the old must be there first. */
+export function pruneStage(
+  leftovers: readonly Leftover[],
+  client: KubeClient,
+  before: readonly Stage[],
+): Stage {
+  return {
+    id: 'prune',
+    name: 'prune',
+    after: before.map(({ id }) => ({ id, why: 'nothing goes before what takes its place is there' })),
+    locks: [NODE_NETWORKING],
+    check: async () =>
+      leftovers.length === 0
+        ? { kind: 'satisfied', reason: 'nothing has left the site' }
+        : { kind: 'needed', reason: `${leftovers.length} objects have left the site` },
+    work: (context) => pruneLeftovers(leftovers, client, context),
+  }
+}
 
 /** Deletes what may go and trims the inventory; says what stays and why. */
-export async function pruneLeftovers(
+async function pruneLeftovers(
   leftovers: readonly Leftover[],
   client: KubeClient,
   context: StageContext,
-): Promise<readonly Finding[]> {
-  const kept: Finding[] = []
+): Promise<void> {
+  const users = await gatherUsers(leftovers, client)
   const gone: Leftover[] = []
   const policies: Leftover[] = []
   for (const leftover of leftovers) {
     context.stop.throwIfAborted()
-    const live = await client.get(leftover.ref)
-    const why = live && reasonToKeep(live)
-    if (why !== undefined) kept.push(finding(notPruned, { object: refId(leftover.ref), why }))
-    else if (live && isPolicy(leftover.ref)) policies.push(leftover)
+    const { ref } = leftover
+    const live = await client.get(ref)
+    const why = live && reasonToKeep(leftover, live, users)
+    if (why !== undefined)
+      context.emit({ kind: 'finding', finding: finding(notPruned, { object: refId(ref), why }) })
+    else if (live && isPolicy(leftover)) policies.push(leftover)
     else {
-      if (live) await remove(client, live, leftover.ref, context)
+      if (live) await remove(client, live, leftover, context)
       gone.push(leftover)
     }
   }
-  await removePolicies(
-    policies.map(({ ref }) => ref),
-    client,
-    context,
-  )
+  const refs = policies.map(({ ref }) => ref)
+  await removePolicies(refs, client, context)
   await trim(client, [...gone, ...policies])
-  return kept
 }
 
 async function remove(
   client: KubeClient,
   live: KubeObject,
-  ref: ObjectRef,
+  { ref }: Leftover,
   context: StageContext,
 ): Promise<void> {
   const { uid } = live.metadata
@@ -54,17 +76,57 @@ async function remove(
   context.emit({ kind: 'applied', change: 'deleted', object: ref })
 }
 
-function isPolicy(ref: ObjectRef): boolean {
+function isPolicy({ ref }: Leftover): boolean {
   return groupKindOf(ref) === 'nmstate.io/NodeNetworkConfigurationPolicy'
 }
 
-/** Why an object must stay, or undefined. */
-export function reasonToKeep(live: KubeObject): string | undefined {
-  if (live.metadata.labels?.[MANAGED_BY] !== 'stackloom') return 'it is not ours any more'
-  if (groupKindOf(live) !== 'metallb.io/IPAddressPool') return undefined
-  const used =
-    (numberAt(live, 'status', 'assignedIPv4') ?? 0) + (numberAt(live, 'status', 'assignedIPv6') ?? 0)
-  return used > 0 ? `${used} of its addresses are in use` : undefined
+/** Who might stand on what is to go. */
+export interface Users {
+  readonly services: readonly KubeObject[]
+  readonly claims: readonly KubeObject[]
+}
+
+/** Asked only for what somebody can stand on: most prunes concern neither pools nor namespaces. */
+async function gatherUsers(leftovers: readonly Leftover[], client: KubeClient): Promise<Users> {
+  const listOf = async (needed: boolean, kind: string): Promise<readonly KubeObject[]> =>
+    needed ? (await client.list({ apiVersion: 'v1', kind })).items : []
+  const has = (groupKind: string): boolean => leftovers.some(({ ref }) => groupKindOf(ref) === groupKind)
+  return {
+    services: await listOf(has('metallb.io/IPAddressPool'), 'Service'),
+    claims: await listOf(has('Namespace'), 'PersistentVolumeClaim'),
+  }
+}
+
+/** Why an object must stay, or undefined. Pure. */
+export function reasonToKeep(
+  { ref, cloud }: Leftover,
+  live: KubeObject,
+  { services, claims }: Users,
+): string | undefined {
+  const { name, labels = {} } = live.metadata
+  if (ref.adopted) return 'it was there before Stackloom'
+  if (labels[MANAGED_BY] !== 'stackloom') return 'it is not ours any more'
+  if (labels[CLOUD] !== cloud) return `it belongs to ${labels[CLOUD] ?? 'what the clouds share'}`
+  switch (groupKindOf(live)) {
+    case 'metallb.io/IPAddressPool': {
+      const ranges = rangesOf(live)
+      const used = [...new Set(services.flatMap(ingressOf))].filter((address) => {
+        const parsed = parseAddress(address)
+        return parsed !== undefined && setContains(ranges, parsed)
+      })
+      return countReason(used.length, 'of its addresses are in use')
+    }
+    case 'Namespace': {
+      const held = claims.filter(({ metadata }) => metadata.namespace === name)
+      return countReason(held.length, 'volume claims are in it')
+    }
+    default:
+      return undefined
+  }
+}
+
+function countReason(many: number, what: string): string | undefined {
+  return many > 0 ? `${many} ${what}` : undefined
 }
 
 async function trim(client: KubeClient, gone: readonly Leftover[]): Promise<void> {

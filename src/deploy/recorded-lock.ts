@@ -1,6 +1,17 @@
-/** Whether a lock contradicts the one that the cluster was deployed by: what would move, in words. Pure. */
+/** The lock on record in the cluster: whether another one contradicts it, and what a run adds to it. Pure. */
 import { changesBetween } from '../plan/changes.ts'
 import type { Lock } from '../plan/lock.ts'
+
+/**
+ * What is on record after a run for some clouds: their decisions are those of the present lock; of the others, who were
+ * not deployed by it, nothing is claimed.
+ */
+export function lockAfter(recorded: Lock | undefined, present: Lock, clouds: ReadonlySet<string>): Lock {
+  const deployed = (name: string): boolean => clouds.has(name) || present.clouds[name]?.leaving === true
+  if (Object.keys(present.clouds).every(deployed)) return present
+  const chosen = Object.entries(present.clouds).filter(([name]) => clouds.has(name))
+  return { ...present, ...recorded, clouds: { ...recorded?.clouds, ...Object.fromEntries(chosen) } }
+}
 
 /** What both locks decide, differently, and nobody has allowed to move. New decisions contradict nothing. */
 export function movedBetween(

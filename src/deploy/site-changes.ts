@@ -4,11 +4,14 @@
  */
 import { Failure } from '../errors/failure.ts'
 import { type Finding, hasErrors } from '../errors/finding.ts'
-import type { KubeClient, ObjectRef } from '../kube/client.ts'
+import type { KubeClient } from '../kube/client.ts'
 import { type Risk, risks } from '../plan/changes.ts'
+import type { Selection } from '../run/selection.ts'
 import type { StageContext } from '../run/stage.ts'
 import type { ObjectChange } from './changes.ts'
-import { type Inventory, leftBehind, readInventories } from './inventory.ts'
+import { chosenDocuments } from './chosen.ts'
+import { liveCrd } from './control-plane-crd.ts'
+import { type Inventory, type ListedObject, leftBehind, readInventories, refId, refOf } from './inventory.ts'
 import type { Lookout } from './lookout.ts'
 import { type ClusterSetting, preflight, preflightKinds } from './preflight.ts'
 import { changesOf, type DeploySite, kindsOf } from './world.ts'
@@ -20,7 +23,7 @@ export interface DocumentChange extends ObjectChange {
 
 export interface Leftover {
   readonly cloud?: string
-  readonly ref: ObjectRef
+  readonly ref: ListedObject
 }
 
 export interface SiteChanges {
@@ -31,29 +34,41 @@ export interface SiteChanges {
   readonly findings: readonly Finding[]
 }
 
+/** `chosen` narrows what would be applied; what is left over is always judged by the whole site. */
 export async function siteChanges(
   site: DeploySite,
   { client, lookout }: { readonly client: KubeClient; readonly lookout: Lookout },
   context: StageContext,
+  selection: Selection = {},
 ): Promise<SiteChanges> {
-  const objects = site.documents.map(({ object }) => object)
+  const chosen = chosenDocuments(site, selection)
+  const objects = chosen.map(({ object }) => object)
   await lookout.follow([...kindsOf(objects), ...preflightKinds], context)
   const changes = changesOf(objects, { lookout })
-  const documents = site.documents.map(({ stage, cloud }, at) => ({
+  const documents = chosen.map(({ stage, cloud }, at) => ({
     ...(changes[at] as ObjectChange),
     stage,
     ...(cloud !== undefined && { cloud }),
   }))
   const inventories = await readInventories(client)
-  const { findings, settings } = preflight(site, lookout.index())
-  return { documents, settings, leftovers: leftoversOf(site, inventories), inventories, findings }
+  const { findings, settings } = preflight(site, lookout.index(), await liveCrd(client))
+  const leftovers = leftoversOf(site, inventories, selection.clouds)
+  return { documents, settings, leftovers, inventories, findings }
 }
 
-/** Of clouds that the site still has, and of what they share; a cloud that left goes by `down`. */
-function leftoversOf(site: DeploySite, inventories: readonly Inventory[]): readonly Leftover[] {
-  const known = new Set<string | undefined>([undefined, ...site.clouds.map(({ name }) => name)])
+/**
+ * What is listed and not wanted any more: of the clouds that are asked for and still in the site, and of what they
+ * share. A cloud that left goes by `down`.
+ */
+export function leftoversOf(
+  site: DeploySite,
+  inventories: readonly Inventory[],
+  clouds: readonly string[] = [],
+): readonly Leftover[] {
+  const names = site.clouds.map(({ name }) => name)
+  const asked = new Set<string | undefined>([undefined, ...(clouds.length > 0 ? clouds : names)])
   return inventories
-    .filter(({ cloud }) => known.has(cloud))
+    .filter(({ cloud }) => asked.has(cloud) && (cloud === undefined || names.includes(cloud)))
     .flatMap((inventory) => {
       const { cloud } = inventory
       const wanted = site.documents.filter((one) => one.cloud === cloud).map(({ object }) => object)
@@ -71,17 +86,15 @@ export function differing({ documents }: SiteChanges): readonly DocumentChange[]
 }
 
 /**
- * Changes that a person must agree to. The first deployment of a cloud is what was asked for: new node networking
- * is a risk only where nodes already carry something of ours.
+ * Changes that a person must agree to. The first deployment of a cloud is what was asked for, and what an earlier run
+ * had listed before it ended was agreed to then: only other new node networking is a risk.
  */
 export function risky(changes: SiteChanges): readonly DocumentChange[] {
-  return differing(changes).filter(
-    ({ risk, change }) => isRisk(risk) && !(change === 'create' && isFirst(changes)),
-  )
-}
-
-function isFirst({ inventories }: SiteChanges): boolean {
-  return inventories.length === 0
+  const { inventories } = changes
+  const listed = new Set(inventories.flatMap(({ objects }) => objects.map(refId)))
+  const isAgreed = ({ change, desired }: DocumentChange): boolean =>
+    change === 'create' && (inventories.length === 0 || listed.has(refId(refOf(desired))))
+  return differing(changes).filter((one) => isRisk(one.risk) && !isAgreed(one))
 }
 
 function isRisk(risk: Risk): boolean {

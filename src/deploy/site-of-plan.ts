@@ -13,6 +13,7 @@ export function siteOfPlan(plan: Plan): DeploySite {
     nodes: cluster.nodes.map(({ name }) => name),
     dns: cluster.dns,
     storageClasses: [...new Set(classes.filter((name) => name !== undefined))],
+    slots: plan.slots,
     clouds: plan.clouds.map((cloud) => cloudOf(plan, cloud)),
     documents: renderDocuments(plan),
   }

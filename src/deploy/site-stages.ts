@@ -8,6 +8,7 @@ import {
   nmstateParts,
   openstackInitParts,
 } from '../verify/readiness/installed.ts'
+import { crdFindings, liveCrd } from './control-plane-crd.ts'
 import { type CloudStage, type SharedStage, type StageEntry, stageTable } from './stage-table.ts'
 import { applyAndWait } from './works/apply-and-wait.ts'
 import { secretsWork } from './works/cloud-secrets.ts'
@@ -44,6 +45,16 @@ export function siteStages({ world, discoverHosts }: SiteStagesInput): readonly 
   return [...shared, ...clouds]
 }
 
+/** The graph alone, for those who only choose from it. */
+export function stageGraph(clouds: readonly string[]): readonly Stage[] {
+  const nothing: Work = { work: async () => undefined }
+  return [undefined, ...clouds].flatMap((cloud) =>
+    stageTable
+      .filter(({ scope }) => (scope === 'shared') === (cloud === undefined))
+      .map((entry) => stageFor(entry, cloud, nothing)),
+  )
+}
+
 function stageFor({ name, after, locks }: StageEntry, cloud: string | undefined, work: Work): Stage {
   return {
     id: stageId(name, cloud),
@@ -60,17 +71,21 @@ function idOf(name: string, cloud: string | undefined): string {
   return stageId(name, entry?.scope === 'cloud' ? cloud : undefined)
 }
 
+/** The stage that applies a document: node policies of a cloud belong to the one stage of all. */
+export function stageIdOf({ stage, cloud }: RenderedDocument): string {
+  return idOf(stage, cloud)
+}
+
 type Filed = (stage: string, cloud?: string) => readonly KubeObject[]
 
 /** Found once: looking through all documents for each cloud would cost clouds times clouds. */
 export function fileByStage(documents: readonly RenderedDocument[]): Filed {
   const filed = new Map<string, KubeObject[]>()
-  const scopes = new Map<string, string>(stageTable.map(({ name, scope }) => [name, scope]))
-  for (const { stage, cloud, object } of documents) {
-    const id = stageId(stage, scopes.get(stage) === 'cloud' ? cloud : undefined)
+  for (const document of documents) {
+    const id = stageIdOf(document)
     const there = filed.get(id)
-    if (there) there.push(object)
-    else filed.set(id, [object])
+    if (there) there.push(document.object)
+    else filed.set(id, [document.object])
   }
   return (stage, cloud) => filed.get(stageId(stage, cloud)) ?? []
 }
@@ -124,6 +139,8 @@ const operators: Readonly<Record<Exclude<SharedStage, 'preflight' | 'nncp'>, Omi
         { apiVersion: 'network.openstack.org/v1beta1', kind: 'NetConfig' },
       ],
       singletons: ['operator.openstack.org/OpenStack'],
+      // Before this stage there may have been no CRD to compare with.
+      tell: async ({ client, site }) => crdFindings(site.slots, await liveCrd(client)),
     },
   }
 

@@ -4,15 +4,17 @@
  */
 
 import { groupKindOf } from '../api/snapshot.ts'
-import { Failure } from '../errors/failure.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
-import type { RenderedDocument } from '../render/documents.ts'
+import type { Lock } from '../plan/lock.ts'
+import { readLock, writeLock } from '../plan/lock-file.ts'
 import { MANAGED_BY } from '../render/labels.ts'
 import { type Clock, systemClock } from '../run/clock.ts'
 import { type RunReport, runStages } from '../run/engine.ts'
 import type { EventSink } from '../run/events.ts'
 import { type Selection, select } from '../run/selection.ts'
+import type { Stage } from '../run/stage.ts'
 import { type Grace, standardGrace } from '../verify/readiness/verdict.ts'
+import { chosenDocuments, narrowedTo } from './chosen.ts'
 import {
   ensureSystemNamespace,
   type Inventory,
@@ -23,6 +25,9 @@ import {
 } from './inventory.ts'
 import { type Lookout, openLookout } from './lookout.ts'
 import { type Patience, standardPatience } from './patience.ts'
+import { pruneStage } from './prune.ts'
+import { lockAfter } from './recorded-lock.ts'
+import type { Leftover } from './site-changes.ts'
 import { siteStages } from './site-stages.ts'
 import type { DiscoverHosts } from './works/data-plane.ts'
 import { type DeploySite, kindsOf, type World } from './world.ts'
@@ -37,7 +42,9 @@ export interface UpSettings {
   readonly stop: AbortSignal
   readonly discoverHosts: DiscoverHosts
   /** The lock's decisions, recorded with what they led to. */
-  readonly lock?: string
+  readonly lock?: Lock
+  /** What left the site and is to go when everything else is done. */
+  readonly prune?: readonly Leftover[]
   readonly clock?: Clock
   readonly lookout?: Lookout
   readonly force?: boolean
@@ -48,8 +55,9 @@ export interface UpSettings {
 }
 
 export async function up(settings: UpSettings): Promise<RunReport> {
-  const { client, clock = systemClock, selection, run, what, sink, stop, parallel = 64 } = settings
+  const { client, clock = systemClock, selection, run, what, sink, stop, parallel = 64, prune } = settings
   const site = narrowedTo(settings.site, selection.clouds ?? [])
+  const chosen = chosenDocuments(settings.site, selection)
   const lookout = settings.lookout ?? openLookout({ client })
   try {
     const world: World = {
@@ -62,28 +70,21 @@ export async function up(settings: UpSettings): Promise<RunReport> {
       mayConfigureCluster: settings.mayConfigureCluster ?? false,
       atOnce: 8,
     }
-    const selected = select(siteStages({ world, discoverHosts: settings.discoverHosts }), selection)
-    if (selected.findings.length > 0) throw new Failure(selected.findings)
-    await recordSite(client, site, lookout, settings)
-    return await runStages({ run, what, stages: selected.stages, sink, clock, stop, parallel })
+    const { stages } = select(siteStages({ world, discoverHosts: settings.discoverHosts }), selection)
+    const all = prune ? [...stages, pruneStage(prune, client, stages)] : stages
+    await recordSite({ ...site, documents: chosen }, stages, lookout, settings)
+    return await runStages({ run, what, stages: all, sink, clock, stop, parallel })
   } finally {
     if (!settings.lookout) await lookout.close()
   }
 }
 
-/** One cloud alone means its own documents and the shared ones: another's node policies are not touched. */
-export function narrowedTo(site: DeploySite, clouds: readonly string[]): DeploySite {
-  if (clouds.length === 0) return site
-  const isWanted = ({ cloud }: RenderedDocument): boolean => cloud === undefined || clouds.includes(cloud)
-  return { ...site, documents: site.documents.filter(isWanted) }
-}
-
-/** Before the first apply: nothing of ours may exist that is not listed. */
+/** Before the first apply: nothing of ours may exist that is not listed. What is not applied is not listed either. */
 async function recordSite(
-  client: KubeClient,
   site: DeploySite,
+  stages: readonly Stage[],
   lookout: Lookout,
-  { lock, stop, clock = systemClock }: UpSettings,
+  { client, lock, stop, clock = systemClock }: UpSettings,
 ): Promise<void> {
   await ensureSystemNamespace(client)
   await lookout.follow(kindsOf(site.documents.map(({ object }) => object)), {
@@ -91,14 +92,30 @@ async function recordSite(
     stop,
     clock,
   })
-  const clouds = new Set(site.documents.map(({ cloud }) => cloud))
-  for (const cloud of new Set([undefined, ...clouds])) {
-    const wanted = wantedInventory(site, cloud, lock)
+  const clouds = new Set([...site.documents, ...stages].flatMap(({ cloud }) => cloud ?? []))
+  for (const cloud of [undefined, ...clouds]) {
+    const withSecrets = stages.some((stage) => stage.name === 'secrets' && stage.cloud === cloud)
+    const wanted = wantedInventory(site, cloud, withSecrets)
     const objects = wanted.objects.map((ref) =>
       isSomebodys(ref, lookout) ? { ...ref, adopted: true as const } : ref,
     )
-    await writeInventory(client, withObjects(await readInventory(client, cloud), { ...wanted, objects }))
+    const before = await readInventory(client, cloud)
+    const after = withObjects(before, { ...wanted, objects })
+    const record = cloud === undefined ? { ...after, ...recordedLock(before, lock, clouds) } : after
+    await writeInventory(client, record)
   }
+}
+
+/** The lock's text in the shared inventory; what was there stays when this run has none. */
+function recordedLock(
+  before: Inventory | undefined,
+  lock: Lock | undefined,
+  clouds: ReadonlySet<string>,
+): Pick<Inventory, 'lock'> {
+  const text = before?.lock
+  if (!lock) return text === undefined ? {} : { lock: text }
+  const recorded = text === undefined ? undefined : readLock(text, 'the lock on record').lock
+  return { lock: writeLock(lockAfter(recorded, lock, clouds)) }
 }
 
 function isSomebodys(ref: ObjectRef, lookout: Lookout): boolean {
@@ -107,10 +124,10 @@ function isSomebodys(ref: ObjectRef, lookout: Lookout): boolean {
 }
 
 /** What is to be applied for one cloud, or for all of them. Secrets are listed by name: they go with their namespace. */
-export function wantedInventory(site: DeploySite, cloud: string | undefined, lock?: string): Inventory {
+function wantedInventory(site: DeploySite, cloud: string | undefined, withSecrets: boolean): Inventory {
   const own = site.documents.filter((document) => document.cloud === cloud).map(({ object }) => refOf(object))
   const { namespace, secrets = [] } = site.clouds.find(({ name }) => name === cloud) ?? {}
-  const secretRefs = secrets.map((secret) => ({
+  const secretRefs = (withSecrets ? secrets : []).map((secret) => ({
     apiVersion: 'v1',
     kind: 'Secret',
     namespace: secret.namespace,
@@ -121,6 +138,5 @@ export function wantedInventory(site: DeploySite, cloud: string | undefined, loc
     ...(cloud !== undefined && { cloud }),
     ...(namespace !== undefined && { namespace }),
     objects: [...own, ...secretRefs],
-    ...(lock !== undefined && cloud === undefined && { lock }),
   }
 }

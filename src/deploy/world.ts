@@ -2,6 +2,7 @@
 import { identityOf, type KubeObject } from '../api/object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
 import type { KubeClient } from '../kube/client.ts'
+import type { SlotTable } from '../plan/slots.ts'
 import type { RenderedDocument } from '../render/documents.ts'
 import type { NeededSecret } from '../render/secrets.ts'
 import type { StageContext } from '../run/stage.ts'
@@ -33,6 +34,8 @@ export interface DeploySite {
   readonly nodes: readonly string[]
   readonly dns: readonly string[]
   readonly storageClasses: readonly string[]
+  /** The places of the control plane's schema that the site was planned for. */
+  readonly slots: SlotTable
   readonly clouds: readonly DeployCloud[]
   /** Everything that is rendered, in order. */
   readonly documents: readonly RenderedDocument[]

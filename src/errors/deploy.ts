@@ -209,6 +209,33 @@ until the cluster's DNS asks there. The change belongs to the whole cluster, so 
   example: { servers: ['192.168.122.1'] },
 })
 
+export const otherCrd = problem<{ gone: readonly string[]; added: readonly string[] }>({
+  code: 'SL4026',
+  severity: 'warning',
+  title: "The cluster's control plane has another schema than the plan",
+  message: ({ gone, added }) =>
+    `the OpenStackControlPlane of this cluster is not the one that the lock records: ${slotWords(gone, added)}`,
+  remedy: () =>
+    'plan for the one that is there: `stackloom plan --crd live`, look at what changes, then run `stackloom up` again',
+  story: `The lock records for which schema of the OpenStackControlPlane the addresses were planned, because each place
+that takes a Service override needs one. Another version of the operator brings another schema. Fields that it does
+not know are refused by the server; a place that the plan does not know gets no address of its cloud.`,
+  example: { gone: [], added: ['watcher.template.apiServiceTemplate.override.service'] },
+})
+
+function slotWords(gone: readonly string[], added: readonly string[]): string {
+  const words = [
+    ...(gone.length > 0 ? [`it lacks ${someOf(gone)}`] : []),
+    ...(added.length > 0 ? [`it adds ${someOf(added)}`] : []),
+  ]
+  return words.join(', ') || 'the places that take a Service override are the same'
+}
+
+function someOf(words: readonly string[]): string {
+  const more = words.length > 3 ? ` and ${words.length - 3} more` : ''
+  return `${words.slice(0, 3).join(', ')}${more}`
+}
+
 export const vipWithoutService = problem<{ cloud: string; address: string }>({
   code: 'SL4030',
   severity: 'error',

@@ -11,9 +11,10 @@ import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { cloudNamed, type Deployment, lookingContext, withDeployment } from '../deploying.ts'
 import type { Io } from '../io.ts'
+import { exitCodeOf, leasedRun } from '../leased-run.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { choosePrinter, type EventFormat, eventsOption } from '../output/run/printer.ts'
+import { type EventFormat, eventsOption } from '../output/run/printer.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { type PlanningOptions, planningOptions, saveLock } from '../planning.ts'
 import { adoptionJson, formatAdoption, formatGaps } from './show.ts'
@@ -59,7 +60,7 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
   const look = { columns: io.columns, colour: io.colour.stdout }
   if (options.output === 'table') io.stdout(`${formatSummary(report, look)}${formatGaps(gaps)}`)
   else io.stdout(await serialise({ ...adoptionJson(before, gaps), outcome: report.outcome }, options.output))
-  return { done: 0, failed: 1, stopped: 130 }[report.outcome] as ExitCode
+  return exitCodeOf(report)
 }
 
 async function agree(adoption: Adoption, { yes }: Options, io: Io): Promise<void> {
@@ -78,28 +79,7 @@ async function move(
   io: Io,
 ): Promise<AdoptReport> {
   const { client } = connection
+  const { plan } = planning
   const { adopt } = await import('../../deploy/adopt/act.ts')
-  const { underLease, runIdentity } = await import('../../deploy/up-lease.ts')
-  const { ensureSystemNamespace } = await import('../../deploy/inventory.ts')
-  await ensureSystemNamespace(client)
-  const identity = runIdentity()
-  const onDoubt = (holder: string): void =>
-    io.stderr(`waiting to see whether the run of ${holder} still lives\n`)
-  return underLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
-    const printer = choosePrinter(events, io)
-    try {
-      const stop = AbortSignal.any([io.stop, lost])
-      return await adopt({
-        client,
-        lookout,
-        plan: planning.plan,
-        cloud,
-        run: identity,
-        sink: printer.sink,
-        stop,
-      })
-    } finally {
-      printer.close()
-    }
-  })
+  return leasedRun(client, events, io, (run) => adopt({ client, lookout, plan, cloud, ...run }))
 }

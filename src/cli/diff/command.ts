@@ -29,11 +29,10 @@ export function define(command: Command, { io, act }: CommandContext): void {
 async function diff({ site, connection, lookout }: Deployment, options: Options, io: Io): Promise<ExitCode> {
   const { siteChanges, differing } = await import('../../deploy/site-changes.ts')
   const { dryRun } = await import('../../deploy/dry-run.ts')
-  const { narrowedTo } = await import('../../deploy/up.ts')
   const { formatChanges, changesJson } = await import('../output/changes.ts')
   const { client } = connection
-  const narrowed = narrowedTo(site, options.cloud ?? [])
-  const changes = await siteChanges(narrowed, { client, lookout }, lookingContext(io))
+  const selection = { clouds: options.cloud ?? [] }
+  const changes = await siteChanges(site, { client, lookout }, lookingContext(io), selection)
   const told = await dryRun(changes, client, { force: options.forceConflicts ?? false, signal: io.stop })
   if (options.output === 'table')
     io.stdout(formatChanges(told, { columns: io.columns, colour: io.colour.stdout, brief: false }))

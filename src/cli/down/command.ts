@@ -12,8 +12,9 @@ import { type ClusterFlags, openCluster, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { collect } from '../deploying.ts'
 import type { Io } from '../io.ts'
+import { exitCodeOf, leasedRun } from '../leased-run.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { choosePrinter, type EventFormat, eventsOption } from '../output/run/printer.ts'
+import { type EventFormat, eventsOption } from '../output/run/printer.ts'
 import { formatSummary } from '../output/run/summary.ts'
 
 interface Options extends ClusterFlags {
@@ -57,7 +58,7 @@ async function takeDown(options: Options, io: Io): Promise<ExitCode> {
       options.output === 'table' ? formatSummary(report, look) : await serialise(report, options.output),
     )
     if (report.outcome === 'done') await freeLock(options, io)
-    return { done: 0, failed: 1, stopped: 130 }[report.outcome] as ExitCode
+    return exitCodeOf(report)
   } finally {
     await connection.close()
   }
@@ -73,31 +74,13 @@ async function confirm({ cloud = [], all, yes }: Options, io: Io): Promise<void>
 
 async function run({ client }: Connection, options: Options, io: Io): Promise<RunReport> {
   const { down } = await import('../../deploy/down/down.ts')
-  const { underLease, runIdentity } = await import('../../deploy/up-lease.ts')
-  const { ensureSystemNamespace, removeSystemNamespace, forgetInRecord } = await import(
-    '../../deploy/inventory.ts'
-  )
-  const { all, cloud = [], deleteData = false } = options
-  await ensureSystemNamespace(client)
-  const identity = runIdentity()
-  const onDoubt = (holder: string): void =>
-    io.stderr(`waiting to see whether the run of ${holder} still lives\n`)
-  const report = await underLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
-    const printer = choosePrinter(options.events, io)
-    try {
-      const done = await down({
-        client,
-        clouds: all ? 'all' : cloud,
-        run: identity,
-        sink: printer.sink,
-        stop: AbortSignal.any([io.stop, lost]),
-        deleteData,
-      })
-      if (done.outcome === 'done' && !all) await forgetInRecord(client, cloud)
-      return done
-    } finally {
-      printer.close()
-    }
+  const { removeSystemNamespace, forgetInRecord } = await import('../../deploy/inventory.ts')
+  const { all, cloud = [], deleteData = false, events } = options
+  const clouds = all ? 'all' : cloud
+  const report = await leasedRun(client, events, io, async (leased) => {
+    const done = await down({ client, clouds, deleteData, ...leased })
+    if (done.outcome === 'done' && !all) await forgetInRecord(client, cloud)
+    return done
   })
   // The lease lives there, so it goes after everything else.
   if (all && report.outcome === 'done') await removeSystemNamespace(client)

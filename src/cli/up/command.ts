@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import type { SiteChanges } from '../../deploy/site-changes.ts'
 import { lockContradicted, needsConsent } from '../../errors/deploy.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
-import type { Finding } from '../../errors/finding.ts'
 import type { RunReport } from '../../run/engine.ts'
 import { askYesNo } from '../ask.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
@@ -18,9 +17,9 @@ import {
   withSelectionFlags,
 } from '../deploying.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { exitCodeOf, leasedRun } from '../leased-run.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { choosePrinter, type EventFormat, eventsOption } from '../output/run/printer.ts'
+import { type EventFormat, eventsOption } from '../output/run/printer.ts'
 import { type PlanningOptions, planningOptions, saveLock } from '../planning.ts'
 import { formatUpSummary, upJson } from './summary.ts'
 
@@ -51,53 +50,32 @@ export function define(command: Command, { io, act }: CommandContext): void {
 }
 
 async function run(deployment: Deployment, options: Options, io: Io): Promise<ExitCode> {
-  const { planning, connection, lookout } = deployment
+  const { planning, connection, lookout, site } = deployment
   const { client } = connection
   const { siteChanges, refuseUnfit } = await import('../../deploy/site-changes.ts')
-  const { narrowedTo, up } = await import('../../deploy/up.ts')
-  const { writeLock } = await import('../../plan/lock-file.ts')
+  const { up } = await import('../../deploy/up.ts')
+  const { discoverHosts } = await import('../../deploy/discover-hosts.ts')
   const selection = selectionOf(options)
-  const site = narrowedTo(deployment.site, selection.clouds ?? [])
-  const changes = await siteChanges(site, { client, lookout }, lookingContext(io))
+  const changes = await siteChanges(site, { client, lookout }, lookingContext(io), selection)
   refuseUnfit(changes)
   await refuseContradiction(deployment, changes, options)
   const consent = await agree(changes, options, io)
   await saveLock(planning, io)
-
-  const { underLease, runIdentity } = await import('../../deploy/up-lease.ts')
-  const { discoverHosts } = await import('../../deploy/discover-hosts.ts')
-  const { ensureSystemNamespace } = await import('../../deploy/inventory.ts')
-  const { pruneLeftovers } = await import('../../deploy/prune.ts')
-  const identity = runIdentity()
-  await ensureSystemNamespace(client)
-  const onDoubt = (holder: string): void =>
-    io.stderr(`waiting to see whether the run of ${holder} still lives\n`)
-  let kept: readonly Finding[] = []
-  const report = await underLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
-    const printer = choosePrinter(options.events, io)
-    try {
-      const done = await up({
-        client,
-        lookout,
-        site,
-        selection,
-        run: identity,
-        what: `up ${options.file}`,
-        sink: printer.sink,
-        stop: AbortSignal.any([io.stop, lost]),
-        discoverHosts: discoverHosts(connection),
-        lock: writeLock(planning.lock),
-        force: options.forceConflicts ?? false,
-        mayConfigureCluster: consent.configure,
-      })
-      if (!options.prune || done.outcome !== 'done') return done
-      kept = await pruneLeftovers(changes.leftovers, client, lookingContext(io))
-      return done
-    } finally {
-      printer.close()
-    }
-  })
-  io.stderr(formatFindings(kept, io.colour.stderr))
+  const report = await leasedRun(client, options.events, io, (leased) =>
+    up({
+      ...leased,
+      client,
+      lookout,
+      site,
+      selection,
+      what: `up ${options.file}`,
+      discoverHosts: discoverHosts(connection),
+      lock: planning.lock,
+      force: options.forceConflicts ?? false,
+      mayConfigureCluster: consent.configure,
+      ...(options.prune && { prune: changes.leftovers }),
+    }),
+  )
   await tell(report, deployment, options, io)
   return exitCodeOf(report)
 }
@@ -111,10 +89,6 @@ async function tell(
   if (options.output !== 'table') io.stdout(await serialise(upJson(report, planning.plan), options.output))
   else
     io.stdout(formatUpSummary(report, planning.plan, site, { columns: io.columns, colour: io.colour.stdout }))
-}
-
-function exitCodeOf({ outcome }: RunReport): ExitCode {
-  return { done: 0, failed: 1, stopped: 130 }[outcome] as ExitCode
 }
 
 /** Shows what would change, and asks where it costs something. */

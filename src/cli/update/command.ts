@@ -11,9 +11,10 @@ import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { cloudNamed, type Deployment, lookingContext, withDeployment } from '../deploying.ts'
 import type { Io } from '../io.ts'
+import { exitCodeOf, leasedRun } from '../leased-run.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { choosePrinter, type EventFormat, eventsOption } from '../output/run/printer.ts'
+import { type EventFormat, eventsOption } from '../output/run/printer.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { formatTable } from '../output/table.ts'
 import { type PlanningOptions, planningOptions } from '../planning.ts'
@@ -73,7 +74,7 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
     io.stdout(
       await serialise({ ...planJson(plan), outcome: report.outcome, stages: report.stages }, options.output),
     )
-  return { done: 0, failed: 1, stopped: 130 }[report.outcome] as ExitCode
+  return exitCodeOf(report)
 }
 
 async function work(
@@ -83,30 +84,9 @@ async function work(
   io: Io,
 ): Promise<RunReport> {
   const { client } = connection
+  const { site } = planning.plan
   const { update } = await import('../../deploy/update/update.ts')
-  const { underLease, runIdentity } = await import('../../deploy/up-lease.ts')
-  const { ensureSystemNamespace } = await import('../../deploy/inventory.ts')
-  await ensureSystemNamespace(client)
-  const identity = runIdentity()
-  const onDoubt = (holder: string): void =>
-    io.stderr(`waiting to see whether the run of ${holder} still lives\n`)
-  return underLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
-    const printer = choosePrinter(events, io)
-    try {
-      const stop = AbortSignal.any([io.stop, lost])
-      return await update({
-        client,
-        lookout,
-        site: planning.plan.site,
-        plan,
-        run: identity,
-        sink: printer.sink,
-        stop,
-      })
-    } finally {
-      printer.close()
-    }
-  })
+  return leasedRun(client, events, io, (run) => update({ client, lookout, site, plan, ...run }))
 }
 
 function versions({ cloud, available, target, deployed, wanted }: UpdatePlan, columns: number): string {

@@ -6,7 +6,7 @@ import { dataLeft } from '../../errors/deploy.ts'
 import { finding } from '../../errors/finding.ts'
 import { type After, type Stage, type StageContext, stageId } from '../../run/stage.ts'
 import { progressing, ready } from '../../verify/readiness/verdict.ts'
-import { deleteInventory, type Inventory, type ListedObject } from '../inventory.ts'
+import { deleteInventory, type Inventory, type ListedObject, writeInventory } from '../inventory.ts'
 import { removePolicies } from '../node-policies.ts'
 import { NODE_NETWORKING } from '../stage-table.ts'
 import { waitUntilReady } from '../wait.ts'
@@ -85,10 +85,25 @@ export function cloudDownStages(world: DownWorld, inventory: Inventory): readonl
     ),
     stage('proof', [after('namespace', 'everything must be gone')], async (context) => {
       const seen = await proveGone(inventory, world, context)
-      await deleteInventory(world.client, cloud)
+      await closeInventory(inventory, refsOf('namespace'), world)
       context.emit({ kind: 'progress', message: `nothing is left among ${seen} kinds` })
     }),
   ]
+}
+
+/** What stays with a cloud's data stays listed: `--delete-data` can still take it away later. */
+async function closeInventory(
+  inventory: Inventory,
+  kept: readonly ListedObject[],
+  { client }: DownWorld,
+): Promise<void> {
+  const { namespace = '', cloud } = inventory
+  const there = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: namespace })
+  const isListed = kept.some(
+    ({ kind, name, adopted }) => kind === 'Namespace' && name === namespace && !adopted,
+  )
+  if (there && isListed) await writeInventory(client, { ...inventory, objects: kept })
+  else await deleteInventory(client, cloud)
 }
 
 /** Runs before node sets, node sets before what they refer to. */

@@ -8,6 +8,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { operatorMissing } from '../../errors/deploy.ts'
 import { failure } from '../../errors/failure.ts'
+import type { Finding } from '../../errors/finding.ts'
 import { MANAGED_BY } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { installedReadiness, type Part } from '../../verify/readiness/installed.ts'
@@ -29,6 +30,8 @@ export interface OperatorWork {
   readonly brings: readonly FollowedKind[]
   /** Kinds of which a cluster has one: another's counts as ours. */
   readonly singletons: readonly string[]
+  /** What is worth telling once it runs. */
+  readonly tell?: (world: World) => Promise<readonly Finding[]>
 }
 
 const OLM_KINDS = ['Namespace', 'OperatorGroup', 'CatalogSource', 'Subscription']
@@ -60,6 +63,7 @@ export function operatorWork(world: World, work: OperatorWork): StageWork {
       await applyThenWait(first, world, context)
       await applyThenWait(then, world, context)
       await waitUntilReady(() => installed(context), world.lookout, context)
+      for (const finding of (await work.tell?.(world)) ?? []) context.emit({ kind: 'finding', finding })
     },
   }
 }

@@ -2,23 +2,24 @@
 import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import { FIELD_MANAGER } from '../changes.ts'
+import { liveCrd } from '../control-plane-crd.ts'
 import { patiently } from '../patience.ts'
 import { preflight, preflightKinds } from '../preflight.ts'
 import type { World } from '../world.ts'
 import type { StageWork } from './apply-and-wait.ts'
 
 export function preflightWork(world: World): StageWork {
-  const look = () => preflight(world.site, world.lookout.index())
+  const look = async () => preflight(world.site, world.lookout.index(), await liveCrd(world.client))
   return {
     check: async (context) => {
       await world.lookout.follow(preflightKinds, context)
-      const { findings, settings } = look()
+      const { findings, settings } = await look()
       return findings.length === 0 && settings.length === 0
         ? { kind: 'satisfied', reason: 'the cluster has what the site needs' }
         : { kind: 'needed' }
     },
     work: async (context) => {
-      const { findings, settings } = look()
+      const { findings, settings } = await look()
       if (hasErrors(findings)) throw new Failure(findings, 1)
       for (const finding of findings) context.emit({ kind: 'finding', finding })
       for (const { object, patch, finding } of settings) {

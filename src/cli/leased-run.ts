@@ -1,0 +1,44 @@
+/**
+ * One run that writes to the cluster: under the site's Lease, with a printer for its events, and an end that the
+ * shell understands. `up`, `down`, `adopt` and `update` differ in the work alone.
+ */
+import type { ExitCode } from '../errors/failure.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { EventSink, RunOutcome } from '../run/events.ts'
+import type { Io } from './io.ts'
+import { choosePrinter, type EventFormat } from './output/run/printer.ts'
+
+/** What the work needs of its run. */
+export interface LeasedRun {
+  /** Identity of the run: the Lease's holder, and the name in every event. */
+  readonly run: string
+  readonly sink: EventSink
+  /** Aborted by Ctrl-C and by the loss of the Lease. */
+  readonly stop: AbortSignal
+}
+
+export async function leasedRun<T>(
+  client: KubeClient,
+  events: EventFormat,
+  io: Io,
+  work: (run: LeasedRun) => Promise<T>,
+): Promise<T> {
+  const { underLease, runIdentity } = await import('../deploy/up-lease.ts')
+  const { ensureSystemNamespace } = await import('../deploy/inventory.ts')
+  await ensureSystemNamespace(client)
+  const identity = runIdentity()
+  const onDoubt = (holder: string): void =>
+    io.stderr(`waiting to see whether the run of ${holder} still lives\n`)
+  return underLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
+    const printer = choosePrinter(events, io)
+    try {
+      return await work({ run: identity, sink: printer.sink, stop: AbortSignal.any([io.stop, lost]) })
+    } finally {
+      printer.close()
+    }
+  })
+}
+
+export function exitCodeOf({ outcome }: { readonly outcome: RunOutcome }): ExitCode {
+  return ({ done: 0, failed: 1, stopped: 130 } as const)[outcome]
+}

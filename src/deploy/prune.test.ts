@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { memoryCluster } from '../../test/memory-cluster.ts'
+import type { KubeObject } from '../api/object.ts'
+import { labelled } from '../render/labels.ts'
+import { systemClock } from '../run/clock.ts'
+import type { StageEvent } from '../run/events.ts'
+import { neverStopped } from '../run/stage.ts'
+import { readInventory, refOf, writeInventory } from './inventory.ts'
+import { pruneStage, reasonToKeep, type Users } from './prune.ts'
+
+const nobody: Users = { services: [], claims: [] }
+const owner = { site: 'lab', cloud: 'rhoso1' }
+
+const pool: KubeObject = {
+  apiVersion: 'metallb.io/v1beta1',
+  kind: 'IPAddressPool',
+  metadata: { name: 'openstack-storage', namespace: 'metallb-system' },
+  spec: { addresses: ['172.18.0.80-172.18.0.90', 'fd00:18::/120'] },
+}
+const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'openstack' } }
+const attachment: KubeObject = {
+  apiVersion: 'k8s.cni.cncf.io/v1',
+  kind: 'NetworkAttachmentDefinition',
+  metadata: { name: 'storage', namespace: 'openstack' },
+}
+
+const service = (ip: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: `at-${ip}`, namespace: 'elsewhere' },
+  status: { loadBalancer: { ingress: [{ ip }] } },
+})
+const claim = (within: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: 'mysql-db', namespace: within },
+})
+const leftover = (object: KubeObject, more: object = {}) => ({
+  cloud: 'rhoso1',
+  ref: { ...refOf(object), ...more },
+})
+const ours = (object: KubeObject): KubeObject => labelled(object, owner)
+
+describe('what left the site', () => {
+  it('goes when it is ours and nobody stands on it', () => {
+    for (const object of [pool, namespace, attachment])
+      expect(reasonToKeep(leftover(object), ours(object), nobody)).toBeUndefined()
+  })
+
+  it('stays when it is a pool and any Service of the cluster has one of its addresses', () => {
+    for (const address of ['172.18.0.80', '172.18.0.90', 'fd00:18::7']) {
+      const users = { ...nobody, services: [service(address), service('172.18.0.79')] }
+      expect(reasonToKeep(leftover(pool), ours(pool), users)).toBe('1 of its addresses are in use')
+    }
+    const elsewhere = { ...nobody, services: [service('172.18.0.91'), service('172.17.0.80')] }
+    expect(reasonToKeep(leftover(pool), ours(pool), elsewhere)).toBeUndefined()
+  })
+
+  it('stays when it is a namespace with volumes', () => {
+    const users = { ...nobody, claims: [claim('openstack'), claim('openstack2')] }
+    expect(reasonToKeep(leftover(namespace), ours(namespace), users)).toBe('1 volume claims are in it')
+    expect(
+      reasonToKeep(leftover(namespace), ours(namespace), { ...nobody, claims: [claim('openstack2')] }),
+    ).toBeUndefined()
+  })
+
+  it('stays when it is not ours: never was, is no longer, or belongs to another cloud', () => {
+    const here = reasonToKeep(leftover(attachment, { adopted: true }), ours(attachment), nobody)
+    expect(here).toBe('it was there before Stackloom')
+    expect(reasonToKeep(leftover(attachment), attachment, nobody)).toBe('it is not ours any more')
+    const other = labelled(attachment, { site: 'lab', cloud: 'rhoso2' })
+    expect(reasonToKeep(leftover(attachment), other, nobody)).toBe('it belongs to rhoso2')
+    const shared = labelled(attachment, { site: 'lab' })
+    expect(reasonToKeep(leftover(attachment), shared, nobody)).toBe('it belongs to what the clouds share')
+  })
+})
+
+describe('pruning', () => {
+  const prune = async (live: readonly KubeObject[], left: readonly KubeObject[]) => {
+    const { client, objects } = memoryCluster()
+    for (const object of live) await client.create(object)
+    await writeInventory(client, { site: 'lab', cloud: 'rhoso1', objects: left.map(refOf) })
+    const events: StageEvent[] = []
+    const stage = pruneStage(
+      left.map((one) => leftover(one)),
+      client,
+      [],
+    )
+    const context = {
+      emit: (event: StageEvent) => void events.push(event),
+      stop: neverStopped(),
+      clock: systemClock,
+    }
+    await stage.work(context)
+    const listed = (await readInventory(client, 'rhoso1'))?.objects.map(({ name }) => name)
+    const kinds = ['IPAddressPool', 'NetworkAttachmentDefinition', 'Service']
+    return { listed, events, names: kinds.flatMap(objects).map(({ metadata }) => metadata.name) }
+  }
+
+  it('deletes what may go, keeps the rest, and lists exactly what is still there', async () => {
+    const used = service('172.18.0.80')
+    const { listed, names, events } = await prune([ours(pool), ours(attachment), used], [pool, attachment])
+    expect(names).toEqual([pool.metadata.name, used.metadata.name])
+    expect(listed).toEqual([pool.metadata.name])
+    expect(events).toMatchObject([
+      { kind: 'finding', finding: { code: 'SL4018', message: expect.stringContaining('in use') } },
+      { kind: 'applied', change: 'deleted', object: { name: 'storage' } },
+    ])
+  })
+
+  it('takes what is gone already off the list', async () => {
+    const { listed, events } = await prune([], [attachment])
+    expect(listed).toEqual([])
+    expect(events).toEqual([])
+  })
+})
