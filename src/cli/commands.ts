@@ -58,6 +58,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./status/command.ts'),
   },
   {
+    name: 'doctor',
+    summary: 'What is wrong with the clouds, why, and the command that repairs it; live or from a dump',
+    load: () => import('./doctor/command.ts'),
+  },
+  {
     name: 'down',
     summary: 'Take a cloud, or everything, out of the cluster; prove that nothing is left',
     load: () => import('./down/command.ts'),

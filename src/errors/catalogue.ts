@@ -12,6 +12,9 @@ import * as common from './common.ts'
 import * as dataplane from './dataplane.ts'
 import * as deploy from './deploy.ts'
 import * as dns from './dns.ts'
+import * as doctor from './doctor.ts'
+import * as doctorMetallb from './doctor-metallb.ts'
+import * as doctorPending from './doctor-pending.ts'
 import * as file from './file.ts'
 import type { ListedProblem } from './finding.ts'
 import * as imports from './import.ts'
@@ -46,6 +49,9 @@ const areas: readonly object[] = [
   dataplane,
   deploy,
   dns,
+  doctor,
+  doctorMetallb,
+  doctorPending,
   existing,
   imports,
   ini,

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { healthy } from '../../../test/doctor/healthy.ts'
+import { asks, refused, service } from '../../../test/doctor/objects.ts'
+import { having } from '../../../test/doctor/state.ts'
+import { type TestIo, testIo } from '../../../test/io.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { main } from '../main.ts'
+
+describe('stackloom doctor', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'stackloom-doctor-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  const dump = (objects: readonly KubeObject[]): void =>
+    writeFileSync(
+      path.join(folder, 'all.json'),
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+    )
+  const doctor = async (...args: readonly string[]): Promise<{ code: number; io: TestIo }> => {
+    const io = testIo()
+    return { code: await main(['doctor', ...args], io), io }
+  }
+  const thief = service('openstack2/thief', { annotations: asks('openstack-internalapi') })
+  const broken = having(thief, refused(thief, 'pool openstack-internalapi not compatible for ip assignment'))
+
+  it('ends with 0 and one line where nothing is wrong', async () => {
+    dump(healthy())
+    const { code, io } = await doctor('--from', folder)
+    expect(io.out()).toMatch(/^nothing found: \d+ rules looked\n/)
+    expect(code).toBe(0)
+  })
+
+  it("names the object, quotes MetalLB's event, prints what to do, and ends with 1", async () => {
+    dump(broken)
+    const { code, io } = await doctor('--from', folder)
+    expect(code).toBe(1)
+    expect(io.out()).toContain('Service openstack2/thief: error SL9502')
+    expect(io.out()).toContain('saw: event AllocationFailed: Failed to allocate IP for "openstack2/thief"')
+    expect(io.out()).toContain("fix: use this cloud's own pool openstack2-internalapi")
+  })
+
+  it('gives programs the same as JSON, with rule, evidence, likelihood and link', async () => {
+    dump(broken)
+    const { io } = await doctor('--from', folder, '-o', 'json')
+    const { diagnoses } = JSON.parse(io.out()) as { diagnoses: readonly unknown[] }
+    expect(diagnoses[0]).toMatchObject({
+      code: 'SL9502',
+      severity: 'error',
+      rule: 'metallb/pending-not-for-namespace',
+      likelihood: 'proven',
+      where: { kind: 'Service', namespace: 'openstack2', name: 'thief' },
+      link: expect.stringContaining('https://'),
+    })
+  })
+
+  it('says which rules could not look, because the dump has not the kinds that they need', async () => {
+    dump(broken.filter(({ kind }) => kind !== 'Pod' && kind !== 'Secret'))
+    const { io } = await doctor('--from', folder, '-o', 'json')
+    const { blind } = JSON.parse(io.out()) as { blind: readonly { unknown: readonly string[] }[] }
+    for (const { unknown } of blind) expect(unknown.length).toBeGreaterThan(0)
+  })
+
+  it('keeps to one namespace with -n', async () => {
+    dump(broken)
+    const { code, io } = await doctor('--from', folder, '-n', 'openstack')
+    expect(io.out()).not.toContain('SL9502')
+    expect(code).toBe(0)
+  })
+
+  it('lists its rules within 80 columns', async () => {
+    const { code, io } = await doctor('--list')
+    expect(code).toBe(0)
+    expect(io.out()).toContain('metallb/same-pool-name')
+    for (const line of io.out().split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+  })
+
+  it('ends with 2 where there is no dump', async () => {
+    const { code, io } = await doctor('--from', path.join(folder, 'nowhere'))
+    expect(code).toBe(2)
+    expect(io.err()).toContain('SL1002')
+  })
+})

@@ -1,0 +1,104 @@
+/**
+ * What the doctor looks at: the kinds of its rules, the Secrets that clouds name (their keys alone), and the hosts that
+ * nova knows; live, or from a folder of dumps.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import type { Snapshot, UnreadKind } from '../../api/snapshot.ts'
+import { kindsToGather, NOVA_HOSTS, SECRET } from '../../doctor/kinds.ts'
+import { keysOnly, namedSecrets } from '../../doctor/named-secrets.ts'
+import { novaCells, novaHosts } from '../../doctor/nova-hosts.ts'
+import type { Rule } from '../../doctor/rule.ts'
+import { reasonOf } from '../../errors/failure.ts'
+import type { Finding } from '../../errors/finding.ts'
+import { unreadKind } from '../../errors/kube.ts'
+import { isApiError } from '../../kube/api-error.ts'
+import type { KubeReader } from '../../kube/client.ts'
+import { type ClusterFlags, openCluster } from '../cluster.ts'
+import type { Io } from '../io.ts'
+
+export interface Evidence {
+  readonly snapshot: Snapshot
+  /** Files of a dump that could not be read. */
+  readonly findings: readonly Finding[]
+}
+
+/** Runs a command in a pod and gives its output. */
+export type Ask = (namespace: string, pod: string, command: readonly string[]) => Promise<string>
+
+const secrets = { apiVersion: 'v1', kind: SECRET }
+const hosts = { apiVersion: 'stackloom.dev/v1alpha1', kind: NOVA_HOSTS.split('/')[1] ?? '' }
+
+export async function gatherEvidence(
+  source: ClusterFlags & { readonly from?: string },
+  rules: readonly Rule[],
+  namespaces: readonly string[],
+  io: Io,
+): Promise<Evidence> {
+  if (source.from !== undefined) return fromDump(source.from, rules, io.stop)
+  const connection = await openCluster(source, io)
+  try {
+    const { execInPod } = await import('../../kube/pod-exec.ts')
+    const ask: Ask = async (namespace, pod, command) => {
+      const call = { namespace, pod, command, timeoutMs: 30_000, signal: io.stop }
+      const { stdout, stderr, exitCode } = await execInPod(connection.transport, call)
+      if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || `it ended with ${exitCode}`)
+      return stdout
+    }
+    return await fromCluster(connection.client, rules, { namespaces, ask, stop: io.stop })
+  } finally {
+    await connection.close()
+  }
+}
+
+interface Look {
+  readonly namespaces: readonly string[]
+  readonly ask: Ask
+  readonly stop: AbortSignal
+}
+
+export async function fromCluster(
+  client: Pick<KubeReader, 'get' | 'list' | 'resource' | 'versions'>,
+  rules: readonly Rule[],
+  { namespaces, ask, stop }: Look,
+): Promise<Evidence> {
+  const { gatherLive } = await import('../../kube/snapshot.ts')
+  const { snapshot } = await gatherLive(client, kindsToGather(rules), { namespaces, signal: stop })
+  const more: KubeObject[] = []
+  const unread: UnreadKind[] = []
+  for (const named of namedSecrets(snapshot)) {
+    try {
+      const found = await client.get({ ...secrets, ...named }, { signal: stop })
+      if (found) more.push(keysOnly({ ...found, ...secrets }))
+    } catch (thrown) {
+      if (!isApiError(thrown, 'forbidden')) throw thrown
+      unread.push({ ...secrets, reason: reasonOf(thrown), cause: 'forbidden' })
+    }
+  }
+  for (const { namespace, pod } of novaCells(snapshot)) {
+    try {
+      const said = await ask(namespace, pod, ['nova-manage', 'cell_v2', 'list_hosts'])
+      more.push(novaHosts(namespace, said))
+    } catch (thrown) {
+      unread.push({ ...hosts, reason: reasonOf(thrown), cause: 'failed' })
+    }
+  }
+  return {
+    snapshot: { objects: [...snapshot.objects, ...more], unread: [...snapshot.unread, ...unread] },
+    findings: [],
+  }
+}
+
+async function fromDump(from: string, rules: readonly Rule[], stop: AbortSignal): Promise<Evidence> {
+  const { gatherDump } = await import('../../kube/dump.ts')
+  const { snapshot, findings } = await gatherDump(from, [...kindsToGather(rules), secrets, hosts], stop)
+  return {
+    snapshot: {
+      ...snapshot,
+      objects: snapshot.objects.map((one) =>
+        one.kind === SECRET && one.apiVersion === 'v1' ? keysOnly(one) : one,
+      ),
+    },
+    // Which kinds are unknown is told by the rules that miss them.
+    findings: findings.filter(({ code }) => code !== unreadKind.code),
+  }
+}

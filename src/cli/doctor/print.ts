@@ -1,0 +1,87 @@
+/** A report for people: the causes in a table, then each with what was seen and what to do, then what follows. */
+import pc from 'picocolors'
+import { identityOf } from '../../api/object.ts'
+import type { Diagnosis, Report } from '../../doctor/diagnose.ts'
+import type { Rule } from '../../doctor/rule.ts'
+import { formatFinding, formatWhere } from '../output/findings.ts'
+import { fit, oneLine } from '../output/run/text.ts'
+import { formatTable } from '../output/table.ts'
+
+export interface Page {
+  readonly columns: number
+  readonly colour: boolean
+  /** Also in full what follows from other findings. */
+  readonly wide: boolean
+}
+
+export function formatReport(report: Report, page: Page): string {
+  const causes = report.diagnoses.filter(({ followsFrom }) => followsFrom === undefined)
+  const followers = report.diagnoses.filter(({ followsFrom }) => followsFrom !== undefined)
+  const shown = page.wide ? report.diagnoses : causes
+  return [
+    causes.length > 1 ? `${overview(causes, page)}\n` : '',
+    ...shown.map((one) => `${block(one, followers, page)}\n`),
+    summary(report, causes.length, followers.length),
+    blindness(report, page),
+  ].join('')
+}
+
+function overview(causes: readonly Diagnosis[], { columns }: Page): string {
+  const rows = causes.map((one, index) => [
+    String(index + 1),
+    one.severity,
+    one.code,
+    one.likelihood,
+    objectOf(one),
+  ])
+  return formatTable(['#', 'SEVERITY', 'CODE', 'SURE', 'OBJECT'], rows, columns)
+}
+
+function objectOf({ where }: Diagnosis): string {
+  return where ? formatWhere(where) : ''
+}
+
+function block(one: Diagnosis, followers: readonly Diagnosis[], { columns, colour }: Page): string {
+  const { dim } = pc.createColors(colour)
+  const seen = one.saw.map((text) => `    ${dim('saw:')} ${oneLine(text)}\n`).join('')
+  const mine = followers.filter(
+    ({ followsFrom }) => followsFrom?.code === one.code && followsFrom.object === idOf(one),
+  )
+  const after = mine.map((next) => {
+    const text = `${objectOf(next)}: ${next.code} ${oneLine(next.message)}`
+    return `    ${dim('so:')}  ${fit(text, columns - 9)}\n`
+  })
+  return formatFinding(one, colour) + seen + after.join('')
+}
+
+function idOf({ where }: Diagnosis): string {
+  if (!where || !('kind' in where)) return ''
+  const { apiVersion, kind, name, namespace } = where
+  return identityOf({ apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } })
+}
+
+function summary({ diagnoses, judged }: Report, causes: number, followers: number): string {
+  if (diagnoses.length === 0) return `nothing found: ${judged} rules looked\n`
+  const more = followers > 0 ? `, and ${followers} more that follow from them` : ''
+  return `${causes} ${causes === 1 ? 'cause' : 'causes'}${more}; ${judged} rules looked; stackloom explain CODE tells more\n`
+}
+
+/** What could not be judged is not fine, it is unknown. */
+function blindness({ blind }: Report, { columns, wide }: Page): string {
+  if (blind.length === 0) return ''
+  const unknown = [...new Set(blind.flatMap((one) => one.unknown))].sort()
+  const lines = wide ? unknown : [fit(unknown.join(', '), columns - 2)]
+  const head = `${blind.length} ${blind.length === 1 ? 'rule' : 'rules'} could not look, because these kinds are unknown:\n`
+  return head + lines.map((line) => `  ${line}\n`).join('')
+}
+
+export function formatRules(rules: readonly Rule[], { columns, wide }: Page): string {
+  const rows = rules.map(({ id, problem, likelihood, looksAt, link }) => [
+    problem.code,
+    problem.severity,
+    id,
+    ...(wide ? [likelihood, looksAt.join(' '), link] : []),
+  ])
+  const header = ['CODE', 'SEVERITY', 'RULE', ...(wide ? ['SURE', 'LOOKS AT', 'LINK'] : [])]
+  return formatTable(header, rows, wide ? Number.POSITIVE_INFINITY : columns)
+}

@@ -1,0 +1,68 @@
+/**
+ * A rule: one known failure as data. What it looks at, when it holds, what that means and what to do.
+ *
+ * Meaning and remedy are the catalogue's (`errors/doctor-*.ts`); the condition is a pure function over what was gathered.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { ListedProblem, Problem } from '../errors/finding.ts'
+import type { Patient } from './patient.ts'
+
+/** How sure the evidence makes us: it proves the cause, it speaks for it, or it fits it among others. */
+export type Likelihood = 'proven' | 'likely' | 'possible'
+
+export const likelihoods: readonly Likelihood[] = ['proven', 'likely', 'possible']
+
+/** One place where a rule holds. */
+export interface Case<P> {
+  /** The object that is wrong, not the one that shows it. */
+  readonly about: KubeObject
+  readonly path?: string
+  readonly facts: P
+  /** What was seen, quoted: an event, a condition, a line of a log. */
+  readonly saw?: readonly string[]
+  /** Objects that this one stands on: a finding about one of them is the cause of this one. */
+  readonly restsOn?: readonly KubeObject[]
+}
+
+export interface RuleDefinition<P> {
+  readonly id: string
+  readonly problem: Problem<P>
+  /** Kinds without which the rule cannot be judged. */
+  readonly looksAt: readonly string[]
+  /** Kinds that only make the answer better. */
+  readonly also?: readonly string[]
+  readonly likelihood: Likelihood
+  readonly link: string
+  readonly holds: (patient: Patient) => readonly Case<P>[]
+}
+
+/** A rule whose facts are its own business. */
+export interface Rule {
+  readonly id: string
+  readonly problem: ListedProblem
+  readonly looksAt: readonly string[]
+  readonly also: readonly string[]
+  readonly likelihood: Likelihood
+  /** Where the part's own documentation speaks of it. */
+  readonly link: string
+  readonly cases: (patient: Patient) => readonly ToldCase[]
+}
+
+export interface ToldCase extends Omit<Case<unknown>, 'facts'> {
+  readonly message: string
+  readonly remedy: string
+}
+
+export function rule<P>({ holds, also = [], ...definition }: RuleDefinition<P>): Rule {
+  const { problem } = definition
+  return {
+    ...definition,
+    also,
+    cases: (patient) =>
+      holds(patient).map(({ facts, ...rest }) => ({
+        ...rest,
+        message: problem.message(facts),
+        remedy: problem.remedy(facts),
+      })),
+  }
+}

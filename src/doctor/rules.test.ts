@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { healthy } from '../../test/doctor/healthy.ts'
+import { NOW } from '../../test/doctor/objects.ts'
+import { shortName } from '../../test/doctor/state.ts'
+import { states } from '../../test/doctor/states/all.ts'
+import { type Diagnosis, diagnose, type Report } from './diagnose.ts'
+import { rules } from './rules/all.ts'
+
+const examine = (
+  objects: Parameters<typeof shortName>[0][],
+  plan?: (typeof states)[number]['plan'],
+): Report => diagnose({ snapshot: { objects, unread: [] }, now: NOW, ...(plan && { plan }) }, rules)
+
+const objectOf = ({ where }: Diagnosis): string =>
+  where && 'kind' in where ? shortName({ ...where, metadata: where }) : ''
+
+describe('every rule', () => {
+  it('has a name, a code and a state of its own', () => {
+    expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length)
+    expect(new Set(rules.map(({ problem }) => problem.code)).size).toBe(rules.length)
+    const played = new Set(states.map(({ rule }) => rule))
+    expect(rules.map(({ id }) => id).filter((id) => !played.has(id))).toEqual([])
+  })
+
+  it.each(states.map((state) => [state.rule, state.when, state] as const))(
+    '%s: %s',
+    (_rule, _when, state) => {
+      const { diagnoses, findings } = examine([...state.objects], state.plan)
+      expect(findings).toEqual([])
+      const mine = diagnoses.filter(({ rule }) => rule === state.rule)
+      expect(mine.map(objectOf)).toContain(state.about)
+      const [found] = mine.filter((one) => objectOf(one) === state.about)
+      const words = [found?.message, found?.remedy, ...(found?.saw ?? [])].join('\n')
+      for (const text of state.says) expect(words).toContain(text)
+      // Nothing else is blamed: what is not the cause follows from one.
+      const causes = diagnoses.filter(({ followsFrom }) => followsFrom === undefined).map(({ rule }) => rule)
+      expect([...new Set(causes)].sort()).toEqual([state.rule, ...(state.beside ?? [])].sort())
+    },
+  )
+})
+
+describe('a cluster in good health', () => {
+  it('has no findings', () => {
+    const { diagnoses, blind } = examine([...healthy()])
+    expect(diagnoses.map((one) => `${one.rule} ${objectOf(one)}: ${one.message}`)).toEqual([])
+    expect(blind).toEqual([])
+  })
+
+  it('has none either when there is nothing in it', () => {
+    expect(examine([]).diagnoses).toEqual([])
+  })
+})

@@ -1,0 +1,174 @@
+/** Where MetalLB announces, against the interfaces that nodes have; and pools against the plan. */
+import type { KubeObject } from '../../api/object.ts'
+import * as problems from '../../errors/doctor-metallb.ts'
+import { nearest } from '../../errors/nearest.ts'
+import { formatRange, parseRange, type Range } from '../../net/range.ts'
+import { rangeSet, subtract } from '../../net/range-set.ts'
+import type { AddressRange, PlannedNetwork } from '../../plan/plan.ts'
+import { recordOf, textsOf } from '../../site/import/loose.ts'
+import { listAt, textAt } from '../../verify/readiness/read.ts'
+import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
+import { advertises, L2, POOL, poolNamed, pools } from '../facts/pools.ts'
+import { matchesLabels } from '../facts/selectors.ts'
+import { links } from '../links.ts'
+import type { Patient } from '../patient.ts'
+import { type Rule, rule } from '../rule.ts'
+
+const interfacesNamed = (advertisement: KubeObject): readonly string[] =>
+  textsOf(recordOf(advertisement['spec'])['interfaces'])
+
+const bridgePort = rule({
+  id: 'metallb/bridge-port-advertised',
+  problem: problems.bridgePortAdvertised,
+  looksAt: [L2],
+  also: ['Node', POLICY, STATE],
+  likelihood: 'proven',
+  link: links.metallbL2,
+  holds: (patient) =>
+    patient.all(L2).flatMap((advertisement) =>
+      interfacesNamed(advertisement).flatMap((port) => {
+        for (const [node, interfaces] of patient.derive(interfacesByNode)) {
+          const bridge = interfaces.get(port)?.controller
+          if (bridge === undefined) continue
+          const { namespace: metallb = 'metallb-system', name } = advertisement.metadata
+          const facts = { port, bridge, node, metallb, advertisement: name }
+          return [{ about: advertisement, path: 'spec.interfaces', facts }]
+        }
+        return []
+      }),
+    ),
+})
+
+const nowhere = rule({
+  id: 'metallb/interface-nowhere',
+  problem: problems.interfaceNowhere,
+  looksAt: [L2],
+  also: ['Node', POLICY, STATE],
+  likelihood: 'likely',
+  link: links.metallbL2,
+  holds: (patient) => {
+    const names = new Set([...patient.derive(interfacesByNode).values()].flatMap((one) => [...one.keys()]))
+    if (names.size === 0) return []
+    return patient.all(L2).flatMap((advertisement) =>
+      interfacesNamed(advertisement)
+        .filter((name) => !names.has(name))
+        .map((name) => ({
+          about: advertisement,
+          path: 'spec.interfaces',
+          facts: { interface: name, known: nearest(name, [...names]) },
+          restsOn: patient.all(POLICY),
+        })),
+    )
+  },
+})
+
+const leader = rule({
+  id: 'metallb/leader-without-interface',
+  problem: problems.leaderWithoutInterface,
+  looksAt: [L2, 'Node'],
+  also: [POLICY, STATE, 'metallb.io/ServiceL2Status'],
+  likelihood: 'likely',
+  link: links.metallbL2,
+  holds: (patient) =>
+    patient.all(L2).flatMap((advertisement) =>
+      interfacesNamed(advertisement).flatMap((name) => {
+        const having = [...patient.derive(interfacesByNode)]
+          .filter(([, one]) => one.has(name))
+          .map(([node]) => node)
+        if (having.length === 0 || interfacesNamed(advertisement).length > 1) return []
+        const missing = eligible(advertisement, patient).filter((node) => !having.includes(node))
+        if (missing.length === 0) return []
+        const service = announcedBy(missing, advertisement, patient)
+        const facts = {
+          interface: name,
+          missing: service ? [service.node] : missing,
+          service: service?.service,
+          having,
+        }
+        return [{ about: advertisement, path: 'spec.nodeSelectors', facts }]
+      }),
+    ),
+})
+
+/** Nodes that may be chosen. */
+function eligible(advertisement: KubeObject, patient: Patient): readonly string[] {
+  const selectors = listAt(advertisement, 'spec', 'nodeSelectors')
+  return patient
+    .all('Node')
+    .filter(({ metadata }) => {
+      const labels = { 'kubernetes.io/hostname': metadata.name, ...metadata.labels }
+      return selectors.length === 0 || selectors.some((one) => matchesLabels(one, labels))
+    })
+    .map(({ metadata }) => metadata.name)
+}
+
+/** The speaker records who announces which Service. */
+function announcedBy(
+  nodes: readonly string[],
+  advertisement: KubeObject,
+  patient: Patient,
+): { readonly node: string; readonly service: string } | undefined {
+  for (const status of patient.all('metallb.io/ServiceL2Status')) {
+    const node = textAt(status, 'status', 'node') ?? ''
+    const name = textAt(status, 'status', 'serviceName') ?? ''
+    const namespace = textAt(status, 'status', 'serviceNamespace') ?? ''
+    const service = patient.get('Service', name, namespace)
+    const from = service?.metadata.annotations?.['metallb.io/ip-allocated-from-pool']
+    const pool = from === undefined ? undefined : poolNamed(patient, from)
+    if (nodes.includes(node) && pool && advertises(advertisement, pool))
+      return { node, service: `${namespace}/${name}` }
+  }
+  return undefined
+}
+
+const notPlanned = rule({
+  id: 'metallb/pool-not-planned',
+  problem: problems.poolNotPlanned,
+  looksAt: [POOL],
+  likelihood: 'proven',
+  link: links.metallbPools,
+  holds: (patient) => {
+    const { plan } = patient
+    if (!plan || patient.derive(pools).length === 0) return []
+    return plan.clouds.flatMap((cloud) =>
+      cloud.networks.flatMap((network) => {
+        if (network.pool === undefined) return []
+        const wanted = texts(plannedVips(network))
+        const live = poolNamed(patient, network.pool)
+        const held = live && texts(live.ranges)
+        if (held === wanted) return []
+        const about = live?.object ?? missing(network.pool, plan.from.cluster.metallb.namespace)
+        const facts = { pool: network.pool, planned: wanted, live: held ?? 'nothing' }
+        return [
+          {
+            about,
+            facts: { ...facts, what: held === undefined ? ('missing' as const) : ('ranges' as const) },
+          },
+        ]
+      }),
+    )
+  },
+})
+
+function plannedVips({ subnets }: PlannedNetwork): readonly Range[] {
+  const read = ({ start, end }: AddressRange): readonly Range[] => {
+    const range = parseRange(`${start}-${end}`)
+    return range ? [range] : []
+  }
+  return subnets.flatMap(({ spans, reserved }) =>
+    subtract(
+      rangeSet(spans.filter(({ role }) => role === 'vips').flatMap(read)),
+      rangeSet(reserved.flatMap(read)),
+    ),
+  )
+}
+
+function texts(ranges: readonly Range[]): string {
+  return rangeSet(ranges).map(formatRange).join(', ')
+}
+
+function missing(name: string, namespace: string): KubeObject {
+  return { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata: { name, namespace } }
+}
+
+export const announcingRules: readonly Rule[] = [notPlanned, bridgePort, nowhere, leader]

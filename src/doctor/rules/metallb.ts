@@ -1,0 +1,367 @@
+/** MetalLB's pools and advertisements: wrong, overlapping, open, unannounced. */
+import type { KubeObject } from '../../api/object.ts'
+import * as problems from '../../errors/doctor-metallb.ts'
+import { nearest } from '../../errors/nearest.ts'
+import { formatRange, intersection, type Range } from '../../net/range.ts'
+import { groupBy } from '../../plan/group.ts'
+import { recordOf, textsOf } from '../../site/import/loose.ts'
+import { conditionsOf, textAt } from '../../verify/readiness/read.ts'
+import { type Balanced, balanced, holders } from '../facts/load-balancers.ts'
+import {
+  advertises,
+  BGP,
+  L2,
+  ownerOf,
+  POOL,
+  type Pool,
+  poolOfAddress,
+  pools,
+  rangesText,
+} from '../facts/pools.ts'
+import { links } from '../links.ts'
+import type { Patient } from '../patient.ts'
+import { type Case, type Rule, rule } from '../rule.ts'
+
+const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
+const NET_CONFIG = 'network.openstack.org/NetConfig'
+const clouds = [CONTROL_PLANE, NET_CONFIG]
+
+const metallbOf = ({ object }: Pool): string => object.metadata.namespace ?? 'metallb-system'
+
+/** Clouds whose Services name a pool. */
+function askers(patient: Patient): ReadonlyMap<string, ReadonlyMap<string, readonly Balanced[]>> {
+  const found = new Map<string, Map<string, Balanced[]>>()
+  for (const service of patient.derive(balanced)) {
+    if (service.pool === undefined || !patient.clouds.has(service.namespace)) continue
+    const byCloud = found.get(service.pool.value) ?? new Map<string, Balanced[]>()
+    byCloud.set(service.namespace, [...(byCloud.get(service.namespace) ?? []), service])
+    found.set(service.pool.value, byCloud)
+  }
+  return found
+}
+
+/** Services with an address of a pool. */
+function holdersByPool(patient: Patient): ReadonlyMap<string, readonly Balanced[]> {
+  const found = new Map<string, Balanced[]>()
+  for (const [address, all] of patient.derive(holders)) {
+    const pool = poolOfAddress(patient, address)
+    if (pool) found.set(pool.name, [...(found.get(pool.name) ?? []), ...all])
+  }
+  return found
+}
+
+const samePoolName = rule({
+  id: 'metallb/same-pool-name',
+  problem: problems.samePoolName,
+  looksAt: ['Service', POOL],
+  also: [...clouds, L2],
+  likelihood: 'proven',
+  link: links.metallbPools,
+  holds: (patient) =>
+    patient.derive(pools).flatMap((pool) => {
+      const asking = patient.derive(askers).get(pool.name)
+      if (!asking || asking.size < 2 || carriesCloud(pool, patient)) return []
+      const losers = [...asking].filter(([cloud, services]) => hasLost(pool, cloud, services, patient))
+      const [holder] = [...asking.keys()].filter((cloud) => !losers.some(([loser]) => loser === cloud))
+      if (losers.length === 0 || holder === undefined) return []
+      const advertisements = patient.all(L2).filter((one) => advertises(one, pool))
+      return [
+        {
+          about: pool.object,
+          facts: {
+            pool: pool.name,
+            holder,
+            losers: losers.map(([cloud]) => cloud),
+            ranges: rangesText(pool),
+          },
+          saw: [
+            ...losers.flatMap(([, services]) =>
+              services.slice(0, 3).map(({ name }) => `Service ${name} asks for it`),
+            ),
+            ...advertisements.map(({ metadata }) => `L2Advertisement ${metadata.name} announces it`),
+          ],
+        },
+      ]
+    }),
+})
+
+/** A name that begins with a cloud's namespace was meant for that cloud alone. */
+function carriesCloud({ name }: Pool, { clouds: all }: Patient): boolean {
+  return [...all].some((namespace) => name.startsWith(`${namespace}-`))
+}
+
+/** The pool serves others only, or none of the addresses that this cloud asks for is in it any more. */
+function hasLost(pool: Pool, cloud: string, services: readonly Balanced[], patient: Patient): boolean {
+  if (pool.namespaces.length > 0) return !pool.namespaces.includes(cloud)
+  const asked = services.flatMap(({ addresses }) => addresses)
+  return asked.length > 0 && asked.every((address) => poolOfAddress(patient, address) !== pool)
+}
+
+const wrongRange = rule({
+  id: 'metallb/wrong-range',
+  problem: problems.wrongRange,
+  looksAt: ['Service', POOL],
+  also: clouds,
+  likelihood: 'proven',
+  link: links.metallbPools,
+  holds: (patient) =>
+    patient.derive(pools).flatMap((pool) => {
+      const owner = ownerOf(pool, patient)
+      if (owner === undefined) return []
+      const takers = groupBy(
+        (patient.derive(holdersByPool).get(pool.name) ?? []).filter(({ namespace }) => namespace !== owner),
+        ({ namespace }) => namespace,
+      )
+      return [...takers].map(([taker, services]) => ({
+        about: pool.object,
+        path: 'spec.serviceAllocation.namespaces',
+        facts: {
+          pool: pool.name,
+          owner,
+          taker,
+          services: services.map(({ object, given }) => `${object.metadata.name} ${given.join(' ')}`),
+          scope: pool.namespaces,
+          metallb: metallbOf(pool),
+        },
+      }))
+    }),
+})
+
+const manyRanges = rule({
+  id: 'metallb/one-pool-many-ranges',
+  problem: problems.manyRanges,
+  looksAt: [POOL],
+  also: ['Service', ...clouds],
+  likelihood: 'proven',
+  link: links.metallbPools,
+  holds: (patient) =>
+    patient.derive(pools).flatMap((pool) => {
+      const ofFamily = groupBy(pool.ranges, ({ family }) => family)
+      const [several] = [...ofFamily.values()].filter((ranges) => ranges.length > 1)
+      const namespaces =
+        pool.namespaces.length > 0
+          ? pool.namespaces
+          : [...(patient.derive(askers).get(pool.name)?.keys() ?? [])]
+      const [first] = several ?? []
+      if (!several || !first || namespaces.length < 2) return []
+      const ranges = several.map(formatRange)
+      return [
+        {
+          about: pool.object,
+          path: 'spec.addresses',
+          facts: { pool: pool.name, ranges, namespaces, first: formatRange(first) },
+        },
+      ]
+    }),
+})
+
+const poolsOverlap = rule({
+  id: 'metallb/pools-overlap',
+  problem: problems.poolsOverlap,
+  looksAt: [POOL],
+  likelihood: 'proven',
+  link: links.metallbPools,
+  holds: (patient) => {
+    const spans = patient
+      .derive(pools)
+      .flatMap((pool) => pool.ranges.map((range) => ({ ...range, pool })))
+      .sort((a, b) => a.family - b.family || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
+    const found: Case<{ pool: string; other: string; range: string; metallb: string }>[] = []
+    let reach: (Range & { readonly pool: Pool }) | undefined
+    for (const span of spans) {
+      const both = reach && intersection(reach, span)
+      if (reach && both)
+        found.push({
+          about: span.pool.object,
+          path: 'spec.addresses',
+          facts: {
+            pool: span.pool.name,
+            other: reach.pool.name,
+            range: formatRange(both),
+            metallb: metallbOf(span.pool),
+          },
+        })
+      if (!reach || span.family !== reach.family || span.last > reach.last) reach = span
+    }
+    return found
+  },
+})
+
+const configurationRefused = rule({
+  id: 'metallb/configuration-refused',
+  problem: problems.configurationRefused,
+  looksAt: ['metallb.io/ConfigurationState'],
+  likelihood: 'proven',
+  link: links.metallbUsage,
+  holds: (patient) =>
+    patient
+      .all('metallb.io/ConfigurationState')
+      .filter((state) => textAt(state, 'status', 'result') === 'Invalid')
+      .map((state) => ({
+        about: state,
+        facts: {
+          who: state.metadata.name,
+          reason: textAt(state, 'status', 'errorSummary') ?? 'no reason given',
+        },
+        saw: conditionsOf(state).flatMap(({ status, message }) =>
+          status === 'False' && message ? [message] : [],
+        ),
+        restsOn: patient.all(POOL),
+      })),
+})
+
+const openPool = rule({
+  id: 'metallb/open-pool',
+  problem: problems.openPool,
+  looksAt: [POOL, 'Namespace'],
+  also: clouds,
+  likelihood: 'proven',
+  link: links.metallbPools,
+  holds: (patient) =>
+    patient.derive(pools).flatMap((pool) => {
+      const owner = ownerOf(pool, patient)
+      const open = pool.namespaces.length === 0 && pool.serviceSelectors.length === 0
+      if (owner === undefined || !open) return []
+      const why = pool.openBySelector ? ('empty selector' as const) : ('no scope' as const)
+      return [{ about: pool.object, facts: { pool: pool.name, owner, metallb: metallbOf(pool), why } }]
+    }),
+})
+
+const notAdvertised = rule({
+  id: 'metallb/not-advertised',
+  problem: problems.notAdvertised,
+  looksAt: [POOL, L2, BGP, 'Service'],
+  likelihood: 'proven',
+  link: links.metallbL2,
+  holds: (patient) => {
+    const advertisements = [...patient.all(L2), ...patient.all(BGP)]
+    return patient.derive(pools).flatMap((pool) => {
+      const services = patient.derive(holdersByPool).get(pool.name)?.length ?? 0
+      if (services === 0 || advertisements.some((one) => advertises(one, pool))) return []
+      return [
+        {
+          about: pool.object,
+          facts: { pool: pool.name, services, metallb: metallbOf(pool), interfaces: '' },
+        },
+      ]
+    })
+  },
+})
+
+const unknownPoolAdvertised = rule({
+  id: 'metallb/advertises-unknown-pool',
+  problem: problems.unknownPoolAdvertised,
+  looksAt: [POOL],
+  also: [L2, BGP],
+  likelihood: 'proven',
+  link: links.metallbL2,
+  holds: (patient) => {
+    const names = patient.derive(pools).map(({ name }) => name)
+    const known = new Set(names)
+    return [...patient.all(L2), ...patient.all(BGP)].flatMap((advertisement) =>
+      poolsNamed(advertisement)
+        .filter((pool) => !known.has(pool))
+        .map((pool) => ({
+          about: advertisement,
+          path: 'spec.ipAddressPools',
+          facts: {
+            advertisement: advertisement.metadata.name,
+            pool,
+            known: names.find((one) => one.endsWith(`-${pool}`)) ?? nearest(pool, names),
+          },
+        })),
+    )
+  },
+})
+
+function poolsNamed(advertisement: KubeObject): readonly string[] {
+  return textsOf(recordOf(advertisement['spec'])['ipAddressPools'])
+}
+
+const keyAcrossClouds = rule({
+  id: 'metallb/key-crosses-clouds',
+  problem: problems.keyAcrossClouds,
+  looksAt: ['Service'],
+  also: clouds,
+  likelihood: 'proven',
+  link: links.metallbUsage,
+  holds: (patient) => {
+    const keyed = patient.derive(balanced).filter(({ key }) => key !== undefined)
+    return [...groupBy(keyed, ({ key }) => key ?? '')].flatMap(([key, services]) => {
+      const namespaces = [...new Set(services.map(({ namespace }) => namespace))]
+      const [first, second] = namespaces.map((one) => services.find(({ namespace }) => namespace === one))
+      if (!first || !second) return []
+      const address = second.given.find((one) => first.given.includes(one))
+      return [{ about: second.object, facts: { key, holders: namespaces, address } }]
+    })
+  },
+})
+
+const rabbitShares = rule({
+  id: 'metallb/rabbitmq-shares-address',
+  problem: problems.rabbitShares,
+  looksAt: ['Service'],
+  likelihood: 'proven',
+  link: links.openstack,
+  holds: (patient) => {
+    const rabbits = patient
+      .derive(balanced)
+      .filter(({ ports }) => ports.includes('TCP/5671') || ports.includes('TCP/5672'))
+    return rabbits.flatMap((one, index) => {
+      const other = rabbits
+        .slice(0, index)
+        .find((before) => before.namespace === one.namespace && shares(before, one))
+      const port = other && one.ports.find((wanted) => other.ports.includes(wanted))
+      if (!other || port === undefined) return []
+      const address = one.addresses.find((asked) => other.addresses.includes(asked))
+      return [{ about: one.object, facts: { address, key: one.key, other: other.name, port } }]
+    })
+  },
+})
+
+/** The same address asked for by name, or one key and no address: MetalLB would put them together. */
+function shares(a: Balanced, b: Balanced): boolean {
+  if (a.addresses.length > 0 && b.addresses.length > 0)
+    return b.addresses.some((address) => a.addresses.includes(address))
+  return a.key !== undefined && a.key === b.key
+}
+
+const leftoverPool = rule({
+  id: 'metallb/unprefixed-leftover',
+  problem: problems.leftoverPool,
+  looksAt: [POOL, 'Service'],
+  also: clouds,
+  likelihood: 'likely',
+  link: links.metallbPools,
+  holds: (patient) => {
+    const all = patient.derive(pools)
+    const prefixed = new Map(
+      all.flatMap((pool) => {
+        const cloud = [...patient.clouds].find((namespace) => pool.name.startsWith(`${namespace}-`))
+        return cloud === undefined ? [] : [[pool.name, cloud] as const]
+      }),
+    )
+    return all.flatMap((pool) => {
+      const beside = [...prefixed]
+        .filter(([name]) => name.endsWith(`-${pool.name}`))
+        .map(([, cloud]) => cloud)
+      const used = patient.derive(holdersByPool).has(pool.name) || patient.derive(askers).has(pool.name)
+      if (beside.length === 0 || used) return []
+      return [{ about: pool.object, facts: { pool: pool.name, clouds: beside, metallb: metallbOf(pool) } }]
+    })
+  },
+})
+
+export const metallbRules: readonly Rule[] = [
+  poolsOverlap,
+  samePoolName,
+  configurationRefused,
+  wrongRange,
+  manyRanges,
+  keyAcrossClouds,
+  rabbitShares,
+  notAdvertised,
+  unknownPoolAdvertised,
+  openPool,
+  leftoverPool,
+]

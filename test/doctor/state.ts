@@ -1,0 +1,65 @@
+/** A state of a cluster in which one rule must fire: the healthy one, with something broken. */
+import { identityOf, type KubeObject } from '../../src/api/object.ts'
+import type { Plan } from '../../src/plan/plan.ts'
+import { healthy } from './healthy.ts'
+
+export interface State {
+  /** The rule that must fire. */
+  readonly rule: string
+  /** What somebody would say has happened. */
+  readonly when: string
+  readonly objects: readonly KubeObject[]
+  /** The object that must be named: `Service openstack/keystone-internal`. */
+  readonly about: string
+  /** Words that message, evidence and remedy must hold together. */
+  readonly says: readonly string[]
+  /** Other causes that are there, too. */
+  readonly beside?: readonly string[]
+  readonly plan?: Plan
+}
+
+type Change = (object: KubeObject) => KubeObject
+
+/** Merges into the object with this identity, which must be there: `Service openstack/keystone-internal`. */
+export function changed(id: string, change: Change, objects = healthy()): readonly KubeObject[] {
+  let seen = false
+  const all = objects.map((object) => {
+    if (shortName(object) !== id) return object
+    seen = true
+    return change(object)
+  })
+  if (!seen) throw new Error(`the healthy state has no ${id}: ${objects.map(identityOf).join(', ')}`)
+  return all
+}
+
+export function without(id: string, objects = healthy()): readonly KubeObject[] {
+  const left = objects.filter((object) => shortName(object) !== id)
+  if (left.length === objects.length) throw new Error(`the healthy state has no ${id}`)
+  return left
+}
+
+/** The healthy state with these instead of, or beside, what it has. */
+export function having(...objects: readonly KubeObject[]): readonly KubeObject[] {
+  return replaced(healthy(), objects)
+}
+
+export function replaced(all: readonly KubeObject[], by: readonly KubeObject[]): readonly KubeObject[] {
+  const names = new Set(by.map(identityOf))
+  return [...all.filter((object) => !names.has(identityOf(object))), ...by]
+}
+
+export function shortName({ kind, metadata }: KubeObject): string {
+  return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
+}
+
+export const spec =
+  (values: Readonly<Record<string, unknown>>): Change =>
+  (object) => ({ ...object, spec: { ...(object['spec'] as object), ...values } })
+
+export const status =
+  (values: Readonly<Record<string, unknown>>): Change =>
+  (object) => ({ ...object, status: { ...(object['status'] as object), ...values } })
+
+export const meta =
+  (values: Partial<KubeObject['metadata']>): Change =>
+  (object) => ({ ...object, metadata: { ...object.metadata, ...values } })
