@@ -143,6 +143,13 @@ export function memoryCluster(): MemoryCluster {
       await arrive('delete', ref, options?.signal)
       const before = objects.get(idOf(ref))
       if (!before) return false
+      const { uid, resourceVersion } = options?.preconditions ?? {}
+      if (
+        (uid && uid !== before.metadata.uid) ||
+        (resourceVersion && resourceVersion !== before.metadata.resourceVersion)
+      ) {
+        throw error('conflict', staleWrite, { object: 'it', reason: 'changed' })
+      }
       if (!before.metadata.finalizers?.length) put(before, 'deleted')
       else if (before.metadata.deletionTimestamp === undefined)
         put(

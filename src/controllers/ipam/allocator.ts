@@ -8,12 +8,12 @@
 import type { AddressBlock } from '../../api/address-block.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { addressBlocks, type BlockId, blockName, type Change, changedBlock } from './block.ts'
+import { addressBlocks, type Change, changedBlock } from './block.ts'
 import { type Claim, decide, liesIn, type Verdict } from './decide.ts'
 import { byBlock, type Held, type Ledger, ownerOf } from './ledger.ts'
 
 export interface AllocatorOptions {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'update'>
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'delete'>
   readonly ledger: Ledger
   readonly fieldManager: string
   /** An owner who waited has got what it waited for. */
@@ -25,10 +25,8 @@ export interface Allocator {
   readonly claim: (claim: Claim) => Promise<readonly Verdict[]>
   /** Gives back what is held under this name by UIDs that are gone. */
   readonly release: (owner: string, isGone: (uid: string) => boolean) => Promise<void>
-  /** Addresses became free, by whatever hand. */
-  readonly freed: (gone: readonly Held[]) => void
-  /** A block as the watch tells it. Answers who is not in it any more. */
-  readonly observe: (block: AddressBlock) => readonly Held[]
+  /** A block as the watch tells it, or that it is gone. Answers who is not in it any more. */
+  readonly observe: (block: AddressBlock, happened: 'written' | 'deleted') => readonly Held[]
   readonly waiting: () => readonly Claim[]
 }
 
@@ -63,25 +61,20 @@ export function createAllocator({ client, ledger, fieldManager, onServed }: Allo
   const load = (block: AddressBlock): void => freed(ledger.load(block))
 
   /** True when written; false when somebody else was first, and the block has been read again. */
-  const write = async (
-    id: BlockId,
-    before: AddressBlock | undefined,
-    after: AddressBlock,
-  ): Promise<boolean> => {
+  const write = async ({ name, before, after }: BlockWrite): Promise<boolean> => {
     try {
-      const written = before
-        ? await client.update(after, { fieldManager })
-        : await client.create(after, { fieldManager })
-      const old = superseded.get(blockName(id)) ?? []
+      const written = await put(client, before, after, fieldManager)
+      const old = superseded.get(name) ?? []
       if (before?.metadata.resourceVersion) old.push(before.metadata.resourceVersion)
-      superseded.set(blockName(id), old.slice(-REMEMBERED))
-      load(written as AddressBlock)
+      superseded.set(name, old.slice(-REMEMBERED))
+      if (written) load(written)
+      else freed(ledger.drop(name))
       return true
     } catch (error) {
       if (!isApiError(error, 'conflict', 'already-exists', 'not-found')) throw error
-      const now = await client.get({ ...addressBlocks, name: blockName(id) })
+      const now = await client.get({ ...addressBlocks, name })
       if (now) load(now as AddressBlock)
-      else freed(ledger.drop(blockName(id)))
+      else freed(ledger.drop(name))
       return false
     }
   }
@@ -92,12 +85,13 @@ export function createAllocator({ client, ledger, fieldManager, onServed }: Allo
     // Composed before the first wait: each block is written by the version that was decided on.
     const writes = [...byBlock(changes).values()].map(({ id, items }) => {
       const before = ledger.block(id)
-      return { id, items, before, after: changedBlock(id, before, items) }
+      const after = changedBlock(id, before, items)
+      return { name: after.metadata.name, items, before, after }
     })
     await Promise.all(
-      writes.map(async ({ id, items, before, after }) => {
+      writes.map(async ({ items, ...block }) => {
         try {
-          if (await write(id, before, after)) return
+          if (await write(block)) return
           for (const { owner } of items) if (!unserved.has(owner)) unserved.set(owner, undefined)
         } catch (error) {
           for (const { owner } of items) unserved.set(owner, error)
@@ -107,9 +101,7 @@ export function createAllocator({ client, ledger, fieldManager, onServed }: Allo
     return unserved
   }
 
-  const round = async (): Promise<void> => {
-    const batch = pending
-    pending = []
+  const round = async (batch: readonly Pending[]): Promise<void> => {
     const asked = batch.flatMap(({ wish }) => (wish.kind === 'claim' ? [wish.claim] : []))
     const askers = new Set(asked.map(ownerOf))
     const woken = [...stirred].flatMap((owner) => (askers.has(owner) ? [] : (parked.get(owner) ?? [])))
@@ -146,13 +138,30 @@ export function createAllocator({ client, ledger, fieldManager, onServed }: Allo
     resolve(verdicts)
   }
 
+  /** One that cannot be decided about must not keep the others waiting: they are then decided one by one. */
+  const attempt = async (batch: readonly Pending[]): Promise<void> => {
+    const woken = [...stirred]
+    try {
+      await round(batch)
+    } catch (error) {
+      if (batch.length > 1) for (const one of batch) await attempt([one])
+      else for (const one of batch) one.reject(error)
+      // Who was woken looks for itself, with its own pause.
+      for (const owner of woken) onServed(owner)
+    }
+  }
+
   const start = (): void => {
     if (running) return
     running = true
     void (async () => {
       // Everything that is asked in this breath belongs to the first round.
       await Promise.resolve()
-      while (pending.length > 0 || stirred.size > 0) await round()
+      while (pending.length > 0 || stirred.size > 0) {
+        const batch = pending
+        pending = []
+        await attempt(batch)
+      }
       running = false
     })()
   }
@@ -171,16 +180,43 @@ export function createAllocator({ client, ledger, fieldManager, onServed }: Allo
         await ask({ kind: 'release', owner, isGone })
       }
     },
-    freed,
-    observe: (block) => {
-      const { name, resourceVersion = '' } = block.metadata
-      if (superseded.get(name)?.includes(resourceVersion)) return []
-      const gone = ledger.load(block)
+    observe: (block, happened) => {
+      const { name, uid, resourceVersion = '' } = block.metadata
+      if (happened === 'deleted') {
+        const known = ledger.named(name)
+        if (!known) superseded.delete(name)
+        // Made again since: the one that was deleted is not this one any more.
+        if (known?.metadata.uid !== uid) return []
+      } else if (superseded.get(name)?.includes(resourceVersion)) return []
+      const gone = happened === 'deleted' ? ledger.drop(name) : ledger.load(block)
       freed(gone)
       return gone
     },
     waiting: () => [...parked.values()],
   }
+}
+
+interface BlockWrite {
+  readonly name: string
+  readonly before: AddressBlock | undefined
+  readonly after: AddressBlock
+}
+
+/** What is stored then; undefined when nobody is left in the block and it is gone. */
+async function put(
+  client: AllocatorOptions['client'],
+  before: AddressBlock | undefined,
+  after: AddressBlock,
+  fieldManager: string,
+): Promise<AddressBlock | undefined> {
+  if (!before) return (await client.create(after, { fieldManager })) as AddressBlock
+  if (Object.keys(after.spec.holders).length > 0)
+    return (await client.update(after, { fieldManager })) as AddressBlock
+  const { name, uid, resourceVersion } = before.metadata
+  const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
+  // Somebody else may have deleted it and made it again: then this is a conflict, as for every write.
+  await client.delete({ ...addressBlocks, name }, { preconditions })
+  return undefined
 }
 
 function releaseChanges(

@@ -27,6 +27,11 @@ export interface BlockId {
   readonly first: bigint
 }
 
+/** Equal for equal blocks, and cheaper than the name. */
+export function blockKey({ segment, family, first }: BlockId): string {
+  return `${segment}|${family}|${first.toString(36)}`
+}
+
 export function blockOf({ segment, family, value }: Spot): BlockId {
   return { segment, family, first: (value >> BLOCK_BITS) << BLOCK_BITS }
 }

@@ -204,9 +204,12 @@ function search(pool: Pool, from: Cursor, ledger: Ledger, isFree: (value: bigint
     let value = index === from.range && from.value !== undefined ? from.value : range.first
     while (value <= range.last) {
       const block = blockOf(spotIn(pool, value))
-      if (BigInt(ledger.count(block)) === BLOCK_SIZE) value = block.first + BLOCK_SIZE
-      else if (!isForNobody(pool, value) && isFree(value)) return { range: index, value }
-      else value += 1n
+      const end = block.first + BLOCK_SIZE
+      // Asked once per block, not once per address.
+      if (BigInt(ledger.count(block)) === BLOCK_SIZE) value = end
+      for (; value < end && value <= range.last; value += 1n) {
+        if (!isForNobody(pool, value) && isFree(value)) return { range: index, value }
+      }
     }
   }
   return { range: pool.ranges.length, value: undefined }

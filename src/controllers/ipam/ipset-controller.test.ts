@@ -4,7 +4,9 @@ import { type MemoryCluster, memoryCluster } from '../../../test/memory-cluster.
 import type { AddressBlock } from '../../api/address-block.ts'
 import type { IpSet, Reservation } from '../../api/ipset.ts'
 import type { NetConfigSpec } from '../../api/netconfig.ts'
+import { systemClock } from '../../kube/clock.ts'
 import type { Happening } from '../../kube/events.ts'
+import { createMetrics } from '../../kube/metrics.ts'
 import { createRuntime } from '../../kube/runtime.ts'
 import { ipSetController } from './ipset-controller.ts'
 import { ipSets, reservations } from './reservation.ts'
@@ -25,8 +27,14 @@ afterEach(async () => {
 })
 
 /** Starts a controller; the answer stops it. Nothing elects it: two may run at once. */
-function operator(): { readonly world: World; readonly stop: () => Promise<void> } {
-  const runtime = createRuntime({ client: cluster.client, freeze: true })
+function operator(): {
+  readonly world: World
+  readonly stop: () => Promise<void>
+  /** How many looks have ended well. */
+  readonly looks: () => Promise<number>
+} {
+  const metrics = createMetrics({ clock: systemClock })
+  const runtime = createRuntime({ client: cluster.client, freeze: true, metrics })
   const record = (one: Happening): void => void happened.push(one)
   const world = createWorld({ runtime, form: async () => 'today', record })
   const running = runtime.add(ipSetController(world))
@@ -38,7 +46,11 @@ function operator(): { readonly world: World; readonly stop: () => Promise<void>
     await done
   }
   stops.push(stop)
-  return { world, stop }
+  const looks = async (): Promise<number> => {
+    const figures = await metrics.registry.getSingleMetric('controller_runtime_reconcile_total')?.get()
+    return figures?.values.find(({ labels }) => labels['result'] === 'success')?.value ?? 0
+  }
+  return { world, stop, looks }
 }
 
 const stored = (name: string, namespace = 'ns'): IpSet | undefined =>
@@ -115,8 +127,8 @@ describe('The IPSet controller', () => {
     await until('it rests', () => reservation('a') !== undefined)
     await first.stop()
     const before = cluster.requests.length
-    operator()
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const { looks } = operator()
+    await expect.poll(looks).toBeGreaterThan(0)
     const writes = cluster.requests.slice(before).filter((one) => /^(create|update|patch|delete) /.test(one))
     expect(writes).toEqual([])
   })
@@ -168,6 +180,21 @@ describe('The IPSet controller', () => {
     await ready('a')
     await cluster.client.delete({ ...ipSets, namespace: 'ns', name: 'a' })
     await until('all is gone', () => !stored('a') && !reservation('a') && held().length === 0)
+    expect(cluster.objects('AddressBlock')).toEqual([])
+  })
+
+  it('gives and takes back the same addresses again and again, block by block gone and made anew', async () => {
+    await make(threeNetworks)
+    operator()
+    operator()
+    for (let round = 0; round < 5; round += 1) {
+      for (const name of ['a', 'b']) await ask(name, { name: 'net-1' }, { name: 'net-2' })
+      for (const name of ['a', 'b']) await ready(name)
+      expect(held()).toEqual(['172.17.0.100', '172.17.0.101', '172.18.0.100', '172.18.0.101'])
+      for (const name of ['a', 'b']) await cluster.client.delete({ ...ipSets, namespace: 'ns', name })
+      await until('all is gone', () => !stored('a') && !stored('b') && held().length === 0)
+    }
+    await until('no block is left', () => cluster.objects('AddressBlock').length === 0)
   })
 
   it('recognises the finalizer of 2023', async () => {

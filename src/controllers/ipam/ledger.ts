@@ -5,7 +5,16 @@
  * grant that was decided on old blocks is refused by the API server, never by this file.
  */
 import type { AddressBlock, AddressHolder } from '../../api/address-block.ts'
-import { type BlockId, blockName, blockOf, holdersOf, type Spot, sameHolder, spotKey } from './block.ts'
+import {
+  type BlockId,
+  blockKey,
+  blockName,
+  blockOf,
+  holdersOf,
+  type Spot,
+  sameHolder,
+  spotKey,
+} from './block.ts'
 
 export interface Held {
   readonly spot: Spot
@@ -19,6 +28,7 @@ export interface Ledger {
   readonly all: () => Iterable<Held>
   /** The block as it was last seen, with the version to write it by. */
   readonly block: (id: BlockId) => AddressBlock | undefined
+  readonly named: (name: string) => AddressBlock | undefined
   /** Takes a block in; tells who is not in it any more. */
   readonly load: (block: AddressBlock) => readonly Held[]
   readonly drop: (name: string) => readonly Held[]
@@ -74,6 +84,7 @@ export function createLedger(): Ledger {
       for (const { held } of blocks.values()) yield* held.values()
     },
     block: (id) => blocks.get(blockName(id))?.object,
+    named: (name) => blocks.get(name)?.object,
     load: (block) => replace(block.metadata.name, block),
     drop: (name) => replace(name, undefined),
     count: (id) => blocks.get(blockName(id))?.held.size ?? 0,
@@ -87,10 +98,10 @@ export function byBlock<T extends { readonly spot: Spot }>(
   const groups = new Map<string, { readonly id: BlockId; readonly items: T[] }>()
   for (const one of all) {
     const id = blockOf(one.spot)
-    const name = blockName(id)
-    const group = groups.get(name)
+    const key = blockKey(id)
+    const group = groups.get(key)
     if (group) group.items.push(one)
-    else groups.set(name, { id, items: [one] })
+    else groups.set(key, { id, items: [one] })
   }
   return groups
 }

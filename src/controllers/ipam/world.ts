@@ -47,9 +47,7 @@ export function createWorld({ runtime, form, record = () => {} }: WorldOptions):
   const allocator = createAllocator({ client, ledger, fieldManager: FIELD_MANAGER, onServed })
   const blocks = runtime.cache<AddressBlock>({ kind: addressBlocks })
   blocks.subscribe((change) => {
-    const gone =
-      change.kind === 'deleted' ? ledger.drop(change.object.metadata.name) : allocator.observe(change.object)
-    if (change.kind === 'deleted') allocator.freed(gone)
+    const gone = allocator.observe(change.object, change.kind === 'deleted' ? 'deleted' : 'written')
     // Whoever lost an entry by another hand than ours claims it again, or is gone.
     for (const { holder } of gone) wake.enqueue(ownerOf(holder))
   })
