@@ -90,3 +90,27 @@ export const unknownNetwork = problem<{
 NetConfig was replaced. Names are compared without regard to case.`,
   example: { network: 'internlapi', subnet: 'subnet1', why: 'network' },
 })
+
+export const addressGivenTwice = problem<{
+  address: string
+  network: string
+  segment: string
+  owners: readonly [string, string]
+}>({
+  code: 'SL5006',
+  severity: 'error',
+  title: 'Two Reservations name one address of a segment',
+  message: ({ address, network, segment, owners: [first, second] }) =>
+    `${address} on ${network} (segment ${segment}) is reserved for ${first} and for ${second}`,
+  remedy: ({ owners: [, second] }) =>
+    `delete ${second} and create it again, or, where these are two segments, annotate the NetConfigs with stackloom.dev/segment`,
+  story: `infra-operator looks for a free address among the Reservations of one network in one namespace. Two namespaces, or
+two networks, with overlapping CIDRs on one VLAN get the same addresses, and two hosts answer for one. Where Stackloom's own
+operator grants addresses this cannot happen.`,
+  example: {
+    address: '172.17.0.100',
+    network: 'internalapi',
+    segment: 'vlan-20',
+    owners: ['openstack/edpm-compute-0', 'openstack2/edpm-compute-0'],
+  },
+})

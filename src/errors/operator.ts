@@ -21,7 +21,7 @@ export const infraOperatorRuns = problem<{ deployment: string }>({
     `${deployment} serves IPSets here already, and it grants addresses without asking anybody`,
   remedy: ({ deployment }) => {
     const [namespace = '', name = ''] = deployment.split('/')
-    return `let one of them do it: \`kubectl -n ${namespace} scale deployment ${name} --replicas=0\`, then start again; no address changes`
+    return `let one of them do it: \`kubectl -n ${namespace} scale deployment ${name} --replicas=0\`, then start again, and no address changes; or only look: \`stackloom operator run --observe\``
   },
   story: `Two operators that grant addresses from one subnet need one ledger. Stackloom's is in the cluster and is asked
 before every grant; infra-operator trusts its own memory, so beside it an address could be given twice. What infra-operator

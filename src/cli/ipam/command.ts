@@ -1,7 +1,7 @@
 /** `stackloom ipam`: how the addresses of the data plane stand. */
 import type { Command } from 'commander'
 import type { AddressBlock } from '../../api/address-block.ts'
-import type { IpSet } from '../../api/ipset.ts'
+import type { IpSet, Reservation } from '../../api/ipset.ts'
 import type { NetConfig } from '../../api/netconfig.ts'
 import { indexSnapshot } from '../../api/snapshot.ts'
 import type { SubnetReport } from '../../controllers/ipam/report.ts'
@@ -34,15 +34,25 @@ export function define(command: Command, { io, act }: CommandContext): void {
 
 async function show(options: Options, io: Io): Promise<ExitCode> {
   const { holdersOf, addressBlocks } = await import('../../controllers/ipam/block.ts')
-  const { ipSets, netConfigs } = await import('../../controllers/ipam/reservation.ts')
+  const { ipSets, netConfigs, reservations } = await import('../../controllers/ipam/reservation.ts')
+  const { witnessOf } = await import('../../controllers/ipam/witness.ts')
   const { reportOf } = await import('../../controllers/ipam/report.ts')
-  const { snapshot, findings } = await gatherSnapshot(options, [netConfigs, ipSets, addressBlocks], io)
+  const kinds = [netConfigs, ipSets, reservations, addressBlocks]
+  const { snapshot, findings } = await gatherSnapshot(options, kinds, io)
   io.stderr(formatFindings(findings, io.colour.stderr))
   const index = indexSnapshot(snapshot)
-  const report = reportOf({
+  const stock = {
     netConfigs: index.all('network.openstack.org/NetConfig') as readonly NetConfig[],
     ipSets: index.all('network.openstack.org/IPSet') as readonly IpSet[],
-    held: (index.all('stackloom.dev/AddressBlock') as readonly AddressBlock[]).flatMap(holdersOf),
+  }
+  const blocks = index.all('stackloom.dev/AddressBlock') as readonly AddressBlock[]
+  const told = index.all('network.openstack.org/Reservation') as readonly Reservation[]
+  // Without a ledger infra-operator did the work: its Reservations say who holds what, its conditions not why.
+  const witness = blocks.length > 0 ? undefined : witnessOf({ ...stock, reservations: told })
+  const report = reportOf({
+    ...stock,
+    held: witness?.held ?? blocks.flatMap(holdersOf),
+    ...(witness && { causesOf: (one: IpSet) => witness.findingsOf(one).map(({ message }) => message) }),
   }).filter(({ namespace }) => options.namespace === undefined || namespace === options.namespace)
   const { output } = options
   io.stdout(

@@ -33,6 +33,7 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
     'stackloom operator run                                  # no webhooks are registered',
     'stackloom operator run --webhook-url https://10.0.0.5:9443',
     'stackloom operator run -n stackloom-operator --webhook-service stackloom-webhook   # in a pod',
+    'stackloom operator run --observe                        # beside infra-operator',
   ])
     .option('--webhook-url <url>', 'register the webhooks under this address, which the API server can reach')
     .option(
@@ -43,6 +44,10 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
     .option('--webhook-port <port>', 'where webhooks are served', portOf, 9443)
     .option('--health-port <port>', 'where /healthz, /readyz and /metrics are served', portOf, 8081)
     .option('--bind <address>', 'the address of this machine to listen on', '0.0.0.0')
+    .option(
+      '--observe',
+      'leave the work to infra-operator: tell causes as Events and figures, write nothing else',
+    )
     .option('--no-leader-election', 'work at once, whoever else does: safe, and slower for both')
     .action((options: RunOptions) => act(async () => (await import('./run.ts')).runOperator(options, io)))
 }

@@ -3,6 +3,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { GroupVersionKind } from '../../api/object.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import { leadershipLost } from '../../errors/runtime.ts'
 import type { AdmissionHandler } from '../../kube/admission.ts'
@@ -13,11 +14,13 @@ import { serveHealth } from '../../kube/health.ts'
 import type { Log } from '../../kube/log.ts'
 import { createMetrics } from '../../kube/metrics.ts'
 import { createRuntime } from '../../kube/runtime.ts'
+import type { Webhook } from '../../webhooks/registration.ts'
 import { openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
 import { refuseMissingKinds, refuseRival } from './fit.ts'
 import { LEASE_NAME } from './names.ts'
 import type { RunOptions } from './options.ts'
+import type { PartContext } from './parts/part.ts'
 import { parts } from './parts.ts'
 import { serveWebhooks } from './webhook-server.ts'
 
@@ -29,12 +32,10 @@ export async function runOperator(options: RunOptions, io: Io): Promise<ExitCode
   if (io.stop.aborted) stop()
   io.stop.addEventListener('abort', stop)
   try {
-    await refuseMissingKinds(
-      connection.client,
-      parts.flatMap((part) => part.kinds),
-    )
-    await refuseRival(connection.client, control.signal)
-    return await work(connection, options, log, control)
+    const crew = options.observe ? observers : workers
+    await refuseMissingKinds(connection.client, crew.kinds)
+    if (!options.observe) await refuseRival(connection.client, control.signal)
+    return await work(connection, crew, options, log, control)
   } finally {
     control.abort()
     io.stop.removeEventListener('abort', stop)
@@ -42,8 +43,31 @@ export async function runOperator(options: RunOptions, io: Io): Promise<ExitCode
   }
 }
 
+/** What of the parts is run, and what it needs. */
+interface Crew {
+  readonly kinds: readonly GroupVersionKind[]
+  readonly start: (context: PartContext) => Readonly<Record<string, AdmissionHandler>>
+  readonly webhooks: readonly Webhook[]
+}
+
+const workers: Crew = {
+  kinds: parts.flatMap((part) => part.kinds),
+  start: (context) => Object.assign({}, ...parts.map((part) => part.start(context))),
+  webhooks: parts.flatMap((part) => part.webhooks),
+}
+
+const observers: Crew = {
+  kinds: parts.flatMap((part) => part.observe?.kinds ?? []),
+  start: (context) => {
+    for (const part of parts) part.observe?.start(context)
+    return {}
+  },
+  webhooks: [],
+}
+
 async function work(
   { client, namespace }: Connection,
+  crew: Crew,
   options: RunOptions,
   log: Log,
   control: AbortController,
@@ -52,7 +76,9 @@ async function work(
   const identity = `${hostname()}_${randomUUID()}`
   const metrics = createMetrics({ clock: systemClock, process: true })
   const election = { namespace, name: LEASE_NAME, identity }
-  const runtime = createRuntime({ client, log, metrics, ...(options.leaderElection && { election }) })
+  // The Lease is a write, too: an observer makes none.
+  const elected = options.leaderElection && !options.observe
+  const runtime = createRuntime({ client, log, metrics, ...(elected && { election }) })
   const recorder = createEventRecorder({
     client,
     controller: `stackloom.dev/${LEASE_NAME}`,
@@ -60,17 +86,12 @@ async function work(
     clock: systemClock,
     log,
   })
-  const handlers: Readonly<Record<string, AdmissionHandler>> = Object.assign(
-    {},
-    ...parts.map((part) => part.start({ runtime, metrics, record: recorder.record })),
-  )
+  const handlers = crew.start({ runtime, metrics, record: recorder.record })
   const { bind: host, healthPort } = options
   const health = await serveHealth({ host, port: healthPort, ready: runtime.ready, metrics }, signal)
   log({ level: 'info', message: 'health is served', port: health.port })
-  const webhooks = await serveWebhooks(
-    { client, namespace, options, handlers, webhooks: parts.flatMap((part) => part.webhooks), metrics, log },
-    signal,
-  )
+  const serving = { client, namespace, options, handlers, webhooks: crew.webhooks, metrics, log }
+  const webhooks = options.observe ? undefined : await serveWebhooks(serving, signal)
   const telling = recorder.run(signal)
   try {
     const end = await runtime.run(signal)

@@ -6,20 +6,10 @@
  */
 import type { IpSet, IpSetStatus, Reservation } from '../../api/ipset.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
-import { type Finding, finding } from '../../errors/finding.ts'
-import {
-  fixedAddressTaken,
-  fixedAddressUnusable,
-  reservationContradicts,
-  subnetExhausted,
-} from '../../errors/ipam.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { Controller, ReconcileContext, Watch } from '../../kube/controller.ts'
-import { formatAddress } from '../../net/address.ts'
 import { addressBlocks } from './block.ts'
-import { type Asked, claimOf, theNetConfig } from './claim-of.ts'
-import type { Verdict } from './decide.ts'
-import { ownerOf } from './ledger.ts'
+import { claimOf, theNetConfig } from './claim-of.ts'
 import { existingClaim, isOwned, recover, releaseGone } from './recover.ts'
 import {
   hasFinalizer,
@@ -30,6 +20,7 @@ import {
   withFinalizer,
   withoutFinalizer,
 } from './reservation.ts'
+import { happeningOf, standingOf } from './standing.ts'
 import { type Allotment, type Standing, statusFor } from './status.ts'
 import { FIELD_MANAGER, type World } from './world.ts'
 
@@ -98,15 +89,7 @@ async function serve(world: World, stored: IpSet, context: ReconcileContext): Pr
   const verdicts = await world.allocator.claim(asked.claim)
   const standing = standingOf(asked, verdicts)
   await writeReservation(world, ipSet, standing.allotments, reservation, context)
-  for (const one of standing.findings) {
-    world.record({
-      regarding: ipSet,
-      type: 'Warning',
-      reason: 'NoAddress',
-      action: 'Allocate',
-      note: `${one.code}: ${one.message}. ${one.remedy}`,
-    })
-  }
+  for (const one of standing.findings) world.record(happeningOf(ipSet, one))
   await writeStatus(world, ipSet, standing, context)
 }
 
@@ -129,34 +112,6 @@ function written<T extends KubeObject>(
 ): T {
   cache.note(got as T, sent.metadata.resourceVersion ?? '')
   return got as T
-}
-
-interface Judged extends Standing {
-  readonly findings: readonly Finding[]
-}
-
-function standingOf({ wishes, findings, claim }: Asked, verdicts: readonly Verdict[]): Judged {
-  const family = (index: number): 4 | 6 => claim.wants[index]?.pool.cidr.family ?? 4
-  const allotments = verdicts.flatMap((verdict, index): readonly Allotment[] => {
-    const wish = wishes[index]
-    if (verdict.kind !== 'granted' || !wish) return []
-    return [{ ...wish, address: formatAddress({ family: family(index), value: verdict.value }) }]
-  })
-  const refused = verdicts.flatMap((verdict, index) => refusalOf(verdict, family(index)) ?? [])
-  const all = [...findings, ...refused]
-  return { allotments, findings: all, causes: all.map(({ message }) => message) }
-}
-
-function refusalOf(verdict: Verdict, family: 4 | 6): Finding | undefined {
-  const { network, subnet } = verdict
-  if (verdict.kind === 'granted') return undefined
-  if (verdict.kind === 'exhausted') {
-    return finding(subnetExhausted, { network, subnet, used: verdict.used, most: verdict.most })
-  }
-  const address = formatAddress({ family, value: verdict.value })
-  if (verdict.kind !== 'taken') return finding(fixedAddressUnusable, { address, subnet, why: verdict.kind })
-  const facts = { address, network, holder: ownerOf(verdict.by) }
-  return finding(verdict.how === 'fixed' ? fixedAddressTaken : reservationContradicts, facts)
 }
 
 async function writeReservation(

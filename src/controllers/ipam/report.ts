@@ -31,9 +31,11 @@ export interface Stock {
   readonly netConfigs: readonly NetConfig[]
   readonly ipSets: readonly IpSet[]
   readonly held: readonly Held[]
+  /** Why an IPSet waits, where its conditions do not say. */
+  readonly causesOf?: (ipSet: IpSet) => readonly string[]
 }
 
-export function reportOf({ netConfigs, ipSets, held }: Stock): readonly SubnetReport[] {
+export function reportOf({ netConfigs, ipSets, held, causesOf = () => [] }: Stock): readonly SubnetReport[] {
   const namespaces = [...new Set(netConfigs.map(({ metadata }) => metadata.namespace ?? ''))].sort()
   return namespaces.flatMap((namespace) => {
     const netConfig = theNetConfig(netConfigs.filter(({ metadata }) => metadata.namespace === namespace))
@@ -65,7 +67,7 @@ export function reportOf({ netConfigs, ipSets, held }: Stock): readonly SubnetRe
             })),
             waiting: waiters
               .filter((one) => waitsFor(one, network.name, subnet.name))
-              .map((one) => ({ owner: keyOf(one.metadata), why: whyNot(one) })),
+              .map((one) => ({ owner: keyOf(one.metadata), why: causesOf(one).join('; ') || whyNot(one) })),
           },
         ]
       }),

@@ -9,6 +9,7 @@ import { spotIn } from '../../../controllers/ipam/decide.ts'
 import { addressFigures } from '../../../controllers/ipam/figures.ts'
 import { ipSetController } from '../../../controllers/ipam/ipset-controller.ts'
 import { ownerOf } from '../../../controllers/ipam/ledger.ts'
+import { ipSetObserver } from '../../../controllers/ipam/observer.ts'
 import { poolOf } from '../../../controllers/ipam/pool.ts'
 import { FINALIZERS, ipSets, netConfigs, reservations } from '../../../controllers/ipam/reservation.ts'
 import { type StatusForm, statusFormOf } from '../../../controllers/ipam/status.ts'
@@ -50,6 +51,7 @@ export const ipamPart: OperatorPart = {
   ],
   webhooks: networkWebhooks,
   start: startIpam,
+  observe: { kinds: [netConfigs, ipSets, reservations], start: observeIpam },
 }
 
 function network(resources: readonly string[], verbs: readonly string[]): Rule {
@@ -67,6 +69,12 @@ function startIpam({ runtime, metrics, record }: PartContext): Readonly<Record<s
     held: [...world.ledger.all()],
   }))
   return networkHandlers(networkView(world), FINALIZERS)
+}
+
+function observeIpam({ runtime, metrics, record }: PartContext): void {
+  const { controller, stock } = ipSetObserver(runtime, record)
+  runtime.add(controller)
+  addressFigures(metrics.registry, stock)
 }
 
 /** Which form of IPSets is served: asked once, and again while nobody answers. */

@@ -35,4 +35,9 @@ export interface OperatorPart {
   readonly webhooks: readonly Webhook[]
   /** Adds its controllers to the runtime; answers its webhooks, by path. */
   readonly start: (context: PartContext) => Readonly<Record<string, AdmissionHandler>>
+  /** What it can tell while somebody else does the work: it reads these kinds and records Events. */
+  readonly observe?: {
+    readonly kinds: readonly GroupVersionKind[]
+    readonly start: (context: PartContext) => void
+  }
 }
