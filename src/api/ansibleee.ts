@@ -107,7 +107,11 @@ export const runResultSchema = z.object({
   reason: z.enum(runReasons),
   message: z.string().optional().describe('what went wrong, in one line, without secrets'),
   startedAt: z.string().meta({ format: 'date-time' }).optional(),
-  finishedAt: z.string().meta({ format: 'date-time' }).optional(),
+  finishedAt: z
+    .string()
+    .meta({ format: 'date-time' })
+    .optional()
+    .describe('with milliseconds: the later of two short runs counts'),
   hosts: z.record(z.string(), hostResultSchema).optional().describe('what Ansible counted, by host'),
 })
 

@@ -7,16 +7,30 @@
 import { addressBlockKind } from '../../api/address-block.ts'
 import { ansibleRunKind } from '../../api/ansibleee.ts'
 import { crdOf } from '../../api/crd.ts'
+import { dataPlaneKind } from '../../api/dataplane.ts'
+import { dataPlaneNodeKind } from '../../api/dataplane-node.ts'
+import { dataPlaneRoleKind } from '../../api/dataplane-role.ts'
+import { dataPlaneServiceKind } from '../../api/dataplane-service.ts'
 import { ipSetKind, reservationKind } from '../../api/ipset.ts'
 import { netConfigKind } from '../../api/netconfig.ts'
+import { novaExternalComputeKind } from '../../api/nova-external-compute.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { ovnMetadataAgentKind } from '../../api/ovn-metadata-agent.ts'
 import type { OwnSet } from './sets.ts'
 
 const networkCrds: readonly KubeObject[] = [netConfigKind, ipSetKind, reservationKind, addressBlockKind].map(
   crdOf,
 )
 
-const dataPlaneCrds: readonly KubeObject[] = [ansibleRunKind].map(crdOf)
+const dataPlaneCrds: readonly KubeObject[] = [
+  dataPlaneKind,
+  dataPlaneRoleKind,
+  dataPlaneNodeKind,
+  dataPlaneServiceKind,
+  novaExternalComputeKind,
+  ovnMetadataAgentKind,
+  ansibleRunKind,
+].map(crdOf)
 
 export const ownCrds: Readonly<Record<OwnSet, readonly KubeObject[]>> = {
   own: networkCrds,

@@ -1,0 +1,128 @@
+/**
+ * What holds for a node: its own values, and its role's where it has none.
+ *
+ * Pure, and the same for webhooks and controllers. Whole values are taken from one or the other, never mixed; only the
+ * top-level keys of ansibleVars and of annotations are merged.
+ */
+import { readYaml } from '../yaml/read.ts'
+import type { DeployStrategy, NodeSection } from './dataplane.ts'
+import type { DataPlaneNode } from './dataplane-node.ts'
+import type { DataPlaneRole } from './dataplane-role.ts'
+import type { EnvVar, ExtraMount } from './pod.ts'
+
+export type AnsibleVars = Readonly<Record<string, unknown>>
+
+/** How Ansible is run for a node. Nodes that share a run have the same. */
+export interface RunnerSettings {
+  readonly sshSecret: string
+  readonly extraMounts: readonly ExtraMount[]
+  readonly networkAttachments: readonly string[]
+  readonly env: readonly EnvVar[]
+  readonly ansibleTags: string
+  readonly ansibleSkipTags: string
+}
+
+/** Who asks for runs on a node: the one whose deployStrategy counts. */
+export type DeployedBy = 'node' | 'role'
+
+export interface Effective {
+  readonly name: string
+  readonly role: string
+  readonly ansibleHost: string
+  readonly ansibleUser: string
+  readonly ansiblePort: number
+  readonly managementNetwork: string
+  readonly networkTemplate: string
+  readonly networks: NonNullable<NodeSection['networks']>
+  readonly vars: AnsibleVars
+  readonly runner: RunnerSettings
+  readonly ansibleLimit: string
+  readonly services: readonly string[]
+  readonly deploy: boolean
+  readonly deployedBy: DeployedBy
+}
+
+/** `role` is undefined for a node that names none; one that is missing is the caller's to report. */
+export function effectiveOf(node: DataPlaneNode, role: DataPlaneRole | undefined): Effective {
+  const { spec, metadata } = node
+  const own = spec.node ?? {}
+  const inherited = role?.spec.nodeTemplate ?? {}
+  return {
+    name: metadata.name,
+    role: spec.role ?? '',
+    ansibleHost: text(spec.ansibleHost, spec.hostName),
+    ansibleUser: text(own.ansibleUser, inherited.ansibleUser),
+    ansiblePort: number(own.ansiblePort, inherited.ansiblePort),
+    managementNetwork: text(own.managementNetwork, inherited.managementNetwork),
+    networkTemplate: text(own.networkConfig?.template, inherited.networkConfig?.template),
+    networks: list(own.networks, inherited.networks),
+    vars: { ...varsOf(inherited.ansibleVars), ...varsOf(own.ansibleVars) },
+    runner: runnerOf(node, role),
+    ansibleLimit: text(spec.deployStrategy?.ansibleLimit, role?.spec.deployStrategy?.ansibleLimit),
+    services: role?.spec.services ?? [],
+    deploy: deploys(spec.deployStrategy ?? role?.spec.deployStrategy),
+    deployedBy: spec.deployStrategy ? 'node' : 'role',
+  }
+}
+
+function runnerOf({ spec }: DataPlaneNode, role: DataPlaneRole | undefined): RunnerSettings {
+  const own = spec.node ?? {}
+  const inherited = role?.spec.nodeTemplate ?? {}
+  const [ours, theirs] = [spec.deployStrategy, role?.spec.deployStrategy]
+  return {
+    sshSecret: text(own.ansibleSSHPrivateKeySecret, inherited.ansibleSSHPrivateKeySecret),
+    extraMounts: list(own.extraMounts, inherited.extraMounts),
+    networkAttachments: list(spec.networkAttachments, role?.spec.networkAttachments),
+    env: list(spec.env, role?.spec.env),
+    ansibleTags: text(ours?.ansibleTags, theirs?.ansibleTags),
+    ansibleSkipTags: text(ours?.ansibleSkipTags, theirs?.ansibleSkipTags),
+  }
+}
+
+/** A strategy that nobody wrote deploys nothing; one that is written does, unless it says otherwise. */
+function deploys(strategy: DeployStrategy | undefined): boolean {
+  return strategy !== undefined && (strategy.deploy ?? true)
+}
+
+function text(own: string | undefined, inherited: string | undefined): string {
+  return own || inherited || ''
+}
+
+function number(own: number | undefined, inherited: number | undefined): number {
+  return own || inherited || 0
+}
+
+function list<T>(own: readonly T[] | undefined, inherited: readonly T[] | undefined): T[] {
+  return [...(own && own.length > 0 ? own : (inherited ?? []))]
+}
+
+/** The node's annotation if it has the key, even with nothing in it; else the role's. */
+export function effectiveAnnotation(
+  node: DataPlaneNode,
+  role: DataPlaneRole | undefined,
+  key: string,
+): string | undefined {
+  return node.metadata.annotations?.[key] ?? role?.metadata.annotations?.[key]
+}
+
+/** What cannot be read counts as nothing here; `ansibleVarsProblem` says so. */
+export function varsOf(text: string | undefined): AnsibleVars {
+  const { value } = readYaml(text ?? '', 'ansibleVars')
+  return isMapping(value) ? value : {}
+}
+
+/** Why the text is no set of variables, or undefined when it is one. */
+export function ansibleVarsProblem(text: string | undefined): string | undefined {
+  if (text === undefined || text.trim() === '') return undefined
+  const { value, findings } = readYaml(text, 'ansibleVars')
+  const [first] = findings
+  if (first) {
+    const line = first.where && 'line' in first.where ? `line ${first.where.line}: ` : ''
+    return `${line}${first.message}`
+  }
+  return value === null || isMapping(value) ? undefined : 'it is not a mapping of names to values'
+}
+
+function isMapping(value: unknown): value is AnsibleVars {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,120 @@
+/**
+ * Attempts: what the runs that exist say about one host and one step.
+ *
+ * Pure. A run says for which hosts it was made, and with which inputs each of them: only that is compared, never what
+ * the inputs are today.
+ */
+import { type AnsibleRun, ATTEMPT, hasEnded, hostsOf } from '../../api/ansibleee.ts'
+import type { Applied } from '../../api/dataplane.ts'
+
+/** The inputs of each host of a run, as JSON: `{"edpm-compute-0": "3f2a…"}`. */
+export const HOST_INPUTS = 'stackloom.dev/host-inputs'
+/** What a run is a step of: `configure-network`, `nova`. */
+export const STEP = 'stackloom.dev/step'
+/** The run request that was in force. */
+export const RUN_REQUEST = 'stackloom.dev/run-request'
+
+export type Outcome = 'running' | 'succeeded' | 'failed'
+
+/** One run, as far as one host is concerned. */
+export interface Attempt {
+  readonly run: string
+  readonly number: number
+  readonly hash: string
+  readonly outcome: Outcome
+  readonly request?: string
+  readonly finishedAt?: string
+  /** Why it failed, in a few words. */
+  readonly why?: string
+}
+
+export function hostInputsOf(run: AnsibleRun): Readonly<Record<string, string>> {
+  const text = run.metadata.annotations?.[HOST_INPUTS]
+  if (text === undefined) return {}
+  try {
+    return JSON.parse(text) as Record<string, string>
+  } catch {
+    // Somebody edited it: then it is about nobody we know.
+    return {}
+  }
+}
+
+/** What this run says of this host and step; undefined when it is about something else. */
+export function attemptOf(run: AnsibleRun, host: string, step: string): Attempt | undefined {
+  const { annotations = {}, name } = run.metadata
+  const hash = hostInputsOf(run)[host]
+  if (annotations[STEP] !== step || hash === undefined) return undefined
+  const result = run.status?.result
+  const request = annotations[RUN_REQUEST]
+  const outcome = outcomeOf(run, host)
+  return {
+    run: name,
+    number: Number(annotations[ATTEMPT] ?? 1),
+    hash,
+    outcome,
+    ...(request !== undefined && { request }),
+    ...(result?.finishedAt !== undefined && { finishedAt: result.finishedAt }),
+    ...(outcome === 'failed' && { why: whyOf(run, host) }),
+  }
+}
+
+/** A host may have succeeded in a run that failed on others. Without a count of its own it shares the run's fate. */
+function outcomeOf(run: AnsibleRun, host: string): Outcome {
+  if (!hasEnded(run)) return 'running'
+  const own = run.status?.result?.hosts?.[host]
+  if (run.status?.JobStatus === 'Succeeded') return own && bad(own) ? 'failed' : 'succeeded'
+  const { reason } = run.status?.result ?? {}
+  // Ansible stops a host at its first failure only; a run that was cut short says nothing good about anybody.
+  const complete = reason === 'Failed' || reason === 'Unreachable'
+  return complete && own && !bad(own) && !stopsAll(run) ? 'succeeded' : 'failed'
+}
+
+function bad({ failures, unreachable }: { failures: number; unreachable: number }): boolean {
+  return failures > 0 || unreachable > 0
+}
+
+/** With any_errors_fatal one host's failure ends the others in the middle. */
+function stopsAll({ spec }: AnsibleRun): boolean {
+  if (spec.roles) return spec.roles.any_errors_fatal ?? true
+  return /^\s*-?\s*(any_errors_fatal|max_fail_percentage)\s*:/m.test(spec.play ?? '')
+}
+
+function whyOf(run: AnsibleRun, host: string): string {
+  const { reason = 'Failed', message, hosts } = run.status?.result ?? {}
+  const own = hosts?.[host]
+  if (own?.unreachable) return 'the host could not be reached'
+  if (own?.failures) return message ?? 'a task failed'
+  return message ?? reason
+}
+
+/** Whether a run that has not ended may touch this host. One without a list of hosts may touch anybody it knows. */
+export function mayTouch(run: AnsibleRun, host: string): boolean {
+  return !hasEnded(run) && (hostsOf(run)?.includes(host) ?? false)
+}
+
+/**
+ * What is known to be done on a host, by step: the record, and what ended runs prove beyond it. The newest proof wins.
+ */
+export function appliedOf(
+  recorded: Readonly<Record<string, Applied>> | undefined,
+  steps: readonly string[],
+  host: string,
+  runs: readonly AnsibleRun[],
+): Readonly<Record<string, Applied>> {
+  const applied: Record<string, Applied> = { ...recorded }
+  for (const step of steps) {
+    for (const run of runs) {
+      const attempt = attemptOf(run, host, step)
+      if (attempt?.outcome !== 'succeeded') continue
+      const known = applied[step]
+      if (known && (known.run === attempt.run || (known.at ?? '') >= (attempt.finishedAt ?? ''))) continue
+      applied[step] = {
+        hash: attempt.hash,
+        run: attempt.run,
+        ...(attempt.finishedAt !== undefined && { at: attempt.finishedAt }),
+        ...(attempt.request !== undefined && { request: attempt.request }),
+      }
+    }
+  }
+  return applied
+}

@@ -1,0 +1,94 @@
+/**
+ * Whether a step runs on a host now: the one place where this is decided, for phase 0 and for services.
+ *
+ * Pure. It is told what is wanted, what was done and what was tried; it knows no cluster and no clock. A program that
+ * was started anew is told the same and decides the same, so a restart starts nothing.
+ */
+import type { Applied } from '../../api/dataplane.ts'
+import type { Attempt } from './attempts.ts'
+
+/** `auto`: changed inputs run. `manual`: after the first deployment they wait for a request. */
+export type RunPolicy = 'auto' | 'manual'
+
+export interface Retry {
+  /** So many attempts at the same inputs, the first one included. */
+  readonly attempts: number
+  readonly firstPauseMs: number
+  readonly longestPauseMs: number
+}
+
+export const defaultRetry: Retry = { attempts: 6, firstPauseMs: 10_000, longestPauseMs: 600_000 }
+
+export interface Question {
+  /** The hash of everything that would go into the run. */
+  readonly wanted: string
+  readonly applied: Applied | undefined
+  /** What was tried on this host for this step, with whatever inputs. */
+  readonly attempts: readonly Attempt[]
+  readonly deploy: boolean
+  readonly policy: RunPolicy
+  /** The run request that is in force. */
+  readonly request: string | undefined
+  /** What has to come first, in words; undefined when nothing does. */
+  readonly gate: string | undefined
+  /** A run of another step or another owner that may touch this host now. */
+  readonly busyWith: string | undefined
+  readonly retry: Retry
+  readonly now: number
+}
+
+export type Decision =
+  /** What is wanted was done. */
+  | { readonly kind: 'done' }
+  | { readonly kind: 'running'; readonly run: string }
+  | { readonly kind: 'start'; readonly attempt: number; readonly why: string }
+  /** It would run, but something has to come first. */
+  | { readonly kind: 'wait'; readonly why: string }
+  /** It failed, and is tried again after a while. */
+  | { readonly kind: 'pause'; readonly ms: number; readonly attempt: Attempt; readonly tried: number }
+  /** Nobody asked for it: `deploy` is off and it was never done. */
+  | { readonly kind: 'held' }
+  /** It was done with other inputs, and nobody asked for the new ones to be applied. */
+  | { readonly kind: 'out-of-date'; readonly why: string }
+  /** It failed as often as it may. */
+  | { readonly kind: 'backed-off'; readonly attempt: Attempt; readonly tried: number }
+
+export function decide(question: Question): Decision {
+  const { wanted, applied, attempts, gate, busyWith } = question
+  const under = attempts.find(({ outcome }) => outcome === 'running')
+  if (under) return { kind: 'running', run: under.run }
+  if (applied?.hash === wanted) return { kind: 'done' }
+  const unasked = nobodyAsked(question)
+  if (unasked) return unasked
+  const failed = attempts.filter(({ hash, outcome }) => hash === wanted && outcome === 'failed')
+  const last = failed.toSorted((a, b) => a.number - b.number).at(-1)
+  if (last && failed.length >= question.retry.attempts) {
+    return { kind: 'backed-off', attempt: last, tried: failed.length }
+  }
+  if (gate !== undefined) return { kind: 'wait', why: gate }
+  if (busyWith !== undefined) return { kind: 'wait', why: `${busyWith} runs on this host` }
+  const ms = last ? pauseLeft(last, failed.length, question) : 0
+  if (last && ms > 0) return { kind: 'pause', ms, attempt: last, tried: failed.length }
+  return start(question, last)
+}
+
+/** Why it does not run although it is not done: nobody wants it, or nobody wants it now. */
+function nobodyAsked({ applied, deploy, policy, request }: Question): Decision | undefined {
+  if (!applied) return deploy ? undefined : { kind: 'held' }
+  if (!deploy) return { kind: 'out-of-date', why: 'deploy is false' }
+  const requested = request !== undefined && request !== applied.request
+  return policy === 'auto' || requested ? undefined : { kind: 'out-of-date', why: 'a run request is needed' }
+}
+
+function start({ attempts, wanted, applied }: Question, last: Attempt | undefined): Decision {
+  const taken = attempts.filter(({ hash }) => hash === wanted).map(({ number }) => number)
+  const attempt = Math.max(0, ...taken) + 1
+  if (last) return { kind: 'start', attempt, why: `attempt ${attempt}` }
+  return { kind: 'start', attempt, why: applied ? 'its inputs changed' : 'first run' }
+}
+
+function pauseLeft({ finishedAt }: Attempt, failures: number, { retry, now }: Question): number {
+  if (finishedAt === undefined) return 0
+  const pause = Math.min(retry.firstPauseMs * 2 ** (failures - 1), retry.longestPauseMs)
+  return Date.parse(finishedAt) + pause - now
+}

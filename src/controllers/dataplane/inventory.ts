@@ -1,0 +1,104 @@
+/**
+ * Inventories, as upstream's roles and nodes had them: names, keys and layout are what playbooks and people rely on.
+ *
+ * Pure. A role's inventory holds what its nodes share in the group, and what each has of its own at the host; a node's
+ * holds all that counts for it at the host.
+ */
+import { stringify } from 'yaml'
+import type { NodeSection } from '../../api/dataplane.ts'
+import { type Effective, varsOf } from '../../api/dataplane-inheritance.ts'
+import type { DataPlaneNode } from '../../api/dataplane-node.ts'
+import type { DataPlaneRole } from '../../api/dataplane-role.ts'
+
+export const INVENTORY_KEY = 'inventory'
+export const NETWORK_KEY = 'network'
+/** Where the template of key `network` is mounted. */
+export const TEMPLATE_PATH = '/runner/network/nic-config-template'
+
+export type HostVars = Readonly<Record<string, unknown>>
+
+export interface InventoryFiles {
+  readonly [INVENTORY_KEY]: string
+  readonly [NETWORK_KEY]: string
+}
+
+export function roleInventoryName(role: string): string {
+  return `dataplanerole-${role}`
+}
+
+export function nodeInventoryName(node: string): string {
+  return `dataplanenode-${node}`
+}
+
+/** What Ansible is told of a host, all in all: its variables in a node's inventory, and what its inputs are made of. */
+export function hostVars(effective: Effective, addresses: HostVars = {}): HostVars {
+  const { ansibleHost, ansibleUser, ansiblePort, managementNetwork, networkTemplate, networks, vars } =
+    effective
+  return {
+    ansible_host: ansibleHost,
+    ...(ansibleUser && { ansible_user: ansibleUser }),
+    // Upstream writes it as text here, and as a number in a role's inventory.
+    ...(ansiblePort && { ansible_port: String(ansiblePort) }),
+    ...(managementNetwork && { management_network: managementNetwork }),
+    ...(networkTemplate && { edpm_network_config_template: TEMPLATE_PATH }),
+    networks,
+    ...addresses,
+    ...vars,
+  }
+}
+
+export function nodeInventory(effective: Effective, addresses: HostVars = {}): InventoryFiles {
+  const hosts = { [effective.name]: hostVars(effective, addresses) }
+  return {
+    [INVENTORY_KEY]: textOf({ all: { hosts } }),
+    [NETWORK_KEY]: effective.networkTemplate,
+  }
+}
+
+/** The variables that a section brings along by itself: a role's for its group, a node's for its host. */
+function sectionVars(section: NodeSection): HostVars {
+  const { ansibleUser, ansiblePort, managementNetwork, networkConfig, networks, ansibleVars } = section
+  return {
+    ...(ansibleUser && { ansible_user: ansibleUser }),
+    ...(ansiblePort && { ansible_port: ansiblePort }),
+    ...(managementNetwork && { management_network: managementNetwork }),
+    ...(networkConfig?.template && { edpm_network_config_template: TEMPLATE_PATH }),
+    ...(networks && networks.length > 0 && { networks }),
+    ...varsOf(ansibleVars),
+  }
+}
+
+/** One host of a role's inventory, as text that fits under `hosts:`. Made once per node: a role may have thousands. */
+export function roleHostText(node: DataPlaneNode, addresses: HostVars = {}): string {
+  const ansibleHost = node.spec.ansibleHost || node.spec.hostName || ''
+  const vars = { ansible_host: ansibleHost, ...addresses, ...sectionVars(node.spec.node ?? {}) }
+  return indented(textOf({ [node.metadata.name]: vars }), 8)
+}
+
+/** `hosts` are texts of `roleHostText`, in the order of the nodes' names. */
+export function roleInventory(role: DataPlaneRole, hosts: readonly string[]): InventoryFiles {
+  const section = role.spec.nodeTemplate ?? {}
+  const vars = sectionVars(section)
+  const head = Object.keys(vars).length > 0 ? `    vars:\n${indented(textOf(vars), 8)}` : ''
+  const body = hosts.length > 0 ? `    hosts:\n${hosts.join('')}` : ''
+  const all = head + body
+  return {
+    [INVENTORY_KEY]: all === '' ? `${role.metadata.name}: {}\n` : `${role.metadata.name}:\n${all}`,
+    [NETWORK_KEY]: section.networkConfig?.template ?? '',
+  }
+}
+
+/** Four columns per level and keys in order, as Go's writer does it. */
+function textOf(value: unknown): string {
+  return stringify(value, {
+    indent: 4,
+    sortMapEntries: true,
+    lineWidth: 0,
+    version: '1.1',
+    aliasDuplicateObjects: false,
+  })
+}
+
+function indented(text: string, columns: number): string {
+  return text.replace(/^(?=.)/gm, ' '.repeat(columns))
+}
