@@ -102,6 +102,11 @@ describe('fields that are ours', () => {
     expect(foreignFields(desired, live([applied('stackloom', whole)]), 'stackloom')).toEqual([])
   })
 
+  it('are not ours because an entry of ours names no field at all', () => {
+    const foreign = foreignFields(desired, live([applied('stackloom', {})]), 'stackloom')
+    expect(foreign.map(({ path }) => path)).toContain('spec.addresses')
+  })
+
   it('are all foreign in an object that somebody else made', () => {
     const others = live([applied('kubectl-client-side-apply', fieldsV1, 'Update')])
     expect(foreignFields(desired, others, 'stackloom').map(({ path }) => path)).toEqual([

@@ -207,6 +207,12 @@ describe('the adoption of a cloud', () => {
       }),
     )
   })
+
+  it.each(renderGuard(plan, cloud))('is not finished without its guard: $kind', ({ kind }) => {
+    const whole = stepsOf(decide(installed)).reduce((objects, step) => step(objects), installed)
+    expect(isAdopted(decide(whole))).toBe(true)
+    expect(isAdopted(decide(whole.filter((one) => one.kind !== kind)))).toBe(false)
+  })
 })
 
 type Step = (objects: readonly KubeObject[]) => readonly KubeObject[]
