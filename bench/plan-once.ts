@@ -1,8 +1,9 @@
 /** Plans the large site once and prints it as JSON: what `plan.memory` watches. */
-import { slotTable } from '../src/plan/crds/today.ts'
+
 import { emptyLock } from '../src/plan/lock.ts'
 import { planJson } from '../src/plan/plan-json.ts'
 import { planSite } from '../src/plan/planner.ts'
+import { slotTable } from '../src/plan/slots/crds/today.ts'
 import { largeSite } from './large-site.ts'
 
 const site = largeSite(50)

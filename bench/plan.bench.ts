@@ -1,10 +1,10 @@
 /** The planner at its largest: 50 clouds x 8 networks x 250 hosts, dual stack. */
 import { overlaps } from '../src/net/overlaps.ts'
 import type { Range } from '../src/net/range.ts'
-import { slotTable } from '../src/plan/crds/today.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
 import { planJson } from '../src/plan/plan-json.ts'
 import { type Planned, planSite } from '../src/plan/planner.ts'
+import { slotTable } from '../src/plan/slots/crds/today.ts'
 import type { Site } from '../src/site/site.ts'
 import type { Figure } from '../tools/figure.ts'
 import { compare, once, ratio, runNode } from '../tools/measure.ts'

@@ -1,11 +1,11 @@
 /** The example sites of `examples/`, planned as the program plans them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { hasErrors } from '../src/errors/finding.ts'
-import { builtInTable } from '../src/plan/crds/known.ts'
 import { emptyLock } from '../src/plan/lock.ts'
 import type { Plan } from '../src/plan/plan.ts'
 import { planSite } from '../src/plan/planner.ts'
-import type { Era } from '../src/plan/slots.ts'
+import { builtInTable } from '../src/plan/slots/crds/known.ts'
+import type { Era } from '../src/plan/slots/slots.ts'
 import { readSite } from '../src/site/read.ts'
 
 export const exampleSites: readonly string[] = readdirSync('examples')

@@ -3,10 +3,10 @@
  * the planner. Cloud k of n gets the third octet k of each network, and VLANs from 20 + 10 k.
  */
 import type { SiteFileCloud } from '../src/api/site.ts'
-import { slotTable } from '../src/plan/crds/today.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Segment } from '../src/plan/plan.ts'
-import { slotUses } from '../src/plan/slot-uses.ts'
-import type { SlotTable, SlotUse } from '../src/plan/slots.ts'
+import { slotTable } from '../src/plan/slots/crds/today.ts'
+import { slotUses } from '../src/plan/slots/slot-uses.ts'
+import type { SlotTable, SlotUse } from '../src/plan/slots/slots.ts'
 import { siteOf } from '../src/site/defaults.ts'
 import type { Cloud, Family, Site } from '../src/site/site.ts'
 

@@ -1,9 +1,9 @@
 /** Sites for tests: from a few words to a file, and from a file to a plan. */
 
 import type { SiteFileSpec } from '../src/api/site.ts'
-import { slotTable } from '../src/plan/crds/today.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
 import { type Planned, type PlanRequest, planSite } from '../src/plan/planner.ts'
+import { slotTable } from '../src/plan/slots/crds/today.ts'
 import { readSite } from '../src/site/read.ts'
 import { writeYaml } from '../src/yaml/write.ts'
 

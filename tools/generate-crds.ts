@@ -1,15 +1,15 @@
 /**
- * Writes what Stackloom knows of the pinned control plane CRDs: `src/plan/crds/`. With `--check` it writes nothing and
+ * Writes what Stackloom knows of the pinned control plane CRDs: `src/plan/slots/crds/`. With `--check` it writes nothing and
  * fails on a difference. Needs Go, for the pinned modules.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { fieldsOf } from '../src/plan/crd-fields.ts'
-import { readSlotTable } from '../src/plan/slot-table.ts'
+import { fieldsOf } from '../src/plan/slots/crd-fields.ts'
+import { readSlotTable } from '../src/plan/slots/slot-table.ts'
 import { ensureCrds } from '../src/sandbox/crds/sets.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 
-const outputs = { today: 'src/plan/crds/today.ts', '2023': 'src/plan/crds/of-2023.ts' } as const
+const outputs = { today: 'src/plan/slots/crds/today.ts', '2023': 'src/plan/slots/crds/of-2023.ts' } as const
 const CONTROL_PLANES = 'openstackcontrolplanes.core.openstack.org'
 
 /** The text of the generated file of one set of CRDs, and where it belongs. */

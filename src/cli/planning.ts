@@ -12,7 +12,7 @@ import type { Change } from '../plan/changes.ts'
 import type { LedgerEntry } from '../plan/ledger.ts'
 import { emptyLock, type Lock, lockedSlots } from '../plan/lock.ts'
 import { type Planned, planSite } from '../plan/planner.ts'
-import type { SlotTable } from '../plan/slots.ts'
+import type { SlotTable } from '../plan/slots/slots.ts'
 import type { Path, Site } from '../site/site.ts'
 import { readInput, writeOutput } from './files.ts'
 import type { Io } from './io.ts'
@@ -90,7 +90,7 @@ export async function planFromFiles(
 async function documentFindings({ plan }: Planned, locate: Locate): Promise<readonly Finding[]> {
   const { acceptFindings } = await import('../site/accept.ts')
   const { renderFindings } = await import('../render/findings.ts')
-  const { fieldsFor } = await import('../plan/crds/known.ts')
+  const { fieldsFor } = await import('../plan/slots/crds/known.ts')
   const found = renderFindings(plan, fieldsFor(plan.slots), locate)
   const judges = (code: string): boolean => /^SL3[12]/.test(code)
   return acceptFindings(found, plan.from.accept, { locate, judges })

@@ -1,8 +1,8 @@
 /** Where a slot table comes from: built in, a file with the CRD, or the cluster. */
 import { Failure } from '../errors/failure.ts'
 import { hasErrors } from '../errors/finding.ts'
-import { readSlotTable, type SlotTableResult } from '../plan/slot-table.ts'
-import type { SlotTable } from '../plan/slots.ts'
+import { readSlotTable, type SlotTableResult } from '../plan/slots/slot-table.ts'
+import type { SlotTable } from '../plan/slots/slots.ts'
 import { type ClusterFlags, openCluster } from './cluster.ts'
 import { readInput } from './files.ts'
 import type { Io } from './io.ts'
@@ -14,7 +14,7 @@ export async function slotTableFrom(
   live: () => Promise<SlotTable>,
 ): Promise<SlotTable> {
   if (source === 'today' || source === '2023') {
-    const { builtInTable } = await import('../plan/crds/known.ts')
+    const { builtInTable } = await import('../plan/slots/crds/known.ts')
     return builtInTable(source)
   }
   if (source === 'live') return live()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../api/object.ts'
-import { readSlotTable } from '../plan/slot-table.ts'
+import { readSlotTable } from '../plan/slots/slot-table.ts'
 import { crdFindings } from './control-plane-crd.ts'
 
 const override = { properties: { service: { additionalProperties: { properties: { metadata: {} } } } } }

@@ -7,8 +7,8 @@ import { otherCrd } from '../errors/deploy.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import type { KubeReader } from '../kube/client.ts'
 import { slotLines } from '../plan/lock.ts'
-import { readSlotTable } from '../plan/slot-table.ts'
-import type { SlotTable } from '../plan/slots.ts'
+import { readSlotTable } from '../plan/slots/slot-table.ts'
+import type { SlotTable } from '../plan/slots/slots.ts'
 
 const CRD = {
   apiVersion: 'apiextensions.k8s.io/v1',

@@ -2,7 +2,7 @@
 import { identityOf, type KubeObject } from '../api/object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { SlotTable } from '../plan/slots.ts'
+import type { SlotTable } from '../plan/slots/slots.ts'
 import type { RenderedDocument } from '../render/documents.ts'
 import type { NeededSecret } from '../render/secrets.ts'
 import type { StageContext } from '../run/stage.ts'

@@ -6,7 +6,7 @@
 import type { Address } from '../net/address.ts'
 import type { Cloud, Path } from '../site/site.ts'
 import type { Reader } from './reader.ts'
-import type { SlotUse } from './slots.ts'
+import type { SlotUse } from './slots/slots.ts'
 
 export interface HostWish {
   readonly name: string

@@ -17,10 +17,10 @@ import { formatCidr, rangeOf, sameCidr, usableRange } from '../net/cidr.ts'
 import { overlaps } from '../net/overlaps.ts'
 import { formatRange, intersection, type Range, rangeSize } from '../net/range.ts'
 import { firstFree, gaps, rangeSet } from '../net/range-set.ts'
-import type { Draft } from './draft-site.ts'
+import type { Draft } from './draft/draft-site.ts'
+import { segmentWords } from './draft/segment-id.ts'
 import { entryPath, type Ledger, type LedgerEntry, segmentOf } from './ledger.ts'
 import { type Locate, ownerAt } from './reader.ts'
-import { segmentWords } from './segment-id.ts'
 
 /** No list of a thousand overlaps helps anybody. */
 const SHOWN = 200

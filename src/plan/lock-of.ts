@@ -7,7 +7,7 @@ import { formatAddress } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
 import { formatRange } from '../net/range.ts'
 import type { AllocatorRole } from '../site/site.ts'
-import type { DraftNetwork, DraftSubnet } from './draft.ts'
+import type { DraftNetwork, DraftSubnet } from './draft/draft.ts'
 import {
   type Held,
   type HolderKind,
@@ -20,7 +20,7 @@ import {
 } from './lock.ts'
 import { emptyRecord, own } from './own.ts'
 import type { NamedAddress } from './plan.ts'
-import type { SlotTable } from './slots.ts'
+import type { SlotTable } from './slots/slots.ts'
 
 export function lockOf(
   site: string,

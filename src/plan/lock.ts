@@ -6,7 +6,7 @@
  */
 import type { AllocatorRole } from '../site/site.ts'
 import { own } from './own.ts'
-import type { SlotShape, SlotTable } from './slots.ts'
+import type { SlotShape, SlotTable } from './slots/slots.ts'
 
 export interface Lock {
   readonly site: string

@@ -9,9 +9,9 @@ import { type Cidr, cidrContains, parseCidr, sizeOf } from '../net/cidr.ts'
 import { overlaps } from '../net/overlaps.ts'
 import { intersection, parseRange, type Range } from '../net/range.ts'
 import type { AllocatorRole } from '../site/site.ts'
+import { segmentId } from './draft/segment-id.ts'
 import { groupBy } from './group.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
-import { segmentId } from './segment-id.ts'
 
 const WIDTH = 1200
 const LABELS = 330

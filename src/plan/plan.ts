@@ -5,7 +5,7 @@
  */
 import type { Finding } from '../errors/finding.ts'
 import type { AllocatorRole, Cloud, Family, Site } from '../site/site.ts'
-import type { SlotTable, SlotUse } from './slots.ts'
+import type { SlotTable, SlotUse } from './slots/slots.ts'
 
 export interface Plan {
   /** The site's name. */

@@ -15,9 +15,9 @@ import {
   pathOf,
   type Site,
 } from '../site/site.ts'
+import type { Tag } from './draft/vlan-ids.ts'
 import type { Route } from './plan.ts'
 import type { Reader } from './reader.ts'
-import type { Tag } from './vlan-ids.ts'
 
 export const roles: readonly AllocatorRole[] = ['nodes', 'pods', 'vips', 'hosts']
 

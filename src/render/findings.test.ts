@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { type PlanSettings, testPlan } from '../../test/plan.ts'
 import type { SiteFileCloud } from '../api/site.ts'
 import type { Finding } from '../errors/finding.ts'
-import { crdFields } from '../plan/crds/today.ts'
 import type { Plan } from '../plan/plan.ts'
+import { crdFields } from '../plan/slots/crds/today.ts'
 import { renderFindings } from './findings.ts'
 
 const two = (second: Partial<SiteFileCloud>) => [

@@ -8,10 +8,10 @@ import {
   noPlaceForAttachments,
   noSlotForEndpoint,
 } from '../errors/render.ts'
-import { type Place, settingsOf } from '../plan/cloud-services.ts'
-import type { CrdFields } from '../plan/crd-fields.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import { rawFieldFindings } from '../plan/raw-fields.ts'
+import { type Place, settingsOf } from '../plan/slots/cloud-services.ts'
+import type { CrdFields } from '../plan/slots/crd-fields.ts'
+import { rawFieldFindings } from '../plan/slots/raw-fields.ts'
 import { dnsServers, type TemplateContext, templateContext } from './control-plane/context.ts'
 import { plannedSpec, withRawFields } from './control-plane/control-plane.ts'
 import { endpointsOf } from './control-plane/endpoints.ts'

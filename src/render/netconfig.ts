@@ -6,7 +6,7 @@
 import type { KubeObject } from '../api/object.ts'
 import { setSize, subtract } from '../net/range-set.ts'
 import type { AddressRange, Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
-import { type Era, eraOf } from '../plan/slots.ts'
+import { type Era, eraOf } from '../plan/slots/slots.ts'
 import { labelled } from './labels.ts'
 import { mergeRaw } from './merge.ts'
 import { uniqueRoutes } from './nmstate.ts'

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan } from '../plan/plan.ts'
-import { eraOf } from '../plan/slots.ts'
+import { eraOf } from '../plan/slots/slots.ts'
 import type { OperatorName } from '../site/site.ts'
 import { labelled } from './labels.ts'
 import { namespace } from './namespaces.ts'

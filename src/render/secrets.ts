@@ -2,9 +2,10 @@
  * The Secrets that a cloud needs, by name and key: never their values. They are generated for each cloud when it is
  * applied, or come from a store of secrets; a rendered tree holds this list only.
  */
-import { cellNames, cloudServices } from '../plan/cloud-services.ts'
+
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import { eraOf } from '../plan/slots.ts'
+import { cellNames, cloudServices } from '../plan/slots/cloud-services.ts'
+import { eraOf } from '../plan/slots/slots.ts'
 import { SECRET } from './control-plane/context.ts'
 import { MIGRATION_SECRET, SSH_SECRET } from './data-plane.ts'
 

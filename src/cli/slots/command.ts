@@ -2,8 +2,8 @@
 import type { Command } from 'commander'
 import type { ExitCode } from '../../errors/failure.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
-import type { SlotCoverage } from '../../plan/slot-coverage.ts'
-import type { SlotTable } from '../../plan/slots.ts'
+import type { SlotCoverage } from '../../plan/slots/slot-coverage.ts'
+import type { SlotTable } from '../../plan/slots/slots.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -47,8 +47,8 @@ async function slots(options: Options, io: Io): Promise<ExitCode> {
 }
 
 async function coverages(table: SlotTable, options: Options, io: Io): Promise<readonly CloudSlots[]> {
-  const { slotCoverage } = await import('../../plan/slot-coverage.ts')
-  const { slotUses } = await import('../../plan/slot-uses.ts')
+  const { slotCoverage } = await import('../../plan/slots/slot-coverage.ts')
+  const { slotUses } = await import('../../plan/slots/slot-uses.ts')
   const place = (): undefined => undefined
   const of = (cloud: PlannedCloud['from'], platform: 'openshift' | 'kubernetes') =>
     slotCoverage(table, slotUses({ cloud, platform, table, place }).uses)

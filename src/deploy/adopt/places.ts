@@ -3,7 +3,7 @@
  * the slot table, whatever the plan knows of it. Pure.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { Slot, SlotTable } from '../../plan/slots.ts'
+import type { Slot, SlotTable } from '../../plan/slots/slots.ts'
 import { fieldsOf } from '../../render/merge.ts'
 import { serviceNameOf } from './service-names.ts'
 

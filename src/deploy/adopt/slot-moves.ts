@@ -5,7 +5,7 @@
  * a default of the CRD) is led to the cloud's pool all the same: it may be switched on tomorrow. Pure.
  */
 import type { PlannedCloud } from '../../plan/plan.ts'
-import type { SlotUse } from '../../plan/slots.ts'
+import type { SlotUse } from '../../plan/slots/slots.ts'
 import type { Annotations, SlotPlace } from './places.ts'
 import { networkOf, type ServiceMove } from './services.ts'
 import { asked, lacking, spelled } from './wishes.ts'

@@ -1,7 +1,7 @@
 /** What the templates of services are made from: one cloud's choices, looked up once. */
 import type { SiteFileCloud } from '../../api/site.ts'
-import { cellNames, glanceApiNames, rabbitmqNames, settingsOf } from '../../plan/cloud-services.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
+import { cellNames, glanceApiNames, rabbitmqNames, settingsOf } from '../../plan/slots/cloud-services.ts'
 
 export const SECRET = 'osp-secret'
 const STORAGE_CLASS = 'local-storage'

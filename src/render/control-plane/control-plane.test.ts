@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type PlanSettings, testPlan } from '../../../test/plan.ts'
 import type { SiteFileCloud } from '../../api/site.ts'
-import { slotTable as slotsOf2023 } from '../../plan/crds/of-2023.ts'
-import { slotTable } from '../../plan/crds/today.ts'
-import { services } from '../../plan/services.ts'
+import { slotTable as slotsOf2023 } from '../../plan/slots/crds/of-2023.ts'
+import { slotTable } from '../../plan/slots/crds/today.ts'
+import { services } from '../../plan/slots/services.ts'
 import { renderControlPlane } from './control-plane.ts'
 
 interface Fields {

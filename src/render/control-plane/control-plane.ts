@@ -5,11 +5,11 @@
  * address, and what the site file says raw comes last.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { type CloudService, cloudServices } from '../../plan/cloud-services.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
-import { rawSources } from '../../plan/raw-fields.ts'
-import type { EndpointEntry } from '../../plan/services.ts'
-import { type Era, eraOf } from '../../plan/slots.ts'
+import { type CloudService, cloudServices } from '../../plan/slots/cloud-services.ts'
+import { rawSources } from '../../plan/slots/raw-fields.ts'
+import type { EndpointEntry } from '../../plan/slots/services.ts'
+import { type Era, eraOf } from '../../plan/slots/slots.ts'
 import { labelled } from '../labels.ts'
 import { type Fields, fieldsOf, mergeRaw, withValue } from '../merge.ts'
 import { type TemplateContext, templateContext } from './context.ts'

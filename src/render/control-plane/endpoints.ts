@@ -4,8 +4,9 @@
  * The address reaches a pod through an annotation, and the control plane's schema takes annotations of a pod in one
  * place only, RabbitMQ's StatefulSet. For everything else the value is told in a finding.
  */
-import { rabbitmqNames } from '../../plan/cloud-services.ts'
+
 import type { NamedAddress, PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
+import { rabbitmqNames } from '../../plan/slots/cloud-services.ts'
 import { type Fields, fieldsOf, withValue } from '../merge.ts'
 import { staticName } from '../multus.ts'
 import { type Attachment, NETWORKS_ANNOTATION, networksAnnotation } from '../networks-annotation.ts'

@@ -5,7 +5,7 @@
  * read the other.
  */
 import type { PlannedCloud, PlannedNetwork, PlannedVip } from '../../plan/plan.ts'
-import type { SlotUse } from '../../plan/slots.ts'
+import type { SlotUse } from '../../plan/slots/slots.ts'
 import { type Fields, fieldsOf, withValue } from '../merge.ts'
 
 /** A Service that will exist, with what the plan gave it. */

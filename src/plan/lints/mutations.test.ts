@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { count } from '../../test/counts.ts'
-import { type Finding, isFilePlace } from '../errors/finding.ts'
-import { readSite } from '../site/read.ts'
-import { slotTable } from './crds/today.ts'
-import { emptyLock } from './lock.ts'
-import { planSite } from './planner.ts'
+import { count } from '../../../test/counts.ts'
+import { type Finding, isFilePlace } from '../../errors/finding.ts'
+import { readSite } from '../../site/read.ts'
+import { emptyLock } from '../lock.ts'
+import { planSite } from '../planner.ts'
+import { slotTable } from '../slots/crds/today.ts'
 
 const folder = path.join(import.meta.dirname, '__samples__')
 // Hundreds of hosts say no more than two do.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { testCloud } from '../../test/cloud.ts'
-import type { Cloud } from '../site/site.ts'
+import { testCloud } from '../../../test/cloud.ts'
+import type { Cloud } from '../../site/site.ts'
 import { slotTable as slotsOf2023 } from './crds/of-2023.ts'
 import { slotTable as slotsOfToday } from './crds/today.ts'
 import { services, unfilledSlots } from './services.ts'

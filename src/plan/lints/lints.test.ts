@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codesOf, planText } from '../../test/site.ts'
-import { catalogue } from '../errors/catalogue.ts'
-import { isFilePlace } from '../errors/finding.ts'
+import { codesOf, planText } from '../../../test/site.ts'
+import { catalogue } from '../../errors/catalogue.ts'
+import { isFilePlace } from '../../errors/finding.ts'
 
 const folder = path.join(import.meta.dirname, '__samples__')
 const files = readdirSync(folder).sort()

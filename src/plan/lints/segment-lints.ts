@@ -3,16 +3,16 @@
  *
  * Pure; changes nothing.
  */
-import { type Finding, finding } from '../errors/finding.ts'
-import { interfaceTooLong } from '../errors/plan.ts'
-import { mtuAboveBase, nicNamesDiffer, vlanOutOfRange, vlanShared } from '../errors/segments.ts'
-import type { Site } from '../site/site.ts'
-import { devicesOf, NAME_LIMIT } from './interface-names.ts'
-import { type Placement, STANDARD_MTU } from './placement.ts'
-import type { Segment } from './plan.ts'
-import type { Locate } from './reader.ts'
-import { segmentWords } from './segment-id.ts'
-import { type NetworkWish, placeOf } from './wishes.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { interfaceTooLong } from '../../errors/plan.ts'
+import { mtuAboveBase, nicNamesDiffer, vlanOutOfRange, vlanShared } from '../../errors/segments.ts'
+import type { Site } from '../../site/site.ts'
+import { devicesOf, NAME_LIMIT } from '../draft/interface-names.ts'
+import { type Placement, STANDARD_MTU } from '../draft/placement.ts'
+import { segmentWords } from '../draft/segment-id.ts'
+import type { Segment } from '../plan.ts'
+import type { Locate } from '../reader.ts'
+import { type NetworkWish, placeOf } from '../wishes.ts'
 
 export function lintSegments(
   site: Site,

@@ -3,15 +3,15 @@
  *
  * Pure. Who is on which segment is known already.
  */
-import { type Finding, finding } from '../errors/finding.ts'
-import { bridgeTwice } from '../errors/segments.ts'
-import type { ClusterNode } from '../site/site.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { bridgeTwice } from '../../errors/segments.ts'
+import type { ClusterNode } from '../../site/site.ts'
+import { type Lock, lockEntries } from '../lock.ts'
+import { type Locate, ownerAt } from '../reader.ts'
+import { type NetworkWish, placeOf } from '../wishes.ts'
 import { bridgeName, canonicalNic, usualBridge } from './interface-names.ts'
-import { type Lock, lockEntries } from './lock.ts'
-import { type Locate, ownerAt } from './reader.ts'
 import { segmentId } from './segment-id.ts'
 import type { Tag } from './vlan-ids.ts'
-import { type NetworkWish, placeOf } from './wishes.ts'
 
 export interface BridgeInput {
   readonly nodes: readonly ClusterNode[]

@@ -3,21 +3,21 @@
  *
  * Pure. Own segments are the default; sharing one is the site's explicit choice.
  */
-import { type Finding, finding } from '../errors/finding.ts'
-import { lockTwoOwners } from '../errors/lock.ts'
-import { noBridge, vlansExhausted, vlanTwice } from '../errors/segments.ts'
-import type { Site } from '../site/site.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { lockTwoOwners } from '../../errors/lock.ts'
+import { noBridge, vlansExhausted, vlanTwice } from '../../errors/segments.ts'
+import type { Site } from '../../site/site.ts'
+import { groupBy } from '../group.ts'
+import { lintSegments } from '../lints/segment-lints.ts'
+import { type Lock, lockEntries } from '../lock.ts'
+import type { Segment } from '../plan.ts'
+import { type Locate, ownerAt } from '../reader.ts'
+import { type NetworkWish, placeOf } from '../wishes.ts'
 import { grantBridges } from './bridges.ts'
-import { groupBy } from './group.ts'
 import { canonicalNic, vlanInterface } from './interface-names.ts'
-import { type Lock, lockEntries } from './lock.ts'
 import { type Placement, STANDARD_MTU } from './placement.ts'
-import type { Segment } from './plan.ts'
-import { type Locate, ownerAt } from './reader.ts'
 import { segmentId, segmentWords } from './segment-id.ts'
-import { lintSegments } from './segment-lints.ts'
 import { assignTags, type Tag, type TagFinding, type TagWish } from './vlan-ids.ts'
-import { type NetworkWish, placeOf } from './wishes.ts'
 
 export interface Placements {
   readonly placements: ReadonlyMap<string, Placement>

@@ -3,7 +3,7 @@
  *
  * Pure. Which segments there are is decided elsewhere.
  */
-import type { ClusterNode } from '../site/site.ts'
+import type { ClusterNode } from '../../site/site.ts'
 import type { Tag } from './vlan-ids.ts'
 
 /** What the kernel's IFNAMSIZ leaves for a name. */

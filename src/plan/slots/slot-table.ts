@@ -4,8 +4,8 @@
  * Knows the shapes that a slot can have, no service by name; which slots a cloud uses is `slot-uses.ts`'s business.
  */
 import { createHash } from 'node:crypto'
-import { type Finding, finding } from '../errors/finding.ts'
-import { notAControlPlaneCrd } from '../errors/render.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { notAControlPlaneCrd } from '../../errors/render.ts'
 import type { Slot, SlotShape, SlotTable } from './slots.ts'
 
 /** The part of an OpenAPI schema that matters here. */

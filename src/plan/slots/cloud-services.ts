@@ -3,11 +3,11 @@
  *
  * Reads the site file's wishes only; what the cluster's CRD offers comes in as the slot table.
  */
-import type { SiteFileCloud } from '../api/site.ts'
-import { type Finding, finding, type Where } from '../errors/finding.ts'
-import { nearest } from '../errors/nearest.ts'
-import { neededServiceOff, serviceNotInCrd, switchedTwice, unknownService } from '../errors/render.ts'
-import type { Cloud, Path } from '../site/site.ts'
+import type { SiteFileCloud } from '../../api/site.ts'
+import { type Finding, finding, type Where } from '../../errors/finding.ts'
+import { nearest } from '../../errors/nearest.ts'
+import { neededServiceOff, serviceNotInCrd, switchedTwice, unknownService } from '../../errors/render.ts'
+import type { Cloud, Path } from '../../site/site.ts'
 import { type ServiceEntry, serviceNamed, services } from './services.ts'
 import type { SlotTable } from './slots.ts'
 

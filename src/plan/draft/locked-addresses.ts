@@ -1,6 +1,6 @@
 /** What the lock says of single addresses, by holder and family. */
-import { type Family, neighbourReader } from '../net/address.ts'
-import type { Held } from './lock.ts'
+import { type Family, neighbourReader } from '../../net/address.ts'
+import type { Held } from '../lock.ts'
 
 export type ByFamily = Readonly<Record<Family, ReadonlyMap<string, bigint>>>
 

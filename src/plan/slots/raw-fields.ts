@@ -5,12 +5,12 @@
  * Names are judged by the CRD's field names, configuration snippets by oslo.config's rules. Whether a value fights the
  * plan is known only when there is one.
  */
-import { type Finding, finding } from '../errors/finding.ts'
-import { nearest } from '../errors/nearest.ts'
-import { unknownRawField } from '../errors/render.ts'
-import { controlPlaneBinding } from '../ini/binding.ts'
-import { checkIni } from '../ini/check.ts'
-import type { Cloud, Path } from '../site/site.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { nearest } from '../../errors/nearest.ts'
+import { unknownRawField } from '../../errors/render.ts'
+import { controlPlaneBinding } from '../../ini/binding.ts'
+import { checkIni } from '../../ini/check.ts'
+import type { Cloud, Path } from '../../site/site.ts'
 import { type Place, settingsOf } from './cloud-services.ts'
 import { type CrdFields, wrongFields } from './crd-fields.ts'
 import { manyInstances } from './services.ts'

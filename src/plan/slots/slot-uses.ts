@@ -3,9 +3,9 @@
  *
  * The planner gives each of them a VIP; the renderer writes it into the slot's path.
  */
-import { type Finding, finding, type Where } from '../errors/finding.ts'
-import { publicByVip, routeWithoutOpenShift, slotMissing, slotWithoutVips } from '../errors/render.ts'
-import type { Cloud, CloudNetwork, Cluster } from '../site/site.ts'
+import { type Finding, finding, type Where } from '../../errors/finding.ts'
+import { publicByVip, routeWithoutOpenShift, slotMissing, slotWithoutVips } from '../../errors/render.ts'
+import type { Cloud, CloudNetwork, Cluster } from '../../site/site.ts'
 import {
   type CloudService,
   cellNames,

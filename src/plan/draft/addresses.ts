@@ -4,9 +4,9 @@
  * Pure. Pins first, then what the lock says, then the lowest free; what somebody held who left is given to nobody.
  * Hot: two hundred thousand hosts go through here, so nothing is kept that only a mistake would need.
  */
-import type { Address, Family } from '../net/address.ts'
-import { createAllocator } from '../net/allocator.ts'
-import type { Range } from '../net/range.ts'
+import type { Address, Family } from '../../net/address.ts'
+import { createAllocator } from '../../net/allocator.ts'
+import type { Range } from '../../net/range.ts'
 
 export interface AddressAsk {
   readonly family: Family

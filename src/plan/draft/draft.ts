@@ -2,12 +2,12 @@
  * A draft: the networks of all clouds with everything decided, still as values. The plan, the lock and the ledger
  * are made from it.
  */
-import type { Address } from '../net/address.ts'
-import type { Range } from '../net/range.ts'
-import type { AllocatorRole } from '../site/site.ts'
+import type { Address } from '../../net/address.ts'
+import type { Range } from '../../net/range.ts'
+import type { AllocatorRole } from '../../site/site.ts'
+import type { NamedAddress, PlannedHostAddress, PlannedVip } from '../plan.ts'
+import type { NetworkWish, SubnetWish } from '../wishes.ts'
 import type { Placement } from './placement.ts'
-import type { NamedAddress, PlannedHostAddress, PlannedVip } from './plan.ts'
-import type { NetworkWish, SubnetWish } from './wishes.ts'
 
 export interface DraftSubnet extends Omit<SubnetWish, 'spans'> {
   readonly spans: Readonly<Partial<Record<AllocatorRole, readonly Range[]>>>

@@ -3,20 +3,20 @@
  *
  * Pure. Judges nothing but the lock itself; what is wrong with pins is the ledger's to say.
  */
-import { subnetsExhausted } from '../errors/capacity.ts'
-import { type Finding, finding } from '../errors/finding.ts'
-import { lockTwoOwners } from '../errors/lock.ts'
-import { type Address, type Family, parseAddress } from '../net/address.ts'
-import { type Cidr, formatCidr, parseCidr, rangeOf, usableRange } from '../net/cidr.ts'
-import { overlaps } from '../net/overlaps.ts'
-import { formatRange, parseRange, type Range } from '../net/range.ts'
-import type { AllocatorRole, Site } from '../site/site.ts'
+import { subnetsExhausted } from '../../errors/capacity.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { lockTwoOwners } from '../../errors/lock.ts'
+import { type Address, type Family, parseAddress } from '../../net/address.ts'
+import { type Cidr, formatCidr, parseCidr, rangeOf, usableRange } from '../../net/cidr.ts'
+import { overlaps } from '../../net/overlaps.ts'
+import { formatRange, parseRange, type Range } from '../../net/range.ts'
+import type { AllocatorRole, Site } from '../../site/site.ts'
+import { type Lock, type LockedSubnet, lockEntries } from '../lock.ts'
+import type { Locate } from '../reader.ts'
+import { type NetworkWish, placeOf, roles, type Spans, type SubnetWish } from '../wishes.ts'
 import type { DraftSubnet } from './draft.ts'
 import { type Layout, layoutSpans } from './layout.ts'
-import { type Lock, type LockedSubnet, lockEntries } from './lock.ts'
-import type { Locate } from './reader.ts'
 import { assignSubnets, type SubnetAsk, type SubnetGrants } from './subnets.ts'
-import { type NetworkWish, placeOf, roles, type Spans, type SubnetWish } from './wishes.ts'
 
 export interface DraftSubnets {
   readonly subnets: ReadonlyMap<string, readonly DraftSubnet[]>

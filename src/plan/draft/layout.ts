@@ -4,11 +4,11 @@
  * Pure. Offsets are digits as people write them at the end of an address: `80-90` is .80-.90 in IPv4 and ::80-::90
  * in IPv6, so that both families of a network look alike.
  */
-import type { Family } from '../net/address.ts'
-import { type Cidr, sizeOf } from '../net/cidr.ts'
-import type { Range } from '../net/range.ts'
-import type { AllocatorRole } from '../site/site.ts'
-import { roles, type Spans } from './wishes.ts'
+import type { Family } from '../../net/address.ts'
+import { type Cidr, sizeOf } from '../../net/cidr.ts'
+import type { Range } from '../../net/range.ts'
+import type { AllocatorRole } from '../../site/site.ts'
+import { roles, type Spans } from '../wishes.ts'
 
 export interface Offsets {
   readonly first: bigint

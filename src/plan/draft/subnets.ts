@@ -3,10 +3,10 @@
  *
  * Pure. What is pinned, locked or used by the cluster itself is given to nobody else; spans come later.
  */
-import { bitsOf, type Family } from '../net/address.ts'
-import type { Cidr } from '../net/cidr.ts'
-import type { Range } from '../net/range.ts'
-import { rangeSet, touching } from '../net/range-set.ts'
+import { bitsOf, type Family } from '../../net/address.ts'
+import type { Cidr } from '../../net/cidr.ts'
+import type { Range } from '../../net/range.ts'
+import { rangeSet, touching } from '../../net/range-set.ts'
 
 /** One owner asks for one subnet of one family. */
 export interface SubnetAsk {

@@ -3,9 +3,9 @@
  *
  * Pure. Names as such, and references between them, are judged where the file is read.
  */
-import { slotUnknown } from '../errors/capacity.ts'
-import { type Finding, finding } from '../errors/finding.ts'
-import { nearest } from '../errors/nearest.ts'
+import { slotUnknown } from '../../errors/capacity.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { nearest } from '../../errors/nearest.ts'
 import {
   hostTwice,
   interfaceTooLong,
@@ -14,11 +14,11 @@ import {
   namespaceTwice,
   notDns1123,
   poolNameAsked,
-} from '../errors/plan.ts'
-import type { Cloud, Site } from '../site/site.ts'
-import type { CloudWish } from './cloud-wishes.ts'
-import { NAME_LIMIT } from './interface-names.ts'
-import { type Locate, ownerAt } from './reader.ts'
+} from '../../errors/plan.ts'
+import type { Cloud, Site } from '../../site/site.ts'
+import type { CloudWish } from '../cloud-wishes.ts'
+import { NAME_LIMIT } from '../draft/interface-names.ts'
+import { type Locate, ownerAt } from '../reader.ts'
 
 /** What the vendor supports. */
 const CLOUDS = 5

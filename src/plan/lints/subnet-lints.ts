@@ -3,25 +3,25 @@
  *
  * Pure; changes nothing. What overlaps with others is `conflicts.ts`'s.
  */
-import { type Finding, finding } from '../errors/finding.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
 import {
   publicSpace,
   reservedOverlap,
   spanHoldsSpecial,
   spanOutside,
   specialSpace,
-} from '../errors/ledger.ts'
-import { vlanDiffers } from '../errors/segments.ts'
-import { formatAddress, formatValue } from '../net/address.ts'
-import { type Cidr, cidrContains, formatCidr, lastOf, rangeOf, usableRange } from '../net/cidr.ts'
-import { formatRange, type Range, rangeContains, rangeCovers, rangesOverlap } from '../net/range.ts'
-import { gaps, rangeSet } from '../net/range-set.ts'
-import { purposesOf, specialBlock } from '../net/special.ts'
-import type { Path } from '../site/site.ts'
-import type { DraftNetwork, DraftSubnet } from './draft.ts'
-import type { Locate } from './reader.ts'
-import type { SubnetGrants } from './subnets.ts'
-import { placeOf, roles } from './wishes.ts'
+} from '../../errors/ledger.ts'
+import { vlanDiffers } from '../../errors/segments.ts'
+import { formatAddress, formatValue } from '../../net/address.ts'
+import { type Cidr, cidrContains, formatCidr, lastOf, rangeOf, usableRange } from '../../net/cidr.ts'
+import { formatRange, type Range, rangeContains, rangeCovers, rangesOverlap } from '../../net/range.ts'
+import { gaps, rangeSet } from '../../net/range-set.ts'
+import { purposesOf, specialBlock } from '../../net/special.ts'
+import type { Path } from '../../site/site.ts'
+import type { DraftNetwork, DraftSubnet } from '../draft/draft.ts'
+import type { SubnetGrants } from '../draft/subnets.ts'
+import type { Locate } from '../reader.ts'
+import { placeOf, roles } from '../wishes.ts'
 
 /** A prefix of the cluster itself, read. */
 export interface ReservedRange extends Range {

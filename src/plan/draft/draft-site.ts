@@ -3,24 +3,24 @@
  *
  * Pure. A network that is frozen stays exactly as the lock has it, whatever the file says.
  */
-import type { Finding } from '../errors/finding.ts'
-import { parseAddress } from '../net/address.ts'
-import type { Range } from '../net/range.ts'
-import type { Site } from '../site/site.ts'
-import type { CloudWish } from './cloud-wishes.ts'
-import { dnsDomainOf } from './dns-names.ts'
+import type { Finding } from '../../errors/finding.ts'
+import { parseAddress } from '../../net/address.ts'
+import type { Range } from '../../net/range.ts'
+import type { Site } from '../../site/site.ts'
+import type { CloudWish } from '../cloud-wishes.ts'
+import { dnsDomainOf } from '../dns-names.ts'
+import { type Lock, type LockedNetwork, lockedNetwork } from '../lock.ts'
+import { own } from '../own.ts'
+import type { Segment } from '../plan.ts'
+import type { Locate } from '../reader.ts'
+import type { NetworkWish } from '../wishes.ts'
 import type { DraftNetwork } from './draft.ts'
 import { draftSubnets, readLockedSubnet } from './draft-subnets.ts'
 import { assignHolders } from './holders.ts'
 import type { Layout } from './layout.ts'
-import { type Lock, type LockedNetwork, lockedNetwork } from './lock.ts'
-import { own } from './own.ts'
-import type { Segment } from './plan.ts'
-import type { Locate } from './reader.ts'
 import { placeNetworks } from './segments.ts'
 import type { SubnetGrants } from './subnets.ts'
 import { assignVips } from './vips.ts'
-import type { NetworkWish } from './wishes.ts'
 
 export interface DraftInput {
   readonly site: Site

@@ -3,22 +3,22 @@
  *
  * Pure. Internal and public endpoints have equal ports, so each of these groups has an address of its own.
  */
-import { rabbitsShareVip, tooFewVips, vipOutsidePool } from '../errors/capacity.ts'
-import { type Finding, finding } from '../errors/finding.ts'
-import { lockTwoOwners } from '../errors/lock.ts'
-import { type Family, formatAddress, formatValue } from '../net/address.ts'
-import { formatRange, type Range } from '../net/range.ts'
-import type { Path } from '../site/site.ts'
+import { rabbitsShareVip, tooFewVips, vipOutsidePool } from '../../errors/capacity.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { lockTwoOwners } from '../../errors/lock.ts'
+import { type Family, formatAddress, formatValue } from '../../net/address.ts'
+import { formatRange, type Range } from '../../net/range.ts'
+import type { Path } from '../../site/site.ts'
+import type { CloudWish } from '../cloud-wishes.ts'
+import type { LockedNetwork } from '../lock.ts'
+import type { PlannedVip } from '../plan.ts'
+import { type Locate, ownerAt } from '../reader.ts'
+import type { SlotUse } from '../slots/slots.ts'
+import { type NetworkWish, placeOf } from '../wishes.ts'
 import { type AddressGrants, assignAddresses, capacity } from './addresses.ts'
-import type { CloudWish } from './cloud-wishes.ts'
 import type { DraftEndpoint, DraftSubnet } from './draft.ts'
 import { excludedFrom } from './holders.ts'
-import type { LockedNetwork } from './lock.ts'
 import { type ByFamily, readHeld } from './locked-addresses.ts'
-import type { PlannedVip } from './plan.ts'
-import { type Locate, ownerAt } from './reader.ts'
-import type { SlotUse } from './slots.ts'
-import { type NetworkWish, placeOf } from './wishes.ts'
 
 export interface VipInput {
   readonly wish: NetworkWish
