@@ -1,11 +1,12 @@
 /** The webhooks of NetConfig: what is refused, what is warned of, what is filled in. */
 import type { IpSet } from '../api/ipset.ts'
-import type { NetConfig, NetConfigNetwork } from '../api/netconfig.ts'
+import type { NetConfig, NetConfigNetwork, NetConfigSpec } from '../api/netconfig.ts'
 import { netConfigChangeViolations, netConfigViolations } from '../api/netconfig-rules.ts'
 import { judge } from '../api/violation.ts'
 import type { AdmissionHandler, JsonPatchOperation } from '../kube/admission.ts'
 import { type Address, parseAddress } from '../net/address.ts'
 import { allowed, answerOf, refused } from './answer.ts'
+import { overlapWarnings } from './neighbours.ts'
 import type { NetworkView } from './network-view.ts'
 
 export function validateNetConfig(view: NetworkView): AdmissionHandler {
@@ -26,7 +27,7 @@ export function validateNetConfig(view: NetworkView): AdmissionHandler {
         const { name } = other.metadata
         return refused(`there is already NetConfig ${name} in namespace ${namespace}, there can only be one`)
       }
-      return answerOf(request, judge(netConfigViolations(spec)))
+      return answerOf(request, judge(netConfigViolations(spec)), await shared(view, namespace, spec, signal))
     }
     // One that is going away must be let go, whatever is wrong with it.
     if (metadata.deletionTimestamp) return allowed
@@ -35,8 +36,24 @@ export function validateNetConfig(view: NetworkView): AdmissionHandler {
     const verdict = judge(netConfigViolations(spec), netConfigViolations(old))
     const changes = users.length > 0 ? netConfigChangeViolations(spec, old) : []
     const refusals = [...verdict.refusals, ...changes]
-    return answerOf(request, { ...verdict, refusals }, leftOutside(spec.networks, old.networks, users))
+    return answerOf(request, { ...verdict, refusals }, [
+      ...leftOutside(spec.networks, old.networks, users),
+      ...(await shared(view, namespace, spec, signal)),
+    ])
   }
+}
+
+/** Ranges that somebody else hands out, too. That they could not be read keeps nobody from writing a NetConfig. */
+async function shared(
+  view: NetworkView,
+  namespace: string,
+  { networks }: NetConfigSpec,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const neighbours = await view.neighbours(namespace, signal)
+  return 'problem' in neighbours
+    ? [`overlaps with MetalLB and network attachments were not looked for: ${neighbours.problem}`]
+    : overlapWarnings(networks, neighbours)
 }
 
 /** Addresses in use that a range covered before and none covers now: they stay, and nobody may be surprised. */

@@ -3,6 +3,7 @@
  */
 import type { IpSet } from '../api/ipset.ts'
 import type { NetConfig } from '../api/netconfig.ts'
+import type { Neighbour } from './neighbours.ts'
 
 export interface NetworkView {
   /** As last heard of: fast, and may be behind. */
@@ -17,6 +18,11 @@ export interface NetworkView {
     subnet: string,
     address: string,
   ) => string | undefined
+  /** Who else hands out addresses that a cloud in this namespace can meet; or why that could not be read. */
+  readonly neighbours: (
+    namespace: string,
+    signal: AbortSignal,
+  ) => Promise<readonly Neighbour[] | { readonly problem: string }>
   /** Whether NetConfigs have a field for the service network: those of 2023 have none. */
   readonly hasServiceNetwork: () => Promise<boolean>
 }

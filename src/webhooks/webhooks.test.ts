@@ -14,6 +14,7 @@ interface Setting {
   readonly known?: readonly NetConfig[]
   readonly ipSets?: readonly IpSet[]
   readonly holder?: string
+  readonly neighbours?: Awaited<ReturnType<NetworkView['neighbours']>>
 }
 
 const config = netConfig(threeNetworks)
@@ -21,13 +22,14 @@ const config = netConfig(threeNetworks)
 function ask(
   path: string,
   request: { object?: KubeObject; oldObject?: KubeObject; operation: AdmissionRequest['operation'] },
-  { netConfigs = [config], known = netConfigs, ipSets = [], holder }: Setting = {},
+  { netConfigs = [config], known = netConfigs, ipSets = [], holder, neighbours = [] }: Setting = {},
 ): Promise<AdmissionAnswer> {
   const view: NetworkView = {
     knownNetConfigs: () => known,
     netConfigs: async () => netConfigs,
     ipSets: async () => ipSets,
     holderOf: () => holder,
+    neighbours: async () => neighbours,
     hasServiceNetwork: async () => true,
   }
   const handler = networkHandlers(view, ['openstack.org/ipset', 'IPSet'])[`/${path}`]
@@ -106,6 +108,22 @@ describe('The webhook of NetConfig', () => {
     const answer = await updateConfig(smaller, threeNetworks, { ipSets: [user] })
     expect(answer.allowed).toBe(true)
     expect(answer.warnings?.[0]).toContain('172.17.0.100 (a)')
+  })
+
+  it('warns of ranges that somebody else hands out, at birth and after, and when nobody could look', async () => {
+    const range = { family: 4, first: 0xac11_0064n, last: 0xac11_0066n } as const
+    const neighbours = [{ what: 'IPAddressPool metallb-system/a', ranges: [range] }]
+    for (const answer of [
+      await createConfig(threeNetworks, { netConfigs: [], neighbours }),
+      await updateConfig(threeNetworks, threeNetworks, { neighbours }),
+    ]) {
+      expect(answer.allowed).toBe(true)
+      expect(answer.warnings?.[0]).toContain('overlaps 172.17.0.100-172.17.0.102 of IPAddressPool')
+    }
+    const blind = await createConfig(threeNetworks, { netConfigs: [], neighbours: { problem: 'forbidden' } })
+    expect(blind.warnings).toEqual([
+      'overlaps with MetalLB and network attachments were not looked for: forbidden',
+    ])
   })
 
   it('stays while an IPSet is there', async () => {

@@ -28,13 +28,13 @@ export async function startOperator(
 /** The same, without waiting for anything. Several may run at once: nothing elects them unless asked. */
 export async function launchOperator(
   cluster: Cluster,
-  changes: Partial<RunOptions> = {},
+  { noWebhooks = false, ...changes }: Partial<RunOptions> & { readonly noWebhooks?: boolean } = {},
 ): Promise<RunningOperator> {
   const control = new AbortController()
   const [webhookPort, healthPort] = [await freePort(), await freePort()]
   await cluster.expose(webhookPort)
   const io = testIo({ stop: control.signal })
-  const registered = changes.webhookService === undefined && !changes.observe
+  const registered = !noWebhooks && changes.webhookService === undefined && !changes.observe
   const options: RunOptions = {
     kubeconfig: cluster.kubeconfig,
     ...(registered && { webhookUrl: `https://127.0.0.1:${webhookPort}` }),

@@ -14,9 +14,11 @@ import { poolOf } from '../../../controllers/ipam/pool.ts'
 import { FINALIZERS, ipSets, netConfigs, reservations } from '../../../controllers/ipam/reservation.ts'
 import { type StatusForm, statusFormOf } from '../../../controllers/ipam/status.ts'
 import { createWorld, type World } from '../../../controllers/ipam/world.ts'
+import { reasonOf } from '../../../errors/failure.ts'
 import type { AdmissionHandler } from '../../../kube/admission.ts'
 import type { KubeReader } from '../../../kube/client.ts'
 import { parseAddress } from '../../../net/address.ts'
+import { attachments, neighboursOf, pools } from '../../../webhooks/neighbours.ts'
 import type { NetworkView } from '../../../webhooks/network-view.ts'
 import { networkHandlers, networkWebhooks } from '../../../webhooks/network-webhooks.ts'
 import type { OperatorPart, PartContext, Rule } from './part.ts'
@@ -48,6 +50,9 @@ export const ipamPart: OperatorPart = {
       resourceNames: [IPSET_CRD],
       verbs: ['get'],
     },
+    // Who else hands out addresses: NetConfigs that overlap with them are warned of.
+    { apiGroups: ['metallb.io'], resources: ['ipaddresspools'], verbs: ['list'] },
+    { apiGroups: ['k8s.cni.cncf.io'], resources: ['network-attachment-definitions'], verbs: ['list'] },
   ],
   webhooks: networkWebhooks,
   start: startIpam,
@@ -114,6 +119,19 @@ function networkView(world: World): NetworkView {
         pool && read?.family === pool.cidr.family ? spotIn(pool, read.value) : undefined
       const holder = spot && world.ledger.holder(spot)
       return holder && ownerOf(holder)
+    },
+    neighbours: async (namespace, signal) => {
+      try {
+        // Seldom asked, so listed when asked; a kind that nobody installed has no objects.
+        const served = await Promise.all(
+          [pools, attachments].map(async (kind) =>
+            (await world.client.resource(kind)) ? (await world.client.list(kind, { signal })).items : [],
+          ),
+        )
+        return neighboursOf(served.flat(), namespace)
+      } catch (error) {
+        return { problem: reasonOf(error) }
+      }
     },
     hasServiceNetwork: async () => (await world.form()) === 'today',
   }

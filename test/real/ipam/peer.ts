@@ -1,0 +1,28 @@
+/** The real infra-operator, as a process in the cluster's own network. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { openSync } from 'node:fs'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import type { Cluster } from '../../cluster.ts'
+import { sandboxContext } from '../../sandbox-context.ts'
+
+export interface Peer {
+  readonly stop: () => Promise<void>
+}
+
+export async function startPeer(cluster: Cluster, log: string): Promise<Peer> {
+  const { 'infra-operator': program } = await ensurePrograms(['infra-operator'], sandboxContext())
+  const [enter = '', ...words] = cluster.inside
+  const flags = ['--metrics-bind-address', '0', '--health-probe-bind-address', '127.0.0.1:18081']
+  const file = openSync(log, 'a')
+  const child: ChildProcess = spawn(enter, [...words, program, ...flags], {
+    env: { ...process.env, ENABLE_WEBHOOKS: 'false', KUBECONFIG: cluster.insideKubeconfig },
+    stdio: ['ignore', file, file],
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  return {
+    stop: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
