@@ -82,7 +82,12 @@ function plannedCloud(
   table: SlotTable,
   shared: boolean,
 ): PlannedCloud {
-  const { uses } = slotUses({ cloud: from, platform: site.cluster.platform, table, place: () => undefined })
+  const { services, uses } = slotUses({
+    cloud: from,
+    platform: site.cluster.platform,
+    table,
+    place: () => undefined,
+  })
   const bridge = index === 0 || shared ? 'ospbr' : `ospbr${index}`
   const planned = networks.map(({ name, vlan, base, roles }) => {
     const tag =
@@ -99,7 +104,7 @@ function plannedCloud(
     attach: 'bridge',
   }
   const { segment: _, ...rest } = datacentre
-  return { name: from.name, namespace: from.namespace, networks: [...planned, rest], uses, from }
+  return { name: from.name, namespace: from.namespace, networks: [...planned, rest], services, uses, from }
 }
 
 function subnetOf(family: Family, base: number, index: number, roles: string): PlannedSubnet {

@@ -25,7 +25,7 @@ export function assemblePlan(
   slots: SlotTable,
   findings: readonly Finding[],
 ): Plan {
-  const uses = new Map<Cloud, CloudWish['uses']>(wishes.map((wish) => [wish.cloud, wish.uses]))
+  const byWish = new Map<Cloud, CloudWish>(wishes.map((wish) => [wish.cloud, wish]))
   const byCloud = groupBy(draft.networks, ({ wish }) => wish.cloud)
   const bgp = bgpOf(site)
   return {
@@ -34,7 +34,8 @@ export function assemblePlan(
       name: cloud.name,
       namespace: cloud.namespace,
       networks: (byCloud.get(cloud) ?? []).flatMap(plannedNetwork),
-      uses: uses.get(cloud) ?? [],
+      services: byWish.get(cloud)?.services ?? [],
+      uses: byWish.get(cloud)?.uses ?? [],
       from: cloud,
     })),
     segments: draft.segments,

@@ -6,6 +6,7 @@
 import type { Address } from '../net/address.ts'
 import type { Cloud, Path } from '../site/site.ts'
 import type { Reader } from './reader.ts'
+import type { CloudService } from './slots/cloud-services.ts'
 import type { SlotUse } from './slots/slots.ts'
 
 export interface HostWish {
@@ -30,10 +31,15 @@ export interface CloudWish {
   readonly pins: ReadonlyMap<string, readonly HostPin[]>
   /** Pinned addresses, by slot. */
   readonly vips: ReadonlyMap<string, readonly Address[]>
+  readonly services: readonly CloudService[]
   readonly uses: readonly SlotUse[]
 }
 
-export function readCloudWish(cloud: Cloud, uses: readonly SlotUse[], reader: Reader): CloudWish {
+export function readCloudWish(
+  cloud: Cloud,
+  { services, uses }: Pick<CloudWish, 'services' | 'uses'>,
+  reader: Reader,
+): CloudWish {
   const hosts = (cloud.file.hosts ?? []).map((host, index): HostWish => {
     const networks = host.networks && new Set(host.networks)
     return { name: host.name, networks, path: [...cloud.path, 'hosts', index] }
@@ -44,7 +50,7 @@ export function readCloudWish(cloud: Cloud, uses: readonly SlotUse[], reader: Re
   })
   const alike = hosts.every((host) => host.networks === undefined)
   const everybody = alike ? hosts.map(({ name }) => name) : undefined
-  return { cloud, hosts, everybody, pins: readHostPins(cloud, reader), vips: new Map(vips), uses }
+  return { cloud, hosts, everybody, pins: readHostPins(cloud, reader), vips: new Map(vips), services, uses }
 }
 
 function readHostPins(cloud: Cloud, reader: Reader): ReadonlyMap<string, readonly HostPin[]> {

@@ -2,7 +2,7 @@
 import type { Plan, PlannedCloud } from './plan.ts'
 
 export interface PlanJson extends Omit<Plan, 'from' | 'slots' | 'clouds'> {
-  readonly clouds: readonly Omit<PlannedCloud, 'from' | 'uses'>[]
+  readonly clouds: readonly Omit<PlannedCloud, 'from' | 'services' | 'uses'>[]
 }
 
 export function planJson({ site, clouds, segments, bgp, findings }: Plan): PlanJson {

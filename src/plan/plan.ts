@@ -5,6 +5,7 @@
  */
 import type { Finding } from '../errors/finding.ts'
 import type { AllocatorRole, Cloud, Family, Site } from '../site/site.ts'
+import type { CloudService } from './slots/cloud-services.ts'
 import type { SlotTable, SlotUse } from './slots/slots.ts'
 
 export interface Plan {
@@ -54,6 +55,8 @@ export interface PlannedCloud {
   readonly name: string
   readonly namespace: string
   readonly networks: readonly PlannedNetwork[]
+  /** Every service that the CRD can switch, as the cloud has it. */
+  readonly services: readonly CloudService[]
   /** The Services that will exist, each with its slot; their addresses are the `vips` of their networks. */
   readonly uses: readonly SlotUse[]
   /** What the site file says of this cloud, for what a plan does not decide (services, overrides, data plane). */

@@ -143,9 +143,14 @@ function later<T>(make: () => T): () => T {
 
 function cloudWish(cloud: Cloud, request: PlanRequest, reader: Reader, found: Finding[]): CloudWish {
   const { platform } = request.site.cluster
-  const { uses, findings } = slotUses({ cloud, platform, table: request.slots, place: request.locate })
+  const { services, uses, findings } = slotUses({
+    cloud,
+    platform,
+    table: request.slots,
+    place: request.locate,
+  })
   found.push(...findings)
-  return readCloudWish(cloud, uses, reader)
+  return readCloudWish(cloud, { services, uses }, reader)
 }
 
 function readReserved({ cluster }: Site, reader: Reader): readonly ReservedRange[] {

@@ -7,7 +7,7 @@
 import type { KubeObject } from '../api/object.ts'
 import { bgpPeerName } from '../plan/bgp.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
-import { labelled } from './labels.ts'
+import { labelled, labelsOf, type Ownership } from './labels.ts'
 import { freeSpansOf, spanText } from './spans.ts'
 
 const POOLS = 'metallb.io/v1beta1'
@@ -16,18 +16,23 @@ export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
   return cloud.networks.flatMap((network) => {
     const { pool } = network
     if (pool === undefined) return []
-    const object = {
-      apiVersion: POOLS,
-      kind: 'IPAddressPool',
-      metadata: { name: pool, namespace: plan.from.cluster.metallb.namespace },
-      spec: {
-        addresses: network.subnets.flatMap((subnet) => freeSpansOf(subnet, 'vips').map(spanText)),
-        autoAssign: false,
-        avoidBuggyIPs: false,
-        serviceAllocation: { namespaces: [cloud.namespace] },
+    return [
+      {
+        apiVersion: POOLS,
+        kind: 'IPAddressPool',
+        metadata: {
+          name: pool,
+          namespace: plan.from.cluster.metallb.namespace,
+          labels: labelsOf(owner(plan, cloud, network)),
+        },
+        spec: {
+          addresses: network.subnets.flatMap((subnet) => freeSpansOf(subnet, 'vips').map(spanText)),
+          autoAssign: false,
+          avoidBuggyIPs: false,
+          serviceAllocation: { namespaces: [cloud.namespace] },
+        },
       },
-    }
-    return [labelled(object, owner(plan, cloud, network))]
+    ]
   })
 }
 
@@ -35,26 +40,33 @@ export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
 export function renderAdvertisements(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const pooled = cloud.networks.filter((network) => network.pool !== undefined)
   if (pooled.length === 0) return []
-  return plan.from.cluster.metallb.mode === 'bgp'
-    ? [bgpAdvertisement(plan, cloud, pooled)]
-    : pooled.map((network) => l2Advertisement(plan, cloud, network))
+  if (plan.from.cluster.metallb.mode === 'bgp') return [bgpAdvertisement(plan, cloud, pooled)]
+  const everyNode = hostnameIn(plan.from.cluster.nodes.map((node) => node.name))
+  return pooled.map((network) => l2Advertisement(plan, cloud, network, everyNode))
 }
 
-function l2Advertisement(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): KubeObject {
-  const hostnames = plan.from.cluster.nodes.map((node) => node.name)
-  const object = {
+function l2Advertisement(
+  plan: Plan,
+  cloud: PlannedCloud,
+  network: PlannedNetwork,
+  everyNode: unknown,
+): KubeObject {
+  return {
     apiVersion: POOLS,
     kind: 'L2Advertisement',
-    metadata: { name: network.pool ?? '', namespace: plan.from.cluster.metallb.namespace },
+    metadata: {
+      name: network.pool ?? '',
+      namespace: plan.from.cluster.metallb.namespace,
+      labels: labelsOf(owner(plan, cloud, network)),
+    },
     spec: {
       ipAddressPools: [network.pool],
       // The bridge where the NIC is enslaved: a port of a bridge answers no ARP.
       interfaces: [network.interface],
       // The list of interfaces has no say in who announces; a node without the VLAN must not win.
-      nodeSelectors: [hostnameIn(hostnames)],
+      nodeSelectors: [everyNode],
     },
   }
-  return labelled(object, owner(plan, cloud, network))
 }
 
 function bgpAdvertisement(plan: Plan, cloud: PlannedCloud, pooled: readonly PlannedNetwork[]): KubeObject {
@@ -104,6 +116,6 @@ function hostnameIn(nodes: readonly string[]): unknown {
   return { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: nodes }] }
 }
 
-function owner(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): Parameters<typeof labelled>[1] {
+function owner(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): Ownership {
   return { site: plan.site, cloud: cloud.name, network: network.name }
 }

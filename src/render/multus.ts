@@ -7,7 +7,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Range } from '../net/range.ts'
 import { gaps } from '../net/range-set.ts'
 import type { AddressRange, Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Route } from '../plan/plan.ts'
-import { labelled } from './labels.ts'
+import { labelsOf } from './labels.ts'
 import { cidrsOf, fromRange, reservedIn, spansOf } from './spans.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -34,13 +34,13 @@ function definition(
   name: string,
   config: Json,
 ): KubeObject {
-  const object = {
+  const labels = labelsOf({ site: plan.site, cloud: cloud.name, network: network.name })
+  return {
     apiVersion: 'k8s.cni.cncf.io/v1',
     kind: 'NetworkAttachmentDefinition',
-    metadata: { name, namespace: cloud.namespace },
+    metadata: { name, namespace: cloud.namespace, labels },
     spec: { config: `${JSON.stringify(config, null, 2)}\n` },
   }
-  return labelled(object, { site: plan.site, cloud: cloud.name, network: network.name })
 }
 
 export function cniConfig(cloud: PlannedCloud, network: PlannedNetwork): Json {
@@ -84,8 +84,11 @@ function whereaboutsRange(subnet: PlannedSubnet): readonly Json[] {
   const pods = subnet.spans.filter((span) => span.role === 'pods')
   const [only] = pods
   if (!only) return []
-  const { start, end, exclude } =
-    pods.length === 1 && subnet.reserved.length === 0 ? { ...only, exclude: [] } : exclusions(subnet)
+  // Nearly every subnet: one span, nothing to leave out of it.
+  if (pods.length === 1 && subnet.reserved.length === 0) {
+    return [{ range: subnet.cidr, range_start: only.start, range_end: only.end }]
+  }
+  const { start, end, exclude } = exclusions(subnet)
   return [{ range: subnet.cidr, range_start: start, range_end: end, ...(exclude.length > 0 && { exclude }) }]
 }
 

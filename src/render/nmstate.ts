@@ -8,7 +8,7 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, Route, Segment } from '../plan/plan.ts'
 import type { Bond, ClusterNode } from '../site/site.ts'
-import { labelled } from './labels.ts'
+import { labelsOf } from './labels.ts'
 import { prefixOf } from './spans.ts'
 
 /** A network on a node, with the cloud that it is of. */
@@ -93,20 +93,22 @@ function policies(
   desired: (node: ClusterNode) => DesiredState,
 ): readonly KubeObject[] {
   const { nodes, maxUnavailable } = plan.from.cluster
+  const labels = labelsOf({ site: plan.site, ...(cloud && { cloud: cloud.name }) })
   return nodes.flatMap((node) => {
     const desiredState = desired(node)
     if (desiredState.interfaces.length === 0) return []
-    const policy: KubeObject = {
-      apiVersion: 'nmstate.io/v1',
-      kind: 'NodeNetworkConfigurationPolicy',
-      metadata: { name: policyName(node.name, cloud) },
-      spec: {
-        nodeSelector: { 'kubernetes.io/hostname': node.name },
-        ...(maxUnavailable !== undefined && { maxUnavailable }),
-        desiredState,
+    return [
+      {
+        apiVersion: 'nmstate.io/v1',
+        kind: 'NodeNetworkConfigurationPolicy',
+        metadata: { name: policyName(node.name, cloud), labels },
+        spec: {
+          nodeSelector: { 'kubernetes.io/hostname': node.name },
+          ...(maxUnavailable !== undefined && { maxUnavailable }),
+          desiredState,
+        },
       },
-    }
-    return [labelled(policy, { site: plan.site, ...(cloud && { cloud: cloud.name }) })]
+    ]
   })
 }
 

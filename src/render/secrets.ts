@@ -2,9 +2,8 @@
  * The Secrets that a cloud needs, by name and key: never their values. They are generated for each cloud when it is
  * applied, or come from a store of secrets; a rendered tree holds this list only.
  */
-
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import { cellNames, cloudServices } from '../plan/slots/cloud-services.ts'
+import { cellNames } from '../plan/slots/cloud-services.ts'
 import { eraOf } from '../plan/slots/slots.ts'
 import { SECRET } from './control-plane/context.ts'
 import { MIGRATION_SECRET, SSH_SECRET } from './data-plane.ts'
@@ -74,8 +73,7 @@ const databaseKeysOf2023: Readonly<Record<string, Keys>> = Object.fromEntries(
 )
 
 export function neededSecrets(plan: Plan, cloud: PlannedCloud): readonly NeededSecret[] {
-  const { services } = cloudServices(cloud.from, plan.slots, () => undefined)
-  const enabled = services.filter((service) => service.enabled).map((service) => service.entry.name)
+  const enabled = cloud.services.filter((service) => service.enabled).map((service) => service.entry.name)
   const old = eraOf(plan.slots) === '2023'
   const secret = (name: string, keys: readonly SecretKey[]): NeededSecret => {
     return { cloud: cloud.name, namespace: cloud.namespace, name, keys }

@@ -6,7 +6,7 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
-import { type CloudService, cloudServices } from '../../plan/slots/cloud-services.ts'
+import type { CloudService } from '../../plan/slots/cloud-services.ts'
 import { rawSources } from '../../plan/slots/raw-fields.ts'
 import type { EndpointEntry } from '../../plan/slots/services.ts'
 import { type Era, eraOf } from '../../plan/slots/slots.ts'
@@ -15,7 +15,7 @@ import { type Fields, fieldsOf, mergeRaw, withValue } from '../merge.ts'
 import { type TemplateContext, templateContext } from './context.ts'
 import { withEndpoints } from './endpoints.ts'
 import { templatesOf2023 } from './of-2023.ts'
-import { filledSlots, withSlots } from './slot-values.ts'
+import { filledSlots, fillSlots } from './slot-values.ts'
 import { generalFields, templates } from './today.ts'
 
 export const CONTROL_PLANE = 'controlplane'
@@ -53,14 +53,13 @@ export function withRawFields(spec: Fields, cloud: PlannedCloud): Fields {
 export function plannedSpec(plan: Plan, cloud: PlannedCloud): Fields {
   const context = templateContext(plan, cloud)
   const era = eraOf(plan.slots)
-  const { services } = cloudServices(cloud.from, plan.slots, nowhere)
   const spec: Record<string, unknown> = { ...generalFields(context) }
-  for (const service of services) spec[service.entry.name] = fieldsFor(service, context, era)
-  return withEndpoints(withSlots(spec, filledSlots(cloud)), cloud)
+  for (const service of cloud.services) spec[service.entry.name] = fieldsFor(service, context, era)
+  fillSlots(spec, filledSlots(cloud))
+  return withEndpoints(spec, cloud)
 }
 
 const OFF: Fields = { enabled: false }
-const nowhere = (): undefined => undefined
 
 function fieldsFor(service: CloudService, context: TemplateContext, era: Era): Fields {
   const { entry, enabled } = service

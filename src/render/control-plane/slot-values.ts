@@ -6,7 +6,7 @@
  */
 import type { PlannedCloud, PlannedNetwork, PlannedVip } from '../../plan/plan.ts'
 import type { SlotUse } from '../../plan/slots/slots.ts'
-import { type Fields, fieldsOf, withValue } from '../merge.ts'
+import { type Fields, FieldsDraft } from '../merge.ts'
 
 /** A Service that will exist, with what the plan gave it. */
 export interface FilledSlot {
@@ -32,53 +32,45 @@ export function filledSlots(cloud: PlannedCloud): readonly FilledSlot[] {
   })
 }
 
-/** The spec with every slot filled. */
-export function withSlots(spec: Fields, slots: readonly FilledSlot[]): Fields {
-  const filled: Record<string, unknown> = { ...spec }
+/** Fills every slot of a spec that is being made. */
+export function fillSlots(spec: Record<string, unknown>, slots: readonly FilledSlot[]): void {
+  const draft = new FieldsDraft(spec)
   // The APIs of a network have one address and one key: what their slots get is one value.
   const overrides = new Map<string, Fields>()
-  const shared = (slot: FilledSlot): Fields => {
-    const key = `${slot.network.name} ${slot.vips.map((vip) => `${vip.address} ${vip.shared}`).join(' ')}`
-    const known = overrides.get(key) ?? override(slot)
-    overrides.set(key, known)
-    return known
-  }
   for (const slot of slots) {
-    const [service = '', ...path] = slot.use.path
-    filled[service] = withSlot(fieldsOf(filled[service]), path, slot, shared)
+    const key = slot.vips.map((vip) => vip.address).join(' ')
+    const shared = overrides.get(key) ?? override(slot)
+    overrides.set(key, shared)
+    fill(draft, slot, shared)
   }
-  return filled
 }
 
-/** One service's fields with one slot filled, at its path below the service. */
-function withSlot(
-  spec: Fields,
-  path: readonly string[],
-  slot: FilledSlot,
-  overrideOf: (slot: FilledSlot) => Fields,
-): unknown {
+function fill(draft: FieldsDraft, slot: FilledSlot, shared: Fields): void {
+  const { path } = slot.use
   switch (slot.use.slot.shape) {
     case 'endpoints':
     case 'single':
-      return withValue(spec, path, overrideOf(slot))
+      return draft.put(path, () => shared)
     case 'list':
-      return withItem(spec, path.slice(0, -1), overrideOf(slot))
+      return draft.put(path.slice(0, -1), (before) => [...listOf(before), shared])
     case 'annotations':
       // The operator makes this Service for one family, so it can hold one address.
-      return withValue(spec, path, annotations({ ...slot, vips: slot.vips.slice(0, 1) }))
+      return draft.put(path, () => annotations({ ...slot, vips: slot.vips.slice(0, 1) }))
     case 'external-single':
-      return withValue(spec, path, external(slot))
+      return draft.put(path, () => external(slot))
     case 'external-list':
-      return withValue(spec, path, [external(slot)])
+      return draft.put(path, () => [external(slot)])
     case 'external-endpoints':
-      return withItem(spec, path.slice(0, -1), { endpoint: path.at(-1), ...external(slot) })
+      return draft.put(path.slice(0, -1), (before) => [
+        ...listOf(before),
+        { endpoint: path.at(-1), ...external(slot) },
+      ])
   }
 }
 
 /** Slots come in the order of their replicas and endpoints, so an item more goes to the end. */
-function withItem(spec: Fields, path: readonly string[], item: Fields): unknown {
-  const before = valueAt(spec, path)
-  return withValue(spec, path, [...(Array.isArray(before) ? (before as readonly unknown[]) : []), item])
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 function override(slot: FilledSlot): Fields {
@@ -112,8 +104,4 @@ function external({ network, vips }: FilledSlot): Fields {
     sharedIP: shared,
     ...(shared && { sharedIPKey: '' }),
   }
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((current, key) => fieldsOf(current)[key], value)
 }
