@@ -27,7 +27,6 @@ describe('the pages', () => {
   it.each([
     ['the controllers for DNS', 'src/controllers/dns'],
     ['and for the data plane', 'src/controllers/dataplane'],
-    ['`verify` as a command', 'src/cli/verify'],
   ])('README says that "%s" is not built exactly as long as it is true', (words, folder) => {
     expect(readFileSync('README.md', 'utf8').includes(words)).toBe(!existsSync(folder))
   })

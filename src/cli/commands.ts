@@ -63,6 +63,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./doctor/command.ts'),
   },
   {
+    name: 'verify',
+    summary: 'Is the cluster as planned, and are the clouds isolated: every check, its proof, a report',
+    load: () => import('./verify/command.ts'),
+  },
+  {
     name: 'down',
     summary: 'Take a cloud, or everything, out of the cluster; prove that nothing is left',
     load: () => import('./down/command.ts'),

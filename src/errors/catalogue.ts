@@ -37,6 +37,7 @@ import * as segments from './segments.ts'
 import * as site from './site.ts'
 import * as update from './update.ts'
 import * as verify from './verify.ts'
+import * as verifyNetworks from './verify-networks.ts'
 
 const areas: readonly object[] = [
   access,
@@ -70,6 +71,7 @@ const areas: readonly object[] = [
   site,
   update,
   verify,
+  verifyNetworks,
 ]
 
 export const catalogue: ReadonlyMap<string, ListedProblem> = new Map(

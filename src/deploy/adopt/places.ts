@@ -3,9 +3,9 @@
  * the slot table, whatever the plan knows of it. Pure.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { serviceNameOf } from '../../plan/slots/service-names.ts'
 import type { Slot, SlotTable } from '../../plan/slots/slots.ts'
 import { fieldsOf } from '../../render/merge.ts'
-import { serviceNameOf } from './service-names.ts'
 
 export type Annotations = Readonly<Record<string, string>>
 

@@ -1,4 +1,5 @@
 /** How the operators call the Service of a slot. Facts of upstream; a slot without an entry has a Service that nobody can name. */
+import type { SlotUse } from './slots.ts'
 
 /** By the path of what carries the override; `*` goes into the name. */
 const names: Readonly<Record<string, string>> = {
@@ -42,4 +43,10 @@ export function serviceNameOf(
   const base = names[carrier]?.replace('*', each ?? '*')
   if (base === undefined) return undefined
   return last === undefined ? base : `${base}-${last}`
+}
+
+/** The Service that will exist for a slot of a cloud, where its name is known. */
+export function serviceOfUse({ slot, path }: SlotUse): string | undefined {
+  const each = slot.path.indexOf('*')
+  return serviceNameOf(slot.path, each < 0 ? undefined : path[each], path[slot.path.length])
 }

@@ -1,0 +1,52 @@
+/** Asks a cloud's own DNS server for the names that it must know. Nothing else of this program resolves names. */
+import { Resolver } from 'node:dns/promises'
+import type { DnsAnswers } from '../../verify/checks/check.ts'
+
+export interface AskDnsSettings {
+  /** `address` or `address:port`. */
+  readonly server: string
+  readonly names: readonly string[]
+  readonly timeoutMs: number
+  readonly stop: AbortSignal
+}
+
+export type AskDns = (settings: AskDnsSettings) => Promise<DnsAnswers>
+
+/** One that says there is no such name has answered; any other error means that nobody is there. */
+const ANSWERS = new Set(['ENOTFOUND', 'ENODATA'])
+const AT_ONCE = 16
+
+export const askDns: AskDns = async ({ server, names, timeoutMs, stop }) => {
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 1 })
+  resolver.setServers([server.includes(':') && !server.includes('.') ? `[${server}]` : server])
+  const cancel = (): void => resolver.cancel()
+  stop.addEventListener('abort', cancel)
+  const answers = new Map<string, readonly string[]>()
+  try {
+    for (let at = 0; at < names.length; at += AT_ONCE)
+      await Promise.all(
+        names.slice(at, at + AT_ONCE).map(async (name) => answers.set(name, await ask(resolver, name))),
+      )
+    return { server, answers }
+  } catch (thrown) {
+    stop.throwIfAborted()
+    const { code = '', message } = thrown as { readonly code?: string; readonly message: string }
+    return { server, answers, unreachable: code === 'ETIMEOUT' ? 'timeout' : code || message }
+  } finally {
+    stop.removeEventListener('abort', cancel)
+  }
+}
+
+async function ask(resolver: Resolver, name: string): Promise<readonly string[]> {
+  const [four, six] = await Promise.all([family(resolver.resolve4(name)), family(resolver.resolve6(name))])
+  return [...four, ...six]
+}
+
+async function family(asked: Promise<readonly string[]>): Promise<readonly string[]> {
+  try {
+    return await asked
+  } catch (thrown) {
+    if (ANSWERS.has((thrown as { readonly code?: string }).code ?? '')) return []
+    throw thrown
+  }
+}

@@ -1,0 +1,122 @@
+/** `stackloom verify`: is the cluster as planned, and are the clouds isolated? Exit 1 when something is not proved. */
+import path from 'node:path'
+import type { Command } from 'commander'
+import pc from 'picocolors'
+import type { ExitCode } from '../../errors/failure.ts'
+import type { Gathered } from '../../kube/snapshot.ts'
+import type { Plan } from '../../plan/plan.ts'
+import type { DnsAnswers } from '../../verify/checks/check.ts'
+import type { Report } from '../../verify/report/report.ts'
+import type { CheckResult } from '../../verify/verify.ts'
+import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import { cloudNamed, collect } from '../deploying.ts'
+import { writeOutput } from '../files.ts'
+import type { Io } from '../io.ts'
+import { formatFindings } from '../output/findings.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { formatTable } from '../output/table.ts'
+import { type PlanningOptions, planFromFiles, planningOptions, refuseErrors } from '../planning.ts'
+
+interface Options extends PlanningOptions, ClusterFlags {
+  readonly cloud?: readonly string[]
+  readonly from?: string
+  readonly askDns?: boolean
+  readonly report?: string
+  readonly output: Format
+}
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  withExamples(withClusterFlags(planningOptions(command)), [
+    'stackloom verify -f site.yaml                 # 0: proved, 1: not, 2: cannot tell',
+    'stackloom verify --cloud rhoso2 -o json',
+    'stackloom verify --report proof.html          # or proof.md',
+    'stackloom verify --ask-dns                    # from a machine on the ctlplane networks',
+    'stackloom verify --from must-gather/          # a folder of dumps instead of a cluster',
+  ])
+    .option('--cloud <name>', 'only this cloud, and what the clouds share; may be repeated', collect)
+    .option('--from <folder>', 'a folder of dumps instead of a live cluster')
+    .option('--ask-dns', "ask each cloud's own DNS server, on its ctlplane VIP")
+    .option('--report <file>', 'write a report: Markdown, or HTML for a name ending in .html')
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((options: Options) => act(() => run(options, io)))
+}
+
+async function run(options: Options, io: Io): Promise<ExitCode> {
+  const { checks } = await import('../../verify/checks/all.ts')
+  const { isProved, kindsOfChecks, verify } = await import('../../verify/verify.ts')
+  const { renderDocuments } = await import('../../render/documents.ts')
+  const planning = await planFromFiles(options, io)
+  refuseErrors(planning)
+  const { plan } = planning
+  for (const name of options.cloud ?? []) cloudNamed(plan.clouds, name)
+  const namespaces = plan.clouds.map(({ namespace }) => namespace)
+  const now = new Date()
+  const gathered = await gatherSnapshot(options, kindsOfChecks(checks), io, { namespaces })
+  const dns = options.askDns ? await askClouds(plan, gathered, io) : undefined
+  const results = verify(checks, {
+    plan,
+    documents: renderDocuments(plan),
+    snapshot: gathered.snapshot,
+    now: now.getTime(),
+    ...(dns && { dns }),
+    ...(options.cloud && { clouds: options.cloud }),
+  })
+  const report = { site: plan.site, time: now.toISOString(), source: sourceOf(options), results }
+  if (options.report !== undefined) await writeReport(options.report, report, io)
+  io.stdout(options.output === 'table' ? table(results, io) : await serialise(jsonOf(report), options.output))
+  io.stderr(
+    formatFindings(
+      results.flatMap(({ findings }) => findings),
+      io.colour.stderr,
+    ),
+  )
+  return isProved(results) ? 0 : 1
+}
+
+function sourceOf({ from, context }: Options): string {
+  if (from !== undefined) return `folder ${from}`
+  return context === undefined ? 'live cluster' : `cluster of context ${context}`
+}
+
+async function askClouds(
+  plan: Plan,
+  { snapshot }: Gathered,
+  io: Io,
+): Promise<ReadonlyMap<string, DnsAnswers>> {
+  const { indexSnapshot } = await import('../../api/snapshot.ts')
+  const { dnsServerOf, plannedNames } = await import('../../verify/checks/names.ts')
+  const { askDns } = await import('./ask-dns.ts')
+  const live = indexSnapshot(snapshot)
+  const asked = plan.clouds.flatMap((cloud) => {
+    const server = dnsServerOf(cloud)
+    if (server === undefined) return []
+    const names = [...plannedNames(cloud, live).keys()]
+    const answers = askDns({ server, names, timeoutMs: 2_000, stop: io.stop })
+    return [answers.then((said) => [cloud.name, said] as const)]
+  })
+  return new Map(await Promise.all(asked))
+}
+
+async function writeReport(file: string, report: Report, io: Io): Promise<void> {
+  const html = path.extname(file) === '.html'
+  const text = html
+    ? (await import('../../verify/report/html.ts')).htmlReport(report)
+    : (await import('../../verify/report/markdown.ts')).markdownReport(report)
+  await writeOutput(file, text, io, { replace: true })
+  io.stderr(`${file} is written\n`)
+}
+
+function jsonOf({ results, ...report }: Report): unknown {
+  return { ...report, proved: results.every(({ verdict }) => verdict === 'passed'), checks: results }
+}
+
+function table(results: readonly CheckResult[], io: Io): string {
+  const { green, red, yellow } = pc.createColors(io.colour.stdout)
+  const sign = { passed: green('✓'), failed: red('✗'), unknown: yellow('?') }
+  const rows = results.map(({ cloud, id, verdict, seen }) => [sign[verdict], cloud ?? '-', id, seen])
+  const failed = results.filter(({ verdict }) => verdict !== 'passed').length
+  const last =
+    failed === 0 ? `all ${results.length} checks passed` : `${failed} of ${results.length} checks not passed`
+  return `${formatTable(['', 'CLOUD', 'CHECK', 'LOOKED AT'], rows, io.columns)}${last}\n`
+}

@@ -1,0 +1,90 @@
+/**
+ * What a check is: a name, what it looks at, and a pure look that gives findings.
+ *
+ * A check proves one promise of the plan on a snapshot. It gathers nothing; what it needs is named by `kinds`.
+ */
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import type { SnapshotIndex } from '../../api/snapshot.ts'
+import type { Finding, ObjectPlace } from '../../errors/finding.ts'
+import type { Plan, PlannedCloud } from '../../plan/plan.ts'
+
+/** What the documents of the site are, as they were rendered. */
+export interface PlannedDocument {
+  /** Absent for what the clouds share. */
+  readonly cloud?: string
+  readonly object: KubeObject
+}
+
+/** What a cloud's own DNS server said. */
+export interface DnsAnswers {
+  readonly server: string
+  /** Why the server could not be asked at all. */
+  readonly unreachable?: string
+  /** Addresses by name; none when there is no such name. */
+  readonly answers: ReadonlyMap<string, readonly string[]>
+}
+
+export interface SiteLook {
+  readonly plan: Plan
+  readonly documents: readonly PlannedDocument[]
+  readonly live: SnapshotIndex
+  /** Milliseconds since the epoch, as the cluster was looked at. */
+  readonly now: number
+  /** By cloud; absent where nobody asked. */
+  readonly dns?: ReadonlyMap<string, DnsAnswers>
+}
+
+export interface CloudLook extends SiteLook {
+  readonly cloud: PlannedCloud
+  /** The documents of this cloud. */
+  readonly desired: readonly KubeObject[]
+}
+
+export interface Looked {
+  /** What was looked at, with numbers: `5 pools`. */
+  readonly seen: string
+  readonly findings: readonly Finding[]
+}
+
+interface CheckFacts {
+  readonly id: string
+  readonly title: string
+  /** One sentence: what must be true. */
+  readonly promise: string
+  /** Without these nothing is proved. */
+  readonly kinds: readonly GroupVersionKind[]
+  /** Read where they are to be had: they say why, or are there on some sites only. */
+  readonly besides?: readonly GroupVersionKind[]
+}
+
+/** Proved for each cloud by itself. */
+export interface CloudCheck extends CheckFacts {
+  readonly scope: 'cloud'
+  readonly look: (look: CloudLook) => Looked
+}
+
+/** Proved once for the whole site. */
+export interface SiteCheck extends CheckFacts {
+  readonly scope: 'site'
+  readonly look: (look: SiteLook) => Looked
+}
+
+export type Check = CloudCheck | SiteCheck
+
+export function placeOf({ apiVersion, kind, metadata }: KubeObject, path?: string): ObjectPlace {
+  const { name, namespace } = metadata
+  return {
+    apiVersion,
+    kind,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(path !== undefined && { path }),
+  }
+}
+
+/** `1 pool`, `5 pools`, `2 policies`, `3 addresses`. */
+export function counted(count: number, noun: string): string {
+  if (count === 1) return `1 ${noun}`
+  if (/[^aeiou]y$/.test(noun)) return `${count} ${noun.slice(0, -1)}ies`
+  return `${count} ${noun}${noun.endsWith('s') ? 'es' : 's'}`
+}

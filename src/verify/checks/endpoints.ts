@@ -1,0 +1,89 @@
+/** Endpoints in keystone: the internal one leads to the planned VIP, the public one to this cloud's Route or VIP. */
+import { type KubeObject, keyOf } from '../../api/object.ts'
+import { groupKindOf } from '../../api/snapshot.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { endpointElsewhere, endpointForeign } from '../../errors/verify-networks.ts'
+import { parseAddress } from '../../net/address.ts'
+import type { Plan, PlannedCloud } from '../../plan/plan.ts'
+import { at, textAt } from '../readiness/read.ts'
+import { ingressOf } from '../readiness/services.ts'
+import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
+import { ENDPOINT, ROUTE, SERVICE } from './kinds.ts'
+import { holderOf, subnetsOf } from './spans.ts'
+
+export const keystoneEndpoints: CloudCheck = {
+  scope: 'cloud',
+  id: 'keystone-endpoints',
+  title: 'KeystoneEndpoints',
+  promise: "every endpoint leads to this cloud's planned VIP or Route, none to another cloud",
+  kinds: [ENDPOINT, SERVICE, ROUTE],
+  look: (look) => {
+    const own = look.live
+      .all(groupKindOf(ENDPOINT))
+      .filter(({ metadata }) => metadata.namespace === look.cloud.namespace)
+    return { seen: counted(own.length, 'KeystoneEndpoint'), findings: own.flatMap((one) => judge(one, look)) }
+  },
+}
+
+function judge(endpoint: KubeObject, look: CloudLook): readonly Finding[] {
+  const urls = Object.entries((at(endpoint, 'spec', 'endpoints') ?? {}) as Record<string, unknown>)
+  return urls.flatMap(([face, value]) => {
+    const url = String(value)
+    const host = hostOf(url)
+    const facts = { endpoint: keyOf(endpoint.metadata), face, url }
+    const where = placeOf(endpoint, `spec.endpoints.${face}`)
+    const other = otherCloudOf(host, look)
+    if (other !== undefined) return [finding(endpointForeign, { ...facts, other }, { where })]
+    const planned = face === 'public' ? publicFault(host, facts, look) : internalFault(host, look)
+    return planned === undefined ? [] : [finding(endpointElsewhere, { ...facts, planned }, { where })]
+  })
+}
+
+function hostOf(url: string): string {
+  try {
+    return new URL(url).hostname.replace(/^\[|\]$/g, '')
+  } catch {
+    return ''
+  }
+}
+
+/** The other cloud of the site whose Service, Route or address this is. */
+function otherCloudOf(
+  host: string,
+  { plan, cloud }: { plan: Plan; cloud: PlannedCloud },
+): string | undefined {
+  const others = plan.clouds.filter(({ name }) => name !== cloud.name)
+  const [, namespace, svc] = host.split('.')
+  const found = others.find(
+    (other) =>
+      (svc === 'svc' && namespace === other.namespace) ||
+      host.split('.')[0]?.endsWith(`-public-${other.namespace}`) === true ||
+      (parseAddress(host) !== undefined && holderOf(subnetsOf(other), host) !== undefined),
+  )
+  return found?.name
+}
+
+/** What should be there instead, or undefined when the URL is right. */
+function internalFault(host: string, { cloud, live }: CloudLook): string | undefined {
+  const vips = new Set(cloud.networks.flatMap((network) => network.vips.map(({ address }) => address)))
+  const [name = '', namespace, svc] = host.split('.')
+  const service = svc === 'svc' && namespace === cloud.namespace && live.get('Service', name, namespace)
+  const has = service ? ingressOf(service) : vips.has(host) ? [host] : []
+  if (has.length > 0 && has.every((address) => vips.has(address))) return undefined
+  return `a Service of ${cloud.namespace} with its planned VIP`
+}
+
+function publicFault(host: string, { endpoint }: { endpoint: string }, look: CloudLook): string | undefined {
+  if (internalFault(host, look) === undefined) return undefined
+  const { cloud, live, plan } = look
+  const routes = live
+    .all(groupKindOf(ROUTE))
+    .filter(({ metadata }) => metadata.namespace === cloud.namespace)
+    .map((route) => textAt(route, 'spec', 'host'))
+  const { domain } = plan.from.cluster
+  const ending = `-public-${cloud.namespace}.apps.${domain ?? ''}`
+  const named = domain === undefined ? host.includes(`-public-${cloud.namespace}.`) : host.endsWith(ending)
+  if (named && routes.includes(host)) return undefined
+  const service = endpoint.split('/')[1] ?? ''
+  return `the Route ${service}-public-${cloud.namespace}.apps.${domain ?? '<domain>'}, or a planned public VIP`
+}

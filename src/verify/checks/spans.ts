@@ -1,0 +1,56 @@
+/** Whose an address is, by the plan of one cloud: in which network, in which span. Pure. */
+import { type Address, parseAddress } from '../../net/address.ts'
+import { parseRange, type Range, rangeContains, rangesOverlap } from '../../net/range.ts'
+import type { PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
+import type { AllocatorRole } from '../../site/site.ts'
+
+export interface OwnedRange {
+  readonly network: PlannedNetwork
+  /** Absent for a whole subnet. */
+  readonly role?: AllocatorRole
+  readonly range: Range
+  /** As the plan writes it: `172.17.0.80-172.17.0.90`. */
+  readonly text: string
+}
+
+export function subnetsOf(cloud: PlannedCloud): readonly OwnedRange[] {
+  return cloud.networks.flatMap((network) =>
+    network.subnets.flatMap(({ cidr }) => owned(network, cidr, undefined)),
+  )
+}
+
+export function spansOf(network: PlannedNetwork, role: AllocatorRole): readonly OwnedRange[] {
+  return network.subnets.flatMap(({ spans }) =>
+    spans
+      .filter((span) => span.role === role)
+      .flatMap(({ start, end }) => owned(network, `${start}-${end}`, role)),
+  )
+}
+
+function owned(
+  network: PlannedNetwork,
+  text: string,
+  role: AllocatorRole | undefined,
+): readonly OwnedRange[] {
+  const range = parseRange(text)
+  return range ? [{ network, range, text, ...(role !== undefined && { role }) }] : []
+}
+
+export function holderOf(ranges: readonly OwnedRange[], text: string): OwnedRange | undefined {
+  const address = parseAddress(text)
+  return address && ranges.find(({ range }) => rangeContains(range, address))
+}
+
+export function overlapping(ranges: readonly OwnedRange[], text: string): OwnedRange | undefined {
+  const range = parseRange(text)
+  return range && ranges.find((one) => rangesOverlap(one.range, range))
+}
+
+/** `pods 172.17.0.30-172.17.0.70`, or that there are none. */
+export function spanWords(ranges: readonly OwnedRange[], role: AllocatorRole): string {
+  return ranges.length === 0 ? `no span for ${role}` : `${role} ${ranges.map(({ text }) => text).join(', ')}`
+}
+
+export function contains(ranges: readonly OwnedRange[], address: Address): boolean {
+  return ranges.some(({ range }) => rangeContains(range, address))
+}
