@@ -2,8 +2,8 @@
  * The controller runtime against what TypeScript has otherwise: an array as queue, and client-node's informer.
  */
 
+import { systemClock } from '../src/clock/clock.ts'
 import { createCache } from '../src/kube/cache.ts'
-import { systemClock } from '../src/kube/clock.ts'
 import { fixedCredential } from '../src/kube/credential.ts'
 import { createQueue } from '../src/kube/queue.ts'
 import { createReflector, defaultTiming } from '../src/kube/reflector.ts'

@@ -1,5 +1,5 @@
 /** A clock on which pauses take no time: they are written down, and time moves by them. */
-import { type Clock, systemClock } from '../src/kube/clock.ts'
+import { type Clock, systemClock } from '../src/clock/clock.ts'
 
 export interface ImpatientClock extends Clock {
   readonly pauses: readonly number[]

@@ -1,9 +1,9 @@
 /** One run of a lab in a process of its own, for tests that end it in the middle: lab file and tree are arguments. */
 import { readFileSync } from 'node:fs'
+import { systemClock } from '../src/clock/clock.ts'
 import { runProcess } from '../src/exec/process.ts'
 import { labUp } from '../src/lab/drive/up.ts'
 import { readLab } from '../src/lab/read.ts'
-import { systemClock } from '../src/run/clock.ts'
 import { neverStopped } from '../src/run/stage.ts'
 import { smallSshKey } from './lab.ts'
 

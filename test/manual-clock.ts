@@ -1,7 +1,7 @@
 /**
  * A clock that stands still until a test moves it. Timers fire in the order of their time, then of their making.
  */
-import { type Clock, sleepBy } from '../src/kube/clock.ts'
+import { type Clock, sleepBy } from '../src/clock/clock.ts'
 
 export interface ManualClock extends Clock {
   /** Moves time, and runs what falls due on the way. */

@@ -15,6 +15,7 @@ export interface ImportRule {
 
 export const importRules: Readonly<Record<string, ImportRule>> = {
   errors: { may: [] },
+  clock: { may: [] },
   net: { may: ['errors'] },
   ini: { may: ['errors'] },
   yaml: { may: ['errors'] },
@@ -23,9 +24,9 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   site: { may: ['api'] },
   plan: { may: ['site'] },
   render: { may: ['plan'] },
-  run: { may: ['errors'] },
+  run: { may: ['errors', 'clock'] },
   exec: { may: ['errors'] },
-  kube: { may: ['errors', 'yaml', 'pki'], typesOf: ['api'] },
+  kube: { may: ['errors', 'clock', 'yaml', 'pki'], typesOf: ['api'] },
   verify: { may: ['plan'] },
   deploy: { may: ['run', 'kube', 'render', 'verify'] },
   controllers: { may: ['kube', 'api', 'plan', 'render', 'exec'] },

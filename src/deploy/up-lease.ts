@@ -6,11 +6,11 @@
  */
 import { hostname, userInfo } from 'node:os'
 import type { KubeObject } from '../api/object.ts'
+import { type Clock, systemClock } from '../clock/clock.ts'
 import { anotherRun } from '../errors/deploy.ts'
 import { failure } from '../errors/failure.ts'
 import { isApiError } from '../kube/api-error.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { type Clock, systemClock } from '../kube/clock.ts'
 import { defaultLeaseTiming, type LeaseTiming, lead } from '../kube/lease.ts'
 import { SYSTEM_NAMESPACE } from './inventory.ts'
 

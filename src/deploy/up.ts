@@ -4,11 +4,11 @@
  */
 
 import { groupKindOf } from '../api/snapshot.ts'
+import { type Clock, systemClock } from '../clock/clock.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
 import type { Lock } from '../plan/lock.ts'
 import { readLock, writeLock } from '../plan/lock-file.ts'
 import { MANAGED_BY } from '../render/labels.ts'
-import { type Clock, systemClock } from '../run/clock.ts'
 import { type RunReport, runStages } from '../run/engine.ts'
 import type { EventSink } from '../run/events.ts'
 import { type Selection, select } from '../run/selection.ts'

@@ -6,11 +6,11 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
+import { type Clock, systemClock } from '../clock/clock.ts'
 import { reasonOf } from '../errors/failure.ts'
 import type { Credentials } from '../pki/authority.ts'
 import { type CredentialFiles, watchCredentials } from '../pki/reload.ts'
 import { type AdmissionHandler, type AdmissionObserver, readReview, writeReview } from './admission.ts'
-import { type Clock, systemClock } from './clock.ts'
 import { type Listening, listenOn } from './listen.ts'
 import { type Log, silent, withFields } from './log.ts'
 

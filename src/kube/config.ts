@@ -6,10 +6,10 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import type { Clock } from '../clock/clock.ts'
 import { failure } from '../errors/failure.ts'
 import { noCluster, unknownContext } from '../errors/kube.ts'
 import { nearest } from '../errors/nearest.ts'
-import type { Clock } from './clock.ts'
 import {
   type Credential,
   fixedCredential,

@@ -1,8 +1,9 @@
 /**
  * From "which cluster?" to a client that answers. The one door for commands; tests build transports themselves.
  */
+
+import { systemClock } from '../clock/clock.ts'
 import type { KubeClient } from './client.ts'
-import { systemClock } from './clock.ts'
 import { type AccessOptions, loadAccess } from './config.ts'
 import { openTransport, type Transport, type TransportOptions } from './transport.ts'
 import { kubeClient } from './verbs.ts'

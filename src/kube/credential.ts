@@ -6,7 +6,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Clock } from './clock.ts'
+import type { Clock } from '../clock/clock.ts'
 import { type ExecPlugin, runExecPlugin } from './exec-plugin.ts'
 import { broken, systemReason } from './kubeconfig.ts'
 

@@ -5,11 +5,12 @@
  * as a series, at a bounded rate; whoever says too much loses the oldest.
  */
 import type { KubeObject } from '../api/object.ts'
+import type { Clock } from '../clock/clock.ts'
 import { reasonOf } from '../errors/failure.ts'
 import { isApiError } from './api-error.ts'
 import type { KubeWriter } from './client.ts'
-import { type Clock, microTime } from './clock.ts'
 import { type Log, silent } from './log.ts'
+import { microTime } from './micro-time.ts'
 import { createQueue } from './queue.ts'
 
 export interface Happening {

@@ -2,10 +2,10 @@
  * One request and its answer: headers in, a success out, everything else as a typed error. Never twice.
  */
 import type { Dispatcher } from 'undici'
+import type { Clock } from '../clock/clock.ts'
 import { Failure } from '../errors/failure.ts'
 import type { ObjectPlace } from '../errors/finding.ts'
 import { type ApiError, type Errand, unauthorized } from './api-error.ts'
-import type { Clock } from './clock.ts'
 import type { ClusterAccess } from './config.ts'
 import { expiredSince, type Identity } from './credential.ts'
 import type { Dispatchers } from './dispatchers.ts'

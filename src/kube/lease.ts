@@ -6,12 +6,13 @@
  * the renewal, which is later. The difference between the two is the time in which nobody works.
  */
 import type { KubeObject } from '../api/object.ts'
+import type { Clock } from '../clock/clock.ts'
 import { failure, reasonOf } from '../errors/failure.ts'
 import { leaseTimesWrong } from '../errors/runtime.ts'
 import { isApiError } from './api-error.ts'
 import type { KubeClient } from './client.ts'
-import { type Clock, microTime } from './clock.ts'
 import { type Log, silent, withFields } from './log.ts'
+import { microTime } from './micro-time.ts'
 import {
   createTenure,
   type Leadership,

@@ -5,8 +5,8 @@
  * The parts of the runtime know observers only; this file turns observers into figures.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Clock } from '../clock/clock.ts'
 import type { AdmissionObserver } from './admission.ts'
-import type { Clock } from './clock.ts'
 import type { ControllerObserver, Outcome } from './controller.ts'
 import type { ReflectorObserver, ReflectorStatus } from './reflector.ts'
 

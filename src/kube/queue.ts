@@ -3,8 +3,9 @@
  *
  * It knows keys only. What a key means, and what a look at it does, is the controller's business.
  */
+
+import type { Clock } from '../clock/clock.ts'
 import { type BackoffSettings, backoffMs } from './backoff.ts'
-import type { Clock } from './clock.ts'
 import { createFifo } from './fifo.ts'
 
 export interface WorkQueue {

@@ -4,12 +4,12 @@
  * It lists, then watches from where the list was taken, and never gives up. Who reads the cache is not its business.
  */
 import type { KubeObject } from '../api/object.ts'
+import { type Clock, jittered } from '../clock/clock.ts'
 import { reasonOf } from '../errors/failure.ts'
 import { isApiError } from './api-error.ts'
 import { type BackoffSettings, backoffMs } from './backoff.ts'
 import type { Cache } from './cache.ts'
 import type { KubeReader, WatchEvent } from './client.ts'
-import { type Clock, jittered } from './clock.ts'
 import { type Log, silent, withFields } from './log.ts'
 import type { Source } from './source.ts'
 

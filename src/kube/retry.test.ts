@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { statusObject } from '../../test/played-server.ts'
+import { systemClock } from '../clock/clock.ts'
 import type { ApiError } from './api-error.ts'
-import { systemClock } from './clock.ts'
 import { errorFromThrown } from './network-error.ts'
 import { errorFromRefusal } from './refusal.ts'
 import { defaultRetry, pauseBefore } from './retry.ts'

@@ -1,8 +1,9 @@
 /**
  * When a request is sent again, and after which pause. Pure: the transport sleeps, this decides.
  */
+
+import { type Clock, jittered } from '../clock/clock.ts'
 import type { ApiError } from './api-error.ts'
-import { type Clock, jittered } from './clock.ts'
 
 export interface RetryPolicy {
   /** How often a request is sent at most, by what went wrong. */

@@ -6,11 +6,11 @@
  */
 import { setMaxListeners } from 'node:events'
 import type { KubeObject } from '../api/object.ts'
+import { type Clock, fired, systemClock } from '../clock/clock.ts'
 import { finding } from '../errors/finding.ts'
 import { controllersHang } from '../errors/runtime.ts'
 import { type Cache, type CacheReader, createCache, type IndexOf } from './cache.ts'
 import type { KubeClient } from './client.ts'
-import { type Clock, fired, systemClock } from './clock.ts'
 import {
   type Controller,
   type ControllerObserver,

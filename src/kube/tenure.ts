@@ -3,7 +3,7 @@
  *
  * It knows no lease and no server. Who renews it tells when the renewal was asked for, which is before it was granted.
  */
-import type { Clock } from './clock.ts'
+import type { Clock } from '../clock/clock.ts'
 
 export interface Leadership {
   /** Fires when the leadership ends: asked to stop, or lost. */

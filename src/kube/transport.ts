@@ -4,8 +4,8 @@
  * Knows no kinds and no verbs: paths come in, JSON or a stream of bytes goes out.
  */
 import type { Dispatcher } from 'undici'
+import { type Clock, systemClock } from '../clock/clock.ts'
 import { ApiError, type Errand, isApiError, malformed } from './api-error.ts'
-import { type Clock, systemClock } from './clock.ts'
 import type { ClusterAccess } from './config.ts'
 import type { Identity } from './credential.ts'
 import { type Dispatchers, openDispatchers } from './dispatchers.ts'

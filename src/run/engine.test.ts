@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type Clock, systemClock } from '../clock/clock.ts'
 import { stageCycle } from '../errors/deploy.ts'
 import { Failure, failure } from '../errors/failure.ts'
-import type { Clock } from './clock.ts'
 import { type RunReport, runStages } from './engine.ts'
 import type { RunEvent } from './events.ts'
 import { withPredecessors } from './graph.ts'
@@ -13,11 +13,12 @@ import { keyOfStage } from './view.ts'
 function quickClock(): Clock {
   let now = 0
   return {
+    ...systemClock,
     now: () => now,
+    elapsed: () => now,
     sleep: async (ms, signal) => {
       const until = now + ms
-      while (now < until) {
-        signal?.throwIfAborted()
+      while (now < until && !signal?.aborted) {
         await new Promise(setImmediate)
         now += 1
       }

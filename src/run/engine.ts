@@ -5,10 +5,10 @@
  * It knows neither clusters nor child processes.
  */
 import { setMaxListeners } from 'node:events'
+import type { Clock } from '../clock/clock.ts'
 import { internalError } from '../errors/common.ts'
 import { Failure, reasonOf } from '../errors/failure.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
-import type { Clock } from './clock.ts'
 import type { EventSink, RunEvent, RunOutcome, StageEvent, StageOutcome } from './events.ts'
 import { blockOf, byId, pendingReason, validateGraph } from './graph.ts'
 import type { Stage, StageContext } from './stage.ts'
@@ -96,7 +96,7 @@ function startable(
 type Report = Pick<StageReport, 'outcome' | 'ms' | 'reason' | 'findings'>
 
 async function runStage(stage: Stage, book: Book, { clock, stop }: RunSettings): Promise<Report> {
-  const begin = clock.now()
+  const begin = clock.elapsed()
   const { emit, mute } = book.voiceOf(stage)
   const context: StageContext = { emit, stop, clock }
   let started = false
@@ -106,7 +106,12 @@ async function runStage(stage: Stage, book: Book, { clock, stop }: RunSettings):
   }
   const report = (outcome: Report['outcome'], reason?: string, findings: readonly Finding[] = []): Report => {
     mute()
-    return { outcome, ms: clock.now() - begin, findings, ...(reason !== undefined && { reason }) }
+    return {
+      outcome,
+      ms: Math.round(clock.elapsed() - begin),
+      findings,
+      ...(reason !== undefined && { reason }),
+    }
   }
   try {
     const check = await stage.check?.(context)
@@ -151,7 +156,7 @@ function openBook({ run, what, stages, sink, clock, stop }: RunSettings): Book {
   const outcomes = new Map<string, StageOutcome>()
   const reports = new Map<string, StageReport>()
   const held = new Map<string, string>()
-  const begin = clock.now()
+  const begin = clock.elapsed()
   const send = (event: StageEvent, stage?: Stage): void =>
     sink({
       ...event,
@@ -207,7 +212,7 @@ function openBook({ run, what, stages, sink, clock, stop }: RunSettings): Book {
       }
       const ended = stages.flatMap(({ id }) => reports.get(id) ?? [])
       const outcome = outcomeOf(ended, stop.aborted)
-      const ms = clock.now() - begin
+      const ms = Math.round(clock.elapsed() - begin)
       send({ kind: 'run-finished', outcome, ms })
       return { outcome, ms, stages: ended }
     },

@@ -3,7 +3,7 @@
  *
  * A stage may apply objects, wait for a cluster or drive child processes; the engine does not care which.
  */
-import type { Clock } from './clock.ts'
+import type { Clock } from '../clock/clock.ts'
 import type { StageEvent } from './events.ts'
 
 /** A stage that must be over before this one begins, and the reason, for people. */

@@ -1,4 +1,6 @@
 /** What the commands that drive a lab have in common: the tools of this machine, and the lab's memory. */
+
+import { systemClock } from '../../clock/clock.ts'
 import { failure } from '../../errors/failure.ts'
 import { noTree } from '../../errors/lab-run.ts'
 import { runProcess } from '../../exec/process.ts'
@@ -9,7 +11,6 @@ import type { DriveContext } from '../../lab/drive/stage.ts'
 import { openMemory, readOnlyMemory } from '../../lab/drive/state.ts'
 import type { Step } from '../../lab/drive/step.ts'
 import { isRendered } from '../../lab/tree-store.ts'
-import { systemClock } from '../../run/clock.ts'
 import type { Io } from '../io.ts'
 import type { OpenedLab } from './lab-file.ts'
 

@@ -4,7 +4,7 @@ import { type MemoryCluster, memoryCluster } from '../../../test/memory-cluster.
 import type { AddressBlock } from '../../api/address-block.ts'
 import type { IpSet, Reservation } from '../../api/ipset.ts'
 import type { NetConfigSpec } from '../../api/netconfig.ts'
-import { systemClock } from '../../kube/clock.ts'
+import { systemClock } from '../../clock/clock.ts'
 import type { Happening } from '../../kube/events.ts'
 import { createMetrics } from '../../kube/metrics.ts'
 import { createRuntime } from '../../kube/runtime.ts'

@@ -6,12 +6,12 @@
  * old pool and the new one but the requests themselves.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { type Clock, systemClock } from '../../clock/clock.ts'
 import { addressNotBack } from '../../errors/adopt.ts'
 import { Failure, failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import type { KubeClient, ObjectRef } from '../../kube/client.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
-import { type Clock, systemClock } from '../../run/clock.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { type Stage, type StageContext, stageId } from '../../run/stage.ts'

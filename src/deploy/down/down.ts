@@ -1,9 +1,10 @@
 /** `down`: takes one cloud, or everything, out of the cluster; in reverse order, from the inventories alone. */
+
+import { type Clock, systemClock } from '../../clock/clock.ts'
 import { unknownInventory } from '../../errors/deploy.ts'
 import { Failure, failure } from '../../errors/failure.ts'
 import { nearest } from '../../errors/nearest.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { type Clock, systemClock } from '../../run/clock.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { type Inventory, readInventories } from '../inventory.ts'

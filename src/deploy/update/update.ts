@@ -3,9 +3,9 @@
  * hosts, the control plane, the hosts. Only this cloud's namespace is written to. The same command resumes.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { type Clock, systemClock } from '../../clock/clock.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { labelled } from '../../render/labels.ts'
-import { type Clock, systemClock } from '../../run/clock.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { type Stage, type StageContext, stageId } from '../../run/stage.ts'

@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labText } from '../../../test/lab.ts'
 import { both, labRig, outcomes } from '../../../test/lab-rig.ts'
-import { systemClock } from '../../run/clock.ts'
+import { systemClock } from '../../clock/clock.ts'
 
 const rig = labRig()
 

@@ -56,6 +56,7 @@ async function runStep(
     if (attempt >= tries) throw wrong
     emit({ kind: 'waiting', reason: `${step.say}: not yet (${attempt} of ${tries})` })
     await clock.sleep(step.patience?.everyMs ?? 0, stop)
+    stop.throwIfAborted()
   }
 }
 

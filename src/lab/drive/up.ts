@@ -1,6 +1,7 @@
 /** `lab up`: renders, then runs the chosen stages under the lab's lock. The same call resumes. */
+
+import type { Clock } from '../../clock/clock.ts'
 import { Failure } from '../../errors/failure.ts'
-import type { Clock } from '../../run/clock.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { type Selection, select } from '../../run/selection.ts'

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { systemClock } from '../../../src/clock/clock.ts'
 import { openLookout } from '../../../src/deploy/lookout.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { up } from '../../../src/deploy/up.ts'
@@ -9,7 +10,6 @@ import {
   updateKinds,
   updatePlan,
 } from '../../../src/deploy/update/update-plan.ts'
-import { systemClock } from '../../../src/run/clock.ts'
 import type { RunEvent } from '../../../src/run/events.ts'
 import { neverStopped } from '../../../src/run/stage.ts'
 import { AVAILABLE } from '../../../src/sandbox/actors/openstack/version.ts'

@@ -2,7 +2,7 @@
  * A program that leads and counts: `counting-leader.ts KUBECONFIG NAMESPACE NAME`. Tests pause it and let it go on.
  * It says how its leadership ended, and ends.
  */
-import { systemClock } from '../../../src/kube/clock.ts'
+import { systemClock } from '../../../src/clock/clock.ts'
 import { connect } from '../../../src/kube/connect.ts'
 import { fenced } from '../../../src/kube/fence.ts'
 import { lead } from '../../../src/kube/lease.ts'

@@ -1,6 +1,4 @@
-/**
- * Time and chance as this folder sees them: passed in, so that a test neither waits nor wonders.
- */
+/** Time and chance, passed in: a test neither waits nor wonders. */
 
 export interface Clock {
   /** Milliseconds since the epoch, by the wall, which may jump. For what other programs and people read. */
@@ -56,9 +54,4 @@ export function fired(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-}
-
-/** Kubernetes' MicroTime. JavaScript knows milliseconds; the API server insists on six digits. */
-export function microTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace('Z', '000Z')
 }
