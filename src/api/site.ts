@@ -319,3 +319,5 @@ export type SiteFile = z.infer<typeof siteSchema>
 export type SiteFileSpec = z.infer<typeof siteSpecSchema>
 export type SiteFileCloud = z.infer<typeof cloudSchema>
 export type SiteFileNetwork = z.infer<typeof networkSchema>
+export type SiteFileBond = z.infer<typeof bond>
+export type SiteFilePeer = z.infer<typeof bgpPeer>

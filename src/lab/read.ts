@@ -2,10 +2,10 @@
  * Reads a lab file: text in; the Lab with its defaults, everything that is wrong with it, and the place of every
  * value out. Pure.
  */
-import { type LabFile, labSchema } from '../api/lab.ts'
+import { labSchema } from '../api/lab.ts'
 import { checkShape } from '../api/shape.ts'
 import type { Finding } from '../errors/finding.ts'
-import { acceptFindings } from '../site/accept.ts'
+import { acceptancesOf, acceptFindings } from '../site/accept.ts'
 import type { Locator } from '../yaml/locate.ts'
 import { readYaml } from '../yaml/read.ts'
 import { checkLab } from './check/check.ts'
@@ -24,18 +24,9 @@ export function readLab(input: string | Uint8Array, file: string): LabReading {
   const { value, findings } = checkShape(labSchema, reading, 'a Lab')
   if (!value) return { findings, locate, locateKey }
   const lab = labOf(value)
-  const judged = acceptFindings(checkLab(lab, value, reading), acceptances(value), {
+  const judged = acceptFindings(checkLab(lab, value, reading), acceptancesOf(value.spec.accept), {
     locate,
     judges: (code) => code.startsWith('SL80') || code.startsWith('SL81'),
   })
   return { lab, findings: [...findings, ...judged], locate, locateKey }
-}
-
-function acceptances({ spec }: LabFile) {
-  return (spec.accept ?? []).map(({ code, where, reason }, at) => ({
-    code,
-    where,
-    reason,
-    path: ['spec', 'accept', at],
-  }))
 }

@@ -8,6 +8,17 @@ import { type FilePlace, type Finding, finding, isFilePlace } from '../errors/fi
 import { acceptUnused } from '../errors/site.ts'
 import type { Acceptance, Path } from './site.ts'
 
+interface WrittenAcceptance {
+  readonly code: string
+  readonly where?: string | undefined
+  readonly reason: string
+}
+
+/** The list of a file, each entry with its place. */
+export function acceptancesOf(written: readonly WrittenAcceptance[] = []): readonly Acceptance[] {
+  return written.map(({ code, where, reason }, at) => ({ code, where, reason, path: ['spec', 'accept', at] }))
+}
+
 export interface AcceptSettings {
   readonly locate: (path: Path) => FilePlace
   /** Which codes this command looks for: an entry for another command's findings is not left over. */

@@ -1,7 +1,7 @@
 /** A site file with every default filled in: the Site that the planner reads. Decides nothing. */
-import type { SiteFile, SiteFileCloud, SiteFileNetwork, SiteFileSpec } from '../api/site.ts'
+import type { SiteFile, SiteFileCloud, SiteFileNetwork, SiteFilePeer, SiteFileSpec } from '../api/site.ts'
+import { acceptancesOf } from './accept.ts'
 import type {
-  Acceptance,
   Addressing,
   AllocatorRole,
   BgpPeer,
@@ -26,14 +26,7 @@ export function siteOf({ metadata, spec }: SiteFile): Site {
     cluster: clusterOf(spec.cluster, families),
     addressing: addressingOf(spec.addressing, families),
     clouds: spec.clouds.map((cloud, index) => cloudOf(cloud, ['spec', 'clouds', index], spec.networks ?? {})),
-    accept: (spec.accept ?? []).map(
-      ({ code, where, reason }, index): Acceptance => ({
-        code,
-        where,
-        reason,
-        path: ['spec', 'accept', index],
-      }),
-    ),
+    accept: acceptancesOf(spec.accept),
   }
 }
 
@@ -49,13 +42,7 @@ function clusterOf(file: FileCluster, families: readonly Family[]): Cluster {
     dns: file.dns ?? [],
     domain: file.domain,
     storageClass: file.storageClass,
-    bonds: (file.bonds ?? []).map((bond) => ({
-      name: bond.name,
-      ports: bond.ports,
-      mode: bond.mode,
-      mtu: bond.mtu,
-      options: bond.options ?? {},
-    })),
+    bonds: (file.bonds ?? []).map((bond) => ({ ...bond, options: bond.options ?? {} })),
     maxUnavailable: file.maxUnavailable,
     metallb: {
       mode: metallb?.mode ?? 'layer2',
@@ -72,20 +59,8 @@ function nodeOf(node: FileCluster['nodes'][number], index: number): ClusterNode 
   return { name: node.name, nics, mtu: node.mtu, path: ['spec', 'cluster', 'nodes', index] }
 }
 
-type FilePeer = NonNullable<NonNullable<FileCluster['metallb']>['peers']>[number]
-
-function peerOf(peer: FilePeer, index: number): BgpPeer {
-  return {
-    name: peer.name,
-    address: peer.address,
-    asn: peer.asn,
-    port: peer.port,
-    nodes: peer.nodes ?? [],
-    passwordSecret: peer.passwordSecret,
-    bfdProfile: peer.bfdProfile,
-    ebgpMultiHop: peer.ebgpMultiHop,
-    path: ['spec', 'cluster', 'metallb', 'peers', index],
-  }
+function peerOf(peer: SiteFilePeer, index: number): BgpPeer {
+  return { ...peer, nodes: peer.nodes ?? [], path: ['spec', 'cluster', 'metallb', 'peers', index] }
 }
 
 type Use = ReservedPrefix['use']

@@ -3,7 +3,7 @@
  *
  * What the planner reads. Nothing here is decided: what the file leaves open is still open.
  */
-import type { SiteFileCloud, SiteFileNetwork } from '../api/site.ts'
+import type { SiteFileBond, SiteFileCloud, SiteFileNetwork, SiteFilePeer } from '../api/site.ts'
 
 export type Family = 4 | 6
 
@@ -50,11 +50,8 @@ export interface ReservedPrefix {
   readonly path: Path | undefined
 }
 
-export interface Bond {
-  readonly name: string
-  readonly ports: readonly string[]
-  readonly mode: string
-  readonly mtu: number | undefined
+/** As written, with its options. */
+export interface Bond extends SiteFileBond {
   readonly options: Readonly<Record<string, string | number>>
 }
 
@@ -65,15 +62,9 @@ export interface MetalLb {
   readonly peers: readonly BgpPeer[]
 }
 
-export interface BgpPeer {
-  readonly name: string | undefined
-  readonly address: string
-  readonly asn: number
-  readonly port: number | undefined
-  readonly nodes: readonly string[]
-  readonly passwordSecret: string | undefined
-  readonly bfdProfile: string | undefined
-  readonly ebgpMultiHop: boolean | undefined
+/** As written; no nodes means all of them. */
+export interface BgpPeer extends SiteFilePeer {
+  readonly nodes: string[]
   readonly path: Path
 }
 

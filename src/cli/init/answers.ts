@@ -3,7 +3,7 @@ import { failure } from '../../errors/failure.ts'
 import { badAnswer } from '../../errors/import.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { StarterAnswers } from '../../site/starter.ts'
-import type { Questions } from './questions.ts'
+import { answersFrom, type Questions } from '../questions.ts'
 
 export interface InitOptions {
   readonly name?: string
@@ -29,13 +29,7 @@ export async function gatherAnswers(
   options: InitOptions,
   ask: Questions | undefined,
 ): Promise<StarterAnswers> {
-  const text = async (given: string | undefined, question: string, standard: string): Promise<string> =>
-    given ?? (ask ? await ask.text(question, standard) : standard)
-  const choose = async <T extends string>(
-    given: T | undefined,
-    question: string,
-    choices: readonly [T, ...T[]],
-  ) => given ?? (ask ? await ask.choose(question, choices) : choices[0])
+  const { text, choose } = answersFrom(ask)
 
   const name = await text(options.name, 'Name of the site', STANDARD.name)
   const platform = await choose(options.platform, 'Platform of the cluster', ['openshift', 'kubernetes'])

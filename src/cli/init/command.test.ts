@@ -6,8 +6,8 @@ import { parse } from 'yaml'
 import { testIo } from '../../../test/io.ts'
 import { readSite } from '../../site/read.ts'
 import { main } from '../main.ts'
+import type { Questions } from '../questions.ts'
 import { gatherAnswers } from './answers.ts'
-import type { Questions } from './questions.ts'
 
 let cwd: string
 beforeEach(() => void (cwd = mkdtempSync(path.join(tmpdir(), 'stackloom-init-'))))

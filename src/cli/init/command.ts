@@ -4,8 +4,8 @@ import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { writeNewFile } from '../new-file.ts'
+import { askerFor, type Questions } from '../questions.ts'
 import type { InitOptions } from './answers.ts'
-import type { Questions } from './questions.ts'
 
 interface Options extends InitOptions {
   readonly file: string
@@ -42,7 +42,7 @@ export function define(command: Command, { io, act }: CommandContext, questions?
         const { gatherAnswers } = await import('./answers.ts')
         const { starterSite } = await import('../../site/starter.ts')
         const { readSite } = await import('../../site/read.ts')
-        const ask = questions ?? (io.interactive ? await terminal() : undefined)
+        const ask = questions ?? (await askerFor(io.interactive))
         const text = starterSite(await gatherAnswers(options, ask))
         const { findings } = readSite(text, options.file)
         if (hasErrors(findings)) throw new Failure(findings, 2)
@@ -54,9 +54,4 @@ export function define(command: Command, { io, act }: CommandContext, questions?
         return 0
       }),
     )
-}
-
-async function terminal(): Promise<Questions> {
-  const { terminalQuestions } = await import('./questions.ts')
-  return terminalQuestions(process.stderr)
 }

@@ -6,8 +6,8 @@ import { testIo } from '../../../test/io.ts'
 import { labText, labWith, smallSshKey } from '../../../test/lab.ts'
 import { presetNames } from '../../lab/presets.ts'
 import { renderInto } from '../../lab/rendering.ts'
-import type { Questions } from '../init/questions.ts'
 import { main } from '../main.ts'
+import type { Questions } from '../questions.ts'
 import { gatherLabAnswers } from './init.ts'
 
 let cwd: string

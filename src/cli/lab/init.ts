@@ -5,8 +5,8 @@ import { hasErrors } from '../../errors/finding.ts'
 import { type PresetAnswers, presetNames, presetText, standardAnswers } from '../../lab/presets.ts'
 import { readLab } from '../../lab/read.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import type { Questions } from '../init/questions.ts'
 import { writeNewFile } from '../new-file.ts'
+import { answersFrom, askerFor, type Questions } from '../questions.ts'
 
 interface Options extends Partial<Omit<PresetAnswers, 'cores'>> {
   readonly cores?: string
@@ -32,7 +32,7 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
     .option('--force', 'overwrite the file')
     .action((options: Options) =>
       act(async () => {
-        const ask = questions ?? (await asker(io.interactive))
+        const ask = questions ?? (await askerFor(io.interactive))
         const text = presetText(await gatherLabAnswers(options, ask))
         const { findings } = readLab(text, options.file)
         if (hasErrors(findings)) throw new Failure(findings, 2)
@@ -46,24 +46,12 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
     )
 }
 
-async function asker(interactive: boolean): Promise<Questions | undefined> {
-  if (!interactive) return undefined
-  const { terminalQuestions } = await import('../init/questions.ts')
-  return terminalQuestions(process.stderr)
-}
-
 /** Options are answers already given; document 004's answer is the default of every question. */
 export async function gatherLabAnswers(
   options: Partial<Options>,
   ask: Questions | undefined,
 ): Promise<PresetAnswers> {
-  const text = async (given: string | undefined, question: string, standard: string): Promise<string> =>
-    given ?? (ask ? await ask.text(question, standard) : standard)
-  const choose = async <T extends string>(
-    given: T | undefined,
-    question: string,
-    choices: readonly [T, ...T[]],
-  ) => given ?? (ask ? await ask.choose(question, choices) : choices[0])
+  const { text, choose } = answersFrom(ask)
   const usual = standardAnswers
   return {
     preset: await choose(options.preset, 'How many nodes?', ['three-node', 'four-node']),

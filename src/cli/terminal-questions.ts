@@ -1,12 +1,8 @@
-/** What `init` asks a person. An interface, so that a test can answer. */
+/** Questions to a person at a terminal. */
 import { cancel, isCancel, select, text } from '@clack/prompts'
-import { failure } from '../../errors/failure.ts'
-import { cancelled } from '../../errors/import.ts'
-
-export interface Questions {
-  readonly text: (message: string, standard: string) => Promise<string>
-  readonly choose: <T extends string>(message: string, choices: readonly T[]) => Promise<T>
-}
+import { failure } from '../errors/failure.ts'
+import { cancelled } from '../errors/import.ts'
+import type { Questions } from './questions.ts'
 
 /** Asks on stderr: stdout is for data. */
 export function terminalQuestions(output: NodeJS.WritableStream): Questions {
