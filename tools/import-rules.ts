@@ -34,7 +34,6 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   lab: { may: ['run', 'exec', 'plan'] },
   doctor: { may: ['verify'] },
   sandbox: { may: ['kube', 'exec', 'net', 'api'] },
-  console: { may: ['deploy', 'controllers', 'webhooks', 'lab', 'doctor', 'sandbox'], top: true },
   cli: { may: ['deploy', 'controllers', 'webhooks', 'lab', 'doctor', 'sandbox'], top: true },
 }
 
