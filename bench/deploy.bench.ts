@@ -8,6 +8,7 @@ import path from 'node:path'
 import type { KubeObject } from '../src/api/object.ts'
 import { systemClock } from '../src/clock/clock.ts'
 import { applyChanges } from '../src/deploy/apply.ts'
+import { openGate } from '../src/deploy/gate.ts'
 import { openLookout } from '../src/deploy/lookout.ts'
 import { siteOfPlan } from '../src/deploy/site-of-plan.ts'
 import { up } from '../src/deploy/up.ts'
@@ -47,7 +48,7 @@ async function applyAll(client: KubeClient, objects: readonly KubeObject[]): Pro
   try {
     await lookout.follow(kindsOf(objects), context)
     const changes = changesOf(objects, { lookout })
-    await applyChanges(changes, { client, force: false, atOnce: 8 }, context)
+    await applyChanges(changes, { client, force: false, gate: openGate(8) }, context)
   } finally {
     await lookout.close()
   }

@@ -2,10 +2,13 @@
  * One run that writes to the cluster: under the site's Lease, with a printer for its events, and an end that the
  * shell understands. `up`, `down`, `adopt` and `update` differ in the work alone.
  */
+import { leaseLost } from '../errors/deploy.ts'
 import type { ExitCode } from '../errors/failure.ts'
+import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { EventSink, RunOutcome } from '../run/events.ts'
 import type { Io } from './io.ts'
+import { formatFinding } from './output/findings.ts'
 import { choosePrinter, type EventFormat } from './output/run/printer.ts'
 
 /** What the work needs of its run. */
@@ -35,10 +38,13 @@ export async function leasedRun<T>(
       return await work({ run: identity, sink: printer.sink, stop: AbortSignal.any([io.stop, lost]) })
     } finally {
       printer.close()
+      if (lost.aborted && !io.stop.aborted) io.stderr(formatFinding(finding(leaseLost, {}), io.colour.stderr))
     }
   })
 }
 
-export function exitCodeOf({ outcome }: { readonly outcome: RunOutcome }): ExitCode {
-  return ({ done: 0, failed: 1, stopped: 130 } as const)[outcome]
+/** 130 is for the one who pressed Ctrl-C; a run that had to stop has failed. */
+export function exitCodeOf({ outcome }: { readonly outcome: RunOutcome }, { stop }: Io): ExitCode {
+  if (outcome === 'stopped') return stop.aborted ? 130 : 1
+  return outcome === 'done' ? 0 : 1
 }

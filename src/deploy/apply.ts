@@ -8,6 +8,7 @@ import { Failure } from '../errors/failure.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { StageContext } from '../run/stage.ts'
 import { FIELD_MANAGER, type ObjectChange } from './changes.ts'
+import type { Gate } from './gate.ts'
 import { type Patience, patiently } from './patience.ts'
 import { rankOf } from './ranks.ts'
 
@@ -15,7 +16,9 @@ export interface ApplySettings {
   readonly client: KubeClient
   readonly force: boolean
   readonly patience?: Patience
-  /** Writes in flight at once. */
+  /** Shared by everybody who writes in this run. */
+  readonly gate: Gate
+  /** Objects of this stage at work at once. */
   readonly atOnce?: number
 }
 
@@ -41,7 +44,7 @@ export async function applyChanges(
 
 async function applyOne(
   { change, desired, live }: ObjectChange,
-  { client, force, patience }: ApplySettings,
+  { client, force, patience, gate }: ApplySettings,
   context: StageContext,
 ): Promise<KubeObject> {
   const { apiVersion, kind, metadata } = desired
@@ -51,7 +54,12 @@ async function applyOne(
     context.emit({ kind: 'applied', change: 'unchanged', object })
     return live
   }
-  const write = (): Promise<KubeObject> => client.apply(desired, { fieldManager: FIELD_MANAGER, force })
+  // Whoever waited at the gate while the run was stopped does not begin.
+  const write = (): Promise<KubeObject> =>
+    gate(async () => {
+      context.stop.throwIfAborted()
+      return client.apply(desired, { fieldManager: FIELD_MANAGER, force })
+    })
   const written = await patiently(write, context, patience)
   context.emit({ kind: 'applied', change: change === 'create' ? 'created' : 'changed', object })
   return written

@@ -7,6 +7,7 @@ import { systemClock } from '../clock/clock.ts'
 import type { StageEvent } from '../run/events.ts'
 import { neverStopped } from '../run/stage.ts'
 import { standardGrace } from '../verify/readiness/verdict.ts'
+import { openGate } from './gate.ts'
 import type { Lookout } from './lookout.ts'
 import { standardPatience } from './patience.ts'
 import { preflight } from './preflight.ts'
@@ -121,7 +122,7 @@ describe('consent to cluster-wide settings', () => {
       patience: standardPatience,
       force: false,
       mayConfigureCluster,
-      atOnce: 1,
+      gate: openGate(1),
     }
     const events: StageEvent[] = []
     const context = {

@@ -11,10 +11,13 @@ import { anotherRun } from '../errors/deploy.ts'
 import { failure } from '../errors/failure.ts'
 import { isApiError } from '../kube/api-error.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { defaultLeaseTiming, type LeaseTiming, lead } from '../kube/lease.ts'
+import { type LeaseTiming, lead } from '../kube/lease.ts'
 import { SYSTEM_NAMESPACE } from './inventory.ts'
 
 const NAME = 'stackloom-up'
+
+/** Longer than a controller's: a run of many clouds keeps the server busy, and may wait for its own Lease. */
+const runTiming: LeaseTiming = { leaseMs: 30_000, renewDeadlineMs: 20_000, retryMs: 2_000, attemptMs: 8_000 }
 
 export interface UpLeaseSettings {
   readonly client: KubeClient
@@ -37,7 +40,7 @@ export async function underLease<T>(
   settings: UpLeaseSettings,
   work: (lost: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { client, identity, clock = systemClock, timing = defaultLeaseTiming, stop } = settings
+  const { client, identity, clock = systemClock, timing = runTiming, stop } = settings
   const refused = new AbortController()
   const inLine = new AbortController()
   let verdict: unknown
@@ -68,7 +71,7 @@ export async function underLease<T>(
 
 /** Sees whether the holder renews while we stand in line: then he lives, and we go. */
 async function watchHolder(settings: UpLeaseSettings, until: AbortSignal): Promise<void> {
-  const { clock = systemClock, timing = defaultLeaseTiming, identity, onDoubt } = settings
+  const { clock = systemClock, timing = runTiming, identity, onDoubt } = settings
   let first: string | undefined
   while (!until.aborted) {
     const lease = await readLease(settings.client)

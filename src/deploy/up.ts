@@ -15,6 +15,7 @@ import { type Selection, select } from '../run/selection.ts'
 import type { Stage } from '../run/stage.ts'
 import { type Grace, standardGrace } from '../verify/readiness/verdict.ts'
 import { chosenDocuments, narrowedTo } from './chosen.ts'
+import { openGate } from './gate.ts'
 import {
   ensureSystemNamespace,
   type Inventory,
@@ -54,6 +55,9 @@ export interface UpSettings {
   readonly parallel?: number
 }
 
+/** In flight at once: as many as there are connections, so that nothing queues in front of them. */
+const WRITES = 8
+
 export async function up(settings: UpSettings): Promise<RunReport> {
   const { client, clock = systemClock, selection, run, what, sink, stop, parallel = 64, prune } = settings
   const site = narrowedTo(settings.site, selection.clouds ?? [])
@@ -68,7 +72,7 @@ export async function up(settings: UpSettings): Promise<RunReport> {
       patience: settings.patience ?? standardPatience,
       force: settings.force ?? false,
       mayConfigureCluster: settings.mayConfigureCluster ?? false,
-      atOnce: 8,
+      gate: openGate(WRITES),
     }
     const { stages } = select(siteStages({ world, discoverHosts: settings.discoverHosts }), selection)
     const all = prune ? [...stages, pruneStage(prune, client, stages)] : stages

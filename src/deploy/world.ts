@@ -17,6 +17,7 @@ import {
 } from '../verify/readiness/verdict.ts'
 import type { Applied } from './apply.ts'
 import { changeOf, type ObjectChange } from './changes.ts'
+import type { Gate } from './gate.ts'
 import type { FollowedKind, Lookout } from './lookout.ts'
 import type { Patience } from './patience.ts'
 
@@ -51,7 +52,7 @@ export interface World {
   readonly force: boolean
   /** Cluster-wide settings may be changed: a person agreed. */
   readonly mayConfigureCluster: boolean
-  readonly atOnce: number
+  readonly gate: Gate
 }
 
 /** Kinds of these objects, each once. */

@@ -107,11 +107,25 @@ export const anotherRun = problem<{ holder: string }>({
   severity: 'error',
   title: 'Somebody else is deploying this site',
   message: ({ holder }) => `another run is at work on this cluster: ${holder}`,
-  remedy: () => 'wait until it has ended; a run that died frees the cluster within seconds',
+  remedy: () => 'wait until it has ended; a run that died frees the cluster within half a minute',
   story: `Only one \`up\`, \`down\`, \`adopt\` or \`update\` writes to a cluster at a time. It holds the Lease
 \`stackloom-up\` in the namespace \`stackloom-system\` and renews it every few seconds. A run that was killed does not
 renew: the next one takes over by itself.`,
   example: { holder: 'alice@laptop (process 4711)' },
+})
+
+export const leaseLost = problem<object>({
+  code: 'SL4047',
+  severity: 'error',
+  title: 'The run lost its Lease and stopped',
+  message: () =>
+    'the Lease of this run could not be renewed in time, so it stopped before another one may begin',
+  remedy: () =>
+    'see whether the API server answers (it may be overloaded), then run the same command: it goes on',
+  story: `A run holds the Lease \`stackloom-up\` in the namespace \`stackloom-system\` and renews it every few seconds, so that
+no two runs write at the same time. When the server does not take the renewal for too long, or somebody else holds the
+Lease, the run finishes the writes in flight and stops.`,
+  example: {},
 })
 
 export const unreadableInventory = problem<{ name: string }>({

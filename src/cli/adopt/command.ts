@@ -60,7 +60,7 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
   const look = { columns: io.columns, colour: io.colour.stdout }
   if (options.output === 'table') io.stdout(`${formatSummary(report, look)}${formatGaps(gaps)}`)
   else io.stdout(await serialise({ ...adoptionJson(before, gaps), outcome: report.outcome }, options.output))
-  return exitCodeOf(report)
+  return exitCodeOf(report, io)
 }
 
 async function agree(adoption: Adoption, { yes }: Options, io: Io): Promise<void> {

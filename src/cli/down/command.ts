@@ -58,7 +58,7 @@ async function takeDown(options: Options, io: Io): Promise<ExitCode> {
       options.output === 'table' ? formatSummary(report, look) : await serialise(report, options.output),
     )
     if (report.outcome === 'done') await freeLock(options, io)
-    return exitCodeOf(report)
+    return exitCodeOf(report, io)
   } finally {
     await connection.close()
   }

@@ -77,7 +77,7 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
     }),
   )
   await tell(report, deployment, options, io)
-  return exitCodeOf(report)
+  return exitCodeOf(report, io)
 }
 
 async function tell(

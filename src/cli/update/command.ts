@@ -74,7 +74,7 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
     io.stdout(
       await serialise({ ...planJson(plan), outcome: report.outcome, stages: report.stages }, options.output),
     )
-  return exitCodeOf(report)
+  return exitCodeOf(report, io)
 }
 
 async function work(

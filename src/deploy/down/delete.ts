@@ -30,7 +30,8 @@ export async function deleteAll(
     context.stop.throwIfAborted()
     const live = liveOf(ref, world)
     const uid = live?.metadata.uid
-    const remove = () => world.client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
+    const remove = () =>
+      world.gate(() => world.client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) }))
     if (live && (await patiently(remove, context, world.patience)))
       context.emit({ kind: 'applied', change: 'deleted', object: ref })
   })

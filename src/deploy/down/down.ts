@@ -7,6 +7,7 @@ import { nearest } from '../../errors/nearest.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
+import { openGate } from '../gate.ts'
 import { type Inventory, readInventories } from '../inventory.ts'
 import { type Lookout, openLookout } from '../lookout.ts'
 import { type Patience, standardPatience } from '../patience.ts'
@@ -38,6 +39,7 @@ export async function down(settings: DownSettings): Promise<RunReport> {
       lookout,
       inventories,
       patience: settings.patience ?? standardPatience,
+      gate: openGate(8),
       deleteData: settings.deleteData ?? false,
       stuckMs: settings.stuckMs ?? 300_000,
     }

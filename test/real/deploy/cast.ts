@@ -128,3 +128,45 @@ export function contentsOf(objects: ReadonlyMap<string, KubeObject>): Readonly<R
     }),
   )
 }
+
+/** Objects that live by the clock: whoever holds or renews them writes, whatever a run does. */
+const RESTLESS = ['leases', 'events', 'nodes']
+
+/**
+ * The resourceVersion of every object that the server has, by its path, once two looks agree: operators have come to
+ * rest. Equal maps mean that nobody has written anything in between.
+ */
+export async function restingVersions({
+  transport,
+}: Pick<Connection, 'transport'>): Promise<Readonly<Record<string, string>>> {
+  const ask = (path: string) =>
+    transport.json({ method: 'GET', path, safe: true, verb: 'read', subject: path }) as Promise<Listed>
+  const { groups = [] } = await ask('/apis')
+  const roots = ['/api/v1', ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)]
+  const paths: string[] = []
+  for (const root of roots) {
+    const { resources = [] } = await ask(root)
+    const listed = resources.filter(({ name, verbs }) => verbs.includes('list') && !RESTLESS.includes(name))
+    paths.push(...listed.map(({ name }) => `${root}/${name}`))
+  }
+  const look = async (): Promise<Readonly<Record<string, string>>> => {
+    const versions: Record<string, string> = {}
+    for (const path of paths)
+      for (const { metadata } of (await ask(path)).items ?? [])
+        versions[`${path} ${metadata.namespace ?? ''}/${metadata.name}`] = metadata.resourceVersion ?? ''
+    return versions
+  }
+  for (let before = await look(); ; ) {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const now = await look()
+    if (JSON.stringify(now) === JSON.stringify(before)) return now
+    before = now
+  }
+}
+
+/** An answer of discovery, or a list. */
+interface Listed {
+  readonly groups?: readonly { readonly preferredVersion: { readonly groupVersion: string } }[]
+  readonly resources?: readonly { readonly name: string; readonly verbs: readonly string[] }[]
+  readonly items?: readonly KubeObject[]
+}

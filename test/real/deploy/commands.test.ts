@@ -1,0 +1,262 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { main } from '../../../src/cli/main.ts'
+import { down } from '../../../src/deploy/down/down.ts'
+import { readInventories, readInventory } from '../../../src/deploy/inventory.ts'
+import type { ObjectRef } from '../../../src/kube/client.ts'
+import { neverStopped } from '../../../src/run/stage.ts'
+import { selfCommand } from '../../../src/sandbox/self.ts'
+import { at, textAt } from '../../../src/verify/readiness/read.ts'
+import { useCluster } from '../../cluster.ts'
+import { testIo } from '../../io.ts'
+import { type Cast, furnish, onStage, restingVersions } from './cast.ts'
+
+const site = `
+apiVersion: stackloom.dev/v1alpha1
+kind: Site
+metadata: {name: walk}
+spec:
+  cluster:
+    dns: [192.168.122.1]
+    nodes: [{name: worker-0, nic: enp6s0}]
+  clouds:
+  - {name: rhoso1, namespace: openstack}
+`
+const NETWORK = { apiVersion: 'operator.openshift.io/v1', kind: 'Network', name: 'cluster' }
+const DNS = { apiVersion: 'operator.openshift.io/v1', kind: 'DNS', name: 'default' }
+const POOL = {
+  apiVersion: 'metallb.io/v1beta1',
+  kind: 'IPAddressPool',
+  namespace: 'metallb-system',
+  name: 'openstack-storage',
+}
+const CONTROL_PLANE = {
+  apiVersion: 'core.openstack.org/v1beta1',
+  kind: 'OpenStackControlPlane',
+  namespace: 'openstack',
+  name: 'controlplane',
+}
+const LEASE = {
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  namespace: 'stackloom-system',
+  name: 'stackloom-up',
+}
+
+/** OpenShift's own settings, as far as they matter here: any fields. */
+function definition(kind: string, plural: string): KubeObject {
+  const schema = {
+    openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.operator.openshift.io` },
+    spec: {
+      group: 'operator.openshift.io',
+      scope: 'Cluster',
+      names: { kind, plural },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  }
+}
+
+describe('the commands of a deployment', { timeout: 240_000 }, () => {
+  const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  let cast: Cast | undefined
+  let folder = ''
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'stackloom-commands-'))
+    await writeFile(path.join(folder, 'site.yaml'), site)
+    await furnish(cluster.client, ['worker-0'])
+    for (const one of [definition('Network', 'networks'), definition('DNS', 'dnses')])
+      await cluster.client.apply(one, { fieldManager: 'somebody' })
+    const settings = [
+      { ref: NETWORK, spec: { defaultNetwork: { type: 'OVNKubernetes' } } },
+      { ref: DNS, spec: {} },
+    ]
+    for (const { ref, spec } of settings) {
+      const { name, ...kind } = ref
+      const write = () => cluster.client.create({ ...kind, metadata: { name }, spec })
+      await vi.waitFor(write, { timeout: 30_000, interval: 100 })
+    }
+    cast = onStage(cluster.connection)
+  }, 600_000)
+  afterAll(async () => {
+    await cast?.leave()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const stackloom = async (...words: readonly string[]) => {
+    const io = testIo({ cwd: folder })
+    const code = await main([...words, '--kubeconfig', cluster.kubeconfig], io)
+    return { code, out: io.out(), err: io.err() }
+  }
+  const get = (ref: ObjectRef) => cluster.client.get(ref)
+  const edit = (ref: ObjectRef, patch: object, fieldManager = 'a-hand') =>
+    cluster.client.patch(ref, patch, { type: 'merge', fieldManager })
+
+  /** The program as a process of its own, interrupted as a person does it when a stage begins. */
+  const interruptedAt = (stage: string): Promise<{ readonly code: number | null; readonly said: string }> => {
+    const [file = '', ...words] = selfCommand(path.resolve(import.meta.dirname, '../../../src/sandbox'))
+    const args = [...words, 'up', '--events', 'jsonl', '--kubeconfig', cluster.kubeconfig]
+    const child = spawn(file, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    let said = ''
+    let interrupted = false
+    const hear = (text: string): void => {
+      said += text
+      // Once: who presses it twice does not want to wait for a safe stop.
+      if (interrupted || !new RegExp(`"stage-started".*"stage":"${stage}"`).test(said)) return
+      interrupted = true
+      child.kill('SIGINT')
+    }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+    child.stderr.setEncoding('utf8').on('data', hear)
+    return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })))
+  }
+
+  it('stop at Ctrl-C with 130, say where they stand, and leave the cluster free for the next', async () => {
+    const { code, said } = await interruptedAt('nncp')
+    expect(code).toBe(130)
+    const events = said
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+    expect(events.at(-1)).toMatchObject({ kind: 'run-finished', outcome: 'stopped' })
+    expect(events).toContainEqual(
+      expect.objectContaining({ kind: 'stage-finished', stage: 'control-plane', outcome: 'stopped' }),
+    )
+    expect(said).toContain('run the same command again to go on')
+    // What was written was told: nothing happened after the last word.
+    for (const { object } of events.filter(({ kind }) => kind === 'applied'))
+      expect(await get(object)).toBeDefined()
+    expect(at(await get(LEASE), 'spec', 'holderIdentity') ?? '').toBe('')
+  })
+
+  it('go on where they stood; cluster-wide settings are told, and left as they are without consent', async () => {
+    const { code, err, out } = await stackloom('up')
+    expect(code, err).toBe(0)
+    expect(err).toContain('cluster setting: network.operator/cluster')
+    expect(err).toContain('SL4024')
+    expect(at(await get(NETWORK), 'spec')).toEqual({ defaultNetwork: { type: 'OVNKubernetes' } })
+    expect(at(await get(DNS), 'spec')).toEqual({})
+    expect(out).toContain('stackloom access --cloud rhoso1')
+  })
+
+  it('change these settings with consent', async () => {
+    const { code, err } = await stackloom('up', '--configure-cluster')
+    expect(code, err).toBe(0)
+    expect(at(await get(NETWORK), 'spec', 'defaultNetwork', 'ovnKubernetesConfig', 'gatewayConfig')).toEqual({
+      routingViaHost: true,
+      ipForwarding: 'Global',
+    })
+    expect(at(await get(DNS), 'spec', 'upstreamResolvers', 'upstreams')).toMatchObject([
+      { address: '192.168.122.1' },
+      { type: 'SystemResolvConf' },
+    ])
+  })
+
+  it('write nothing when nothing is to be done: every object keeps its version', async () => {
+    const before = await restingVersions(cluster.connection)
+    const { code, err } = await stackloom('up')
+    expect(code, err).toBe(0)
+    // The Lease is how a second run at the same time is refused.
+    expect(await restingVersions(cluster.connection)).toEqual(before)
+  })
+
+  it('see nothing to change, and say so with 0', async () => {
+    const { code, out, err } = await stackloom('diff')
+    expect({ code, out }, err).toEqual({ code: 0, out: 'nothing would change\n' })
+    const status = await stackloom('status')
+    expect(status.code, status.err).toBe(0)
+    expect(status.out).toMatch(/✓ rhoso1 .*ready/)
+    const wide = [...out.split('\n'), ...status.out.split('\n')].filter((line) => line.length > 80)
+    expect(wide).toEqual([])
+  })
+
+  it('show a hand in the diff with its field, its name and the risk, and exit 1', async () => {
+    await edit(POOL, { spec: { autoAssign: true } })
+    const { code, out, err } = await stackloom('diff', '-o', 'json')
+    expect(code).toBe(1)
+    const told = JSON.parse(out)
+    expect(told.changes).toMatchObject([{ change: 'update', risk: 'changes a VIP', name: POOL.name }])
+    expect(err).toContain('a-hand')
+    expect(textAt(told.refusals[0], 'message')).toContain('autoAssign')
+    // Nobody is there to be asked: without --yes nothing is done.
+    const asked = await stackloom('up', '--force-conflicts')
+    expect(asked.code).toBe(1)
+    expect(asked.err).toContain('SL4016')
+    expect(at(await get(POOL), 'spec', 'autoAssign')).toBe(true)
+    expect((await stackloom('up', '--force-conflicts', '--yes')).code).toBe(0)
+    expect(at(await get(POOL), 'spec', 'autoAssign')).toBe(false)
+  })
+
+  it("tell when the cluster's control plane has another schema than the lock", async () => {
+    const crd = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      name: 'openstackcontrolplanes.core.openstack.org',
+    }
+    const [version] = at(await get(crd), 'spec', 'versions') as [{ schema: { openAPIV3Schema: unknown } }]
+    const place = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/novelty'
+    expect(version.schema).toBeDefined()
+    await cluster.client.patch(crd, [{ op: 'add', path: place, value: { type: 'string' } }], { type: 'json' })
+    const { code, err } = await stackloom('up')
+    expect(code, err).toBe(0)
+    expect(err).toContain('SL4026')
+    await cluster.client.patch(crd, [{ op: 'remove', path: place }], { type: 'json' })
+    expect((await stackloom('up')).err).not.toContain('SL4026')
+  })
+
+  it('report a finalizer whose owner is away, with its name, and do not rip it out', async () => {
+    await cast?.leave()
+    const report = await down({
+      client: cluster.client,
+      clouds: ['rhoso1'],
+      run: 'test',
+      sink: () => undefined,
+      stop: neverStopped(),
+      stuckMs: 500,
+    })
+    const stuck = report.stages.find(({ name }) => name === 'control-plane')
+    expect(stuck).toMatchObject({ outcome: 'failed', findings: [{ code: 'SL4042' }] })
+    expect(stuck?.reason).toMatch(
+      /OpenStackControlPlane openstack\/\S+ is kept by \S+, set by actor-openstack/,
+    )
+    expect((await get(CONTROL_PLANE))?.metadata.finalizers).toHaveLength(1)
+    cast = onStage(cluster.connection)
+  })
+
+  it('leave the volumes of a cloud, with what opens them, until the data may go', async () => {
+    const claim: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { namespace: 'openstack', name: 'mysql-db-openstack-galera-0' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    }
+    await cluster.client.create(claim)
+    const refused = await stackloom('down', '--cloud', 'rhoso1')
+    expect(refused.code).toBe(1)
+    expect(refused.err).toContain('SL4046')
+    const kept = await stackloom('down', '--cloud', 'rhoso1', '--yes')
+    expect(kept.code, kept.err).toBe(0)
+    expect(kept.err).toContain('mysql-db-openstack-galera-0')
+    expect(await get({ ...claim.metadata, apiVersion: 'v1', kind: claim.kind })).toBeDefined()
+    expect(
+      await get({ apiVersion: 'v1', kind: 'Secret', namespace: 'openstack', name: 'osp-secret' }),
+    ).toBeDefined()
+    expect((await readInventory(cluster.client, 'rhoso1'))?.objects.map(({ kind }) => kind).sort()).toEqual([
+      'Namespace',
+      'Secret',
+    ])
+    const gone = await stackloom('down', '--cloud', 'rhoso1', '--delete-data', '--yes')
+    expect(gone.code, gone.err).toBe(0)
+    expect(await get({ apiVersion: 'v1', kind: 'Namespace', name: 'openstack' })).toBeUndefined()
+    expect((await readInventories(cluster.client)).map(({ cloud }) => cloud)).toEqual([undefined])
+  })
+})
