@@ -8,6 +8,7 @@ export function siteOfPlan(plan: Plan): DeploySite {
   const { cluster } = plan.from
   const classes = [cluster.storageClass, ...plan.clouds.map((cloud) => cloud.from.file.storageClass)]
   return {
+    plan,
     name: plan.site,
     platform: cluster.platform,
     nodes: cluster.nodes.map(({ name }) => name),

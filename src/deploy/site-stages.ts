@@ -159,7 +159,7 @@ function cloudWork(
     case 'data-plane':
       return dataPlaneWork(world, cloud, objects, discoverHosts)
     case 'verify':
-      return verifyWork(world, cloud, filed('metallb-config', cloud.name))
+      return verifyWork(world, cloud)
     case 'namespace':
     case 'netattach':
     case 'metallb-config':

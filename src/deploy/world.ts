@@ -2,6 +2,7 @@
 import { identityOf, type KubeObject } from '../api/object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
 import type { KubeClient } from '../kube/client.ts'
+import type { Plan } from '../plan/plan.ts'
 import type { SlotTable } from '../plan/slots/slots.ts'
 import type { RenderedDocument } from '../render/documents.ts'
 import type { NeededSecret } from '../render/secrets.ts'
@@ -30,6 +31,7 @@ export interface DeployCloud {
 }
 
 export interface DeploySite {
+  readonly plan: Plan
   readonly name: string
   readonly platform: 'openshift' | 'kubernetes'
   readonly nodes: readonly string[]

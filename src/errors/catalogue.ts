@@ -31,6 +31,7 @@ import * as lock from './lock.ts'
 import * as operator from './operator.ts'
 import * as plan from './plan.ts'
 import * as render from './render.ts'
+import * as room from './room.ts'
 import * as runtime from './runtime.ts'
 import * as sandbox from './sandbox.ts'
 import * as segments from './segments.ts'
@@ -66,6 +67,7 @@ const areas: readonly object[] = [
   operator,
   plan,
   render,
+  room,
   runtime,
   sandbox,
   site,

@@ -250,27 +250,6 @@ function someOf(words: readonly string[]): string {
   return `${words.slice(0, 3).join(', ')}${more}`
 }
 
-export const vipWithoutService = problem<{ cloud: string; address: string }>({
-  code: 'SL4030',
-  severity: 'error',
-  title: 'A planned VIP is held by no Service',
-  message: ({ cloud, address }) => `no LoadBalancer Service of ${cloud} has the planned address ${address}`,
-  remedy: ({ cloud }) => `see which Service is missing with \`stackloom status --cloud ${cloud}\``,
-  story: `The plan gives each slot of the control plane an address. After the deployment each of them must be in use
-by a Service of that cloud.`,
-  example: { cloud: 'rhoso1', address: '172.17.0.80' },
-})
-
-export const poolNotAsPlanned = problem<{ cloud: string; pool: string; path: string }>({
-  code: 'SL4031',
-  severity: 'error',
-  title: 'A pool is not as planned',
-  message: ({ cloud, pool, path }) => `pool ${pool} of ${cloud} differs from the plan at ${path}`,
-  remedy: () => 'see what differs with `stackloom diff`, and put it right with `stackloom up`',
-  story: `Somebody has changed a pool between its stage and the end of the run.`,
-  example: { cloud: 'rhoso1', pool: 'openstack-internalapi', path: 'spec.addresses[0]' },
-})
-
 export const secretNotGiven = problem<{ namespace: string; name: string; key: string }>({
   code: 'SL4015',
   severity: 'error',

@@ -197,3 +197,27 @@ second cloud overwrites the first, and the pool serves whoever comes. A site of 
     why: 'it has the name of a network, without a cloud',
   },
 })
+
+export const heldTwice = problem<{ address: string; who: readonly string[] }>({
+  code: 'SL9081',
+  severity: 'error',
+  title: 'Two hold one address',
+  message: ({ address, who }) => `${address} is held by ${who.join(' and ')}`,
+  remedy: () =>
+    'take it from the one that the plan does not name; `stackloom ip ADDRESS --live` shows who gave it',
+  story: `The allocators on a cluster do not know of each other: MetalLB, whereabouts, NetConfig and nmstate each believe that
+a range is theirs. When two of them give one address, both holders answer, and connections break at random.`,
+  example: { address: '172.17.0.85', who: ['Service openstack/rabbitmq', 'Pod openstack/glance-0'] },
+})
+
+export const heldByOther = problem<{ address: string; who: string; planned: string }>({
+  code: 'SL9082',
+  severity: 'error',
+  title: 'An address is held by another namespace than planned',
+  message: ({ address, who, planned }) => `${address} belongs to ${planned} by the plan, and ${who} holds it`,
+  remedy: () =>
+    '`stackloom verify` finds how it got there: an open pool, overlapping pools, or a foreign attachment',
+  story: `The plan gives each address to one cloud. A holder in another namespace got it from an allocator that the plan does
+not know, or from one of ours that was opened by hand.`,
+  example: { address: '172.17.0.85', who: 'Service openstack2/rabbitmq', planned: 'openstack' },
+})

@@ -4,7 +4,7 @@
  * A check that could not see everything proves nothing: its verdict is `unknown`, and that is not a success.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
-import { groupKindOf, indexSnapshot, type Snapshot, type UnreadKind } from '../api/snapshot.ts'
+import { groupKindOf, type UnreadKind } from '../api/snapshot.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { lookIncomplete } from '../errors/verify.ts'
 import type { Check, CloudLook, Looked, SiteLook } from './checks/check.ts'
@@ -22,22 +22,22 @@ export interface CheckResult {
   readonly findings: readonly Finding[]
 }
 
-export interface VerifyInput extends Omit<SiteLook, 'live'> {
-  readonly snapshot: Snapshot
+export interface VerifyInput extends SiteLook {
+  /** Kinds that could not be read. */
+  readonly unread: readonly UnreadKind[]
   /** Only these clouds; all when absent. Checks of the site are always run. */
   readonly clouds?: readonly string[]
 }
 
 export function verify(checks: readonly Check[], input: VerifyInput): readonly CheckResult[] {
-  const { snapshot, clouds, ...rest } = input
-  const look: SiteLook = { ...rest, live: indexSnapshot(snapshot) }
+  const { unread, clouds, ...look } = input
   const gaps = new Map(
-    snapshot.unread
+    unread
       // A kind that the server does not have has no objects either: that is known.
       .filter(({ cause }) => cause !== 'not-served')
       .map((one) => [groupKindOf(one), one]),
   )
-  const chosen = input.plan.clouds.filter(({ name }) => clouds === undefined || clouds.includes(name))
+  const chosen = look.plan.clouds.filter(({ name }) => clouds === undefined || clouds.includes(name))
   const site = checks.flatMap((check) =>
     check.scope === 'site' ? [result(check, check.look(look), gaps)] : [],
   )

@@ -4,26 +4,32 @@ import type { ExitCode } from '../../errors/failure.ts'
 import { failure } from '../../errors/failure.ts'
 import { nearest } from '../../errors/nearest.ts'
 import { nobodyThere } from '../../errors/plan.ts'
+import { parseAddress } from '../../net/address.ts'
 import type { Decided } from '../../plan/decided.ts'
 import type { AddressAnswer, Answer, Free } from '../../plan/lookup.ts'
+import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
-import { formatWhere } from '../output/findings.ts'
+import { formatFindings, formatWhere } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { type Planning, type PlanningOptions, planFromFiles, planningOptions } from '../planning.ts'
+import type { LiveFlags } from './live.ts'
 
-interface Options extends PlanningOptions {
+interface Options extends PlanningOptions, LiveFlags {
   readonly output: Format
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(planningOptions(command), [
+  withExamples(withClusterFlags(planningOptions(command)), [
     'stackloom ip 172.17.0.80',
     'stackloom ip compute-0',
     'stackloom ip keystone.internal -o json',
+    'stackloom ip 172.17.0.80 --live    # who really holds it, and since when',
   ])
     .argument('<address-or-name>', 'an address, or the name of a host, node or slot')
+    .option('--live', 'ask the cluster, too: who really holds it, and since when')
+    .option('--from <folder>', 'with --live: a folder of dumps instead of a cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((query: string, options: Options) => act(() => lookUpIn(query, options, io)))
 }
@@ -37,12 +43,32 @@ async function lookUpIn(query: string, options: Options, io: Io): Promise<ExitCo
     const decided = answer.kind === 'address' ? decidedBy(plan, planning.before, answer) : undefined
     return decided ? { ...answer, because: reasonFor(decided, planning) } : answer
   })
-  if (answers.length === 0) {
+  const isAddress = parseAddress(query) !== undefined
+  if (answers.length === 0 && !(options.live && isAddress)) {
     throw failure(nobodyThere, { query, nearest: nearest(query, knownNames(plan)) }, { exitCode: 1 })
   }
   const { output } = options
+  if (options.live) return showLive(query, answers, options, io)
   io.stdout(output === 'table' ? answers.map(words).join('\n') : await serialise({ query, answers }, output))
   return 0
+}
+
+async function showLive(
+  query: string,
+  answers: readonly Explained[],
+  options: Options,
+  io: Io,
+): Promise<ExitCode> {
+  const { liveWords, lookUpLive } = await import('./live.ts')
+  const { live, findings, gaps } = await lookUpLive(query, answers, options, io)
+  const { output } = options
+  io.stdout(
+    output === 'table'
+      ? [...answers.map(words), ...live.map(liveWords)].join('\n')
+      : await serialise({ query, answers, live, findings }, output),
+  )
+  io.stderr(formatFindings([...gaps, ...findings], io.colour.stderr))
+  return findings.length > 0 ? 1 : 0
 }
 
 /** An answer, and who decided it. */

@@ -2,8 +2,8 @@
 import path from 'node:path'
 import type { Command } from 'commander'
 import pc from 'picocolors'
+import { indexSnapshot, type SnapshotIndex } from '../../api/snapshot.ts'
 import type { ExitCode } from '../../errors/failure.ts'
-import type { Gathered } from '../../kube/snapshot.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { DnsAnswers } from '../../verify/checks/check.ts'
 import type { Report } from '../../verify/report/report.ts'
@@ -53,11 +53,13 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   const namespaces = plan.clouds.map(({ namespace }) => namespace)
   const now = new Date()
   const gathered = await gatherSnapshot(options, kindsOfChecks(checks), io, { namespaces })
-  const dns = options.askDns ? await askClouds(plan, gathered, io) : undefined
+  const live = indexSnapshot(gathered.snapshot)
+  const dns = options.askDns ? await askClouds(plan, live, io) : undefined
   const results = verify(checks, {
     plan,
     documents: renderDocuments(plan),
-    snapshot: gathered.snapshot,
+    live,
+    unread: gathered.snapshot.unread,
     now: now.getTime(),
     ...(dns && { dns }),
     ...(options.cloud && { clouds: options.cloud }),
@@ -79,15 +81,9 @@ function sourceOf({ from, context }: Options): string {
   return context === undefined ? 'live cluster' : `cluster of context ${context}`
 }
 
-async function askClouds(
-  plan: Plan,
-  { snapshot }: Gathered,
-  io: Io,
-): Promise<ReadonlyMap<string, DnsAnswers>> {
-  const { indexSnapshot } = await import('../../api/snapshot.ts')
+async function askClouds(plan: Plan, live: SnapshotIndex, io: Io): Promise<ReadonlyMap<string, DnsAnswers>> {
   const { dnsServerOf, plannedNames } = await import('../../verify/checks/names.ts')
   const { askDns } = await import('./ask-dns.ts')
-  const live = indexSnapshot(snapshot)
   const asked = plan.clouds.flatMap((cloud) => {
     const server = dnsServerOf(cloud)
     if (server === undefined) return []

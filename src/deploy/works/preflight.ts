@@ -1,6 +1,9 @@
 /** The first stage: says what the cluster lacks, and changes its settings where a person agreed. */
+import { indexSnapshot } from '../../api/snapshot.ts'
 import { Failure } from '../../errors/failure.ts'
-import { hasErrors } from '../../errors/finding.ts'
+import { type Finding, hasErrors } from '../../errors/finding.ts'
+import { gatherLive } from '../../kube/snapshot.ts'
+import { roomFindings, roomKinds } from '../../verify/room/room.ts'
 import { FIELD_MANAGER } from '../changes.ts'
 import { liveCrd } from '../control-plane-crd.ts'
 import { patiently } from '../patience.ts'
@@ -9,7 +12,10 @@ import type { World } from '../world.ts'
 import type { StageWork } from './apply-and-wait.ts'
 
 export function preflightWork(world: World): StageWork {
-  const look = async () => preflight(world.site, world.lookout.index(), await liveCrd(world.client))
+  const look = async () => {
+    const found = preflight(world.site, world.lookout.index(), await liveCrd(world.client))
+    return { ...found, findings: [...found.findings, ...(await room(world))] }
+  }
   return {
     check: async (context) => {
       await world.lookout.follow(preflightKinds, context)
@@ -34,4 +40,10 @@ export function preflightWork(world: World): StageWork {
       }
     },
   }
+}
+
+/** Listed once and not followed: what runs elsewhere matters before the deployment, not while it goes on. */
+async function room({ site, client }: World): Promise<readonly Finding[]> {
+  const { snapshot } = await gatherLive(client, roomKinds)
+  return roomFindings(site, indexSnapshot(snapshot))
 }

@@ -8,9 +8,11 @@ import { attachments, netConfig, reservations, whereaboutsSpans } from './networ
 import { nodePolicies } from './nodes.ts'
 import { podNetworks } from './pods.ts'
 import { ipAddressPools, namespaceScoping } from './pools.ts'
+import { room } from './room.ts'
 import { foreignHolders, serviceAllocation, sharingKeys } from './services.ts'
 
 export const checks: readonly Check[] = [
+  room,
   nodePolicies,
   leftovers,
   ipAddressPools,
@@ -26,4 +28,16 @@ export const checks: readonly Check[] = [
   podNetworks,
   dnsNames,
   keystoneEndpoints,
+]
+
+/** What must be true of a cloud the moment it is deployed: the last stage of `up` asks these. */
+export const stageChecks: readonly Check[] = [
+  ipAddressPools,
+  namespaceScoping,
+  l2Advertisements,
+  serviceAllocation,
+  foreignHolders,
+  sharingKeys,
+  attachments,
+  netConfig,
 ]

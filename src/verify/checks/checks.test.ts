@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { changed, documentsOf, healthySnapshot, withObject } from '../../../test/healthy.ts'
 import { testPlan } from '../../../test/plan.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { Snapshot } from '../../api/snapshot.ts'
+import { indexSnapshot, type Snapshot } from '../../api/snapshot.ts'
 import { isProved, kindsOfChecks, type VerifyInput, verify } from '../verify.ts'
 import { checks } from './all.ts'
 
@@ -13,7 +13,8 @@ const documents = documentsOf(plan)
 const healthy = healthySnapshot(plan)
 
 function run(snapshot: Snapshot, more: Partial<VerifyInput> = {}) {
-  return verify(checks, { plan, documents, snapshot, now: 0, ...more })
+  const { unread } = snapshot
+  return verify(checks, { plan, documents, live: indexSnapshot(snapshot), unread, now: 0, ...more })
 }
 
 /** What is wrong: `check cloud CODE place`, so that a check that fires for another reason is seen. */
@@ -107,6 +108,7 @@ describe('a kind that could not be read', () => {
     const results = run({ ...healthy, unread }, { clouds: ['rhoso1'] })
     const unknown = results.filter(({ verdict }) => verdict === 'unknown').map(({ id }) => id)
     expect(unknown).toEqual([
+      'room',
       'service-ip-allocation',
       'foreign-holders',
       'sharing-keys',
@@ -356,6 +358,21 @@ describe('each check finds its fault and names the object', () => {
         })),
       ),
       Array<string>(3).fill('keystone-endpoints rhoso1 SL9062 KeystoneEndpoint openstack/keystone'),
+    ],
+    [
+      'a shop that holds nearly all addresses of a span',
+      withObject(healthy, {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name: 'web', namespace: 'shop' },
+        spec: { type: 'LoadBalancer' },
+        status: {
+          loadBalancer: {
+            ingress: [81, 82, 83, 84, 87, 88, 89, 90, 86].map((at) => ({ ip: `172.17.0.${at}` })),
+          },
+        },
+      }),
+      ['room - SL9204', ...Array<string>(9).fill('foreign-holders rhoso1 SL9025 Service shop/web')],
     ],
     [
       'a pool without a prefix',
