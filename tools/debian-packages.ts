@@ -8,8 +8,9 @@ export interface DebianPackage {
 
 export const debianPackages: readonly DebianPackage[] = [
   { name: 'bind9', why: "the lab's DNS zones are not served by a real named" },
-  { name: 'bind9-dnsutils', why: "the lab's DNS is not asked with dig" },
+  { name: 'bind9-dnsutils', why: "the lab's DNS, and that of the clouds, is not asked with dig" },
   { name: 'bind9-utils', why: "the lab's zones are not judged by named-checkconf" },
+  { name: 'dnsmasq-base', why: 'the names of clouds are not answered by a real dnsmasq' },
   { name: 'fish', why: 'completion is not tried in fish' },
   { name: 'iproute2', why: 'no network namespace, so nothing that needs a cluster is tested' },
   { name: 'netplan.io', why: "the lab's netplan is not judged by netplan" },

@@ -1,0 +1,60 @@
+/** The part that makes names resolve: DNSMasq, DNSData, the Services and IPSets that ask to be registered. */
+import { crdOf } from '../../../api/crd.ts'
+import { dnsDataKind } from '../../../api/dnsdata.ts'
+import { dnsMasqKind } from '../../../api/dnsmasq.ts'
+import { networkGroup } from '../../../api/netconfig.ts'
+import { dnsDataController } from '../../../controllers/dns/dnsdata-controller.ts'
+import { dnsMasqController } from '../../../controllers/dns/dnsmasq-controller.ts'
+import { ipSetHostsController } from '../../../controllers/dns/ipset-hosts-controller.ts'
+import { dnsDatas, dnsMasqs, ipSets } from '../../../controllers/dns/kinds.ts'
+import { DEFAULT_IMAGE } from '../../../controllers/dns/pod.ts'
+import { serviceController } from '../../../controllers/dns/service-controller.ts'
+import { createDnsWorld } from '../../../controllers/dns/world.ts'
+import type { AdmissionHandler } from '../../../kube/admission.ts'
+import { dnsHandlers, dnsWebhooks } from '../../../webhooks/dns-webhooks.ts'
+import type { OperatorPart, PartContext, Rule } from './part.ts'
+
+const READ = ['get', 'list', 'watch']
+const OWN = [...READ, 'create', 'update', 'patch', 'delete']
+
+export const dnsPart: OperatorPart = {
+  name: 'dns',
+  kinds: [dnsMasqs, dnsDatas, ipSets],
+  crds: { own: [], upstream: [dnsDataKind, dnsMasqKind].map(crdOf) },
+  rules: [
+    network(['ipsets'], READ),
+    network(['dnsmasqs'], [...READ, 'update']),
+    network(['dnsdata'], [...READ, 'create', 'update', 'delete']),
+    // The finalizers are asked for where an owned object blocks its owner's deletion (OpenShift does).
+    network(
+      ['dnsmasqs/status', 'dnsmasqs/finalizers', 'dnsdata/status', 'dnsdata/finalizers', 'ipsets/finalizers'],
+      ['update'],
+    ),
+    { apiGroups: [''], resources: ['configmaps', 'services', 'serviceaccounts'], verbs: OWN },
+    { apiGroups: [''], resources: ['pods'], verbs: [...READ, 'patch'] },
+    { apiGroups: ['apps'], resources: ['deployments'], verbs: OWN },
+    { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles', 'rolebindings'], verbs: OWN },
+    { apiGroups: ['topology.openstack.org'], resources: ['topologies'], verbs: ['get', 'update'] },
+    {
+      apiGroups: ['apiextensions.k8s.io'],
+      resources: ['customresourcedefinitions'],
+      resourceNames: [dnsDataKind, dnsMasqKind].map(({ plural, group }) => `${plural}.${group}`),
+      verbs: ['get'],
+    },
+  ],
+  webhooks: dnsWebhooks,
+  start: startDns,
+}
+
+function network(resources: readonly string[], verbs: readonly string[]): Rule {
+  return { apiGroups: [networkGroup.group], resources, verbs }
+}
+
+function startDns({ runtime, record }: PartContext): Readonly<Record<string, AdmissionHandler>> {
+  const world = createDnsWorld({ runtime, record })
+  runtime.add(dnsMasqController(world))
+  runtime.add(dnsDataController(world))
+  runtime.add(serviceController(world))
+  runtime.add(ipSetHostsController(world))
+  return dnsHandlers({ image: DEFAULT_IMAGE, hasOption: world.fields.hasOption })
+}

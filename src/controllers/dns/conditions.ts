@@ -1,0 +1,44 @@
+/** Conditions in lib-common's form, with the one that sums up the others in front. Pure. */
+import type { Condition } from '../../api/object.ts'
+import { sameJson } from '../ipam/reservation.ts'
+
+export function done(type: string, message: string): Condition {
+  return { type, status: 'True', reason: 'Ready', message }
+}
+
+export function failed(type: string, message: string): Condition {
+  return { type, status: 'False', reason: 'Error', severity: 'Error', message }
+}
+
+export function requested(type: string, message: string): Condition {
+  return { type, status: 'False', reason: 'Requested', severity: 'Info', message }
+}
+
+/** Something is not as it should be, and the rest goes on. */
+export function warned(type: string, message: string): Condition {
+  return { type, status: 'False', reason: 'Warning', severity: 'Warning', message }
+}
+
+/** Ready first, because printer columns read the first; an error before what is only waited for. */
+export function summedUp(
+  conditions: readonly Condition[],
+  before: readonly Condition[] | undefined,
+  now: string,
+): readonly Condition[] {
+  const bad = conditions.filter((one) => one.status !== 'True' && one.severity !== 'Warning')
+  const worst = bad.find((one) => one.severity === 'Error') ?? bad[0]
+  const ready: Condition = worst ? { ...worst, type: 'Ready' } : done('Ready', 'Setup complete')
+  return [ready, ...conditions].map((one) => dated(one, before ?? [], now))
+}
+
+/** A condition that says what it said before keeps its time. */
+function dated(condition: Condition, before: readonly Condition[], now: string): Condition {
+  const { lastTransitionTime, ...said } =
+    before.find((one) => one.type === condition.type) ?? ({} as Partial<Condition>)
+  return { ...condition, lastTransitionTime: sameJson(said, condition) ? (lastTransitionTime ?? now) : now }
+}
+
+/** Kubernetes' times have no fractions. */
+export function timestamp(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { ipSet } from '../../../test/ipam.ts'
+import { ipSetHosts, isWanted } from './ipset-hosts.ts'
+import { DNS_ANNOTATION } from './kinds.ts'
+
+describe('names of an IPSet', () => {
+  const reservations = [
+    { network: 'CtlPlane', subnet: 's', address: '192.168.122.100', dnsDomain: 'ctlplane.example.com' },
+    { network: 'InternalApi', subnet: 's', address: '172.17.0.100', dnsDomain: 'internalapi.example.com' },
+    { network: 'tenant', subnet: 's', address: 'fd00:19::100' },
+  ]
+
+  it('are the host under the domain of every network, and its own name on the control plane', () => {
+    expect(ipSetHosts({ ...ipSet('edpm-compute-0', []), status: { reservations } })).toEqual([
+      {
+        ip: '192.168.122.100',
+        hostnames: ['edpm-compute-0.ctlplane.example.com', 'edpm-compute-0.ctlplane', 'edpm-compute-0'],
+      },
+      {
+        ip: '172.17.0.100',
+        hostnames: ['edpm-compute-0.internalapi.example.com', 'edpm-compute-0.internalapi'],
+      },
+      { ip: 'fd00:19::100', hostnames: ['edpm-compute-0.tenant'] },
+    ])
+  })
+
+  it('are wanted when the IPSet says so', () => {
+    const plain = ipSet('a', [])
+    const asking = { ...plain, metadata: { ...plain.metadata, annotations: { [DNS_ANNOTATION]: 'true' } } }
+    expect([isWanted(plain), isWanted(asking)]).toEqual([false, true])
+  })
+})

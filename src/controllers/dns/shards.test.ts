@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { linesOf } from './hosts.ts'
+import { createSharder, type HostSource, type Served, SHARDS } from './shards.ts'
+
+const source = (name: string, ...lines: string[]): HostSource => ({
+  name,
+  text: lines.map((one) => `${one}\n`).join(''),
+})
+const pairs = ({ shards }: Served): readonly string[] =>
+  shards.flatMap(({ text }) => linesOf(text).flatMap(({ ip, names }) => names.map((name) => `${name} ${ip}`)))
+const changed = (before: Served, after: Served): number =>
+  after.shards.filter(({ file }, at) => file !== before.shards[at]?.file).length
+
+describe('the parts of what a DNSMasq serves', () => {
+  it('have one line per address, with the names of all sources in their order', () => {
+    const { shards } = createSharder().serve([
+      source('b', '172.17.0.80 b.example.com'),
+      source('a', '172.17.0.80 a.example.com', '172.017.0.81 no', '# 172.17.0.82 comment', 'FD00::0:1 six'),
+    ])
+    const text = shards.map((one) => one.text).join('')
+    expect(text.split('\n').filter(Boolean).sort()).toEqual([
+      '172.017.0.81 no',
+      '172.17.0.80 a.example.com b.example.com',
+      'fd00::1 six',
+    ])
+  })
+
+  it('are all named by the index, with the hash of what they hold', () => {
+    const { shards, index } = createSharder().serve([source('a', '10.0.0.1 a')])
+    expect(index).toBe(`${shards.map(({ file }) => file).join(' ')}\n`)
+    expect(shards).toHaveLength(SHARDS)
+    expect(shards.every(({ file }) => /^\d\d\.[0-9a-f]{16}$/.test(file))).toBe(true)
+  })
+
+  it('change where an address gains or loses a name, and nowhere else', () => {
+    const sharder = createSharder()
+    const many = Array.from({ length: 1000 }, (_, at) => `10.0.${at >> 8}.${at & 255} host-${at}`)
+    const before = sharder.serve([source('a', ...many), source('b', '10.9.9.9 moving')])
+    const after = sharder.serve([source('a', ...many), source('b', '10.9.9.10 moving')])
+    expect(changed(before, after)).toBeLessThanOrEqual(2)
+    expect(changed(before, after)).toBeGreaterThan(0)
+  })
+
+  it('are the same whatever was served before, and serve exactly what the sources say', () => {
+    const name = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+    const line = fc.tuple(fc.integer({ min: 1, max: 9 }), name).map(([last, one]) => `10.0.0.${last} ${one}`)
+    const world = fc.uniqueArray(fc.record({ name: fc.constantFrom('x', 'y', 'z'), lines: fc.array(line) }), {
+      selector: (one) => one.name,
+    })
+    fc.assert(
+      fc.property(fc.array(world, { minLength: 1, maxLength: 5 }), (worlds) => {
+        const sharder = createSharder()
+        for (const sources of worlds) {
+          const given = sources.map((one) => source(one.name, ...one.lines))
+          const served = sharder.serve(given)
+          expect(served).toEqual(createSharder().serve(given))
+          const wanted = sources.flatMap(({ lines }) =>
+            lines.map((one) => one.split(' ').reverse().join(' ')),
+          )
+          expect([...pairs(served)].sort()).toEqual([...new Set(wanted)].sort())
+        }
+      }),
+    )
+  })
+})

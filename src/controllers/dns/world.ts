@@ -1,0 +1,100 @@
+/**
+ * What the DNS controllers share: caches of the kinds that they read, what hosts were last made of, who is told.
+ *
+ * Made once per runtime.
+ */
+import type { DnsData } from '../../api/dnsdata.ts'
+import type { DnsMasq } from '../../api/dnsmasq.ts'
+import type { IpSet } from '../../api/ipset.ts'
+import { type KubeObject, keyOf } from '../../api/object.ts'
+import type { Happening } from '../../kube/events.ts'
+import type { Runtime, SharedCache } from '../../kube/runtime.ts'
+import { textOf } from './hosts.ts'
+import {
+  configMaps,
+  deployments,
+  dnsDatas,
+  dnsMasqs,
+  HOSTS_LABEL,
+  ipSets,
+  NAME_LABEL,
+  pods,
+  roleBindings,
+  roles,
+  serviceAccounts,
+  services,
+} from './kinds.ts'
+import { type StatusFields, statusFields } from './served-fields.ts'
+import { createSharder, type Sharder } from './shards.ts'
+
+export interface DnsWorld {
+  readonly client: Runtime['client']
+  readonly dnsMasqs: SharedCache<DnsMasq>
+  readonly dnsDatas: SharedCache<DnsData>
+  readonly ipSets: SharedCache<IpSet>
+  /** Those with the label of hosts. */
+  readonly hostMaps: SharedCache
+  /** Those that belong to a DNSMasq or a DNSData. */
+  readonly ownMaps: SharedCache
+  readonly deployments: SharedCache
+  /** By kind. */
+  readonly accounts: Readonly<Record<string, SharedCache>>
+  readonly services: SharedCache
+  readonly pods: SharedCache
+  readonly fields: StatusFields
+  readonly record: (happening: Happening) => void
+  /** The text of a DNSData, made once per version of it. */
+  readonly text: (dnsData: DnsData) => string
+  /** What remembers the hosts of one DNSMasq. */
+  readonly sharder: (key: string) => Sharder
+  readonly forget: (key: string) => void
+}
+
+export const sources = {
+  hostMaps: { kind: configMaps, labelSelector: HOSTS_LABEL },
+  ownMaps: { kind: configMaps, labelSelector: NAME_LABEL },
+  deployments: { kind: deployments, labelSelector: NAME_LABEL },
+  accounts: [serviceAccounts, roles, roleBindings].map((kind) => ({ kind, labelSelector: NAME_LABEL })),
+  pods: { kind: pods, labelSelector: `service=dnsmasq,${NAME_LABEL}` },
+} as const
+
+export interface DnsWorldOptions {
+  readonly runtime: Pick<Runtime, 'client' | 'cache'>
+  readonly record?: (happening: Happening) => void
+}
+
+export function createDnsWorld({ runtime, record = () => {} }: DnsWorldOptions): DnsWorld {
+  const { client, cache } = runtime
+  const texts = new WeakMap<KubeObject, string>()
+  const sharders = new Map<string, Sharder>()
+  return {
+    client,
+    dnsMasqs: cache<DnsMasq>({ kind: dnsMasqs }),
+    dnsDatas: cache<DnsData>({ kind: dnsDatas }),
+    ipSets: cache<IpSet>({ kind: ipSets }),
+    hostMaps: cache(sources.hostMaps),
+    ownMaps: cache(sources.ownMaps),
+    deployments: cache(sources.deployments),
+    accounts: Object.fromEntries(sources.accounts.map((one) => [one.kind.kind, cache(one)])),
+    services: cache({ kind: services }),
+    pods: cache(sources.pods),
+    fields: statusFields(client),
+    record,
+    text: (dnsData) => {
+      const text = texts.get(dnsData) ?? textOf(dnsData)
+      texts.set(dnsData, text)
+      return text
+    },
+    sharder: (key) => {
+      const known = sharders.get(key) ?? createSharder()
+      sharders.set(key, known)
+      return known
+    },
+    forget: (key) => void sharders.delete(key),
+  }
+}
+
+/** The keys of a namespace's DNSMasqs: whatever happens to hosts there concerns them. */
+export function serversOf(world: DnsWorld, namespace: string | undefined): readonly string[] {
+  return world.dnsMasqs.list(namespace ?? '').map(({ metadata }) => keyOf(metadata))
+}

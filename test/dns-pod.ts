@@ -1,0 +1,164 @@
+/**
+ * Runs the pod of a DNSMasq's Deployment on this machine: its commands, arguments, environment and volumes, with the
+ * real dnsmasq, as somebody who is not root. Loopback stands for the pod's network, a folder for its root.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { KubeObject } from '../src/api/object.ts'
+
+interface Mount {
+  readonly name: string
+  readonly mountPath: string
+  readonly subPath?: string
+}
+
+interface Container {
+  readonly command: readonly string[]
+  readonly args: readonly string[]
+  readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[]
+  readonly volumeMounts: readonly Mount[]
+}
+
+export interface PodVolume {
+  readonly name: string
+  readonly configMap?: { readonly name: string }
+  readonly projected?: { readonly sources: readonly { readonly configMap: { readonly name: string } }[] }
+  readonly emptyDir?: object
+}
+
+export interface PodSpec {
+  readonly initContainers: readonly Container[]
+  readonly containers: readonly Container[]
+  readonly volumes: readonly PodVolume[]
+}
+
+export function podSpecOf(deployment: KubeObject): PodSpec {
+  return (deployment['spec'] as { readonly template: { readonly spec: PodSpec } }).template.spec
+}
+
+/** The ConfigMaps that a volume brings. */
+export function configMapsOf({ configMap, projected }: PodVolume): readonly string[] {
+  return configMap ? [configMap.name] : (projected?.sources.map((one) => one.configMap.name) ?? [])
+}
+
+const NOBODY = 65_534
+
+export interface PodFolder {
+  readonly root: string
+  /** Where a volume's files are brought to. */
+  readonly volume: (name: string) => string
+  readonly remove: () => Promise<void>
+}
+
+export async function podFolder(): Promise<PodFolder> {
+  const root = await mkdtemp(path.join(tmpdir(), 'stackloom-dns-'))
+  await chmod(root, 0o755)
+  return {
+    root,
+    volume: (name) => path.join(root, 'volumes', name),
+    remove: () => rm(root, { recursive: true, force: true }),
+  }
+}
+
+export interface RunningPod {
+  readonly address: string
+  readonly port: number
+  readonly pid: number
+  /** What it has said so far. */
+  readonly log: () => string
+  readonly ended: Promise<number | null>
+  readonly stop: () => Promise<void>
+}
+
+export interface PodOptions {
+  readonly deployment: KubeObject
+  readonly folder: PodFolder
+  readonly address: string
+  /** Instead of the Deployment's: `HOSTS_RELOAD=signal`. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly changeArgument?: (argument: string) => string
+}
+
+/** Its volumes must have been brought. Ready when the server has read its hosts. */
+export async function startPod(options: PodOptions): Promise<RunningPod> {
+  const { deployment, folder, address, env = {}, changeArgument = (one) => one } = options
+  const spec = podSpecOf(deployment)
+  await mountAll(spec, folder)
+  const run = (
+    container: Container,
+  ): { readonly words: readonly string[]; readonly env: NodeJS.ProcessEnv } => {
+    const placed = (text: string): string =>
+      text.replaceAll('$(POD_IP)', address).replace(/(?<=^|=)\/[^\s]+/, (at) => inside(at, container, folder))
+    const set = container.env.map(({ name, value = '' }) => [name, placed(value)])
+    const words = [...container.command, ...container.args].map((word) => changeArgument(placed(word)))
+    return {
+      words: process.getuid?.() === 0 ? ['setpriv', `--reuid=${NOBODY}`, '--clear-groups', ...words] : words,
+      env: { PATH: process.env['PATH'], ...Object.fromEntries(set), POD_IP: address, ...env },
+    }
+  }
+  for (const container of spec.initContainers) {
+    const { words, env: environment } = run(container)
+    const { status, stderr } = spawnSync(words[0] ?? '', words.slice(1), {
+      env: environment,
+      encoding: 'utf8',
+    })
+    if (status !== 0) throw new Error(`the init container ended with ${status}: ${stderr}`)
+  }
+  const [container] = spec.containers
+  if (!container) throw new Error('the pod has no container')
+  const { words, env: environment } = run(container)
+  const child = spawn(words[0] ?? '', words.slice(1), {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let log = ''
+  let over = false
+  child.stderr.setEncoding('utf8').on('data', (text: string) => void (log += text))
+  const ended = new Promise<number | null>((resolve) =>
+    child.on('exit', (code) => {
+      over = true
+      resolve(code)
+    }),
+  )
+  while (!log.includes(': started, version')) {
+    if (over) throw new Error(`the server ended: ${log}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return {
+    address,
+    port: 5353,
+    pid: child.pid ?? 0,
+    log: () => log,
+    ended,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+/** What lies in a mounted folder, or above one, is looked for in the pod's root; all else on this machine. */
+function inside(at: string, { volumeMounts }: Container, { root }: PodFolder): string {
+  const own = volumeMounts.some(({ mountPath }) => mountPath.startsWith(at) || at.startsWith(mountPath))
+  return own ? `${root}${at}` : at
+}
+
+async function mountAll({ containers, volumes }: PodSpec, folder: PodFolder): Promise<void> {
+  for (const { name, mountPath, subPath } of containers.flatMap((one) => one.volumeMounts)) {
+    const volume = volumes.find((one) => one.name === name)
+    const target = `${folder.root}${mountPath}`
+    await mkdir(path.dirname(target), { recursive: true, mode: 0o755 })
+    if (volume?.emptyDir) {
+      await mkdir(target, { recursive: true })
+      if (process.getuid?.() === 0) await chown(target, NOBODY, NOBODY)
+    } else if (subPath !== undefined) {
+      // As the kubelet does: what is mounted by subPath is what was there at the start.
+      await writeFile(target, await readFile(path.join(folder.volume(name), '..data', subPath)))
+    } else {
+      await rm(target, { recursive: true, force: true })
+      await symlink(folder.volume(name), target)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** DNSMasqs and DNSData for tests: those of the conformance list, and what varies them. */
+import type { DnsData, DnsHost } from '../src/api/dnsdata.ts'
+import type { DnsMasq, DnsMasqSpec } from '../src/api/dnsmasq.ts'
+import { dnsDatas, dnsMasqs } from '../src/controllers/dns/kinds.ts'
+
+export function dnsMasq(name: string, namespace = 'ns', spec: Partial<DnsMasqSpec> = {}): DnsMasq {
+  return {
+    ...dnsMasqs,
+    metadata: { name, namespace },
+    spec: {
+      options: [
+        { key: 'server', values: ['1.1.1.1'] },
+        { key: 'no-negcache', values: [] },
+      ],
+      containerImage: 'test-dnsmasq-container-image',
+      ...spec,
+    },
+  }
+}
+
+export function dnsData(
+  name: string,
+  hosts: readonly DnsHost[],
+  namespace = 'ns',
+  selector = 'dnsdata',
+): DnsData {
+  return {
+    ...dnsDatas,
+    metadata: { name, namespace },
+    spec: { dnsDataLabelSelectorValue: selector, hosts: [...hosts] },
+  }
+}
+
+export function host(ip: string, ...hostnames: string[]): DnsHost {
+  return { ip, hostnames }
+}
+
+/** The example of the 2023 design, with its spelling. */
+export const someHosts: readonly DnsHost[] = [0, 1].flatMap((node) =>
+  [
+    ['192.168.122', 'ctlplane'],
+    ['172.17.0', 'internalapi'],
+    ['172.18.0', 'storge'],
+    ['172.19.0', 'tenant'],
+  ].map(([net, network]) => host(`${net}.${100 + node}`, `edpm-compute-${node}.${network}`)),
+)

@@ -1,0 +1,98 @@
+/**
+ * Plays the part of a kubelet that brings ConfigMaps into a pod: a folder per state, and a symbolic link that is swapped.
+ *
+ * The same steps in the same order as the kubelet's atomic writer; when a change arrives is the caller's to say.
+ */
+import { mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { KubeObject } from '../src/api/object.ts'
+import type { KubeClient } from '../src/kube/client.ts'
+import { createRuntime } from '../src/kube/runtime.ts'
+
+export type VolumeFiles = Readonly<Record<string, string>>
+
+/** Writes a state of the volume; one that says the same is not written. */
+export function kubeletVolume(folder: string): (files: VolumeFiles) => Promise<void> {
+  let states = 0
+  let last: string | undefined
+  let writing = Promise.resolve()
+  const write = async (files: VolumeFiles): Promise<void> => {
+    const said = JSON.stringify(files)
+    if (said === last) return
+    last = said
+    states += 1
+    const state = `..state_${states}`
+    await mkdir(path.join(folder, state), { recursive: true, mode: 0o755 })
+    for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, state, name), text)
+    const before = await readlink(path.join(folder, '..data')).catch(() => undefined)
+    await symlink(state, path.join(folder, '..data_tmp'))
+    await rename(path.join(folder, '..data_tmp'), path.join(folder, '..data'))
+    const visible = new Set((await readdir(folder)).filter((name) => !name.startsWith('..')))
+    for (const name of Object.keys(files)) {
+      if (!visible.delete(name)) await symlink(path.join('..data', name), path.join(folder, name))
+    }
+    for (const name of visible) await rm(path.join(folder, name))
+    if (before !== undefined) await rm(path.join(folder, before), { recursive: true })
+  }
+  return (files) => {
+    writing = writing.then(() => write(files))
+    return writing
+  }
+}
+
+export interface Following {
+  readonly stop: () => Promise<void>
+}
+
+/** Follows the named ConfigMaps of a cluster into volumes, each change after its delay, until stopped. */
+export async function followConfigMaps(options: {
+  readonly client: KubeClient
+  readonly namespace: string
+  readonly volumes: readonly { readonly names: readonly string[]; readonly folder: string }[]
+  /** How long this kubelet takes for a change. */
+  readonly delayMs?: () => number
+}): Promise<Following> {
+  const { client, namespace, volumes, delayMs = () => 0 } = options
+  const runtime = createRuntime({ client })
+  const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
+  const cache = runtime.cache({ kind, namespace })
+  const timers = new Set<NodeJS.Timeout>()
+  const writers = volumes.map(({ names, folder }) => {
+    const write = kubeletVolume(folder)
+    return {
+      names,
+      bring: () =>
+        write(Object.assign({}, ...names.map((name) => filesOf(cache.get(`${namespace}/${name}`))))),
+    }
+  })
+  const control = new AbortController()
+  const running = runtime.run(control.signal)
+  await cache.whenSynced()
+  await Promise.all(writers.map(({ bring }) => bring()))
+  const unsubscribe = cache.subscribe(({ object }) => {
+    for (const { names, bring } of writers) {
+      if (!names.includes(object.metadata.name)) continue
+      const ms = delayMs()
+      if (ms === 0) void bring()
+      else {
+        const timer = setTimeout(() => {
+          timers.delete(timer)
+          void bring()
+        }, ms)
+        timers.add(timer)
+      }
+    }
+  })
+  return {
+    stop: async () => {
+      unsubscribe()
+      for (const timer of timers) clearTimeout(timer)
+      control.abort()
+      await running
+    },
+  }
+}
+
+function filesOf(configMap: KubeObject | undefined): VolumeFiles {
+  return (configMap?.['data'] ?? {}) as VolumeFiles
+}

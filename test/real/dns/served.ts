@@ -1,0 +1,85 @@
+/** A DNSMasq's pod without a cluster: the objects that the controller would write, brought by a played kubelet. */
+import type { DnsMasq } from '../../../src/api/dnsmasq.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { hostPartsOf, configMapsOf as mapsOf } from '../../../src/controllers/dns/children.ts'
+import { deploymentOf } from '../../../src/controllers/dns/pod.ts'
+import { createSharder, type HostSource } from '../../../src/controllers/dns/shards.ts'
+import { dnsMasq } from '../../dns.ts'
+import {
+  configMapsOf,
+  type PodOptions,
+  podFolder,
+  podSpecOf,
+  type RunningPod,
+  startPod,
+} from '../../dns-pod.ts'
+import { kubeletVolume, type VolumeFiles } from '../../kubelet-volume.ts'
+import { loopback } from './ask.ts'
+
+export interface ServedHosts {
+  readonly server: RunningPod
+  /** Brings these hosts files, each by its name, in place of those of before. */
+  readonly serve: (sources: Readonly<Record<string, string>>) => Promise<void>
+  /** Brings part of the files only, as a kubelet that has not heard of all. */
+  readonly bring: (change: (files: VolumeFiles) => VolumeFiles) => Promise<void>
+  readonly restart: () => Promise<RunningPod>
+  readonly stop: () => Promise<void>
+}
+
+export interface ServedOptions extends Partial<Omit<PodOptions, 'deployment' | 'folder'>> {
+  readonly spec?: Partial<DnsMasq['spec']>
+  readonly sources?: Readonly<Record<string, string>>
+}
+
+export async function servedHosts({
+  spec = {},
+  sources = {},
+  ...options
+}: ServedOptions = {}): Promise<ServedHosts> {
+  const owner = dnsMasq('dns', 'openstack', { options: [], ...spec })
+  const deployment = deploymentOf(owner)
+  const sharder = createSharder()
+  const folder = await podFolder()
+  const filesFor = (given: Readonly<Record<string, string>>): VolumeFiles =>
+    dataOf(
+      hostPartsOf(
+        owner,
+        sharder.serve(Object.entries(given).map(([name, text]): HostSource => ({ name, text }))),
+      ),
+    )
+  let files = filesFor(sources)
+  let hosts: (now: VolumeFiles) => Promise<void> = async () => {}
+  for (const volume of podSpecOf(deployment).volumes) {
+    const names = configMapsOf(volume)
+    if (names.length === 0) continue
+    const write = kubeletVolume(folder.volume(volume.name))
+    await write(
+      volume.projected ? files : dataOf(mapsOf(owner).filter((one) => names.includes(one.metadata.name))),
+    )
+    if (volume.projected) hosts = write
+  }
+  const start = (): Promise<RunningPod> => startPod({ address: loopback(), ...options, deployment, folder })
+  let server = await start()
+  return {
+    get server() {
+      return server
+    },
+    serve: (given) => {
+      files = filesFor(given)
+      return hosts(files)
+    },
+    bring: (change) => hosts(change(files)),
+    restart: async () => {
+      server = await start()
+      return server
+    },
+    stop: async () => {
+      await server.stop()
+      await folder.remove()
+    },
+  }
+}
+
+function dataOf(configMaps: readonly KubeObject[]): VolumeFiles {
+  return Object.assign({}, ...configMaps.map((one) => one['data']))
+}
