@@ -75,6 +75,18 @@ export const openstackKinds: readonly string[] = Object.keys(versions).filter(
     !/(NetConfig|Reservation|IPSet|DNSData|DNSMasq|OpenStackVersion|KeystoneEndpoint)$/.test(groupKind),
 )
 
+/** What a deletion may get stuck on. NetConfigs and running deployments have rules of their own. */
+export const kindsWithFinalizers: readonly string[] = [
+  ...openstackKinds,
+  'dataplane.openstack.org/OpenStackDataPlaneNodeSet',
+  'network.openstack.org/DNSData',
+  'network.openstack.org/DNSMasq',
+  'network.openstack.org/IPSet',
+  'rabbitmq.com/RabbitmqCluster',
+  'PersistentVolumeClaim',
+  'Service',
+]
+
 /** What is not listed but read one by one: `named-secrets.ts` and `nova-hosts.ts` of the command say how. */
 export const SECRET = 'Secret'
 export const NOVA_HOSTS = 'stackloom.dev/NovaHosts'

@@ -13,7 +13,15 @@ import * as dataplane from './dataplane.ts'
 import * as deploy from './deploy.ts'
 import * as dns from './dns.ts'
 import * as doctor from './doctor.ts'
+import * as doctorCluster from './doctor-cluster.ts'
+import * as doctorControlPlane from './doctor-control-plane.ts'
+import * as doctorDataPlane from './doctor-data-plane.ts'
+import * as doctorDns from './doctor-dns.ts'
+import * as doctorIpam from './doctor-ipam.ts'
 import * as doctorMetallb from './doctor-metallb.ts'
+import * as doctorMultus from './doctor-multus.ts'
+import * as doctorNmstate from './doctor-nmstate.ts'
+import * as doctorOlm from './doctor-olm.ts'
 import * as doctorPending from './doctor-pending.ts'
 import * as file from './file.ts'
 import type { ListedProblem } from './finding.ts'
@@ -52,7 +60,15 @@ const areas: readonly object[] = [
   deploy,
   dns,
   doctor,
+  doctorCluster,
+  doctorControlPlane,
+  doctorDataPlane,
+  doctorDns,
+  doctorIpam,
   doctorMetallb,
+  doctorMultus,
+  doctorNmstate,
+  doctorOlm,
   doctorPending,
   existing,
   imports,

@@ -130,20 +130,18 @@ match nothing have the same effect, which few expect.`,
   example: { pool: 'openstack-internalapi', owner: 'openstack', metallb: 'metallb-system', why: 'no scope' },
 })
 
-export const notAdvertised = problem<{ pool: string; services: number; metallb: string; interfaces: string }>(
-  {
-    code: 'SL9526',
-    severity: 'error',
-    title: 'Addresses are given and nobody announces them',
-    message: ({ pool, services }) =>
-      `pool ${pool} has ${services} ${services === 1 ? 'Service' : 'Services'} with addresses, and no L2Advertisement or BGPAdvertisement names it: nobody answers for them`,
-    remedy: ({ pool, metallb }) =>
-      `stackloom up --stage metallb-config; without a site file create an L2Advertisement in ${metallb} with ipAddressPools: [${pool}] and the interface of its network`,
-    story: `Giving an address and announcing it are two things. A Service whose pool no advertisement names looks healthy, has its
+export const notAdvertised = problem<{ pool: string; services: number; metallb: string }>({
+  code: 'SL9526',
+  severity: 'error',
+  title: 'Addresses are given and nobody announces them',
+  message: ({ pool, services }) =>
+    `pool ${pool} has ${services} ${services === 1 ? 'Service' : 'Services'} with addresses, and no L2Advertisement or BGPAdvertisement names it: nobody answers for them`,
+  remedy: ({ pool, metallb }) =>
+    `stackloom up --stage metallb-config; without a site file create an L2Advertisement in ${metallb} with ipAddressPools: [${pool}] and the interface of its network`,
+  story: `Giving an address and announcing it are two things. A Service whose pool no advertisement names looks healthy, has its
 address, and answers nobody.`,
-    example: { pool: 'openstack-storage', services: 2, metallb: 'metallb-system', interfaces: 'enp6s0.21' },
-  },
-)
+  example: { pool: 'openstack-storage', services: 2, metallb: 'metallb-system' },
+})
 
 export const unknownPoolAdvertised = problem<{
   advertisement: string

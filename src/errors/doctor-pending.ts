@@ -63,7 +63,7 @@ assignment". Either the Service asks for another cloud's pool, or the pool's sco
 })
 
 export const pendingExhausted = problem<
-  PendingFacts & { pool: string; ranges: string; size: string; holders: readonly string[]; metallb: string }
+  PendingFacts & { pool: string; ranges: string; size: string; metallb: string }
 >({
   code: 'SL9503',
   severity: 'error',
@@ -81,7 +81,6 @@ proves that, an editor does not.`,
     pool: 'openstack2-internalapi',
     ranges: '172.27.0.80-172.27.0.82',
     size: '3',
-    holders: ['openstack2/rabbitmq 172.27.0.80'],
     metallb: 'metallb-system',
   },
 })

@@ -5,17 +5,7 @@ import type { Problem } from '../../errors/finding.ts'
 import { nearest } from '../../errors/nearest.ts'
 import { type Balanced, holders, quoted, refusalOf } from '../facts/load-balancers.ts'
 import { type Pending, type PendingCause, pendingCauses } from '../facts/pending-cause.ts'
-import {
-  freeIn,
-  ownerOf,
-  POOL,
-  type Pool,
-  poolOfAddress,
-  pools,
-  rangesText,
-  serves,
-  sizeOfPool,
-} from '../facts/pools.ts'
+import { freeIn, ownerOf, POOL, type Pool, pools, rangesText, serves, sizeOfPool } from '../facts/pools.ts'
 import { links } from '../links.ts'
 import type { Patient } from '../patient.ts'
 import { type Case, type Likelihood, type Rule, rule } from '../rule.ts'
@@ -114,7 +104,6 @@ export const pendingRules: readonly Rule[] = [
     pool: pool.name,
     ranges: rangesText(pool),
     size: String(sizeOfPool(pool)),
-    holders: holdersIn(pool, patient),
     metallb: metallbOf(patient, pool),
   })),
   pendingRule('not-in-pool', 'not-in-pool', problems.pendingNotInPool, ({ asked }, service, patient) => ({
@@ -172,12 +161,6 @@ export const pendingRules: readonly Rule[] = [
     'possible',
   ),
 ]
-
-function holdersIn(pool: Pool, patient: Patient): readonly string[] {
-  return [...patient.derive(holders)]
-    .filter(([address]) => poolOfAddress(patient, address) === pool)
-    .flatMap(([address, all]) => all.map(({ name }) => `${name} ${address}`))
-}
 
 function freeAddress(pool: string | undefined, patient: Patient): string | undefined {
   const found = patient.derive(pools).find(({ name }) => name === pool)

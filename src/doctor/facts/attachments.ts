@@ -1,0 +1,122 @@
+/** Network attachments, and the addresses that whereabouts has given for them. */
+import type { KubeObject } from '../../api/object.ts'
+import { formatAddress, parseAddress } from '../../net/address.ts'
+import { parseRange, type Range } from '../../net/range.ts'
+import { type Attachment, readAttachment } from '../../site/import/attachment.ts'
+import { isRecord, recordOf, textOf } from '../../site/import/loose.ts'
+import { at, textAt } from '../../verify/readiness/read.ts'
+import type { Patient } from '../patient.ts'
+
+export const NAD = 'k8s.cni.cncf.io/NetworkAttachmentDefinition'
+export const IP_POOL = 'whereabouts.cni.cncf.io/IPPool'
+
+export interface ReadAttachment {
+  readonly object: KubeObject
+  readonly namespace: string
+  /** `openstack/internalapi`. */
+  readonly name: string
+  readonly read: Attachment
+  readonly networkName: string | undefined
+}
+
+export function attachments(patient: Patient): readonly ReadAttachment[] {
+  return patient.all(NAD).flatMap((object) => {
+    const config = at(object, 'spec', 'config')
+    const read = readAttachment(config)
+    if (typeof read === 'string') return []
+    const { namespace = '', name } = object.metadata
+    return [{ object, namespace, name: `${namespace}/${name}`, read, networkName: networkName(config) }]
+  })
+}
+
+function networkName(config: unknown): string | undefined {
+  const value = typeof config === 'string' ? (JSON.parse(config) as unknown) : config
+  const plugins =
+    isRecord(value) && Array.isArray(value['plugins']) ? (value['plugins'] as unknown[]) : [value]
+  return textAt(plugins[0], 'ipam', 'network_name')
+}
+
+/** One span from which an attachment's pods get addresses. */
+export interface PodSpan extends ReadAttachment {
+  readonly cidr: string
+  readonly span: string
+  readonly range: Range
+}
+
+export function podSpans(patient: Patient): readonly PodSpan[] {
+  return patient.derive(attachments).flatMap((one) =>
+    one.read.pods.flatMap(({ cidr, span }) => {
+      const range = parseRange(span)
+      return range ? [{ ...one, cidr, span, range }] : []
+    }),
+  )
+}
+
+/** An address that whereabouts holds for a pod. */
+export interface PodAddress {
+  readonly pool: KubeObject
+  readonly range: string
+  readonly address: string
+  /** `namespace/name`. */
+  readonly pod: string
+}
+
+export function podAddresses(patient: Patient): readonly PodAddress[] {
+  return patient.all(IP_POOL).flatMap((pool) => {
+    const range = textAt(pool, 'spec', 'range') ?? ''
+    const first = parseAddress(range.split('/')[0] ?? '')
+    if (!first) return []
+    return Object.entries(recordOf(at(pool, 'spec', 'allocations'))).flatMap(([offset, allocation]) => {
+      if (!/^\d{1,38}$/.test(offset)) return []
+      const address = formatAddress({ family: first.family, value: first.value + BigInt(offset) })
+      return [{ pool, range, address, pod: textOf(recordOf(allocation)['podref']) ?? '' }]
+    })
+  })
+}
+
+/** The pool of an attachment: named after the network name, where there is one, and the range. */
+export function holdsFor(pool: KubeObject, { cidr, networkName: own }: PodSpan): boolean {
+  const range = cidr.replaceAll(/[:/]/g, '-')
+  return pool.metadata.name === (own === undefined ? range : `${own}-${range}`)
+}
+
+/** Networks that a pod asks for: `[{"name": …}]`, or `namespace/name@interface, …`. */
+export function networksAsked(
+  pod: KubeObject,
+): readonly { readonly namespace: string; readonly name: string }[] {
+  const { namespace = '', annotations } = pod.metadata
+  const text = annotations?.['k8s.v1.cni.cncf.io/networks'] ?? ''
+  if (text.trim().startsWith('[')) {
+    const list = parsed(text)
+    return (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((one) => {
+      const name = textAt(one, 'name')
+      return name === undefined ? [] : [{ namespace: textAt(one, 'namespace') ?? namespace, name }]
+    })
+  }
+  return text
+    .split(',')
+    .map((one) => one.trim().split('@')[0] ?? '')
+    .filter((one) => one !== '')
+    .map((one) => {
+      const [first = '', second] = one.split('/')
+      return second === undefined ? { namespace, name: first } : { namespace: first, name: second }
+    })
+}
+
+/** Networks that a pod really has: `namespace/name` each; undefined where Multus has said nothing. */
+export function networksGot(pod: KubeObject): ReadonlySet<string> | undefined {
+  const text = pod.metadata.annotations?.['k8s.v1.cni.cncf.io/network-status']
+  if (text === undefined) return undefined
+  const list = parsed(text)
+  return new Set(
+    (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((one) => textAt(one, 'name') ?? []),
+  )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { usefulLine } from './nmstate-error.ts'
+
+describe('the useful line of what nmstate says', () => {
+  it('is the error itself, not the log around it', () => {
+    const text = `error reconciling NodeNetworkConfigurationPolicy on node n at desired state apply: "",
+ failed to execute nmstatectl set --no-commit --timeout 480: 'exit status 1' '' '[2026-01-01T00:00:00Z INFO  nmstate::nm] Created
+[2026-01-01T00:00:00Z INFO  nmstate::nm] Rollbacked
+NmstateError: VerificationError: Verification failure: enp6s0.20.interface.mtu desire '9000', current '1500'
+'`
+    expect(usefulLine(text)).toBe(
+      "VerificationError: Verification failure: enp6s0.20.interface.mtu desire '9000', current '1500'",
+    )
+  })
+
+  it('is the last line of a Python traceback', () => {
+    const text = `Traceback (most recent call last):
+  File "/usr/bin/nmstatectl", line 11, in <module>
+    sys.exit(main())
+libnmstate.error.NmstateValueError: Invalid IP address: 192.168.1.300`
+    expect(usefulLine(text)).toBe('Invalid IP address: 192.168.1.300')
+  })
+
+  it('is the difference, where a verification error has no words', () => {
+    const text = `Traceback (most recent call last):
+libnmstate.error.NmstateVerificationError: 
+desired
+=======
+---
+name: eth1
+current
+=======
+---
+name: eth1
+difference
+==========
+--- desired
++++ current
+@@ -1,6 +1,6 @@
+ name: eth1
+-mtu: 9000
++mtu: 1500`
+    expect(usefulLine(text)).toBe('eth1 was to have mtu: 9000 and has mtu: 1500')
+  })
+
+  it('is the failed test, where the node was rolled back', () => {
+    const text = `rolling back desired state configuration: failed runnig probes after network changes: failed to retrieve default gw: timed out`
+    expect(usefulLine(text)).toContain('failed to retrieve default gw')
+  })
+
+  it('is the last words, where there is nothing else, and never empty', () => {
+    expect(usefulLine('at desired state apply: "",\n the actor was told to fail')).toBe(
+      'the actor was told to fail',
+    )
+    expect(usefulLine('')).toBe('no reason given')
+    expect(usefulLine('\n\n')).toBe('no reason given')
+  })
+})

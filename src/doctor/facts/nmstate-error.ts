@@ -1,0 +1,39 @@
+/** The line that matters in what nmstate says when it fails: its texts are tracebacks, logs and whole states. */
+
+/** `NmstateError: InvalidArgument: …` of today, `libnmstate.error.NmstateValueError: …` of yesterday. */
+const ERROR = /(?:NmstateError|libnmstate\.error\.\w+|Nmstate\w+Error):\s*(.*?)\s*$/
+const NOISE =
+  /^\s*$|^\s*File "|^Traceback|^\s{2,}\w|\b(?:INFO|DEBUG|WARN)\b|^desired$|^current$|^=+$|^---$|exit status|^'+$/
+
+export function usefulLine(text: string): string {
+  const lines = text.split('\n')
+  for (const [index, line] of [...lines.entries()].reverse()) {
+    const found = ERROR.exec(line)
+    if (!found) continue
+    const said = withoutStrayQuote(found[1] ?? '')
+    return said === '' ? (difference(lines.slice(index + 1)) ?? name(line)) : said
+  }
+  const probe = lines.find((line) => /probe/i.test(line))
+  if (probe !== undefined) return probe.trim()
+  const last = lines.findLast((line) => !NOISE.test(line)) ?? lines.find((line) => line.trim() !== '')
+  return (last ?? 'no reason given').trim().replace(/^"",\s*/, '')
+}
+
+/** The handler puts the whole text into quotes: the last one may end on our line. */
+function withoutStrayQuote(text: string): string {
+  return text.endsWith("'") && text.split("'").length % 2 === 0 ? text.slice(0, -1) : text
+}
+
+/** A verification error has no words, only the two states and where they differ. */
+function difference(lines: readonly string[]): string | undefined {
+  const changed = lines.filter((line) => /^[-+](?![-+])/.test(line)).map((line) => line.trim())
+  const about = lines.map((line) => /^\s*name:\s*(\S+)/.exec(line)?.[1]).find((one) => one !== undefined)
+  if (changed.length === 0) return undefined
+  const wanted = changed.filter((line) => line.startsWith('-')).map((line) => line.slice(1).trim())
+  const has = changed.filter((line) => line.startsWith('+')).map((line) => line.slice(1).trim())
+  return `${about ?? 'the node'} was to have ${wanted.join(', ') || 'nothing'} and has ${has.join(', ') || 'nothing'}`
+}
+
+function name(line: string): string {
+  return line.trim().replace(/:\s*$/, '')
+}

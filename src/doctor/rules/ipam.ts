@@ -1,0 +1,230 @@
+/** Addresses of the data plane: what hosts ask for, what they got, what is left. */
+import type { KubeObject } from '../../api/object.ts'
+import * as problems from '../../errors/doctor-ipam.ts'
+import { nearest } from '../../errors/nearest.ts'
+import { parseAddress } from '../../net/address.ts'
+import { cidrContains } from '../../net/cidr.ts'
+import { rangeContains } from '../../net/range.ts'
+import { rangeSet, setSize, subtract } from '../../net/range-set.ts'
+import { groupBy } from '../../plan/group.ts'
+import { recordOf } from '../../site/import/loose.ts'
+import { at, conditionOf, conditionsOf, listAt, sinceMs, textAt } from '../../verify/readiness/read.ts'
+import { type CloudSubnet, cloudSubnets, NET_CONFIG } from '../facts/networks.ts'
+import { RESERVATION, reservations } from '../facts/reservations.ts'
+import { links } from '../links.ts'
+import type { Patient } from '../patient.ts'
+import { type Rule, rule } from '../rule.ts'
+
+const IP_SET = 'network.openstack.org/IPSet'
+
+const netConfigMissing = rule({
+  id: 'ipam/netconfig-missing',
+  problem: problems.netConfigMissing,
+  looksAt: [IP_SET, NET_CONFIG],
+  likelihood: 'proven',
+  link: links.infra,
+  holds: (patient) => {
+    if (!patient.knows(NET_CONFIG)) return []
+    return [...groupBy(patient.all(IP_SET), ({ metadata }) => metadata.namespace ?? '')].flatMap(
+      ([namespace, all]) => {
+        const [about] = all
+        if (!about || patient.in(NET_CONFIG, namespace).length > 0) return []
+        return [{ about, facts: { namespace, count: all.length } }]
+      },
+    )
+  },
+})
+
+const netConfigHeld = rule({
+  id: 'ipam/netconfig-deletion-blocked',
+  problem: problems.netConfigHeld,
+  looksAt: [NET_CONFIG, IP_SET],
+  likelihood: 'proven',
+  link: links.infra,
+  holds: (patient) =>
+    patient.all(NET_CONFIG).flatMap((about) => {
+      const { deletionTimestamp, namespace = '' } = about.metadata
+      const [first, ...more] = patient.in(IP_SET, namespace)
+      if (deletionTimestamp === undefined || !first) return []
+      return [{ about, facts: { count: more.length + 1, first: first.metadata.name, namespace } }]
+    }),
+})
+
+const twoNetConfigs = rule({
+  id: 'ipam/two-netconfigs',
+  problem: problems.twoNetConfigs,
+  looksAt: [NET_CONFIG],
+  likelihood: 'proven',
+  link: links.infra,
+  holds: (patient) =>
+    [...groupBy(patient.all(NET_CONFIG), ({ metadata }) => metadata.namespace ?? '')].flatMap(
+      ([namespace, all]) => {
+        const about = all[1]
+        if (!about) return []
+        return [{ about, facts: { namespace, names: all.map(({ metadata }) => metadata.name) } }]
+      },
+    ),
+})
+
+const networkUnknown = rule({
+  id: 'ipam/network-unknown',
+  problem: problems.ipSetNetworkUnknown,
+  looksAt: [IP_SET, NET_CONFIG],
+  likelihood: 'proven',
+  link: links.infra,
+  holds: (patient) =>
+    patient.all(IP_SET).flatMap((about) => {
+      const { namespace = '' } = about.metadata
+      if (patient.in(NET_CONFIG, namespace).length === 0) return []
+      const names = patient
+        .derive(cloudSubnets)
+        .filter((one) => one.namespace === namespace)
+        .map((one) => `${one.network}/${one.subnet}`)
+      // Names are compared without regard to case, as the operator does.
+      const known = new Set(names.map((name) => name.toLowerCase()))
+      return listAt(about, 'spec', 'networks').flatMap((wanted) => {
+        const network = textAt(wanted, 'name') ?? ''
+        const subnet = textAt(wanted, 'subnetName') ?? ''
+        if (known.has(`${network}/${subnet}`.toLowerCase())) return []
+        const facts = { network, subnet, known: nearest(`${network}/${subnet}`, names) }
+        return [{ about, path: 'spec.networks', facts }]
+      })
+    }),
+})
+
+/** IPSets that say that they wait, and for what. */
+function waiting(patient: Patient): readonly { readonly object: KubeObject; readonly cause: string }[] {
+  return patient.all(IP_SET).flatMap((object) => {
+    if (object.metadata.deletionTimestamp !== undefined || conditionOf(object, 'Ready')?.status === 'True')
+      return []
+    const open = conditionsOf(object).find(({ type, status }) => type !== 'Ready' && status === 'False')
+    const young = sinceMs(open?.lastTransitionTime, patient.now) < patient.context.grace.allocationMs
+    if (!open || young) return []
+    return [{ object, cause: open.message || open.reason || open.type }]
+  })
+}
+
+const hostsExhausted = rule({
+  id: 'ipam/hosts-exhausted',
+  problem: problems.hostsExhausted,
+  looksAt: [NET_CONFIG, IP_SET, RESERVATION],
+  likelihood: 'proven',
+  link: links.infra,
+  holds: (patient) => {
+    const asking = patient.derive(waiting)
+    if (asking.length === 0) return []
+    return patient.derive(cloudSubnets).flatMap((subnet) => {
+      const waiters = asking.filter(({ object }) => asksFor(object, subnet))
+      const free = freeIn(subnet, patient)
+      if (waiters.length === 0 || free.size > 0n) return []
+      const { network, subnet: name, config } = subnet
+      const names = waiters.map(({ object }) => object.metadata.name)
+      return [{ about: config, facts: { network, subnet: name, used: free.used, waiting: names } }]
+    })
+  },
+})
+
+function asksFor({ metadata, ...ipSet }: KubeObject, { namespace, network, subnet }: CloudSubnet): boolean {
+  return (
+    metadata.namespace === namespace &&
+    listAt(ipSet, 'spec', 'networks').some(
+      (one) =>
+        textAt(one, 'name')?.toLowerCase() === network.toLowerCase() &&
+        textAt(one, 'subnetName')?.toLowerCase() === subnet.toLowerCase(),
+    )
+  )
+}
+
+function freeIn(
+  { namespace, hosts, reserved }: CloudSubnet,
+  patient: Patient,
+): { readonly size: bigint; readonly used: number } {
+  const open = subtract(rangeSet(hosts), rangeSet(reserved))
+  const held = patient.derive(reservations).flatMap(({ address, cloud }) => {
+    const parsed = cloud === namespace ? parseAddress(address) : undefined
+    return parsed && open.some((range) => rangeContains(range, parsed))
+      ? [{ family: parsed.family, first: parsed.value, last: parsed.value }]
+      : []
+  })
+  return { size: setSize(subtract(open, rangeSet(held))), used: held.length }
+}
+
+const ipSetWaiting = rule({
+  id: 'ipam/ipset-waiting',
+  problem: problems.ipSetWaiting,
+  looksAt: [IP_SET],
+  also: [NET_CONFIG],
+  likelihood: 'proven',
+  link: links.infra,
+  holds: (patient) =>
+    patient
+      .derive(waiting)
+      .map(({ object, cause }) => ({
+        object,
+        cause,
+        configs: patient.in(NET_CONFIG, object.metadata.namespace ?? ''),
+      }))
+      // Where there is no NetConfig, another rule tells it once for all of them.
+      .filter(({ configs }) => configs.length > 0 || !patient.knows(NET_CONFIG))
+      .map(({ object, cause, configs }) => ({ about: object, facts: { cause }, restsOn: configs })),
+})
+
+const reservationOutside = rule({
+  id: 'ipam/reservation-outside',
+  problem: problems.reservationOutside,
+  looksAt: [RESERVATION, NET_CONFIG],
+  likelihood: 'proven',
+  link: links.infra,
+  holds: (patient) =>
+    patient.derive(reservations).flatMap(({ address, object, cloud, network, subnet }) => {
+      const parsed = parseAddress(address)
+      const own = patient
+        .derive(cloudSubnets)
+        .find(
+          (one) =>
+            one.namespace === cloud &&
+            one.network.toLowerCase() === network.toLowerCase() &&
+            one.subnet.toLowerCase() === subnet.toLowerCase(),
+        )
+      if (!own) return []
+      const gateway = own.gateway === undefined ? undefined : parseAddress(own.gateway)
+      const why =
+        parsed === undefined
+          ? 'is not an address'
+          : !cidrContains(own.cidr, parsed)
+            ? `is not in ${own.text}`
+            : gateway?.value === parsed.value
+              ? 'is the gateway'
+              : undefined
+      return why === undefined ? [] : [{ about: object, facts: { address, network, why } }]
+    }),
+})
+
+const reservationOrphaned = rule({
+  id: 'ipam/reservation-orphaned',
+  problem: problems.reservationOrphaned,
+  looksAt: [RESERVATION, IP_SET],
+  likelihood: 'likely',
+  link: links.infra,
+  holds: (patient) => {
+    if (!patient.knows(IP_SET)) return []
+    return patient.all(RESERVATION).flatMap((about) => {
+      const { namespace = '', name } = about.metadata
+      const ipSet = textAt(about, 'spec', 'ipSetRef', 'name') ?? name
+      if (patient.get(IP_SET, ipSet, namespace)) return []
+      const count = Object.keys(recordOf(at(about, 'spec', 'reservation'))).length
+      return [{ about, facts: { ipSet, count } }]
+    })
+  },
+})
+
+export const ipamRules: readonly Rule[] = [
+  netConfigMissing,
+  netConfigHeld,
+  twoNetConfigs,
+  networkUnknown,
+  hostsExhausted,
+  reservationOutside,
+  ipSetWaiting,
+  reservationOrphaned,
+]

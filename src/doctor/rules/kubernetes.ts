@@ -1,0 +1,265 @@
+/** The cluster itself: what cannot go, what cannot run, what is not there. */
+import type { KubeObject } from '../../api/object.ts'
+import * as problems from '../../errors/doctor-cluster.ts'
+import { podReadiness, podsOf } from '../../verify/readiness/pods.ts'
+import {
+  conditionOf,
+  conditionsOf,
+  describeCommand,
+  numberAt,
+  sinceMs,
+  textAt,
+} from '../../verify/readiness/read.ts'
+import { claimReadiness } from '../../verify/readiness/storage.ts'
+import { finalizerOwner } from '../facts/finalizers.ts'
+import { kindsWithFinalizers } from '../kinds.ts'
+import { links } from '../links.ts'
+import type { Patient } from '../patient.ts'
+import { type Rule, rule } from '../rule.ts'
+
+const CLAIM = 'PersistentVolumeClaim'
+const CLASS = 'storage.k8s.io/StorageClass'
+
+const stuckFinalizer = rule({
+  id: 'kubernetes/stuck-finalizer',
+  problem: problems.stuckFinalizer,
+  looksAt: ['apps/Deployment'],
+  also: kindsWithFinalizers,
+  likelihood: 'likely',
+  link: links.finalizers,
+  holds: (patient) =>
+    kindsWithFinalizers
+      .flatMap((kind) => patient.all(kind))
+      .flatMap((about) => {
+        const { deletionTimestamp: since, finalizers = [], name, namespace } = about.metadata
+        const [finalizer] = finalizers
+        if (since === undefined || finalizer === undefined) return []
+        if (sinceMs(since, patient.now) < patient.context.grace.errorMs) return []
+        const { owner, alive } = finalizerOwner(finalizer, about, patient)
+        const where = namespace === undefined ? '' : `-n ${namespace} `
+        const strip = `kubectl ${where}patch ${resourceOf(about)} ${name} --type=merge -p '{"metadata":{"finalizers":null}}'`
+        return [{ about, path: 'metadata.finalizers', facts: { finalizer, owner, alive, since, strip } }]
+      }),
+})
+
+function resourceOf({ apiVersion, kind }: KubeObject): string {
+  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
+  return `${kind.toLowerCase()}${group}`
+}
+
+const namespaceTerminating = rule({
+  id: 'kubernetes/namespace-terminating',
+  problem: problems.namespaceTerminating,
+  looksAt: ['Namespace'],
+  also: ['apiregistration.k8s.io/APIService', ...kindsWithFinalizers],
+  likelihood: 'proven',
+  link: links.finalizers,
+  holds: (patient) =>
+    patient.all('Namespace').flatMap((about) => {
+      const { deletionTimestamp, name } = about.metadata
+      if (
+        deletionTimestamp === undefined ||
+        sinceMs(deletionTimestamp, patient.now) < patient.context.grace.errorMs
+      )
+        return []
+      const told = conditionsOf(about).filter(({ status }) => status === 'True')
+      const reason =
+        told
+          .map(({ message }) => message)
+          .filter(Boolean)
+          .join('; ') || 'it says nothing'
+      const inside = kindsWithFinalizers.flatMap((kind) => patient.in(kind, name))
+      const unavailable = told.some(({ type }) => type === 'NamespaceDeletionDiscoveryFailure')
+      const groups = unavailable ? patient.all('apiregistration.k8s.io/APIService') : []
+      return [{ about, facts: { reason, namespace: name }, restsOn: [...groups, ...inside] }]
+    }),
+})
+
+const groupUnavailable = rule({
+  id: 'kubernetes/api-unavailable',
+  problem: problems.groupUnavailable,
+  looksAt: ['apiregistration.k8s.io/APIService'],
+  likelihood: 'proven',
+  link: links.nodes,
+  holds: (patient) =>
+    patient.all('apiregistration.k8s.io/APIService').flatMap((about) => {
+      const available = conditionOf(about, 'Available')
+      if (available?.status !== 'False') return []
+      return [
+        { about, facts: { group: about.metadata.name, reason: available.message || available.reason || '' } },
+      ]
+    }),
+})
+
+const nodeNotReady = rule({
+  id: 'kubernetes/node-not-ready',
+  problem: problems.nodeNotReady,
+  looksAt: ['Node'],
+  likelihood: 'proven',
+  link: links.nodes,
+  holds: (patient) =>
+    patient.all('Node').flatMap((about) => {
+      const ready = conditionOf(about, 'Ready')
+      if (!ready || ready.status === 'True') return []
+      return [
+        {
+          about,
+          facts: { node: about.metadata.name, reason: ready.message || ready.reason || ready.status },
+        },
+      ]
+    }),
+})
+
+/** Agents that a cloud's network stands on. */
+const AGENTS = /^(speaker|.*nmstate-handler|.*multus.*|whereabouts.*|ovs.*|frr-k8s.*)$/
+
+const agentMissing = rule({
+  id: 'kubernetes/node-agent-missing',
+  problem: problems.agentMissing,
+  looksAt: ['apps/DaemonSet'],
+  also: ['Pod', 'Node'],
+  likelihood: 'proven',
+  link: links.pods,
+  holds: (patient) =>
+    patient.all('apps/DaemonSet').flatMap((about) => {
+      const { name, namespace = '', creationTimestamp } = about.metadata
+      const wanted = numberAt(about, 'status', 'desiredNumberScheduled') ?? 0
+      const ready = numberAt(about, 'status', 'numberAvailable') ?? 0
+      const young = sinceMs(creationTimestamp, patient.now) < patient.context.grace.podMs
+      if (!AGENTS.test(name) || ready >= wanted || young) return []
+      const unready = patient.all('Node').filter((node) => conditionOf(node, 'Ready')?.status !== 'True')
+      const restsOn = [...unready, ...podsOf(about, patient.context)]
+      return [{ about, facts: { agent: name, ready, wanted, namespace }, restsOn }]
+    }),
+})
+
+const podTrouble = rule({
+  id: 'kubernetes/pod-cannot-run',
+  problem: problems.podTrouble,
+  looksAt: ['Pod'],
+  also: ['Event'],
+  likelihood: 'proven',
+  link: links.pods,
+  holds: (patient) =>
+    patient.all('Pod').flatMap((about) => {
+      // A job's pod is one try of several; the job, or whoever started it, tells when none is left.
+      if (!concerns(about, patient) || isJobs(about)) return []
+      const verdict = podReadiness(about, patient.context)
+      if (verdict.kind !== 'failed') return []
+      return [{ about, facts: { cause: verdict.cause, next: verdict.next }, restsOn: secretsOf(about) }]
+    }),
+})
+
+function isJobs({ metadata }: KubeObject): boolean {
+  return (metadata.ownerReferences ?? []).some(({ kind }) => kind === 'Job')
+}
+
+/** The Secret of passwords: a missing key in it is what makes databases crash. */
+function secretsOf({ metadata }: KubeObject): readonly KubeObject[] {
+  const { namespace = '' } = metadata
+  return [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'osp-secret', namespace } }]
+}
+
+/** Pods of clouds and of what clouds stand on; the rest of a cluster is not ours to judge. */
+function concerns({ metadata }: KubeObject, patient: Patient): boolean {
+  const { namespace = '' } = metadata
+  return (
+    patient.clouds.has(namespace) ||
+    /metallb|nmstate|openstack|cert-manager|multus|whereabouts/.test(namespace)
+  )
+}
+
+const podUnschedulable = rule({
+  id: 'kubernetes/pod-unschedulable',
+  problem: problems.podUnschedulable,
+  looksAt: ['Pod'],
+  also: [CLAIM, 'Node'],
+  likelihood: 'proven',
+  link: links.pods,
+  holds: (patient) =>
+    patient.all('Pod').flatMap((about) => {
+      const scheduled = conditionOf(about, 'PodScheduled')
+      const { namespace = '', name } = about.metadata
+      if (scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable' || !concerns(about, patient))
+        return []
+      if (sinceMs(scheduled.lastTransitionTime, patient.now) < patient.context.grace.podMs) return []
+      const reason = scheduled.message || 'the scheduler gives no reason'
+      // It waits for its volumes, then: those have the cause.
+      const restsOn = /PersistentVolumeClaim|volume/i.test(reason) ? patient.in(CLAIM, namespace) : []
+      return [{ about, facts: { reason, pod: `${namespace}/${name}` }, restsOn }]
+    }),
+})
+
+const claimPending = rule({
+  id: 'kubernetes/claim-not-served',
+  problem: problems.claimPending,
+  looksAt: [CLAIM, CLASS],
+  also: ['Event'],
+  likelihood: 'proven',
+  link: links.storage,
+  holds: (patient) =>
+    patient.all(CLAIM).flatMap((about) => {
+      const verdict = claimReadiness(about, patient.context)
+      if (!concerns(about, patient) || isClassless(about) || verdict.kind !== 'failed') return []
+      return [{ about, facts: { cause: verdict.cause, next: verdict.next } }]
+    }),
+})
+
+const isClassless = (claim: KubeObject): boolean =>
+  textAt(claim, 'status', 'phase') === 'Pending' && textAt(claim, 'spec', 'storageClassName') === undefined
+
+const noDefaultClass = rule({
+  id: 'kubernetes/no-default-storage-class',
+  problem: problems.noDefaultClass,
+  looksAt: [CLAIM, CLASS],
+  likelihood: 'proven',
+  link: links.storage,
+  holds: (patient) => {
+    const classes = patient.all(CLASS)
+    const hasDefault = classes.some(
+      ({ metadata }) => metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true',
+    )
+    if (hasDefault || !patient.knows(CLASS)) return []
+    return patient
+      .all(CLAIM)
+      .filter((claim) => isClassless(claim) && concerns(claim, patient))
+      .map((about) => ({
+        about,
+        facts: {
+          claim: `${about.metadata.namespace}/${about.metadata.name}`,
+          classes: classes.map(({ metadata }) => metadata.name),
+        },
+      }))
+  },
+})
+
+const certificateNotReady = rule({
+  id: 'kubernetes/certificate-not-issued',
+  problem: problems.certificateNotReady,
+  looksAt: ['cert-manager.io/Certificate'],
+  likelihood: 'proven',
+  link: links.certManager,
+  holds: (patient) =>
+    patient.all('cert-manager.io/Certificate').flatMap((about) => {
+      const ready = conditionOf(about, 'Ready')
+      if (ready?.status !== 'False') return []
+      if (sinceMs(ready.lastTransitionTime, patient.now) < patient.context.grace.errorMs) return []
+      const reason = ready.message || ready.reason || 'no reason given'
+      return [{ about, facts: { reason, describe: describeCommand(about) } }]
+    }),
+})
+
+/** What everything else stands on. */
+export const groundRules: readonly Rule[] = [
+  nodeNotReady,
+  groupUnavailable,
+  noDefaultClass,
+  claimPending,
+  podUnschedulable,
+  podTrouble,
+  agentMissing,
+  certificateNotReady,
+]
+
+/** What is about to go, and cannot. */
+export const endingRules: readonly Rule[] = [stuckFinalizer, namespaceTerminating]

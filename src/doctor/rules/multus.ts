@@ -1,0 +1,202 @@
+/** Pods and their networks: attachments that cannot work, addresses that ran out or leaked. */
+import * as problems from '../../errors/doctor-multus.ts'
+import { nearest } from '../../errors/nearest.ts'
+import { parseAddress } from '../../net/address.ts'
+import { parseCidr, rangeOf } from '../../net/cidr.ts'
+import { rangeContains, rangeCovers, rangeSize } from '../../net/range.ts'
+import { groupBy } from '../../plan/group.ts'
+import { readAttachment } from '../../site/import/attachment.ts'
+import { at, textAt } from '../../verify/readiness/read.ts'
+import {
+  attachments,
+  holdsFor,
+  IP_POOL,
+  NAD,
+  networksAsked,
+  networksGot,
+  podAddresses,
+  podSpans,
+} from '../facts/attachments.ts'
+import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
+import { links } from '../links.ts'
+import type { Patient } from '../patient.ts'
+import { type Rule, rule } from '../rule.ts'
+
+const attachmentUnreadable = rule({
+  id: 'multus/unreadable-attachment',
+  problem: problems.attachmentUnreadable,
+  looksAt: [NAD],
+  likelihood: 'proven',
+  link: links.multus,
+  holds: (patient) =>
+    patient.all(NAD).flatMap((about) => {
+      const read = readAttachment(at(about, 'spec', 'config'))
+      return typeof read === 'string' ? [{ about, path: 'spec.config', facts: { reason: read } }] : []
+    }),
+})
+
+const masterNowhere = rule({
+  id: 'multus/master-nowhere',
+  problem: problems.masterNowhere,
+  looksAt: [NAD],
+  also: ['Node', POLICY, STATE],
+  likelihood: 'likely',
+  link: links.multus,
+  holds: (patient) => {
+    const names = new Set([...patient.derive(interfacesByNode).values()].flatMap((one) => [...one.keys()]))
+    if (names.size === 0) return []
+    return patient.derive(attachments).flatMap(({ object, read, namespace }) => {
+      // Somebody else's attachments may stand on interfaces that nmstate has not made.
+      if (read.master === undefined || names.has(read.master) || !patient.clouds.has(namespace)) return []
+      const facts = { master: read.master, known: nearest(read.master, [...names]) }
+      return [{ about: object, path: 'spec.config', facts, restsOn: patient.all(POLICY) }]
+    })
+  },
+})
+
+const attachmentMissing = rule({
+  id: 'multus/attachment-missing',
+  problem: problems.attachmentMissing,
+  looksAt: ['Pod', NAD],
+  likelihood: 'proven',
+  link: links.multus,
+  holds: (patient) => {
+    if (!patient.knows(NAD)) return []
+    return patient.all('Pod').flatMap((pod) =>
+      networksAsked(pod)
+        .filter(({ namespace, name }) => !patient.get(NAD, name, namespace))
+        .map(({ namespace, name }) => {
+          const names = patient.in(NAD, namespace).map(({ metadata }) => metadata.name)
+          const facts = { pod: pod.metadata.name, network: name, namespace, known: nearest(name, names) }
+          return { about: pod, facts, saw: sandboxEvents(patient, pod) }
+        }),
+    )
+  },
+})
+
+function sandboxEvents(patient: Patient, pod: Parameters<Patient['said']>[0]): readonly string[] {
+  const said = patient.said(pod).find(({ reason }) => reason === 'FailedCreatePodSandBox')
+  return said ? [`event ${said.reason}: ${said.message}`] : []
+}
+
+const notAttached = rule({
+  id: 'multus/not-attached',
+  problem: problems.notAttached,
+  looksAt: ['Pod'],
+  also: [NAD],
+  likelihood: 'likely',
+  link: links.multus,
+  holds: (patient) =>
+    patient.all('Pod').flatMap((pod) => {
+      if (textAt(pod, 'status', 'phase') !== 'Running') return []
+      const got = networksGot(pod)
+      return networksAsked(pod)
+        .filter(
+          ({ namespace, name }) => patient.get(NAD, name, namespace) && !got?.has(`${namespace}/${name}`),
+        )
+        .map(({ name }) => ({
+          about: pod,
+          facts: { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, network: name },
+        }))
+    }),
+})
+
+const podsExhausted = rule({
+  id: 'multus/pods-exhausted',
+  problem: problems.podsExhausted,
+  looksAt: [NAD, IP_POOL],
+  also: ['Event', 'Pod'],
+  likelihood: 'proven',
+  link: links.whereabouts,
+  holds: (patient) => {
+    const given = groupBy(patient.derive(podAddresses), ({ pool }) => pool)
+    return patient.derive(podSpans).flatMap((span) => {
+      const held = [...given].filter(([pool]) => holdsFor(pool, span)).flatMap(([, all]) => all)
+      const inside = held.filter(({ address }) => {
+        const parsed = parseAddress(address)
+        return parsed !== undefined && rangeContains(span.range, parsed)
+      })
+      if (inside.length === 0 || BigInt(inside.length) < rangeSize(span.range)) return []
+      const waiting = patient
+        .in('Pod', span.namespace)
+        .filter((pod) => sandboxEvents(patient, pod).some((text) => /allocate IP/i.test(text)))
+      return [
+        {
+          about: span.object,
+          facts: { network: span.name, span: span.span, used: inside.length },
+          saw: waiting.flatMap((pod) => sandboxEvents(patient, pod)),
+        },
+      ]
+    })
+  },
+})
+
+const leakedAddresses = rule({
+  id: 'multus/leaked-addresses',
+  problem: problems.leakedAddresses,
+  looksAt: [IP_POOL, 'Pod'],
+  likelihood: 'likely',
+  link: links.whereabouts,
+  holds: (patient) => {
+    if (!patient.knows('Pod')) return []
+    const lost = patient.derive(podAddresses).filter(({ pod }) => {
+      const [namespace, name] = pod.split('/')
+      return name !== undefined && !patient.get('Pod', name, namespace)
+    })
+    return [...groupBy(lost, ({ pool }) => pool)].flatMap(([pool, all]) => {
+      const [first] = all
+      if (!first) return []
+      const { name, namespace = '' } = pool.metadata
+      const facts = { pool: name, namespace, count: all.length, first: first.address, pod: first.pod }
+      return [{ about: pool, facts }]
+    })
+  },
+})
+
+const rangeShared = rule({
+  id: 'multus/range-shared',
+  problem: problems.rangeShared,
+  looksAt: [NAD],
+  likelihood: 'proven',
+  link: links.whereabouts,
+  holds: (patient) => {
+    const unnamed = patient.derive(podSpans).filter(({ networkName }) => networkName === undefined)
+    return [...groupBy(unnamed, ({ cidr }) => cidr)].flatMap(([range, all]) => {
+      const [first] = all
+      const others = all.filter(({ namespace }) => namespace !== first?.namespace)
+      if (!first || others.length === 0) return []
+      return [
+        {
+          about: first.object,
+          path: 'spec.config',
+          facts: { range, others: others.map(({ name }) => name) },
+        },
+      ]
+    })
+  },
+})
+
+const rangeIgnored = rule({
+  id: 'multus/span-ignored',
+  problem: problems.rangeIgnored,
+  looksAt: [NAD],
+  likelihood: 'proven',
+  link: links.whereabouts,
+  holds: (patient) =>
+    patient.derive(podSpans).flatMap(({ object, cidr, span, range }) => {
+      const network = parseCidr(cidr)
+      if (!network || rangeCovers(rangeOf(network), range)) return []
+      return [{ about: object, path: 'spec.config', facts: { span, range: cidr } }]
+    }),
+})
+
+export const multusRules: readonly Rule[] = [
+  attachmentUnreadable,
+  rangeIgnored,
+  masterNowhere,
+  attachmentMissing,
+  podsExhausted,
+  notAttached,
+  rangeShared,
+  leakedAddresses,
+]

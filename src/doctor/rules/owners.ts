@@ -1,0 +1,125 @@
+/** Addresses with two owners: ranges of two allocators that meet, and addresses that two have. */
+import type { KubeObject } from '../../api/object.ts'
+import * as problems from '../../errors/doctor-ipam.ts'
+import { formatRange, intersection, type Range } from '../../net/range.ts'
+import { rangeSet, subtract } from '../../net/range-set.ts'
+import { groupBy } from '../../plan/group.ts'
+import { nameOf } from '../../verify/readiness/read.ts'
+import { IP_POOL, NAD, podAddresses, podSpans } from '../facts/attachments.ts'
+import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
+import { balanced } from '../facts/load-balancers.ts'
+import { cloudSubnets, NET_CONFIG } from '../facts/networks.ts'
+import { ownerOf, POOL, pools } from '../facts/pools.ts'
+import { type Holder, RESERVATION, reservations } from '../facts/reservations.ts'
+import { links } from '../links.ts'
+import type { Patient } from '../patient.ts'
+import { type Case, type Rule, rule } from '../rule.ts'
+
+interface Span extends Range {
+  readonly object: KubeObject
+  readonly owner: string
+  readonly cloud: string
+}
+
+/** What each allocator of each cloud may give out. */
+function spans(patient: Patient): readonly Span[] {
+  return [
+    ...patient.derive(cloudSubnets).flatMap(({ config, namespace, network, hosts, reserved }) =>
+      subtract(rangeSet(hosts), rangeSet(reserved)).map((range) => ({
+        ...range,
+        object: config,
+        owner: `${nameOf(config)} ${network} ${formatRange(range)}`,
+        cloud: namespace,
+      })),
+    ),
+    ...patient.derive(podSpans).map(({ object, namespace, span, range }) => ({
+      ...range,
+      object,
+      owner: `${nameOf(object)} ${span}`,
+      cloud: namespace,
+    })),
+    ...patient.derive(pools).flatMap((pool) => {
+      const cloud = ownerOf(pool, patient)
+      if (cloud === undefined) return []
+      return pool.ranges.map((range) => ({
+        ...range,
+        object: pool.object,
+        owner: `${nameOf(pool.object)} ${formatRange(range)}`,
+        cloud,
+      }))
+    }),
+  ]
+}
+
+const spansOverlap = rule({
+  id: 'ipam/spans-overlap',
+  problem: problems.spansOverlap,
+  looksAt: [NET_CONFIG, NAD, POOL],
+  likelihood: 'proven',
+  link: links.infra,
+  holds: (patient) =>
+    [...groupBy(patient.derive(spans), ({ cloud, family }) => `${cloud} ${family}`).values()].flatMap(
+      (all) => {
+        const sorted = all.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
+        const found: Case<{ one: string; other: string; range: string }>[] = []
+        let reach: Span | undefined
+        for (const span of sorted) {
+          const both = reach && intersection(reach, span)
+          // Two pools, or two ranges of one object, are MetalLB's and NetConfig's own business.
+          if (reach && both && reach.object.kind !== span.object.kind)
+            found.push({
+              about: span.object,
+              facts: { one: reach.owner, other: span.owner, range: formatRange(both) },
+            })
+          if (!reach || span.last > reach.last) reach = span
+        }
+        return found
+      },
+    ),
+})
+
+/** Who has which address in which cloud. Services that share one count once. */
+function holdersOf(patient: Patient): readonly Holder[] {
+  const shared = new Map<string, Holder>()
+  for (const { object, namespace, given } of patient.derive(balanced))
+    for (const address of given)
+      shared.set(`${namespace} ${address}`, { address, who: nameOf(object), object, cloud: namespace })
+  const masters = groupBy(patient.derive(podSpans), ({ read }) => read.master)
+  const onNodes = [...patient.derive(interfacesByNode)].flatMap(([node, interfaces]) =>
+    [...interfaces.values()].flatMap(({ name, addresses }) =>
+      [...new Set((masters.get(name) ?? []).map(({ namespace }) => namespace))].flatMap((cloud) =>
+        addresses.map((address) => ({
+          address,
+          who: `node ${node} (${name})`,
+          object: patient.get('Node', node) ?? { apiVersion: 'v1', kind: 'Node', metadata: { name: node } },
+          cloud,
+        })),
+      ),
+    ),
+  )
+  const pods = patient.derive(podAddresses).flatMap(({ address, pod, pool }) => {
+    const [cloud = '', name = ''] = pod.split('/')
+    return [{ address, who: `pod ${pod}`, object: patient.get('Pod', name, cloud) ?? pool, cloud }]
+  })
+  return [...patient.derive(reservations), ...shared.values(), ...onNodes, ...pods]
+}
+
+const addressTwice = rule({
+  id: 'ipam/address-twice',
+  problem: problems.addressTwice,
+  looksAt: ['Service'],
+  also: [RESERVATION, IP_POOL, NAD, 'Pod', 'Node', POLICY, STATE],
+  likelihood: 'proven',
+  link: links.infra,
+  holds: (patient) =>
+    [...groupBy(patient.derive(holdersOf), ({ cloud, address }) => `${cloud} ${address}`).values()].flatMap(
+      (all) => {
+        const names = [...new Set(all.map(({ who }) => who))]
+        const [first] = all
+        if (!first || names.length < 2) return []
+        return [{ about: first.object, facts: { address: first.address, holders: names } }]
+      },
+    ),
+})
+
+export const ownerRules: readonly Rule[] = [spansOverlap, addressTwice]

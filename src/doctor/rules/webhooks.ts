@@ -1,0 +1,99 @@
+/** Admission webhooks that refuse what they should judge. */
+import type { KubeObject } from '../../api/object.ts'
+import * as problems from '../../errors/doctor-cluster.ts'
+import { listAt, textAt } from '../../verify/readiness/read.ts'
+import { hasEndpoints } from '../../verify/readiness/services.ts'
+import { links } from '../links.ts'
+import type { Patient } from '../patient.ts'
+import { type Rule, rule } from '../rule.ts'
+
+const CONFIGURATIONS = [
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration',
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration',
+]
+const SLICES = 'discovery.k8s.io/EndpointSlice'
+
+interface Hook {
+  readonly configuration: KubeObject
+  readonly name: string
+  readonly namespace: string | undefined
+  readonly service: string | undefined
+  readonly hasAuthority: boolean
+}
+
+/** Hooks whose silence is a refusal. */
+function strictHooks(patient: Patient): readonly Hook[] {
+  return CONFIGURATIONS.flatMap((kind) => patient.all(kind)).flatMap((configuration) =>
+    listAt(configuration, 'webhooks')
+      .filter((hook) => textAt(hook, 'failurePolicy') !== 'Ignore')
+      .map((hook) => ({
+        configuration,
+        name: textAt(hook, 'name') ?? configuration.metadata.name,
+        namespace: textAt(hook, 'clientConfig', 'service', 'namespace'),
+        service: textAt(hook, 'clientConfig', 'service', 'name'),
+        hasAuthority: textAt(hook, 'clientConfig', 'caBundle') !== undefined,
+      })),
+  )
+}
+
+const leftover = rule({
+  id: 'webhooks/leftover',
+  problem: problems.webhookLeftover,
+  looksAt: ['Service'],
+  also: CONFIGURATIONS,
+  likelihood: 'proven',
+  link: links.webhooks,
+  holds: (patient) =>
+    patient.knows('Service')
+      ? patient.derive(strictHooks).flatMap(({ configuration, name, namespace, service }) => {
+          if (service === undefined || namespace === undefined || patient.get('Service', service, namespace))
+            return []
+          const facts = {
+            hook: name,
+            service: `${namespace}/${service}`,
+            kind: configuration.kind,
+            configuration: configuration.metadata.name,
+          }
+          return [{ about: configuration, facts }]
+        })
+      : [],
+})
+
+const silent = rule({
+  id: 'webhooks/nobody-answers',
+  problem: problems.webhookSilent,
+  looksAt: ['Service', SLICES],
+  also: [...CONFIGURATIONS, 'apps/Deployment', 'Pod'],
+  likelihood: 'proven',
+  link: links.webhooks,
+  holds: (patient) =>
+    patient.knows(SLICES)
+      ? patient.derive(strictHooks).flatMap(({ configuration, name, namespace, service }) => {
+          if (service === undefined || namespace === undefined || !patient.get('Service', service, namespace))
+            return []
+          if (hasEndpoints(patient, namespace, service)) return []
+          const facts = { hook: name, service: `${namespace}/${service}`, namespace }
+          const restsOn = [...patient.in('Pod', namespace), ...patient.in('apps/Deployment', namespace)]
+          return [{ about: configuration, facts, restsOn }]
+        })
+      : [],
+})
+
+const untrusted = rule({
+  id: 'webhooks/no-authority',
+  problem: problems.webhookUntrusted,
+  looksAt: ['Service'],
+  also: CONFIGURATIONS,
+  likelihood: 'likely',
+  link: links.webhooks,
+  holds: (patient) =>
+    patient
+      .derive(strictHooks)
+      .filter(({ hasAuthority, service }) => service !== undefined && !hasAuthority)
+      .map(({ configuration, name }) => ({
+        about: configuration,
+        facts: { hook: name, configuration: configuration.metadata.name },
+      })),
+})
+
+export const webhookRules: readonly Rule[] = [leftover, silent, untrusted]

@@ -1,0 +1,202 @@
+/** The cluster itself, and its webhooks. */
+import { webhook } from '../healthy.ts'
+import { bad, condition, event, object } from '../objects.ts'
+import { changed, having, meta, type State, status, without } from '../state.ts'
+
+const since = '2026-03-01T10:00:00Z'
+const crash = (name: string) =>
+  object('v1/Pod', name, {
+    status: {
+      phase: 'Running',
+      startTime: since,
+      containerStatuses: [
+        {
+          name: 'galera',
+          restartCount: 9,
+          state: { waiting: { reason: 'CrashLoopBackOff' } },
+          lastState: { terminated: { exitCode: 1 } },
+        },
+      ],
+    },
+  })
+const claim = object('v1/PersistentVolumeClaim', 'openstack2/mysql-db', {
+  spec: { storageClassName: 'local' },
+  status: { phase: 'Pending' },
+})
+
+export const clusterStates: readonly State[] = [
+  {
+    rule: 'webhooks/leftover',
+    when: 'an operator is gone and its webhook is not',
+    objects: having(webhook('old')),
+    about: 'ValidatingWebhookConfiguration old',
+    says: [
+      'openstack-operators/old-webhook-service, which does not exist',
+      'kubectl delete validatingwebhookconfiguration old',
+    ],
+  },
+  {
+    rule: 'webhooks/nobody-answers',
+    when: 'the pod behind a webhook is not ready',
+    objects: without('EndpointSlice openstack-operators/infra-operator-webhook-service-abc'),
+    about: 'ValidatingWebhookConfiguration infra-operator',
+    says: ['has no endpoints', 'kubectl -n openstack-operators get pods'],
+  },
+  {
+    rule: 'webhooks/no-authority',
+    when: "cert-manager's injector has not come by",
+    objects: changed('ValidatingWebhookConfiguration infra-operator', (one) => ({
+      ...one,
+      webhooks: [
+        {
+          name: 'v.kb.io',
+          clientConfig: {
+            service: { namespace: 'openstack-operators', name: 'infra-operator-webhook-service' },
+          },
+        },
+      ],
+    })),
+    about: 'ValidatingWebhookConfiguration infra-operator',
+    says: ['v.kb.io has no caBundle'],
+  },
+  {
+    rule: 'kubernetes/stuck-finalizer',
+    when: 'the operator of an object was removed first',
+    objects: changed(
+      'KeystoneAPI openstack2/keystone',
+      meta({ deletionTimestamp: since, finalizers: ['openstack.org/keystoneapi'] }),
+    ),
+    about: 'KeystoneAPI openstack2/keystone',
+    says: [
+      'waits for keystone-operator to remove openstack.org/keystoneapi',
+      'nothing of that name runs',
+      '"finalizers":null',
+    ],
+  },
+  {
+    rule: 'kubernetes/stuck-finalizer',
+    when: 'the operator is there and waits for something',
+    objects: changed(
+      'IPSet openstack2/compute-0',
+      meta({ deletionTimestamp: since, finalizers: ['openstack.org/ipset'] }),
+    ),
+    about: 'IPSet openstack2/compute-0',
+    says: ['waits for infra-operator', 'see what infra-operator waits for in its log'],
+  },
+  {
+    rule: 'kubernetes/namespace-terminating',
+    when: 'a namespace was deleted before the cloud in it',
+    objects: having(
+      object(
+        'v1/Namespace',
+        'openstack9',
+        {
+          status: {
+            phase: 'Terminating',
+            conditions: [condition('NamespaceContentRemaining', 'True', 'pods. has 1 resource instances')],
+          },
+        },
+        { deletionTimestamp: since },
+      ),
+    ),
+    about: 'Namespace openstack9',
+    says: ['pods. has 1 resource instances'],
+  },
+  {
+    rule: 'kubernetes/api-unavailable',
+    when: 'the server of an aggregated API is down',
+    objects: having(
+      object('apiregistration.k8s.io/v1/APIService', 'v1beta1.metrics.k8s.io', {
+        status: { conditions: [condition('Available', 'False', 'no response')] },
+      }),
+    ),
+    about: 'APIService v1beta1.metrics.k8s.io',
+    says: ['no response'],
+  },
+  {
+    rule: 'kubernetes/node-not-ready',
+    when: 'a node went away',
+    objects: changed(
+      'Node worker-1',
+      status({ conditions: [condition('Ready', 'Unknown', 'Kubelet stopped posting node status')] }),
+    ),
+    about: 'Node worker-1',
+    says: ['Kubelet stopped posting'],
+  },
+  {
+    rule: 'kubernetes/node-agent-missing',
+    when: "MetalLB's speaker does not run on every node",
+    objects: having(
+      object('apps/v1/DaemonSet', 'metallb-system/speaker', {
+        status: { observedGeneration: 1, desiredNumberScheduled: 2, numberAvailable: 1 },
+      }),
+    ),
+    about: 'DaemonSet metallb-system/speaker',
+    says: ['1 of 2 pods'],
+  },
+  {
+    rule: 'kubernetes/pod-cannot-run',
+    when: 'galera crashes: what it says follows',
+    objects: changed(
+      'OpenStackControlPlane openstack2/controlplane',
+      status({
+        conditions: [
+          bad('Ready', 'galera is not ready'),
+          bad('OpenStackControlPlaneMariaDBReady', 'galera is not ready'),
+        ],
+      }),
+      having(crash('openstack2/openstack-galera-0')),
+    ),
+    about: 'Pod openstack2/openstack-galera-0',
+    says: ['container galera', 'exit code 1', 'logs openstack-galera-0 -c galera --previous'],
+  },
+  {
+    rule: 'kubernetes/pod-unschedulable',
+    when: 'there is no room',
+    objects: having(
+      object('v1/Pod', 'openstack2/openstack-galera-1', {
+        status: {
+          phase: 'Pending',
+          conditions: [
+            condition('PodScheduled', 'False', '0/3 nodes are available: 3 Insufficient memory', {
+              reason: 'Unschedulable',
+            }),
+          ],
+        },
+      }),
+    ),
+    about: 'Pod openstack2/openstack-galera-1',
+    says: ['3 Insufficient memory'],
+  },
+  {
+    rule: 'kubernetes/claim-not-served',
+    when: 'no volume is free',
+    objects: having(claim, event(claim, 'FailedBinding', 'no persistent volumes available for this claim')),
+    about: 'PersistentVolumeClaim openstack2/mysql-db',
+    says: ['no persistent volumes available'],
+  },
+  {
+    rule: 'kubernetes/no-default-storage-class',
+    when: 'a claim names no class and there is no default',
+    objects: changed(
+      'StorageClass local',
+      meta({ annotations: {} }),
+      having(
+        object('v1/PersistentVolumeClaim', 'openstack2/mysql-db', { spec: {}, status: { phase: 'Pending' } }),
+      ),
+    ),
+    about: 'PersistentVolumeClaim openstack2/mysql-db',
+    says: ['none is the default', 'annotate storageclass local'],
+  },
+  {
+    rule: 'kubernetes/certificate-not-issued',
+    when: 'the issuer is missing',
+    objects: having(
+      object('cert-manager.io/v1/Certificate', 'openstack2/keystone', {
+        status: { conditions: [condition('Ready', 'False', 'Issuer not found')] },
+      }),
+    ),
+    about: 'Certificate openstack2/keystone',
+    says: ['Issuer not found', 'kubectl -n openstack2 describe certificate'],
+  },
+]

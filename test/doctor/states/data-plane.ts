@@ -1,0 +1,107 @@
+/** Hosts that are not deployed, or not known. */
+import { bad, condition, cr, object } from '../objects.ts'
+import { changed, having, type State, spec, status } from '../state.ts'
+
+const nodeSet = 'OpenStackDataPlaneNodeSet openstack2/computes'
+const deployment = 'OpenStackDataPlaneDeployment openstack2/deploy-1'
+const KIND = 'dataplane.openstack.org/v1beta1/OpenStackDataPlaneDeployment'
+const running = (name: string, nodeSets: readonly string[]) =>
+  cr(KIND, name, { nodeSets }, [condition('Ready', 'False', 'Deployment in progress', { severity: 'Info' })])
+
+export const dataPlaneStates: readonly State[] = [
+  {
+    rule: 'data-plane/deployment-failed-for-good',
+    when: 'Ansible failed on a host',
+    objects: changed(
+      deployment,
+      status({
+        deployed: false,
+        conditions: [bad('Ready', 'Job has reached the specified backoff limit')],
+        ansibleExecutionSummaries: { 'bootstrap-deploy-1-computes': { failedHostList: ['compute-0'] } },
+      }),
+    ),
+    about: deployment,
+    says: ['on compute-0', 'backoff limit', 'its spec cannot be changed'],
+  },
+  {
+    rule: 'data-plane/change-not-deployed',
+    when: 'a node set was edited after its deployment',
+    objects: changed(nodeSet, status({ configHash: 'b' })),
+    about: nodeSet,
+    says: ['(deploy-1)', 'cannot be used again'],
+  },
+  {
+    rule: 'data-plane/hypervisor-not-discovered',
+    when: 'nobody ran discover_hosts',
+    objects: having(object('stackloom.dev/v1alpha1/NovaHosts', 'openstack2/nova', { hosts: [] })),
+    about: nodeSet,
+    says: [
+      'compute-0.openstack2 is deployed',
+      'kubectl -n openstack2 exec nova-cell0-conductor-0 -- nova-manage cell_v2 discover_hosts',
+    ],
+  },
+  {
+    rule: 'data-plane/before-control-plane',
+    when: 'a deployment was started too early',
+    objects: changed(
+      'OpenStackControlPlane openstack2/controlplane',
+      status({ conditions: [condition('Ready', 'False', 'in progress', { severity: 'Info' })] }),
+      having(running('openstack2/deploy-2', ['computes'])),
+    ),
+    about: 'OpenStackDataPlaneDeployment openstack2/deploy-2',
+    says: ['OpenStackControlPlane openstack2/controlplane is not ready'],
+  },
+  {
+    rule: 'data-plane/node-set-missing',
+    when: 'a deployment is left from an earlier attempt',
+    objects: having(running('openstack2/deploy-2', ['compute'])),
+    about: 'OpenStackDataPlaneDeployment openstack2/deploy-2',
+    says: ['node set compute, which does not exist', 'there is computes'],
+  },
+  {
+    rule: 'data-plane/host-twice',
+    when: 'two clouds have one machine',
+    objects: ['openstack', 'openstack2'].reduce(
+      (objects, namespace) =>
+        changed(
+          `OpenStackDataPlaneNodeSet ${namespace}/computes`,
+          spec({
+            nodes: {
+              'compute-0': {
+                hostName: `compute-0.${namespace}`,
+                ansible: { ansibleHost: '192.168.122.100' },
+              },
+            },
+          }),
+          objects,
+        ),
+      having(),
+    ),
+    about: nodeSet,
+    says: ['192.168.122.100 is in openstack/computes and openstack2/computes'],
+  },
+  {
+    rule: 'data-plane/node-set-error',
+    when: 'the names of the hosts cannot be written',
+    objects: changed(
+      nodeSet,
+      status({ conditions: [bad('Ready', 'x'), bad('NodeSetDNSDataReady', 'no DNSMasq is ready')] }),
+    ),
+    about: nodeSet,
+    says: ['NodeSetDNSDataReady: no DNSMasq is ready'],
+  },
+  {
+    rule: 'data-plane/deletion-unconfirmed',
+    when: 'somebody deletes a deployment that runs',
+    objects: having({
+      ...running('openstack2/deploy-2', ['computes']),
+      metadata: {
+        ...running('openstack2/deploy-2', []).metadata,
+        deletionTimestamp: '2026-03-01T11:59:00Z',
+        finalizers: ['openstack.org/openstackdataplanedeployment'],
+      },
+    }),
+    about: 'OpenStackDataPlaneDeployment openstack2/deploy-2',
+    says: ['confirm-delete=true'],
+  },
+]
