@@ -22,7 +22,7 @@ export interface RunnerSettings {
   readonly ansibleSkipTags: string
 }
 
-/** Who asks for runs on a node: the one whose deployStrategy counts. */
+/** Whose runs serve a node: its own, or those that its role has for all of its nodes. */
 export type DeployedBy = 'node' | 'role'
 
 export interface Effective {
@@ -42,8 +42,15 @@ export interface Effective {
   readonly deployedBy: DeployedBy
 }
 
-/** `role` is undefined for a node that names none; one that is missing is the caller's to report. */
-export function effectiveOf(node: DataPlaneNode, role: DataPlaneRole | undefined): Effective {
+/**
+ * `role` is undefined for a node that names none; one that is missing is the caller's to report. `read` may remember
+ * what it has read: the text of a role is that of all its nodes.
+ */
+export function effectiveOf(
+  node: DataPlaneNode,
+  role: DataPlaneRole | undefined,
+  read: (text: string | undefined) => AnsibleVars = varsOf,
+): Effective {
   const { spec, metadata } = node
   const own = spec.node ?? {}
   const inherited = role?.spec.nodeTemplate ?? {}
@@ -56,12 +63,12 @@ export function effectiveOf(node: DataPlaneNode, role: DataPlaneRole | undefined
     managementNetwork: text(own.managementNetwork, inherited.managementNetwork),
     networkTemplate: text(own.networkConfig?.template, inherited.networkConfig?.template),
     networks: list(own.networks, inherited.networks),
-    vars: { ...varsOf(inherited.ansibleVars), ...varsOf(own.ansibleVars) },
+    vars: { ...read(inherited.ansibleVars), ...read(own.ansibleVars) },
     runner: runnerOf(node, role),
     ansibleLimit: text(spec.deployStrategy?.ansibleLimit, role?.spec.deployStrategy?.ansibleLimit),
     services: role?.spec.services ?? [],
     deploy: deploys(spec.deployStrategy ?? role?.spec.deployStrategy),
-    deployedBy: spec.deployStrategy ? 'node' : 'role',
+    deployedBy: servedBy(node),
   }
 }
 
@@ -77,6 +84,11 @@ function runnerOf({ spec }: DataPlaneNode, role: DataPlaneRole | undefined): Run
     ansibleTags: text(ours?.ansibleTags, theirs?.ansibleTags),
     ansibleSkipTags: text(ours?.ansibleSkipTags, theirs?.ansibleSkipTags),
   }
+}
+
+/** A run has one network template for all its hosts: a node with its own needs a run of its own. */
+function servedBy({ spec }: DataPlaneNode): DeployedBy {
+  return spec.deployStrategy || spec.node?.networkConfig?.template ? 'node' : 'role'
 }
 
 /** A strategy that nobody wrote deploys nothing; one that is written does, unless it says otherwise. */

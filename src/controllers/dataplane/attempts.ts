@@ -28,21 +28,37 @@ export interface Attempt {
   readonly why?: string
 }
 
-export function hostInputsOf(run: AnsibleRun): Readonly<Record<string, string>> {
-  const text = run.metadata.annotations?.[HOST_INPUTS]
-  if (text === undefined) return {}
+/** Read once per run: a role's runs have hundreds of hosts, and each of them is looked at by itself. */
+const read = new WeakMap<AnsibleRun, { readonly inputs: Inputs; readonly hosts: ReadonlySet<string> }>()
+type Inputs = Readonly<Record<string, string>>
+
+function readingOf(run: AnsibleRun): { readonly inputs: Inputs; readonly hosts: ReadonlySet<string> } {
+  const known = read.get(run)
+  if (known) return known
+  const inputs = parsed(run.metadata.annotations?.[HOST_INPUTS] ?? '{}')
+  const made = { inputs, hosts: new Set(hostsOf(run) ?? Object.keys(inputs)) }
+  read.set(run, made)
+  return made
+}
+
+function parsed(text: string): Inputs {
   try {
-    return JSON.parse(text) as Record<string, string>
+    return JSON.parse(text) as Inputs
   } catch {
     // Somebody edited it: then it is about nobody we know.
     return {}
   }
 }
 
+/** The hosts that a run was made for. */
+export function hostsIn(run: AnsibleRun): ReadonlySet<string> {
+  return readingOf(run).hosts
+}
+
 /** What this run says of this host and step; undefined when it is about something else. */
 export function attemptOf(run: AnsibleRun, host: string, step: string): Attempt | undefined {
   const { annotations = {}, name } = run.metadata
-  const hash = hostInputsOf(run)[host]
+  const hash = readingOf(run).inputs[host]
   if (annotations[STEP] !== step || hash === undefined) return undefined
   const result = run.status?.result
   const request = annotations[RUN_REQUEST]
@@ -87,9 +103,12 @@ function whyOf(run: AnsibleRun, host: string): string {
   return message ?? reason
 }
 
-/** Whether a run that has not ended may touch this host. One without a list of hosts may touch anybody it knows. */
+/**
+ * Whether a run that has not ended may touch this host. Which hosts one without a list may touch, only
+ * its executor knows.
+ */
 export function mayTouch(run: AnsibleRun, host: string): boolean {
-  return !hasEnded(run) && (hostsOf(run)?.includes(host) ?? false)
+  return !hasEnded(run) && hostsIn(run).has(host)
 }
 
 /**

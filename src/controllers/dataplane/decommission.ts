@@ -1,0 +1,70 @@
+/**
+ * A service that is deleted leaves its host: refused while instances run there, and while nobody can say whether they do.
+ */
+import { type NovaCell, novaCells } from '../../api/nova-cell.ts'
+import { keyOf } from '../../api/object.ts'
+import type { ServiceObject } from '../../api/service-cr.ts'
+import { decommissionUnknown, instancesRunning } from '../../errors/dataplane.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import type { ReconcileContext, Reconciled } from '../../kube/controller.ts'
+import { isWrong, readyOf } from './conditions.ts'
+import { type Compute, instancesOn } from './control-plane.ts'
+import type { ServiceDefinition } from './service-definition.ts'
+import { FIELD_MANAGER, FINALIZER, type World } from './world.ts'
+import { gone, writeStatus } from './writes.ts'
+
+/** `"true"` on the service object: let it go, whatever runs there. */
+export const FORCE = 'stackloom.dev/force-decommission'
+const ASK_AGAIN_MS = 30_000
+
+export async function decommission(
+  world: World,
+  definition: ServiceDefinition,
+  service: ServiceObject,
+  context: ReconcileContext,
+): Promise<Reconciled | undefined> {
+  const { signal } = context
+  const { finalizers = [], annotations = {} } = service.metadata
+  if (!finalizers.includes(FINALIZER)) return undefined
+  const forced = annotations[FORCE] === 'true'
+  const compute = definition.controlPlane && computeOf(world, definition, service)
+  if (compute && wasDeployed(service)) {
+    const refusal = forced ? undefined : await refusalOf(world, compute, signal)
+    if (refusal) {
+      const told = isWrong('DecommissionReady', refusal, 'DeletionFailed')
+      const { conditions: _, ...status } = service.status ?? {}
+      const said = { told: [readyOf([told], ''), told], fields: status }
+      await writeStatus(world, world.objectsOf(definition), service, said, context)
+      return { requeueAfterMs: ASK_AGAIN_MS }
+    }
+    await world.controlPlane.removeCompute(compute, signal).catch((error: unknown) => {
+      if (!forced) throw error
+    })
+  }
+  const left = {
+    ...service,
+    metadata: { ...service.metadata, finalizers: finalizers.filter((one) => one !== FINALIZER) },
+  }
+  await gone(world.client.update(left, { fieldManager: FIELD_MANAGER, signal }))
+  return undefined
+}
+
+/** What never reached its host has nothing there to lose. */
+function wasDeployed({ status }: ServiceObject): boolean {
+  return Object.keys(status?.applied ?? {}).length > 0
+}
+
+function computeOf(world: World, { dependency }: ServiceDefinition, service: ServiceObject): Compute {
+  const { namespace = '', name } = service.metadata
+  const cellName = dependency.nameOf(service) ?? ''
+  const known = world.cacheOf(dependency.kind).get(keyOf({ namespace, name: cellName }))
+  const cell = (known ?? { ...novaCells, metadata: { name: cellName, namespace }, spec: {} }) as NovaCell
+  return { namespace, host: service.spec.dataplaneNodeName ?? name, cell }
+}
+
+async function refusalOf(world: World, compute: Compute, signal: AbortSignal): Promise<Finding | undefined> {
+  const instances = await instancesOn(world.controlPlane, compute, signal)
+  const facts = { node: compute.host, override: FORCE }
+  if (instances.kind === 'unknown') return finding(decommissionUnknown, { ...facts, why: instances.why })
+  return instances.count > 0 ? finding(instancesRunning, { ...facts, instances: instances.count }) : undefined
+}

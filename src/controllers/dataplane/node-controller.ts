@@ -1,0 +1,186 @@
+/**
+ * The node controller: phases -1 and 0 of one node, and how its services stand.
+ *
+ * A node with a deployStrategy of its own asks for its own runs; the others are served by their role's runs, and only
+ * what these came to is written down here.
+ */
+import { ansibleRuns } from '../../api/ansibleee.ts'
+import { type DataPlaneNode, dataPlaneNodes, ROLE_LABEL } from '../../api/dataplane-node.ts'
+import { dataPlaneRoles } from '../../api/dataplane-role.ts'
+import { dataPlaneServices } from '../../api/dataplane-service.ts'
+import { type KubeObject, keyOf } from '../../api/object.ts'
+import type { Controller, ReconcileContext, Reconciled, Watch } from '../../kube/controller.ts'
+import { hostsIn, STEP } from './attempts.ts'
+import { type BareMetalHost, bareMetalHosts, consumerOf } from './bare-metal.ts'
+import { nodeInventory, nodeInventoryName } from './inventory.ts'
+import { releaseMachine, takeMachine } from './machines.ts'
+import { nodeConditions, nodeStatus } from './node-status.ts'
+import { type NodeView, viewOf } from './node-view.ts'
+import { runObject } from './run-object.ts'
+import { outlived } from './runs.ts'
+import { servicesTold } from './services-told.ts'
+import { byKey, byNode, byRole, FIELD_MANAGER, FINALIZER, secretKind, type World } from './world.ts'
+import { calmly, gone, writeMetadata, writeSecret, writeStatus } from './writes.ts'
+
+const WORKERS = 64
+/** So many ended runs of each step are kept for people to read. */
+export const KEPT_RUNS = 3
+
+export function nodeController(world: World): Controller {
+  const watches: readonly Watch[] = [
+    { kind: dataPlaneNodes },
+    { kind: dataPlaneRoles, map: ({ metadata }) => nodesOfRole(world, keyOf(metadata)) },
+    { kind: dataPlaneServices, map: ({ metadata }) => nodesIn(world, metadata.namespace) },
+    { kind: secretKind, map: (secret) => nodesOfSecret(world, secret) },
+    { kind: ansibleRuns, map: (run) => hostKeys(run) },
+    ...(world.machines
+      ? [{ kind: bareMetalHosts, map: (one: KubeObject) => consumerOf(one as BareMetalHost) }]
+      : []),
+    ...world.services.map(({ annotation }) => ({
+      kind: annotation.kind,
+      map: ({ metadata, ...object }: KubeObject) => {
+        const { dataplaneNodeName } = object['spec'] as { dataplaneNodeName?: string }
+        return [keyOf({ namespace: metadata.namespace ?? '', name: dataplaneNodeName ?? metadata.name })]
+      },
+    })),
+  ]
+  return {
+    name: 'dataplane-node',
+    watches,
+    workers: WORKERS,
+    reconcile: calmly(async (request, context) => {
+      const node = world.nodes.get(keyOf(request))
+      if (!node) return undefined
+      return node.metadata.deletionTimestamp ? leave(world, node, context) : serve(world, node, context)
+    }),
+  }
+}
+
+function nodesOfRole(world: World, role: string): readonly string[] {
+  return world.nodes.by(byRole, role).map(({ metadata }) => keyOf(metadata))
+}
+
+function nodesIn(world: World, namespace: string | undefined): readonly string[] {
+  return world.nodes.list(namespace).map(({ metadata }) => keyOf(metadata))
+}
+
+/** Secrets are many and change often; only keys that nodes are reached with matter. */
+function nodesOfSecret(world: World, { metadata }: KubeObject): readonly string[] {
+  const { namespace, name } = metadata
+  const roles = world.roles
+    .list(namespace)
+    .filter(({ spec }) => spec.nodeTemplate?.ansibleSSHPrivateKeySecret === name)
+    .flatMap((role) => nodesOfRole(world, keyOf(role.metadata)))
+  const own = world.nodes.by(byKey, keyOf(metadata)).map((node) => keyOf(node.metadata))
+  return [...roles, ...own]
+}
+
+function hostKeys(run: KubeObject): readonly string[] {
+  const namespace = run.metadata.namespace ?? ''
+  return [...hostsIn(run as Parameters<typeof hostsIn>[0])].map((name) => keyOf({ namespace, name }))
+}
+
+async function serve(
+  world: World,
+  stored: DataPlaneNode,
+  context: ReconcileContext,
+): Promise<Reconciled | undefined> {
+  const { signal, clock } = context
+  const node = await writeMetadata(world, world.nodes, stored, marks(stored), signal)
+  const seen = viewOf(world, node, clock.now())
+  const problem = await takeMachine(world, seen, context)
+  const view = problem ? { ...seen, problems: [...seen.problems, problem] } : seen
+  const { namespace = '', name } = node.metadata
+  const busy = world.runs.touching(namespace, name) !== undefined
+  // A run that is under way reads its inventory when it begins: what it was made for must still stand there.
+  if (view.problems.length === 0 && !busy) {
+    const files = nodeInventory(view.effective, view.addresses)
+    await writeSecret(world, node, nodeInventoryName(name), { ...files }, signal)
+    if (view.effective.deployedBy === 'node') await startOwnRun(world, view, context)
+  }
+  const told = nodeConditions(view, servicesTold(world, node, view.role))
+  const written = await writeStatus(world, world.nodes, node, { told, fields: nodeStatus(view) }, context)
+  await prune(world, written, view, signal)
+  const [pause] = view.phaseZero.steps.flatMap(({ decision }) =>
+    decision.kind === 'pause' ? [decision.ms] : [],
+  )
+  return pause === undefined || view.effective.deployedBy === 'role' ? undefined : { requeueAfterMs: pause }
+}
+
+function marks({ metadata, spec }: DataPlaneNode): Partial<KubeObject['metadata']> {
+  const { finalizers = [], labels = {} } = metadata
+  return {
+    ...(!finalizers.includes(FINALIZER) && { finalizers: [...finalizers, FINALIZER] }),
+    ...(spec.role && labels[ROLE_LABEL] !== spec.role && { labels: { ...labels, [ROLE_LABEL]: spec.role } }),
+  }
+}
+
+async function startOwnRun(world: World, view: NodeView, { signal }: ReconcileContext): Promise<void> {
+  const { node, effective, request, phaseZero } = view
+  const { next } = phaseZero
+  if (!next) return
+  const { sshSecret, ...runner } = effective.runner
+  const run = runObject({
+    owner: node,
+    step: next.step.name,
+    label: next.step.label,
+    hosts: { [effective.name]: next.hash },
+    attempt: next.attempt,
+    request,
+    playbook: next.step.playbook,
+    files: {
+      sshSecret,
+      inventory: {
+        kind: 'Secret',
+        name: nodeInventoryName(effective.name),
+        hasTemplate: effective.networkTemplate !== '',
+      },
+    },
+    runner,
+  })
+  if (await world.runs.start(run, signal)) tellStart(world, node, run.metadata.name, next.step.name)
+}
+
+export function tellStart(world: World, regarding: KubeObject, run: string, step: string): void {
+  world.record({ regarding, type: 'Normal', reason: 'RunStarted', action: 'Deploy', note: `${step}: ${run}` })
+}
+
+/** Only what is written down in the status may lose its evidence. */
+async function prune(world: World, owner: DataPlaneNode, view: NodeView, signal: AbortSignal): Promise<void> {
+  const runs = world.runs.ofOwner(owner.metadata.uid ?? '')
+  if (runs.length <= KEPT_RUNS) return
+  const proofs = new Set(Object.values(view.phaseZero.applied).map(({ run }) => run))
+  for (const run of outlived(runs, ({ metadata }) => metadata.annotations?.[STEP], proofs, KEPT_RUNS)) {
+    const { namespace = '', name } = run.metadata
+    await world.client.delete({ ...ansibleRuns, namespace, name }, { signal })
+  }
+}
+
+/** A node that goes takes its services along, if they may go, and gives its machine back. */
+async function leave(world: World, node: DataPlaneNode, context: ReconcileContext): Promise<undefined> {
+  const { signal, clock } = context
+  if (!node.metadata.finalizers?.includes(FINALIZER)) return undefined
+  const key = keyOf(node.metadata)
+  const services = world.services.flatMap((definition) =>
+    world
+      .objectsOf(definition)
+      .by(byNode, key)
+      .map((object) => ({ definition, object })),
+  )
+  for (const { definition, object } of services) {
+    if (object.metadata.deletionTimestamp) continue
+    const { namespace = '', name } = object.metadata
+    await world.client.delete({ ...definition.annotation.kind, namespace, name }, { signal })
+  }
+  if (services.length > 0) {
+    const view = viewOf(world, node, clock.now())
+    const told = nodeConditions(view, servicesTold(world, node, view.role))
+    await writeStatus(world, world.nodes, node, { told, fields: nodeStatus(view) }, context)
+    return undefined
+  }
+  await releaseMachine(world, node, signal)
+  const finalizers = node.metadata.finalizers.filter((one) => one !== FINALIZER)
+  const left = { ...node, metadata: { ...node.metadata, finalizers } }
+  await gone(world.client.update(left, { fieldManager: FIELD_MANAGER, signal }))
+  return undefined
+}

@@ -1,0 +1,98 @@
+/**
+ * The status of a node and of a role: phases -1 and 0 in conditions, in upstream's words; phase 1 in one of its own.
+ *
+ * Pure. Ready means phases -1 and 0 only: they need no control plane.
+ */
+import type { DataPlaneNodeStatus } from '../../api/dataplane-node.ts'
+import { runsExhausted } from '../../errors/dataplane.ts'
+import { finding } from '../../errors/finding.ts'
+import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from './conditions.ts'
+import type { Decision } from './decide.ts'
+import { nodeInventoryName } from './inventory.ts'
+import type { NodeView } from './node-view.ts'
+import type { StepStanding } from './phase-zero.ts'
+
+export const DEPLOYMENT = 'DeploymentReady'
+export const SETUP = 'SetupReady'
+export const MACHINE = 'BaremetalProvisionReady'
+export const SERVICES = 'ServicesReady'
+
+/** Upstream's name for it, spaces included. */
+export function stepCondition(step: string): string {
+  return `${step} service ready`
+}
+
+export function nodeConditions(view: NodeView, services: Told): readonly Told[] {
+  const { problems, machine, phaseZero } = view
+  const [problem] = problems
+  const setup = problem ? isWrong(SETUP, problem) : isTrue(SETUP, 'Setup complete')
+  const provisioned =
+    machine.kind === 'not-needed'
+      ? []
+      : [
+          machine.kind === 'provisioned'
+            ? isTrue(MACHINE, 'Machine provisioned')
+            : waits(MACHINE, machine.why),
+        ]
+  const steps = phaseZero.steps.map(stepTold)
+  const deployment = deploymentTold(phaseZero.steps)
+  const all = [setup, ...provisioned, deployment, ...steps]
+  return [readyOf(all, 'DataPlaneNode ready'), ...all, services]
+}
+
+function stepTold({ step, decision }: StepStanding): Told {
+  const type = stepCondition(step.name)
+  return step.kind === 'unknown' ? isWrong(type, step.finding) : decisionTold(type, step.name, decision)
+}
+
+/** What is decided about a step, as a condition of its own or of the whole. */
+export function decisionTold(type: string, step: string, decision: Decision): Told {
+  switch (decision.kind) {
+    case 'done':
+      return isTrue(type, `${step} service ready`)
+    case 'held':
+      return notRequested(type, 'Deployment not started')
+    case 'out-of-date':
+      return waits(type, `${step} was deployed with other inputs: ${decision.why}`, 'OutOfDate')
+    case 'running':
+      return waits(type, `${step} service not yet ready: ${decision.run}`)
+    case 'start':
+      return waits(type, `${step} service not yet ready`)
+    case 'wait':
+      return waits(type, `${step} service not yet ready: ${decision.why}`)
+    case 'pause': {
+      const { attempt, tried } = decision
+      const message = `Service error occurred ${attempt.why ?? 'it failed'} (${attempt.run}); ${tried} of its attempts failed, the next one follows`
+      return { type, status: 'False', severity: 'Warning', reason: 'Error', message }
+    }
+    case 'backed-off': {
+      const { attempt, tried } = decision
+      const facts = { step, attempts: tried, run: attempt.run, why: attempt.why ?? 'it failed' }
+      return isWrong(type, finding(runsExhausted, facts), 'BackoffLimitExceeded')
+    }
+  }
+}
+
+/** All steps as one: the first that is not done speaks. */
+export function deploymentTold(steps: readonly StepStanding[]): Told {
+  const open = steps.find(({ decision }) => decision.kind !== 'done')
+  if (!open) return isTrue(DEPLOYMENT, 'Deployment completed')
+  if (open.step.kind === 'unknown') return isWrong(DEPLOYMENT, open.step.finding)
+  const told = decisionTold(DEPLOYMENT, open.step.name, open.decision)
+  return open.decision.kind === 'running' || open.decision.kind === 'start'
+    ? waits(DEPLOYMENT, 'Deployment in progress')
+    : told
+}
+
+export function nodeStatus(view: NodeView): Omit<DataPlaneNodeStatus, 'conditions'> {
+  const { node, machine, phaseZero } = view
+  const { generation, name } = node.metadata
+  const host = 'host' in machine ? machine.host : undefined
+  return {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    inventorySecretName: nodeInventoryName(name),
+    deployed: (node.status?.deployed ?? false) || phaseZero.holds,
+    ...(host && { bareMetalHost: `${host.metadata.namespace}/${host.metadata.name}` }),
+    ...(Object.keys(phaseZero.applied).length > 0 && { applied: phaseZero.applied }),
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * A node as the controllers see it: what holds for it, what is wrong with it, and how far phase 0 has come.
+ *
+ * Gathers from the caches and lets pure functions decide. The same view for the node's own look, for its role's, and for
+ * its services', so that they never disagree.
+ */
+import type { Effective } from '../../api/dataplane-inheritance.ts'
+import { effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
+import type { DataPlaneNode } from '../../api/dataplane-node.ts'
+import type { DataPlaneRole } from '../../api/dataplane-role.ts'
+import { keyOf } from '../../api/object.ts'
+import { roleMissing, sshKeyMissing } from '../../errors/dataplane.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { RUN_REQUEST } from './attempts.ts'
+import { byConsumer, type Machine, machineOf } from './bare-metal.ts'
+import type { RunPolicy } from './decide.ts'
+import type { HostVars } from './inventory.ts'
+import { type HostStanding, hostStanding } from './phase-zero.ts'
+import { SSH_KEY } from './run-object.ts'
+import type { World } from './world.ts'
+
+/** `manual`: after the first deployment changed inputs wait for a run request. On a role or a node. */
+export const RUN_POLICY = 'stackloom.dev/run-policy'
+
+export interface NodeView {
+  readonly node: DataPlaneNode
+  readonly role: DataPlaneRole | undefined
+  readonly effective: Effective
+  readonly addresses: HostVars
+  /** What a person has to correct before anything can be done. */
+  readonly problems: readonly Finding[]
+  readonly machine: Machine
+  readonly policy: RunPolicy
+  readonly request: string | undefined
+  readonly phaseZero: HostStanding
+}
+
+export function viewOf(world: World, node: DataPlaneNode, now: number): NodeView {
+  const { namespace = '', name } = node.metadata
+  const role = node.spec.role ? world.roles.get(keyOf({ namespace, name: node.spec.role })) : undefined
+  const { effective, problems: wrong } = world.derived(node, role)
+  const addresses = world.addressesOf(node)
+  const problems = [...wrong, ...missingParts(world, node, role, effective)]
+  const machine = machineOf(role, () => world.machines?.by(byConsumer, keyOf(node.metadata))[0])
+  const request = effectiveAnnotation(node, role, RUN_REQUEST)
+  const policy = effectiveAnnotation(node, role, RUN_POLICY) === 'manual' ? 'manual' : 'auto'
+  const phaseZero = hostStanding({
+    effective,
+    steps: effective.services.map((service) => world.step(namespace, service)),
+    inputsOf: (step) => world.inputs(effective, addresses, step, request),
+    recorded: node.status?.applied,
+    runs: world.runs.ofHost(namespace, name),
+    gate: problems[0]?.message ?? (machine.kind === 'awaited' ? machine.why : undefined),
+    busyWith: world.runs.touching(namespace, name),
+    policy,
+    request,
+    retry: world.retry,
+    now,
+  })
+  return { node, role, effective, addresses, problems, machine, policy, request, phaseZero }
+}
+
+function missingParts(
+  world: World,
+  node: DataPlaneNode,
+  role: DataPlaneRole | undefined,
+  { runner }: Effective,
+): readonly Finding[] {
+  const { namespace = '' } = node.metadata
+  if (node.spec.role && !role) return [finding(roleMissing, { role: node.spec.role, namespace })]
+  return keyProblem(world, namespace, runner.sshSecret)
+}
+
+export function keyProblem(world: World, namespace: string, secret: string): readonly Finding[] {
+  if (secret === '') return [finding(sshKeyMissing, { secret, why: 'unnamed' })]
+  const found = world.secrets.get(keyOf({ namespace, name: secret }))
+  if (!found) return [finding(sshKeyMissing, { secret, why: 'absent' })]
+  return found.data?.[SSH_KEY] ? [] : [finding(sshKeyMissing, { secret, why: 'no-key' })]
+}

@@ -1,0 +1,173 @@
+/**
+ * Phase 0 of one node: the services of its role, in order, and how far each has come on this host.
+ *
+ * Pure. Readiness is the host's own and bound to its inputs: that a role is done says nothing about a node that came
+ * later.
+ */
+
+import type { AnsibleRun } from '../../api/ansibleee.ts'
+import type { Applied } from '../../api/dataplane.ts'
+import type { Effective } from '../../api/dataplane-inheritance.ts'
+import type { DataPlaneService } from '../../api/dataplane-service.ts'
+import { runnerInputsUnsupported, unknownDataPlaneService } from '../../errors/dataplane.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { type Attempt, appliedOf, attemptOf } from './attempts.ts'
+import { type Decision, decide, type Question } from './decide.ts'
+import { hashOf } from './hash.ts'
+import { type HostVars, hostVars } from './inventory.ts'
+import type { Playbook } from './run-object.ts'
+
+/** One service of a role, as it can be run; or why it cannot. */
+export type Step =
+  | RunnableStep
+  | { readonly kind: 'unknown'; readonly name: string; readonly finding: Finding }
+
+export interface RunnableStep {
+  readonly kind: 'runnable'
+  readonly name: string
+  readonly label: string
+  readonly playbook: Playbook
+}
+
+/** Served by playbooks of our own where the namespace has no object of the name. */
+const BUILT_IN = new Set(['configure-network', 'validate-network', 'install-os', 'configure-os', 'run-os'])
+
+export function stepOf(name: string, namespace: string, found: DataPlaneService | undefined): Step {
+  const label = found?.spec.label || `dataplane-deployment-${name}`
+  if (!found) {
+    if (BUILT_IN.has(name)) return { kind: 'runnable', name, label, playbook: { playbook: `${name}.yaml` } }
+    return { kind: 'unknown', name, finding: finding(unknownDataPlaneService, { service: name, namespace }) }
+  }
+  const { play, role, openStackAnsibleEERunnerImage: image } = found.spec
+  if (!play && !role?.tasks?.length) {
+    const why = 'it has neither play nor role'
+    return { kind: 'unknown', name, finding: finding(runnerInputsUnsupported, { service: name, why }) }
+  }
+  const what = play ? { play } : role && { roles: role }
+  return { kind: 'runnable', name, label, playbook: { ...what, ...(image && { image }) } }
+}
+
+/**
+ * The hash of what a step does to a host. How the host is reached (the SSH key) is left out: another key makes no other
+ * host. So is the text of built-in playbooks: an upgrade of this program starts nothing.
+ */
+export function stepInputs(
+  effective: Effective,
+  addresses: HostVars,
+  step: RunnableStep,
+  request: string | undefined,
+): string {
+  const { sshSecret: _, ...runner } = effective.runner
+  const { networkTemplate } = effective
+  return hashOf({
+    playbook: step.playbook,
+    host: hostVars(effective, addresses),
+    networkTemplate,
+    runner,
+    request,
+  })
+}
+
+export interface HostFacts {
+  readonly effective: Effective
+  readonly steps: readonly Step[]
+  /** The hash of what a step does to this host. */
+  readonly inputsOf: (step: RunnableStep) => string
+  readonly recorded: Readonly<Record<string, Applied>> | undefined
+  readonly runs: readonly AnsibleRun[]
+  /** What has to come before phase 0, in words. */
+  readonly gate: string | undefined
+  readonly busyWith: string | undefined
+  readonly policy: Question['policy']
+  readonly request: string | undefined
+  readonly retry: Question['retry']
+  readonly now: number
+}
+
+export interface StepStanding {
+  readonly step: Step
+  /** Of the inputs; empty for a step that cannot be run. */
+  readonly hash: string
+  readonly decision: Decision
+}
+
+export interface NextStep {
+  readonly step: RunnableStep
+  readonly hash: string
+  readonly attempt: number
+}
+
+export interface HostStanding {
+  readonly steps: readonly StepStanding[]
+  readonly applied: Readonly<Record<string, Applied>>
+  /** Every step was done with the inputs of now. */
+  readonly holds: boolean
+  /** The one that may start now. */
+  readonly next: NextStep | undefined
+}
+
+export function hostStanding(facts: HostFacts): HostStanding {
+  const { effective, steps, recorded, runs, inputsOf } = facts
+  const host = effective.name
+  const applied = appliedOf(
+    recorded,
+    steps.map(({ name }) => name),
+    host,
+    runs,
+  )
+  let gate = facts.gate
+  const standings = steps.map((step): StepStanding => {
+    if (step.kind === 'unknown') {
+      const decision: Decision = { kind: 'wait', why: step.finding.message }
+      gate ??= `${step.name} cannot be run`
+      return { step, hash: '', decision }
+    }
+    const hash = inputsOf(step)
+    const attempts = runs.flatMap((run): readonly Attempt[] => listed(attemptOf(run, host, step.name)))
+    const decision = decide({
+      wanted: hash,
+      applied: applied[step.name],
+      attempts,
+      deploy: effective.deploy && withinLimit(host, effective.ansibleLimit),
+      gate,
+      ...pick(facts),
+    })
+    if (decision.kind !== 'done') gate ??= `${step.name} comes first`
+    return { step, hash, decision }
+  })
+  const [next] = standings.flatMap(({ step, hash, decision }): readonly NextStep[] =>
+    decision.kind === 'start' && step.kind === 'runnable' ? [{ step, hash, attempt: decision.attempt }] : [],
+  )
+  return {
+    steps: standings,
+    applied,
+    next,
+    holds: standings.every(({ decision }) => decision.kind === 'done'),
+  }
+}
+
+function pick({
+  busyWith,
+  policy,
+  request,
+  retry,
+  now,
+}: HostFacts): Omit<Question, 'wanted' | 'applied' | 'attempts' | 'deploy' | 'gate'> {
+  return { busyWith, policy, request, retry, now }
+}
+
+function listed<T>(one: T | undefined): readonly T[] {
+  return one === undefined ? [] : [one]
+}
+
+/** `a,b*`, `all`, `!c`: names and patterns, as far as Ansible's limits are taken. */
+export function withinLimit(host: string, limit: string): boolean {
+  const words = limit.split(/[,:]/).filter((word) => word !== '')
+  if (words.length === 0) return true
+  const matches = (pattern: string): boolean =>
+    pattern === 'all' ||
+    new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`).test(host)
+  const wanted = words.filter((word) => !word.startsWith('!'))
+  const refused = words.filter((word) => word.startsWith('!')).map((word) => word.slice(1))
+  return (wanted.length === 0 || wanted.some(matches)) && !refused.some(matches)
+}

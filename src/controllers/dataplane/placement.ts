@@ -1,0 +1,60 @@
+/**
+ * What is to become of a service on a node: made, kept as the node says, left alone, or refused.
+ *
+ * Pure, and the second line behind the webhooks: they may be down, and then this refuses.
+ */
+import { effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
+import type { DataPlaneNode } from '../../api/dataplane-node.ts'
+import type { DataPlaneRole } from '../../api/dataplane-role.ts'
+import { askedOf } from '../../api/service-annotation.ts'
+import type { ServiceObject } from '../../api/service-cr.ts'
+import { boundServiceChanged, foreignService, serviceStillThere } from '../../errors/dataplane.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import type { ServiceDefinition } from './service-definition.ts'
+
+export type Placement =
+  | { readonly kind: 'nothing' }
+  /** The fields that follow from the annotation. */
+  | { readonly kind: 'kept'; readonly fields: Readonly<Record<string, string>> }
+  | { readonly kind: 'refused'; readonly finding: Finding }
+
+export function placement(
+  { annotation }: Pick<ServiceDefinition, 'annotation'>,
+  node: DataPlaneNode,
+  role: DataPlaneRole | undefined,
+  object: ServiceObject | undefined,
+): Placement {
+  const { key, bound } = annotation
+  const { kind } = annotation.kind
+  const { name } = node.metadata
+  const asked = askedOf(annotation, node, role)
+  if (asked.kind === 'malformed') return { kind: 'nothing' }
+  if (asked.kind === 'none') {
+    // A service that the annotation never made may stand by itself.
+    if (!object || !isOurs(object)) return { kind: 'nothing' }
+    return { kind: 'refused', finding: finding(serviceStillThere, { key, node: name, kind }) }
+  }
+  const named = object?.spec.dataplaneNodeName
+  if (object && named !== undefined && named !== name) {
+    const facts = { kind, name: object.metadata.name, node: named }
+    return { kind: 'refused', finding: finding(foreignService, facts) }
+  }
+  const held = bound === undefined ? undefined : (object?.spec[bound] as string | undefined)
+  if (bound !== undefined && held && held !== asked.fields[bound]) {
+    const facts = {
+      key,
+      node: name,
+      kind,
+      field: bound,
+      bound: held,
+      asked: effectiveAnnotation(node, role, key) ?? '',
+    }
+    return { kind: 'refused', finding: finding(boundServiceChanged, facts) }
+  }
+  return { kind: 'kept', fields: asked.fields }
+}
+
+/** Made or adopted by the controller: it says which node it is for. */
+export function isOurs({ spec, metadata }: ServiceObject): boolean {
+  return spec.dataplaneNodeName === metadata.name
+}

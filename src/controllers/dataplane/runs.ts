@@ -1,0 +1,109 @@
+/**
+ * The runs of a cluster, by host: which there are, which are under way, and the one way to start another.
+ *
+ * Starting takes the hosts first, in this program's memory, so that two looks at the same time never send two runs to
+ * one host; what was created counts at once, before the watch tells of it.
+ */
+import { type AnsibleRun, ansibleRuns, hasEnded } from '../../api/ansibleee.ts'
+import { type KubeObject, keyOf } from '../../api/object.ts'
+import { isApiError } from '../../kube/api-error.ts'
+import type { Runtime, SharedCache } from '../../kube/runtime.ts'
+import { hostsIn, mayTouch } from './attempts.ts'
+
+export interface Runs {
+  /** Every run that was made for this host, by whomever. */
+  readonly ofHost: (namespace: string, host: string) => readonly AnsibleRun[]
+  readonly ofOwner: (uid: string) => readonly AnsibleRun[]
+  /** The run that may touch this host now. */
+  readonly touching: (namespace: string, host: string) => string | undefined
+  /** False when somebody is on one of the hosts, or such a run exists already. */
+  readonly start: (run: AnsibleRun, signal: AbortSignal) => Promise<boolean>
+  readonly cache: SharedCache<AnsibleRun>
+}
+
+export const RUN_MANAGER = 'stackloom-dataplane'
+
+export function createRuns(runtime: Pick<Runtime, 'client' | 'cache'>): Runs {
+  const { client } = runtime
+  const cache = runtime.cache<AnsibleRun>(
+    { kind: ansibleRuns },
+    {
+      host: (run) => [...hostsIn(run)].map((host) => `${run.metadata.namespace}/${host}`),
+      owner: ({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid),
+    },
+  )
+  /** Created, and not told of yet. */
+  const made = new Map<string, AnsibleRun>()
+  /** About to be created. */
+  const taken = new Map<string, string>()
+  cache.subscribe(({ object }) => made.delete(keyOf(object.metadata)))
+
+  const withMade = (
+    known: readonly AnsibleRun[],
+    belongs: (run: AnsibleRun) => boolean,
+  ): readonly AnsibleRun[] => (made.size === 0 ? known : [...known, ...[...made.values()].filter(belongs)])
+  const ofHost = (namespace: string, host: string): readonly AnsibleRun[] =>
+    withMade(
+      cache.by('host', `${namespace}/${host}`),
+      (run) => run.metadata.namespace === namespace && hostsIn(run).has(host),
+    )
+  const touching = (namespace: string, host: string): string | undefined =>
+    taken.get(`${namespace}/${host}`) ??
+    ofHost(namespace, host).find((run) => mayTouch(run, host))?.metadata.name
+
+  return {
+    cache,
+    ofHost,
+    touching,
+    ofOwner: (uid) =>
+      withMade(cache.by('owner', uid), ({ metadata }) =>
+        (metadata.ownerReferences ?? []).some((one) => one.uid === uid),
+      ),
+    start: async (run, signal) => {
+      const { name, namespace = '' } = run.metadata
+      const hosts = [...hostsIn(run)]
+      if (hosts.some((host) => touching(namespace, host) !== undefined)) return false
+      for (const host of hosts) taken.set(`${namespace}/${host}`, name)
+      try {
+        const created = (await client.create(run as KubeObject, {
+          fieldManager: RUN_MANAGER,
+          signal,
+        })) as AnsibleRun
+        const key = keyOf(created.metadata)
+        if (!cache.get(key)) made.set(key, created)
+        return true
+      } catch (error) {
+        // Somebody else started this very attempt: the watch tells how it goes.
+        if (isApiError(error, 'already-exists')) return false
+        throw error
+      } finally {
+        for (const host of hosts) taken.delete(`${namespace}/${host}`)
+      }
+    },
+  }
+}
+
+/**
+ * Ended runs that nobody needs any more: older than the last ones of their step, and not the proof of what is recorded.
+ */
+export function outlived(
+  runs: readonly AnsibleRun[],
+  stepOf: (run: AnsibleRun) => string | undefined,
+  proofs: ReadonlySet<string>,
+  keep: number,
+): readonly AnsibleRun[] {
+  const bySteps = new Map<string, AnsibleRun[]>()
+  for (const run of runs) {
+    const step = stepOf(run)
+    if (step === undefined || !hasEnded(run)) continue
+    bySteps.set(step, [...(bySteps.get(step) ?? []), run])
+  }
+  const age = ({ status, metadata }: AnsibleRun): string =>
+    status?.result?.finishedAt ?? metadata.creationTimestamp ?? ''
+  return [...bySteps.values()].flatMap((list) =>
+    list
+      .toSorted((a, b) => (age(a) < age(b) ? 1 : -1))
+      .slice(keep)
+      .filter(({ metadata }) => !proofs.has(metadata.name)),
+  )
+}

@@ -1,0 +1,133 @@
+/**
+ * Makes the service objects that annotations ask for, and keeps the fields that follow from the node.
+ *
+ * By server-side apply that never names customServiceConfig or an image: what a person writes there is theirs, also in an
+ * object that was made by hand before. The images are filled in once, where they are missing.
+ */
+import { effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
+import { dataPlaneRoles } from '../../api/dataplane-role.ts'
+import { type KubeObject, keyOf } from '../../api/object.ts'
+import type { ServiceObject, ServiceSpec } from '../../api/service-cr.ts'
+import { missingImages } from '../../api/service-images.ts'
+import { fieldOwnedByOther } from '../../errors/dataplane.ts'
+import { reasonOf } from '../../errors/failure.ts'
+import { finding } from '../../errors/finding.ts'
+import { isApiError } from '../../kube/api-error.ts'
+import type { Controller } from '../../kube/controller.ts'
+import { nodeInventoryName } from './inventory.ts'
+import { placement } from './placement.ts'
+import type { ServiceDefinition } from './service-definition.ts'
+import { byRole, FIELD_MANAGER, FINALIZER, type World } from './world.ts'
+import { calmly, sameJson } from './writes.ts'
+
+const WORKERS = 32
+/** Whoever fills in images holds them for nobody: another hand takes them without a conflict. */
+const IMAGE_MANAGER = `${FIELD_MANAGER}-images`
+
+export function serviceCreator(world: World, definition: ServiceDefinition): Controller {
+  return {
+    name: `dataplane-${definition.name}-placement`,
+    watches: [
+      { kind: dataPlaneNodes },
+      {
+        kind: dataPlaneRoles,
+        map: ({ metadata }) => world.nodes.by(byRole, keyOf(metadata)).map((node) => keyOf(node.metadata)),
+      },
+      { kind: definition.annotation.kind },
+    ],
+    workers: WORKERS,
+    reconcile: calmly(async (request, { signal }) => {
+      const node = world.nodes.get(keyOf(request))
+      if (node && !node.metadata.deletionTimestamp) await place(world, definition, node, signal)
+    }),
+  }
+}
+
+async function place(
+  world: World,
+  definition: ServiceDefinition,
+  node: DataPlaneNode,
+  signal: AbortSignal,
+): Promise<void> {
+  const { annotation } = definition
+  const { namespace = '', name } = node.metadata
+  const role = node.spec.role ? world.roles.get(keyOf({ namespace, name: node.spec.role })) : undefined
+  // Without its role it is not known what holds for the node.
+  if (node.spec.role && !role) return
+  const object = world.objectsOf(definition).get(keyOf(node.metadata))
+  // One that is going goes first; the next one is made after it.
+  if (object?.metadata.deletionTimestamp) return
+  const wanted = placement(definition, node, role, object)
+  if (wanted.kind !== 'kept') return
+  const { effective, problems } = world.derived(node, role)
+  if (problems.length > 0) return
+  const held = effectiveAnnotation(node, role, annotation.holdKey) === 'false'
+  const spec: ServiceSpec = {
+    dataplaneNodeName: name,
+    inventoryConfigMapName: nodeInventoryName(name),
+    sshKeySecretName: effective.runner.sshSecret,
+    ...(effective.runner.networkAttachments.length > 0 && {
+      networkAttachments: effective.runner.networkAttachments,
+    }),
+    deploy: effective.deploy && !held,
+    ...wanted.fields,
+  }
+  const kept =
+    object && isKept(object, node, spec) ? object : await applied(world, definition, node, spec, signal)
+  const images = kept && missingImages(definition.images, kept.spec, world.env)
+  if (!images || Object.keys(images).length === 0) return
+  await world.client.patch(
+    { ...annotation.kind, namespace, name },
+    { spec: images },
+    { type: 'merge', fieldManager: IMAGE_MANAGER, signal },
+  )
+}
+
+/** Nothing to write: every field that follows from the node says so already. */
+function isKept({ spec, metadata }: ServiceObject, node: DataPlaneNode, wanted: ServiceSpec): boolean {
+  const owned = metadata.ownerReferences?.some(({ uid }) => uid === node.metadata.uid) ?? false
+  const following = { ...wanted, networkAttachments: wanted.networkAttachments ?? [] }
+  return (
+    owned &&
+    (metadata.finalizers ?? []).includes(FINALIZER) &&
+    Object.entries(following).every(([field, value]) =>
+      sameJson(spec[field] ?? (Array.isArray(value) ? [] : undefined), value),
+    )
+  )
+}
+
+async function applied(
+  world: World,
+  { annotation }: ServiceDefinition,
+  node: DataPlaneNode,
+  spec: ServiceSpec,
+  signal: AbortSignal,
+): Promise<ServiceObject | undefined> {
+  const { namespace = '', name, uid = '' } = node.metadata
+  const object: KubeObject = {
+    ...annotation.kind,
+    metadata: {
+      name,
+      namespace,
+      finalizers: [FINALIZER],
+      ownerReferences: [{ ...dataPlaneNodes, name, uid, controller: true, blockOwnerDeletion: true }],
+    },
+    spec,
+  }
+  try {
+    return (await world.client.apply(object, { fieldManager: FIELD_MANAGER, signal })) as ServiceObject
+  } catch (error) {
+    if (!isApiError(error, 'conflict')) throw error
+    const facts = { kind: annotation.kind.kind, name, why: reasonOf(error) }
+    const { code, message, remedy } = finding(fieldOwnedByOther, facts)
+    world.record({
+      regarding: node,
+      type: 'Warning',
+      reason: 'FieldHeldByOther',
+      action: 'Place',
+      note: `${code}: ${message}. ${remedy}`,
+    })
+    return undefined
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * The steps of a service on its host: how each stands, and what they come to together.
+ *
+ * Gathers runs from the caches; `decide` does the rest.
+ */
+import type { Applied } from '../../api/dataplane.ts'
+import type { ServiceObject } from '../../api/service-cr.ts'
+import { type Attempt, attemptOf } from './attempts.ts'
+import { isTrue, type Told, waits } from './conditions.ts'
+import { type Decision, decide } from './decide.ts'
+import { DEPLOYMENT, decisionTold } from './node-status.ts'
+import { serviceStepInputs } from './service-config.ts'
+import type { ServiceDefinition, ServiceStep } from './service-definition.ts'
+import type { Gathered } from './service-gather.ts'
+import type { World } from './world.ts'
+
+export interface StepDecision {
+  readonly step: ServiceStep
+  readonly hash: string
+  readonly decision: Decision
+}
+
+export interface Situation {
+  readonly gathered: Gathered
+  readonly applied: Readonly<Record<string, Applied>>
+  readonly gate: string | undefined
+  readonly host: string
+  readonly now: number
+}
+
+export function decideSteps(
+  world: World,
+  definition: ServiceDefinition,
+  service: ServiceObject,
+  { gathered, applied, gate: first, host, now }: Situation,
+): readonly StepDecision[] {
+  const { namespace = '' } = service.metadata
+  const { facts, inventory, node } = gathered
+  const runs = world.runs.ofHost(namespace, host)
+  let gate = first
+  return definition.steps.map((step): StepDecision => {
+    const inputs = { service, facts: facts ?? {}, inventory: inventory?.text ?? '', request: node?.request }
+    // Without all of its inputs no hash can be told, and nothing is done or out of date.
+    const hash = facts && inventory ? serviceStepInputs(step, inputs) : ''
+    const attempts = runs.flatMap((run): readonly Attempt[] => {
+      const attempt = attemptOf(run, host, step.name)
+      return attempt ? [attempt] : []
+    })
+    const decision = decide({
+      wanted: hash,
+      applied: applied[step.name],
+      attempts,
+      deploy: service.spec.deploy ?? true,
+      policy: node?.policy ?? 'auto',
+      request: node?.request,
+      gate,
+      busyWith: world.runs.touching(namespace, host),
+      retry: world.retry,
+      now,
+    })
+    const held = hash === '' && decision.kind !== 'running' ? waiting(decision, gate) : decision
+    if (held.kind !== 'done') gate ??= `${step.name} comes first`
+    return { step, hash, decision: held }
+  })
+}
+
+/** Inputs that are not all there yet: whatever else would be said, they come first. */
+function waiting(decision: Decision, gate: string | undefined): Decision {
+  return decision.kind === 'held' ? decision : { kind: 'wait', why: gate ?? 'its inputs are not complete' }
+}
+
+export function deploymentOf(steps: readonly StepDecision[]): Told {
+  const open = steps.find(({ decision }) => decision.kind !== 'done')
+  if (!open) return isTrue(DEPLOYMENT, 'Deployment completed')
+  const { decision, step } = open
+  if (decision.kind === 'running' || decision.kind === 'start')
+    return waits(DEPLOYMENT, 'Deployment in progress')
+  if (decision.kind === 'wait') return waits(DEPLOYMENT, decision.why)
+  return decisionTold(DEPLOYMENT, step.name, decision)
+}

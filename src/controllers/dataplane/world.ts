@@ -1,0 +1,217 @@
+/**
+ * What the data plane controllers share: caches of the kinds that they read, the runs, and what was worked out of a node
+ * already.
+ *
+ * Made once per runtime. Webhooks read it too, on every replica; only the leader writes.
+ */
+import { type DataPlane, dataPlanes } from '../../api/dataplane.ts'
+import { type AnsibleVars, type Effective, effectiveOf, varsOf } from '../../api/dataplane-inheritance.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
+import { type DataPlaneRole, dataPlaneRoles } from '../../api/dataplane-role.ts'
+import { nodeFindings, roleFindings } from '../../api/dataplane-rules.ts'
+import { type DataPlaneService, dataPlaneServices } from '../../api/dataplane-service.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import type { ServiceObject } from '../../api/service-cr.ts'
+import type { Environment } from '../../api/service-images.ts'
+import type { Finding } from '../../errors/finding.ts'
+import type { Happening } from '../../kube/events.ts'
+import type { Runtime, SharedCache } from '../../kube/runtime.ts'
+import { type Fresh, freshlyCreated } from '../ipam/fresh.ts'
+import { type BareMetalHost, byConsumer, consumerOf } from './bare-metal.ts'
+import type { ControlPlane } from './control-plane.ts'
+import { defaultRetry, type Retry } from './decide.ts'
+import type { HostVars } from './inventory.ts'
+import { type RunnableStep, type Step, stepInputs, stepOf } from './phase-zero.ts'
+import { createRuns, type Runs } from './runs.ts'
+import type { ServiceDefinition } from './service-definition.ts'
+
+export const FIELD_MANAGER = 'stackloom-dataplane'
+/** Keeps a node until its services and its machine are given back, and a service until its host is out of its cloud. */
+export const FINALIZER = 'stackloom.dev/data-plane'
+
+export const secretKind = { apiVersion: 'v1', kind: 'Secret' } as const
+export const configMapKind = { apiVersion: 'v1', kind: 'ConfigMap' } as const
+
+export interface Secret extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+}
+
+/** What follows from the specs of a node and its role. */
+export interface Derived {
+  readonly effective: Effective
+  /** What is wrong in them, whatever else there is in the cluster. */
+  readonly problems: readonly Finding[]
+}
+
+export interface World {
+  readonly client: Runtime['client']
+  readonly record: (happening: Happening) => void
+  readonly env: Environment
+  readonly retry: Retry
+  /** So long a role waits for more of its nodes before it looks at them all. */
+  readonly settleMs: number
+  readonly services: readonly ServiceDefinition[]
+  readonly controlPlane: ControlPlane
+  readonly dataPlanes: SharedCache<DataPlane>
+  readonly roles: SharedCache<DataPlaneRole>
+  readonly nodes: SharedCache<DataPlaneNode>
+  readonly steps: SharedCache<DataPlaneService>
+  readonly secrets: SharedCache<Secret>
+  readonly freshSecrets: Fresh<Secret>
+  readonly configMaps: SharedCache<KubeObject>
+  readonly runs: Runs
+  readonly objectsOf: (definition: ServiceDefinition) => SharedCache<ServiceObject>
+  readonly cacheOf: (kind: GroupVersionKind) => SharedCache<KubeObject>
+  /** BareMetalHosts, where metal3 is installed. */
+  readonly machines: SharedCache<BareMetalHost> | undefined
+  /** What IPSets grant to a host, where the IPAM controllers run. */
+  readonly addressesOf: (node: DataPlaneNode) => HostVars
+  readonly derived: (node: DataPlaneNode, role: DataPlaneRole | undefined) => Derived
+  readonly step: (namespace: string, name: string) => Step
+  readonly inputs: (
+    effective: Effective,
+    addresses: HostVars,
+    step: RunnableStep,
+    request: string | undefined,
+  ) => string
+}
+
+export interface WorldOptions {
+  readonly runtime: Pick<Runtime, 'client' | 'cache'>
+  readonly services: readonly ServiceDefinition[]
+  readonly controlPlane: ControlPlane
+  readonly env: Environment
+  readonly record?: (happening: Happening) => void
+  readonly retry?: Retry
+  readonly settleMs?: number
+  readonly machines?: GroupVersionKind
+  readonly addressesOf?: (node: DataPlaneNode) => HostVars
+}
+
+const NO_ADDRESSES: HostVars = {}
+/** How nodes are found by their role, and service objects by their node. */
+export const byRole = 'role'
+export const byNode = 'node'
+/** Nodes by the Secret with their own SSH key. */
+export const byKey = 'ssh-key'
+
+export function createWorld(options: WorldOptions): World {
+  const { runtime, services, controlPlane, env, machines } = options
+  const cacheOf = (kind: GroupVersionKind): SharedCache<KubeObject> => runtime.cache({ kind })
+  const secrets = runtime.cache<Secret>({ kind: secretKind })
+  const objects = new Map(
+    services.map((one) => [
+      one,
+      runtime.cache<ServiceObject>({ kind: one.annotation.kind }, { [byNode]: nodeOfService }),
+    ]),
+  )
+  return {
+    client: runtime.client,
+    record: options.record ?? (() => {}),
+    env,
+    retry: options.retry ?? defaultRetry,
+    settleMs: options.settleMs ?? 200,
+    services,
+    controlPlane,
+    dataPlanes: runtime.cache<DataPlane>({ kind: dataPlanes }),
+    roles: runtime.cache<DataPlaneRole>({ kind: dataPlaneRoles }),
+    nodes: runtime.cache<DataPlaneNode>(
+      { kind: dataPlaneNodes },
+      { [byRole]: roleOfNode, [byKey]: keyOfNode },
+    ),
+    steps: runtime.cache<DataPlaneService>({ kind: dataPlaneServices }),
+    secrets,
+    freshSecrets: freshlyCreated(secrets),
+    configMaps: cacheOf(configMapKind),
+    runs: createRuns(runtime),
+    objectsOf: (definition) => {
+      const found = objects.get(definition)
+      if (!found) throw new Error(`no cache for the service ${definition.name}`)
+      return found
+    },
+    cacheOf,
+    machines: machines && runtime.cache<BareMetalHost>({ kind: machines }, { [byConsumer]: consumerOf }),
+    addressesOf: options.addressesOf ?? (() => NO_ADDRESSES),
+    ...remembered(runtime.cache<DataPlaneService>({ kind: dataPlaneServices })),
+  }
+}
+
+const roleOfNode = ({ metadata, spec }: DataPlaneNode): readonly string[] =>
+  spec.role ? [`${metadata.namespace}/${spec.role}`] : []
+
+const keyOfNode = ({ metadata, spec }: DataPlaneNode): readonly string[] => {
+  const secret = spec.node?.ansibleSSHPrivateKeySecret
+  return secret ? [`${metadata.namespace}/${secret}`] : []
+}
+
+const nodeOfService = ({ metadata, spec }: ServiceObject): readonly string[] => [
+  `${metadata.namespace}/${spec.dataplaneNodeName ?? metadata.name}`,
+]
+
+/**
+ * What follows from a node's and its role's spec is worked out once per generation: a role with a thousand nodes looks at
+ * all of them often, and few of them change.
+ */
+function remembered(services: SharedCache<DataPlaneService>): Pick<World, 'derived' | 'step' | 'inputs'> {
+  const deriveds = new Map<string, Derived & { readonly of: string }>()
+  const texts = new Map<string, AnsibleVars>()
+  const builtIn = new Map<string, Step>()
+  const made = new WeakMap<DataPlaneService, Step>()
+  const hashes = new WeakMap<Effective, Map<Step, readonly [HostVars, string | undefined, string]>>()
+
+  const read = (text: string | undefined): AnsibleVars => {
+    const known = texts.get(text ?? '')
+    if (known) return known
+    if (texts.size > 1_000) texts.clear()
+    const vars = varsOf(text)
+    texts.set(text ?? '', vars)
+    return vars
+  }
+  return {
+    derived: (node, role) => {
+      const { uid, generation } = node.metadata
+      if (uid === undefined || generation === undefined) return derive(node, role, read)
+      const of = `${generation} ${role?.metadata.uid} ${role?.metadata.generation}`
+      const known = deriveds.get(uid)
+      if (known?.of === of) return known
+      if (deriveds.size > 100_000) deriveds.clear()
+      const made = { of, ...derive(node, role, read) }
+      deriveds.set(uid, made)
+      return made
+    },
+    step: (namespace, name) => {
+      const found = services.get(`${namespace}/${name}`)
+      const known = found ? made.get(found) : builtIn.get(`${namespace}/${name}`)
+      if (known) return known
+      const step = stepOf(name, namespace, found)
+      if (found) made.set(found, step)
+      else builtIn.set(`${namespace}/${name}`, step)
+      return step
+    },
+    inputs: (effective, addresses, step, request) => {
+      const ofNode = hashes.get(effective) ?? new Map<Step, readonly [HostVars, string | undefined, string]>()
+      const known = ofNode.get(step)
+      if (known && known[0] === addresses && known[1] === request) return known[2]
+      const hash = stepInputs(effective, addresses, step, request)
+      ofNode.set(step, [addresses, request, hash])
+      hashes.set(effective, ofNode)
+      return hash
+    },
+  }
+}
+
+function derive(
+  node: DataPlaneNode,
+  role: DataPlaneRole | undefined,
+  read: (text: string | undefined) => AnsibleVars,
+): Derived {
+  const found = [...(role ? roleFindings(role, []) : []), ...nodeFindings(node, [])].map((one) => one.finding)
+  const problems = found.filter(({ severity }) => severity === 'error')
+  return { effective: effectiveOf(node, role, read), problems }
+}
+
+/** A value of a Secret as text; undefined when there is none. */
+export function secretValue(secret: Secret | undefined, key: string): string | undefined {
+  const data = secret?.data?.[key]
+  return data === undefined ? undefined : Buffer.from(data, 'base64').toString('utf8')
+}

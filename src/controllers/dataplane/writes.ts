@@ -1,0 +1,123 @@
+/** The writes that the data plane controllers have in common: only what differs is written, on what was seen. */
+import type { Condition, KubeObject } from '../../api/object.ts'
+import { keyOf } from '../../api/object.ts'
+import { isApiError } from '../../kube/api-error.ts'
+import type { Reconcile, ReconcileContext } from '../../kube/controller.ts'
+import type { SharedCache } from '../../kube/runtime.ts'
+import { stamped, type Told } from './conditions.ts'
+import { FIELD_MANAGER, type Secret, secretKind, type World } from './world.ts'
+
+const CONFLICT_PAUSE_MS = 100
+
+/** Somebody else wrote first, and the watch will tell what: that is no failure. */
+export function calmly(look: Reconcile): Reconcile {
+  return async (request, context) => {
+    try {
+      return await look(request, context)
+    } catch (error) {
+      if (!isApiError(error, 'conflict', 'already-exists')) throw error
+      return { requeueAfterMs: CONFLICT_PAUSE_MS * (1 + context.clock.random()) }
+    }
+  }
+}
+
+interface WithConditions {
+  readonly conditions?: readonly Condition[]
+}
+
+/** The status with these conditions and fields; fields that are not named are gone. */
+export async function writeStatus<T extends KubeObject & { readonly status?: WithConditions }>(
+  world: World,
+  cache: Pick<SharedCache<T>, 'note'>,
+  object: T,
+  { told, fields }: { readonly told: readonly Told[]; readonly fields: object },
+  { signal, clock }: ReconcileContext,
+): Promise<T> {
+  const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  const conditions = stamped(told, object.status?.conditions, now)
+  const status = { ...fields, conditions }
+  if (sameJson(object.status, status)) return object
+  const next = { ...object, status }
+  const written = (await world.client.update(next, {
+    fieldManager: FIELD_MANAGER,
+    subresource: 'status',
+    signal,
+  })) as T
+  cache.note(written, object.metadata.resourceVersion ?? '')
+  return written
+}
+
+/** Labels and finalizers by a write of their own, where no webhook put them on at birth. */
+export async function writeMetadata<T extends KubeObject>(
+  world: World,
+  cache: Pick<SharedCache<T>, 'note'>,
+  object: T,
+  change: Partial<KubeObject['metadata']>,
+  signal: AbortSignal,
+): Promise<T> {
+  const metadata = { ...object.metadata, ...change }
+  if (sameJson(object.metadata, metadata)) return object
+  const written = (await world.client.update(
+    { ...object, metadata },
+    { fieldManager: FIELD_MANAGER, signal },
+  )) as T
+  cache.note(written, object.metadata.resourceVersion ?? '')
+  return written
+}
+
+/** A Secret of ours with exactly these values, owned by the object that it is for. */
+export async function writeSecret(
+  world: World,
+  owner: KubeObject,
+  name: string,
+  texts: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace = '', uid = '', labels } = owner.metadata
+  const data = Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text, 'utf8').toString('base64')]),
+  )
+  const existing = world.freshSecrets.get(keyOf({ namespace, name }))
+  if (existing && sameJson(existing.data ?? {}, data)) return
+  const { apiVersion, kind } = owner
+  const wanted: Secret = {
+    ...secretKind,
+    metadata: {
+      name,
+      namespace,
+      ...(labels && Object.keys(labels).length > 0 && { labels }),
+      ownerReferences: [{ apiVersion, kind, name: owner.metadata.name, uid, controller: true }],
+    },
+    data,
+  }
+  const options = { fieldManager: FIELD_MANAGER, signal }
+  if (!existing) {
+    world.freshSecrets.created((await world.client.create(wanted, options)) as Secret)
+    return
+  }
+  const { resourceVersion } = existing.metadata
+  const next = { ...existing, data }
+  const written = (await world.client.update(next, options)) as Secret
+  world.secrets.note(written, resourceVersion ?? '')
+}
+
+/** Keys in whatever order: the API server gives them back in its own. */
+export function sameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  if (Array.isArray(one) !== Array.isArray(other)) return false
+  const [a, b] = [one as Record<string, unknown>, other as Record<string, unknown>]
+  const keysOf = (value: Record<string, unknown>): readonly string[] =>
+    Object.keys(value).filter((key) => value[key] !== undefined)
+  const keys = keysOf(a)
+  return keys.length === keysOf(b).length && keys.every((key) => sameJson(a[key], b[key]))
+}
+
+/** What is gone already needs no more work. */
+export async function gone(write: Promise<unknown>): Promise<void> {
+  try {
+    await write
+  } catch (error) {
+    if (!isApiError(error, 'not-found')) throw error
+  }
+}

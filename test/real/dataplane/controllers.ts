@@ -1,0 +1,90 @@
+/** The data plane controllers in the test's own process, with short delays and a control plane that is played. */
+import type { DataPlaneNode } from '../../../src/api/dataplane-node.ts'
+import type { GroupVersionKind } from '../../../src/api/object.ts'
+import type { ControlPlane } from '../../../src/controllers/dataplane/control-plane.ts'
+import {
+  dataPlaneControllers,
+  dataPlaneServiceDefinitions,
+} from '../../../src/controllers/dataplane/controllers.ts'
+import type { HostVars } from '../../../src/controllers/dataplane/inventory.ts'
+import type { ServiceDefinition } from '../../../src/controllers/dataplane/service-definition.ts'
+import { createWorld, type World } from '../../../src/controllers/dataplane/world.ts'
+import type { KubeClient } from '../../../src/kube/client.ts'
+import type { Happening } from '../../../src/kube/events.ts'
+import type { Log } from '../../../src/kube/log.ts'
+import { createRuntime, type Runtime } from '../../../src/kube/runtime.ts'
+
+export interface PlayedControlPlane extends ControlPlane {
+  readonly discovered: string[]
+  readonly removed: string[]
+  /** Instances by host; a host that is not here cannot be asked about. */
+  readonly instances: Map<string, number>
+}
+
+export function playedControlPlane(): PlayedControlPlane {
+  const discovered: string[] = []
+  const removed: string[] = []
+  const instances = new Map<string, number>()
+  return {
+    discovered,
+    removed,
+    instances,
+    discoverHosts: async ({ host, cell }) => void discovered.push(`${host} in ${cell.metadata.name}`),
+    instancesOn: async ({ host }) => {
+      const count = instances.get(host)
+      return count === undefined ? { kind: 'unknown', why: 'connection refused' } : { kind: 'known', count }
+    },
+    removeCompute: async ({ host }) => void removed.push(host),
+  }
+}
+
+export interface RunningControllers {
+  readonly world: World
+  readonly runtime: Runtime
+  readonly controlPlane: PlayedControlPlane
+  readonly happened: Happening[]
+  readonly errors: string[]
+  readonly stop: () => Promise<void>
+}
+
+export interface ControllerOptions {
+  readonly services?: readonly ServiceDefinition[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly machines?: GroupVersionKind
+  readonly controlPlane?: PlayedControlPlane
+  readonly addressesOf?: (node: DataPlaneNode) => HostVars
+}
+
+export function startControllers(client: KubeClient, options: ControllerOptions = {}): RunningControllers {
+  const {
+    services = dataPlaneServiceDefinitions,
+    env = {},
+    machines,
+    controlPlane = playedControlPlane(),
+  } = options
+  const happened: Happening[] = []
+  const errors: string[] = []
+  const log: Log = (entry) => {
+    if (entry.level === 'error') errors.push(JSON.stringify(entry))
+  }
+  const runtime = createRuntime({ client, log })
+  const world = createWorld({
+    runtime,
+    services,
+    controlPlane,
+    env,
+    record: (one) => void happened.push(one),
+    retry: { attempts: 3, firstPauseMs: 50, longestPauseMs: 100 },
+    settleMs: 20,
+    ...(machines && { machines }),
+    ...(options.addressesOf && { addressesOf: options.addressesOf }),
+  })
+  for (const controller of dataPlaneControllers(world)) runtime.add(controller)
+  const control = new AbortController()
+  const done = runtime.run(control.signal)
+  const stop = async (): Promise<void> => {
+    control.abort()
+    await done
+  }
+  return { world, runtime, controlPlane, happened, errors, stop }
+}

@@ -1,0 +1,101 @@
+/**
+ * An executor that runs nothing and writes everything down: which attempt began and ended when, on which hosts. It does
+ * with OpenStackAnsibleEEs what a real one does, as far as others can see.
+ */
+import {
+  type AnsibleRun,
+  ansibleRuns,
+  hasEnded,
+  hostsOf,
+  type RunResult,
+} from '../../../src/api/ansibleee.ts'
+import { STEP } from '../../../src/controllers/dataplane/attempts.ts'
+import { isApiError } from '../../../src/kube/api-error.ts'
+import type { KubeClient } from '../../../src/kube/client.ts'
+import { createRuntime } from '../../../src/kube/runtime.ts'
+
+export interface Recorded {
+  readonly run: string
+  readonly namespace: string
+  readonly step: string
+  readonly hosts: readonly string[]
+  readonly spec: AnsibleRun['spec']
+}
+
+export interface RecordingExecutor {
+  /** In the order in which they began. */
+  readonly recorded: Recorded[]
+  /** Hosts on which two attempts were under way at once: there must be none. */
+  readonly overlaps: string[]
+  readonly stop: () => Promise<void>
+}
+
+/** What an attempt comes to; undefined leaves it running. */
+export type Play = (run: Recorded) => Partial<RunResult> | undefined
+
+const counted = { ok: 1, changed: 1, failures: 0, unreachable: 0 }
+
+export function recordingExecutor(client: KubeClient, play: Play = () => ({})): RecordingExecutor {
+  const runtime = createRuntime({ client })
+  const cache = runtime.cache<AnsibleRun>({ kind: ansibleRuns })
+  const recorded: Recorded[] = []
+  const overlaps: string[] = []
+  const busy = new Map<string, string>()
+  const begun = new Set<string>()
+  runtime.add({
+    name: 'recording-executor',
+    watches: [{ kind: ansibleRuns }],
+    workers: 16,
+    reconcile: async ({ namespace = '', name }, { signal }) => {
+      const run = cache.get(`${namespace}/${name}`)
+      if (!run || hasEnded(run)) return
+      const facts = factsOf(run)
+      if (!begun.has(run.metadata.uid ?? '')) {
+        begun.add(run.metadata.uid ?? '')
+        recorded.push(facts)
+        for (const host of facts.hosts) {
+          const key = `${namespace}/${host}`
+          const other = busy.get(key)
+          if (other !== undefined && other !== name) overlaps.push(`${key}: ${other} and ${name}`)
+          busy.set(key, name)
+        }
+      }
+      const said = play(facts)
+      if (!said) return
+      const reason = said.reason ?? 'Completed'
+      const result = {
+        reason,
+        finishedAt: new Date().toISOString(),
+        hosts: Object.fromEntries(facts.hosts.map((host) => [host, counted])),
+        ...said,
+      }
+      for (const host of facts.hosts) busy.delete(`${namespace}/${host}`)
+      const status = { JobStatus: reason === 'Completed' ? 'Succeeded' : 'Failed', result }
+      try {
+        await client.update(
+          { ...run, status },
+          { subresource: 'status', fieldManager: 'recording-executor', signal },
+        )
+      } catch (error) {
+        if (!isApiError(error, 'conflict', 'not-found')) throw error
+      }
+    },
+  })
+  const control = new AbortController()
+  const done = runtime.run(control.signal)
+  const stop = async (): Promise<void> => {
+    control.abort()
+    await done
+  }
+  return { recorded, overlaps, stop }
+}
+
+function factsOf(run: AnsibleRun): Recorded {
+  return {
+    run: run.metadata.name,
+    namespace: run.metadata.namespace ?? '',
+    step: run.metadata.annotations?.[STEP] ?? '',
+    hosts: hostsOf(run) ?? [],
+    spec: run.spec,
+  }
+}
