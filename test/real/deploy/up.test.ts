@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../src/api/object.ts'
 import { groupKindOf } from '../../../src/api/snapshot.ts'
+import { readInventories } from '../../../src/deploy/inventory.ts'
+import { leftoversOf } from '../../../src/deploy/site-changes.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import { renderDocuments } from '../../../src/render/documents.ts'
+import { labelled } from '../../../src/render/labels.ts'
 import { fieldDifferences } from '../../../src/verify/fields.ts'
 import { ingressOf } from '../../../src/verify/readiness/services.ts'
 import { useCluster } from '../../cluster.ts'
@@ -24,6 +28,28 @@ const rhoso2 = { name: 'rhoso2', namespace: 'openstack2' }
 const rhoso3 = { name: 'rhoso3', namespace: 'openstack3' }
 const two = testPlan({ nodes: 2, clouds: [rhoso1, rhoso2] })
 const three = testPlan({ nodes: 2, clouds: [rhoso1, rhoso2, rhoso3] })
+
+const DEPLOYMENT = { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneDeployment' }
+
+/** Of the first cloud, as an earlier site file had it. */
+function extraPool(at: number): KubeObject {
+  const object = {
+    apiVersion: 'metallb.io/v1beta1',
+    kind: 'IPAddressPool',
+    metadata: { name: `extra-${at}`, namespace: 'metallb-system' },
+    spec: { addresses: [`172.18.0.${at}-172.18.0.${at + 1}`], autoAssign: false },
+  }
+  return labelled(object, { site: 'lab', cloud: 'rhoso1' })
+}
+
+function serviceOf(address: string): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 'user', annotations: { 'metallb.io/loadBalancerIPs': address } },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+  }
+}
 
 describe('a site in the sandbox', { timeout: 240_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
@@ -76,6 +102,66 @@ describe('a site in the sandbox', { timeout: 240_000 }, () => {
     expect(troubles(again)).toEqual([])
     expect(writes(again)).toEqual([])
     expect(contentsOf(await objectsIn(cluster.client, two))).toEqual(contents)
+  })
+
+  it('looks for hosts again when a run ended before nova had looked, and only then', async () => {
+    const { items } = await cluster.client.list(DEPLOYMENT, { namespace: 'openstack' })
+    const [deployment] = items
+    if (!deployment) throw new Error('the first cloud has hosts')
+    const { name } = deployment.metadata
+    const patch = { metadata: { annotations: { 'stackloom.dev/hosts-discovered': null } } }
+    await cluster.client.patch({ ...DEPLOYMENT, namespace: 'openstack', name }, patch, { type: 'merge' })
+    const looked: string[] = []
+    const discovering = (ends: () => string) => ({
+      selection: { stages: ['data-plane'] },
+      discoverHosts: async ({ name: cloud }: { readonly name: string }) => {
+        looked.push(cloud)
+        return ends()
+      },
+    })
+    const killed = discovering(() => {
+      throw new Error('killed')
+    })
+    expect(troubles(await deploy(cluster.client, two, killed))[0]).toMatch(/^rhoso1\/data-plane failed/)
+    const fine = discovering(() => 'found')
+    expect(troubles(await deploy(cluster.client, two, fine))).toEqual([])
+    expect(troubles(await deploy(cluster.client, two, fine))).toEqual([])
+    expect(looked).toEqual(['rhoso1', 'rhoso1'])
+  })
+
+  it('is freed of what left it, except a pool whose address somebody has', async () => {
+    const before = await ofCloud(two, 'rhoso2', 'openstack2')
+    const extras = [50, 60].map((at) => extraPool(at))
+    const site = siteOfPlan(two)
+    const documents = extras.map((object) => ({
+      stage: 'metallb-config' as const,
+      cloud: 'rhoso1',
+      object,
+    }))
+    const more = { ...site, documents: [...site.documents, ...documents] }
+    const selection = { clouds: ['rhoso1'], stages: ['metallb-config'] }
+    expect(troubles(await deploy(cluster.client, two, { site: more, selection }))).toEqual([])
+    const user = serviceOf('172.18.0.50')
+    await cluster.client.create(user)
+    const used = () => cluster.client.get({ apiVersion: 'v1', kind: 'Service', ...user.metadata })
+    await expect.poll(async () => ingressOf((await used()) ?? user), { timeout: 30_000 }).toHaveLength(1)
+
+    const left = async () => leftoversOf(site, await readInventories(cluster.client), ['rhoso1'])
+    expect((await left()).map(({ ref }) => ref.name).sort()).toEqual(['extra-50', 'extra-60'])
+    const kept = await deploy(cluster.client, two, { selection, prune: await left() })
+    expect(troubles(kept)).toEqual([])
+    expect(kept.events).toContainEqual(
+      expect.objectContaining({
+        kind: 'finding',
+        finding: expect.objectContaining({ code: 'SL4018', message: expect.stringContaining('extra-50') }),
+      }),
+    )
+    expect((await left()).map(({ ref }) => ref.name)).toEqual(['extra-50'])
+    await cluster.client.delete({ apiVersion: 'v1', kind: 'Service', ...user.metadata })
+    await expect.poll(used, { timeout: 30_000 }).toBeUndefined()
+    await deploy(cluster.client, two, { selection, prune: await left() })
+    expect(await left()).toEqual([])
+    expect(await ofCloud(two, 'rhoso2', 'openstack2')).toEqual(before)
   })
 
   it('takes a third cloud in without touching the first, and lets it go without touching anybody', async () => {

@@ -1,4 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { main } from '../../../src/cli/main.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { openLookout } from '../../../src/deploy/lookout.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
@@ -15,6 +19,7 @@ import { neverStopped } from '../../../src/run/stage.ts'
 import { AVAILABLE } from '../../../src/sandbox/actors/openstack/version.ts'
 import { textAt } from '../../../src/verify/readiness/read.ts'
 import { useCluster } from '../../cluster.ts'
+import { testIo } from '../../io.ts'
 import { testPlan } from '../../plan.ts'
 import { type Cast, furnish, onStage } from './cast.ts'
 
@@ -26,6 +31,17 @@ const plan = testPlan({
   ],
 })
 const site = siteOfPlan(plan)
+const siteFile = `
+apiVersion: stackloom.dev/v1alpha1
+kind: Site
+metadata: {name: lab}
+spec:
+  cluster:
+    nodes: [{name: worker-0, nic: enp6s0}]
+  clouds:
+  - {name: rhoso1, namespace: openstack}
+  - {name: rhoso2, namespace: openstack2}
+`
 const quiet = { emit: () => undefined, stop: neverStopped(), clock: systemClock }
 const versionOf = (namespace: string) => ({
   apiVersion: 'core.openstack.org/v1beta1',
@@ -117,5 +133,38 @@ describe('an update of one of two clouds', { timeout: 180_000 }, () => {
 
   it('has nothing left to do', async () => {
     expect(await look(async (one) => isUpdated(one))).toBe(true)
+  })
+
+  const command = async (...words: readonly string[]) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-update-'))
+    try {
+      await writeFile(path.join(folder, 'site.yaml'), siteFile)
+      const io = testIo({ cwd: folder })
+      const code = await main(['update', ...words, '--kubeconfig', cluster.kubeconfig], io)
+      return { code, out: io.out(), err: io.err() }
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  it('is a command that shows the versions and does nothing without consent', async () => {
+    const before = await objectsOf('openstack2')
+    const { code, err, out } = await command('--cloud', 'rhoso2')
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(/rhoso2 +0\.6\.0 +0\.6\.0 +0\.7\.0 +0\.7\.0/)
+    expect(err).toContain('SL4073')
+    expect(await objectsOf('openstack2')).toBe(before)
+    const wrong = await command('--cloud', 'rhoso2', '--to', '9.9.9', '--yes')
+    expect(wrong.code).toBe(1)
+    expect(await objectsOf('openstack2')).toBe(before)
+  })
+
+  it('is a command that ends with the new version, and says so the next time', async () => {
+    const { code, out, err } = await command('--cloud', 'rhoso2', '--yes', '-o', 'json')
+    expect(code, err).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ cloud: 'rhoso2', wanted: '0.7.0', outcome: 'done' })
+    const again = await command('--cloud', 'rhoso2')
+    expect(again.code).toBe(0)
+    expect(again.out).toMatch(/rhoso2 +0\.7\.0 +0\.7\.0/)
   })
 })
