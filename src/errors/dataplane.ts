@@ -210,7 +210,7 @@ object stays until Nova answers, or until somebody says that it does not matter.
   },
 })
 
-export const nodeSetInstalled = problem<{ asked: boolean }>({
+export const nodeSetInstalled = problem<object>({
   code: 'SL7114',
   severity: 'warning',
   title: 'The cluster has the data plane API of today',
@@ -220,7 +220,7 @@ export const nodeSetInstalled = problem<{ asked: boolean }>({
     'use `stackloom dataplane convert` to make NodeSets of roles and nodes; leave the data plane to openstack-operator here',
   story: `OpenStackDataPlaneService means one thing in the API of roles and nodes and another in today's API of NodeSets. A
 cluster can serve one of them. Where NodeSets are served, the data plane controllers stay out.`,
-  example: { asked: false },
+  example: {},
 })
 
 export const inputMissing = problem<{ what: string; field?: string | undefined }>({

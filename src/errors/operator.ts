@@ -29,6 +29,17 @@ has granted is taken over as it is: same addresses, same Reservations.`,
   example: { deployment: 'openstack-operators/infra-operator-controller-manager' },
 })
 
+export const unknownPart = problem<{ name: string; known: readonly string[] }>({
+  code: 'SL5110',
+  severity: 'error',
+  title: 'The operator has no such part',
+  message: ({ name, known }) => `the operator has no part ${name}; it has ${known.join(', ')}`,
+  remedy: () => 'name the parts that are meant, separated by commas',
+  story: `The operator is made of parts: addresses (ipam), names (dns), and the data plane. All that fit in the cluster work
+unless \`--parts\` names some of them.`,
+  example: { name: 'ipma', known: ['ipam', 'dns', 'dataplane'] },
+})
+
 export const webhooksNotInstalled = problem<{ configuration: string }>({
   code: 'SL5103',
   severity: 'error',

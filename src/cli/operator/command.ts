@@ -4,7 +4,7 @@ import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import type { InstallOptions } from './install.ts'
-import { countOf, portOf, type RunOptions } from './options.ts'
+import { countOf, namesOf, portOf, type RunOptions } from './options.ts'
 
 export function define(command: Command, context: CommandContext): void {
   defineInstall(command, context)
@@ -22,6 +22,11 @@ function defineInstall(command: Command, { io, act }: CommandContext): void {
   ])
     .requiredOption('--image <image>', 'the image to run; the repository has a Containerfile')
     .option('--replicas <count>', 'pods: one works, the others answer webhooks and wait', countOf, 2)
+    .option(
+      '--parts <names>',
+      'only these parts: ipam, dns, dataplane; all that fit in the cluster unless said',
+      namesOf,
+    )
     .option('--dry-run', 'print what would be applied, and change nothing')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: InstallOptions) => act(async () => (await import('./install.ts')).install(options, io)))
@@ -48,8 +53,19 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
       '--observe',
       'leave the work to infra-operator: tell causes as Events and figures, write nothing else',
     )
+    .option(
+      '--parts <names>',
+      'only these parts: ipam, dns, dataplane; all that fit in the cluster unless said',
+      namesOf,
+    )
     .option('--no-leader-election', 'work at once, whoever else does: safe, and slower for both')
     .action((options: RunOptions) => act(async () => (await import('./run.ts')).runOperator(options, io)))
+}
+
+interface CrdOptions {
+  readonly all?: boolean
+  readonly parts?: readonly string[]
+  readonly output: Format
 }
 
 function defineCrds(command: Command, { io, act }: CommandContext): void {
@@ -57,14 +73,17 @@ function defineCrds(command: Command, { io, act }: CommandContext): void {
   withExamples(crds, [
     'stackloom operator crds | kubectl apply --server-side -f -        # beside those of upstream',
     'stackloom operator crds --all | kubectl apply --server-side -f -  # where upstream has none',
+    'stackloom operator crds --parts dataplane                         # roles, nodes and services',
   ])
     .option('--all', 'those that upstream has, too')
+    .option('--parts <names>', 'only of these parts; of those that fit in every cluster unless said', namesOf)
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
-    .action((options: { readonly all?: boolean; readonly output: Format }) =>
+    .action((options: CrdOptions) =>
       act(async () => {
-        const { ownCrds, upstreamCrds } = await import('./crds.ts')
+        const { definitionsNamed } = await import('./crds.ts')
         const { stream } = await import('./stream.ts')
-        const all = options.all ? [...upstreamCrds, ...ownCrds] : ownCrds
+        const { own, upstream } = definitionsNamed(options.parts)
+        const all = options.all ? [...upstream, ...own] : own
         const { output } = options
         io.stdout(output === 'json' ? await serialise(all, output) : await stream(all))
         return 0

@@ -1,20 +1,75 @@
 /** Whether the operator may work in a cluster: what it needs is served, and nobody else does the same work. */
 import type { GroupVersionKind } from '../../api/object.ts'
-import { failure } from '../../errors/failure.ts'
-import { infraOperatorRuns, kindsMissing } from '../../errors/operator.ts'
+import { Failure, failure } from '../../errors/failure.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { infraOperatorRuns, kindsMissing, unknownPart } from '../../errors/operator.ts'
 import type { KubeReader } from '../../kube/client.ts'
+import type { OperatorPart } from './parts/part.ts'
 
 export const RIVAL = 'infra-operator-controller-manager'
+
+export interface Fitting {
+  readonly parts: readonly OperatorPart[]
+  /** Why the others stay out. */
+  readonly leftOut: readonly Finding[]
+}
+
+/** Those that may work in this cluster; one that is asked for by name and may not is refused. */
+export async function fittingParts(
+  client: Pick<KubeReader, 'resource'>,
+  parts: readonly OperatorPart[],
+  named: readonly string[] | undefined,
+  needsKinds: boolean,
+): Promise<Fitting> {
+  const fitting: OperatorPart[] = []
+  const leftOut: Finding[] = []
+  for (const part of partsNamed(parts, named)) {
+    const problem = await misfit(client, part, needsKinds)
+    if (!problem) fitting.push(part)
+    else if (named) throw new Failure([problem], 1)
+    else leftOut.push(problem)
+  }
+  return { parts: fitting, leftOut }
+}
+
+/** In the order of the list; a name that is none of them is wrong use. */
+export function partsNamed(
+  parts: readonly OperatorPart[],
+  named: readonly string[] | undefined,
+): readonly OperatorPart[] {
+  if (!named) return parts
+  const unknown = named.find((name) => !parts.some((part) => part.name === name))
+  if (unknown !== undefined) {
+    throw failure(unknownPart, { name: unknown, known: parts.map(({ name }) => name) }, { exitCode: 2 })
+  }
+  return parts.filter(({ name }) => named.includes(name))
+}
+
+async function misfit(
+  client: Pick<KubeReader, 'resource'>,
+  { clash, optional, kinds }: OperatorPart,
+  needsKinds: boolean,
+): Promise<Finding | undefined> {
+  if (clash && (await client.resource(clash.kind))) return finding(clash.problem, {})
+  if (!needsKinds || !optional) return undefined
+  const missing = await missingKinds(client, kinds)
+  return missing.length > 0 ? finding(kindsMissing, { missing }) : undefined
+}
 
 export async function refuseMissingKinds(
   client: Pick<KubeReader, 'resource'>,
   kinds: readonly GroupVersionKind[],
 ): Promise<void> {
-  const served = await Promise.all(kinds.map((kind) => client.resource(kind)))
-  const missing = kinds
-    .filter((_, index) => !served[index])
-    .map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)
+  const missing = await missingKinds(client, kinds)
   if (missing.length > 0) throw failure(kindsMissing, { missing }, { exitCode: 2 })
+}
+
+async function missingKinds(
+  client: Pick<KubeReader, 'resource'>,
+  kinds: readonly GroupVersionKind[],
+): Promise<readonly string[]> {
+  const served = await Promise.all(kinds.map((kind) => client.resource(kind)))
+  return kinds.filter((_, index) => !served[index]).map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)
 }
 
 /** One that is scaled to zero is there and does nothing: that is how addresses are handed over. */

@@ -4,12 +4,14 @@ import type { ExitCode } from '../../errors/failure.ts'
 import type { KubeClient, KubeReader } from '../../kube/client.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
+import { formatFindings } from '../output/findings.ts'
 import { type Format, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
-import { ownCrds, upstreamCrds } from './crds.ts'
-import { refuseRival } from './fit.ts'
+import { definitionsOf } from './crds.ts'
+import { fittingParts, refuseRival } from './fit.ts'
 import { manifestsOf, operatorNamespace } from './manifests.ts'
 import { OPERATOR_NAMESPACE } from './names.ts'
+import type { OperatorPart } from './parts/part.ts'
 import { parts } from './parts.ts'
 import { stream } from './stream.ts'
 
@@ -18,6 +20,8 @@ export interface InstallOptions extends ClusterFlags {
   readonly replicas: number
   readonly dryRun?: boolean
   readonly output: Format
+  /** Only these parts; all that fit unless said. */
+  readonly parts?: readonly string[]
 }
 
 const FIELD_MANAGER = 'stackloom'
@@ -36,11 +40,13 @@ export async function install(options: InstallOptions, io: Io): Promise<ExitCode
   const { client } = connection
   try {
     await refuseRival(client, io.stop)
+    const { parts: chosen, leftOut } = await fittingParts(client, parts, options.parts, false)
+    io.stderr(formatFindings(leftOut, io.colour.stderr))
     const namespace = options.namespace ?? OPERATOR_NAMESPACE
     const objects = [
       ...(await namespaceUnlessThere(client, namespace)),
-      ...(await crdsFor(client)),
-      ...manifestsOf(parts, { ...options, namespace }),
+      ...(await crdsFor(client, chosen)),
+      ...manifestsOf(chosen, { ...options, namespace }),
     ]
     const { output } = options
     if (options.dryRun) {
@@ -72,17 +78,19 @@ async function namespaceUnlessThere(
 }
 
 /** Ours always; upstream's where they are not there, or where we put them. */
-async function crdsFor(client: Pick<KubeReader, 'get'>): Promise<readonly KubeObject[]> {
+async function crdsFor(
+  client: Pick<KubeReader, 'get'>,
+  chosen: readonly OperatorPart[],
+): Promise<readonly KubeObject[]> {
+  const { own, upstream } = definitionsOf(chosen)
   const present = await Promise.all(
-    upstreamCrds.map(({ apiVersion, kind, metadata }) =>
-      client.get({ apiVersion, kind, name: metadata.name }),
-    ),
+    upstream.map(({ apiVersion, kind, metadata }) => client.get({ apiVersion, kind, name: metadata.name })),
   )
-  const needed = upstreamCrds.filter((_, index) => {
+  const needed = upstream.filter((_, index) => {
     const there = present[index]
     return !there || isOurs(there)
   })
-  return [...ownCrds, ...needed]
+  return [...own, ...needed]
 }
 
 function isOurs({ metadata }: KubeObject): boolean {

@@ -12,6 +12,8 @@ export interface RunOptions extends ClusterFlags {
   readonly leaderElection: boolean
   /** Beside infra-operator: look and tell, write nothing else. */
   readonly observe?: boolean
+  /** Only these parts; all that fit unless said. */
+  readonly parts?: readonly string[]
   /** For tests: how often certificates are looked at. */
   readonly certificatesEveryMs?: number
 }
@@ -21,6 +23,14 @@ export function portOf(text: string): number {
   const port = Number(text)
   if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('a port is a number up to 65535')
   return port
+}
+
+/** `ipam,dns` */
+export function namesOf(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
 }
 
 export function countOf(text: string): number {

@@ -17,10 +17,10 @@ import { createRuntime } from '../../kube/runtime.ts'
 import type { Webhook } from '../../webhooks/registration.ts'
 import { openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
-import { refuseMissingKinds, refuseRival } from './fit.ts'
+import { fittingParts, refuseMissingKinds, refuseRival } from './fit.ts'
 import { LEASE_NAME } from './names.ts'
 import type { RunOptions } from './options.ts'
-import type { PartContext } from './parts/part.ts'
+import type { OperatorPart, PartContext } from './parts/part.ts'
 import { parts } from './parts.ts'
 import { serveWebhooks } from './webhook-server.ts'
 
@@ -32,10 +32,17 @@ export async function runOperator(options: RunOptions, io: Io): Promise<ExitCode
   if (io.stop.aborted) stop()
   io.stop.addEventListener('abort', stop)
   try {
-    const crew = options.observe ? observers : workers
+    const { parts: chosen, leftOut } = await fittingParts(
+      connection.client,
+      parts,
+      options.parts,
+      !options.observe,
+    )
+    for (const { code, message } of leftOut) log({ level: 'info', message: `left out: ${message}`, code })
+    const crew = options.observe ? observers(chosen) : workers(chosen)
     await refuseMissingKinds(connection.client, crew.kinds)
     if (!options.observe) await refuseRival(connection.client, control.signal)
-    return await work(connection, crew, options, log, control)
+    return await work(connection, crew, { ...options, env: io.env }, log, control)
   } finally {
     control.abort()
     io.stop.removeEventListener('abort', stop)
@@ -50,25 +57,29 @@ interface Crew {
   readonly webhooks: readonly Webhook[]
 }
 
-const workers: Crew = {
-  kinds: parts.flatMap((part) => part.kinds),
-  start: (context) => Object.assign({}, ...parts.map((part) => part.start(context))),
-  webhooks: parts.flatMap((part) => part.webhooks),
+function workers(chosen: readonly OperatorPart[]): Crew {
+  return {
+    kinds: chosen.flatMap((part) => part.kinds),
+    start: (context) => Object.assign({}, ...chosen.map((part) => part.start(context))),
+    webhooks: chosen.flatMap((part) => part.webhooks),
+  }
 }
 
-const observers: Crew = {
-  kinds: parts.flatMap((part) => part.observe?.kinds ?? []),
-  start: (context) => {
-    for (const part of parts) part.observe?.start(context)
-    return {}
-  },
-  webhooks: [],
+function observers(chosen: readonly OperatorPart[]): Crew {
+  return {
+    kinds: chosen.flatMap((part) => part.observe?.kinds ?? []),
+    start: (context) => {
+      for (const part of chosen) part.observe?.start(context)
+      return {}
+    },
+    webhooks: [],
+  }
 }
 
 async function work(
-  { client, namespace }: Connection,
+  { client, namespace, transport }: Connection,
   crew: Crew,
-  options: RunOptions,
+  options: RunOptions & { readonly env: Io['env'] },
   log: Log,
   control: AbortController,
 ): Promise<ExitCode> {
@@ -86,7 +97,7 @@ async function work(
     clock: systemClock,
     log,
   })
-  const handlers = crew.start({ runtime, metrics, record: recorder.record })
+  const handlers = crew.start({ runtime, metrics, record: recorder.record, transport, env: options.env })
   const { bind: host, healthPort } = options
   const health = await serveHealth({ host, port: healthPort, ready: runtime.ready, metrics }, signal)
   log({ level: 'info', message: 'health is served', port: health.port })

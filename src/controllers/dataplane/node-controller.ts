@@ -16,7 +16,8 @@ import { nodeInventory, nodeInventoryName } from './inventory.ts'
 import { releaseMachine, takeMachine } from './machines.ts'
 import { nodeConditions, nodeStatus } from './node-status.ts'
 import { type NodeView, viewOf } from './node-view.ts'
-import { runObject } from './run-object.ts'
+import type { RunnableStep } from './phase-zero.ts'
+import { type Playbook, runObject } from './run-object.ts'
 import { outlived } from './runs.ts'
 import { servicesTold } from './services-told.ts'
 import { byKey, byNode, byRole, FIELD_MANAGER, FINALIZER, secretKind, type World } from './world.ts'
@@ -127,7 +128,7 @@ async function startOwnRun(world: World, view: NodeView, { signal }: ReconcileCo
     hosts: { [effective.name]: next.hash },
     attempt: next.attempt,
     request,
-    playbook: next.step.playbook,
+    playbook: await playbookOf(world, next.step),
     files: {
       sshSecret,
       inventory: {
@@ -139,6 +140,11 @@ async function startOwnRun(world: World, view: NodeView, { signal }: ReconcileCo
     runner,
   })
   if (await world.runs.start(run, signal)) tellStart(world, node, run.metadata.name, next.step.name)
+}
+
+/** Our own are sent as text, as they are now; their name is what counts for whether a host is out of date. */
+export async function playbookOf(world: World, { playbook }: RunnableStep): Promise<Playbook> {
+  return typeof playbook === 'string' ? { play: await world.playbook(playbook) } : playbook
 }
 
 export function tellStart(world: World, regarding: KubeObject, run: string, step: string): void {

@@ -15,6 +15,7 @@ import { type Attempt, appliedOf, attemptOf } from './attempts.ts'
 import { type Decision, decide, type Question } from './decide.ts'
 import { hashOf } from './hash.ts'
 import { type HostVars, hostVars } from './inventory.ts'
+import { type PlaybookName, phase0Playbooks } from './playbooks.ts'
 import type { Playbook } from './run-object.ts'
 
 /** One service of a role, as it can be run; or why it cannot. */
@@ -26,16 +27,15 @@ export interface RunnableStep {
   readonly kind: 'runnable'
   readonly name: string
   readonly label: string
-  readonly playbook: Playbook
+  /** What the namespace says; or the name of a playbook of our own. */
+  readonly playbook: Playbook | PlaybookName
 }
-
-/** Served by playbooks of our own where the namespace has no object of the name. */
-const BUILT_IN = new Set(['configure-network', 'validate-network', 'install-os', 'configure-os', 'run-os'])
 
 export function stepOf(name: string, namespace: string, found: DataPlaneService | undefined): Step {
   const label = found?.spec.label || `dataplane-deployment-${name}`
   if (!found) {
-    if (BUILT_IN.has(name)) return { kind: 'runnable', name, label, playbook: { playbook: `${name}.yaml` } }
+    const own = phase0Playbooks.find((one) => one === name)
+    if (own) return { kind: 'runnable', name, label, playbook: own }
     return { kind: 'unknown', name, finding: finding(unknownDataPlaneService, { service: name, namespace }) }
   }
   const { play, role, openStackAnsibleEERunnerImage: image } = found.spec

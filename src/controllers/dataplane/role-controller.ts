@@ -14,7 +14,7 @@ import type { Controller, ReconcileContext, Reconciled } from '../../kube/contro
 import { STEP } from './attempts.ts'
 import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from './conditions.ts'
 import { type HostVars, roleHostText, roleInventory, roleInventoryName } from './inventory.ts'
-import { KEPT_RUNS, tellStart } from './node-controller.ts'
+import { KEPT_RUNS, playbookOf, tellStart } from './node-controller.ts'
 import { DEPLOYMENT, deploymentTold, MACHINE, SETUP } from './node-status.ts'
 import { type NodeView, viewOf } from './node-view.ts'
 import type { RunnableStep } from './phase-zero.ts'
@@ -173,7 +173,7 @@ async function startRun(
     hosts: crowd.hosts,
     attempt: crowd.attempt,
     request: crowd.request,
-    playbook: crowd.step.playbook,
+    playbook: await playbookOf(world, crowd.step),
     files: {
       sshSecret,
       inventory: {

@@ -5,41 +5,23 @@
  * Pure. customServiceConfig is read by oslo.config's rules before anything is made of it, and is passed on byte for byte.
  */
 import type { ServiceObject } from '../../api/service-cr.ts'
-import type { Finding } from '../../errors/finding.ts'
 import { checkIni } from '../../ini/check.ts'
-import type { Assignment } from '../../ini/parse.ts'
-import { writeIni } from '../../ini/write.ts'
+import { parseIni } from '../../ini/parse.ts'
+import type { ConfigFiles } from './config-files.ts'
 import { hashOf } from './hash.ts'
-import type { ServiceDefinition, ServiceStep } from './service-definition.ts'
+import type { Facts, ServiceDefinition, ServiceStep } from './service-definition.ts'
 
-export type Facts = Readonly<Record<string, string>>
-
-export type ServiceConfig =
-  | { readonly kind: 'made'; readonly files: Readonly<Record<string, string>> }
-  | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
-
-export function configOf(definition: ServiceDefinition, service: ServiceObject, facts: Facts): ServiceConfig {
-  const { generatedFile, overrideFile, files, binding } = definition
+export function configOf(definition: ServiceDefinition, service: ServiceObject, facts: Facts): ConfigFiles {
   const { customServiceConfig = '', defaultConfigOverwrite = {} } = service.spec
-  const options = definition.generate(facts)
-  const written = writeIni(options, {
-    header: ['Generated. What customServiceConfig says is read after this file and wins.'],
-  })
-  if (written.kind === 'refused') return written
-  const generated = options.map((one): Assignment => ({ ...one, line: 0 }))
+  const made = definition.files(facts, customServiceConfig)
+  if (made.kind === 'refused') return made
+  const generated = parseIni(made.files[definition.generatedFile] ?? '').assignments
+  const { binding } = definition
   const wrong = checkIni(customServiceConfig, { binding, generated }).filter(
     ({ severity }) => severity === 'error',
   )
   if (wrong.length > 0) return { kind: 'refused', findings: wrong }
-  return {
-    kind: 'made',
-    files: {
-      ...files,
-      ...defaultConfigOverwrite,
-      [generatedFile]: written.text,
-      [overrideFile]: customServiceConfig,
-    },
-  }
+  return { kind: 'files', files: { ...defaultConfigOverwrite, ...made.files } }
 }
 
 export interface ServiceInputs {

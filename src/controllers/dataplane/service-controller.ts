@@ -120,7 +120,7 @@ async function look(
   const gate = gathered.gate ?? configGate(world, definition, service, configTold)
   const steps = decideSteps(world, definition, service, { gathered, applied, gate, host, now: clock.now() })
   // A run that is under way reads the configuration when it begins: what it was made for must still stand there.
-  if (config?.kind === 'made' && !steps.some(({ decision }) => decision.kind === 'running')) {
+  if (config?.kind === 'files' && !steps.some(({ decision }) => decision.kind === 'running')) {
     await writeSecret(world, service, definition.configSecret(name), config.files, signal)
     await startNext(world, definition, service, { gathered, steps, host }, signal)
   }
@@ -154,7 +154,7 @@ function statusFields(
 function configCondition(gathered: Gathered, config: ReturnType<typeof configOf> | undefined): Told {
   if (!config)
     return unknown(CONFIG, `Service config create not started${gathered.gate ? `: ${gathered.gate}` : ''}`)
-  if (config.kind === 'made') return isTrue(CONFIG, 'Service config create completed')
+  if (config.kind === 'files') return isTrue(CONFIG, 'Service config create completed')
   const [first] = config.findings
   return first ? isWrong(CONFIG, first) : unknown(CONFIG, 'Service config create not started')
 }
@@ -197,7 +197,11 @@ async function startNext(
     hosts: { [host]: next.hash },
     attempt: next.decision.attempt,
     request: node.request,
-    playbook: { playbook: next.step.playbook, ...(image && { image }), ...(extraVars && { extraVars }) },
+    playbook: {
+      play: await world.playbook(next.step.playbook),
+      ...(image && { image }),
+      ...(extraVars && { extraVars }),
+    },
     files: {
       sshSecret: spec.sshKeySecretName ?? '',
       inventory: source,

@@ -10,13 +10,13 @@ import { dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { ServiceObject, ServiceSpec } from '../../api/service-cr.ts'
 import { missingImages } from '../../api/service-images.ts'
+import { placement } from '../../api/service-placement.ts'
 import { fieldOwnedByOther } from '../../errors/dataplane.ts'
 import { reasonOf } from '../../errors/failure.ts'
 import { finding } from '../../errors/finding.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { Controller } from '../../kube/controller.ts'
 import { nodeInventoryName } from './inventory.ts'
-import { placement } from './placement.ts'
 import type { ServiceDefinition } from './service-definition.ts'
 import { byRole, FIELD_MANAGER, FINALIZER, type World } from './world.ts'
 import { calmly, sameJson } from './writes.ts'
@@ -58,7 +58,7 @@ async function place(
   const object = world.objectsOf(definition).get(keyOf(node.metadata))
   // One that is going goes first; the next one is made after it.
   if (object?.metadata.deletionTimestamp) return
-  const wanted = placement(definition, node, role, object)
+  const wanted = placement(annotation, node, role, object)
   if (wanted.kind !== 'kept') return
   const { effective, problems } = world.derived(node, role)
   if (problems.length > 0) return

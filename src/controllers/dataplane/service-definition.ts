@@ -10,7 +10,8 @@ import type { ServiceAnnotation } from '../../api/service-annotation.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import type { ServiceImages } from '../../api/service-images.ts'
 import type { BindingRule } from '../../ini/binding.ts'
-import type { Option } from '../../ini/write.ts'
+import type { ConfigFiles } from './config-files.ts'
+import type { PlaybookName } from './playbooks.ts'
 
 export interface Dependency {
   readonly kind: GroupVersionKind
@@ -29,9 +30,25 @@ export interface Need {
 /** The values of the needs, as `secret/key`. */
 export type NeedValues = (secret: string, key: string) => string
 
+export type Facts = Readonly<Record<string, string>>
+
+export type FactsFound =
+  | { readonly kind: 'found'; readonly facts: Facts }
+  /** A Secret is there, but does not say what it should. */
+  | { readonly kind: 'missing'; readonly secret: string; readonly field: string }
+
+export interface FactSources {
+  readonly service: ServiceObject
+  readonly dependency: KubeObject
+  readonly valueOf: NeedValues
+  /** The host's own name, and its address if that is known. */
+  readonly hostName: string
+  readonly address: string | undefined
+}
+
 export interface ServiceStep {
   readonly name: string
-  readonly playbook: string
+  readonly playbook: PlaybookName
   readonly extraVars?: (service: ServiceObject) => AnsibleRunSpec['extraVars']
 }
 
@@ -47,19 +64,12 @@ export interface ServiceDefinition {
    * The facts that the generated configuration is made of: their hash decides whether a host is out of date, so that
    * another wording of the file by another version of this program does not.
    */
-  readonly facts: (
-    service: ServiceObject,
-    dependency: KubeObject,
-    values: NeedValues,
-  ) => Readonly<Record<string, string>>
-  readonly generate: (facts: Readonly<Record<string, string>>) => readonly Option[]
-  readonly configSecret: (name: string) => string
-  /** `01-nova.conf` */
+  readonly facts: (sources: FactSources) => FactsFound
+  /** Every file of the service; what a person wrote is one of them, byte for byte. */
+  readonly files: (facts: Facts, customServiceConfig: string) => ConfigFiles
+  /** The generated one among the files: `01-nova.conf`. */
   readonly generatedFile: string
-  /** `02-nova-override.conf`: customServiceConfig, byte for byte. */
-  readonly overrideFile: string
-  /** Further files that are the same on every host. */
-  readonly files: Readonly<Record<string, string>>
+  readonly configSecret: (name: string) => string
   readonly binding: readonly BindingRule[]
   /** In this order, one after the other. */
   readonly steps: readonly ServiceStep[]

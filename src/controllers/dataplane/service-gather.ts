@@ -8,13 +8,13 @@ import { type Condition, type KubeObject, keyOf } from '../../api/object.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import { inputMissing } from '../../errors/dataplane.ts'
 import { finding } from '../../errors/finding.ts'
+import { parseAddress } from '../../net/address.ts'
 import { conditionOf, isTrue, isWrong, type Told, unknown, waits } from './conditions.ts'
 import { INVENTORY_KEY, NETWORK_KEY } from './inventory.ts'
 import { keyProblem, type NodeView, viewOf } from './node-view.ts'
 import type { Files } from './run-object.ts'
-import type { Facts } from './service-config.ts'
-import type { ServiceDefinition } from './service-definition.ts'
-import { secretValue, type World } from './world.ts'
+import type { Facts, ServiceDefinition } from './service-definition.ts'
+import { type Secret, secretValue, type World } from './world.ts'
 
 export const INPUT = 'InputReady'
 
@@ -42,7 +42,7 @@ export function gather(
   const phase = phaseGate(service, view)
   const { told: ready, object } = dependencyTold(world, definition, service)
   const open = object && ready.status === 'True' && phase === undefined
-  const needed = open ? factsOf(world, definition, service, object) : undefined
+  const needed = open && view ? factsOf(world, definition, { service, dependency: object, view }) : undefined
   const told = [needed?.missing ?? input, ready]
   return {
     node: view,
@@ -136,20 +136,36 @@ function isReady(object: KubeObject): boolean {
 
 function factsOf(
   world: World,
-  { needs, facts }: ServiceDefinition,
-  service: ServiceObject,
-  dependency: KubeObject,
+  definition: ServiceDefinition,
+  {
+    service,
+    dependency,
+    view,
+  }: { readonly service: ServiceObject; readonly dependency: KubeObject; readonly view: NodeView },
 ): { readonly facts?: Facts; readonly missing?: Told } {
   const { namespace = '' } = service.metadata
-  const valueOf = (secret: string, key: string): string | undefined =>
-    secretValue(world.secrets.get(keyOf({ namespace, name: secret })), key)
-  for (const { secret, keys } of needs(service, dependency)) {
-    const there = world.secrets.get(keyOf({ namespace, name: secret }))
-    if (!there) return { missing: isWrong(INPUT, finding(inputMissing, { what: `secret/${secret}` })) }
-    const field = keys.find((key) => !valueOf(secret, key))
-    if (field !== undefined) {
-      return { missing: isWrong(INPUT, finding(inputMissing, { what: `secret/${secret}`, field })) }
-    }
+  const secretOf = (name: string): Secret | undefined => world.secrets.get(keyOf({ namespace, name }))
+  const lacks = (secret: string, field?: string): { readonly missing: Told } => ({
+    missing: isWrong(INPUT, finding(inputMissing, { what: `secret/${secret}`, field })),
+  })
+  for (const { secret, keys } of definition.needs(service, dependency)) {
+    const there = secretOf(secret)
+    if (!there) return lacks(secret)
+    const field = keys.find((key) => !secretValue(there, key))
+    if (field !== undefined) return lacks(secret, field)
   }
-  return { facts: facts(service, dependency, (secret, key) => valueOf(secret, key) ?? '') }
+  const found = definition.facts({
+    service,
+    dependency,
+    valueOf: (secret, key) => secretValue(secretOf(secret), key) ?? '',
+    hostName: view.node.spec.hostName || view.effective.name,
+    address: addressOf(view),
+  })
+  return found.kind === 'found' ? { facts: found.facts } : lacks(found.secret, found.field)
+}
+
+/** Its address in the control plane network: granted, written down, or the one that Ansible uses. */
+function addressOf({ addresses, effective }: NodeView): string | undefined {
+  const named = [addresses['ctlplane_ip'], effective.vars['ctlplane_ip'], effective.ansibleHost]
+  return named.find((one): one is string => typeof one === 'string' && parseAddress(one) !== undefined)
 }

@@ -6,11 +6,11 @@ import type { DataPlaneRole } from '../../api/dataplane-role.ts'
 import { keyOf } from '../../api/object.ts'
 import { askedOf } from '../../api/service-annotation.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
+import { placement } from '../../api/service-placement.ts'
 import { malformedServiceAnnotation } from '../../errors/dataplane.ts'
 import { finding } from '../../errors/finding.ts'
 import { conditionOf, isTrue, isWrong, type Told, waits } from './conditions.ts'
 import { SERVICES } from './node-status.ts'
-import { placement } from './placement.ts'
 import type { ServiceDefinition } from './service-definition.ts'
 import { byNode, type World } from './world.ts'
 
@@ -40,7 +40,7 @@ function serviceTold(
     const { why, remedy } = asked
     return isWrong(SERVICES, finding(malformedServiceAnnotation, { key: annotation.key, value, why, remedy }))
   }
-  const place = placement(definition, node, role, object)
+  const place = placement(annotation, node, role, object)
   if (place.kind === 'refused') return isWrong(SERVICES, place.finding)
   if (object) return objectTold(object, kind)
   return asked.kind === 'wanted' ? waits(SERVICES, `${kind} is not there yet`) : undefined

@@ -22,6 +22,7 @@ import type { ControlPlane } from './control-plane.ts'
 import { defaultRetry, type Retry } from './decide.ts'
 import type { HostVars } from './inventory.ts'
 import { type RunnableStep, type Step, stepInputs, stepOf } from './phase-zero.ts'
+import { type PlaybookName, readPlaybook } from './playbooks.ts'
 import { createRuns, type Runs } from './runs.ts'
 import type { ServiceDefinition } from './service-definition.ts'
 
@@ -50,6 +51,8 @@ export interface World {
   readonly retry: Retry
   /** So long a role waits for more of its nodes before it looks at them all. */
   readonly settleMs: number
+  /** The text of a playbook of our own. */
+  readonly playbook: (name: PlaybookName) => Promise<string>
   readonly services: readonly ServiceDefinition[]
   readonly controlPlane: ControlPlane
   readonly dataPlanes: SharedCache<DataPlane>
@@ -84,6 +87,7 @@ export interface WorldOptions {
   readonly record?: (happening: Happening) => void
   readonly retry?: Retry
   readonly settleMs?: number
+  readonly playbook?: World['playbook']
   readonly machines?: GroupVersionKind
   readonly addressesOf?: (node: DataPlaneNode) => HostVars
 }
@@ -111,6 +115,7 @@ export function createWorld(options: WorldOptions): World {
     env,
     retry: options.retry ?? defaultRetry,
     settleMs: options.settleMs ?? 200,
+    playbook: options.playbook ?? readPlaybook,
     services,
     controlPlane,
     dataPlanes: runtime.cache<DataPlane>({ kind: dataPlanes }),

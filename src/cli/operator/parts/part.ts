@@ -1,15 +1,21 @@
 /** What one part of the operator brings: kinds, rights, webhooks, controllers. */
 import type { GroupVersionKind, KubeObject } from '../../../api/object.ts'
+import type { Environment } from '../../../api/service-images.ts'
+import type { Problem } from '../../../errors/finding.ts'
 import type { AdmissionHandler } from '../../../kube/admission.ts'
 import type { Happening } from '../../../kube/events.ts'
 import type { Metrics } from '../../../kube/metrics.ts'
 import type { Runtime } from '../../../kube/runtime.ts'
+import type { Transport } from '../../../kube/transport.ts'
 import type { Webhook } from '../../../webhooks/registration.ts'
 
 export interface PartContext {
   readonly runtime: Runtime
   readonly metrics: Metrics
   readonly record: (happening: Happening) => void
+  /** For what is not an object: a command in a pod. */
+  readonly transport: Transport
+  readonly env: Environment
 }
 
 /** One rule of a ClusterRole. */
@@ -22,6 +28,10 @@ export interface Rule {
 
 export interface OperatorPart {
   readonly name: string
+  /** Where its kinds are not served it stays out, with a word; asked for by name it is refused. */
+  readonly optional?: boolean
+  /** Where this kind is served it stays out: the names of its own kinds mean something else there. */
+  readonly clash?: { readonly kind: GroupVersionKind; readonly problem: Problem<object> }
   /** Without these it cannot work. */
   readonly kinds: readonly GroupVersionKind[]
   readonly crds: {

@@ -4,9 +4,9 @@ import { ovnMetadataAnnotation } from '../../../api/service-annotation.ts'
 import type { ServiceObject } from '../../../api/service-cr.ts'
 import { ovnMetadataImages } from '../../../api/service-images.ts'
 import { metadataAgentBinding } from '../../../ini/binding.ts'
-import { parseIni } from '../../../ini/parse.ts'
-import type { Option } from '../../../ini/write.ts'
-import type { ServiceDefinition } from '../service-definition.ts'
+import { type Assignment, parseIni } from '../../../ini/parse.ts'
+import { METADATA_GENERATED, type MetadataFacts, metadataConfigFiles } from '../config-files.ts'
+import type { Facts, ServiceDefinition } from '../service-definition.ts'
 
 /** The keys under which neutron and nova publish their part of the configuration. */
 const NEUTRON_PART = '10-neutron-metadata.conf'
@@ -30,31 +30,45 @@ export const ovnMetadataService: ServiceDefinition = {
     { secret: neutronSecret(service), keys: [NEUTRON_PART] },
     { secret: novaSecret(service), keys: [NOVA_PART] },
   ],
-  facts: (service, _, valueOf) => ({
-    neutron: valueOf(neutronSecret(service), NEUTRON_PART),
-    nova: valueOf(novaSecret(service), NOVA_PART),
-  }),
-  // Both parts are options already: they are read and written anew, so that a broken one is found here and not on the host.
-  generate: (facts) => [
-    { section: 'DEFAULT', key: 'state_path', value: '/var/lib/neutron' },
-    ...published(facts['nova']),
-    ...published(facts['neutron']),
-    { section: 'agent', key: 'root_helper', value: 'sudo neutron-rootwrap /etc/neutron/rootwrap.conf' },
-  ],
+  facts: ({ service, valueOf, hostName }) => {
+    const [neutron, nova] = [neutronSecret(service), novaSecret(service)]
+    const published = [...optionsOf(valueOf(neutron, NEUTRON_PART)), ...optionsOf(valueOf(nova, NOVA_PART))]
+    const read = (key: string): string | undefined => published.findLast((one) => one.key === key)?.value
+    const wanted = [
+      ['ovnSbConnection', 'ovn_sb_connection', neutron],
+      ['novaMetadataHost', 'nova_metadata_host', nova],
+      ['sharedSecret', 'metadata_proxy_shared_secret', nova],
+    ] as const
+    const missing = wanted.find(([, key]) => !read(key))
+    if (missing) return { kind: 'missing', secret: missing[2], field: missing[1] }
+    const optional = {
+      novaMetadataPort: read('nova_metadata_port'),
+      novaMetadataProtocol: read('nova_metadata_protocol'),
+    }
+    const given = Object.entries(optional).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    )
+    const facts = Object.fromEntries([...wanted.map(([name, key]) => [name, read(key)]), ...given])
+    return { kind: 'found', facts: { host: hostName, ...facts } }
+  },
+  files: (facts, customServiceConfig) => metadataConfigFiles(metadataFacts(facts), customServiceConfig),
+  generatedFile: METADATA_GENERATED,
   configSecret: (name) => `${name}-ovn-metadata-config-data`,
-  generatedFile: '01-ovn-metadata-agent.conf',
-  overrideFile: '02-ovn-metadata-agent-override.conf',
-  files: {},
   binding: metadataAgentBinding,
   steps: [
     {
       name: 'ovn-metadata',
-      playbook: 'ovn-metadata.yaml',
+      playbook: 'ovn-metadata',
       extraVars: ({ spec }) => ({ edpm_ovn_metadata_agent_image: spec['ovnMetadataAgentContainerImage'] }),
     },
   ],
 }
 
-function published(text = ''): readonly Option[] {
-  return parseIni(text).assignments.map(({ section, key, value }) => ({ section, key, value }))
+function optionsOf(text: string): readonly Assignment[] {
+  return parseIni(text).assignments
+}
+
+function metadataFacts({ novaMetadataPort, ...facts }: Facts): MetadataFacts {
+  const port = novaMetadataPort === undefined ? {} : { novaMetadataPort: Number(novaMetadataPort) }
+  return { ...(facts as unknown as MetadataFacts), ...port }
 }

@@ -1,16 +1,16 @@
 /**
  * What is to become of a service on a node: made, kept as the node says, left alone, or refused.
  *
- * Pure, and the second line behind the webhooks: they may be down, and then this refuses.
+ * Pure, and the same for webhooks, which refuse the change, and for controllers, which refuse where no webhook was asked.
  */
-import { effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
-import type { DataPlaneNode } from '../../api/dataplane-node.ts'
-import type { DataPlaneRole } from '../../api/dataplane-role.ts'
-import { askedOf } from '../../api/service-annotation.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import { boundServiceChanged, foreignService, serviceStillThere } from '../../errors/dataplane.ts'
-import { type Finding, finding } from '../../errors/finding.ts'
-import type { ServiceDefinition } from './service-definition.ts'
+
+import { boundServiceChanged, foreignService, serviceStillThere } from '../errors/dataplane.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import { effectiveAnnotation } from './dataplane-inheritance.ts'
+import type { DataPlaneNode } from './dataplane-node.ts'
+import type { DataPlaneRole } from './dataplane-role.ts'
+import { askedOf, type ServiceAnnotation } from './service-annotation.ts'
+import type { ServiceObject } from './service-cr.ts'
 
 export type Placement =
   | { readonly kind: 'nothing' }
@@ -19,7 +19,7 @@ export type Placement =
   | { readonly kind: 'refused'; readonly finding: Finding }
 
 export function placement(
-  { annotation }: Pick<ServiceDefinition, 'annotation'>,
+  annotation: ServiceAnnotation,
   node: DataPlaneNode,
   role: DataPlaneRole | undefined,
   object: ServiceObject | undefined,
