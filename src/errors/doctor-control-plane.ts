@@ -13,21 +13,15 @@ of its hosts from another. Without them galera crashes, keystone waits, and Ansi
   example: { reader: 'OpenStackControlPlane openstack/controlplane', harm: 'no service gets a password' },
 })
 
-export const secretKeyMissing = problem<{
-  secret: string
-  namespace: string
-  keys: readonly string[]
-  service: string
-}>({
+export const secretKeyMissing = problem<{ keys: readonly string[]; service: string }>({
   code: 'SL9581',
   severity: 'error',
   title: 'A key is missing in the Secret of a cloud',
-  message: ({ secret, keys, service }) =>
-    `Secret ${secret} has no ${keys.join(', ')}, which ${service} reads`,
+  message: ({ keys, service }) => `it has no ${keys.join(', ')}, which ${service} reads`,
   remedy: () => 'stackloom up --stage secrets adds what is missing and touches nothing else',
   story: `Each service reads its own key. One that was switched on later finds its key missing: its database account and its user
 in keystone are not made, and the control plane waits for it.`,
-  example: { secret: 'osp-secret', namespace: 'openstack', keys: ['HeatAuthEncryptionKey'], service: 'heat' },
+  example: { keys: ['HeatAuthEncryptionKey'], service: 'heat' },
 })
 
 export const conditionError = problem<{ condition: string; message: string; describe: string }>({

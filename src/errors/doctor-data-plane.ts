@@ -28,7 +28,7 @@ export const changeNotDeployed = problem<{ nodeSet: string; last: string | undef
   message: ({ last }) =>
     `it was changed since its last deployment${last === undefined ? '' : ` (${last})`}: its hosts still have the old configuration`,
   remedy: () =>
-    'deploy it: stackloom up --stage dataplane, or a new OpenStackDataPlaneDeployment; the one that has ended cannot be used again',
+    'deploy it: stackloom up --stage data-plane, or a new OpenStackDataPlaneDeployment; the one that has ended cannot be used again',
   story: `A change of a node set reaches its hosts with the next deployment, which somebody must ask for: the operator never runs
 Ansible by itself. The hash of what is wanted and of what was deployed differ until then.`,
   example: { nodeSet: 'computes', last: 'edpm-deployment' },

@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { Snapshot, UnreadKind } from '../../api/snapshot.ts'
 import { kindsToGather, NOVA_HOSTS, SECRET } from '../../doctor/kinds.ts'
-import { keysOnly, namedSecrets } from '../../doctor/named-secrets.ts'
+import { keysOnly, namedSecrets, type SecretName } from '../../doctor/named-secrets.ts'
 import { novaCells, novaHosts } from '../../doctor/nova-hosts.ts'
 import type { Rule } from '../../doctor/rule.ts'
 import { reasonOf } from '../../errors/failure.ts'
@@ -63,32 +63,53 @@ export async function fromCluster(
 ): Promise<Evidence> {
   const { gatherLive } = await import('../../kube/snapshot.ts')
   const { snapshot } = await gatherLive(client, kindsToGather(rules), { namespaces, signal: stop })
-  const more: KubeObject[] = []
-  const unread: UnreadKind[] = []
-  for (const named of namedSecrets(snapshot)) {
-    try {
-      const found = await client.get({ ...secrets, ...named }, { signal: stop })
-      if (found) more.push(keysOnly({ ...found, ...secrets }))
-    } catch (thrown) {
-      if (!isApiError(thrown, 'forbidden')) throw thrown
-      unread.push({ ...secrets, reason: reasonOf(thrown), cause: 'forbidden' })
-    }
-  }
-  for (const { namespace, pod } of novaCells(snapshot)) {
-    try {
-      const said = await ask(namespace, pod, ['nova-manage', 'cell_v2', 'list_hosts'])
-      more.push(novaHosts(namespace, said))
-    } catch (thrown) {
-      unread.push({ ...hosts, reason: reasonOf(thrown), cause: 'failed' })
-    }
-  }
+  const looks = await Promise.all([
+    ...namedSecrets(snapshot).map((named) => keysOf(client, named, stop)),
+    ...novaCells(snapshot).map((cell) => hostsOf(ask, cell)),
+  ])
   return {
-    snapshot: { objects: [...snapshot.objects, ...more], unread: [...snapshot.unread, ...unread] },
+    snapshot: {
+      objects: [...snapshot.objects, ...looks.flatMap(({ object }) => object ?? [])],
+      unread: [...snapshot.unread, ...looks.flatMap(({ unread }) => unread ?? [])],
+    },
     findings: [],
   }
 }
 
-async function fromDump(from: string, rules: readonly Rule[], stop: AbortSignal): Promise<Evidence> {
+/** One thing that was read for itself, or why it could not be. Neither: it is not there. */
+interface Looked {
+  readonly object?: KubeObject
+  readonly unread?: UnreadKind
+}
+
+async function keysOf(
+  client: Pick<KubeReader, 'get'>,
+  named: SecretName,
+  signal: AbortSignal,
+): Promise<Looked> {
+  try {
+    const found = await client.get({ ...secrets, ...named }, { signal })
+    return found ? { object: keysOnly({ ...found, ...secrets }) } : {}
+  } catch (thrown) {
+    if (!isApiError(thrown, 'forbidden')) throw thrown
+    return { unread: { ...secrets, reason: reasonOf(thrown), cause: 'forbidden' } }
+  }
+}
+
+async function hostsOf(
+  ask: Ask,
+  { namespace, pod }: { readonly namespace: string; readonly pod: string },
+): Promise<Looked> {
+  try {
+    return {
+      object: novaHosts(namespace, await ask(namespace, pod, ['nova-manage', 'cell_v2', 'list_hosts'])),
+    }
+  } catch (thrown) {
+    return { unread: { ...hosts, reason: reasonOf(thrown), cause: 'failed' } }
+  }
+}
+
+export async function fromDump(from: string, rules: readonly Rule[], stop: AbortSignal): Promise<Evidence> {
   const { gatherDump } = await import('../../kube/dump.ts')
   const { snapshot, findings } = await gatherDump(from, [...kindsToGather(rules), secrets, hosts], stop)
   return {

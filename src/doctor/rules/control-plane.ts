@@ -67,7 +67,7 @@ const secretKeyMissing = rule({
       if (!about) return []
       return missingKeys(owner, about).map(({ service, keys }) => ({
         about,
-        facts: { secret: about.metadata.name, namespace, keys, service },
+        facts: { keys, service },
       }))
     }),
 })

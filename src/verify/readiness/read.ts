@@ -26,7 +26,14 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
 }
 
 export function conditionsOf(object: KubeObject): readonly Condition[] {
-  return listAt(object, 'status', 'conditions') as readonly Condition[]
+  return listAt(object, 'status', 'conditions').filter(isCondition)
+}
+
+/** Dumps that hands or tools have made may hold anything in this list. */
+function isCondition(value: unknown): value is Condition {
+  if (typeof value !== 'object' || value === null) return false
+  const { type, message } = value as Readonly<Record<string, unknown>>
+  return typeof type === 'string' && (message === undefined || typeof message === 'string')
 }
 
 /** By type, never by index: controllers reorder and add conditions as they like. */

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { cloudStages, sharedStages } from '../../deploy/stage-table.ts'
+import { rules } from '../../doctor/rules/all.ts'
+import { commands } from '../commands.ts'
+
+const remedies = rules.map(({ id, problem }) => [id, problem.sample.remedy] as const)
+
+it('remedies name commands and stages that exist', () => {
+  const known = new Set(commands.map(({ name }) => name))
+  const stages = new Set<string>([...sharedStages, ...cloudStages])
+  const wrong = remedies.flatMap(([id, remedy]) =>
+    [
+      ...[...remedy.matchAll(/\bstackloom ([a-z]+)/g)].filter(([, name = '']) => !known.has(name)),
+      ...[...remedy.matchAll(/--stage ([a-z-]+)/g)].filter(([, name = '']) => !stages.has(name)),
+    ].map(([text]) => `${id}: ${text}`),
+  )
+  expect(wrong).toEqual([])
+})

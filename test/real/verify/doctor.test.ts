@@ -1,0 +1,198 @@
+/**
+ * The doctor on a real API server with the real MetalLB: a healthy site in which no rule fires, pending states that
+ * MetalLB itself produces, and the same findings from a dump of the same state.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { fromCluster } from '../../../src/cli/doctor/gather.ts'
+import { main } from '../../../src/cli/main.ts'
+import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
+import { type Diagnosis, diagnose } from '../../../src/doctor/diagnose.ts'
+import { rules } from '../../../src/doctor/rules/all.ts'
+import { useCluster } from '../../cluster.ts'
+import { service } from '../../doctor/objects.ts'
+import { testIo } from '../../io.ts'
+import { testPlan } from '../../plan.ts'
+import { type Cast, deploy, furnish, onStage, troubles } from '../deploy/cast.ts'
+
+const escaped = (text: string): string => text.replaceAll(/[[\]()|.?*+^$]/g, '\\$&')
+
+const plan = testPlan({
+  nodes: 2,
+  clouds: [
+    { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
+    { name: 'rhoso2', namespace: 'openstack2' },
+  ],
+})
+
+describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
+  const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  let cast: Cast | undefined
+
+  beforeAll(async () => {
+    await furnish(cluster.client, siteOfPlan(plan).nodes)
+    cast = onStage(cluster.connection)
+    expect(troubles(await deploy(cluster.client, plan))).toEqual([])
+  }, 300_000)
+  afterAll(() => cast?.leave())
+
+  const look = () =>
+    fromCluster(cluster.client, rules, {
+      namespaces: [],
+      ask: () => Promise.reject(new Error('nobody is asked here')),
+      stop: new AbortController().signal,
+    })
+  const findings = async (): Promise<readonly Diagnosis[]> => {
+    const { snapshot } = await look()
+    const report = diagnose({ snapshot, now: Date.now(), plan }, rules)
+    expect(report.findings).toEqual([])
+    return report.diagnoses
+  }
+  const line = ({ rule, where, message }: Diagnosis): string =>
+    `${rule} ${where && 'kind' in where ? `${where.kind} ${where.namespace}/${where.name}` : ''}: ${message}`
+  const create = (object: KubeObject): Promise<unknown> => {
+    const { uid: _uid, creationTimestamp: _time, generation: _generation, ...metadata } = object.metadata
+    const { status: _status, ...rest } = object
+    return cluster.client.create({ ...rest, metadata } as KubeObject)
+  }
+
+  it('finds nothing after `up` of two clouds, and no rule is blind', async () => {
+    const { snapshot } = await look()
+    const { diagnoses, blind } = diagnose({ snapshot, now: Date.now() + 3_600_000, plan }, rules)
+    expect(diagnoses.map(line)).toEqual([])
+    expect(blind).toEqual([])
+  })
+
+  const pending: readonly (readonly [string, KubeObject, string])[] = [
+    [
+      'metallb/pending-unknown-pool',
+      service('others/unknown', { annotations: { 'metallb.io/address-pool': 'internalapi' } }),
+      'unknown pool "internalapi"',
+    ],
+    [
+      'metallb/pending-not-in-pool',
+      service('others/nowhere', { annotations: { 'metallb.io/loadBalancerIPs': '203.0.113.9' } }),
+      'is not allowed in config',
+    ],
+    ['metallb/pending-nobody-serves', service('others/nothing'), 'no available IPs'],
+    [
+      'metallb/pending-two-wishes',
+      service('others/twice', {
+        annotations: { 'metallb.io/loadBalancerIPs': '203.0.113.9' },
+        spec: { loadBalancerIP: '203.0.113.9' },
+      }),
+      'service can not have both',
+    ],
+    [
+      'metallb/pending-wrong-family',
+      service('others/family', { annotations: { 'metallb.io/loadBalancerIPs': 'fd00:99::9' } }),
+      'does not match the ipFamily',
+    ],
+    [
+      'metallb/pending-exhausted',
+      service('others/full', { annotations: { 'metallb.io/address-pool': 'tiny' } }),
+      // What 0.15 says of a pool that is full; the doctor says it better.
+      '["<nil>"] is not allowed in config',
+    ],
+    [
+      'metallb/pending-port-clash',
+      service('others/clash', {
+        annotations: { 'metallb.io/loadBalancerIPs': '198.51.100.1', 'metallb.io/allow-shared-ip': 'tiny' },
+      }),
+      'port TCP/443 is already in use',
+    ],
+    [
+      'metallb/pending-sharing-refused',
+      service('others/alone', {
+        ports: [80],
+        annotations: { 'metallb.io/loadBalancerIPs': '198.51.100.1' },
+      }),
+      'sharing',
+    ],
+    [
+      'metallb/pending-not-for-namespace',
+      service('thieves/thief', { annotations: { 'metallb.io/address-pool': 'wide' } }),
+      'pool wide not compatible for ip assignment',
+    ],
+    [
+      'metallb/pending-other-pool',
+      service('others/both', {
+        annotations: { 'metallb.io/address-pool': 'other', 'metallb.io/loadBalancerIPs': '198.51.100.9' },
+      }),
+      'is not compatible with requested address pool',
+    ],
+  ]
+
+  it("agrees with MetalLB on every pending Service, and quotes MetalLB's own event", async () => {
+    for (const name of ['others', 'thieves'])
+      await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    for (const [name, addresses] of [
+      ['tiny', '198.51.100.1/32'],
+      ['wide', '198.51.100.8/30'],
+      ['other', '198.51.100.16/30'],
+    ] as const)
+      await create({
+        apiVersion: 'metallb.io/v1beta1',
+        kind: 'IPAddressPool',
+        metadata: { name, namespace: 'metallb-system' },
+        spec: { addresses: [addresses], autoAssign: false, serviceAllocation: { namespaces: ['others'] } },
+      })
+    await create(
+      service('others/holder', {
+        annotations: { 'metallb.io/address-pool': 'tiny', 'metallb.io/allow-shared-ip': 'tiny' },
+      }),
+    )
+    await expect
+      .poll(
+        async () => {
+          const ref = { apiVersion: 'v1', kind: 'Service', namespace: 'others', name: 'holder' }
+          return JSON.stringify((await cluster.client.get(ref))?.['status'])
+        },
+        { timeout: 30_000 },
+      )
+      .toContain('198.51.100.1')
+    for (const [, object] of pending) await create(object)
+    const told = async (): Promise<Readonly<Record<string, string>>> => {
+      const services = (await findings()).filter(
+        ({ where }) => where && 'kind' in where && where.kind === 'Service',
+      )
+      return Object.fromEntries(
+        services.map(({ rule, where, saw }) => [
+          where && 'name' in where ? where.name : '',
+          `${rule} ${saw.join(' ')}`,
+        ]),
+      )
+    }
+    const expected = pending.map(([rule, object, event]) => [
+      object.metadata.name,
+      expect.stringMatching(new RegExp(`^${rule} event AllocationFailed: .*${escaped(event)}`)) as string,
+    ])
+    await expect.poll(told, { timeout: 60_000, interval: 500 }).toEqual(Object.fromEntries(expected))
+  })
+
+  it('tells the same from a dump of the same state', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-doctor-'))
+    try {
+      const { snapshot } = await look()
+      writeFileSync(
+        path.join(folder, 'all.json'),
+        JSON.stringify({ apiVersion: 'v1', kind: 'List', items: snapshot.objects }),
+      )
+      const run = async (...args: readonly string[]) => {
+        const io = testIo()
+        const code = await main(['doctor', '-o', 'json', ...args], io)
+        return { code, ...(JSON.parse(io.out()) as { readonly diagnoses: readonly Diagnosis[] }) }
+      }
+      const live = await run('--kubeconfig', cluster.kubeconfig)
+      const offline = await run('--from', folder)
+      expect(live.diagnoses.length).toBeGreaterThanOrEqual(pending.length)
+      expect(offline).toMatchObject({ code: 1, diagnoses: live.diagnoses })
+      expect(live.code).toBe(1)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
