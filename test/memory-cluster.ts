@@ -5,8 +5,9 @@
  * Versions are words, so that code that counts with them fails. Real clusters are in `test/real/`.
  */
 import type { GroupVersionKind, KubeObject } from '../src/api/object.ts'
+import { serverUnreachable } from '../src/errors/connection.ts'
 import { finding, type Problem } from '../src/errors/finding.ts'
-import { objectExists, objectMissing, serverUnreachable, staleWrite } from '../src/errors/kube.ts'
+import { objectExists, objectMissing, staleWrite } from '../src/errors/kube.ts'
 import { ApiError, type ApiErrorKind } from '../src/kube/api-error.ts'
 import type { KubeClient, ObjectRef, WatchEvent } from '../src/kube/client.ts'
 import { keyOf } from '../src/kube/key.ts'

@@ -9,6 +9,7 @@ import * as access from './access.ts'
 import * as adopt from './adopt.ts'
 import * as capacity from './capacity.ts'
 import * as common from './common.ts'
+import * as connection from './connection.ts'
 import * as dataplane from './dataplane.ts'
 import * as deploy from './deploy.ts'
 import * as dns from './dns.ts'
@@ -32,8 +33,10 @@ import * as ini from './ini.ts'
 import * as ipam from './ipam.ts'
 import * as kube from './kube.ts'
 import * as lab from './lab.ts'
+import * as labDoctor from './lab-doctor.ts'
 import * as labKolla from './lab-kolla.ts'
 import * as labRun from './lab-run.ts'
+import * as labTree from './lab-tree.ts'
 import * as ledger from './ledger.ts'
 import * as lock from './lock.ts'
 import * as operator from './operator.ts'
@@ -76,10 +79,13 @@ const areas: readonly object[] = [
   installYamls,
   file,
   ipam,
+  connection,
   kube,
   lab,
   labKolla,
+  labDoctor,
   labRun,
+  labTree,
   operator,
   plan,
   render,

@@ -4,6 +4,8 @@
  * It is a failure with a finding, so whoever does not handle it shows it well. Answers are read in `refusal.ts`, errors
  * below HTTP in `network-error.ts`.
  */
+
+import { certificateExpired, notSignedIn } from '../errors/connection.ts'
 import { type ExitCode, Failure } from '../errors/failure.ts'
 import { type Finding, finding, type ObjectPlace } from '../errors/finding.ts'
 import * as problems from '../errors/kube.ts'
@@ -115,8 +117,8 @@ export function malformed(reason: string, errand: Errand, cause?: unknown): ApiE
 export function unauthorized({ server }: Errand, user: string, expired: string | undefined): ApiError {
   const made =
     expired === undefined
-      ? finding(problems.notSignedIn, { server, user })
-      : finding(problems.certificateExpired, {
+      ? finding(notSignedIn, { server, user })
+      : finding(certificateExpired, {
           whose: `the client certificate of ${user}`,
           server,
           since: expired,

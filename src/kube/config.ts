@@ -7,8 +7,8 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import type { Clock } from '../clock/clock.ts'
+import { noCluster, unknownContext } from '../errors/connection.ts'
 import { failure } from '../errors/failure.ts'
-import { noCluster, unknownContext } from '../errors/kube.ts'
 import { nearest } from '../errors/nearest.ts'
 import {
   type Credential,

@@ -4,8 +4,8 @@
  * What the program prints on stdout is a secret: it is parsed, and never part of a message.
  */
 import { spawn } from 'node:child_process'
+import { credentialPluginFailed } from '../errors/connection.ts'
 import { failure } from '../errors/failure.ts'
-import { credentialPluginFailed } from '../errors/kube.ts'
 import { beside, type ExecEntry, type Sourced } from './kubeconfig.ts'
 
 export interface ExecCredential {

@@ -7,8 +7,8 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { load, YAMLException } from 'js-yaml'
 import { unreadableFile } from '../errors/common.ts'
+import { brokenKubeconfig } from '../errors/connection.ts'
 import { failure, reasonOf } from '../errors/failure.ts'
-import { brokenKubeconfig } from '../errors/kube.ts'
 
 export interface ClusterEntry {
   readonly server?: string

@@ -2,6 +2,12 @@
  * Errors below HTTP (sockets, names, TLS, time), read once and told in words.
  */
 
+import {
+  certificateExpired,
+  serverNotTrusted,
+  serverUnreachable,
+  unusableProxy,
+} from '../errors/connection.ts'
 import { reasonOf } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import * as problems from '../errors/kube.ts'
@@ -53,11 +59,11 @@ export function errorFromThrown(thrown: unknown, errand: Errand): ApiError {
 
   if (code === 'CERT_HAS_EXPIRED') {
     const facts = { whose: "the server's certificate", server, since: undefined }
-    return make('unreachable', 'never', finding(problems.certificateExpired, facts))
+    return make('unreachable', 'never', finding(certificateExpired, facts))
   }
   if (untrusted.has(code)) {
     const facts = { server, reason: reasonOf(deepest) }
-    return make('unreachable', 'never', finding(problems.serverNotTrusted, facts))
+    return make('unreachable', 'never', finding(serverNotTrusted, facts))
   }
   if (tooSlow.has(code)) {
     const reason = `${errand.verb} ${errand.subject} took too long`
@@ -66,11 +72,11 @@ export function errorFromThrown(thrown: unknown, errand: Errand): ApiError {
   const refusal = proxyRefusal(code, deepest)
   if (refusal !== undefined) {
     const facts = { proxy: errand.via ?? 'in between', reason: refusal }
-    return make('unreachable', 'never', finding(problems.unusableProxy, facts))
+    return make('unreachable', 'never', finding(unusableProxy, facts))
   }
   const reason = `${words[code] ?? reasonOf(deepest)}${errand.via ? ` (through the proxy ${errand.via})` : ''}`
   const repeat = code === 'ENOTFOUND' || isTls(code) ? 'never' : neverSent.has(code) ? 'always' : 'safe'
-  return make('unreachable', repeat, finding(problems.serverUnreachable, { server, reason }))
+  return make('unreachable', repeat, finding(serverUnreachable, { server, reason }))
 }
 
 /** What a proxy says instead of connecting; undici tells it in words only. */

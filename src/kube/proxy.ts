@@ -3,8 +3,8 @@
  * read it. Pure.
  */
 import net from 'node:net'
+import { unusableProxy } from '../errors/connection.ts'
 import { failure } from '../errors/failure.ts'
-import { unusableProxy } from '../errors/kube.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -3,6 +3,8 @@
  *
  * The one place that knows how the server words things.
  */
+
+import { notSignedIn } from '../errors/connection.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import * as problems from '../errors/kube.ts'
 import {
@@ -81,7 +83,7 @@ function byCode(code: number, reason: string, status: Status, errand: Errand): A
   const { server, verb, subject } = errand
   switch (code) {
     case 401:
-      return { kind: 'unauthorized', finding: finding(problems.notSignedIn, { server, user: 'this user' }) }
+      return { kind: 'unauthorized', finding: finding(notSignedIn, { server, user: 'this user' }) }
     case 403:
       return {
         kind: 'forbidden',

@@ -4,7 +4,7 @@
  * What is there and cannot be read is a finding, never replaced: the running cloud still uses it.
  */
 import { failure } from '../errors/failure.ts'
-import { brokenSecret } from '../errors/lab-run.ts'
+import { brokenSecret } from '../errors/lab-tree.ts'
 import { readYaml } from '../yaml/read.ts'
 import { fsidOf } from './ceph/conf.ts'
 import { type CephKeys, completeCephKeys } from './ceph/users.ts'

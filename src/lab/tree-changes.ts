@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import { type Finding, finding } from '../errors/finding.ts'
-import { editedFile } from '../errors/lab-run.ts'
+import { editedFile } from '../errors/lab-tree.ts'
 import { lineDiff } from './line-diff.ts'
 import type { TreeFile } from './tree.ts'
 

@@ -10,7 +10,7 @@ import {
   ineffectiveVars,
   secretReadable,
   secretTracked,
-} from '../../errors/lab-run.ts'
+} from '../../errors/lab-tree.ts'
 import { readYaml } from '../../yaml/read.ts'
 import { toolSecrets } from '../gitignore.ts'
 import { allGroups } from '../kolla/groups.ts'

@@ -8,11 +8,11 @@ import {
   diskLocked,
   nodeUnreachable,
   noVip,
-  sudoersStale,
   vmDiffers,
   vmMissing,
   vmNotRunning,
-} from '../../errors/lab-run.ts'
+} from '../../errors/lab-doctor.ts'
+import { sudoersStale } from '../../errors/lab-run.ts'
 import { lastLines, succeeded } from '../../exec/process.ts'
 import { readCertificate } from '../../pki/certificate.ts'
 import { type Lab, type LabNode, nodesWith } from '../lab.ts'
