@@ -115,6 +115,14 @@ export const runResultSchema = z.object({
   hosts: z.record(z.string(), hostResultSchema).optional().describe('what Ansible counted, by host'),
 })
 
+/** What is known of an attempt while it works. */
+export const runningSchema = z.object({
+  startedAt: z.string().meta({ format: 'date-time' }),
+  /** Addresses, or names where the inventory has none: nobody else may work on these until the end is recorded. */
+  hosts: z.array(z.string()),
+  task: z.string().optional().describe('the task that began last'),
+})
+
 export const jobStatuses = ['Pending', 'Running', 'Succeeded', 'Failed'] as const
 
 export type AnsibleRole = z.infer<typeof ansibleRoleSchema>
@@ -130,6 +138,9 @@ export interface AnsibleRunStatus {
   readonly hash?: Readonly<Record<string, string>>
   readonly networkAttachments?: Readonly<Record<string, readonly string[]>>
   readonly result?: RunResult
+  /** How often it was begun: a run is tried again until its backoffLimit is reached. */
+  readonly tries?: number
+  readonly running?: z.infer<typeof runningSchema>
 }
 
 export type AnsibleRun = SpecObject<AnsibleRunSpec, AnsibleRunStatus>
@@ -158,6 +169,8 @@ export const ansibleRunKind: KindDefinition = {
     hash: z.record(z.string(), z.string()).optional(),
     networkAttachments: z.record(z.string(), z.array(z.string())).optional(),
     result: runResultSchema.optional(),
+    tries: z.int().optional(),
+    running: runningSchema.optional(),
   }),
   columns: [
     { name: 'Status', type: 'string', jsonPath: '.status.JobStatus' },

@@ -43,6 +43,7 @@ import * as operator from './operator.ts'
 import * as plan from './plan.ts'
 import * as render from './render.ts'
 import * as room from './room.ts'
+import * as runs from './runs.ts'
 import * as runtime from './runtime.ts'
 import * as sandbox from './sandbox.ts'
 import * as segments from './segments.ts'
@@ -90,6 +91,7 @@ const areas: readonly object[] = [
   plan,
   render,
   room,
+  runs,
   runtime,
   sandbox,
   site,

@@ -27,6 +27,11 @@ export function readPlaybook(
   return readFile(path.join(folder, `${name}.yaml`), 'utf8')
 }
 
+/** Where Ansible finds the plugin that tells what happens in a run. */
+export function callbackFolder(): string {
+  return path.join(playbooksAbove(import.meta.dirname), 'callback')
+}
+
 /** This file runs from `src/` and, bundled, from `dist/`: the playbooks are beside one of the folders above. */
 function playbooksAbove(folder: string): string {
   const candidate = path.join(folder, 'playbooks')

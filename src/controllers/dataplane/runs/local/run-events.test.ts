@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { shellWords } from './ansible-command.ts'
+import { endOf, eventsOf, failuresOf, type RunEvent, taskOf } from './run-events.ts'
+
+const plain = (text: string): string => text
+const counts = (failures: number, unreachable: number) => ({ ok: 3, changed: 1, failures, unreachable })
+const played: readonly RunEvent[] = [
+  { event: 'play', name: 'Deploy' },
+  { event: 'task', name: 'Copy' },
+]
+const stats = (hosts: Readonly<Record<string, ReturnType<typeof counts>>>): RunEvent => ({
+  event: 'stats',
+  hosts,
+})
+
+describe('The end of a run', () => {
+  it('is what the counts of its hosts say', () => {
+    const end = endOf([...played, stats({ a: counts(0, 0) })], 0, '', plain)
+    expect(end).toEqual({ reason: 'Completed', hosts: { a: counts(0, 0) } })
+  })
+
+  it('is Failed when a task failed, and names host, task and message', () => {
+    const failed: RunEvent = { event: 'failed', host: 'b', task: 'Copy', message: 'no space' }
+    const end = endOf([...played, failed, stats({ a: counts(0, 1), b: counts(1, 0) })], 2, '', plain)
+    expect(end).toMatchObject({ reason: 'Failed', message: 'b: Copy: no space' })
+  })
+
+  it('is Unreachable when that is all that went wrong', () => {
+    const dark: RunEvent = { event: 'unreachable', host: 'b', task: 'Copy', message: 'No route to host' }
+    const end = endOf([...played, dark, stats({ a: counts(0, 0), b: counts(0, 1) })], 4, '', plain)
+    expect(end).toMatchObject({ reason: 'Unreachable', message: 'b: Copy: No route to host' })
+  })
+
+  it('tells a wrong playbook from an unreachable host, though both end with 4', () => {
+    expect(endOf([], 4, 'ERROR! unexpected parameter', plain)).toEqual({
+      reason: 'NotStarted',
+      message: 'ERROR! unexpected parameter',
+    })
+  })
+
+  it('is Unknown when a play began and nobody counted, or when it was killed', () => {
+    expect(endOf(played, 1, '', plain).reason).toBe('Unknown')
+    expect(endOf([], 137, '', plain).reason).toBe('Unknown')
+  })
+
+  it('is no success when no host was meant', () => {
+    expect(endOf([...played, stats({})], 0, '', plain).reason).toBe('NotStarted')
+  })
+
+  it('shows no secret, wherever the line is cut', () => {
+    const secret = 'x'.repeat(50)
+    const mask = (text: string): string => text.replaceAll(secret, '******')
+    const failed: RunEvent = { event: 'failed', host: 'b', task: 'T', message: `${'m'.repeat(270)}${secret}` }
+    expect(failuresOf([failed], mask)[0]).not.toContain('xxx')
+  })
+})
+
+describe('The events of a run', () => {
+  it('are read up to the last whole line', () => {
+    const text = '{"event":"task","name":"One"}\n{"event":"task","name":"Tw'
+    expect(taskOf(eventsOf(text))).toBe('One')
+  })
+
+  it('leave out failures that the playbook ignores', () => {
+    const ignored: RunEvent = { event: 'failed', host: 'a', task: 'T', message: 'm', ignored: true }
+    expect(failuresOf([ignored], plain)).toEqual([])
+  })
+})
+
+describe('Options of a run', () => {
+  it('are split as a shell does', () => {
+    expect(shellWords(`--tags a,b -e 'x=1 2' --limit "a b"`)).toEqual([
+      '--tags',
+      'a,b',
+      '-e',
+      'x=1 2',
+      '--limit',
+      'a b',
+    ])
+  })
+})

@@ -1,0 +1,94 @@
+/** The local runner, with real Ansible over real SSH, held to what every executor promises. */
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Attempt } from '../../../src/controllers/dataplane/runs/executor.ts'
+import { localExecutor } from '../../../src/controllers/dataplane/runs/local/local-executor.ts'
+import { processesWith } from '../../processes.ts'
+import { type ContractRig, executorContract } from './executor-contract.ts'
+import { useNodes } from './nodes.ts'
+import { ansibleRun, inventory, play } from './runs.ts'
+
+const nodes = useNodes(['edpm-compute-0'])
+const never = new AbortController().signal
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'stackloom-runs-test-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const does = {
+  succeed: [],
+  fail: [{ name: 'Refuse', 'ansible.builtin.fail': { msg: 'not today' } }],
+  hang: [{ name: 'Hang', 'ansible.builtin.raw': 'sleep 600' }],
+}
+
+function rigFor(program: 'ansible-runner' | 'ansible-playbook'): ContractRig {
+  const trace = ({ run }: Attempt): string =>
+    path.join(nodes.node('edpm-compute-0').root, 'srv', `begun-${run.metadata.uid}`)
+  return {
+    executor: ({ timeLimitMs } = { timeLimitMs: 300_000 }) =>
+      localExecutor({ folder, timeLimitMs, onEnded: () => {}, enter: nodes.enter, program }),
+    prepare: async (what) => {
+      const uid = randomUUID()
+      const leaveTrace = { name: 'Begin', 'ansible.builtin.raw': `echo begun >> /srv/begun-${uid}` }
+      const run = ansibleRun(
+        'openstack',
+        what,
+        {
+          play: play([leaveTrace, ...does[what]]),
+          inventory: inventory(nodes, ['edpm-compute-0']),
+          extraMounts: [
+            {
+              volumes: [{ name: 'key', secret: { secretName: 'key' } }],
+              mounts: [{ name: 'key', mountPath: '/runner/env/ssh_key', subPath: 'ssh-privatekey' }],
+            },
+          ],
+        },
+        { uid },
+      )
+      const key = new Map([['ssh-privatekey', Buffer.from(nodes.privateKey.trimEnd())]])
+      return {
+        attempt: { run, number: 1 },
+        materials: { found: new Map([['Secret key', key]]), missing: [] },
+      }
+    },
+    begun: async (attempt) => {
+      const text = await readFile(trace(attempt), 'utf8').catch(() => '')
+      return text.split('\n').length - 1
+    },
+  }
+}
+
+describe('The local runner with ansible-runner', () => executorContract(rigFor('ansible-runner')))
+
+describe('The local runner with ansible-playbook alone', () => {
+  const rig = rigFor('ansible-playbook')
+
+  it('tells which host failed, and leaves no secret and no process', async () => {
+    const { attempt, materials } = await rig.prepare('fail')
+    const executor = rig.executor()
+    await executor.begin(attempt, materials, never)
+    const home = path.join(folder, `${attempt.run.metadata.uid}-1`)
+    const modes = await Promise.all(
+      ['.', 'root/runner/env', 'root/runner/env/ssh_key'].map(async (name) =>
+        ((await stat(path.join(home, name))).mode & 0o777).toString(8),
+      ),
+    )
+    expect(modes).toEqual(['700', '700', '600'])
+    const look = async (): Promise<unknown> => executor.look(attempt, never)
+    await expect.poll(look, { timeout: 120_000 }).toMatchObject({
+      kind: 'ended',
+      end: { reason: 'Failed', hosts: { 'edpm-compute-0': { failures: 1, ok: 1 } } },
+    })
+    await executor.forget(attempt, never)
+    expect((await readdir(home)).toSorted()).toEqual(['end.json', 'events.jsonl', 'output.log'])
+    const key = nodes.privateKey.split('\n')[2] ?? ''
+    for (const file of await readdir(home)) {
+      expect(await readFile(path.join(home, file), 'utf8')).not.toContain(key)
+    }
+    expect(await processesWith(attempt.run.metadata.uid ?? '')).toEqual([])
+  }, 180_000)
+})

@@ -1,0 +1,246 @@
+/**
+ * Runs on a real API server, with real Ansible over real SSH: the example of two nodes in two cells, and what goes
+ * wrong on the way.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AnsibleRun, type AnsibleRunSpec, ansibleRuns } from '../../../src/api/ansibleee.ts'
+import { computeConfigFiles, metadataConfigFiles } from '../../../src/controllers/dataplane/config-files.ts'
+import { phase0Playbooks, readPlaybook } from '../../../src/controllers/dataplane/playbooks.ts'
+import type { Happening } from '../../../src/kube/events.ts'
+import { useCluster } from '../../cluster.ts'
+import { useNodes } from './nodes.ts'
+import { operateRuns } from './run-operator.ts'
+import { ansibleRun, inventory, mounts, play, SSH_SECRET, secret, serveRuns } from './runs.ts'
+
+const both = ['edpm-compute-0', 'edpm-compute-1'] as const
+const cluster = useCluster()
+const nodes = useNodes(both)
+const namespace = 'openstack'
+const stop = new AbortController()
+const told: Happening[] = []
+let folder = ''
+let working: Promise<unknown> | undefined
+
+const urls: Readonly<Record<string, string>> = {
+  'edpm-compute-0': 'rabbit://nova:pa$$1@rabbitmq-cell1.openstack.svc:5671/?ssl=1',
+  'edpm-compute-1': 'rabbit://nova:pa$$2@rabbitmq-cell2.openstack.svc:5671/?ssl=1',
+}
+/** No OpenStack runs here: what is started in its place does nothing, for ever. */
+const standIns = {
+  stackloom_nova_command: ['sleep', 'infinity'],
+  stackloom_ovn_metadata_command: ['sleep', 'infinity'],
+}
+
+beforeAll(async () => {
+  const { client } = cluster
+  await serveRuns(client, namespace)
+  await client.create(secret(namespace, SSH_SECRET, { 'ssh-privatekey': nodes.privateKey }))
+  await client.create(secret(namespace, 'dataplanerole-edpm-compute', { inventory: inventory(nodes, both) }))
+  for (const name of both) {
+    const text = inventory(nodes, [name], standIns)
+    await client.create(secret(namespace, `dataplanenode-${name}`, { inventory: text }))
+  }
+  folder = await mkdtemp(path.join(tmpdir(), 'stackloom-runs-test-'))
+  working = operateRuns(
+    {
+      client,
+      folder,
+      enter: nodes.enter,
+      record: (one) => void told.push(one),
+      settings: { timeLimitMs: 120_000 },
+    },
+    stop.signal,
+  )
+}, 600_000)
+afterAll(async () => {
+  stop.abort()
+  await working
+  await rm(folder, { recursive: true, force: true })
+})
+
+const refOf = (name: string) => ({ ...ansibleRuns, namespace, name })
+const get = async (name: string): Promise<AnsibleRun | undefined> =>
+  (await cluster.client.get(refOf(name))) as AnsibleRun | undefined
+const create = (name: string, spec: AnsibleRunSpec): Promise<unknown> =>
+  cluster.client.create(ansibleRun(namespace, name, { backoffLimit: 0, ...spec }))
+
+async function ended(name: string): Promise<AnsibleRun['status']> {
+  const status = async (): Promise<string | undefined> => (await get(name))?.status?.JobStatus
+  await expect.poll(status, { timeout: 400_000, interval: 300 }).toMatch(/Succeeded|Failed/)
+  return (await get(name))?.status
+}
+
+const onNode = (name: string, file: string): Promise<string> =>
+  readFile(path.join(nodes.node(name).root, file), 'utf8')
+
+describe('Two nodes in two cells', () => {
+  it('get their own files with the transport URL of their own cell, and a second time nothing changes', async () => {
+    const phase0 = (await Promise.all(phase0Playbooks.map((name) => readPlaybook(name)))).join('\n')
+    const env = [{ name: 'ANSIBLE_PIPELINING', value: 'True' }]
+    await create('phase-0', { play: phase0, env, extraMounts: mounts('dataplanerole-edpm-compute') })
+    expect((await ended('phase-0'))?.result).toMatchObject({ reason: 'Completed' })
+
+    const services = `${await readPlaybook('nova')}\n${await readPlaybook('ovn-metadata')}`
+    for (const name of both) {
+      const files = {
+        ...filesOf(
+          computeConfigFiles(
+            {
+              transportUrl: urls[name] ?? '',
+              keystoneAuthUrl: 'https://keystone.openstack.svc:5000',
+              serviceUser: 'nova',
+              servicePassword: 'S3cr$et',
+              host: name,
+            },
+            `[libvirt]\n# of ${name}\ncpu_mode=host-passthrough\n`,
+          ),
+        ),
+        ...filesOf(
+          metadataConfigFiles(
+            {
+              ovnSbConnection: 'ssl:ovsdbserver-sb.openstack.svc:6642',
+              host: name,
+              novaMetadataHost: 'nova-metadata.openstack.svc',
+              sharedSecret: 'shared',
+            },
+            '[DEFAULT]\ndebug = True\n',
+          ),
+        ),
+      }
+      await cluster.client.create(secret(namespace, `${name}-config-data`, files))
+      const extraMounts = mounts(`dataplanenode-${name}`, `${name}-config-data`)
+      await create(`${name}-services`, { play: services, env, extraMounts })
+    }
+    for (const name of both) {
+      expect((await ended(`${name}-services`))?.result).toMatchObject({ reason: 'Completed' })
+      const generated = await onNode(name, '/var/lib/openstack/config/nova/01-nova.conf')
+      // As oslo.config must find it written: a dollar is doubled.
+      expect(generated).toContain(`transport_url = ${urls[name]?.replaceAll('$', '$$$$')}\n`)
+      const override = await onNode(name, '/var/lib/openstack/config/nova/02-nova-override.conf')
+      expect(override).toBe(`[libvirt]\n# of ${name}\ncpu_mode=host-passthrough\n`)
+      const agent = '/var/lib/openstack/config/ovn-metadata/02-neutron-metadata-override.conf'
+      expect(await onNode(name, agent)).toBe('[DEFAULT]\ndebug = True\n')
+    }
+
+    const again = { env, extraMounts: mounts('dataplanenode-edpm-compute-0', 'edpm-compute-0-config-data') }
+    await create('again', { ...again, play: `${phase0}\n${services}` })
+    const { result } = (await ended('again')) ?? {}
+    expect(result?.hosts).toMatchObject({ 'edpm-compute-0': { changed: 0, failures: 0, unreachable: 0 } })
+  }, 600_000)
+})
+
+describe('A run', () => {
+  const quick = { play: play([{ name: 'Say', 'ansible.builtin.raw': 'true' }]) }
+
+  it('that a person makes by hand waits for its inputs, runs, and is left with nothing to clean', async () => {
+    await cluster.client.create(ansibleRun(namespace, 'by-hand', { ...quick, extraMounts: mounts('later') }))
+    const message = async (): Promise<string | undefined> =>
+      (await get('by-hand'))?.status?.conditions?.[0]?.message
+    await expect.poll(message, { timeout: 60_000 }).toContain('Secret later or ConfigMap later')
+    const text = inventory(nodes, ['edpm-compute-0'])
+    await cluster.client.create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'later', namespace },
+      data: { inventory: text },
+    })
+    expect(await ended('by-hand')).toMatchObject({
+      JobStatus: 'Succeeded',
+      tries: 1,
+      conditions: [{ type: 'Ready', status: 'True' }, { type: 'AnsibleExecutionJobReady' }],
+      result: { reason: 'Completed', hosts: { 'edpm-compute-0': { ok: 1, failures: 0 } } },
+    })
+    const finalizers = async (): Promise<number> => (await get('by-hand'))?.metadata.finalizers?.length ?? 0
+    await expect.poll(finalizers, { timeout: 30_000 }).toBe(0)
+  }, 200_000)
+
+  it('on a host that does not answer is Unreachable, and the other host is done', async () => {
+    await nodes.node('edpm-compute-1').link('down')
+    try {
+      const env = [{ name: 'ANSIBLE_TIMEOUT', value: '2' }]
+      await create('dark', { ...quick, env, extraMounts: mounts('dataplanerole-edpm-compute') })
+      expect(await ended('dark')).toMatchObject({
+        JobStatus: 'Failed',
+        result: {
+          reason: 'Unreachable',
+          message: expect.stringContaining('edpm-compute-1'),
+          hosts: { 'edpm-compute-0': { ok: 1 }, 'edpm-compute-1': { unreachable: 1 } },
+        },
+      })
+    } finally {
+      await nodes.node('edpm-compute-1').link('up')
+    }
+  }, 200_000)
+
+  it('whose task fails is tried as often as allowed, tells of it, and shows no secret', async () => {
+    const fail = {
+      name: 'Refuse',
+      'ansible.builtin.fail': { msg: 'the password is {{ lookup("env", "PASSWORD") }}' },
+    }
+    await cluster.client.create(secret(namespace, 'password', { password: 'correct-horse' }))
+    await create('refused', {
+      play: play([fail]),
+      backoffLimit: 1,
+      env: [{ name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'password', key: 'password' } } }],
+      extraMounts: mounts('dataplanenode-edpm-compute-0'),
+    })
+    expect(await ended('refused')).toMatchObject({
+      JobStatus: 'Failed',
+      tries: 2,
+      conditions: [{ reason: 'BackoffLimitExceeded' }, {}],
+      result: { reason: 'Failed', message: 'edpm-compute-0: Refuse: the password is ******' },
+    })
+    const notes = told.filter(({ regarding }) => regarding.metadata.name === 'refused')
+    expect(notes.map(({ reason }) => reason)).toContain('Failed')
+    expect(JSON.stringify([notes.map(({ note }) => note), await get('refused')])).not.toContain(
+      'correct-horse',
+    )
+  }, 200_000)
+
+  it('with an SSH Secret that has no key touches nobody, and says which key is missing', async () => {
+    await cluster.client.create(secret(namespace, 'keyless', { other: 'x' }))
+    const [mount] = mounts('dataplanenode-edpm-compute-0')
+    const volumes = (mount?.volumes ?? []).map((one) =>
+      one.name === 'ssh-key'
+        ? {
+            name: 'ssh-key',
+            secret: { secretName: 'keyless', items: [{ key: 'ssh-privatekey', path: 'ssh_key' }] },
+          }
+        : one,
+    )
+    await create('keyless', { ...quick, extraMounts: [{ volumes, mounts: mount?.mounts ?? [] }] })
+    expect(await ended('keyless')).toMatchObject({
+      JobStatus: 'Failed',
+      result: {
+        reason: 'NotStarted',
+        message: expect.stringContaining('Secret keyless has no key ssh-privatekey'),
+      },
+    })
+  }, 60_000)
+
+  it('that is deleted ends on its host before it is gone, and the next one waits for that', async () => {
+    const hang = 'touch /srv/hangs; trap "rm /srv/hangs" EXIT HUP TERM; while :; do sleep 0.2; done'
+    const hangs = { play: play([{ name: 'Hang', 'ansible.builtin.shell': hang }]) }
+    const extraMounts = mounts('dataplanenode-edpm-compute-0')
+    await create('hangs', { ...hangs, extraMounts })
+    const there = async (): Promise<boolean> =>
+      (await onNode('edpm-compute-0', '/srv/hangs').catch(() => undefined)) !== undefined
+    await expect.poll(there, { timeout: 120_000 }).toBe(true)
+    await create('next', { ...quick, extraMounts })
+    const waits = async (): Promise<string | undefined> =>
+      (await get('next'))?.status?.conditions?.[0]?.message
+    await expect.poll(waits, { timeout: 60_000 }).toBe('Waiting: hangs works on the same hosts')
+    await cluster.client.delete(refOf('hangs'))
+    await expect.poll(() => get('hangs'), { timeout: 60_000 }).toBeUndefined()
+    await expect.poll(there, { timeout: 10_000 }).toBe(false)
+    expect(await ended('next')).toMatchObject({ JobStatus: 'Succeeded' })
+  }, 300_000)
+})
+
+function filesOf(made: ReturnType<typeof computeConfigFiles>): Readonly<Record<string, string>> {
+  if (made.kind === 'refused') throw new Error(made.findings.map(({ message }) => message).join())
+  return made.files
+}
