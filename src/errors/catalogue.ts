@@ -41,6 +41,7 @@ import * as ledger from './ledger.ts'
 import * as lock from './lock.ts'
 import * as operator from './operator.ts'
 import * as plan from './plan.ts'
+import * as probe from './probe.ts'
 import * as render from './render.ts'
 import * as room from './room.ts'
 import * as runs from './runs.ts'
@@ -89,6 +90,7 @@ const areas: readonly object[] = [
   labTree,
   operator,
   plan,
+  probe,
   render,
   room,
   runs,

@@ -1,6 +1,6 @@
 /** `stackloom verify`: is the cluster as planned, and are the clouds isolated? Exit 1 when something is not proved. */
 import path from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import pc from 'picocolors'
 import { indexSnapshot, type SnapshotIndex } from '../../api/snapshot.ts'
 import type { ExitCode } from '../../errors/failure.ts'
@@ -8,7 +8,7 @@ import type { Plan } from '../../plan/plan.ts'
 import type { DnsAnswers } from '../../verify/checks/check.ts'
 import type { Report } from '../../verify/report/report.ts'
 import type { CheckResult } from '../../verify/verify.ts'
-import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
+import { gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { cloudNamed, collect } from '../deploying.ts'
 import { writeOutput } from '../files.ts'
@@ -17,8 +17,9 @@ import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { type PlanningOptions, planFromFiles, planningOptions, refuseErrors } from '../planning.ts'
+import type { ProbeFlags } from './probe.ts'
 
-interface Options extends PlanningOptions, ClusterFlags {
+interface Options extends PlanningOptions, ProbeFlags {
   readonly cloud?: readonly string[]
   readonly from?: string
   readonly askDns?: boolean
@@ -33,11 +34,24 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom verify --report proof.html          # or proof.md',
     'stackloom verify --ask-dns                    # from a machine on the ctlplane networks',
     'stackloom verify --from must-gather/          # a folder of dumps instead of a cluster',
+    'stackloom verify --probe                      # pods on every network and node try it out',
+    'stackloom verify --probe --dry-run            # only print these pods',
   ])
     .option('--cloud <name>', 'only this cloud, and what the clouds share; may be repeated', collect)
     .option('--from <folder>', 'a folder of dumps instead of a live cluster')
     .option('--ask-dns', "ask each cloud's own DNS server, on its ctlplane VIP")
     .option('--report <file>', 'write a report: Markdown, or HTML for a name ending in .html')
+    .addOption(
+      new Option('--probe', 'start pods on every network and node that test reach and isolation').conflicts(
+        'from',
+      ),
+    )
+    .option(
+      '--probe-image <image>',
+      'what the pods run: any image with sh, ip, ping, arping and nc',
+      'busybox:1.37',
+    )
+    .option('--dry-run', 'with --probe: print the pods, start nothing')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => run(options, io)))
 }
@@ -50,12 +64,16 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   refuseErrors(planning)
   const { plan } = planning
   for (const name of options.cloud ?? []) cloudNamed(plan.clouds, name)
+  if (options.probe && options.dryRun) {
+    await (await import('./probe.ts')).printProbes(plan, options, io)
+    return 0
+  }
   const namespaces = plan.clouds.map(({ namespace }) => namespace)
   const now = new Date()
   const gathered = await gatherSnapshot(options, kindsOfChecks(checks), io, { namespaces })
   const live = indexSnapshot(gathered.snapshot)
   const dns = options.askDns ? await askClouds(plan, live, io) : undefined
-  const results = verify(checks, {
+  const checked = verify(checks, {
     plan,
     documents: renderDocuments(plan),
     live,
@@ -64,14 +82,15 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
     ...(dns && { dns }),
     ...(options.cloud && { clouds: options.cloud }),
   })
+  const probed = options.probe
+    ? await (await import('./probe.ts')).probe(plan, options, io)
+    : { results: [], findings: [] }
+  const results = [...checked, ...probed.results]
   const report = { site: plan.site, time: now.toISOString(), source: sourceOf(options), results }
   if (options.report !== undefined) await writeReport(options.report, report, io)
   io.stdout(options.output === 'table' ? table(results, io) : await serialise(jsonOf(report), options.output))
   io.stderr(
-    formatFindings(
-      results.flatMap(({ findings }) => findings),
-      io.colour.stderr,
-    ),
+    formatFindings([...results.flatMap(({ findings }) => findings), ...probed.findings], io.colour.stderr),
   )
   return isProved(results) ? 0 : 1
 }

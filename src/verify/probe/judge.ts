@@ -1,0 +1,185 @@
+/**
+ * From what the probes said to verdicts: one check each for reach, VIPs, duplicates and isolation, for every cloud.
+ *
+ * Pure, so that recorded answers are judged as live ones are.
+ */
+import { type Finding, finding, hasErrors } from '../../errors/finding.ts'
+import {
+  answeredTwice,
+  crossed,
+  interfaceMtu,
+  probeMissing,
+  smallFramesOnly,
+  unreached,
+  vipClosed,
+  vipSilent,
+} from '../../errors/probe.ts'
+import { groupBy } from '../../plan/group.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { counted } from '../checks/check.ts'
+import type { CheckResult } from '../verify.ts'
+import { type ProbePod, type ProbeTask, placeOfPod, wordOf } from './tasks.ts'
+
+/** One probe: what it was asked, and everything that its program printed. */
+export interface Probing {
+  readonly pod: ProbePod
+  readonly tasks: readonly ProbeTask[]
+  readonly output: string
+}
+
+/** A probe that could not be asked. */
+export interface Unprobed {
+  readonly cloud: string
+  /** `rhoso1/storage on worker-2`. */
+  readonly from: string
+  readonly reason: string
+}
+
+interface Answer {
+  readonly pod: ProbePod
+  readonly task: ProbeTask
+  /** What came back: hardware addresses, `yes`, a number; empty for silence. */
+  readonly words: readonly string[]
+}
+
+export function judgeProbe(
+  plan: Plan,
+  probings: readonly Probing[],
+  unprobed: readonly Unprobed[],
+): readonly CheckResult[] {
+  const read = probings.map(answersOf)
+  return plan.clouds.flatMap(({ name }) => {
+    const answers = read.flatMap((one) => one.answers).filter(({ pod }) => pod.cloud === name)
+    const missing = [...read.flatMap((one) => one.missing), ...unprobed].filter(({ cloud }) => cloud === name)
+    const probes = new Set(answers.map(({ pod }) => pod.name)).size
+    return families.map(({ id, title, promise, judge }): CheckResult => {
+      const findings = judge(answers, name)
+      const gaps = missing.map(({ from, reason }) => finding(probeMissing, { from, reason }))
+      const verdict = hasErrors(findings)
+        ? 'failed'
+        : gaps.length > 0 || answers.length === 0
+          ? 'unknown'
+          : 'passed'
+      const told = id === 'probe-isolation' ? [...findings, ...gaps] : findings
+      return { id, title, promise, cloud: name, seen: counted(probes, 'probe'), verdict, findings: told }
+    })
+  })
+}
+
+function answersOf({ pod, tasks, output }: Probing): {
+  readonly answers: readonly Answer[]
+  readonly missing: readonly Unprobed[]
+} {
+  const said = new Map(
+    output.split('\n').flatMap((line) => {
+      const [word = '', ...words] = line.trim().split(/\s+/)
+      return word === '' ? [] : [[word, words.filter((one) => one !== 'silent')] as const]
+    }),
+  )
+  const answers = tasks.flatMap((task): readonly Answer[] => {
+    const words = said.get(wordOf(task))
+    return words ? [{ pod, task, words }] : []
+  })
+  const open = tasks.length - answers.length
+  const reason = `${open} of ${tasks.length} questions were not answered`
+  return { answers, missing: open > 0 ? [{ cloud: pod.cloud, from: placeOfPod(pod), reason }] : [] }
+}
+
+interface Family {
+  readonly id: string
+  readonly title: string
+  readonly promise: string
+  readonly judge: (answers: readonly Answer[], cloud: string) => readonly Finding[]
+}
+
+const families: readonly Family[] = [
+  {
+    id: 'probe-reach',
+    title: 'Reach inside the cloud',
+    promise: 'on every network every node reaches every other, with packets of the planned MTU',
+    judge: (answers) => answers.flatMap(reachFindings),
+  },
+  {
+    id: 'probe-vips',
+    title: 'VIPs on the wire',
+    promise: 'one node answers for every VIP on its own network, and its port takes connections',
+    judge: vipFindings,
+  },
+  {
+    id: 'probe-duplicates',
+    title: 'Duplicate addresses',
+    promise: 'one machine answers for each address',
+    judge: (answers) => answers.flatMap(duplicateFindings),
+  },
+  {
+    id: 'probe-isolation',
+    title: 'Isolation on the wire',
+    promise: 'from no network of this cloud does any address of another cloud answer',
+    judge: (answers) => answers.flatMap(isolationFindings),
+  },
+]
+
+function reachFindings({ pod, task, words }: Answer, _: number, all: readonly Answer[]): readonly Finding[] {
+  const from = placeOfPod(pod)
+  if (task.kind === 'mtu') {
+    const [has = 'unknown'] = words
+    return has === String(task.planned) ? [] : [finding(interfaceMtu, { from, has, planned: task.planned })]
+  }
+  if (task.kind !== 'peer' || words.length > 0) return []
+  const { address, by, peer } = task
+  const to = placeOfPod(peer)
+  const answered = (other: 'ARP' | 'ping'): boolean =>
+    all.some(
+      (one) =>
+        one.pod === pod &&
+        one.task.kind === 'peer' &&
+        one.task.by === other &&
+        one.task.address === address &&
+        one.words.length > 0,
+    )
+  // The first question without an answer tells; the later ones fail for the same reason.
+  if (by === 'ARP') return [finding(unreached, { from, to, address, by })]
+  if (by === 'ping')
+    return answered('ARP') || address.includes(':') ? [finding(unreached, { from, to, address, by })] : []
+  const mtu = task.bytes + (address.includes(':') ? 48 : 28)
+  return answered('ping') ? [finding(smallFramesOnly, { from, to, address, mtu })] : []
+}
+
+/** A pod cannot see what its own node announces: a VIP is well when a pod of some node hears it. */
+function vipFindings(answers: readonly Answer[], cloud: string): readonly Finding[] {
+  const groups = groupBy(
+    answers.filter(({ task }) => task.kind === 'vip'),
+    ({ task }) => wordOf(task),
+  )
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    const nodes = new Set(group.map(({ pod }) => pod.node))
+    const heard = group.some(({ words }) => words.length > 0)
+    if (first?.task.kind !== 'vip' || heard || nodes.size < 2) return []
+    const { slot, address, port, by } = first.task
+    return by === 'ARP'
+      ? [finding(vipSilent, { cloud, slot, address })]
+      : [finding(vipClosed, { cloud, slot, address, port })]
+  })
+}
+
+function duplicateFindings({ pod, task, words }: Answer): readonly Finding[] {
+  const from = placeOfPod(pod)
+  if (task.kind === 'alone' && words.length > 0) {
+    const macs = `the pod itself, ${words.join(', ')}`
+    return [finding(answeredTwice, { from, address: task.address, owner: `the probe of ${from}`, macs })]
+  }
+  const isArp = (task.kind === 'peer' || task.kind === 'vip') && task.by === 'ARP'
+  if (!isArp || words.length < 2) return []
+  const owner = task.kind === 'peer' ? placeOfPod(task.peer) : `the VIP of ${task.slot}`
+  return [finding(answeredTwice, { from, address: task.address, owner, macs: words.join(', ') })]
+}
+
+function isolationFindings({ pod, task, words }: Answer): readonly Finding[] {
+  const reached = words.length > 0 && words[0] !== 'elsewhere'
+  if (task.kind !== 'foreign' || !reached) return []
+  const { address, owner, by, port } = task
+  const how = by === 'port' ? `port ${port}` : by
+  const mac = by === 'ARP' ? words.join(', ') : ''
+  return [finding(crossed, { from: placeOfPod(pod), by: how, address, owner, mac })]
+}

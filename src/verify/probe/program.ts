@@ -1,0 +1,51 @@
+/**
+ * The program that a probe runs in its pod: a POSIX shell script, for what every small image has (ip, ping, arping, nc).
+ *
+ * A script and not a program of ours: raw packets need no library in a shell, no image of ours has to be mirrored into
+ * an air-gapped cluster, and whoever must allow it can read it in its ConfigMap. Works with busybox and with iputils.
+ */
+
+export const probeProgram: string = String.raw`# usage: probe.sh INTERFACE TASK...
+# Says for each task, on a line of its own, what came back: "TASK ANSWER", or "TASK silent".
+interface=$1
+shift
+
+# Hardware addresses that answered, each once. A reply names its sender in brackets.
+answerers() { sed -n 's/.*\[\([0-9A-Fa-f:]*\)\].*/\1/p' | tr A-F a-f | sort -u | tr '\n' ' '; }
+
+# Whoever still talks after three seconds was let in within two.
+connects() {
+  timeout 3 nc -w 2 "$1" "$2" >/dev/null 2>&1 </dev/null
+  case $? in 0 | 124 | 143) return 0 ;; *) return 1 ;; esac
+}
+
+perform() {
+  task=$1 answer=
+  IFS=, && set -- $task && unset IFS
+  case $1 in
+    mtu) answer=$(ip link show dev "$interface" | sed -n 's/.* mtu \([0-9]*\).*/\1/p') ;;
+    # Always broadcast, and to the end: two that hold one address both answer.
+    arp) answer=$(arping -b -c 2 -w 3 -I "$interface" "$2" 2>/dev/null | answerers) ;;
+    # Asked by nobody (0.0.0.0): reverse path filters of the other side would drop a question from a foreign subnet.
+    dad) answer=$(arping -D -c 2 -w 2 -I "$interface" "$2" 2>/dev/null | answerers) ;;
+    ping) ping -c 1 -W 2 -s "$3" -I "$interface" "$2" >/dev/null 2>&1 && answer=yes ;;
+    # A node answers for every VIP to its own pods: what would not leave by this interface proves nothing.
+    tcp)
+      case $(ip route get "$2" 2>/dev/null) in
+        *" dev $interface "*) connects "$2" "$3" && answer=yes ;;
+        *) answer=elsewhere ;;
+      esac
+      ;;
+  esac
+  [ -n "$answer" ] || answer=silent
+  echo "$task $answer"
+}
+
+begun=0
+for one; do
+  perform "$one" &
+  begun=$((begun + 1))
+  [ $((begun % 16)) -ne 0 ] || wait
+done
+wait
+`
