@@ -34,13 +34,18 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'operator',
-    summary: 'The controllers and webhooks that give data plane hosts their addresses',
+    summary: 'The controllers and webhooks that give data plane hosts their addresses and names',
     load: () => import('./operator/command.ts'),
   },
   {
     name: 'ipam',
     summary: "The data plane's addresses: use of every subnet, who holds what, who waits and why",
     load: () => import('./ipam/command.ts'),
+  },
+  {
+    name: 'dns',
+    summary: "The clouds' names: who serves which address, what the server answers, a hosts file",
+    load: () => import('./dns/command.ts'),
   },
   {
     name: 'diff',

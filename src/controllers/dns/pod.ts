@@ -19,9 +19,11 @@ const SCRIPT_FOLDER = '/usr/local/share/stackloom'
 const SOURCE_FOLDER = '/var/lib/stackloom/hosts'
 const RUN_FOLDER = '/run/dnsmasq'
 
-/** Upstream's arguments; the hosts are read from the folder that the reloader keeps. */
+/**
+ * Upstream's arguments, but for two: hosts are read from the folder that the reloader keeps, and it listens on the
+ * pod's address alone, not on whatever other networks the pod is attached to.
+ */
 const DNSMASQ_ARGUMENTS: readonly string[] = [
-  '--interface=*',
   `--conf-dir=${CONFIG_FOLDER}`,
   `--hostsdir=${RUN_FOLDER}/hosts`,
   '--keep-in-foreground',

@@ -11,6 +11,8 @@ import { dataPlaneKind } from '../../api/dataplane.ts'
 import { dataPlaneNodeKind } from '../../api/dataplane-node.ts'
 import { dataPlaneRoleKind } from '../../api/dataplane-role.ts'
 import { dataPlaneServiceKind } from '../../api/dataplane-service.ts'
+import { dnsDataKind } from '../../api/dnsdata.ts'
+import { dnsMasqKind } from '../../api/dnsmasq.ts'
 import { ipSetKind, reservationKind } from '../../api/ipset.ts'
 import { netConfigKind } from '../../api/netconfig.ts'
 import { novaExternalComputeKind } from '../../api/nova-external-compute.ts'
@@ -18,9 +20,14 @@ import type { KubeObject } from '../../api/object.ts'
 import { ovnMetadataAgentKind } from '../../api/ovn-metadata-agent.ts'
 import type { OwnSet } from './sets.ts'
 
-const networkCrds: readonly KubeObject[] = [netConfigKind, ipSetKind, reservationKind, addressBlockKind].map(
-  crdOf,
-)
+const networkCrds: readonly KubeObject[] = [
+  netConfigKind,
+  ipSetKind,
+  reservationKind,
+  addressBlockKind,
+  dnsDataKind,
+  dnsMasqKind,
+].map(crdOf)
 
 const dataPlaneCrds: readonly KubeObject[] = [
   dataPlaneKind,

@@ -1,0 +1,28 @@
+/** The names that a cloud's own DNS is to answer, from its plan: internal endpoints by Service, hosts by network. Pure. */
+import type { PlannedCloud } from './plan.ts'
+import { serviceOfUse } from './slots/service-names.ts'
+
+export interface CloudName {
+  readonly name: string
+  readonly address: string
+  /** `keystone.internal`, or `host compute-0`. */
+  readonly from: string
+}
+
+export function namesOfCloud({ namespace, networks, uses }: PlannedCloud): readonly CloudName[] {
+  const services = new Map(uses.map((use) => [use.name, serviceOfUse(use)]))
+  const vips = networks.flatMap((network) =>
+    network.vips.flatMap(({ slot, address }): readonly CloudName[] => {
+      const service = services.get(slot)
+      // The server itself is asked by its address: nobody can look up its name without it.
+      if (service === undefined || slot === 'dns') return []
+      return [{ name: `${service}.${namespace}.svc`, address, from: slot }]
+    }),
+  )
+  const hosts = networks.flatMap((network) =>
+    network.hosts.flatMap(({ name: host, address, names }) =>
+      names.map((name): CloudName => ({ name, address, from: `host ${host}` })),
+    ),
+  )
+  return [...vips, ...hosts]
+}
