@@ -4,8 +4,8 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import { groupKindOf, type Snapshot } from '../api/snapshot.ts'
-import { recordOf } from '../site/import/loose.ts'
 import { textAt } from '../verify/readiness/read.ts'
+import { recordOf } from '../yaml/loose.ts'
 
 export interface SecretName {
   readonly namespace: string

@@ -6,9 +6,9 @@
 import { type KubeObject, keyOf } from '../api/object.ts'
 import { groupKindOf, type Snapshot, type SnapshotIndex } from '../api/snapshot.ts'
 import type { Plan } from '../plan/plan.ts'
-import { isRecord } from '../site/import/loose.ts'
 import { textAt } from '../verify/readiness/read.ts'
 import { type ReadinessContext, standardGrace } from '../verify/readiness/verdict.ts'
+import { isRecord } from '../yaml/loose.ts'
 
 /** What a cluster has said about an object. */
 export interface Said {

@@ -3,6 +3,7 @@
  *
  * Takes whatever it finds: one broken file is named and left out, foreign files are passed by, nothing crashes.
  */
+
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
@@ -11,6 +12,7 @@ import { unreadableFile } from '../errors/common.ts'
 import { failure, reasonOf } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { unreadableDump, unreadKind } from '../errors/kube.ts'
+import { isRecord } from '../yaml/loose.ts'
 import { type BrokenDocument, documentsIn } from './dump-text.ts'
 import { systemReason } from './kubeconfig.ts'
 import { groupOf, subjectOf } from './paths.ts'
@@ -111,8 +113,4 @@ function groupKind({ apiVersion, kind }: GroupVersionKind): string {
 function notDumped({ apiVersion, kind }: GroupVersionKind, where: string): UnreadKind {
   const reason = `nothing in ${where} speaks of it: it was not dumped, or there was none`
   return { apiVersion, kind, reason, cause: 'not-dumped' }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

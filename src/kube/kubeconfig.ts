@@ -3,12 +3,14 @@
  *
  * Knows the file format only. Nothing of a file's content is ever put into a message: it may be a credential.
  */
+
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { load, YAMLException } from 'js-yaml'
 import { unreadableFile } from '../errors/common.ts'
 import { brokenKubeconfig } from '../errors/connection.ts'
 import { failure, reasonOf } from '../errors/failure.ts'
+import { isRecord } from '../yaml/loose.ts'
 
 export interface ClusterEntry {
   readonly server?: string
@@ -146,8 +148,4 @@ export function broken(file: string, reason: string): Error {
 /** `ENOENT: no such file or directory, open '/x'`: the part that a person reads. */
 export function systemReason(thrown: unknown): string {
   return /^[A-Z]+: ([^,]+)/.exec(reasonOf(thrown))?.[1] ?? reasonOf(thrown)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

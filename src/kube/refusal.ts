@@ -7,6 +7,7 @@
 import { notSignedIn } from '../errors/connection.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import * as problems from '../errors/kube.ts'
+import { isRecord } from '../yaml/loose.ts'
 import {
   ApiError,
   type ApiErrorFacts,
@@ -208,8 +209,4 @@ function oneLine(text: string): string {
 
 function secondsToMs(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

@@ -8,9 +8,9 @@ import { indexSnapshot, type Snapshot } from '../api/snapshot.ts'
 import { parseAddress } from '../net/address.ts'
 import { parseRange, type Range, single } from '../net/range.ts'
 import { readAttachment } from '../site/import/attachment.ts'
-import { listOf, recordOf, textOf, textsOf } from '../site/import/loose.ts'
 import { subnetFacts } from '../site/import/netconfig-facts.ts'
 import type { Site } from '../site/site.ts'
+import { listOf, recordOf, textOf, textsOf } from '../yaml/loose.ts'
 import type { LedgerEntry } from './ledger.ts'
 
 export const liveKinds = [

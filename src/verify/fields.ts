@@ -3,7 +3,9 @@
  *
  * What the server adds (defaults, status, other managers' fields) is none of our business. Pure.
  */
+
 import type { KubeObject } from '../api/object.ts'
+import { isRecord } from '../yaml/loose.ts'
 
 /** A field that is not as desired: `spec.addresses[0]`. */
 export interface FieldDifference {
@@ -80,10 +82,6 @@ function namesOf(list: readonly unknown[]): ReadonlyMap<string, unknown> | undef
 
 function difference(path: string, desired: unknown, live: unknown): FieldDifference {
   return live === undefined ? { path, desired } : { path, desired, live }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function join(path: string, key: string): string {

@@ -11,8 +11,8 @@ import {
   rangeSize,
   rangesOverlap,
 } from '../../net/range.ts'
-import { recordOf, textsOf } from '../../site/import/loose.ts'
 import { at, listAt } from '../../verify/readiness/read.ts'
+import { recordOf, textsOf } from '../../yaml/loose.ts'
 import type { Patient } from '../patient.ts'
 import { cloudSubnets } from './networks.ts'
 import { matchesLabels } from './selectors.ts'

@@ -1,7 +1,7 @@
 /** Addresses that hosts of the data plane have, as their Reservations say. */
 import type { KubeObject } from '../../api/object.ts'
-import { recordOf } from '../../site/import/loose.ts'
 import { at, nameOf, textAt } from '../../verify/readiness/read.ts'
+import { recordOf } from '../../yaml/loose.ts'
 import type { Patient } from '../patient.ts'
 
 export const RESERVATION = 'network.openstack.org/Reservation'

@@ -3,8 +3,8 @@
  * others (`passwordSelectors`), so a service that does is not judged.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { recordOf } from '../../site/import/loose.ts'
 import { at } from '../../verify/readiness/read.ts'
+import { recordOf } from '../../yaml/loose.ts'
 
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   galera: ['DbRootPassword'],

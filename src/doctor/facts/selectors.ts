@@ -1,6 +1,7 @@
 /** Kubernetes label selectors: `matchLabels` and `matchExpressions`, all of which must hold. */
-import { recordOf, textOf, textsOf } from '../../site/import/loose.ts'
+
 import { at, listAt } from '../../verify/readiness/read.ts'
+import { recordOf, textOf, textsOf } from '../../yaml/loose.ts'
 
 export function matchesLabels(
   selector: unknown,

@@ -2,7 +2,6 @@
 import type { Condition, KubeObject } from '../../api/object.ts'
 import * as problems from '../../errors/doctor-control-plane.ts'
 import { groupBy } from '../../plan/group.ts'
-import { recordOf, textOf } from '../../site/import/loose.ts'
 import {
   at,
   conditionOf,
@@ -13,6 +12,7 @@ import {
   sinceMs,
 } from '../../verify/readiness/read.ts'
 import { readinessOfLive } from '../../verify/readiness/readiness.ts'
+import { recordOf, textOf } from '../../yaml/loose.ts'
 import { pending } from '../facts/load-balancers.ts'
 import { missingKeys } from '../facts/secret-keys.ts'
 import { openstackKinds, SECRET } from '../kinds.ts'

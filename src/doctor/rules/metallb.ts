@@ -4,8 +4,8 @@ import * as problems from '../../errors/doctor-metallb.ts'
 import { nearest } from '../../errors/nearest.ts'
 import { formatRange, intersection, type Range } from '../../net/range.ts'
 import { groupBy } from '../../plan/group.ts'
-import { recordOf, textsOf } from '../../site/import/loose.ts'
 import { conditionsOf, textAt } from '../../verify/readiness/read.ts'
+import { recordOf, textsOf } from '../../yaml/loose.ts'
 import { type Balanced, balanced, holders } from '../facts/load-balancers.ts'
 import {
   advertises,

@@ -3,11 +3,13 @@
  *
  * Reads the site file's wishes only; what the cluster's CRD offers comes in as the slot table.
  */
+
 import type { SiteFileCloud } from '../../api/site.ts'
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import { nearest } from '../../errors/nearest.ts'
 import { neededServiceOff, serviceNotInCrd, switchedTwice, unknownService } from '../../errors/render.ts'
 import type { Cloud, Path } from '../../site/site.ts'
+import { isRecord, recordOf } from '../../yaml/loose.ts'
 import { type ServiceEntry, serviceNamed, services } from './services.ts'
 import type { SlotTable } from './slots.ts'
 
@@ -132,12 +134,4 @@ export function glanceApiNames(cloud: Cloud): readonly string[] {
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((current, key) => recordOf(current)[key], value)
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {}
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

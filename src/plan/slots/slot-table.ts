@@ -3,9 +3,11 @@
  *
  * Knows the shapes that a slot can have, no service by name; which slots a cloud uses is `slot-uses.ts`'s business.
  */
+
 import { createHash } from 'node:crypto'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { notAControlPlaneCrd } from '../../errors/render.ts'
+import { isRecord } from '../../yaml/loose.ts'
 import type { Slot, SlotShape, SlotTable } from './slots.ts'
 
 /** The part of an OpenAPI schema that matters here. */
@@ -119,8 +121,4 @@ function recordAt(value: unknown, ...path: readonly string[]): Readonly<Record<s
   let current = value
   for (const key of path) current = isRecord(current) ? current[key] : undefined
   return isRecord(current) ? current : undefined
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,7 +2,7 @@
 import { formatAddress } from '../../net/address.ts'
 import { cidrAround, formatCidr, parsePrefixed, usableRange } from '../../net/cidr.ts'
 import { formatRange, parseRange } from '../../net/range.ts'
-import { isRecord, listOf, textOf } from './loose.ts'
+import { isRecord, listOf, textOf } from '../../yaml/loose.ts'
 
 /** Where pods get addresses: one range of an attachment. */
 export interface PodFacts {

@@ -5,9 +5,9 @@
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { badAttachment } from '../../errors/import-existing.ts'
+import { listOf, numberOf, recordOf, textOf, textsOf } from '../../yaml/loose.ts'
 import { type Attachment, readAttachment } from './attachment.ts'
 import { housePools } from './cluster-pools.ts'
-import { listOf, numberOf, recordOf, textOf, textsOf } from './loose.ts'
 import { subnetFacts } from './netconfig-facts.ts'
 import type { SubnetFacts } from './network-facts.ts'
 

@@ -4,7 +4,7 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import { poolForeign } from '../../errors/import-existing.ts'
 import { cidrContains, parseCidr } from '../../net/cidr.ts'
 import { parseRange } from '../../net/range.ts'
-import { recordOf, textsOf } from './loose.ts'
+import { recordOf, textsOf } from '../../yaml/loose.ts'
 
 export interface PoolHome {
   readonly namespace: string

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { SiteFileCloud } from '../../api/site.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { serviceUnpinned } from '../../errors/import-existing.ts'
-import { listOf, recordOf, textsOf } from './loose.ts'
+import { listOf, recordOf, textsOf } from '../../yaml/loose.ts'
 import { rabbitmqSlot, withCells } from './pinned-vips.ts'
 
 /** Services that every cloud has without being asked. */

@@ -7,10 +7,10 @@ import type { SiteFileCloud } from '../../api/site.ts'
 import { finding, hasErrors } from '../../errors/finding.ts'
 import { cloudThere } from '../../errors/import.ts'
 import { editYaml } from '../../yaml/edit.ts'
+import { listOf, recordOf } from '../../yaml/loose.ts'
 import { readYaml } from '../../yaml/read.ts'
 import { readSite } from '../read.ts'
 import type { Imported, ImportSource } from './imported.ts'
-import { listOf, recordOf } from './loose.ts'
 
 export function addClouds({ file, text }: ImportSource, imported: Imported): Imported {
   const { site, findings, locate } = readSite(text, file)

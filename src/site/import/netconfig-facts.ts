@@ -1,6 +1,7 @@
 /** Subnets as NetConfig writes them, wherever they are written. */
+
+import { type Loose, listOf, numberOf, recordOf, textOf, textsOf } from '../../yaml/loose.ts'
 import { asRange } from './attachment.ts'
-import { type Loose, listOf, numberOf, recordOf, textOf, textsOf } from './loose.ts'
 import type { SubnetFacts } from './network-facts.ts'
 
 export function subnetFacts(value: unknown, networkVlan: number | undefined): SubnetFacts | undefined {

@@ -1,6 +1,6 @@
 /** Interfaces of the nodes, as the node policies of a cluster declare them. */
 import type { KubeObject } from '../../api/object.ts'
-import { listOf, numberOf, recordOf, textOf, textsOf } from './loose.ts'
+import { listOf, numberOf, recordOf, textOf, textsOf } from '../../yaml/loose.ts'
 
 export interface NodeInterface {
   readonly name: string

@@ -6,6 +6,7 @@
  * interface, and what a policy does not name stays. So a second policy that names the same interface with other
  * addresses takes those of the first away, as it does on a real node.
  */
+import { isRecord } from '../../../yaml/loose.ts'
 
 export interface Interface {
   readonly name: string
@@ -34,8 +35,4 @@ function merged(old: unknown, wanted: unknown): unknown {
   return Object.fromEntries(
     [...keys].map((key) => [key, key in wanted ? merged(old[key], wanted[key]) : old[key]]),
   )
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,6 +4,7 @@
  * Found by walking the CRD's schema, not by a list of ours: a path that we render wrongly is a path that this walk
  * does not take, and the Service then lacks its address. Follows the override types of lib-common.
  */
+import { isRecord } from '../../../yaml/loose.ts'
 
 export interface Schema {
   readonly type?: string
@@ -93,8 +94,4 @@ function placesAt(schema: Schema, value: unknown, path: readonly string[]): read
 
 function field(value: unknown, name: string): unknown {
   return isRecord(value) ? value[name] : undefined
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
