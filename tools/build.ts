@@ -14,6 +14,7 @@ export function buildOptions(version: string): BuildOptions {
     target: 'node20.19',
     sourcemap: 'linked',
     minifySyntax: true,
+    minifyWhitespace: true,
     define: { STACKLOOM_VERSION: JSON.stringify(version) },
     // CommonJS dependencies inside an ESM bundle still call require.
     banner: {

@@ -4,7 +4,7 @@
  * The durable side of the IPAM ledger. An address is granted by writing its entry with the version that was read, so
  * that of two who want it one is refused. Entries are keyed by address, never by subnet or namespace.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import type { SpecObject } from './object.ts'
 

@@ -5,7 +5,7 @@
  * run it (the executors): the former write the spec and the annotations once, the latter write the status. The fields
  * are those of 2023; `status.result` is ours.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type KindDefinition, preserveUnknown } from './crd.ts'
 import { conditionSchema } from './ipset.ts'
 import type { Condition, SpecObject } from './object.ts'

@@ -1,5 +1,5 @@
 /** What a role asks of the machines that phase -1 takes for its nodes: the fields of an OpenStackBaremetalSet. */
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const secretReferenceSchema = z.object({
   name: z.string().optional(),

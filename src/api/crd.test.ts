@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { crdOf, intOrString, preserveUnknown, structuralSchema } from './crd.ts'
 
 describe('structural schemas', () => {

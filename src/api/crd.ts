@@ -4,7 +4,7 @@
  * The API server wants a structural schema, which is less than JSON Schema: what cannot be said in it is refused
  * here, when the definition is made, not there, when somebody installs it.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KubeObject } from './object.ts'
 
 export interface PrinterColumn {

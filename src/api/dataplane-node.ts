@@ -1,5 +1,5 @@
 /** OpenStackDataPlaneNode (dataplane.openstack.org/v1beta1): one host outside the cluster. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import {
   type Applied,

@@ -1,5 +1,5 @@
 /** OpenStackDataPlaneRole (dataplane.openstack.org/v1beta1): what a set of nodes has in common. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import {
   type CommonStatus,

@@ -1,5 +1,5 @@
 /** OpenStackDataPlaneService (dataplane.openstack.org/v1beta1): one step of phase 0, as a play or a role. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type AnsibleRole, ansibleRoleSchema } from './ansibleee.ts'
 import type { KindDefinition } from './crd.ts'
 import {

@@ -4,7 +4,7 @@
  * The fields are those of 2023. What the design of that time took out stays as deprecated: it is accepted, ignored,
  * and answered with a warning (`dataplane-rules.ts`).
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { baremetalTemplateSchema, secretReferenceSchema } from './baremetal-template.ts'
 import type { KindDefinition } from './crd.ts'
 import { conditionSchema } from './ipset.ts'

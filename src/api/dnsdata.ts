@@ -1,5 +1,5 @@
 /** DNSData (network.openstack.org/v1beta1): hosts that a cloud's dnsmasq is to know. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import { conditionSchema } from './ipset.ts'
 import { networkGroup } from './netconfig.ts'

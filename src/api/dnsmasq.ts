@@ -3,7 +3,7 @@
  *
  * Both forms in which it is exposed are served: `override.service` of today, `externalEndpoints` of 2023.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import { readyColumns, selectorSchema } from './dnsdata.ts'
 import { conditionSchema } from './ipset.ts'

@@ -1,5 +1,5 @@
 /** IPSet and Reservation (network.openstack.org/v1beta1): who asks for addresses, and what was given. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import { networkGroup, networkName, routeSchema, serviceNetworkName } from './netconfig.ts'
 import type { Condition, SpecObject } from './object.ts'

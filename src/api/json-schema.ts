@@ -1,5 +1,5 @@
 /** JSON Schema of the files that people write: editors complete and check with it. */
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Draft 7, because that is what the YAML language server understands. */
 export function jsonSchemaOf(schema: z.ZodType, title: string): object {

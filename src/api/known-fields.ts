@@ -1,5 +1,5 @@
 /** The fields that a schema knows at a path: what a misspelt one is compared with. */
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { ValuePath } from '../yaml/locate.ts'
 
 type Schema = z.core.$ZodType

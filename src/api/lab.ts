@@ -3,7 +3,7 @@
  *
  * Defaults are `lab/`'s, judgement is `lab/check/`'s. Every field says what it is for: editors show it.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 
 const text = z.string().min(1)
 const address = text.describe('an IPv4 address, such as 192.168.105.250')

@@ -1,5 +1,5 @@
 /** NetConfig (network.openstack.org/v1beta1): the networks of one cloud, for its data plane. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import type { SpecObject } from './object.ts'
 

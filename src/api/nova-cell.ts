@@ -2,7 +2,7 @@
  * NovaCell (nova.openstack.org/v1beta1), as far as a compute node needs it. Written by nova-operator and only read
  * here; the definition below is for clusters that have none of upstream's.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type KindDefinition, preserveUnknown } from './crd.ts'
 import { commonStatus } from './dataplane.ts'
 import { novaGroup, novaVersion } from './nova-external-compute.ts'

@@ -1,5 +1,5 @@
 /** NovaExternalCompute (nova.openstack.org/v1beta1): nova-compute and libvirt on one data plane node. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import { readyColumns } from './dataplane.ts'
 import type { SpecObject } from './object.ts'

@@ -1,5 +1,5 @@
 /** OVNMetadataAgent (neutron.openstack.org/v1beta1): the OVN metadata agent on one data plane node. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import { readyColumns } from './dataplane.ts'
 import type { SpecObject } from './object.ts'

@@ -1,5 +1,5 @@
 /** The parts of a pod that the data plane kinds carry through to whoever runs Ansible. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { preserveUnknown } from './crd.ts'
 
 const raw = z.record(z.string(), z.unknown()).meta(preserveUnknown)

@@ -2,7 +2,7 @@
  * What every OpenStack service on a data plane node has in common (phase 1): whose node it is, how to reach it, its
  * configuration in oslo.config's own words, and what was done to the host.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Applied, appliedSchema, type CommonStatus, commonStatus } from './dataplane.ts'
 import type { SpecObject } from './object.ts'
 import { dnsConfigSchema } from './pod.ts'

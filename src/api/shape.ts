@@ -3,7 +3,7 @@
  *
  * For the kinds that people write (Site, Lab). Knows zod and positions, no kind in particular.
  */
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { emptyFile, missingField, unknownField, wrongType, wrongValue } from '../errors/file.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { nearest } from '../errors/nearest.ts'

@@ -4,7 +4,7 @@
  * Every value under a cloud's networks is a pin: leave out what the planner may choose. Every field says what it is
  * for: editors show it, `stackloom schema` prints it.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 
 const text = z.string().min(1)
 const address = text.describe('an IP address, such as 172.17.0.80')

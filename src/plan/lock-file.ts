@@ -4,7 +4,7 @@
  * Pure text in, value out. Where the file lies and how it gets there is the command line's business.
  */
 import { load } from 'js-yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 import { reasonOf } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { lockUnreadable } from '../errors/lock.ts'
