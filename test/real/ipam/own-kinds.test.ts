@@ -1,0 +1,186 @@
+/**
+ * The operator on an API server that has Stackloom's own definitions of the network kinds: certificates of the user's,
+ * warnings about neighbours, and every write counted by the API server itself.
+ */
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { connect as tlsConnect } from 'node:tls'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { IpSet } from '../../../src/api/ipset.ts'
+import type { NetConfigSpec } from '../../../src/api/netconfig.ts'
+import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
+import { ipSets, netConfigs } from '../../../src/controllers/ipam/reservation.ts'
+import { connect } from '../../../src/kube/connect.ts'
+import { type Authority, createAuthority } from '../../../src/pki/authority.ts'
+import { readCertificate } from '../../../src/pki/certificate.ts'
+import { useCluster } from '../../cluster.ts'
+import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
+import { type RunningOperator, startOperator } from './operator.ts'
+import { writesOf } from './writes.ts'
+
+const cluster = useCluster({ crds: 'own' })
+const soon = { timeout: 60_000, interval: 50 }
+let folder: string
+let operator: RunningOperator
+let cases = 0
+let namespace = ''
+
+/** As kubelet does it: each file is whole whenever somebody looks. */
+async function put(name: string, text: string): Promise<void> {
+  await writeFile(path.join(folder, `.${name}`), text)
+  await rename(path.join(folder, `.${name}`), path.join(folder, name))
+}
+
+async function issue(authority: Authority): Promise<string> {
+  const leaf = await authority.issue({ commonName: 'webhooks', hosts: ['127.0.0.1'], uses: ['server'] })
+  await put('ca.crt', authority.certificate)
+  await put('tls.key', leaf.privateKey)
+  await put('tls.crt', leaf.certificate)
+  return readCertificate(leaf.certificate).fingerprint
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'stackloom-certificates-'))
+  await issue(await createAuthority({ commonName: 'first' }))
+  operator = await startOperator(cluster, { certDir: folder, certificatesEveryMs: 50 })
+}, 600_000)
+afterAll(async () => {
+  await operator?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  cases += 1
+  namespace = `case-${cases}`
+  await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+})
+
+async function configure(spec: NetConfigSpec = threeNetworks): Promise<void> {
+  const made = netConfig(spec, { 'stackloom.dev/segment': namespace })
+  await cluster.client.create({ ...made, metadata: { ...made.metadata, namespace } })
+}
+const readyOnes = async (): Promise<number> =>
+  ((await cluster.client.list(ipSets, { namespace })).items as readonly IpSet[]).filter((one) =>
+    one.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+  ).length
+
+describe('The operator with kinds of our own writing', () => {
+  it('serves them, and leaves no block behind', async () => {
+    await configure()
+    await cluster.client.create(ipSet('a', [{ name: 'Net-1', defaultRoute: true }], namespace))
+    await expect.poll(readyOnes, soon).toBe(1)
+    const made = (await cluster.client.get({ ...ipSets, namespace, name: 'a' })) as IpSet
+    expect(made.status?.reservations).toMatchObject([
+      { network: 'net-1', address: '172.17.0.100', serviceNetwork: 'net-1', mtu: 1400 },
+    ])
+    const blocks = async (): Promise<number> => (await cluster.client.list(addressBlocks)).items.length
+    expect(await blocks()).toBe(1)
+    await cluster.client.delete({ ...ipSets, namespace, name: 'a' })
+    await expect.poll(blocks, soon).toBe(0)
+  })
+
+  it('costs at most three writes per IPSet, the ledger included, as the API server counts them', async () => {
+    await configure()
+    const before = await writesOf(cluster)
+    const names = Array.from({ length: 60 }, (_, n) => `host-${n}`)
+    const networks = threeNetworks.networks.map(({ name }) => ({ name }))
+    await Promise.all(names.map((name) => cluster.client.create(ipSet(name, networks, namespace))))
+    await expect.poll(readyOnes, soon).toBe(names.length)
+    const after = await writesOf(cluster)
+    // The creates of the IPSets themselves are the user's.
+    const ours = after.network + after.ledger - before.network - before.ledger - names.length
+    expect(ours / names.length).toBeLessThanOrEqual(3)
+    expect(ours).toBeGreaterThanOrEqual(2 * names.length)
+    expect(operator.said()).not.toContain('"level":"error"')
+  })
+
+  it('writes nothing when a NetConfig changes and nothing follows from it', async () => {
+    await configure()
+    await cluster.client.create(ipSet('a', [{}], namespace))
+    await expect.poll(readyOnes, soon).toBe(1)
+    const before = await writesOf(cluster)
+    const ref = { ...netConfigs, namespace, name: 'netconfig' }
+    await cluster.client.patch(ref, { metadata: { labels: { touched: 'yes' } } }, { type: 'merge' })
+    // Whoever comes after the change is served after it.
+    await cluster.client.create(ipSet('b', [{}], namespace))
+    await expect.poll(readyOnes, soon).toBe(2)
+    const after = await writesOf(cluster)
+    // The patch, and b: its create, a Reservation, a status and a grant.
+    expect(after.network - before.network).toBe(4)
+    expect(after.ledger - before.ledger).toBe(1)
+  })
+
+  it('warns of what MetalLB and whereabouts hand out, too, and of addresses that a smaller range leaves outside', async () => {
+    await cluster.client.create({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: `metallb-${namespace}` },
+    })
+    await cluster.client.create({
+      apiVersion: 'metallb.io/v1beta1',
+      kind: 'IPAddressPool',
+      metadata: { name: 'internalapi', namespace: `metallb-${namespace}` },
+      spec: { addresses: ['172.17.0.80-172.17.0.110'], serviceAllocation: { namespaces: [namespace] } },
+    })
+    await cluster.client.create({
+      apiVersion: 'k8s.cni.cncf.io/v1',
+      kind: 'NetworkAttachmentDefinition',
+      metadata: { name: 'storage', namespace },
+      spec: {
+        config: JSON.stringify({
+          type: 'macvlan',
+          ipam: { type: 'whereabouts', range: '172.18.0.0/24', range_start: '172.18.0.150' },
+        }),
+      },
+    })
+    const heard: string[] = []
+    const warned = await connect({
+      kubeconfig: cluster.kubeconfig,
+      env: process.env,
+      onWarning: (text) => void heard.push(text),
+    })
+    const made = netConfig(threeNetworks, { 'stackloom.dev/segment': namespace })
+    await warned.client.create({ ...made, metadata: { ...made.metadata, namespace } })
+    expect(heard).toEqual([
+      expect.stringContaining(`of IPAddressPool metallb-${namespace}/internalapi`),
+      expect.stringContaining(`of NetworkAttachmentDefinition ${namespace}/storage`),
+    ])
+    await cluster.client.create(ipSet('a', [{ name: 'net-3' }], namespace))
+    await expect.poll(readyOnes, soon).toBe(1)
+    heard.length = 0
+    const networks = threeNetworks.networks.map((one) => ({
+      ...one,
+      subnets: one.subnets.map((subnet) => ({
+        ...subnet,
+        allocationRanges: [
+          { start: subnet.cidr.replace('0/24', '150'), end: subnet.cidr.replace('0/24', '160') },
+        ],
+      })),
+    }))
+    const ref = { ...netConfigs, namespace, name: 'netconfig' }
+    await warned.client.patch(ref, { spec: { networks } }, { type: 'merge' })
+    expect(heard[0]).toContain('172.19.0.100 (a)')
+    await warned.close()
+  })
+
+  it("uses a new certificate of the user's, and tells the API server of a new authority, while it runs", async () => {
+    const served = (): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = tlsConnect({
+          port: operator.webhookPort,
+          host: '127.0.0.1',
+          rejectUnauthorized: false,
+        })
+        socket.once('error', reject)
+        socket.once('secureConnect', () => {
+          resolve(socket.getPeerCertificate().fingerprint256)
+          socket.destroy()
+        })
+      })
+    const next = await issue(await createAuthority({ commonName: 'second' }))
+    await expect.poll(served, soon).toBe(next)
+    await operator.says('the API server is told of a new authority')
+    // Only an API server that trusts the new one gets an answer.
+    await expect(cluster.client.create(ipSet('a', [{}], namespace))).rejects.toThrow('no NetConfig found')
+  })
+})
