@@ -59,6 +59,9 @@ export async function serveAdmission(
   served.server = server
   // Slow senders hold a connection; the API server sends at once.
   server.headersTimeout = server.requestTimeout = 10_000
+  // The API server gives up an idle connection after 90 s. Who gives up first must not be us: a review that is sent at
+  // that moment would be lost, and the object refused.
+  server.keepAliveTimeout = 180_000
   return listenOn(server, { what: 'webhooks', host, port, ...(graceMs !== undefined && { graceMs }) }, signal)
 }
 

@@ -1,0 +1,151 @@
+/** What the IPAM bench plays with: an API server, the operator as a process, IPSets on five networks, and a witness. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import type { IpSet } from '../src/api/ipset.ts'
+import type { NetConfigSpec } from '../src/api/netconfig.ts'
+import { keyOf } from '../src/api/object.ts'
+import { ownCrds } from '../src/cli/operator/crds.ts'
+import { addressBlocks } from '../src/controllers/ipam/block.ts'
+import { ipSets } from '../src/controllers/ipam/reservation.ts'
+import { createCache } from '../src/kube/cache.ts'
+import { systemClock } from '../src/kube/clock.ts'
+import { createReflector } from '../src/kube/reflector.ts'
+import type { Cluster } from '../test/cluster.ts'
+import { ipSet, netConfig } from '../test/ipam.ts'
+import { freePort } from '../test/real/ipam/operator.ts'
+
+const names = ['ctlplane', 'internalapi', 'storage', 'tenant', 'external']
+
+const fiveNetworks: NetConfigSpec = {
+  networks: names.map((name, index) => ({
+    name,
+    mtu: 1500,
+    dnsDomain: `${name}.example.com`,
+    subnets: [
+      {
+        name: 'subnet1',
+        cidr: `10.${index}.0.0/16`,
+        vlan: 20 + index,
+        allocationRanges: [{ start: `10.${index}.0.10`, end: `10.${index}.255.250` }],
+      },
+    ],
+  })),
+}
+
+export async function furnish({ client }: Cluster): Promise<void> {
+  for (const crd of ownCrds) await client.apply(crd, { fieldManager: 'bench' })
+  while (!(await client.resource(addressBlocks))) await systemClock.sleep(50)
+}
+
+/** A fresh namespace on segments of its own. */
+export async function configure({ client }: Cluster, namespace: string): Promise<void> {
+  await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  const made = netConfig(fiveNetworks, { 'stackloom.dev/segment': namespace })
+  await client.create({ ...made, metadata: { ...made.metadata, namespace } })
+}
+
+export const hostOf = (namespace: string, n: number): IpSet =>
+  ipSet(
+    `edpm-compute-${n}`,
+    names.map((name) => ({ name })),
+    namespace,
+  )
+
+export interface Witness {
+  /** Milliseconds from the first create of so many IPSets to the last one Ready, and of each one's own way. */
+  readonly serve: (
+    namespace: string,
+    many: number,
+  ) => Promise<{ readonly ms: number; readonly each: readonly number[] }>
+  readonly whenReady: (key: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** Another pair of eyes than the operator's: sees each IPSet come and become Ready by a watch of its own. */
+export async function openWitness({ client }: Cluster): Promise<Witness> {
+  const cache = createCache<IpSet>()
+  const control = new AbortController()
+  const source = { kind: ipSets }
+  const reflector = createReflector({ client, source, cache: cache as never, clock: systemClock })
+  const running = reflector.run(control.signal)
+  await cache.whenSynced()
+  const seen = new Map<string, number>()
+  const ready = new Map<string, number>()
+  let changed = (): void => {}
+  cache.subscribe(({ kind, object }) => {
+    const key = keyOf(object.metadata)
+    if (!seen.has(key)) seen.set(key, performance.now())
+    if (kind === 'deleted' || ready.has(key) || !isReady(object)) return
+    ready.set(key, performance.now())
+    changed()
+  })
+  const until = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) await new Promise<void>((resolve) => void (changed = resolve))
+  }
+  return {
+    serve: async (namespace, many) => {
+      const hosts = Array.from({ length: many }, (_, n) => hostOf(namespace, n))
+      const keys = hosts.map(({ metadata }) => keyOf(metadata))
+      const began = performance.now()
+      await Promise.all(hosts.map((one) => client.create(one)))
+      await until(() => keys.every((key) => ready.has(key)))
+      const end = Math.max(...keys.map((key) => ready.get(key) ?? 0))
+      return { ms: end - began, each: keys.map((key) => (ready.get(key) ?? 0) - (seen.get(key) ?? 0)) }
+    },
+    whenReady: (key) => until(() => ready.has(key)),
+    close: async () => {
+      control.abort()
+      await running
+    },
+  }
+}
+
+function isReady({ status }: IpSet): boolean {
+  return status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false
+}
+
+export interface OperatorProcess {
+  readonly peakMiB: () => number
+  /** Resolves when its log says these words. */
+  readonly says: (words: string) => Promise<void>
+  readonly kill: () => Promise<void>
+}
+
+/** The built program, with webhooks, elected. */
+export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
+  const [webhookPort, healthPort] = [await freePort(), await freePort()]
+  await cluster.expose(webhookPort)
+  const flags = [
+    ['--kubeconfig', cluster.kubeconfig],
+    ['--webhook-url', `https://127.0.0.1:${webhookPort}`],
+    ['--webhook-port', String(webhookPort)],
+    ['--health-port', String(healthPort)],
+    ['--bind', '127.0.0.1'],
+  ].flat()
+  const child: ChildProcess = spawn(process.execPath, ['bin/stackloom', 'operator', 'run', ...flags], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  let heard = (): void => {}
+  child.stderr?.on('data', (piece: Buffer) => {
+    said += String(piece)
+    heard()
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const says = async (words: string): Promise<void> => {
+    while (!said.includes(words)) {
+      if (child.exitCode !== null) throw new Error(`the operator ended: ${said}`)
+      await new Promise<void>((resolve) => void (heard = resolve))
+    }
+  }
+  await says('webhooks are served')
+  return {
+    peakMiB: () =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    says,
+    kill: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
