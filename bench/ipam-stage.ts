@@ -5,10 +5,10 @@ import type { IpSet } from '../src/api/ipset.ts'
 import type { NetConfigSpec } from '../src/api/netconfig.ts'
 import { keyOf } from '../src/api/object.ts'
 import { ownCrds } from '../src/cli/operator/crds.ts'
+import { systemClock } from '../src/clock/clock.ts'
 import { addressBlocks } from '../src/controllers/ipam/block.ts'
 import { ipSets } from '../src/controllers/ipam/reservation.ts'
 import { createCache } from '../src/kube/cache.ts'
-import { systemClock } from '../src/kube/clock.ts'
 import { createReflector } from '../src/kube/reflector.ts'
 import type { Cluster } from '../test/cluster.ts'
 import { ipSet, netConfig } from '../test/ipam.ts'
@@ -121,6 +121,7 @@ export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
     ['--webhook-port', String(webhookPort)],
     ['--health-port', String(healthPort)],
     ['--bind', '127.0.0.1'],
+    ['--parts', 'ipam'],
   ].flat()
   const child: ChildProcess = spawn(process.execPath, ['bin/stackloom', 'operator', 'run', ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -132,6 +133,7 @@ export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
     heard()
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  void ended.then(() => heard())
   const says = async (words: string): Promise<void> => {
     while (!said.includes(words)) {
       if (child.exitCode !== null) throw new Error(`the operator ended: ${said}`)

@@ -22,7 +22,11 @@ const addressBlockSpecSchema = z.object({
     .string()
     .describe('one L2 domain: `vlan-20`, `untagged`, or these after the segment of a NetConfig'),
   first: z.string().describe('the first address of the block'),
-  holders: z.record(z.string(), holderSchema).describe('by address; what is not here is free'),
+  // Atomic: the API server need not keep who wrote which field of which entry, which is more than the entry itself.
+  holders: z
+    .record(z.string(), holderSchema)
+    .describe('by address; what is not here is free')
+    .meta({ 'x-kubernetes-map-type': 'atomic' }),
 })
 
 export type AddressHolder = Readonly<z.infer<typeof holderSchema>>

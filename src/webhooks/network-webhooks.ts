@@ -15,7 +15,13 @@ export const networkWebhooks: readonly Webhook[] = [
   { kind: 'mutate', ...ipSet, operations: ['CREATE'] },
   { kind: 'validate', ...netConfig, operations: ['CREATE', 'UPDATE', 'DELETE'] },
   { kind: 'validate', ...ipSet, operations: ['CREATE', 'UPDATE'] },
-  { kind: 'validate', ...reservation, operations: ['CREATE', 'UPDATE'] },
+  {
+    kind: 'validate',
+    ...reservation,
+    operations: ['CREATE', 'UPDATE'],
+    // Made by hand or restored: what the controller writes for an IPSet needs no second look.
+    only: { name: 'by-hand', expression: '!has(object.metadata.ownerReferences)' },
+  },
 ]
 
 export function networkHandlers(

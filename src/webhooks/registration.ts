@@ -11,6 +11,8 @@ export interface Webhook {
   readonly plural: string
   readonly singular: string
   readonly operations: readonly Operation[]
+  /** Asked only about objects for which this is true (CEL, as the API server evaluates it), under a name. */
+  readonly only?: { readonly name: string; readonly expression: string }
 }
 
 /** The same paths as those of upstream's operators: `/validate-network-openstack-org-v1beta1-ipset`. */
@@ -47,6 +49,7 @@ export function webhookConfigurations(
     failurePolicy: 'Fail',
     matchPolicy: 'Equivalent',
     timeoutSeconds: 10,
+    ...(webhook.only && { matchConditions: [webhook.only] }),
     rules: [
       {
         apiGroups: [webhook.group],

@@ -1,74 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { design2023 } from '../../../test/ipam.ts'
 import type { IpSet } from '../../api/ipset.ts'
-import type { NetConfig, NetConfigSpec } from '../../api/netconfig.ts'
 import { formatAddress } from '../../net/address.ts'
 import { claimOf } from './claim-of.ts'
 import { decide } from './decide.ts'
 import { createLedger } from './ledger.ts'
 import { type Standing, type StatusForm, statusFor, statusFormOf } from './status.ts'
 
-const subnet = (net: string, over: object): NetConfigSpec['networks'][number]['subnets'][number] => ({
-  name: 'subnet1',
-  cidr: `${net}.0/24`,
-  allocationRanges: [{ start: `${net}.10`, end: `${net}.250` }],
-  ...over,
-})
-
-/** The NetConfig and the IPSet of the networking design of 2023, as written there. */
-const config: NetConfig = {
-  apiVersion: 'network.openstack.org/v1beta1',
-  kind: 'NetConfig',
-  metadata: { name: 'netconfig', namespace: 'openstack' },
-  spec: {
-    networks: [
-      {
-        name: 'CtlPlane',
-        mtu: 1500,
-        subnets: [
-          subnet('192.168.122', {
-            gateway: '192.168.122.1',
-            allocationRanges: [
-              { start: '192.168.122.100', end: '192.168.122.120' },
-              { start: '192.168.122.150', end: '192.168.122.200' },
-            ],
-          }),
-        ],
-      },
-      {
-        name: 'InternalApi',
-        mtu: 1500,
-        subnets: [subnet('172.17.0', { vlan: 20, excludeAddresses: ['172.17.0.10', '172.17.0.12'] })],
-      },
-      {
-        name: 'External',
-        mtu: 1500,
-        subnets: [
-          subnet('10.0.0', {
-            gateway: '10.0.0.1',
-            routes: [{ destination: '10.0.1.0/24', nexthop: '10.0.0.100' }],
-          }),
-        ],
-      },
-      { name: 'Storage', mtu: 1500, subnets: [subnet('172.18.0', { vlan: 30 })] },
-      { name: 'Tenant', mtu: 9000, subnets: [subnet('172.20.0', { vlan: 50 })] },
-    ],
-  },
-}
-
+const config = design2023.netConfig
 const asked: IpSet = {
-  apiVersion: 'network.openstack.org/v1beta1',
-  kind: 'IPSet',
-  metadata: { name: 'edpm-compute-0', namespace: 'openstack', uid: '3901b2f3', generation: 1 },
-  spec: {
-    immutable: false,
-    networks: [
-      { name: 'CtlPlane', subnetName: 'subnet1', defaultRoute: true },
-      { name: 'InternalApi', subnetName: 'subnet1', fixedIP: '172.17.0.150' },
-      { name: 'Storage', subnetName: 'subnet1' },
-      { name: 'Tenant', subnetName: 'subnet1' },
-      { name: 'External', subnetName: 'subnet1' },
-    ],
-  },
+  ...design2023.ipSet,
+  metadata: { ...design2023.ipSet.metadata, uid: '3901b2f3', generation: 1 },
 }
 
 function standing(): Standing {
@@ -96,50 +38,7 @@ describe('The status of an IPSet', () => {
         { ...done, message: 'Input data complete', type: 'InputReady' },
         { ...done, message: 'Reservation successful', type: 'ReservationReady' },
       ],
-      reservations: [
-        {
-          address: '192.168.122.100',
-          cidr: '192.168.122.0/24',
-          gateway: '192.168.122.1',
-          mtu: 1500,
-          network: 'CtlPlane',
-          subnet: 'subnet1',
-        },
-        {
-          address: '10.0.0.10',
-          cidr: '10.0.0.0/24',
-          gateway: '10.0.0.1',
-          mtu: 1500,
-          network: 'External',
-          routes: [{ destination: '10.0.1.0/24', nexthop: '10.0.0.100' }],
-          subnet: 'subnet1',
-        },
-        {
-          address: '172.17.0.150',
-          cidr: '172.17.0.0/24',
-          mtu: 1500,
-          network: 'InternalApi',
-          subnet: 'subnet1',
-          vlan: 20,
-        },
-        {
-          address: '172.18.0.10',
-          cidr: '172.18.0.0/24',
-          mtu: 1500,
-          network: 'Storage',
-          subnet: 'subnet1',
-          vlan: 30,
-        },
-        // The design shows 1500 here although its own NetConfig says 9000: the NetConfig is right.
-        {
-          address: '172.20.0.10',
-          cidr: '172.20.0.0/24',
-          mtu: 9000,
-          network: 'Tenant',
-          subnet: 'subnet1',
-          vlan: 50,
-        },
-      ],
+      reservations: design2023.reservations,
     })
   })
 

@@ -15,7 +15,7 @@ import { connect } from '../../../src/kube/connect.ts'
 import { type Authority, createAuthority } from '../../../src/pki/authority.ts'
 import { readCertificate } from '../../../src/pki/certificate.ts'
 import { useCluster } from '../../cluster.ts'
-import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
+import { design2023, ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { type RunningOperator, startOperator } from './operator.ts'
 import { writesOf } from './writes.ts'
 
@@ -77,6 +77,18 @@ describe('The operator with kinds of our own writing', () => {
     expect(await blocks()).toBe(1)
     await cluster.client.delete({ ...ipSets, namespace, name: 'a' })
     await expect.poll(blocks, soon).toBe(0)
+  })
+
+  it('takes the NetConfig and the IPSet of the design of 2023 as they are written there', async () => {
+    await configure(design2023.netConfig.spec)
+    const { ipSet: asked } = design2023
+    await cluster.client.create({ ...asked, metadata: { name: asked.metadata.name, namespace } })
+    await expect.poll(readyOnes, soon).toBe(1)
+    const made = (await cluster.client.get({ ...ipSets, namespace, name: asked.metadata.name })) as IpSet
+    const given = (all: readonly { network: string; address: string }[] = []): readonly string[] =>
+      all.map(({ network, address }) => `${network} ${address}`).sort()
+    expect(given(made.status?.reservations)).toEqual(given(design2023.reservations))
+    expect(made.status?.reservations?.[0]?.network).toBe('CtlPlane')
   })
 
   it('costs at most three writes per IPSet, the ledger included, as the API server counts them', async () => {

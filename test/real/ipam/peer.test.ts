@@ -17,7 +17,7 @@ import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
 import { ipSets, netConfigs, reservations } from '../../../src/controllers/ipam/reservation.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
-import { ipSet, netConfig } from '../../ipam.ts'
+import { design2023, ipSet, netConfig } from '../../ipam.ts'
 import { launchOperator, type RunningOperator } from './operator.ts'
 import { type Peer, startPeer } from './peer.ts'
 import { exceptions, forPeer, type Sequence, type Step, sequences } from './sequences.ts'
@@ -245,6 +245,27 @@ describe('infra-operator and ours', () => {
       expect(own[n], `seed ${seed}, sequence ${n}: ${JSON.stringify(sequence)}`).toEqual(played.peer?.[n])
     }
   }, 1_200_000)
+})
+
+describe('The networking design of 2023, with the definitions of 2023', () => {
+  it('gives the status that it shows', async () => {
+    const { netConfig: made, ipSet: asked, reservations: shown } = design2023
+    const { namespace = '' } = asked.metadata
+    // Named since a month after the design: these definitions ask for it, and the status repeats it.
+    const domain = (network: string): string => `${network.toLowerCase()}.example.com`
+    await configure(namespace, {
+      networks: made.spec.networks.map((one) => ({ ...one, dnsDomain: domain(one.name) })),
+    })
+    await create(asked)
+    await settles(namespace, asked.metadata.name)
+    const { status } = (await read(namespace, asked.metadata.name)) ?? {}
+    expect(status?.reservations).toEqual(shown.map((one) => ({ ...one, dnsDomain: domain(one.network) })))
+    expect(status?.conditions?.map(({ type, status: is, message }) => [type, is, message])).toEqual([
+      ['Ready', 'True', 'Setup complete'],
+      ['InputReady', 'True', 'Input data complete'],
+      ['ReservationReady', 'True', 'Reservation successful'],
+    ])
+  }, 120_000)
 })
 
 /** Ours wakes them itself; a newcomer that cannot be served is looked at after them. */
