@@ -51,7 +51,6 @@ export function patientOf({ snapshot, now, plan }: Examination): Patient {
   const lists = new Map([...kinds].map(([groupKind, objects]) => [groupKind, [...objects.values()]]))
   const unread = new Map(snapshot.unread.map((one) => [groupKindOf(one), one]))
   const all = (groupKind: string): readonly KubeObject[] => lists.get(groupKind) ?? []
-  const groups = new Set([...kinds.keys()].map(groupOf))
   const derived = new Map<unknown, unknown>()
   const namespaces = new Map<string, ReadonlyMap<string, readonly KubeObject[]>>()
   const index: SnapshotIndex = {
@@ -68,10 +67,8 @@ export function patientOf({ snapshot, now, plan }: Examination): Patient {
       return known.get(namespace) ?? []
     },
     knows: (groupKind) => {
-      const why = unread.get(groupKind)
-      if (!why || why.cause === 'not-served') return true
-      // Who dumps one kind of a group dumps the group: of the others there was none.
-      return why.cause === 'not-dumped' && groupOf(groupKind) !== '' && groups.has(groupOf(groupKind))
+      const { cause = 'not-served' } = unread.get(groupKind) ?? {}
+      return cause === 'not-served'
     },
     said: (object) => patient.derive(eventsByObject).get(subject(object.kind, object.metadata)) ?? [],
     derive: (make) => {
@@ -95,8 +92,6 @@ export function patientOf({ snapshot, now, plan }: Examination): Patient {
   }
   return patient
 }
-
-const groupOf = (groupKind: string): string => groupKind.slice(0, Math.max(groupKind.indexOf('/'), 0))
 
 function byNamespace(objects: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
   const found = new Map<string, KubeObject[]>()

@@ -27,7 +27,7 @@ export interface Case<P> {
 export interface RuleDefinition<P> {
   readonly id: string
   readonly problem: Problem<P>
-  /** Kinds without which the rule cannot be judged. */
+  /** Kinds without which the rule cannot be judged; none, where each kind is judged for itself. */
   readonly looksAt: readonly string[]
   /** Kinds that only make the answer better. */
   readonly also?: readonly string[]

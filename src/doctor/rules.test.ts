@@ -3,7 +3,10 @@ import { healthy } from '../../test/doctor/healthy.ts'
 import { NOW } from '../../test/doctor/objects.ts'
 import { shortName } from '../../test/doctor/state.ts'
 import { states } from '../../test/doctor/states/all.ts'
+import { unusual } from '../../test/doctor/unusual.ts'
+import { groupKindOf } from '../api/snapshot.ts'
 import { type Diagnosis, diagnose, type Report } from './diagnose.ts'
+import { kindsToGather } from './kinds.ts'
 import { rules } from './rules/all.ts'
 
 const examine = (
@@ -46,7 +49,36 @@ describe('a cluster in good health', () => {
     expect(blind).toEqual([])
   })
 
+  it.each(unusual.map(({ when, objects }) => [when, objects] as const))('has none when %s', (_, objects) => {
+    const { diagnoses } = examine([...objects])
+    expect(diagnoses.map((one) => `${one.rule} ${objectOf(one)}: ${one.message}`)).toEqual([])
+  })
+
   it('has none either when there is nothing in it', () => {
     expect(examine([]).diagnoses).toEqual([])
+  })
+})
+
+describe('a kind that could not be read', () => {
+  const kinds = new Map(
+    [...kindsToGather(rules), { apiVersion: 'v1', kind: 'Secret' }].map((one) => [groupKindOf(one), one]),
+  )
+
+  it.each([...kinds])('is unknown, not absent: %s', (groupKind, kind) => {
+    const objects = healthy().filter((one) => groupKindOf(one) !== groupKind)
+    for (const cause of ['forbidden', 'not-dumped', 'failed'] as const) {
+      const snapshot = { objects, unread: [{ ...kind, reason: cause, cause }] }
+      const { diagnoses } = diagnose({ snapshot, now: NOW }, rules)
+      expect(diagnoses.map((one) => `${one.rule} ${objectOf(one)}: ${one.message}`)).toEqual([])
+    }
+  })
+
+  it('is named together with the rules that need it', () => {
+    const pools = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' }
+    const objects = healthy().filter(({ kind }) => kind !== 'IPAddressPool')
+    const snapshot = { objects, unread: [{ ...pools, reason: 'forbidden', cause: 'forbidden' as const }] }
+    const { blind } = diagnose({ snapshot, now: NOW }, rules)
+    expect(blind).toContainEqual({ rule: 'metallb/pending-no-pools', unknown: ['metallb.io/IPAddressPool'] })
+    expect(blind.map(({ rule }) => rule)).not.toContain('nmstate/policy-failed')
   })
 })

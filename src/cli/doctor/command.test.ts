@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -7,6 +7,7 @@ import { asks, refused, service } from '../../../test/doctor/objects.ts'
 import { having } from '../../../test/doctor/state.ts'
 import { type TestIo, testIo } from '../../../test/io.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { writeYaml } from '../../yaml/write.ts'
 import { main } from '../main.ts'
 
 describe('stackloom doctor', () => {
@@ -56,6 +57,36 @@ describe('stackloom doctor', () => {
       where: { kind: 'Service', namespace: 'openstack2', name: 'thief' },
       link: expect.stringContaining('https://'),
     })
+  })
+
+  it('reads the tree of a must-gather: a file for each object, lists of a namespace, logs between them', async () => {
+    const put = (name: string, content: string): void => {
+      const file = path.join(folder, name)
+      mkdirSync(path.dirname(file), { recursive: true })
+      writeFileSync(file, content)
+    }
+    for (const [index, one] of broken.entries()) {
+      const { kind, metadata, apiVersion } = one
+      const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : 'core'
+      const where = metadata.namespace ? `namespaces/${metadata.namespace}` : 'cluster-scoped-resources'
+      if (kind !== 'Service') put(`${where}/${group}/${kind.toLowerCase()}s/${index}.yaml`, writeYaml(one))
+    }
+    for (const namespace of ['openstack', 'openstack2', 'openstack-operators']) {
+      const items = broken.filter(
+        ({ kind, metadata }) => kind === 'Service' && metadata.namespace === namespace,
+      )
+      const bare = items.map(({ kind: _kind, apiVersion: _version, ...rest }) => rest)
+      put(
+        `namespaces/${namespace}/core/services.yaml`,
+        writeYaml({ apiVersion: 'v1', kind: 'ServiceList', items: bare }),
+      )
+      put(`namespaces/${namespace}/pods/a/current.log`, 'kind: Service')
+    }
+    const { code, io } = await doctor('--from', folder)
+    expect(io.err()).toBe('')
+    expect(io.out()).toContain('Service openstack2/thief: error SL9502')
+    expect(io.out()).toContain('1 cause;')
+    expect(code).toBe(1)
   })
 
   it('says which rules could not look, because the dump has not the kinds that they need', async () => {

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import { formatAddress, parseAddress } from '../../net/address.ts'
 import { parseRange, type Range } from '../../net/range.ts'
+import { type RangeSet, rangeSet, subtract } from '../../net/range-set.ts'
 import { type Attachment, readAttachment } from '../../site/import/attachment.ts'
 import { at, textAt } from '../../verify/readiness/read.ts'
 import { isRecord, recordOf, textOf } from '../../yaml/loose.ts'
@@ -41,13 +42,17 @@ export interface PodSpan extends ReadAttachment {
   readonly cidr: string
   readonly span: string
   readonly range: Range
+  /** What of the span pods really get: whereabouts excludes addresses in the middle of it. */
+  readonly open: RangeSet
 }
 
 export function podSpans(patient: Patient): readonly PodSpan[] {
   return patient.derive(attachments).flatMap((one) =>
-    one.read.pods.flatMap(({ cidr, span }) => {
+    one.read.pods.flatMap(({ cidr, span, reserved }) => {
       const range = parseRange(span)
-      return range ? [{ ...one, cidr, span, range }] : []
+      if (!range) return []
+      const excluded = rangeSet(reserved.flatMap((text) => parseRange(text) ?? []))
+      return [{ ...one, cidr, span, range, open: subtract([range], excluded) }]
     }),
   )
 }

@@ -43,6 +43,22 @@ export function interfacesByNode(patient: Patient): ReadonlyMap<string, Interfac
   return found
 }
 
+export interface KnownInterfaces {
+  readonly names: readonly string[]
+  /** Whether no node has it, as far as can be told. */
+  readonly lacks: (name: string) => boolean
+}
+
+export function knownInterfaces(patient: Patient): KnownInterfaces {
+  const names = new Set([...patient.derive(interfacesByNode).values()].flatMap((one) => [...one.keys()]))
+  // Policies do not speak of every NIC; but a VLAN that no policy makes is not there.
+  const whole = patient.all(STATE).length > 0
+  return {
+    names: [...names],
+    lacks: (name) => names.size > 0 && !names.has(name) && (whole || name.includes('.')),
+  }
+}
+
 export interface DesiredInterface extends NodeInterface {
   readonly state: string
 }

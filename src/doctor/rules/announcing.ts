@@ -7,7 +7,7 @@ import { rangeSet, subtract } from '../../net/range-set.ts'
 import type { AddressRange, PlannedNetwork } from '../../plan/plan.ts'
 import { listAt, textAt } from '../../verify/readiness/read.ts'
 import { recordOf, textsOf } from '../../yaml/loose.ts'
-import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
+import { interfacesByNode, knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
 import { advertises, L2, POOL, poolNamed, pools } from '../facts/pools.ts'
 import { matchesLabels } from '../facts/selectors.ts'
 import { links } from '../links.ts'
@@ -47,15 +47,14 @@ const nowhere = rule({
   likelihood: 'likely',
   link: links.metallbL2,
   holds: (patient) => {
-    const names = new Set([...patient.derive(interfacesByNode).values()].flatMap((one) => [...one.keys()]))
-    if (names.size === 0) return []
+    const known = patient.derive(knownInterfaces)
     return patient.all(L2).flatMap((advertisement) =>
       interfacesNamed(advertisement)
-        .filter((name) => !names.has(name))
+        .filter(known.lacks)
         .map((name) => ({
           about: advertisement,
           path: 'spec.interfaces',
-          facts: { interface: name, known: nearest(name, [...names]) },
+          facts: { interface: name, known: nearest(name, known.names) },
           restsOn: patient.all(POLICY),
         })),
     )
@@ -66,7 +65,7 @@ const leader = rule({
   id: 'metallb/leader-without-interface',
   problem: problems.leaderWithoutInterface,
   looksAt: [L2, 'Node'],
-  also: [POLICY, STATE, 'metallb.io/ServiceL2Status'],
+  also: [POLICY, STATE, 'Pod', 'metallb.io/ServiceL2Status'],
   likelihood: 'likely',
   link: links.metallbL2,
   holds: (patient) =>
@@ -93,13 +92,21 @@ const leader = rule({
 /** Nodes that may be chosen. */
 function eligible(advertisement: KubeObject, patient: Patient): readonly string[] {
   const selectors = listAt(advertisement, 'spec', 'nodeSelectors')
+  const speakers = patient.derive(speakerNodes)
   return patient
     .all('Node')
+    .filter(({ metadata }) => speakers.size === 0 || speakers.has(metadata.name))
     .filter(({ metadata }) => {
       const labels = { 'kubernetes.io/hostname': metadata.name, ...metadata.labels }
       return selectors.length === 0 || selectors.some((one) => matchesLabels(one, labels))
     })
     .map(({ metadata }) => metadata.name)
+}
+
+/** Nodes with a speaker; none where no pods were read, and then any node may have one. */
+function speakerNodes(patient: Patient): ReadonlySet<string> {
+  const pods = patient.all('Pod').filter(({ metadata }) => metadata.labels?.['component'] === 'speaker')
+  return new Set(pods.flatMap((pod) => textAt(pod, 'spec', 'nodeName') ?? []))
 }
 
 /** The speaker records who announces which Service. */

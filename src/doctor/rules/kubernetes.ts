@@ -23,8 +23,8 @@ const CLASS = 'storage.k8s.io/StorageClass'
 const stuckFinalizer = rule({
   id: 'kubernetes/stuck-finalizer',
   problem: problems.stuckFinalizer,
-  looksAt: ['apps/Deployment'],
-  also: kindsWithFinalizers,
+  looksAt: [],
+  also: ['apps/Deployment', ...kindsWithFinalizers],
   likelihood: 'likely',
   link: links.finalizers,
   holds: (patient) =>
@@ -193,8 +193,8 @@ const podUnschedulable = rule({
 const claimPending = rule({
   id: 'kubernetes/claim-not-served',
   problem: problems.claimPending,
-  looksAt: [CLAIM, CLASS],
-  also: ['Event'],
+  looksAt: [CLAIM],
+  also: [CLASS, 'Event'],
   likelihood: 'proven',
   link: links.storage,
   holds: (patient) =>

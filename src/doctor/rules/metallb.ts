@@ -213,15 +213,15 @@ const configurationRefused = rule({
 const openPool = rule({
   id: 'metallb/open-pool',
   problem: problems.openPool,
-  looksAt: [POOL, 'Namespace'],
-  also: clouds,
+  looksAt: [POOL],
+  also: [...clouds, 'Namespace'],
   likelihood: 'proven',
   link: links.metallbPools,
   holds: (patient) =>
     patient.derive(pools).flatMap((pool) => {
       const owner = ownerOf(pool, patient)
       const open = pool.namespaces.length === 0 && pool.serviceSelectors.length === 0
-      if (owner === undefined || !open) return []
+      if (owner === undefined || !open || (pool.openBySelector && !patient.knows('Namespace'))) return []
       const why = pool.openBySelector ? ('empty selector' as const) : ('no scope' as const)
       return [{ about: pool.object, facts: { pool: pool.name, owner, metallb: metallbOf(pool), why } }]
     }),
@@ -230,10 +230,13 @@ const openPool = rule({
 const notAdvertised = rule({
   id: 'metallb/not-advertised',
   problem: problems.notAdvertised,
-  looksAt: [POOL, L2, BGP, 'Service'],
+  looksAt: [POOL, L2, 'Service'],
+  also: [BGP],
   likelihood: 'proven',
   link: links.metallbL2,
   holds: (patient) => {
+    // Without a word on BGP, a site that announces nothing by layer 2 may do all of it by BGP.
+    if (!patient.knows(BGP) && patient.all(L2).length === 0) return []
     const advertisements = [...patient.all(L2), ...patient.all(BGP)]
     return patient.derive(pools).flatMap((pool) => {
       const services = patient.derive(holdersByPool).get(pool.name)?.length ?? 0

@@ -3,7 +3,8 @@ import * as problems from '../../errors/doctor-multus.ts'
 import { nearest } from '../../errors/nearest.ts'
 import { parseAddress } from '../../net/address.ts'
 import { parseCidr, rangeOf } from '../../net/cidr.ts'
-import { rangeContains, rangeCovers, rangeSize } from '../../net/range.ts'
+import { rangeCovers } from '../../net/range.ts'
+import { setContains, setSize } from '../../net/range-set.ts'
 import { groupBy } from '../../plan/group.ts'
 import { readAttachment } from '../../site/import/attachment.ts'
 import { at, textAt } from '../../verify/readiness/read.ts'
@@ -17,7 +18,7 @@ import {
   podAddresses,
   podSpans,
 } from '../facts/attachments.ts'
-import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
+import { knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
 import { links } from '../links.ts'
 import type { Patient } from '../patient.ts'
 import { type Rule, rule } from '../rule.ts'
@@ -43,12 +44,12 @@ const masterNowhere = rule({
   likelihood: 'likely',
   link: links.multus,
   holds: (patient) => {
-    const names = new Set([...patient.derive(interfacesByNode).values()].flatMap((one) => [...one.keys()]))
-    if (names.size === 0) return []
+    const known = patient.derive(knownInterfaces)
     return patient.derive(attachments).flatMap(({ object, read, namespace }) => {
       // Somebody else's attachments may stand on interfaces that nmstate has not made.
-      if (read.master === undefined || names.has(read.master) || !patient.clouds.has(namespace)) return []
-      const facts = { master: read.master, known: nearest(read.master, [...names]) }
+      const { master } = read
+      if (master === undefined || !known.lacks(master) || !patient.clouds.has(namespace)) return []
+      const facts = { master, known: nearest(master, known.names) }
       return [{ about: object, path: 'spec.config', facts, restsOn: patient.all(POLICY) }]
     })
   },
@@ -114,9 +115,9 @@ const podsExhausted = rule({
       const held = [...given].filter(([pool]) => holdsFor(pool, span)).flatMap(([, all]) => all)
       const inside = held.filter(({ address }) => {
         const parsed = parseAddress(address)
-        return parsed !== undefined && rangeContains(span.range, parsed)
+        return parsed !== undefined && setContains(span.open, parsed)
       })
-      if (inside.length === 0 || BigInt(inside.length) < rangeSize(span.range)) return []
+      if (inside.length === 0 || BigInt(inside.length) < setSize(span.open)) return []
       const waiting = patient
         .in('Pod', span.namespace)
         .filter((pod) => sandboxEvents(patient, pod).some((text) => /allocate IP/i.test(text)))

@@ -117,6 +117,12 @@ function waitsForApproval(subscription: KubeObject, plan: string, patient: Patie
   )
 }
 
+/** These watch the whole cluster; others may well be installed once for each namespace. */
+const ONCE = /openstack|metallb|nmstate|cert-manager/
+
+const packageOf = (subscription: KubeObject): string =>
+  textAt(subscription, 'spec', 'name') ?? subscription.metadata.name
+
 const installedTwice = rule({
   id: 'olm/installed-twice',
   problem: problems.installedTwice,
@@ -124,11 +130,9 @@ const installedTwice = rule({
   likelihood: 'proven',
   link: links.olm,
   holds: (patient) =>
-    [
-      ...groupBy(patient.all(SUBSCRIPTION), (one) => textAt(one, 'spec', 'name') ?? one.metadata.name),
-    ].flatMap(([name, all]) => {
+    [...groupBy(patient.all(SUBSCRIPTION), packageOf)].flatMap(([name, all]) => {
       const about = all[1]
-      if (!about) return []
+      if (!about || !ONCE.test(name)) return []
       return [{ about, facts: { package: name, namespaces: all.map(namespaceOf) } }]
     }),
 })

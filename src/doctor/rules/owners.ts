@@ -32,12 +32,14 @@ function spans(patient: Patient): readonly Span[] {
         cloud: namespace,
       })),
     ),
-    ...patient.derive(podSpans).map(({ object, namespace, span, range }) => ({
-      ...range,
-      object,
-      owner: `${nameOf(object)} ${span}`,
-      cloud: namespace,
-    })),
+    ...patient.derive(podSpans).flatMap(({ object, namespace, open }) =>
+      open.map((range) => ({
+        ...range,
+        object,
+        owner: `${nameOf(object)} ${formatRange(range)}`,
+        cloud: namespace,
+      })),
+    ),
     ...patient.derive(pools).flatMap((pool) => {
       const cloud = ownerOf(pool, patient)
       if (cloud === undefined) return []
@@ -54,7 +56,8 @@ function spans(patient: Patient): readonly Span[] {
 const spansOverlap = rule({
   id: 'ipam/spans-overlap',
   problem: problems.spansOverlap,
-  looksAt: [NET_CONFIG, NAD, POOL],
+  looksAt: [NET_CONFIG],
+  also: [NAD, POOL],
   likelihood: 'proven',
   link: links.infra,
   holds: (patient) =>

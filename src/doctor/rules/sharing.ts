@@ -17,7 +17,8 @@ const keyAcrossClouds = rule({
     return [...groupBy(keyed, ({ key }) => key ?? '')].flatMap(([key, services]) => {
       const namespaces = [...new Set(services.map(({ namespace }) => namespace))]
       const [first, second] = namespaces.map((one) => services.find(({ namespace }) => namespace === one))
-      if (!first || !second) return []
+      // Others may share on purpose.
+      if (!first || !second || !namespaces.some((one) => patient.clouds.has(one))) return []
       const address = second.given.find((one) => first.given.includes(one))
       return [{ about: second.object, facts: { key, holders: namespaces, address } }]
     })
