@@ -86,12 +86,41 @@ function ranked(found: readonly Found[]): readonly Found[] {
 }
 
 function toldAll(all: readonly Found[]): readonly Diagnosis[] {
-  const byObject = new Map<string, Found>()
-  for (const one of all) if (!byObject.has(one.id)) byObject.set(one.id, one)
-  return all.map((one) => told(one, causeOf(one, byObject)))
+  const best = new Map<string, Found>()
+  for (const one of all) if (!best.has(one.id)) best.set(one.id, one)
+  const next = new Map(all.map((one) => [one, causeBelow(one, best)]))
+  const ranks = new Map(all.map((one, rank) => [one, rank]))
+  return all.map((one) => told(one, rootOf(one, next, ranks)))
 }
 
-function told({ rule, one, id }: Found, cause: Found | undefined): Diagnosis {
+/** The first finding about what this one rests on. An error has no mere warning for its cause. */
+function causeBelow(found: Found, best: ReadonlyMap<string, Found>): Found | undefined {
+  for (const object of found.one.restsOn ?? []) {
+    const below = best.get(identityOf(object))
+    if (below && below !== found && severityOf(below) <= severityOf(found)) return below
+  }
+  return undefined
+}
+
+/** Down to the ground: the cause of a cause is the cause. Of those that rest on each other it is the surest. */
+function rootOf(
+  found: Found,
+  next: ReadonlyMap<Found, Found | undefined>,
+  ranks: ReadonlyMap<Found, number>,
+): Found {
+  const path: Found[] = []
+  let here: Found | undefined = found
+  while (here && !path.includes(here)) {
+    path.push(here)
+    here = next.get(here)
+  }
+  const circle = here ? path.slice(path.indexOf(here)) : path.slice(-1)
+  const rank = (one: Found): number => ranks.get(one) ?? 0
+  return circle.reduce((first, one) => (rank(one) < rank(first) ? one : first), circle[0] ?? found)
+}
+
+function told(found: Found, cause: Found): Diagnosis {
+  const { rule, one } = found
   const { apiVersion, kind, metadata } = one.about
   return {
     rule: rule.id,
@@ -109,25 +138,6 @@ function told({ rule, one, id }: Found, cause: Found | undefined): Diagnosis {
       name: metadata.name,
       ...(one.path !== undefined && { path: one.path }),
     },
-    ...(cause && cause.id !== id && { followsFrom: { code: cause.rule.problem.code, object: cause.id } }),
+    ...(cause !== found && { followsFrom: { code: cause.rule.problem.code, object: cause.id } }),
   }
-}
-
-/** Down to the ground: the cause of a cause is the cause. */
-function causeOf(found: Found, byObject: ReadonlyMap<string, Found>): Found | undefined {
-  const seen = new Set<Found>([found])
-  let here: Found | undefined = found
-  let cause: Found | undefined
-  while (here) {
-    const below: readonly Found[] = (here.one.restsOn ?? []).flatMap(
-      (object) => byObject.get(identityOf(object)) ?? [],
-    )
-    // An error has no mere warning for its cause.
-    here = below.find((one) => !seen.has(one) && severityOf(one) <= severityOf(found))
-    if (here) {
-      seen.add(here)
-      cause = here
-    }
-  }
-  return cause
 }

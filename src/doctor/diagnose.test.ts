@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { NOW, object } from '../../test/doctor/objects.ts'
+import { states } from '../../test/doctor/states/all.ts'
+import type { KubeObject } from '../api/object.ts'
+import { problem, type Severity } from '../errors/finding.ts'
+import { type Diagnosis, diagnose } from './diagnose.ts'
+import { type Likelihood, type Rule, rule } from './rule.ts'
+import { rules } from './rules/all.ts'
+
+const a = object('v1/Pod', 'x/a')
+const b = object('v1/Pod', 'x/b')
+const c = object('v1/Pod', 'x/c')
+
+interface Words {
+  readonly about: KubeObject
+  readonly restsOn?: readonly KubeObject[]
+  readonly severity?: Severity
+  readonly likelihood?: Likelihood
+}
+
+function played(id: string, { about, restsOn = [], severity = 'error', likelihood = 'proven' }: Words): Rule {
+  const told = () => 'something to say'
+  return rule({
+    id,
+    problem: problem({
+      code: id,
+      severity,
+      title: id,
+      message: told,
+      remedy: told,
+      story: 'a story',
+      example: {},
+    }),
+    looksAt: ['Pod'],
+    likelihood,
+    link: 'https://example.com',
+    holds: () => [{ about, facts: {}, restsOn }],
+  })
+}
+
+const judged = (...all: readonly Rule[]): readonly Diagnosis[] =>
+  diagnose({ snapshot: { objects: [a, b, c], unread: [] }, now: NOW }, all).diagnoses
+const causes = (all: readonly Diagnosis[]): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(all.map(({ rule: id, followsFrom }) => [id, followsFrom?.code]))
+
+describe('diagnoses', () => {
+  it('come with errors first, then the surest, then from the ground up', () => {
+    const all = judged(
+      played('likely', { about: a, likelihood: 'likely' }),
+      played('warning', { about: a, severity: 'warning' }),
+      played('ground', { about: a }),
+      played('above', { about: a }),
+    )
+    expect(all.map(({ rule: id }) => id)).toEqual(['ground', 'above', 'likely', 'warning'])
+  })
+
+  it('lead to the cause of the cause', () => {
+    const all = judged(
+      played('A', { about: a }),
+      played('B', { about: b, restsOn: [a] }),
+      played('C', { about: c, restsOn: [b] }),
+    )
+    expect(causes(all)).toEqual({ A: undefined, B: 'A', C: 'A' })
+  })
+
+  it('have one cause where they rest on each other, the surest', () => {
+    const all = judged(
+      played('A', { about: a, restsOn: [b], likelihood: 'likely' }),
+      played('B', { about: b, restsOn: [a] }),
+      played('C', { about: c, restsOn: [a] }),
+    )
+    expect(causes(all)).toEqual({ A: 'B', B: undefined, C: 'B' })
+  })
+
+  it('of severity error follow from no warning', () => {
+    const all = judged(
+      played('A', { about: a, severity: 'warning' }),
+      played('B', { about: b, restsOn: [a] }),
+    )
+    expect(causes(all)).toEqual({ A: undefined, B: undefined })
+  })
+
+  it('always follow from one that is there and follows from nothing', () => {
+    for (const { objects, plan } of states) {
+      const examination = { snapshot: { objects, unread: [] }, now: NOW, ...(plan && { plan }) }
+      const { diagnoses } = diagnose(examination, rules)
+      const roots = new Set(diagnoses.filter(({ followsFrom }) => !followsFrom).map(({ code }) => code))
+      for (const { followsFrom } of diagnoses) if (followsFrom) expect(roots).toContain(followsFrom.code)
+    }
+  })
+
+  it('survive a rule that breaks, which is named', () => {
+    const broken: Rule = {
+      ...played('broken', { about: a }),
+      cases: () => {
+        throw new TypeError('pools is not iterable')
+      },
+    }
+    const report = diagnose({ snapshot: { objects: [a], unread: [] }, now: NOW }, [
+      broken,
+      played('A', { about: a }),
+    ])
+    expect(report.diagnoses.map(({ rule: id }) => id)).toEqual(['A'])
+    expect(report.findings).toMatchObject([{ code: 'SL9500', message: expect.stringContaining('broken') }])
+  })
+})
