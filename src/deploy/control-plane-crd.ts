@@ -3,8 +3,8 @@
  * have would be refused, and new ones would take their addresses from any pool.
  */
 import type { KubeObject } from '../api/object.ts'
-import { otherCrd } from '../errors/deploy.ts'
 import { type Finding, finding } from '../errors/finding.ts'
+import { otherCrd } from '../errors/preflight.ts'
 import type { KubeReader } from '../kube/client.ts'
 import { slotLines } from '../plan/lock.ts'
 import { readSlotTable } from '../plan/slots/slot-table.ts'

@@ -6,6 +6,7 @@
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import type { SnapshotIndex } from '../api/snapshot.ts'
+import { type Finding, finding } from '../errors/finding.ts'
 import {
   clusterDnsMissing,
   gatewaySettings,
@@ -13,8 +14,7 @@ import {
   noDefaultStorageClass,
   storageClassMissing,
   whereaboutsMissing,
-} from '../errors/deploy.ts'
-import { type Finding, finding } from '../errors/finding.ts'
+} from '../errors/preflight.ts'
 import { at, listAt, textAt } from '../verify/readiness/read.ts'
 import { crdFindings } from './control-plane-crd.ts'
 import type { DeploySite } from './world.ts'

@@ -24,6 +24,7 @@ import * as doctorMultus from './doctor-multus.ts'
 import * as doctorNmstate from './doctor-nmstate.ts'
 import * as doctorOlm from './doctor-olm.ts'
 import * as doctorPending from './doctor-pending.ts'
+import * as down from './down.ts'
 import * as file from './file.ts'
 import type { ListedProblem } from './finding.ts'
 import * as imports from './import.ts'
@@ -41,6 +42,7 @@ import * as ledger from './ledger.ts'
 import * as lock from './lock.ts'
 import * as operator from './operator.ts'
 import * as plan from './plan.ts'
+import * as preflight from './preflight.ts'
 import * as probe from './probe.ts'
 import * as render from './render.ts'
 import * as room from './room.ts'
@@ -63,6 +65,8 @@ const areas: readonly object[] = [
   capacity,
   dataplane,
   deploy,
+  down,
+  preflight,
   dns,
   doctor,
   doctorCluster,

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import pc from 'picocolors'
 import type { GroupStatus, ObjectStatus } from '../../deploy/status.ts'
-import { nothingDeployed } from '../../errors/deploy.ts'
+import { nothingDeployed } from '../../errors/down.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Readiness } from '../../verify/readiness/verdict.ts'
 import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'

@@ -16,7 +16,6 @@ import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { type Stage, type StageContext, stageId } from '../../run/stage.ts'
 import { lastSaid } from '../../verify/readiness/events.ts'
-import { ingressOf } from '../../verify/readiness/services.ts'
 import { inParallel } from '../apply.ts'
 import { FIELD_MANAGER } from '../changes.ts'
 import { ensureSystemNamespace, readInventory, refOf, withObjects, writeInventory } from '../inventory.ts'
@@ -26,7 +25,7 @@ import { type Adoption, adoptedKinds, adoption, interrupts, type NetworkMove } f
 import { inTheWay } from './old-pools.ts'
 import { controlPlanePatch } from './patch.ts'
 import type { Annotations } from './places.ts'
-import type { ServiceMove } from './services.ts'
+import { isBack, type ServiceMove } from './services.ts'
 import { isEmpty } from './wishes.ts'
 
 /** Of what we change in objects of others: the operators' Services, the control plane, the old pools. */
@@ -251,10 +250,10 @@ async function addressesBack(scene: Scene, { services }: NetworkMove, context: S
   for (;;) {
     context.stop.throwIfAborted()
     const index = lookout.index(cloud.namespace)
-    const open = services.find(({ name, namespace, addresses, wants }) => {
-      const live = index.get('Service', name, namespace)
+    const open = services.find((service) => {
+      const live = index.get('Service', service.name, service.namespace)
       // One that was deleted meanwhile waits for nothing.
-      return live && !(holds(live, addresses) && asksFor(live, wants))
+      return live && !isBack(live, service)
     })
     if (!open) return
     const service = index.get('Service', open.name, open.namespace)
@@ -263,18 +262,6 @@ async function addressesBack(scene: Scene, { services }: NetworkMove, context: S
     if (clock.now() >= until) throw failure(addressNotBack, facts, { exitCode: 1 })
     await lookout.changed(cloud.namespace, 250, context)
   }
-}
-
-function holds(service: KubeObject, addresses: readonly string[]): boolean {
-  const given = ingressOf(service)
-  return addresses.every((address) => given.includes(address))
-}
-
-/** Until the view shows our own writes, an address in it is the one from before. */
-function asksFor({ metadata }: KubeObject, wants: Annotations): boolean {
-  return Object.entries(wants)
-    .filter(([key]) => key.startsWith('metallb.io/'))
-    .every(([key, value]) => metadata.annotations?.[key] === value)
 }
 
 /**

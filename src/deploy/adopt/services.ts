@@ -144,3 +144,15 @@ function rangesOfCloud(cloud: PlannedCloud): readonly string[] {
     subnets.flatMap((one) => spansOf(one, 'vips').map(rangeText)),
   )
 }
+
+/** Every address is there again. Until the view shows our own writes, an address in it is the one from before. */
+export function isBack(
+  live: KubeObject,
+  { addresses, wants }: Pick<ServiceMove, 'addresses' | 'wants'>,
+): boolean {
+  const given = ingressOf(live)
+  const asks = Object.entries(wants)
+    .filter(([key]) => key.startsWith('metallb.io/'))
+    .every(([key, value]) => live.metadata.annotations?.[key] === value)
+  return asks && addresses.every((address) => given.includes(address))
+}

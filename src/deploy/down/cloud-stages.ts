@@ -2,7 +2,7 @@
  * Taking one cloud down: the reverse of its deployment, each step only after what it carries is gone.
  */
 import { groupKindOf } from '../../api/snapshot.ts'
-import { dataLeft } from '../../errors/deploy.ts'
+import { dataLeft } from '../../errors/down.ts'
 import { finding } from '../../errors/finding.ts'
 import { type After, type Stage, type StageContext, stageId } from '../../run/stage.ts'
 import { progressing, ready } from '../../verify/readiness/verdict.ts'

@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
-import { stuckFinalizer } from '../../errors/deploy.ts'
+import { stuckFinalizer } from '../../errors/down.ts'
 import { failure } from '../../errors/failure.ts'
 import { MANAGED_BY } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'

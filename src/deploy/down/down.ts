@@ -1,7 +1,7 @@
 /** `down`: takes one cloud, or everything, out of the cluster; in reverse order, from the inventories alone. */
 
 import { type Clock, systemClock } from '../../clock/clock.ts'
-import { unknownInventory } from '../../errors/deploy.ts'
+import { unknownInventory } from '../../errors/down.ts'
 import { Failure, failure } from '../../errors/failure.ts'
 import { nearest } from '../../errors/nearest.ts'
 import type { KubeClient } from '../../kube/client.ts'

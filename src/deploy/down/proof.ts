@@ -1,6 +1,6 @@
 /** The proof that nothing of ours is left: the server is asked anew, kind by kind, by our labels. */
 import { groupKindOf } from '../../api/snapshot.ts'
-import { somethingLeft } from '../../errors/deploy.ts'
+import { somethingLeft } from '../../errors/down.ts'
 import { Failure } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { isApiError } from '../../kube/api-error.ts'

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
-import { stillUsed } from '../../errors/deploy.ts'
+import { stillUsed } from '../../errors/down.ts'
 import { finding } from '../../errors/finding.ts'
 import { MANAGED_BY } from '../../render/labels.ts'
 import type { After, Stage, StageContext } from '../../run/stage.ts'
