@@ -62,8 +62,12 @@ export interface Problem<P> extends ListedProblem {
 }
 
 export function problem<P>({ example, ...definition }: ProblemDefinition<P>): Problem<P> {
-  const sample = { message: definition.message(example), remedy: definition.remedy(example) }
-  return { ...definition, sample }
+  return {
+    ...definition,
+    get sample() {
+      return { message: definition.message(example), remedy: definition.remedy(example) }
+    },
+  }
 }
 
 export interface FindingContext {

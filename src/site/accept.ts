@@ -3,7 +3,7 @@
  *
  * Pure. Whoever reports findings of a site passes them through here last.
  */
-import { catalogue } from '../errors/catalogue.ts'
+import { codes } from '../errors/codes.ts'
 import { type FilePlace, type Finding, finding, isFilePlace } from '../errors/finding.ts'
 import { acceptUnused } from '../errors/site.ts'
 import type { Acceptance, Path } from './site.ts'
@@ -38,7 +38,7 @@ export function acceptFindings(
     return { ...one, severity: 'warning' as const, message: `${one.message} (accepted: ${entry.reason})` }
   })
   const unused = accept
-    .filter((entry) => !used.has(entry) && catalogue.has(entry.code) && judges(entry.code))
+    .filter((entry) => !used.has(entry) && codes.has(entry.code) && judges(entry.code))
     .map(({ code, where, path }) => finding(acceptUnused, { code, where }, { where: locate(path) }))
   return [...judged, ...unused]
 }

@@ -1,6 +1,6 @@
 /** What a site file says that its shape allows and that still cannot be: names, references, contradictions. */
 import type { SiteFile } from '../api/site.ts'
-import { catalogue } from '../errors/catalogue.ts'
+import { codes } from '../errors/codes.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { nearest } from '../errors/nearest.ts'
 import { acceptUnknown, badLayout, badVlanRange, bgpIncomplete, bgpUnused } from '../errors/site.ts'
@@ -58,9 +58,9 @@ function isOffsets(text: string): boolean {
 
 function checkAccept({ accept }: Site, { locate }: Locator): readonly Finding[] {
   return accept
-    .filter(({ code }) => !catalogue.has(code))
+    .filter(({ code }) => !codes.has(code))
     .map(({ code, path }) => {
-      const facts = { code, nearest: nearest(code, [...catalogue.keys()]) }
+      const facts = { code, nearest: nearest(code, [...codes]) }
       return finding(acceptUnknown, facts, { where: locate([...path, 'code']) })
     })
 }
