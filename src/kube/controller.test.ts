@@ -68,6 +68,22 @@ describe('a controller', () => {
     await stage.stop()
   })
 
+  it('looks at those first, when it starts, for whom somebody waits; later in the order of their asking', async () => {
+    const canWait = ({ metadata }: KubeObject): boolean => metadata.labels?.['is'] === 'fine'
+    const objects = [
+      configMap('a', '1', { is: 'fine' }),
+      configMap('b', '1'),
+      configMap('c', '1', { is: 'fine' }),
+    ]
+    const stage = await started(async () => {}, { watches: [{ kind, canWait }] }, objects)
+    expect(stage.looks).toEqual(['openstack/b', 'openstack/a', 'openstack/c'])
+    stage.cache.set(configMap('c', '2', { is: 'fine' }))
+    stage.cache.set(configMap('b', '2'))
+    await settled()
+    expect(stage.looks.slice(3)).toEqual(['openstack/c', 'openstack/b'])
+    await stage.stop()
+  })
+
   it('looks at nothing before its caches are whole', async () => {
     const cache = createCache()
     const looks: Request[] = []

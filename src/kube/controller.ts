@@ -43,6 +43,8 @@ export type Reconcile = (
 export interface Watch extends Source {
   /** Whom a change of this object concerns: keys of the controller's own kind. The object itself unless said. */
   readonly map?: (object: KubeObject) => readonly string[]
+  /** Nobody waits for a look at it: when the controller starts, all others come first. */
+  readonly canWait?: (object: KubeObject) => boolean
 }
 
 export interface Controller {
@@ -173,9 +175,17 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     for (let key = await queue.next(); key !== undefined; key = await queue.next()) await attend(key, stop)
   }
 
+  /** Keys that can wait, until the workers start. */
+  const patient = new Set<string>()
+  let started = false
+
   const enqueueAll = (watch: Watch, object: KubeObject): void => {
     try {
-      for (const key of watch.map ? watch.map(object) : [keyOf(object.metadata)]) queue.add(key)
+      const waits = !started && watch.canWait?.(object) === true
+      for (const key of watch.map ? watch.map(object) : [keyOf(object.metadata)]) {
+        if (waits) patient.add(key)
+        else queue.add(key)
+      }
     } catch (error) {
       // A map that throws must not stop the cache that tells of the change, nor its other listeners.
       const fields = { kind: watch.kind.kind, key: keyOf(object.metadata), reason: reasonOf(error) }
@@ -207,6 +217,9 @@ export function createController(definition: Controller, deps: ControllerDeps): 
           signal,
         )
         if (signal.aborted) return
+        started = true
+        for (const key of patient) queue.add(key)
+        patient.clear()
         observer.started?.(workers)
         log({ level: 'info', message: 'controller started', workers })
         await Promise.all(Array.from({ length: workers }, () => work(signal)))

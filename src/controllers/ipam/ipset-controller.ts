@@ -11,6 +11,7 @@ import type { Controller, ReconcileContext, Watch } from '../../kube/controller.
 import { addressBlocks } from './block.ts'
 import { claimOf, theNetConfig } from './claim-of.ts'
 import { existingClaim, isOwned, recover, releaseGone } from './recover.ts'
+import { isReady } from './report.ts'
 import {
   hasFinalizer,
   ipSets,
@@ -38,9 +39,14 @@ export function ipSetController(world: World): Controller {
     return recovered
   }
   const watches: readonly Watch[] = [
-    { kind: ipSets },
-    { kind: reservations },
-    { kind: netConfigs, map: ({ metadata }) => concerned(world, metadata.namespace ?? '') },
+    // After a restart whoever has no address yet is served before anybody is found to be as it should be.
+    { kind: ipSets, canWait: (one) => isReady(one as IpSet) && !one.metadata.deletionTimestamp },
+    { kind: reservations, canWait: always },
+    {
+      kind: netConfigs,
+      map: ({ metadata }) => concerned(world, metadata.namespace ?? ''),
+      canWait: always,
+    },
     // Watched for being whole before the first look; whom a change concerns is told by the world.
     { kind: addressBlocks, map: () => [] },
   ]
@@ -61,6 +67,8 @@ export function ipSetController(world: World): Controller {
     },
   }
 }
+
+const always = (): boolean => true
 
 async function look(world: World, key: string, context: ReconcileContext): Promise<void> {
   const ipSet = world.ipSets.get(key)

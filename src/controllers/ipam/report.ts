@@ -75,7 +75,7 @@ export function reportOf({ netConfigs, ipSets, held, causesOf = () => [] }: Stoc
   })
 }
 
-function isReady({ status }: IpSet): boolean {
+export function isReady({ status }: IpSet): boolean {
   return status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false
 }
 
