@@ -43,7 +43,7 @@ export type Reconcile = (
 export interface Watch extends Source {
   /** Whom a change of this object concerns: keys of the controller's own kind. The object itself unless said. */
   readonly map?: (object: KubeObject) => readonly string[]
-  /** Nobody waits for a look at it: when the controller starts, all others come first. */
+  /** Nobody waits for a look at it: when the controller starts, it comes when no other key waits for a worker. */
   readonly canWait?: (object: KubeObject) => boolean
 }
 
@@ -159,6 +159,14 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     }
   }
 
+  const patient = new Set<string>()
+  let started = false
+  const admitPatient = (): void => {
+    if (patient.size === 0 || queue.length() > 0) return
+    for (const key of patient) queue.add(key)
+    patient.clear()
+  }
+
   const attend = async (key: string, stop: AbortSignal): Promise<void> => {
     active += 1
     observer.active?.(active)
@@ -169,15 +177,12 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     observer.active?.(active)
     observer.reconciled?.(outcome.kind, clock.elapsed() - began)
     queue.done(key)
+    admitPatient()
   }
 
   const work = async (stop: AbortSignal): Promise<void> => {
     for (let key = await queue.next(); key !== undefined; key = await queue.next()) await attend(key, stop)
   }
-
-  /** Keys that can wait, until the workers start. */
-  const patient = new Set<string>()
-  let started = false
 
   const enqueueAll = (watch: Watch, object: KubeObject): void => {
     try {
@@ -203,7 +208,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
   return {
     name,
     enqueue: queue.add,
-    idle: queue.idle,
+    idle: () => patient.size === 0 && queue.idle(),
     workingMs: queue.workingMs,
     run: async (signal) => {
       const caches = watches.map((watch) => ({ watch, cache: cacheOf(watch) }))
@@ -218,8 +223,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
         )
         if (signal.aborted) return
         started = true
-        for (const key of patient) queue.add(key)
-        patient.clear()
+        admitPatient()
         observer.started?.(workers)
         log({ level: 'info', message: 'controller started', workers })
         await Promise.all(Array.from({ length: workers }, () => work(signal)))

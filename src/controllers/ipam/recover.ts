@@ -3,17 +3,49 @@
  * is. Run once per start; a crash between any two writes is repaired here.
  */
 import type { IpSet, Reservation } from '../../api/ipset.ts'
+import { findSubnet } from '../../api/netconfig.ts'
 import { keyOf } from '../../api/object.ts'
+import { parseAddress } from '../../net/address.ts'
 import { claimOf, claimOfReservation, theNetConfig } from './claim-of.ts'
 import type { Claim } from './decide.ts'
 import { ownerOf } from './ledger.ts'
+import { segmentOf } from './pool.ts'
 import { ipSets } from './reservation.ts'
 import type { World } from './world.ts'
 
 export async function recover(world: World, signal: AbortSignal): Promise<void> {
   await releaseTheGone(world, signal)
-  const claims = world.reservations.list().flatMap((one) => existingClaim(world, one) ?? [])
+  const isHeld = holding(world)
+  const claims = world.reservations
+    .list()
+    .filter((one) => !isHeld(one))
+    .flatMap((one) => existingClaim(world, one) ?? [])
   await Promise.all(claims.map((claim) => world.allocator.claim(claim)))
+}
+
+/** Whether the ledger says of a Reservation what it says itself: then there is nothing to claim. */
+function holding({ ledger, netConfigs, ipSets: sets }: World): (reservation: Reservation) => boolean {
+  const segments = new Map<string, string | undefined>()
+  const segmentFor = (namespace: string, network: string, subnet: string): string | undefined => {
+    const key = `${namespace}|${network}|${subnet}`
+    if (!segments.has(key)) {
+      const netConfig = theNetConfig(netConfigs.list(namespace))
+      const found = netConfig && findSubnet(netConfig.spec, network, subnet).subnet
+      segments.set(key, found && segmentOf(netConfig, found))
+    }
+    return segments.get(key)
+  }
+  return ({ metadata, spec }) => {
+    const { namespace = '' } = metadata
+    const uid = sets.get(keyOf(metadata))?.metadata.uid
+    return Object.values(spec.reservation ?? {}).every(({ network, subnet, address }) => {
+      const read = parseAddress(address)
+      const segment = segmentFor(namespace, network, subnet)
+      if (!read || segment === undefined) return false
+      const holder = ledger.holder({ segment, ...read })
+      return holder?.uid === uid && uid !== undefined && holder?.network === network
+    })
+  }
 }
 
 /** What a Reservation says is held: in the name of its IPSet, or in its own while no IPSet has adopted it. */
