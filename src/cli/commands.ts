@@ -34,7 +34,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'operator',
-    summary: 'The controllers and webhooks that give data plane hosts their addresses and names',
+    summary: 'The controllers and webhooks that give data plane hosts addresses, names and services',
     load: () => import('./operator/command.ts'),
   },
   {

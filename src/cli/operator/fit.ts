@@ -25,11 +25,20 @@ export async function fittingParts(
   const leftOut: Finding[] = []
   for (const part of partsNamed(parts, named)) {
     const problem = await misfit(client, part, needsKinds)
-    if (!problem) fitting.push(part)
+    if (!problem) fitting.push(needsKinds ? await withServed(client, part) : part)
     else if (named) throw new Failure([problem], 1)
     else leftOut.push(problem)
   }
   return { parts: fitting, leftOut }
+}
+
+/** The same part, told which kinds of others are there when it starts. */
+async function withServed(client: Pick<KubeReader, 'resource'>, part: OperatorPart): Promise<OperatorPart> {
+  const { mayUse = [] } = part
+  if (mayUse.length === 0) return part
+  const missing = await missingKinds(client, mayUse)
+  const has = ({ apiVersion, kind }: GroupVersionKind): boolean => !missing.includes(`${apiVersion} ${kind}`)
+  return { ...part, start: (context) => part.start({ ...context, has }) }
 }
 
 /** In the order of the list; a name that is none of them is wrong use. */

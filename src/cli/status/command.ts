@@ -17,6 +17,7 @@ interface Options extends ClusterFlags {
   readonly cloud?: readonly string[]
   readonly all?: boolean
   readonly from?: string
+  readonly dataPlane?: boolean
   readonly output: Format
 }
 
@@ -25,12 +26,20 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom status                  # only what is not fine',
     'stackloom status --cloud rhoso1 --all',
     'stackloom status --from must-gather/ -o json',
+    'stackloom status --data-plane     # nodes, phases, services, and what each waits for',
   ])
     .option('--cloud <name>', 'only this cloud; may be repeated', collect)
     .option('-a, --all', 'what is fine, too')
+    .option('--data-plane', 'the nodes outside the cluster: their phases and services')
     .option('--from <folder>', 'a folder of dumps instead of a live cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
-    .action((options: Options) => act(() => status(options, io)))
+    .action((options: Options) =>
+      act(async () =>
+        options.dataPlane
+          ? (await import('./data-plane.ts')).dataPlaneStatus(options, io)
+          : status(options, io),
+      ),
+    )
 }
 
 async function status(options: Options, io: Io): Promise<ExitCode> {

@@ -10,6 +10,7 @@ import { dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { dataPlaneServices } from '../../api/dataplane-service.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { Controller, ReconcileContext, Reconciled, Watch } from '../../kube/controller.ts'
+import { ipSets } from '../ipam/reservation.ts'
 import { hostsIn, STEP } from './attempts.ts'
 import { type BareMetalHost, bareMetalHosts, consumerOf } from './bare-metal.ts'
 import { nodeInventory, nodeInventoryName } from './inventory.ts'
@@ -28,6 +29,7 @@ const WORKERS = 64
 export const KEPT_RUNS = 3
 
 export function nodeController(world: World): Controller {
+  const progress = createProgress(world.progressMs)
   const watches: readonly Watch[] = [
     { kind: dataPlaneNodes },
     { kind: dataPlaneRoles, map: ({ metadata }) => nodesOfRole(world, keyOf(metadata)) },
@@ -37,6 +39,7 @@ export function nodeController(world: World): Controller {
     ...(world.machines
       ? [{ kind: bareMetalHosts, map: (one: KubeObject) => consumerOf(one as BareMetalHost) }]
       : []),
+    ...(world.ipSets ? [{ kind: ipSets, map: (one: KubeObject) => nodesOfHost(world, one) }] : []),
     ...world.services.map(({ annotation }) => ({
       kind: annotation.kind,
       map: ({ metadata, ...object }: KubeObject) => {
@@ -52,7 +55,9 @@ export function nodeController(world: World): Controller {
     reconcile: calmly(async (request, context) => {
       const node = world.nodes.get(keyOf(request))
       if (!node) return undefined
-      return node.metadata.deletionTimestamp ? leave(world, node, context) : serve(world, node, context)
+      return node.metadata.deletionTimestamp
+        ? leave(world, node, context)
+        : serve(world, progress, node, context)
     }),
   }
 }
@@ -76,6 +81,13 @@ function nodesOfSecret(world: World, { metadata }: KubeObject): readonly string[
   return [...roles, ...own]
 }
 
+/** An IPSet has the name of a host, which is its node's unless the node says otherwise. */
+function nodesOfHost(world: World, { metadata }: KubeObject): readonly string[] {
+  const { namespace, name } = metadata
+  const other = world.nodes.list(namespace).filter(({ spec }) => spec.hostName === name)
+  return [keyOf(metadata), ...other.map((node) => keyOf(node.metadata))]
+}
+
 function hostKeys(run: KubeObject): readonly string[] {
   const namespace = run.metadata.namespace ?? ''
   return [...hostsIn(run as Parameters<typeof hostsIn>[0])].map((name) => keyOf({ namespace, name }))
@@ -83,6 +95,7 @@ function hostKeys(run: KubeObject): readonly string[] {
 
 async function serve(
   world: World,
+  progress: Progress,
   stored: DataPlaneNode,
   context: ReconcileContext,
 ): Promise<Reconciled | undefined> {
@@ -99,13 +112,41 @@ async function serve(
     await writeSecret(world, node, nodeInventoryName(name), { ...files }, signal)
     if (view.effective.deployedBy === 'node') await startOwnRun(world, view, context)
   }
+  const quietMs = isUnderWay(view) ? progress.left(node, clock.now()) : 0
+  if (quietMs > 0) return { requeueAfterMs: quietMs }
   const told = nodeConditions(view, servicesTold(world, node, view.role))
   const written = await writeStatus(world, world.nodes, node, { told, fields: nodeStatus(view) }, context)
+  if (written !== node) progress.wrote(node, clock.now())
   await prune(world, written, view, signal)
   const [pause] = view.phaseZero.steps.flatMap(({ decision }) =>
     decision.kind === 'pause' ? [decision.ms] : [],
   )
   return pause === undefined || view.effective.deployedBy === 'role' ? undefined : { requeueAfterMs: pause }
+}
+
+/** Nothing to tell but that one step after the other gets done. What is done stays proven by its run meanwhile. */
+function isUnderWay({ problems, machine, phaseZero }: NodeView): boolean {
+  const open = phaseZero.steps.find(({ decision }) => decision.kind !== 'done')
+  const going = open?.decision.kind === 'running' || open?.decision.kind === 'start'
+  return going && problems.length === 0 && machine.kind !== 'awaited'
+}
+
+interface Progress {
+  readonly left: (node: DataPlaneNode, now: number) => number
+  readonly wrote: (node: DataPlaneNode, now: number) => void
+}
+
+/** When the status of each node was last written by this program. */
+function createProgress(everyMs: number): Progress {
+  const times = new Map<string, number>()
+  return {
+    left: ({ metadata }, now) => (times.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY) + everyMs - now,
+    wrote: ({ metadata }, now) => {
+      // Old times mean nothing any more.
+      if (times.size > 100_000) times.clear()
+      times.set(metadata.uid ?? '', now)
+    },
+  }
 }
 
 function marks({ metadata, spec }: DataPlaneNode): Partial<KubeObject['metadata']> {
@@ -126,6 +167,7 @@ async function startOwnRun(world: World, view: NodeView, { signal }: ReconcileCo
     step: next.step.name,
     label: next.step.label,
     hosts: { [effective.name]: next.hash },
+    after: { [effective.name]: next.after },
     attempt: next.attempt,
     request,
     playbook: await playbookOf(world, next.step),

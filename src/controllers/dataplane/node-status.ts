@@ -55,7 +55,6 @@ export function decisionTold(type: string, step: string, decision: Decision): To
     case 'out-of-date':
       return waits(type, `${step} was deployed with other inputs: ${decision.why}`, 'OutOfDate')
     case 'running':
-      return waits(type, `${step} service not yet ready: ${decision.run}`)
     case 'start':
       return waits(type, `${step} service not yet ready`)
     case 'wait':

@@ -95,6 +95,8 @@ export interface NextStep {
   readonly step: RunnableStep
   readonly hash: string
   readonly attempt: number
+  /** The run whose work the host has now. */
+  readonly after: string
 }
 
 export interface HostStanding {
@@ -136,7 +138,9 @@ export function hostStanding(facts: HostFacts): HostStanding {
     return { step, hash, decision }
   })
   const [next] = standings.flatMap(({ step, hash, decision }): readonly NextStep[] =>
-    decision.kind === 'start' && step.kind === 'runnable' ? [{ step, hash, attempt: decision.attempt }] : [],
+    decision.kind === 'start' && step.kind === 'runnable'
+      ? [{ step, hash, attempt: decision.attempt, after: applied[step.name]?.run ?? '' }]
+      : [],
   )
   return {
     steps: standings,

@@ -11,6 +11,7 @@ import { type DataPlaneRole, type DataPlaneRoleStatus, dataPlaneRoles } from '..
 import { dataPlaneServices } from '../../api/dataplane-service.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { Controller, ReconcileContext, Reconciled } from '../../kube/controller.ts'
+import { ipSets } from '../ipam/reservation.ts'
 import { STEP } from './attempts.ts'
 import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from './conditions.ts'
 import { type HostVars, roleHostText, roleInventory, roleInventoryName } from './inventory.ts'
@@ -40,6 +41,7 @@ export function roleController(world: World): Controller {
         map: ({ metadata }) => world.roles.list(metadata.namespace).map((role) => keyOf(role.metadata)),
       },
       { kind: ansibleRuns, map: ownerKeys },
+      ...(world.ipSets ? [{ kind: ipSets, map: (one: KubeObject) => rolesOfHost(world, one) }] : []),
     ],
     workers: WORKERS,
     reconcile: calmly(async (request, context) => {
@@ -55,6 +57,14 @@ export function roleController(world: World): Controller {
 function roleKeys({ metadata, ...node }: KubeObject): readonly string[] {
   const { role } = node['spec'] as { role?: string }
   return role ? [keyOf({ namespace: metadata.namespace ?? '', name: role })] : []
+}
+
+function rolesOfHost(world: World, { metadata }: KubeObject): readonly string[] {
+  const { namespace, name } = metadata
+  return world.nodes
+    .list(namespace)
+    .filter((node) => node.metadata.name === name || node.spec.hostName === name)
+    .flatMap(roleKeys)
 }
 
 function ownerKeys({ metadata }: KubeObject): readonly string[] {
@@ -129,6 +139,7 @@ interface Crowd {
   readonly runner: RunnerSettings
   readonly request: string | undefined
   readonly hosts: Record<string, string>
+  readonly after: Record<string, string>
   attempt: number
 }
 
@@ -144,11 +155,13 @@ export function nextCrowd(services: readonly string[], views: readonly NodeView[
       runner: effective.runner,
       request,
       hosts: {},
+      after: {},
       attempt: 1,
     }
     crowds.set(key, crowd)
     if (Object.keys(crowd.hosts).length >= MOST_HOSTS) continue
     crowd.hosts[effective.name] = next.hash
+    crowd.after[effective.name] = next.after
     crowd.attempt = Math.max(crowd.attempt, next.attempt)
   }
   return [...crowds.values()]
@@ -171,6 +184,7 @@ async function startRun(
     step: crowd.step.name,
     label: crowd.step.label,
     hosts: crowd.hosts,
+    after: crowd.after,
     attempt: crowd.attempt,
     request: crowd.request,
     playbook: await playbookOf(world, crowd.step),

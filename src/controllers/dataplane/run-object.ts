@@ -43,6 +43,8 @@ export interface RunWish {
   readonly label: string
   /** Each host with the hash of its inputs. */
   readonly hosts: Readonly<Record<string, string>>
+  /** The run whose work each host has now: going back to old inputs is not the old run again. */
+  readonly after: Readonly<Record<string, string>>
   readonly attempt: number
   readonly request: string | undefined
   readonly playbook: Playbook
@@ -54,8 +56,8 @@ export interface RunWish {
 const DEFAULT_ENV: readonly EnvVar[] = [{ name: 'ANSIBLE_FORCE_COLOR', value: 'True' }]
 
 export function runObject(wish: RunWish): AnsibleRun {
-  const { owner, step, label, hosts, attempt, request, playbook, files, runner, dnsConfig } = wish
-  const hash = hashOf({ step, hosts })
+  const { owner, step, label, hosts, after, attempt, request, playbook, files, runner, dnsConfig } = wish
+  const hash = hashOf({ step, hosts, after })
   const { extraMounts, networkAttachments, env } = runner
   const cmdLine = commandLine(runner)
   return {

@@ -22,7 +22,7 @@ import { configOf } from './service-config.ts'
 import type { ServiceDefinition } from './service-definition.ts'
 import { tellControlPlane } from './service-duty.ts'
 import { type Gathered, gather } from './service-gather.ts'
-import { decideSteps, type StepDecision } from './service-steps.ts'
+import { decideSteps, type Situation, type StepDecision } from './service-steps.ts'
 import { byNode, byRole, configMapKind, secretKind, type World } from './world.ts'
 import { calmly, writeSecret, writeStatus } from './writes.ts'
 
@@ -122,7 +122,7 @@ async function look(
   // A run that is under way reads the configuration when it begins: what it was made for must still stand there.
   if (config?.kind === 'files' && !steps.some(({ decision }) => decision.kind === 'running')) {
     await writeSecret(world, service, definition.configSecret(name), config.files, signal)
-    await startNext(world, definition, service, { gathered, steps, host }, signal)
+    await startNext(world, definition, service, { gathered, steps, applied, host }, signal)
   }
   const duty = await tellControlPlane(world, definition, { service, gathered, steps, applied, host }, signal)
   const told = [...gathered.told, configTold, duty.told]
@@ -177,8 +177,9 @@ async function startNext(
   {
     gathered,
     steps,
+    applied,
     host,
-  }: { readonly gathered: Gathered; readonly steps: readonly StepDecision[]; readonly host: string },
+  }: Pick<Situation, 'gathered' | 'applied' | 'host'> & { readonly steps: readonly StepDecision[] },
   signal: AbortSignal,
 ): Promise<void> {
   const next = steps.find(({ decision }) => decision.kind === 'start')
@@ -195,6 +196,7 @@ async function startNext(
     step: next.step.name,
     label: next.step.name === definition.name ? definition.name : `${definition.name}-${next.step.name}`,
     hosts: { [host]: next.hash },
+    after: { [host]: applied[next.step.name]?.run ?? '' },
     attempt: next.decision.attempt,
     request: node.request,
     playbook: {

@@ -10,13 +10,15 @@ import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
 import { type DataPlaneRole, dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { nodeFindings, roleFindings } from '../../api/dataplane-rules.ts'
 import { type DataPlaneService, dataPlaneServices } from '../../api/dataplane-service.ts'
-import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import type { IpSet } from '../../api/ipset.ts'
+import { type GroupVersionKind, type KubeObject, keyOf } from '../../api/object.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import type { Environment } from '../../api/service-images.ts'
 import type { Finding } from '../../errors/finding.ts'
 import type { Happening } from '../../kube/events.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
 import { type Fresh, freshlyCreated } from '../ipam/fresh.ts'
+import { addressVars } from './addresses.ts'
 import { type BareMetalHost, byConsumer, consumerOf } from './bare-metal.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { defaultRetry, type Retry } from './decide.ts'
@@ -51,6 +53,8 @@ export interface World {
   readonly retry: Retry
   /** So long a role waits for more of its nodes before it looks at them all. */
   readonly settleMs: number
+  /** Progress of a node is written so often at most; its end, and whatever goes wrong, at once. */
+  readonly progressMs: number
   /** The text of a playbook of our own. */
   readonly playbook: (name: PlaybookName) => Promise<string>
   readonly services: readonly ServiceDefinition[]
@@ -67,7 +71,9 @@ export interface World {
   readonly cacheOf: (kind: GroupVersionKind) => SharedCache<KubeObject>
   /** BareMetalHosts, where metal3 is installed. */
   readonly machines: SharedCache<BareMetalHost> | undefined
-  /** What IPSets grant to a host, where the IPAM controllers run. */
+  /** IPSets, where the IPAM controllers run. */
+  readonly ipSets: SharedCache<IpSet> | undefined
+  /** What they grant to a host. */
   readonly addressesOf: (node: DataPlaneNode) => HostVars
   readonly derived: (node: DataPlaneNode, role: DataPlaneRole | undefined) => Derived
   readonly step: (namespace: string, name: string) => Step
@@ -87,12 +93,12 @@ export interface WorldOptions {
   readonly record?: (happening: Happening) => void
   readonly retry?: Retry
   readonly settleMs?: number
+  readonly progressMs?: number
   readonly playbook?: World['playbook']
   readonly machines?: GroupVersionKind
-  readonly addressesOf?: (node: DataPlaneNode) => HostVars
+  readonly ipSets?: GroupVersionKind
 }
 
-const NO_ADDRESSES: HostVars = {}
 /** How nodes are found by their role, and service objects by their node. */
 export const byRole = 'role'
 export const byNode = 'node'
@@ -102,6 +108,7 @@ export const byKey = 'ssh-key'
 export function createWorld(options: WorldOptions): World {
   const { runtime, services, controlPlane, env, machines } = options
   const cacheOf = (kind: GroupVersionKind): SharedCache<KubeObject> => runtime.cache({ kind })
+  const ipSets = options.ipSets && runtime.cache<IpSet>({ kind: options.ipSets })
   const secrets = runtime.cache<Secret>({ kind: secretKind })
   const objects = new Map(
     services.map((one) => [
@@ -115,6 +122,7 @@ export function createWorld(options: WorldOptions): World {
     env,
     retry: options.retry ?? defaultRetry,
     settleMs: options.settleMs ?? 200,
+    progressMs: options.progressMs ?? 10_000,
     playbook: options.playbook ?? readPlaybook,
     services,
     controlPlane,
@@ -136,7 +144,12 @@ export function createWorld(options: WorldOptions): World {
     },
     cacheOf,
     machines: machines && runtime.cache<BareMetalHost>({ kind: machines }, { [byConsumer]: consumerOf }),
-    addressesOf: options.addressesOf ?? (() => NO_ADDRESSES),
+    ipSets,
+    addressesOf: ({ metadata, spec }) => {
+      const { namespace = '' } = metadata
+      const named = (name: string): IpSet | undefined => ipSets?.get(keyOf({ namespace, name }))
+      return addressVars(named(spec.hostName || metadata.name) ?? named(metadata.name))
+    },
     ...remembered(runtime.cache<DataPlaneService>({ kind: dataPlaneServices })),
   }
 }

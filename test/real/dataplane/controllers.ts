@@ -1,12 +1,10 @@
 /** The data plane controllers in the test's own process, with short delays and a control plane that is played. */
-import type { DataPlaneNode } from '../../../src/api/dataplane-node.ts'
 import type { GroupVersionKind } from '../../../src/api/object.ts'
 import type { ControlPlane } from '../../../src/controllers/dataplane/control-plane.ts'
 import {
   dataPlaneControllers,
   dataPlaneServiceDefinitions,
 } from '../../../src/controllers/dataplane/controllers.ts'
-import type { HostVars } from '../../../src/controllers/dataplane/inventory.ts'
 import type { ServiceDefinition } from '../../../src/controllers/dataplane/service-definition.ts'
 import { createWorld, type World } from '../../../src/controllers/dataplane/world.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
@@ -44,6 +42,8 @@ export interface RunningControllers {
   readonly controlPlane: PlayedControlPlane
   readonly happened: Happening[]
   readonly errors: string[]
+  /** Nothing queued, nothing worked on. */
+  readonly idle: () => boolean
   readonly stop: () => Promise<void>
 }
 
@@ -52,7 +52,8 @@ export interface ControllerOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly machines?: GroupVersionKind
   readonly controlPlane?: PlayedControlPlane
-  readonly addressesOf?: (node: DataPlaneNode) => HostVars
+  /** `product`: as the product waits, for figures. Tests are impatient. */
+  readonly pace?: 'product'
 }
 
 export function startControllers(client: KubeClient, options: ControllerOptions = {}): RunningControllers {
@@ -75,16 +76,16 @@ export function startControllers(client: KubeClient, options: ControllerOptions 
     env,
     record: (one) => void happened.push(one),
     retry: { attempts: 3, firstPauseMs: 50, longestPauseMs: 100 },
-    settleMs: 20,
+    ...(options.pace !== 'product' && { settleMs: 20, progressMs: 0 }),
     ...(machines && { machines }),
-    ...(options.addressesOf && { addressesOf: options.addressesOf }),
   })
-  for (const controller of dataPlaneControllers(world)) runtime.add(controller)
+  const added = dataPlaneControllers(world).map((one) => runtime.add(one))
+  const idle = (): boolean => added.every((one) => one.idle())
   const control = new AbortController()
   const done = runtime.run(control.signal)
   const stop = async (): Promise<void> => {
     control.abort()
     await done
   }
-  return { world, runtime, controlPlane, happened, errors, stop }
+  return { world, runtime, controlPlane, happened, errors, idle, stop }
 }

@@ -2,99 +2,21 @@
  * Document 003 on a real API server: annotations become service objects, phases follow each other, configuration is what
  * it should be, and nothing runs twice. Ansible itself is played here; it runs for real in the runs' own tests.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type DataPlaneNode, dataPlaneNodes } from '../../../src/api/dataplane-node.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ansibleRuns } from '../../../src/api/ansibleee.ts'
+import { dataPlaneNodes } from '../../../src/api/dataplane-node.ts'
+import { dataPlaneRoles } from '../../../src/api/dataplane-role.ts'
 import { novaCells } from '../../../src/api/nova-cell.ts'
-import { type NovaExternalCompute, novaExternalComputes } from '../../../src/api/nova-external-compute.ts'
-import type { Condition, GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
+import { novaExternalComputes } from '../../../src/api/nova-external-compute.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
 import { useCluster } from '../../cluster.ts'
 import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
-import { type RunningControllers, startControllers } from './controllers.ts'
-import { type Play, type RecordingExecutor, recordingExecutor } from './recording-executor.ts'
+import { useCases } from './cases.ts'
+import { startControllers } from './controllers.ts'
 
 const cluster = useCluster({ crds: 'own-2023' })
-const soon = { timeout: 30_000, interval: 50 }
-let controllers: RunningControllers
-let executor: RecordingExecutor
-let play: Play = () => ({})
-let count = 0
-let namespace = ''
-
-beforeAll(() => {
-  controllers = startControllers(cluster.client)
-  executor = recordingExecutor(cluster.client, (run) => play(run))
-})
-afterAll(async () => {
-  await controllers?.stop()
-  await executor?.stop()
-  expect(executor.overlaps).toEqual([])
-})
-beforeEach(async () => {
-  count += 1
-  namespace = `case-${count}`
-  play = () => ({})
-  await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-})
-
-const here = <T extends KubeObject>(object: T): T => ({
-  ...object,
-  metadata: { ...object.metadata, namespace },
-})
-const create = (object: KubeObject): Promise<KubeObject> =>
-  cluster.client.create(here(object), { fieldManager: 'person' })
-const get = (kind: GroupVersionKind, name: string): Promise<KubeObject | undefined> =>
-  cluster.client.get({ ...kind, namespace, name })
-const conditionOf = async (
-  kind: GroupVersionKind,
-  name: string,
-  type = 'Ready',
-): Promise<Condition | undefined> =>
-  ((await get(kind, name)) as DataPlaneNode | undefined)?.status?.conditions?.find((one) => one.type === type)
-const until = (kind: GroupVersionKind, name: string, type: string, status: string): Promise<void> =>
-  expect.poll(async () => (await conditionOf(kind, name, type))?.status, soon).toBe(status)
-const says = (kind: GroupVersionKind, name: string, type: string, words: string): Promise<void> =>
-  expect.poll(async () => (await conditionOf(kind, name, type))?.message, soon).toContain(words)
-const compute = async (name: string): Promise<NovaExternalCompute | undefined> =>
-  (await get(novaExternalComputes, name)) as NovaExternalCompute | undefined
-const secretText = async (name: string, key: string): Promise<string | undefined> => {
-  const data = (await get({ apiVersion: 'v1', kind: 'Secret' }, name))?.['data'] as
-    | Record<string, string>
-    | undefined
-  return data?.[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8')
-}
-const ran = (): readonly string[] =>
-  executor.recorded
-    .filter((one) => one.namespace === namespace)
-    .map(({ step, hosts }) => `${step} ${hosts.join('+')}`)
-
-async function secret(name: string, data: Readonly<Record<string, string>>): Promise<void> {
-  await create({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: data } as KubeObject)
-}
-
-async function cell(name: string, { ready = true } = {}): Promise<void> {
-  await secret(`${name}-bus`, { transport_url: `rabbit://user:pa$$@${name}.example:5672/?ssl=0` })
-  await secret(`${name}-secret`, { ServicePassword: `password-of-${name}` })
-  const made = await create({
-    ...novaCells,
-    metadata: { name },
-    spec: {
-      cellName: name.slice(name.lastIndexOf('-') + 1),
-      cellDatabaseHostname: 'db',
-      cellMessageBusSecretName: `${name}-bus`,
-      conductorServiceTemplate: {},
-      noVNCProxyServiceTemplate: {},
-      keystoneAuthURL: 'http://keystone:5000',
-      secret: `${name}-secret`,
-      serviceAccount: 'nova',
-    },
-  })
-  if (ready) await cellReady(made)
-}
-
-async function cellReady(made: KubeObject): Promise<void> {
-  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }]
-  await cluster.client.update({ ...made, status: { conditions } }, { subresource: 'status' })
-}
+const at = useCases(cluster)
+const { create, get, patch, until, says, compute, secretText, ran, secret, cell, cellReady, soon } = at
 
 /** The role and the two nodes of the document, which deploy. */
 async function documentExample(services: readonly string[] = ['install-os']): Promise<void> {
@@ -151,7 +73,7 @@ describe("document 003's example", () => {
       const mine = ran().filter((one) => one.includes(node))
       expect(mine.slice(-2)).toEqual([`libvirt ${node}`, `nova ${node}`])
       expect(mine[0]).toContain('install-os')
-      expect(controllers.controlPlane.discovered).toContain(`${node} in ${of}`)
+      expect(at.controllers.controlPlane.discovered).toContain(`${node} in ${of}`)
     }
   })
 
@@ -180,5 +102,336 @@ describe("document 003's example", () => {
     await until(novaExternalComputes, 'b', 'Ready', 'True')
     expect(await secretText('a-config-data', '01-nova.conf')).toContain('@nova-cell1.example')
     expect(await secretText('b-config-data', '01-nova.conf')).toContain('@other-cell1.example')
+  })
+})
+
+describe('what a person sets', () => {
+  beforeEach(() => cell('nova-cell1'))
+  const one = async (
+    annotations: Record<string, string> = { [CELL]: 'nova-cell1' },
+    more: object = {},
+  ): Promise<void> => {
+    await secret(SSH_SECRET, { 'ssh-privatekey': 'a key' })
+    const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
+    await create(
+      dataPlaneRole('r', { nodeTemplate, deployStrategy: { deploy: true }, services: [], ...more }),
+    )
+    await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }, annotations))
+  }
+  const custom = '[DEFAULT]\ncpu_allocation_ratio = 2.0\n\n# a comment, kept\n'
+
+  it('stays in customServiceConfig, byte for byte, and reaches the host with the next run', async () => {
+    await one()
+    await until(novaExternalComputes, 'n', 'Ready', 'True')
+    await patch(novaExternalComputes, 'n', { spec: { customServiceConfig: custom } })
+    await expect.poll(() => secretText('n-config-data', '02-nova-override.conf'), soon).toBe(custom)
+    await expect.poll(ran, soon).toEqual(['libvirt n', 'nova n', 'libvirt n', 'nova n'])
+    await patch(dataPlaneRoles, 'r', { spec: { networkAttachments: ['ctlplane'] } })
+    await expect.poll(async () => (await compute('n'))?.spec.networkAttachments, soon).toEqual(['ctlplane'])
+    expect((await compute('n'))?.spec.customServiceConfig).toBe(custom)
+  })
+
+  it('in a NovaExternalCompute that was there before its node is adopted, not overwritten', async () => {
+    const spec = { customServiceConfig: custom, novaComputeContainerImage: 'mine' }
+    await create({ ...novaExternalComputes, metadata: { name: 'n' }, spec })
+    await one()
+    await until(novaExternalComputes, 'n', 'Ready', 'True')
+    expect((await compute('n'))?.spec).toMatchObject({
+      ...spec,
+      cellName: 'nova-cell1',
+      dataplaneNodeName: 'n',
+    })
+    expect(await secretText('n-config-data', '02-nova-override.conf')).toBe(custom)
+  })
+
+  it('as an image stays, whatever the environment of a later operator says; so do the defaults of the first', async () => {
+    await one()
+    await until(novaExternalComputes, 'n', 'Ready', 'True')
+    const before = (await compute('n'))?.spec
+    expect(before?.novaComputeContainerImage).toMatch(/^quay.io/)
+    await patch(novaExternalComputes, 'n', { spec: { novaLibvirtContainerImage: 'mine' } })
+    await expect.poll(ran, soon).toEqual(['libvirt n', 'nova n', 'libvirt n'])
+    await until(novaExternalComputes, 'n', 'Ready', 'True')
+    await at.controllers.stop()
+    at.controllers = startControllers(cluster.client, { env: { NOVA_COMPUTE_IMAGE_URL_DEFAULT: 'other' } })
+    await patch(dataPlaneNodes, 'n', { metadata: { annotations: { touched: 'yes' } } })
+    await expect
+      .poll(
+        () => at.controllers.world.nodes.get(`${at.namespace}/n`)?.metadata.annotations?.['touched'],
+        soon,
+      )
+      .toBe('yes')
+    await until(novaExternalComputes, 'n', 'Ready', 'True')
+    const after = (await compute('n'))?.spec
+    expect(after?.novaComputeContainerImage).toBe(before?.novaComputeContainerImage)
+    expect(after?.novaLibvirtContainerImage).toBe('mine')
+  })
+
+  it('as deploy "false" makes the configuration and runs nothing, until it is taken back', async () => {
+    await one({ [CELL]: 'nova-cell1', 'nova.openstack.org/deploy': 'false' })
+    await until(novaExternalComputes, 'n', 'ServiceConfigReady', 'True')
+    await says(novaExternalComputes, 'n', 'DeploymentReady', 'Deployment not started')
+    expect(await secretText('n-config-data', '01-nova.conf')).toContain('transport_url')
+    expect((await compute('n'))?.spec.deploy).toBe(false)
+    expect(ran()).toEqual([])
+    await patch(dataPlaneNodes, 'n', { metadata: { annotations: { 'nova.openstack.org/deploy': null } } })
+    await until(novaExternalComputes, 'n', 'Ready', 'True')
+  })
+
+  it('on the role reaches the computes of all its nodes: the annotation, the key, deploy', async () => {
+    await secret('other-key', { 'ssh-privatekey': 'another' })
+    await one({}, { deployStrategy: { deploy: false } })
+    await until(dataPlaneNodes, 'n', 'SetupReady', 'True')
+    expect(await compute('n')).toBeUndefined()
+    await patch(dataPlaneRoles, 'r', { metadata: { annotations: { [CELL]: 'nova-cell1' } } })
+    await expect
+      .poll(async () => (await compute('n'))?.spec, soon)
+      .toMatchObject({ cellName: 'nova-cell1', deploy: false })
+    const spec = {
+      nodeTemplate: { ansibleSSHPrivateKeySecret: 'other-key' },
+      deployStrategy: { deploy: true },
+    }
+    await patch(dataPlaneRoles, 'r', { spec })
+    await expect
+      .poll(async () => (await compute('n'))?.spec, soon)
+      .toMatchObject({ sshKeySecretName: 'other-key', deploy: true })
+    await until(novaExternalComputes, 'n', 'Ready', 'True')
+  })
+
+  it('is no compute with an empty annotation on the node', async () => {
+    await secret(SSH_SECRET, { 'ssh-privatekey': 'a key' })
+    const spec = { nodeTemplate: { ansibleSSHPrivateKeySecret: SSH_SECRET }, services: [] }
+    await create(dataPlaneRole('r', spec, { [CELL]: 'nova-cell1' }))
+    await create(dataPlaneNode('n', { role: 'r' }, { [CELL]: '' }))
+    await create(dataPlaneNode('m', { role: 'r' }))
+    await expect.poll(() => compute('m'), soon).toBeDefined()
+    await says(dataPlaneNodes, 'n', 'ServicesReady', 'No services requested')
+    expect(await compute('n')).toBeUndefined()
+  })
+})
+
+describe('the cell, where no webhook was asked', () => {
+  it('stays as it is, and the node says why', async () => {
+    await cell('nova-cell1')
+    await cell('nova-cell2')
+    await documentExample([])
+    await until(novaExternalComputes, 'edpm-compute-0', 'Ready', 'True')
+    const before = ran().length
+    await patch(dataPlaneRoles, 'edpm-compute', { metadata: { annotations: { [CELL]: 'nova-cell2' } } })
+    await says(dataPlaneNodes, 'edpm-compute-0', 'ServicesReady', 'SL7105')
+    expect((await compute('edpm-compute-0'))?.spec.cellName).toBe('nova-cell1')
+    await patch(dataPlaneRoles, 'edpm-compute', { metadata: { annotations: { [CELL]: null } } })
+    await says(dataPlaneNodes, 'edpm-compute-0', 'ServicesReady', 'SL7106')
+    await cluster.client.delete({ ...dataPlaneRoles, namespace: at.namespace, name: 'edpm-compute' })
+    await says(dataPlaneNodes, 'edpm-compute-0', 'SetupReady', 'SL7102')
+    expect((await compute('edpm-compute-0'))?.spec).toMatchObject({
+      cellName: 'nova-cell1',
+      sshKeySecretName: SSH_SECRET,
+    })
+    expect(ran().length).toBe(before)
+  })
+})
+
+describe('bad input', () => {
+  const node = { role: 'r', ansibleHost: '192.168.122.1' }
+  it('is said with cause and remedy, and nothing runs: cell0, no role, no key, no parse', async () => {
+    await cell('nova-cell1')
+    const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
+    await create(
+      dataPlaneRole('r', { nodeTemplate, deployStrategy: { deploy: true }, services: ['install-os'] }),
+    )
+    await create(dataPlaneNode('zero', node, { [CELL]: 'nova-cell0' }))
+    await create(dataPlaneNode('lost', { role: 'nobody' }, { [CELL]: 'nova-cell1' }))
+    await says(dataPlaneNodes, 'zero', 'SetupReady', `Input data resources missing: secret/${SSH_SECRET}`)
+    await says(dataPlaneNodes, 'zero', 'ServicesReady', 'SL7101')
+    await says(dataPlaneNodes, 'lost', 'SetupReady', 'there is no OpenStackDataPlaneRole nobody')
+    await secret(SSH_SECRET, { other: 'not it' })
+    await says(dataPlaneNodes, 'zero', 'SetupReady', "field 'ssh-privatekey' not found")
+    expect(await compute('zero')).toBeUndefined()
+    expect(await compute('lost')).toBeUndefined()
+    expect(ran()).toEqual([])
+    await patch({ apiVersion: 'v1', kind: 'Secret' }, SSH_SECRET, {
+      stringData: { 'ssh-privatekey': 'a key' },
+    })
+    await until(dataPlaneNodes, 'zero', 'Ready', 'True')
+    await create({
+      ...novaExternalComputes,
+      metadata: { name: 'wrong' },
+      spec: { customServiceConfig: '[DEFAULT]\nno sense\n' },
+    })
+    await create(dataPlaneNode('wrong', node, { [CELL]: 'nova-cell1' }))
+    await says(novaExternalComputes, 'wrong', 'ServiceConfigReady', 'SL7001')
+    expect(ran().filter((run) => run.includes('nova'))).toEqual([])
+  })
+
+  it('of a Secret of the control plane is waited for by watch', async () => {
+    await cell('nova-cell1')
+    await patch({ apiVersion: 'v1', kind: 'Secret' }, 'nova-cell1-secret', {
+      data: { ServicePassword: null },
+    })
+    await documentExample([])
+    await says(
+      novaExternalComputes,
+      'edpm-compute-0',
+      'InputReady',
+      "field 'ServicePassword' not found in secret/nova-cell1-secret",
+    )
+    await patch({ apiVersion: 'v1', kind: 'Secret' }, 'nova-cell1-secret', {
+      stringData: { ServicePassword: 'x' },
+    })
+    await until(novaExternalComputes, 'edpm-compute-0', 'Ready', 'True')
+  })
+})
+
+describe('runs', () => {
+  it('come again for the hosts that failed only, each under a name of its own, until they succeed', async () => {
+    const failed = { ok: 1, changed: 0, failures: 1, unreachable: 0 }
+    const fine = { ok: 1, changed: 1, failures: 0, unreachable: 0 }
+    let bad = 2
+    at.play = ({ hosts }) => {
+      if (!hosts.includes('edpm-compute-1') || bad-- <= 0) return {}
+      const counts = Object.fromEntries(
+        hosts.map((host) => [host, host === 'edpm-compute-1' ? failed : fine]),
+      )
+      return { reason: 'Failed', hosts: counts }
+    }
+    await documentExample(['install-os'])
+    await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
+    await until(dataPlaneNodes, 'edpm-compute-1', 'Ready', 'True')
+    const runs = ran()
+    expect(runs.filter((run) => run.includes('edpm-compute-0'))).toHaveLength(1)
+    expect(runs.filter((run) => run.includes('edpm-compute-1'))).toHaveLength(3)
+  })
+
+  it('stop after the last attempt, and start again with a request', async () => {
+    at.play = () => ({ reason: 'Unknown', message: 'no end was recorded' })
+    await documentExample(['install-os'])
+    await says(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'SL7110')
+    const tried = ran().filter((run) => run.includes('edpm-compute-0')).length
+    expect(tried).toBe(3)
+    at.play = () => ({})
+    await patch(dataPlaneNodes, 'edpm-compute-0', {
+      metadata: { annotations: { 'stackloom.dev/run-request': 'again' } },
+    })
+    await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
+  })
+
+  it('are not started by an operator that starts anew, nor while it writes anything', async () => {
+    await cell('nova-cell1')
+    await cell('nova-cell2')
+    await documentExample(['install-os'])
+    for (const name of ['edpm-compute-0', 'edpm-compute-1'])
+      await until(dataPlaneNodes, name, 'ServicesReady', 'True')
+    const before = ran()
+    const versions = async (): Promise<readonly string[]> => {
+      const lists = await Promise.all(
+        [
+          dataPlaneNodes,
+          dataPlaneRoles,
+          novaExternalComputes,
+          ansibleRuns,
+          { apiVersion: 'v1', kind: 'Secret' },
+        ].map((kind) => cluster.client.list(kind, { namespace: at.namespace })),
+      )
+      return lists.flatMap(({ items }) =>
+        items.map((one) => `${one.metadata.name} ${one.metadata.resourceVersion}`),
+      )
+    }
+    await expect
+      .poll(
+        async () =>
+          ((await get(dataPlaneRoles, 'edpm-compute')) as { status?: { readyNodes?: number } })?.status
+            ?.readyNodes,
+        soon,
+      )
+      .toBe(2)
+    await at.controllers.stop()
+    const stored = await versions()
+    at.controllers = startControllers(cluster.client)
+    await expect
+      .poll(() => at.controllers.runtime.ready().every(({ problem }) => problem === undefined), soon)
+      .toBe(true)
+    // A node that comes later shows that everything before it was looked at.
+    await create(
+      dataPlaneNode(
+        'late',
+        { role: 'edpm-compute', node: { ansibleSSHPrivateKeySecret: SSH_SECRET } },
+        { [CELL]: '' },
+      ),
+    )
+    await until(dataPlaneNodes, 'late', 'Ready', 'True')
+    const after = new Set(await versions())
+    const touched = stored.filter((one) => !after.has(one)).map((one) => one.split(' ')[0])
+    // The role and its inventory know of the newcomer; nothing else moved.
+    expect(new Set(touched)).toEqual(new Set(['dataplanerole-edpm-compute', 'edpm-compute']))
+    expect(ran().slice(before.length)).toEqual(['install-os late'])
+  })
+
+  it('change with their inputs: out of date with the policy manual, until somebody asks', async () => {
+    await documentExample(['install-os'])
+    await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
+    await patch(dataPlaneNodes, 'edpm-compute-0', {
+      metadata: { annotations: { 'stackloom.dev/run-policy': 'manual' } },
+      spec: { node: { ansibleUser: 'stack' } },
+    })
+    await says(dataPlaneNodes, 'edpm-compute-0', 'DeploymentReady', 'a run request is needed')
+    const before = ran().length
+    await patch(dataPlaneNodes, 'edpm-compute-0', {
+      metadata: { annotations: { 'stackloom.dev/run-request': 'now' } },
+    })
+    await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
+    expect(ran().length).toBe(before + 1)
+  })
+})
+
+describe('going back', () => {
+  it('to inputs that were deployed before is a run of its own, not the old one again', async () => {
+    await documentExample(['install-os'])
+    await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
+    const user = (ansibleUser: string): Promise<KubeObject> =>
+      patch(dataPlaneNodes, 'edpm-compute-0', { spec: { node: { ansibleUser } } })
+    const mine = (): readonly string[] =>
+      at.executor.recorded
+        .filter(({ hosts, namespace }) => namespace === at.namespace && hosts.includes('edpm-compute-0'))
+        .map(({ run }) => run)
+    const before = mine().length
+    await user('stack')
+    await expect.poll(() => mine().length, soon).toBe(before + 1)
+    await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
+    await user('')
+    await expect.poll(() => mine().length, soon).toBe(before + 2)
+    await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
+    const hashes = mine().map((run) => run.split('-').at(-2))
+    expect(new Set(hashes).size).toBe(hashes.length)
+  })
+})
+
+describe('a compute that goes', () => {
+  it('stays while it has instances or nobody can say, and goes with its node when there are none', async () => {
+    await cell('nova-cell1')
+    await documentExample([])
+    await until(novaExternalComputes, 'edpm-compute-0', 'Ready', 'True')
+    await cluster.client.delete({ ...dataPlaneNodes, namespace: at.namespace, name: 'edpm-compute-0' })
+    await says(novaExternalComputes, 'edpm-compute-0', 'Ready', 'SL7113')
+    at.controllers.controlPlane.instances.set('edpm-compute-0', 3)
+    await patch(novaExternalComputes, 'edpm-compute-0', { metadata: { annotations: { look: 'again' } } })
+    await says(novaExternalComputes, 'edpm-compute-0', 'Ready', 'still has 3 instances')
+    expect(await get(dataPlaneNodes, 'edpm-compute-0')).toBeDefined()
+    at.controllers.controlPlane.instances.set('edpm-compute-0', 0)
+    await patch(novaExternalComputes, 'edpm-compute-0', { metadata: { annotations: { look: 'once more' } } })
+    await expect.poll(() => compute('edpm-compute-0'), soon).toBeUndefined()
+    await expect.poll(() => get(dataPlaneNodes, 'edpm-compute-0'), soon).toBeUndefined()
+    expect(at.controllers.controlPlane.removed).toContain('edpm-compute-0')
+  })
+
+  it('goes at once when somebody says that it does not matter', async () => {
+    await cell('nova-cell1')
+    await documentExample([])
+    await until(novaExternalComputes, 'edpm-compute-0', 'Ready', 'True')
+    await patch(novaExternalComputes, 'edpm-compute-0', {
+      metadata: { annotations: { 'stackloom.dev/force-decommission': 'true' } },
+    })
+    await cluster.client.delete({ ...dataPlaneNodes, namespace: at.namespace, name: 'edpm-compute-0' })
+    await expect.poll(() => get(dataPlaneNodes, 'edpm-compute-0'), soon).toBeUndefined()
   })
 })

@@ -5,18 +5,21 @@ import { dataPlaneKind, dataPlanes } from '../../../api/dataplane.ts'
 import { type DataPlaneNode, dataPlaneNodeKind, dataPlaneNodes } from '../../../api/dataplane-node.ts'
 import { type DataPlaneRole, dataPlaneRoleKind, dataPlaneRoles } from '../../../api/dataplane-role.ts'
 import { dataPlaneServiceKind, dataPlaneServices } from '../../../api/dataplane-service.ts'
+import { networkGroup } from '../../../api/netconfig.ts'
 import { novaCellKind, novaCells } from '../../../api/nova-cell.ts'
 import { novaExternalComputeKind, novaExternalComputes } from '../../../api/nova-external-compute.ts'
 import { keyOf } from '../../../api/object.ts'
 import { ovnMetadataAgentKind, ovnMetadataAgents } from '../../../api/ovn-metadata-agent.ts'
 import type { ServiceAnnotation } from '../../../api/service-annotation.ts'
 import type { ServiceObject } from '../../../api/service-cr.ts'
+import { bareMetalHosts } from '../../../controllers/dataplane/bare-metal.ts'
 import {
   dataPlaneControllers,
   dataPlaneServiceDefinitions,
 } from '../../../controllers/dataplane/controllers.ts'
 import { novaControlPlane } from '../../../controllers/dataplane/nova-control-plane.ts'
 import { byRole, createWorld, FINALIZER, type World } from '../../../controllers/dataplane/world.ts'
+import { ipSets } from '../../../controllers/ipam/reservation.ts'
 import { nodeSetInstalled } from '../../../errors/dataplane.ts'
 import type { AdmissionHandler } from '../../../kube/admission.ts'
 import type { DataPlaneParts, DataPlaneView } from '../../../webhooks/data-plane-view.ts'
@@ -73,15 +76,19 @@ export const dataPlanePart: OperatorPart = {
       resources: ['secrets'],
       verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
     },
+    { apiGroups: ['metal3.io'], resources: ['baremetalhosts'], verbs: ['get', 'list', 'watch', 'update'] },
+    { apiGroups: [networkGroup.group], resources: ['ipsets'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
     { apiGroups: [''], resources: ['pods/exec'], verbs: ['create', 'get'] },
   ],
+  mayUse: [bareMetalHosts, ipSets],
   webhooks: dataPlaneWebhooks,
   start: startDataPlane,
 }
 
 function startDataPlane({
+  has = () => false,
   runtime,
   record,
   env,
@@ -89,7 +96,15 @@ function startDataPlane({
 }: PartContext): Readonly<Record<string, AdmissionHandler>> {
   const { client } = runtime
   const controlPlane = novaControlPlane({ client, transport })
-  const world = createWorld({ runtime, services: dataPlaneServiceDefinitions, controlPlane, env, record })
+  const world = createWorld({
+    runtime,
+    services: dataPlaneServiceDefinitions,
+    controlPlane,
+    env,
+    record,
+    ...(has(bareMetalHosts) && { machines: bareMetalHosts }),
+    ...(has(ipSets) && { ipSets }),
+  })
   for (const controller of dataPlaneControllers(world)) runtime.add(controller)
   return dataPlaneHandlers(viewOf(world), dataPlaneServiceDefinitions, FINALIZER)
 }

@@ -10,6 +10,8 @@ import type { Transport } from '../../../kube/transport.ts'
 import type { Webhook } from '../../../webhooks/registration.ts'
 
 export interface PartContext {
+  /** Which of the kinds that the part may use are served. */
+  readonly has?: (kind: GroupVersionKind) => boolean
   readonly runtime: Runtime
   readonly metrics: Metrics
   readonly record: (happening: Happening) => void
@@ -43,6 +45,8 @@ export interface OperatorPart {
   /** What its controllers and webhooks may do, and nothing more. */
   readonly rules: readonly Rule[]
   readonly webhooks: readonly Webhook[]
+  /** Kinds of others that it uses where they are served. */
+  readonly mayUse?: readonly GroupVersionKind[]
   /** Adds its controllers to the runtime; answers its webhooks, by path. */
   readonly start: (context: PartContext) => Readonly<Record<string, AdmissionHandler>>
   /** What it can tell while somebody else does the work: it reads these kinds and records Events. */

@@ -1,0 +1,102 @@
+/**
+ * The data plane at a glance: every node with its phases and services, and what each waits for.
+ *
+ * Pure, over a snapshot. It reads what the controllers have written down and judges nothing anew.
+ */
+import { type DataPlaneNode, dataPlaneNodes } from '../api/dataplane-node.ts'
+import type { Condition, GroupVersionKind } from '../api/object.ts'
+import { serviceAnnotations } from '../api/service-annotation.ts'
+import type { ServiceObject } from '../api/service-cr.ts'
+import { groupKindOf, indexSnapshot, type Snapshot } from '../api/snapshot.ts'
+
+/** `none`: nobody asked for it. */
+export type PhaseState = 'none' | 'ready' | 'waiting' | 'failed'
+
+export interface ServiceState {
+  readonly kind: string
+  readonly state: PhaseState
+  readonly message?: string
+}
+
+export interface NodeState {
+  readonly namespace: string
+  readonly node: string
+  readonly role: string
+  /** Phase -1. */
+  readonly machine: PhaseState
+  /** Phase 0: how many of its steps are done. */
+  readonly done: number
+  readonly steps: number
+  /** Phases -1 and 0. */
+  readonly state: Exclude<PhaseState, 'none'>
+  /** Phase 1. */
+  readonly services: readonly ServiceState[]
+  /** The first thing that is not done, in its own words; absent when all is. */
+  readonly waits?: string
+}
+
+export const dataPlaneKinds: readonly GroupVersionKind[] = [
+  dataPlaneNodes,
+  ...serviceAnnotations.map(({ kind }) => kind),
+]
+
+const STEP = / service ready$/
+
+export function dataPlaneStates(snapshot: Snapshot): readonly NodeState[] {
+  const index = indexSnapshot(snapshot)
+  const servicesOf = new Map(
+    serviceAnnotations.map(({ kind }) => [
+      kind.kind,
+      new Map(
+        (index.all(groupKindOf(kind)) as readonly ServiceObject[]).map((one) => [
+          `${one.metadata.namespace}/${one.spec.dataplaneNodeName ?? one.metadata.name}`,
+          one,
+        ]),
+      ),
+    ]),
+  )
+  return (index.all(groupKindOf(dataPlaneNodes)) as readonly DataPlaneNode[])
+    .map((node) =>
+      stateOf(node, (kind) => servicesOf.get(kind)?.get(`${node.metadata.namespace}/${node.metadata.name}`)),
+    )
+    .toSorted((a, b) => (`${a.namespace}/${a.node}` < `${b.namespace}/${b.node}` ? -1 : 1))
+}
+
+function stateOf(
+  { metadata, spec, status }: DataPlaneNode,
+  serviceOf: (kind: string) => ServiceObject | undefined,
+): NodeState {
+  const conditions = status?.conditions ?? []
+  const find = (type: string): Condition | undefined => conditions.find((one) => one.type === type)
+  const steps = conditions.filter(({ type }) => STEP.test(type))
+  const [ready, phaseOne, machine] = [find('Ready'), find('ServicesReady'), find('BaremetalProvisionReady')]
+  const services = serviceAnnotations.map(({ kind }) => serviceState(kind.kind, serviceOf(kind.kind)))
+  const open = [ready, phaseOne].find((one) => one?.status !== 'True')
+  return {
+    namespace: metadata.namespace ?? '',
+    node: metadata.name,
+    role: spec.role ?? '',
+    machine: machine ? judged(machine) : 'none',
+    done: steps.filter((one) => one.status === 'True').length,
+    steps: steps.length,
+    state: judged(ready),
+    services,
+    ...((open ?? !ready) && { waits: open?.message ?? 'nobody has looked at it yet' }),
+  }
+}
+
+function serviceState(kind: string, service: ServiceObject | undefined): ServiceState {
+  if (!service) return { kind, state: 'none' }
+  const ready = service.status?.conditions?.find(({ type }) => type === 'Ready')
+  const state = judged(ready)
+  return {
+    kind,
+    state,
+    ...(state !== 'ready' && { message: ready?.message ?? 'nobody has looked at it yet' }),
+  }
+}
+
+function judged(condition: Condition | undefined): Exclude<PhaseState, 'none'> {
+  if (condition?.status === 'True') return 'ready'
+  return condition?.severity === 'Error' ? 'failed' : 'waiting'
+}

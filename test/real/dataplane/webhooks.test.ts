@@ -1,0 +1,66 @@
+/** The whole operator with its data plane part: what a real API server refuses and warns of by our webhooks. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../src/api/dataplane-node.ts'
+import { dataPlaneRoles } from '../../../src/api/dataplane-role.ts'
+import { novaExternalComputes } from '../../../src/api/nova-external-compute.ts'
+import type { GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
+import { useCluster } from '../../cluster.ts'
+import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
+import { type RunningOperator, startOperator } from '../ipam/operator.ts'
+
+const cluster = useCluster({ crds: 'own-2023' })
+const soon = { timeout: 30_000, interval: 50 }
+const namespace = 'default'
+let operator: RunningOperator
+
+beforeAll(async () => {
+  operator = await startOperator(cluster, { parts: ['dataplane'] })
+}, 600_000)
+afterAll(() => operator?.stop())
+
+const create = (object: KubeObject): Promise<KubeObject> =>
+  cluster.client.create({ ...object, metadata: { ...object.metadata, namespace } })
+const annotate = (kind: GroupVersionKind, name: string, annotations: object): Promise<KubeObject> =>
+  cluster.client.patch({ ...kind, namespace, name }, { metadata: { annotations } }, { type: 'merge' })
+
+describe('the operator', () => {
+  it('keeps a compute in its cell, whichever object is changed, and puts label and finalizer on at birth', async () => {
+    await create({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: SSH_SECRET },
+      stringData: { 'ssh-privatekey': 'k' },
+    })
+    const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
+    await create(dataPlaneRole('compute', { nodeTemplate }, { [CELL]: 'nova-cell1' }))
+    const node = await create(dataPlaneNode('n', { role: 'compute', ansibleHost: '192.168.122.1' }))
+    expect(node.metadata.labels).toEqual({ openstackdataplanerole: 'compute' })
+    expect(node.metadata.finalizers).toEqual(['stackloom.dev/data-plane'])
+    const found = (): Promise<KubeObject | undefined> =>
+      cluster.client.get({ ...novaExternalComputes, namespace, name: 'n' })
+    await expect.poll(found, soon).toBeDefined()
+    const seen = async (): Promise<string | undefined> =>
+      (
+        (await cluster.client.get({ ...dataPlaneNodes, namespace, name: 'n' })) as DataPlaneNode
+      ).status?.conditions?.find(({ type }) => type === 'ServicesReady')?.message
+    await expect.poll(seen, soon).toContain('NovaExternalCompute:')
+    await expect(annotate(dataPlaneNodes, 'n', { [CELL]: 'nova-cell2' })).rejects.toThrow('SL7105')
+    await expect(annotate(dataPlaneNodes, 'n', { [CELL]: '' })).rejects.toThrow('SL7106')
+    await expect(annotate(dataPlaneRoles, 'compute', { [CELL]: null })).rejects.toThrow('SL7106')
+    await expect(cluster.client.delete({ ...dataPlaneRoles, namespace, name: 'compute' })).rejects.toThrow(
+      'SL7106',
+    )
+    await annotate(dataPlaneNodes, 'n', { [CELL]: 'nova-cell1' })
+    await annotate(dataPlaneRoles, 'compute', { [CELL]: 'nova-cell2' })
+  })
+
+  it('refuses configuration that oslo.config would refuse on the host, by line', async () => {
+    const spec = { customServiceConfig: '[DEFAULT]\nno sense\n' }
+    const made = create({ ...novaExternalComputes, metadata: { name: 'wrong' }, spec })
+    await expect(made).rejects.toThrow('line 2')
+  })
+
+  it('refuses a part by a name that it does not have', async () => {
+    await expect(startOperator(cluster, { parts: ['dataplan'] })).rejects.toThrow('no part dataplan')
+  })
+})
