@@ -73,10 +73,11 @@ export const pendingExhausted = problem<
   remedy: ({ pool, metallb }) =>
     `widen the span vips in the site file and deploy it (stackloom plan, stackloom up); without a site file: kubectl -n ${metallb} edit ipaddresspools.metallb.io ${pool}; or let the Service share an address with metallb.io/allow-shared-ip`,
   story: `Every address of the pool is held by a Service that does not share it with this one. MetalLB before 0.16 words it badly
-(\`["<nil>"] is not allowed in config\`). Services share when they carry
-the same \`metallb.io/allow-shared-ip\` and no port is used twice; a RabbitMQ cannot, since all of them have the same ports.
-A pool that is widened must stay clear of the other owners of the subnet: nodes, pods, data plane hosts. \`stackloom plan\`
-proves that, an editor does not.`,
+(\`["<nil>"] is not allowed in config\`).
+
+Services share when they carry the same \`metallb.io/allow-shared-ip\` and no port is used twice; a RabbitMQ cannot, since all
+of them have the same ports. A pool that is widened must stay clear of the other owners of the subnet: nodes, pods, data plane
+hosts. \`stackloom plan\` proves that, an editor does not.`,
   example: {
     ...example,
     pool: 'openstack2-internalapi',
