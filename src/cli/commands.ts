@@ -48,6 +48,16 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./dns/command.ts'),
   },
   {
+    name: 'config',
+    summary: 'The configuration of the services on a node, with the origin of every value',
+    load: () => import('./config/command.ts'),
+  },
+  {
+    name: 'dataplane',
+    summary: "The data plane of 2023 in the words of today's API",
+    load: () => import('./dataplane/command.ts'),
+  },
+  {
     name: 'diff',
     summary: 'What `up` would change on the cluster, with the risk of each change',
     load: () => import('./diff/command.ts'),

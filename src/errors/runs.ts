@@ -96,3 +96,53 @@ export const noAnsible = problem<{ tried: readonly string[] }>({
 operator. In a cluster the operator makes Jobs instead, and needs neither.`,
   example: { tried: ['ansible-runner', 'ansible-playbook'] },
 })
+
+export const localRunsNeedLeader = problem<object>({
+  code: 'SL7509',
+  severity: 'error',
+  title: 'Ansible on this machine needs a leader',
+  message: () => '--runs local and --no-leader-election do not go together',
+  remedy: () => 'leave out --no-leader-election, or run Ansible as Jobs: `--runs jobs`',
+  story: `A run that works on the operator's machine is known to that machine alone: another operator would take it for one
+without a recorded end, and repeat it. The leader election makes sure that there is no other. A Job is seen by everybody,
+so with Jobs several operators may work at once.`,
+  example: {},
+})
+
+export const noServiceOnNode = problem<{ node: string }>({
+  code: 'SL7520',
+  severity: 'error',
+  title: 'No OpenStack service is meant for this node',
+  message: ({ node }) => `there is neither a NovaExternalCompute nor an OVNMetadataAgent named ${node}`,
+  remedy: () =>
+    'check the name and the namespace (-n); a node gets a service by an annotation on it or on its role',
+  story: `Service objects are named as their node. \`nova.openstack.org/cell\` on a node or its role makes the
+NovaExternalCompute, \`neutron.openstack.org/ovn-metadata-agent: "true"\` the OVNMetadataAgent. Without one there is no
+configuration to explain.`,
+  example: { node: 'openstack/edpm-compute-0' },
+})
+
+export const configNotGenerated = problem<{ object: string; why: string }>({
+  code: 'SL7521',
+  severity: 'error',
+  title: 'There is no configuration yet',
+  message: ({ object, why }) => `${object} has no configuration yet: ${why}`,
+  remedy: () => 'wait for what it waits for, then ask again',
+  story: `The configuration of a service is generated when the node is prepared and the control plane that it belongs to is
+ready: before that, the message bus and the credentials are not known.`,
+  example: { object: 'NovaExternalCompute openstack/edpm-compute-0', why: 'Waiting for NovaCell nova-cell1' },
+})
+
+export const notConverted = problem<{ what: string; why: string }>({
+  code: 'SL7530',
+  severity: 'warning',
+  title: "Something has no place in today's data plane API",
+  message: ({ what, why }) => `${what}: ${why}`,
+  remedy: () => 'look at the converted NodeSet and say there what is meant',
+  story: `Roles and nodes of 2023 became NodeSets. A NodeSet has one cell, one SSH key and one configuration for all its
+nodes; settings that a single node could have then are left out, and said so. Everything else is converted.`,
+  example: {
+    what: 'OpenStackDataPlaneNode edpm-compute-0',
+    why: 'it has no role, and a NodeSet is made from one',
+  },
+})

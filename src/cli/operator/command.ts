@@ -1,5 +1,5 @@
 /** `stackloom operator`: the controllers and webhooks that clouds need. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
@@ -57,6 +57,11 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
       '--parts <names>',
       'only these parts: ipam, dns, dataplane; all that fit in the cluster unless said',
       namesOf,
+    )
+    .addOption(
+      new Option('--runs <way>', 'where Ansible runs: as Jobs of the cluster, or on this machine')
+        .choices(['jobs', 'local'])
+        .default('jobs'),
     )
     .option('--no-leader-election', 'work at once, whoever else does: safe, and slower for both')
     .action((options: RunOptions) => act(async () => (await import('./run.ts')).runOperator(options, io)))

@@ -1,5 +1,6 @@
 /** The options of `operator run`, as the command line gives them. */
 import { InvalidArgumentError } from 'commander'
+import type { RunWay } from '../../controllers/dataplane/runs/start.ts'
 import type { ClusterFlags } from '../cluster.ts'
 
 export interface RunOptions extends ClusterFlags {
@@ -12,6 +13,8 @@ export interface RunOptions extends ClusterFlags {
   readonly leaderElection: boolean
   /** Beside infra-operator: look and tell, write nothing else. */
   readonly observe?: boolean
+  /** Where Ansible runs: in Jobs unless said. */
+  readonly runs?: RunWay
   /** Only these parts; all that fit unless said. */
   readonly parts?: readonly string[]
   /** For tests: how often certificates are looked at. */

@@ -6,6 +6,7 @@ import { hostname } from 'node:os'
 import type { GroupVersionKind } from '../../api/object.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
+import { localRunsNeedLeader } from '../../errors/runs.ts'
 import { leadershipLost } from '../../errors/runtime.ts'
 import type { AdmissionHandler } from '../../kube/admission.ts'
 import type { Connection } from '../../kube/connect.ts'
@@ -25,6 +26,8 @@ import { parts } from './parts.ts'
 import { serveWebhooks } from './webhook-server.ts'
 
 export async function runOperator(options: RunOptions, io: Io): Promise<ExitCode> {
+  if (options.runs === 'local' && !options.leaderElection)
+    throw failure(localRunsNeedLeader, {}, { exitCode: 2 })
   const connection = await openCluster(options, io)
   const log: Log = (entry) => io.stderr(`${JSON.stringify({ time: new Date().toISOString(), ...entry })}\n`)
   const control = new AbortController()
@@ -97,7 +100,9 @@ async function work(
     clock: systemClock,
     log,
   })
-  const handlers = crew.start({ runtime, metrics, record: recorder.record, transport, env: options.env })
+  const runs = options.runs ?? 'jobs'
+  const context = { runtime, metrics, record: recorder.record, transport, env: options.env, runs }
+  const handlers = crew.start(context)
   const { bind: host, healthPort } = options
   const health = await serveHealth({ host, port: healthPort, ready: runtime.ready, metrics }, signal)
   log({ level: 'info', message: 'health is served', port: health.port })

@@ -18,6 +18,7 @@ import {
   dataPlaneServiceDefinitions,
 } from '../../../controllers/dataplane/controllers.ts'
 import { novaControlPlane } from '../../../controllers/dataplane/nova-control-plane.ts'
+import { startRuns } from '../../../controllers/dataplane/runs/start.ts'
 import { byRole, createWorld, FINALIZER, type World } from '../../../controllers/dataplane/world.ts'
 import { ipSets } from '../../../controllers/ipam/reservation.ts'
 import { nodeSetInstalled } from '../../../errors/dataplane.ts'
@@ -79,7 +80,12 @@ export const dataPlanePart: OperatorPart = {
     { apiGroups: ['metal3.io'], resources: ['baremetalhosts'], verbs: ['get', 'list', 'watch', 'update'] },
     { apiGroups: [networkGroup.group], resources: ['ipsets'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
-    { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
+    {
+      apiGroups: ['batch'],
+      resources: ['jobs'],
+      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    },
+    { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
     { apiGroups: [''], resources: ['pods/exec'], verbs: ['create', 'get'] },
   ],
   mayUse: [bareMetalHosts, ipSets],
@@ -93,6 +99,7 @@ function startDataPlane({
   record,
   env,
   transport,
+  runs,
 }: PartContext): Readonly<Record<string, AdmissionHandler>> {
   const { client } = runtime
   const controlPlane = novaControlPlane({ client, transport })
@@ -106,6 +113,7 @@ function startDataPlane({
     ...(has(ipSets) && { ipSets }),
   })
   for (const controller of dataPlaneControllers(world)) runtime.add(controller)
+  startRuns({ runtime, record, env, way: runs })
   return dataPlaneHandlers(viewOf(world), dataPlaneServiceDefinitions, FINALIZER)
 }
 

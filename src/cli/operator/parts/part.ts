@@ -1,6 +1,7 @@
 /** What one part of the operator brings: kinds, rights, webhooks, controllers. */
 import type { GroupVersionKind, KubeObject } from '../../../api/object.ts'
 import type { Environment } from '../../../api/service-images.ts'
+import type { RunWay } from '../../../controllers/dataplane/runs/start.ts'
 import type { Problem } from '../../../errors/finding.ts'
 import type { AdmissionHandler } from '../../../kube/admission.ts'
 import type { Happening } from '../../../kube/events.ts'
@@ -18,6 +19,8 @@ export interface PartContext {
   /** For what is not an object: a command in a pod. */
   readonly transport: Transport
   readonly env: Environment
+  /** Where Ansible runs. */
+  readonly runs: RunWay
 }
 
 /** One rule of a ClusterRole. */

@@ -7,6 +7,7 @@
 import { appendFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { keyOf } from '../../../../api/object.ts'
 import { type Clock, systemClock } from '../../../../clock/clock.ts'
 import { failure } from '../../../../errors/failure.ts'
@@ -85,7 +86,8 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
       {
         timeoutMs: options.timeLimitMs,
         secrets: files.secrets,
-        onLine: (text) => {
+        onLine: (coloured) => {
+          const text = stripVTControlCharacters(coloured)
           said.push(text)
           if (said.length > LAST_LINES) said.shift()
           void appendFile(folder.output, `${text}\n`, { mode: 0o600 }).catch(() => undefined)

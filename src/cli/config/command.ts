@@ -1,0 +1,112 @@
+/** `stackloom config`: what the services on a node are configured with. */
+import type { Command } from 'commander'
+import { type KubeObject, keyOf } from '../../api/object.ts'
+import type { ServiceObject } from '../../api/service-cr.ts'
+import type { ExplainedOption } from '../../controllers/dataplane/explain-config.ts'
+import type { ServiceDefinition } from '../../controllers/dataplane/service-definition.ts'
+import { type ExitCode, failure } from '../../errors/failure.ts'
+import { configNotGenerated, noServiceOnNode } from '../../errors/runs.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { type ClusterFlags, openCluster, withClusterFlags } from '../cluster.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import type { Io } from '../io.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { formatTable } from '../output/table.ts'
+
+interface Options extends ClusterFlags {
+  readonly node: string
+  readonly overrides?: boolean
+  readonly output: Format
+}
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  const explain = command
+    .command('explain')
+    .description('The configuration that holds on a node, with the file and line of every value')
+  withExamples(withClusterFlags(explain), [
+    'stackloom config explain --node edpm-compute-0 -n openstack',
+    'stackloom config explain --node edpm-compute-0 --overrides   # only what a person changed',
+    'stackloom config explain --node edpm-compute-0 -o json',
+  ])
+    .requiredOption('--node <node>', 'the OpenStackDataPlaneNode')
+    .option('--overrides', 'only options that customServiceConfig sets')
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((options: Options) => act(() => show(options, io)))
+}
+
+interface Explained {
+  readonly service: string
+  readonly options: readonly ExplainedOption[]
+}
+
+async function show(options: Options, io: Io): Promise<ExitCode> {
+  const connection = await openCluster(options, io)
+  try {
+    const { dataPlaneServiceDefinitions } = await import('../../controllers/dataplane/controllers.ts')
+    const place = { namespace: options.namespace ?? connection.namespace, name: options.node }
+    const found: Explained[] = []
+    for (const definition of dataPlaneServiceDefinitions) {
+      const one = await explainService(connection.client, definition, place, io.stop)
+      if (one) found.push(one)
+    }
+    if (found.length === 0) throw failure(noServiceOnNode, { node: keyOf(place) }, { exitCode: 1 })
+    const wanted = options.overrides ? found.map(onlyOverrides) : found
+    const { output } = options
+    io.stdout(
+      output === 'table'
+        ? wanted.map((one) => words(one, io.columns)).join('\n')
+        : await serialise(wanted, output),
+    )
+    return 0
+  } finally {
+    await connection.close()
+  }
+}
+
+async function explainService(
+  client: KubeClient,
+  definition: ServiceDefinition,
+  place: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<Explained | undefined> {
+  const { explainConfig } = await import('../../controllers/dataplane/explain-config.ts')
+  const object = (await client.get({ ...definition.annotation.kind, ...place }, { signal })) as
+    | ServiceObject
+    | undefined
+  if (!object) return undefined
+  const name = definition.configSecret(place.name)
+  const secret = await client.get(
+    { apiVersion: 'v1', kind: 'Secret', namespace: place.namespace, name },
+    { signal },
+  )
+  if (!secret) {
+    const why = object.status?.conditions?.[0]?.message ?? 'no controller has looked at it yet'
+    throw failure(configNotGenerated, { object: `${object.kind} ${keyOf(place)}`, why }, { exitCode: 1 })
+  }
+  return { service: definition.name, options: explainConfig(filesOf(secret)) }
+}
+
+function filesOf(secret: KubeObject): Readonly<Record<string, string>> {
+  const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>
+  return Object.fromEntries(
+    Object.entries(data).map(([name, text]) => [name, Buffer.from(text, 'base64').toString()]),
+  )
+}
+
+function onlyOverrides({ service, options }: Explained): Explained {
+  const byPerson = ({ values }: ExplainedOption): boolean =>
+    values.some(({ from }) => !from.startsWith('01-'))
+  return { service, options: options.filter(byPerson) }
+}
+
+function words({ service, options }: Explained, columns: number): string {
+  const rows = options.flatMap(({ section, option, values, overridden }) =>
+    values.map(({ value, from }) => {
+      const before = overridden.at(-1)
+      const was = before ? `  (${before.from} said ${before.value})` : ''
+      return [`[${section}] ${option}`, from, `${value}${was}`]
+    }),
+  )
+  if (rows.length === 0) return `${service}: nothing is overridden\n`
+  return `${service}\n${formatTable(['OPTION', 'FROM', 'VALUE'], rows, columns)}`
+}

@@ -1,0 +1,118 @@
+/** `stackloom dataplane`: from the data plane API of 2023 to today's. */
+import type { Command } from 'commander'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import { indexSnapshot } from '../../api/snapshot.ts'
+import type { ExitCode } from '../../errors/failure.ts'
+import type { Finding } from '../../errors/finding.ts'
+import type { Converted } from '../../render/convert-data-plane.ts'
+import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import { readInput } from '../files.ts'
+import type { Io } from '../io.ts'
+import { formatFindings } from '../output/findings.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+
+interface Options extends ClusterFlags {
+  readonly file?: string
+  readonly from?: string
+  readonly output: Format
+}
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  const convert = command
+    .command('convert')
+    .description("Today's NodeSets, Services and Deployment from roles and nodes of 2023; changes nothing")
+  withExamples(withClusterFlags(convert), [
+    'stackloom dataplane convert -n openstack > nodesets.yaml    # from the cluster',
+    'stackloom dataplane convert -f roles-and-nodes.yaml',
+    'stackloom dataplane convert --from must-gather/ -o json',
+  ])
+    .option('-f, --file <file>', 'objects from this file, or from stdin with -')
+    .option('--from <folder>', 'a folder of dumps instead of a live cluster')
+    .addOption(outputOption(['yaml', 'json'], 'yaml'))
+    .action((options: Options) => act(() => run(options, io)))
+}
+
+async function run(options: Options, io: Io): Promise<ExitCode> {
+  const { objects, findings } = await gather(options, io)
+  const { convertDataPlane } = await import('../../render/convert-data-plane.ts')
+  const index = indexSnapshot({ objects, unread: [] })
+  const spaces = [...new Set(objects.map(({ metadata }) => metadata.namespace))]
+  const converted = spaces
+    .filter((space) => options.namespace === undefined || space === undefined || space === options.namespace)
+    .map((space) => {
+      const all = (kind: string): never[] =>
+        index.all(kind).filter(({ metadata }) => metadata.namespace === space) as never[]
+      return convertDataPlane({
+        roles: all('dataplane.openstack.org/OpenStackDataPlaneRole'),
+        nodes: all('dataplane.openstack.org/OpenStackDataPlaneNode'),
+        services: all('dataplane.openstack.org/OpenStackDataPlaneService'),
+        computes: all('nova.openstack.org/NovaExternalCompute'),
+        metadataAgents: all('neutron.openstack.org/OVNMetadataAgent'),
+      })
+    })
+  return print(converted, findings, options.output, io)
+}
+
+async function print(
+  converted: readonly Converted[],
+  read: readonly Finding[],
+  output: Format,
+  io: Io,
+): Promise<ExitCode> {
+  const findings = [...read, ...converted.flatMap((one) => one.findings)]
+  io.stderr(formatFindings(findings, io.colour.stderr))
+  const objects = converted.flatMap((one) => one.objects)
+  if (output === 'json') io.stdout(await serialise(objects, output))
+  else {
+    const texts = await Promise.all(objects.map((object) => serialise(object, 'yaml')))
+    io.stdout(texts.map((text) => `---\n${text}`).join(''))
+  }
+  return findings.some(({ severity }) => severity === 'error') ? 1 : 0
+}
+
+interface Gathered {
+  readonly objects: readonly KubeObject[]
+  readonly findings: readonly Finding[]
+}
+
+async function gather(options: Options, io: Io): Promise<Gathered> {
+  if (options.file !== undefined) return fromFile(options.file, io)
+  const { snapshot, findings } = await gatherSnapshot(options, kinds, io)
+  return { objects: snapshot.objects, findings }
+}
+
+const dataPlane = (kind: string): GroupVersionKind => ({
+  apiVersion: 'dataplane.openstack.org/v1beta1',
+  kind,
+})
+const kinds: readonly GroupVersionKind[] = [
+  dataPlane('OpenStackDataPlaneRole'),
+  dataPlane('OpenStackDataPlaneNode'),
+  dataPlane('OpenStackDataPlaneService'),
+  { apiVersion: 'nova.openstack.org/v1beta1', kind: 'NovaExternalCompute' },
+  { apiVersion: 'neutron.openstack.org/v1beta1', kind: 'OVNMetadataAgent' },
+]
+
+async function fromFile(file: string, io: Io): Promise<Gathered> {
+  const { readYamlStream } = await import('../../yaml/read.ts')
+  const readings = readYamlStream(await readInput(file, io), file)
+  const values = readings.flatMap(({ value }) => itemsOf(value))
+  return { objects: values.filter(isObject), findings: readings.flatMap((one) => one.findings) }
+}
+
+/** A List, as `kubectl get -o yaml` prints it, is its items. */
+function itemsOf(value: unknown): readonly unknown[] {
+  const { items } = (value ?? {}) as { readonly items?: readonly unknown[] }
+  return Array.isArray(items) ? items : [value]
+}
+
+function isObject(value: unknown): value is KubeObject {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'kind' in value &&
+    'metadata' in value &&
+    'apiVersion' in value
+  )
+}

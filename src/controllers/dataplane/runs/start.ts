@@ -1,0 +1,38 @@
+/** Puts the controller of runs together with the executor that was chosen. */
+import path from 'node:path'
+import { type AnsibleRun, ansibleRuns } from '../../../api/ansibleee.ts'
+import type { Happening } from '../../../kube/events.ts'
+import type { Runtime } from '../../../kube/runtime.ts'
+import { defaultRunSettings, type RunSettings } from './decide.ts'
+import { jobExecutor, jobWatch } from './jobs/job-executor.ts'
+import { localExecutor } from './local/local-executor.ts'
+import { runController, runIndexes } from './run-controller.ts'
+
+/** `jobs`: pods of the cluster. `local`: processes of the operator's machine. */
+export type RunWay = 'jobs' | 'local'
+
+export interface RunsOptions {
+  readonly runtime: Runtime
+  readonly record: (happening: Happening) => void
+  readonly way: RunWay
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly settings?: RunSettings
+}
+
+export function startRuns({ runtime, record, way, env, settings = defaultRunSettings }: RunsOptions): void {
+  const { client } = runtime
+  const { timeLimitMs } = settings
+  let wake = (_key: string): void => {}
+  const executor =
+    way === 'jobs'
+      ? jobExecutor({ client, timeLimitMs })
+      : localExecutor({ folder: runsFolder(env), timeLimitMs, onEnded: (key) => wake(key) })
+  const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
+  const watches = way === 'jobs' ? [jobWatch] : []
+  wake = runtime.add(runController({ client, runs, executor, settings, record, watches })).enqueue
+}
+
+function runsFolder(env: Readonly<Record<string, string | undefined>>): string {
+  const state = env['XDG_STATE_HOME'] || path.join(env['HOME'] ?? '/', '.local', 'state')
+  return path.join(state, 'stackloom', 'runs')
+}
