@@ -6,6 +6,8 @@
  */
 import { type AnsibleRun, HOSTS, hasEnded, INPUT_HASH, type RunReason } from '../../../api/ansibleee.ts'
 import { keyOf } from '../../../api/object.ts'
+import { finding } from '../../../errors/finding.ts'
+import { runAlreadyDone } from '../../../errors/runs.ts'
 import type { RunEnd, Standing } from './executor.ts'
 
 export interface RunSettings {
@@ -82,7 +84,7 @@ function decidePending(known: Known): Decision {
   const { run, others, addresses, nowMs, settings } = known
   const done = alreadyDone(run, others)
   if (done) {
-    const message = `${done.metadata.name} has succeeded with the same inputs`
+    const { message } = finding(runAlreadyDone, { by: done.metadata.name })
     return { kind: 'record', end: { reason: 'NotStarted', message }, again: false }
   }
   const restMs = nextTryAt(run, settings) - nowMs
