@@ -1,0 +1,116 @@
+/**
+ * Document 003's example from end to end: two annotated nodes, two cells, the data plane controllers, and Ansible that
+ * really runs over SSH. Each node ends up with the transport URL of its own cell on its own disk.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AnsibleRun, ansibleRuns } from '../../../src/api/ansibleee.ts'
+import { novaCells } from '../../../src/api/nova-cell.ts'
+import { type NovaExternalCompute, novaExternalComputes } from '../../../src/api/nova-external-compute.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { useCluster } from '../../cluster.ts'
+import { CELL, dataPlaneNode, dataPlaneRole } from '../../data-plane.ts'
+import { type RunningControllers, startControllers } from './controllers.ts'
+import { useNodes } from './nodes.ts'
+import { operateRuns } from './run-operator.ts'
+import { SSH_SECRET, secret } from './runs.ts'
+
+const cells = { 'edpm-compute-0': 'nova-cell1', 'edpm-compute-1': 'nova-cell2' } as const
+const names = Object.keys(cells) as readonly (keyof typeof cells)[]
+const cluster = useCluster({ crds: 'own-2023' })
+const nodes = useNodes(names)
+const namespace = 'openstack'
+const stop = new AbortController()
+let controllers: RunningControllers | undefined
+let working: Promise<unknown> | undefined
+let folder = ''
+
+beforeAll(async () => {
+  const { client } = cluster
+  await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  folder = await mkdtemp(path.join(tmpdir(), 'stackloom-003-'))
+  controllers = startControllers(client)
+  working = operateRuns({ client, folder, enter: nodes.enter }, stop.signal)
+}, 600_000)
+afterAll(async () => {
+  stop.abort()
+  await controllers?.stop()
+  await working
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function makeCell(name: string): Promise<void> {
+  const { client } = cluster
+  const url = `rabbit://user:secret-of-${name}@${name}.example:5671/?ssl=1`
+  await client.create(secret(namespace, `${name}-bus`, { transport_url: url }))
+  await client.create(secret(namespace, `${name}-secret`, { ServicePassword: `password-of-${name}` }))
+  const made = await client.create({
+    ...novaCells,
+    metadata: { name, namespace },
+    spec: {
+      cellName: name.slice('nova-'.length),
+      cellDatabaseHostname: 'db',
+      cellMessageBusSecretName: `${name}-bus`,
+      conductorServiceTemplate: {},
+      noVNCProxyServiceTemplate: {},
+      keystoneAuthURL: 'https://keystone.example:5000',
+      secret: `${name}-secret`,
+      serviceAccount: 'nova',
+    },
+  })
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }]
+  await client.update({ ...made, status: { conditions } }, { subresource: 'status' })
+}
+
+/** No OpenStack runs here: what is started in its place does nothing, for ever. */
+const standIns = `
+ansible_user: root
+stackloom_nova_command: [sleep, infinity]
+stackloom_libvirt_command: [sleep, infinity]
+`
+
+describe("document 003's example, with Ansible that really runs", () => {
+  it('brings the files of the right cell to the right node, libvirt before nova, each once', async () => {
+    const { client } = cluster
+    await client.create(secret(namespace, SSH_SECRET, { 'ssh-privatekey': nodes.privateKey }))
+    for (const cell of Object.values(cells)) await makeCell(cell)
+    const nodeTemplate = { ansiblePort: 22, ansibleVars: standIns }
+    const role = {
+      nodeTemplate,
+      deployStrategy: { deploy: true },
+      services: ['install-os'],
+      preProvisioned: true,
+    }
+    const create = (object: KubeObject): Promise<KubeObject> =>
+      client.create(object, { fieldManager: 'person' })
+    await create(dataPlaneRole('edpm-compute', role, { [CELL]: 'nova-cell1' }))
+    for (const name of names) {
+      const node = { ansibleSSHPrivateKeySecret: SSH_SECRET }
+      const spec = { ansibleHost: nodes.node(name).address, hostName: name, role: 'edpm-compute', node }
+      await create(dataPlaneNode(name, spec, cells[name] === 'nova-cell1' ? {} : { [CELL]: cells[name] }))
+    }
+    for (const name of names) {
+      const ready = async (): Promise<string | undefined> => {
+        const compute = (await client.get({ ...novaExternalComputes, namespace, name })) as
+          | NovaExternalCompute
+          | undefined
+        return compute?.status?.conditions?.find(({ type }) => type === 'Ready')?.status
+      }
+      await expect.poll(ready, { timeout: 500_000, interval: 500 }).toBe('True')
+      const conf = await readFile(
+        path.join(nodes.node(name).root, 'var/lib/openstack/config/nova/01-nova.conf'),
+        'utf8',
+      )
+      const cell = cells[name]
+      expect(conf).toContain(`transport_url = rabbit://user:secret-of-${cell}@${cell}.example:5671/?ssl=1\n`)
+      expect(conf).toContain(`password = password-of-${cell}\n`)
+    }
+    const { items } = await client.list(ansibleRuns, { namespace })
+    const runs = items as unknown as readonly AnsibleRun[]
+    expect(runs.map(({ status }) => status?.result?.reason)).toEqual(runs.map(() => 'Completed'))
+    const steps = runs.map(({ metadata }) => metadata.annotations?.['stackloom.dev/step']).toSorted()
+    expect(steps).toEqual(['install-os', 'libvirt', 'libvirt', 'nova', 'nova'])
+  }, 900_000)
+})
