@@ -110,7 +110,7 @@ describe("document 003's example, with Ansible that really runs", () => {
     const { items } = await client.list(ansibleRuns, { namespace })
     const runs = items as unknown as readonly AnsibleRun[]
     expect(runs.map(({ status }) => status?.result?.reason)).toEqual(runs.map(() => 'Completed'))
-    const steps = runs.map(({ metadata }) => metadata.annotations?.['stackloom.dev/step']).toSorted()
+    const steps = runs.map(({ metadata }) => metadata.annotations?.['stackloom.dev/step'] ?? '').toSorted()
     expect(steps).toEqual(['install-os', 'libvirt', 'libvirt', 'nova', 'nova'])
   }, 900_000)
 })

@@ -45,7 +45,7 @@ beforeAll(async () => {
       folder,
       enter: nodes.enter,
       record: (one) => void told.push(one),
-      settings: { timeLimitMs: 120_000 },
+      settings: { timeLimitMs: 500_000 },
     },
     stop.signal,
   )
