@@ -5,14 +5,24 @@ import { formatTable } from '../output/table.ts'
 
 export function formatAdoption(adoption: Adoption, columns: number): string {
   const { cloud, namespace, controlPlane, networks, oldAdvertisements } = adoption
-  const head = `${cloud} in namespace ${namespace}${controlPlane ? `, control plane ${controlPlane.metadata.name}` : ''}\n\n`
-  const rows = networks.map((one) => [one.network, poolsOf(one), addressesOf(one).join(' '), gapOf(one)])
-  const table = formatTable(['NETWORK', 'POOL', 'ADDRESSES, ALL KEPT', 'GAP'], rows, columns)
-  const slots = formatTable(['SLOT', 'SERVICE', 'POOL', 'CHANGE'], slotRows(adoption), columns)
+  const name = controlPlane ? `control plane ${controlPlane.metadata.name}\n` : ''
+  const head = `${cloud} in namespace ${namespace}\n${name}\n`
+  const table = formatTable(['NETWORK', 'GAP', 'POOL'], networks.flatMap(networkRows), columns)
+  const slots = formatTable(['CHANGE', 'SERVICE', 'SLOT'], slotRows(adoption), columns)
   const gone = oldAdvertisements.map(({ kind, metadata }) => `  - ${kind} ${metadata.name}\n`).join('')
   return `${head}${table}\n${slots}${gone && `\nremoved with their pools:\n${gone}`}
-MetalLB refuses two pools with one range, so a network's addresses do not answer from the end of its old pool until
-MetalLB has given them out of the new one: the time of some requests, a second or a few.\n\n`
+MetalLB refuses two pools with one range, so a network's addresses do not
+answer from the end of its old pool until MetalLB has given them out of the new
+one: the time of some requests, a second or a few.\n\n`
+}
+
+/** The gap before the long names: on a narrow terminal it is not what is cut off. */
+function networkRows(move: NetworkMove): readonly (readonly string[])[] {
+  const kept = addressesOf(move)
+  return [
+    [move.network, gapOf(move), poolsOf(move)],
+    ...(kept.length > 0 ? [['', '', `keeps ${kept.join(' ')}`]] : []),
+  ]
 }
 
 function poolsOf({ old, pool, kind }: NetworkMove): string {
@@ -32,11 +42,11 @@ function gapOf(move: NetworkMove): string {
 }
 
 function slotRows({ networks }: Adoption): readonly (readonly string[])[] {
-  return networks.flatMap(({ slots, services, pool }) => [
-    ...slots.map((slot) => [slot.name, slot.service ?? '(none)', pool.metadata.name, changeOf(slot.lacks)]),
+  return networks.flatMap(({ slots, services }) => [
+    ...slots.map(({ name, service, lacks }) => [changeOf(lacks), service ?? '(none)', name]),
     ...services
       .filter(({ slot }) => slot === undefined)
-      .map((one) => ['(none)', one.name, pool.metadata.name, changeOf(one.lacks)]),
+      .map(({ name, lacks }) => [changeOf(lacks), name, '(none)']),
   ])
 }
 

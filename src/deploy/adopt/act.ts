@@ -16,6 +16,7 @@ import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { type Stage, type StageContext, stageId } from '../../run/stage.ts'
 import { lastSaid } from '../../verify/readiness/events.ts'
+import { numberAt } from '../../verify/readiness/read.ts'
 import { inParallel } from '../apply.ts'
 import { FIELD_MANAGER } from '../changes.ts'
 import { ensureSystemNamespace, readInventory, refOf, withObjects, writeInventory } from '../inventory.ts'
@@ -26,7 +27,7 @@ import { inTheWay } from './old-pools.ts'
 import { controlPlanePatch } from './patch.ts'
 import type { Annotations } from './places.ts'
 import { isBack, type ServiceMove } from './services.ts'
-import { isEmpty } from './wishes.ts'
+import { isEmpty, lacking } from './wishes.ts'
 
 /** Of what we change in objects of others: the operators' Services, the control plane, the old pools. */
 export const ADOPT_MANAGER = 'stackloom-adopt'
@@ -265,25 +266,62 @@ async function addressesBack(scene: Scene, { services }: NetworkMove, context: S
 }
 
 /**
- * An operator that had not seen the new control plane yet may have written its old words once more. MetalLB does not
- * mind, but the guard would refuse every later change of that Service: so the words are put right before it comes.
+ * An operator that had not seen the new control plane yet may write its old words once more. MetalLB does not mind, but
+ * the guard would refuse every later change of that Service: so it comes only when the operator has seen the new words
+ * and every Service has them. An operator that is away writes nothing, so it is not waited for without end.
  */
 async function settle(scene: Scene, context: StageContext): Promise<void> {
   const { lookout, clock = systemClock, returnMs = 60_000, cloud } = scene
   const until = clock.now() + returnMs
   for (;;) {
     context.stop.throwIfAborted()
-    const open = scene
-      .look()
-      .networks.flatMap(({ services }) => services.filter(({ lacks }) => !isEmpty(lacks)))
+    const { networks, controlPlane } = scene.look()
+    // In this order: after it has seen the new words an operator writes no old ones.
+    const seen = await isSeen(scene, controlPlane, context)
+    const open = await lackingNow(
+      scene,
+      networks.flatMap(({ services }) => services),
+      context,
+    )
     const [first] = open
-    if (!first) return
-    const said = `somebody takes ${Object.keys(first.lacks).join(', ')} back`
-    const facts = { service: `${first.namespace}/${first.name}`, address: first.addresses.join(', '), said }
-    if (clock.now() >= until) throw failure(addressNotBack, facts, { exitCode: 1 })
+    const late = clock.now() >= until
+    if (!first && (seen || late)) return
+    if (first && late) {
+      const said = `somebody takes ${Object.keys(first.lacks).join(', ')} back`
+      const facts = { service: `${first.namespace}/${first.name}`, address: first.addresses.join(', '), said }
+      throw failure(addressNotBack, facts, { exitCode: 1 })
+    }
     await patchServices(scene, open, context)
     await lookout.changed(cloud.namespace, 250, context)
   }
+}
+
+/** Whether the operator has looked at the control plane as it is now; one that does not say is taken at its word. */
+async function isSeen(
+  { client, patience }: Scene,
+  controlPlane: KubeObject | undefined,
+  context: StageContext,
+): Promise<boolean> {
+  if (!controlPlane) return true
+  const live = await patiently(() => client.get(refOf(controlPlane)), context, patience)
+  const observed = numberAt(live, 'status', 'observedGeneration')
+  return observed === undefined || observed >= (live?.metadata.generation ?? 0)
+}
+
+/** As the server has them, not as the view shows them. */
+async function lackingNow(
+  { client, cloud, patience }: Scene,
+  moves: readonly ServiceMove[],
+  context: StageContext,
+): Promise<readonly ServiceMove[]> {
+  const { namespace } = cloud
+  const list = () => client.list({ apiVersion: 'v1', kind: 'Service' }, { namespace })
+  const { items } = await patiently(list, context, patience)
+  const live = new Map(items.map((one) => [one.metadata.name, one.metadata.annotations ?? {}]))
+  return moves
+    .filter(({ name }) => live.has(name))
+    .map((one) => ({ ...one, lacks: lacking(one.wants, live.get(one.name)) }))
+    .filter(({ lacks }) => !isEmpty(lacks))
 }
 
 async function tidy({ client, look, patience }: Scene, context: StageContext): Promise<void> {

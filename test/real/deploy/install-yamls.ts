@@ -1,31 +1,61 @@
 /**
- * A cloud as install_yamls and the scripts of its fork leave it: pools without scope that give addresses to anybody,
- * advertisements without nodes, attachments without `network_name`, node policies called after interface and node,
- * and a control plane from upstream's sample with annotations in the old spelling only.
+ * A cloud as install_yamls and the scripts of its fork leave it, object by object: gen-nncp, gen-netatt,
+ * gen-metallb-config, gen-service-kustomize on upstream's sample, and the fork's patch of the pools.
+ *
+ * Made of what those scripts print, not of what we render: the numbers come from the environment (interface, prefixes,
+ * VLANs), here taken from the plan that describes the same cloud.
  */
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
-import type { Plan, PlannedCloud, PlannedNetwork } from '../../../src/plan/plan.ts'
-import { renderControlPlane } from '../../../src/render/control-plane/control-plane.ts'
-import { fieldsOf, mergeRaw, withValue } from '../../../src/render/merge.ts'
-import { rangeText, spansOf } from '../../../src/render/spans.ts'
+import type { Plan, PlannedCloud } from '../../../src/plan/plan.ts'
 import { ingressOf } from '../../../src/verify/readiness/services.ts'
 
 export interface InstalledBy {
-  /** What the script calls the pool of a network. */
+  /** What the script calls the pool of a network: without a prefix (upstream), or with one (document 000). */
   readonly pool: (network: string) => string
-  /** The fork's later scripts scope their pools. */
+  /** Its L2Advertisement; document 001 has a suffix there. */
+  readonly advertisement?: (network: string) => string
+  /** The fork scopes its pools to the namespace. */
   readonly scoped?: boolean
+  /** Prefixes that differ from the plan's: what nobody has set in the environment. */
+  readonly prefixes?: Readonly<Record<string, string>>
+  /** The fork's script has put the names of its pools into the control plane. */
+  readonly patched?: boolean
 }
 
 export const SAMPLE = 'openstack-galera-network-isolation'
 const OLD = 'metallb.universe.tf'
-const PINNED = `${OLD}/loadBalancerIPs`
+const NIC = 'enp6s0'
 const POOLED = ['ctlplane', 'internalapi', 'storage', 'tenant', 'designateext']
+const VLANS = ['internalapi', 'storage', 'tenant', 'storagemgmt', 'octavia', 'designate', 'designateext']
+
+/** What the scripts read from their environment. */
+interface Environment {
+  readonly namespace: string
+  /** `172.17.0`, of a network. */
+  readonly prefix: (network: string) => string
+  readonly vlan: (network: string) => number
+  readonly services: Readonly<Record<string, boolean | undefined>>
+}
+
+function environmentOf(
+  { namespace, networks, from }: PlannedCloud,
+  { prefixes = {} }: InstalledBy,
+): Environment {
+  const byName = new Map(networks.map((network) => [network.name, network]))
+  const base = (byName.get('internalapi')?.vlan ?? 20) - VLANS.indexOf('internalapi')
+  return {
+    namespace,
+    prefix: (network) =>
+      prefixes[network] ?? (byName.get(network)?.subnets[0]?.cidr ?? '172.23.0.0/24').replace(/\.0\/24$/, ''),
+    vlan: (network) => base + VLANS.indexOf(network),
+    services: (from.file.services ?? {}) as Environment['services'],
+  }
+}
 
 export function installedObjects(plan: Plan, cloud: PlannedCloud, by: InstalledBy): readonly KubeObject[] {
-  const { namespace } = cloud
-  const pooled = cloud.networks.filter(({ name }) => POOLED.includes(name))
+  const environment = environmentOf(cloud, by)
+  const { namespace } = environment
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
     {
@@ -34,100 +64,254 @@ export function installedObjects(plan: Plan, cloud: PlannedCloud, by: InstalledB
       metadata: { name: 'osp-secret', namespace },
       stringData: { AdminPassword: 'x' },
     },
-    ...pooled.flatMap((network) => [pool(cloud, network, by), advertisement(network, by)]),
-    ...cloud.networks
-      .filter(({ subnets }) => subnets.length > 0)
-      .map((network) => attachment(namespace, network)),
-    ...plan.from.cluster.nodes.map(({ name }) => policy(name, namespace)),
-    controlPlane(plan, cloud, by),
+    ...plan.from.cluster.nodes.map(({ name }, at) => policy(name, at, environment)),
+    ...attachments(environment),
+    ...POOLED.flatMap((network) => [pool(network, environment, by), advertisement(network, environment, by)]),
+    controlPlane(environment, by),
   ]
 }
 
-function pool({ namespace }: PlannedCloud, network: PlannedNetwork, by: InstalledBy): KubeObject {
+/** Of nobody's cloud: the last `make nncp` wins. */
+function policy(node: string, at: number, { prefix, vlan }: Environment): KubeObject {
+  const ipv4 = (network: string, first: number) => ({
+    address: [{ ip: `${prefix(network)}.${first + at}`, 'prefix-length': 24 }],
+    enabled: true,
+    dhcp: false,
+  })
+  const vlans = VLANS.map((network) => ({
+    description: network === 'octavia' ? 'Octavia vlan host interface' : `${network} vlan interface`,
+    name: `${NIC}.${vlan(network)}`,
+    state: 'up',
+    type: 'vlan',
+    vlan: { 'base-iface': NIC, id: vlan(network), 'reorder-headers': true },
+    ...(network !== 'octavia' && { ipv4: ipv4(network, 5), ipv6: { enabled: false } }),
+  }))
+  const bridge = (name: string, port: object) => ({
+    name,
+    type: 'linux-bridge',
+    state: 'up',
+    mtu: 1500,
+    bridge: { options: { stp: { enabled: false } }, port: [port] },
+  })
+  return {
+    apiVersion: 'nmstate.io/v1',
+    kind: 'NodeNetworkConfigurationPolicy',
+    metadata: { name: `${NIC}-${node}`, labels: { 'osp/interface': NIC } },
+    spec: {
+      nodeSelector: { 'kubernetes.io/hostname': node, 'node-role.kubernetes.io/worker': '' },
+      desiredState: {
+        interfaces: [
+          ...vlans,
+          bridge('octbr', { name: `${NIC}.${vlan('octavia')}` }),
+          { ...bridge('ospbr', { name: NIC, vlan: {} }), ipv4: ipv4('ctlplane', 10) },
+        ],
+      },
+    },
+  }
+}
+
+/** Designate's prefixes are literals in the script, and the name of one is misspelt. */
+function attachments(environment: Environment): readonly KubeObject[] {
+  const { prefix, vlan } = environment
+  const whereabouts = (base: string) => ({
+    type: 'whereabouts',
+    range: `${base}.0/24`,
+    range_start: `${base}.30`,
+    range_end: `${base}.70`,
+  })
+  const macvlan = (network: string, base: string, master = `${NIC}.${vlan(network)}`) =>
+    ({ name: network, config: { type: 'macvlan', master, ipam: whereabouts(base) } }) as const
+  const octavia = {
+    ...whereabouts('172.23.0'),
+    routes: [{ dst: '172.24.0.0/16', gw: '172.23.0.150' }],
+  }
+  const all: readonly { readonly name: string; readonly title?: string; readonly config: object }[] = [
+    macvlan('ctlplane', prefix('ctlplane'), 'ospbr'),
+    ...['internalapi', 'storage', 'tenant', 'storagemgmt'].map((one) => macvlan(one, prefix(one))),
+    { name: 'datacentre', config: { type: 'bridge', bridge: 'ospbr', ipam: {} } },
+    { name: 'octavia', config: { type: 'bridge', bridge: 'octbr', ipam: octavia } },
+    macvlan('designate', '172.28.0'),
+    { ...macvlan('designateext', '172.50.0'), title: 'designatext' },
+  ]
+  return all.map(({ name, title = name, config }) => ({
+    apiVersion: 'k8s.cni.cncf.io/v1',
+    kind: 'NetworkAttachmentDefinition',
+    metadata: { name, namespace: environment.namespace },
+    spec: { config: JSON.stringify({ cniVersion: '0.3.1', name: title, ...config }, null, 2) },
+  }))
+}
+
+function pool(network: string, { namespace, prefix }: Environment, by: InstalledBy): KubeObject {
   return {
     apiVersion: 'metallb.io/v1beta1',
     kind: 'IPAddressPool',
-    metadata: { name: by.pool(network.name), namespace: 'metallb-system' },
+    metadata: { name: by.pool(network), namespace: 'metallb-system' },
     spec: {
-      addresses: network.subnets.flatMap((subnet) => spansOf(subnet, 'vips').map(rangeText)),
-      ...(network.name === 'designateext' && { autoAssign: false }),
+      addresses: [`${prefix(network)}.80-${prefix(network)}.90`],
+      ...(network === 'designateext' && { autoAssign: false }),
       ...(by.scoped && { serviceAllocation: { namespaces: [namespace] } }),
     },
   }
 }
 
-function advertisement(network: PlannedNetwork, by: InstalledBy): KubeObject {
-  const name = by.pool(network.name)
+function advertisement(network: string, { vlan }: Environment, by: InstalledBy): KubeObject {
+  const name = (by.advertisement ?? by.pool)(network)
+  const interfaces = [network === 'ctlplane' ? 'ospbr' : `${NIC}.${vlan(network)}`]
   return {
     apiVersion: 'metallb.io/v1beta1',
     kind: 'L2Advertisement',
     metadata: { name, namespace: 'metallb-system' },
-    spec: { ipAddressPools: [name], interfaces: [network.interface] },
+    spec: { ipAddressPools: [by.pool(network)], interfaces },
   }
 }
 
-function attachment(namespace: string, { name, interface: master, subnets }: PlannedNetwork): KubeObject {
-  const base = (subnets[0]?.cidr ?? '').replace(/\.0\/24$/, '')
-  const ipam = {
-    type: 'whereabouts',
-    range: `${base}.0/24`,
-    range_start: `${base}.30`,
-    range_end: `${base}.70`,
-  }
-  const config = { cniVersion: '0.3.1', name, type: 'macvlan', master, ipam }
-  return {
-    apiVersion: 'k8s.cni.cncf.io/v1',
-    kind: 'NetworkAttachmentDefinition',
-    metadata: { name, namespace },
-    spec: { config: JSON.stringify(config, null, 2) },
-  }
-}
+/** What the fork's script knows; it forgets heat, manila, designate and others. */
+const PATCHED = ['dns', 'keystone', 'glance', 'placement', 'neutron', 'nova', 'cinder', 'barbican', 'swift']
 
-/** Of nobody's cloud: the last `make nncp` wins. */
-function policy(node: string, namespace: string): KubeObject {
-  return {
-    apiVersion: 'nmstate.io/v1',
-    kind: 'NodeNetworkConfigurationPolicy',
-    metadata: { name: `enp6s0-${node}`, labels: { 'osp/interface': 'enp6s0' }, annotations: { namespace } },
-    spec: { nodeSelector: { 'kubernetes.io/hostname': node, 'node-role.kubernetes.io/worker': '' } },
+/**
+ * Upstream's sample: the old spelling only, one address for all APIs, one for each message queue. Required fields that
+ * the sample leaves out are empty here: the operator's webhook fills them in.
+ */
+function controlPlane(environment: Environment, by: InstalledBy): KubeObject {
+  const { namespace, prefix, services } = environment
+  const asks = (service: string, network: string, last: number, shared: boolean) => {
+    const isPatched = by.patched && (PATCHED.includes(service) || service === 'rabbitmq')
+    const name = by.patched && !isPatched ? network : by.pool(network)
+    // The fork's script gives the message queues a key, too.
+    const key = shared || isPatched ? { [`${OLD}/allow-shared-ip`]: name } : {}
+    const annotations = {
+      [`${OLD}/address-pool`]: name,
+      ...key,
+      [`${OLD}/loadBalancerIPs`]: `${prefix(network)}.${last}`,
+    }
+    return { metadata: { annotations }, spec: { type: 'LoadBalancer' } }
   }
-}
-
-/** The same services as planned, asked for as the sample does: one spelling, the script's pools, one address left open. */
-function controlPlane(plan: Plan, cloud: PlannedCloud, by: InstalledBy): KubeObject {
-  const rendered = renderControlPlane(plan, cloud).find(({ kind }) => kind === 'OpenStackControlPlane')
-  const names = new Map(cloud.networks.map(({ name, pool: own }) => [own, by.pool(name)]))
-  const open = [
-    ...'barbican.template.barbicanAPI.override.service.internal.metadata.annotations'.split('.'),
-    PINNED,
-  ]
-  const spec = mergeRaw(fieldsOf(inOldWords(rendered?.['spec'], names)), fieldsOf(withValue({}, open, null)))
+  const internal = (service: string) => ({
+    override: { service: { internal: asks(service, 'internalapi', 80, true) } },
+  })
+  const queue = (last: number) => ({
+    replicas: 1,
+    override: { service: asks('rabbitmq', 'internalapi', last, false) },
+  })
+  const database = { storageRequest: '10G', storageClass: 'local-storage', secret: 'osp-secret', replicas: 1 }
+  const base = { databaseInstance: 'openstack', secret: 'osp-secret' }
+  const image = { containerImage: 'quay.io/podified-antelope-centos9/openstack-glance-api:current-podified' }
+  const isOn = (service: string): boolean => services[service] ?? false
   return {
     apiVersion: 'core.openstack.org/v1beta1',
     kind: 'OpenStackControlPlane',
-    metadata: { name: SAMPLE, namespace: cloud.namespace, labels: { 'created-by': 'install_yamls' } },
-    spec,
+    metadata: { name: SAMPLE, namespace, labels: { 'created-by': 'install_yamls' } },
+    spec: {
+      secret: 'osp-secret',
+      storageClass: 'local-storage',
+      dns: {
+        template: {
+          override: { service: asks('dns', 'ctlplane', 80, true) },
+          options: [{ key: 'server', values: ['192.168.122.1'] }],
+          replicas: 1,
+        },
+      },
+      galera: { templates: { openstack: database, 'openstack-cell1': database } },
+      memcached: { templates: { memcached: { replicas: 1 } } },
+      rabbitmq: { templates: { rabbitmq: queue(85), 'rabbitmq-cell1': queue(86) } },
+      keystone: { template: { ...base, ...internal('keystone') } },
+      placement: { template: { ...base, ...internal('placement') } },
+      glance: {
+        template: {
+          ...base,
+          imageCache: {},
+          storage: { storageRequest: '10G' },
+          glanceAPIs: {
+            default: { ...image, replicas: 1, networkAttachments: ['storage'], ...internal('glance') },
+          },
+        },
+      },
+      neutron: { template: { ...base, ...internal('neutron'), networkAttachments: ['internalapi'] } },
+      nova: {
+        template: {
+          secret: 'osp-secret',
+          apiServiceTemplate: internal('nova'),
+          metadataServiceTemplate: { override: { service: asks('nova', 'internalapi', 80, true) } },
+        },
+      },
+      ovn: {
+        template: {
+          ovnDBCluster: {
+            'ovndbcluster-nb': { dbType: 'NB', storageRequest: '10G', networkAttachment: 'internalapi' },
+            'ovndbcluster-sb': { dbType: 'SB', storageRequest: '10G', networkAttachment: 'internalapi' },
+          },
+          ovnController: { networkAttachment: 'tenant', nicMappings: { datacentre: 'ospbr' } },
+        },
+      },
+      cinder: {
+        enabled: isOn('cinder'),
+        template: {
+          ...base,
+          cinderAPI: internal('cinder'),
+          cinderScheduler: {},
+          cinderVolumes: { volume1: { replicas: 0 } },
+        },
+      },
+      barbican: {
+        enabled: isOn('barbican'),
+        template: {
+          ...base,
+          serviceAccount: 'barbican',
+          barbicanAPI: internal('barbican'),
+          barbicanWorker: {},
+          barbicanKeystoneListener: {},
+        },
+      },
+      swift: {
+        enabled: isOn('swift'),
+        template: {
+          swiftProxy: { replicas: 1, ...internal('swift') },
+          swiftRing: { ringReplicas: 1 },
+          swiftStorage: { replicas: 1 },
+        },
+      },
+      designate: designate({ ...base, designateAPI: internal('designate') }, environment, by),
+      heat: {
+        enabled: false,
+        template: { ...base, heatAPI: internal('heat'), heatCfnAPI: {}, heatEngine: {} },
+      },
+      manila: { enabled: false, template: { ...base, manilaAPI: internal('manila'), manilaScheduler: {} } },
+      telemetry: { enabled: false },
+    },
   }
 }
 
-function inOldWords(value: unknown, names: ReadonlyMap<string | undefined, string>): unknown {
-  if (Array.isArray(value)) return value.map((one) => inOldWords(one, names))
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([key]) => !key.startsWith('metallb.io/'))
-  return Object.fromEntries(
-    entries.map(([key, one]) => [
-      key,
-      key.startsWith(OLD) ? (names.get(one as string) ?? one) : inOldWords(one, names),
-    ]),
-  )
+/** The sample leaves its name servers to the one who turns it on: an entry for each replica, on the outer network. */
+function designate(template: object, environment: Environment, by: InstalledBy): object {
+  const server = (last: number) => {
+    const annotations = {
+      [`${OLD}/address-pool`]: by.pool('designateext'),
+      [`${OLD}/loadBalancerIPs`]: `${environment.prefix('designateext')}.${last}`,
+    }
+    return { override: { services: [{ metadata: { annotations }, spec: { type: 'LoadBalancer' } }] } }
+  }
+  return {
+    enabled: environment.services['designate'] ?? false,
+    template: {
+      ...template,
+      designateCentral: {},
+      designateProducer: {},
+      designateWorker: {},
+      designateBackendbind9: { ...server(85), storageRequest: '10G' },
+      designateMdns: server(86),
+      designateUnbound: server(87),
+    },
+  }
 }
 
-/** As `oc apply` writes it. */
+/** As `oc apply` writes it: what is there is written over. */
 export async function installCloud(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
   for (const object of objects) {
     const { apiVersion, kind, metadata } = object
-    if (await client.get({ apiVersion, kind, ...metadata })) continue
-    await client.create(object, { fieldManager: 'kubectl-client-side-apply' })
+    const live = await client.get({ apiVersion, kind, ...metadata })
+    const fieldManager = 'kubectl-client-side-apply'
+    if (live) await client.patch({ apiVersion, kind, ...metadata }, object, { type: 'merge', fieldManager })
+    else await client.create(object, { fieldManager })
   }
 }
 

@@ -1,0 +1,91 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseDocument } from 'yaml'
+import { main } from '../../../src/cli/main.ts'
+import type { PlannedCloud } from '../../../src/plan/plan.ts'
+import { useCluster } from '../../cluster.ts'
+import { testIo } from '../../io.ts'
+import { adoptPlan } from './adopt-plan.ts'
+import { type Cast, furnish, onStage } from './cast.ts'
+import { addressesIn, installCloud, installedObjects, settled } from './install-yamls.ts'
+
+const plan = adoptPlan(2)
+/** Without designate, as the sample has it. */
+const cloud = plan.clouds[1] as PlannedCloud
+
+describe('the way from a cloud of install_yamls to one of ours', { timeout: 180_000 }, () => {
+  const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  let cast: Cast | undefined
+  let folder = ''
+  let before: ReadonlyMap<string, string> = new Map()
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'stackloom-adopt-'))
+    await furnish(
+      cluster.client,
+      plan.from.cluster.nodes.map(({ name }) => name),
+    )
+    cast = onStage(cluster.connection, ['openstack'])
+    const upstream = { pool: (network: string) => network, prefixes: { designateext: '172.50.0' } }
+    await installCloud(cluster.client, installedObjects(plan, cloud, upstream))
+    before = await settled(cluster.client, cloud.namespace, 12)
+  }, 600_000)
+  afterAll(async () => {
+    await cast?.leave()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const stackloom = async (...words: readonly string[]) => {
+    const io = testIo({ cwd: folder })
+    const code = await main([...words, '--kubeconfig', cluster.kubeconfig], io)
+    return { code, out: io.out(), err: io.err() }
+  }
+  const adopt = (...words: readonly string[]) => stackloom('adopt', '--cloud', cloud.namespace, ...words)
+
+  it('begins with a site file that the cluster itself gives', async () => {
+    const { code, err } = await stackloom('import', '--from', 'cluster', '--out', 'site.yaml')
+    expect(code, err).toBe(0)
+    // Upstream's default is public address space of somebody: whoever keeps it must say so.
+    const refused = await adopt()
+    expect(refused.err).toContain('SL2103')
+    const file = path.join(folder, 'site.yaml')
+    const site = parseDocument(await readFile(file, 'utf8'))
+    site.setIn(
+      ['spec', 'accept'],
+      [{ code: 'SL2103', where: '172.50.0.0/24', reason: 'as install_yamls has it' }],
+    )
+    await writeFile(file, String(site))
+  })
+
+  it('shows the move within 80 columns, and does nothing without consent', async () => {
+    const { code, err, out } = await adopt()
+    expect({ code, out }, err).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(/internalapi +11 Services, seconds +internalapi -> openstack1-internalapi/)
+    expect(err).toContain('keeps 172.17.1.80 172.17.1.85 172.17.1.86')
+    const shown = err.slice(err.indexOf('openstack1 in namespace'), err.indexOf('error SL4057')).split('\n')
+    expect(shown.filter((line) => line.length > 80)).toEqual([])
+    expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
+  })
+
+  it('moves with consent, every address as before, and says how long each network was away', async () => {
+    const { code, err, out } = await adopt('--yes', '-o', 'json')
+    expect(code, err).toBe(0)
+    const told = JSON.parse(out)
+    expect(told).toMatchObject({ outcome: 'done', namespace: cloud.namespace })
+    expect(told.networks.find(({ network }: { network: string }) => network === 'internalapi')).toMatchObject(
+      {
+        interrupted: true,
+        gapMs: expect.any(Number),
+      },
+    )
+    expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
+  })
+
+  it('finds nothing to move the next time', async () => {
+    const { code, err } = await adopt()
+    expect(code).toBe(0)
+    expect(err).toContain('there is nothing to move')
+  })
+})
