@@ -1,0 +1,238 @@
+/**
+ * The network probe between real network namespaces: macvlan and whereabouts attach its pods by our own definitions, and
+ * MetalLB's speaker answers ARP for the VIPs. Isolated it is silent; a cable between two clouds is caught.
+ */
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { systemClock } from '../../../src/clock/clock.ts'
+import { type Probed, probeNetworks } from '../../../src/deploy/probe/probe.ts'
+import type { Plan } from '../../../src/plan/plan.ts'
+import { renderDocuments } from '../../../src/render/documents.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { probeProgram } from '../../../src/verify/probe/program.ts'
+import { useCluster } from '../../cluster.ts'
+import { planExample } from '../../examples.ts'
+import { sandboxContext } from '../../sandbox-context.ts'
+import { hasTool, requireRoot, requireTool } from '../../tools.ts'
+import { makeRig, type Rig } from './net-rig.ts'
+
+/** Two nodes and two networks of each cloud are enough: the rest is more of the same. */
+function narrowed(plan: Plan): Plan {
+  const { cluster } = plan.from
+  const nodes = cluster.nodes.slice(0, 2)
+  const kept = new Set(['ctlplane', 'internalapi'])
+  return {
+    ...plan,
+    from: { ...plan.from, cluster: { ...cluster, nodes } },
+    clouds: plan.clouds.map((cloud) => ({
+      ...cloud,
+      networks: cloud.networks.filter(({ name }) => kept.has(name)),
+      uses: cloud.uses.filter(({ network }) => kept.has(network)),
+    })),
+  }
+}
+
+const plan = narrowed(planExample('two-clouds'))
+const [near = '', far = ''] = plan.from.cluster.nodes.map(({ name }) => name)
+const TOOLS = ['ip', 'ping', 'arping', 'nc', 'busybox']
+const NAMESPACE = 'metallb-system'
+
+describe('the network probe', { timeout: 240_000 }, () => {
+  const cluster = useCluster({ crds: 'today', metallb: true })
+  const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-probe-'))
+  const program = path.join(folder, 'probe.sh')
+  let rig: Rig
+
+  beforeAll(async () => {
+    if (process.getuid?.() !== 0 || !TOOLS.every(hasTool)) return
+    writeFileSync(program, probeProgram)
+    const names = ['cni-bridge', 'cni-macvlan', 'cni-static', 'whereabouts', 'metallb-speaker'] as const
+    const { 'metallb-speaker': speaker, ...plugins } = await ensurePrograms(names, sandboxContext())
+    rig = await makeRig(plan, cluster, plugins)
+    await announce()
+    for (const node of [near, far])
+      rig.start(
+        node,
+        [speaker, `--namespace=${NAMESPACE}`, `--node-name=${node}`, '--ml-bindaddr=', '--port=7573'],
+        { METALLB_NODE_NAME: node, METALLB_POD_NAME: `speaker-${node}` },
+      )
+  }, 600_000)
+
+  afterAll(() => {
+    rig?.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  beforeEach((context) => {
+    requireRoot(context)
+    for (const tool of TOOLS) requireTool(context, tool)
+  })
+
+  const vips = () =>
+    plan.clouds.flatMap(({ namespace, networks }) =>
+      networks.flatMap(({ pool = '', vips: all }) =>
+        [...new Set(all.map(({ address }) => address))].map((address) => ({ namespace, pool, address })),
+      ),
+    )
+
+  /** The clouds' pools and advertisements as rendered, and a Service with somebody behind it for every VIP. */
+  async function announce(): Promise<void> {
+    const apply = (object: KubeObject) => cluster.client.apply(object, { fieldManager: 'stackloom' })
+    for (const name of [near, far])
+      await apply({
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+      })
+    // A speaker's own pod owns the statuses that it writes.
+    await apply({
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: 'speaker', namespace: NAMESPACE },
+    })
+    for (const node of [near, far])
+      await apply({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: `speaker-${node}`, namespace: NAMESPACE },
+        spec: {
+          nodeName: node,
+          serviceAccountName: 'speaker',
+          containers: [{ name: 'speaker', image: 'played' }],
+        },
+      })
+    for (const { stage, object } of renderDocuments(plan))
+      if (stage === 'namespace' || stage === 'metallb-config') await apply(object)
+    for (const { namespace, pool, address } of vips()) {
+      const name = `vip-${address.replaceAll('.', '-')}`
+      const annotations = { 'metallb.io/address-pool': pool, 'metallb.io/loadBalancerIPs': address }
+      await apply({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name, namespace, annotations },
+        spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+      })
+      await apply({
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: { name, namespace, labels: { 'kubernetes.io/service-name': name } },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: ['10.1.0.9'], nodeName: near, conditions: { ready: true } }],
+        ports: [{ port: 80 }],
+      })
+    }
+  }
+
+  async function announced(): Promise<number> {
+    const status = { apiVersion: 'metallb.io/v1beta1', kind: 'ServiceL2Status' }
+    return (await cluster.client.list(status)).items.length
+  }
+
+  /** Kubelet and Multus, for the probe's pods: the API server judges each pod, the CNI plugins attach it. */
+  async function probe(env: Record<string, string> = {}): Promise<Probed> {
+    const running = new Map<string, KubeObject>()
+    const key = (namespace: string, name: string): string => `${namespace}/${name}`
+    return probeNetworks(
+      plan,
+      { image: 'busybox', program: probeProgram },
+      {
+        client: {
+          apply: async (object, options) => {
+            const isPod = object.kind === 'Pod'
+            const taken = await cluster.client.apply(object, { ...options, dryRun: isPod })
+            if (!isPod) return taken
+            const { namespace = '', name, labels = {}, annotations } = object.metadata
+            const network = labels['stackloom.dev/network'] ?? ''
+            const ips = await rig.attach(
+              key(namespace, name),
+              labels['stackloom.dev/node'] ?? '',
+              namespace,
+              network,
+            )
+            const status = JSON.stringify([{ name: `${namespace}/${network}`, interface: 'net1', ips }])
+            const shown = { ...annotations, 'k8s.v1.cni.cncf.io/network-status': status }
+            const pod = {
+              ...taken,
+              metadata: { ...taken.metadata, annotations: shown },
+              status: { phase: 'Running' },
+            }
+            running.set(key(namespace, name), pod)
+            return pod
+          },
+          list: async (_, { namespace } = {}) => ({
+            items: [...running.values()].filter(({ metadata }) => metadata.namespace === namespace),
+            resourceVersion: 'x',
+          }),
+          delete: async (ref, options) => {
+            if (ref.kind !== 'Pod') return cluster.client.delete(ref, options)
+            await rig.detach(key(ref.namespace ?? '', ref.name))
+            return running.delete(key(ref.namespace ?? '', ref.name))
+          },
+        },
+        ask: ({ namespace, name }, [shell = 'sh', , ...words]) =>
+          rig.run(key(namespace, name), [shell, program, ...words], env),
+        clock: systemClock,
+        stop: new AbortController().signal,
+        say: () => undefined,
+      },
+    )
+  }
+
+  const errors = ({ results }: Probed): readonly string[] =>
+    results.flatMap(({ findings }) =>
+      findings
+        .filter(({ severity }) => severity === 'error')
+        .map(({ code, message }) => `${code} ${message}`),
+    )
+
+  it('has a speaker on each node, and together they announce every VIP', async () => {
+    await expect.poll(announced, { timeout: 60_000, interval: 250 }).toBe(vips().length)
+  })
+
+  it('proves two isolated clouds, with the tools of busybox, and leaves no address behind', async () => {
+    for (const tool of ['sh', 'ip', 'ping', 'arping', 'nc', 'sed', 'sort', 'tr', 'timeout'])
+      symlinkSync('/bin/busybox', path.join(folder, tool))
+    const probed = await probe({ PATH: `${folder}:${process.env['PATH']}` })
+    expect(errors(probed)).toEqual([])
+    expect(probed.results.map(({ verdict }) => verdict)).toEqual(Array<string>(8).fill('passed'))
+    expect(new Set(probed.results.map(({ seen }) => seen))).toEqual(new Set(['4 probes']))
+    const books = await cluster.client.list({
+      apiVersion: 'whereabouts.cni.cncf.io/v1alpha1',
+      kind: 'IPPool',
+    })
+    const held = books.items.flatMap((one) =>
+      Object.keys((one['spec'] as { allocations: object }).allocations),
+    )
+    expect(books.items).toHaveLength(4)
+    expect(held).toEqual([])
+  })
+
+  it('catches a cable between two clouds and a port with a small MTU, with the tools of iputils', async () => {
+    const unplug = rig.bridge('openstack/internalapi', 'openstack2/internalapi')
+    rig.portMtu('openstack/ctlplane', far, 1400)
+    const found = errors(await probe())
+    unplug()
+    rig.portMtu('openstack/ctlplane', far, 1500)
+
+    const crossings = found.filter((one) => one.startsWith('SL9101'))
+    const between = (from: string, to: string) =>
+      crossings.filter((one) => one.includes(`pod of ${from}`) && one.includes(to))
+    // Both ways, from both nodes: the other cloud's pods, and its VIPs by MetalLB's own answer.
+    for (const node of [near, far]) {
+      expect(between(`rhoso1/internalapi on ${node}`, 'rhoso2/internalapi')).not.toEqual([])
+      expect(between(`rhoso2/internalapi on ${node}`, 'rhoso1/internalapi')).not.toEqual([])
+    }
+    expect(between(`rhoso1/internalapi on ${far}`, 'VIP of')).toContainEqual(
+      expect.stringMatching(/of rhoso2 .* by ARP; ([0-9a-f]{2}:){5}[0-9a-f]{2} answered/),
+    )
+    // The segments without a cable stay silent.
+    expect(crossings.filter((one) => one.includes('ctlplane'))).toEqual([])
+
+    const others = found.filter((one) => !one.startsWith('SL9101'))
+    expect(others.map((one) => one.slice(0, 6))).toEqual(['SL9103', 'SL9103'])
+    expect(others[0]).toContain('rhoso1/ctlplane')
+  })
+})
