@@ -9,7 +9,7 @@ import { labelled } from './labels.ts'
 import { NETWORKS_ANNOTATION } from './networks-annotation.ts'
 
 export const PROBE = 'stackloom.dev/probe'
-export const PROBE_NODE = 'stackloom.dev/node'
+const PROBE_NODE = 'stackloom.dev/node'
 const NAME = 'stackloom-probe'
 /** The interface that Multus is asked to make. */
 export const PROBE_INTERFACE = 'net1'
