@@ -58,8 +58,10 @@ export function hostsIn(run: AnsibleRun): ReadonlySet<string> {
 /** What this run says of this host and step; undefined when it is about something else. */
 export function attemptOf(run: AnsibleRun, host: string, step: string): Attempt | undefined {
   const { annotations = {}, name } = run.metadata
+  // The step first: most runs are about another, and thousands of hosts ask.
+  if (annotations[STEP] !== step) return undefined
   const hash = readingOf(run).inputs[host]
-  if (annotations[STEP] !== step || hash === undefined) return undefined
+  if (hash === undefined) return undefined
   const result = run.status?.result
   const request = annotations[RUN_REQUEST]
   const outcome = outcomeOf(run, host)

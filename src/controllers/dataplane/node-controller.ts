@@ -31,6 +31,7 @@ export const KEPT_RUNS = 3
 export function nodeController(world: World): Controller {
   const progress = createProgress(world.progressMs)
   const watches: readonly Watch[] = [
+    ...world.whole,
     { kind: dataPlaneNodes },
     { kind: dataPlaneRoles, map: ({ metadata }) => nodesOfRole(world, keyOf(metadata)) },
     { kind: dataPlaneServices, map: ({ metadata }) => nodesIn(world, metadata.namespace) },

@@ -34,6 +34,7 @@ export function roleController(world: World): Controller {
   return {
     name: 'dataplane-role',
     watches: [
+      ...world.whole,
       { kind: dataPlaneRoles },
       { kind: dataPlaneNodes, map: roleKeys },
       {

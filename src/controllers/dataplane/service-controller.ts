@@ -44,6 +44,7 @@ export function serviceController(world: World, definition: ServiceDefinition): 
       .filter((one) => nameOf(one) === metadata.name)
       .map((one) => keyOf(one.metadata))
   const watches: readonly Watch[] = [
+    ...world.whole,
     { kind: definition.annotation.kind },
     { kind: dataPlaneNodes, map: ({ metadata }) => ofNode(keyOf(metadata)) },
     {

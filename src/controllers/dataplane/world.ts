@@ -4,6 +4,7 @@
  *
  * Made once per runtime. Webhooks read it too, on every replica; only the leader writes.
  */
+import { ansibleRuns } from '../../api/ansibleee.ts'
 import { type DataPlane, dataPlanes } from '../../api/dataplane.ts'
 import { type AnsibleVars, type Effective, effectiveOf, varsOf } from '../../api/dataplane-inheritance.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
@@ -15,6 +16,7 @@ import { type GroupVersionKind, type KubeObject, keyOf } from '../../api/object.
 import type { ServiceObject } from '../../api/service-cr.ts'
 import type { Environment } from '../../api/service-images.ts'
 import type { Finding } from '../../errors/finding.ts'
+import type { Watch } from '../../kube/controller.ts'
 import type { Happening } from '../../kube/events.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
 import { type Fresh, freshlyCreated } from '../ipam/fresh.ts'
@@ -48,6 +50,8 @@ export interface Derived {
 
 export interface World {
   readonly client: Runtime['client']
+  /** What every view of a node reads: whoever looks at one waits until all of it was read. */
+  readonly whole: readonly Watch[]
   readonly record: (happening: Happening) => void
   readonly env: Environment
   readonly retry: Retry
@@ -85,7 +89,13 @@ export interface World {
   ) => string
 }
 
-export interface WorldOptions {
+/** Kinds of others, where they are served. */
+export interface WorldKinds {
+  readonly machines?: GroupVersionKind
+  readonly ipSets?: GroupVersionKind
+}
+
+export interface WorldOptions extends WorldKinds {
   readonly runtime: Pick<Runtime, 'client' | 'cache'>
   readonly services: readonly ServiceDefinition[]
   readonly controlPlane: ControlPlane
@@ -95,8 +105,6 @@ export interface WorldOptions {
   readonly settleMs?: number
   readonly progressMs?: number
   readonly playbook?: World['playbook']
-  readonly machines?: GroupVersionKind
-  readonly ipSets?: GroupVersionKind
 }
 
 /** How nodes are found by their role, and service objects by their node. */
@@ -118,6 +126,7 @@ export function createWorld(options: WorldOptions): World {
   )
   return {
     client: runtime.client,
+    whole: readByViews(options),
     record: options.record ?? (() => {}),
     env,
     retry: options.retry ?? defaultRetry,
@@ -226,6 +235,16 @@ function derive(
   const found = [...(role ? roleFindings(role, []) : []), ...nodeFindings(node, [])].map((one) => one.finding)
   const problems = found.filter(({ severity }) => severity === 'error')
   return { effective: effectiveOf(node, role, read), problems }
+}
+
+/**
+ * What every view of a node reads. A controller watches these only to wait until they are whole: what is not read yet
+ * would look as if it were not there.
+ */
+function readByViews({ machines, ipSets }: WorldKinds): readonly Watch[] {
+  const kinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, secretKind, ansibleRuns]
+  const more = [machines, ipSets].filter((kind) => kind !== undefined)
+  return [...kinds, ...more].map((kind) => ({ kind, map: () => [] }))
 }
 
 /** A value of a Secret as text; undefined when there is none. */
