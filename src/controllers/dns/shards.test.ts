@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { count } from '../../../test/counts.ts'
 import { linesOf } from './hosts.ts'
 import { createSharder, type HostSource, type Served, SHARDS } from './shards.ts'
 
@@ -61,6 +62,7 @@ describe('the parts of what a DNSMasq serves', () => {
           expect([...pairs(served)].sort()).toEqual([...new Set(wanted)].sort())
         }
       }),
+      { numRuns: count({ test: 30, soak: 1_000 }) },
     )
   })
 })

@@ -13,6 +13,7 @@ import { keyOf } from '../../../kube/key.ts'
 import { type ActorStage, annotation } from '../actor.ts'
 import { conditionsWith, createMissing, writeStatus } from '../write.ts'
 import { ensureAccess } from './access.ts'
+import { ensureDnsMasq } from './dns.ts'
 import { type OverridePlace, overridePlaces, type Schema } from './overrides.ts'
 import { serviceAt } from './service-names.ts'
 import { OWN } from './version.ts'
@@ -32,7 +33,7 @@ export function controlPlaneController({ runtime }: ActorStage): Controller {
     name: 'openstack-control-plane',
     watches: [
       controlPlanes,
-      { ...services, map: ownerKeys },
+      { ...services, map: (service) => concerned(service, cache(controlPlanes).list(service.metadata.namespace ?? '')) },
       { ...versions, map: (object) => [keyOf(object.metadata)] },
     ],
     workers: 4,
@@ -51,10 +52,12 @@ export function controlPlaneController({ runtime }: ActorStage): Controller {
       const liveVersion = cache(versions).get(`${namespace}/${name}`)
       await ensureVersion(client, liveVersion, controlPlane)
       const places = overridePlaces(await schema(), controlPlane['spec'])
-      for (const wanted of wantedServices(places, controlPlane))
+      const dnsMasq = await ensureDnsMasq(client, controlPlane, ACTOR)
+      for (const wanted of wantedServices(places, controlPlane, dnsMasq))
         await ensureService(client, live.get(keyOf(wanted.metadata)), wanted)
       if (places.some(({ path }) => path[0] === 'nova')) await ensureConductor(client, controlPlane)
-      const own = live.list(namespace).filter(({ metadata }) => isOwned(metadata, controlPlane))
+      const owners = dnsMasq ? [controlPlane, dnsMasq] : [controlPlane]
+      const own = live.list(namespace).filter(({ metadata }) => owners.some((one) => isOwned(metadata, one)))
       const status = statusOf(controlPlane, places, own, { version: deployedOf(liveVersion), context })
       if ('deployedVersion' in status && !isReady(controlPlane))
         await ensureAccess(client, controlPlane, secret, own)
@@ -92,8 +95,11 @@ function specSchema(crd: KubeObject | undefined): Schema {
   return schema
 }
 
-function ownerKeys({ metadata }: KubeObject): readonly string[] {
-  return (metadata.ownerReferences ?? [])
+/** The control planes that a Service tells of: its owner, or those beside the DNSMasq that owns it. */
+function concerned({ metadata }: KubeObject, beside: readonly KubeObject[]): readonly string[] {
+  const owners = metadata.ownerReferences ?? []
+  if (owners.some(({ kind }) => kind === 'DNSMasq')) return beside.map((one) => keyOf(one.metadata))
+  return owners
     .filter(({ kind }) => kind === 'OpenStackControlPlane')
     .map(({ name }) => `${metadata.namespace}/${name}`)
 }
@@ -102,15 +108,22 @@ function isOwned(metadata: KubeObject['metadata'], { metadata: owner }: KubeObje
   return (metadata.ownerReferences ?? []).some(({ uid }) => uid === owner.uid)
 }
 
-function wantedServices(places: readonly OverridePlace[], controlPlane: KubeObject): readonly KubeObject[] {
-  const { namespace = '', name, uid = '' } = controlPlane.metadata
-  const { apiVersion, kind } = controlPlane
+function wantedServices(
+  places: readonly OverridePlace[],
+  controlPlane: KubeObject,
+  dnsMasq: KubeObject | undefined,
+): readonly KubeObject[] {
+  const { namespace = '' } = controlPlane.metadata
   return places.flatMap((place) => {
     const service = serviceAt(place)
     if (!service) return []
     const { metadata = {}, spec = {} } = place.override
     const { type = 'ClusterIP' } = spec as { readonly type?: string }
-    const hostname = type === 'LoadBalancer' ? { [HOSTNAME]: `${service.name}.${namespace}.svc` } : {}
+    const owner = (place.path[0] === 'dns' && dnsMasq) || controlPlane
+    const { apiVersion, kind } = owner
+    const { name, uid = '' } = owner.metadata
+    // The DNS server is not registered with itself.
+    const hostname = type === 'LoadBalancer' && owner === controlPlane ? { [HOSTNAME]: `${service.name}.${namespace}.svc` } : {}
     return [
       {
         apiVersion: 'v1',

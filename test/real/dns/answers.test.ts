@@ -1,0 +1,178 @@
+/**
+ * From an object to an answer: our operator on a real API server, the real MetalLB that gives the address, a played
+ * kubelet that brings the files, and the real dnsmasq in the pod of our Deployment.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { main } from '../../../src/cli/main.ts'
+import {
+  configMaps,
+  deployments,
+  dnsDatas,
+  dnsMasqs,
+  HOSTNAME_ANNOTATION,
+  services,
+} from '../../../src/controllers/dns/kinds.ts'
+import { useCluster } from '../../cluster.ts'
+import { count } from '../../counts.ts'
+import { dnsData, dnsMasq, host, someHosts } from '../../dns.ts'
+import { testIo } from '../../io.ts'
+import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
+import { type RunningOperator, startOperator } from '../ipam/operator.ts'
+import { addressesOf, missingPrograms, namesOf } from './ask.ts'
+import { type ClusterPod, clusterPod } from './cluster-pod.ts'
+
+const cluster = useCluster({ crds: 'own', metallb: true })
+const soon = { timeout: 20_000, interval: 20 }
+const missing = missingPrograms()
+let operator: RunningOperator
+let number = 0
+let namespace = ''
+const running: ClusterPod[] = []
+
+beforeAll(async () => {
+  operator = await startOperator(cluster)
+}, 600_000)
+afterAll(() => operator?.stop())
+beforeEach(async (context) => {
+  if (missing !== undefined) context.skip(missing)
+  number += 1
+  namespace = `answers-${number}`
+  await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+})
+afterEach(async () => {
+  for (const pod of running.splice(0)) await pod.stop()
+})
+
+async function start(name: string, delayMs?: () => number): Promise<ClusterPod> {
+  const pod = await clusterPod(cluster.client, { namespace, name, ...(delayMs && { delayMs }) })
+  running.push(pod)
+  return pod
+}
+const answer = (pod: ClusterPod, name: string): Promise<readonly string[]> => addressesOf(pod.server, name)
+const create = (...objects: Parameters<typeof cluster.client.create>[0][]): Promise<unknown> =>
+  Promise.all(objects.map((one) => cluster.client.create(one)))
+
+describe('names', () => {
+  it('of DNSData come, change and go, and the Deployment stays as it is', async () => {
+    await create(dnsMasq('dns', namespace), dnsData('somehosts', someHosts, namespace))
+    const pod = await start('dns')
+    for (const { ip, hostnames } of someHosts) {
+      for (const name of hostnames) await expect.poll(() => answer(pod, name), soon).toEqual([ip])
+    }
+    const before = await cluster.client.get({ ...deployments, namespace, name: 'dnsmasq-dns' })
+    await create(dnsData('more', [host('10.0.0.1', 'more.example.com'), host('fd00::1', 'more.example.com')], namespace))
+    await expect.poll(() => answer(pod, 'more.example.com'), soon).toEqual(['10.0.0.1'])
+    expect(await addressesOf(pod.server, 'more.example.com', 6)).toEqual(['fd00::1'])
+    const patch = { spec: { hosts: [host('10.0.0.2', 'more.example.com', 'second.example.com')] } }
+    await cluster.client.patch({ ...dnsDatas, namespace, name: 'more' }, patch, { type: 'merge' })
+    await expect.poll(() => answer(pod, 'second.example.com'), soon).toEqual(['10.0.0.2'])
+    await expect.poll(() => answer(pod, 'more.example.com'), soon).toEqual(['10.0.0.2'])
+    expect(await namesOf(pod.server, '10.0.0.2')).toEqual(['more.example.com'])
+    await cluster.client.delete({ ...dnsDatas, namespace, name: 'more' })
+    await expect.poll(() => answer(pod, 'more.example.com'), soon).toEqual([])
+    const after = await cluster.client.get({ ...deployments, namespace, name: 'dnsmasq-dns' })
+    expect(after?.metadata.generation).toBe(before?.metadata.generation)
+    expect(after?.['spec']).toEqual(before?.['spec'])
+  })
+
+  it('of ConfigMaps made by hand count by their label, whenever it is added, changed or removed', async () => {
+    await create(
+      dnsMasq('one', namespace),
+      dnsMasq('two', namespace, { dnsDataLabelSelectorValue: 'Second' }),
+      { ...configMaps, metadata: { name: 'by-hand', namespace }, data: { 'by-hand': '10.0.0.7 hand.example.com\n' } },
+    )
+    const [one, two] = [await start('one'), await start('two')]
+    const label = (value: string | null): Promise<unknown> =>
+      cluster.client.patch(
+        { ...configMaps, namespace, name: 'by-hand' },
+        { metadata: { labels: { dnsmasqhosts: value } } },
+        { type: 'merge' },
+      )
+    expect(await answer(one, 'hand.example.com')).toEqual([])
+    await label('dnsdata')
+    await expect.poll(() => answer(one, 'hand.example.com'), soon).toEqual(['10.0.0.7'])
+    expect(await answer(two, 'hand.example.com')).toEqual([])
+    await label('second')
+    await expect.poll(() => answer(two, 'hand.example.com'), soon).toEqual(['10.0.0.7'])
+    await expect.poll(() => answer(one, 'hand.example.com'), soon).toEqual([])
+    await label(null)
+    await expect.poll(() => answer(two, 'hand.example.com'), soon).toEqual([])
+  })
+
+  it("of Services lead to MetalLB's address, in both forms in which a DNSMasq is exposed", async () => {
+    const metadata = { name: `${namespace}-ctlplane`, namespace: 'metallb-system' }
+    const spec = { addresses: ['192.168.122.80-192.168.122.90'], autoAssign: false }
+    await create({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata, spec })
+    const annotations = { 'metallb.io/address-pool': metadata.name, 'metallb.io/loadBalancerIPs': '192.168.122.80' }
+    await create(
+      dnsMasq('dns', namespace, { override: { service: { metadata: { annotations }, spec: { type: 'LoadBalancer' } } } }),
+      {
+        ...services,
+        metadata: {
+          name: 'keystone-internal',
+          namespace,
+          annotations: {
+            'metallb.io/address-pool': metadata.name,
+            'metallb.io/loadBalancerIPs': '192.168.122.81',
+            [HOSTNAME_ANNOTATION]: `keystone-internal.${namespace}.svc`,
+          },
+        },
+        spec: { type: 'LoadBalancer', ports: [{ name: 'api', port: 5000 }] },
+      },
+    )
+    const pod = await start('dns')
+    const given = async (name: string): Promise<unknown> => {
+      const service = await cluster.client.get({ ...services, namespace, name })
+      return (service?.['status'] as { loadBalancer?: { ingress?: { ip: string }[] } } | undefined)?.loadBalancer?.ingress?.[0]?.ip
+    }
+    await expect.poll(() => answer(pod, `keystone-internal.${namespace}.svc`), soon).toEqual(['192.168.122.81'])
+    const addresses = async (): Promise<unknown> =>
+      ((await cluster.client.get({ ...dnsMasqs, namespace, name: 'dns' }))?.['status'] as { dnsAddresses?: unknown }).dnsAddresses
+    await expect.poll(addresses, soon).toEqual(['192.168.122.80'])
+    const pool = { ipAddressPool: metadata.name, loadBalancerIPs: ['192.168.122.85'], sharedIP: false }
+    await create(dnsMasq('old', namespace, { externalEndpoints: [pool] }))
+    await expect.poll(() => given(`dnsmasq-old-${metadata.name}`), soon).toBe('192.168.122.85')
+    const io = testIo()
+    const words = ['dns', 'status', '-n', namespace, '--kubeconfig', cluster.kubeconfig, '--query', '--server', `${pod.server.address}:5353`]
+    expect(await main(words, io)).toBe(0)
+    expect(io.out()).toMatch(/keystone-internal.* 192\.168\.122\.81 +the same/)
+  })
+
+  it('of an IPSet that asks for it lead to what it was given, on every network', async () => {
+    await create(dnsMasq('dns', namespace))
+    const pod = await start('dns')
+    const config = netConfig(threeNetworks, { 'stackloom.dev/segment': namespace })
+    await create({ ...config, metadata: { ...config.metadata, namespace } })
+    const wish = ipSet('edpm-compute-0', [{ name: 'net-1' }, { name: 'net-2' }], namespace)
+    await create({ ...wish, metadata: { ...wish.metadata, annotations: { 'stackloom.dev/dns': 'true' } } })
+    await expect.poll(() => answer(pod, 'edpm-compute-0.net-1.example.com'), soon).toEqual(['172.17.0.100'])
+    await expect.poll(() => answer(pod, 'edpm-compute-0.net-2'), soon).toEqual(['172.18.0.100'])
+    await cluster.client.delete({ apiVersion: wish.apiVersion, kind: 'IPSet', namespace, name: 'edpm-compute-0' })
+    await expect.poll(() => answer(pod, 'edpm-compute-0.net-2'), soon).toEqual([])
+  })
+
+  it('survive operators that are stopped and started, a killed API server, and a kubelet that is late', async () => {
+    await create(dnsMasq('dns', namespace), dnsData('moving', [host('10.0.0.1', 'moving.example.com')], namespace))
+    const pod = await start('dns', () => Math.round(Math.random() * 200))
+    await expect.poll(() => answer(pod, 'moving.example.com'), soon).toEqual(['10.0.0.1'])
+    const wrong: string[] = []
+    let over = false
+    const asking = (async () => {
+      while (!over) {
+        const got = await answer(pod, 'moving.example.com')
+        if (got.length === 0) wrong.push('no answer')
+      }
+    })()
+    for (let round = 2; round < count({ test: 6, soak: 40 }); round += 1) {
+      if (round % 3 === 0) await operator.stop()
+      if (round % 4 === 0) await cluster.restart('kube-apiserver')
+      const patch = { spec: { hosts: [host(`10.0.0.${round}`, 'moving.example.com')] } }
+      await cluster.client.patch({ ...dnsDatas, namespace, name: 'moving' }, patch, { type: 'merge' })
+      if (round % 3 === 0) operator = await startOperator(cluster)
+      await expect.poll(() => answer(pod, 'moving.example.com'), { ...soon, timeout: 60_000 }).toEqual([`10.0.0.${round}`])
+    }
+    over = true
+    await asking
+    expect(wrong).toEqual([])
+  }, 120_000)
+})

@@ -1,0 +1,67 @@
+/**
+ * Two clouds, deployed from one file: each cloud's own dnsmasq answers with the planned addresses, and knows nothing of
+ * the other. The API server, MetalLB and dnsmasq are real; the OpenStack operators are played.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ownCrds } from '../../../src/cli/operator/crds.ts'
+import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
+import { namesOfCloud } from '../../../src/plan/cloud-names.ts'
+import { useCluster } from '../../cluster.ts'
+import { testPlan } from '../../plan.ts'
+import { type Cast, deploy, furnish, onStage } from '../deploy/cast.ts'
+import { type RunningOperator, startOperator } from '../ipam/operator.ts'
+import { addressesOf, missingPrograms } from './ask.ts'
+import { type ClusterPod, clusterPod } from './cluster-pod.ts'
+
+const soon = { timeout: 30_000, interval: 50 }
+const missing = missingPrograms()
+const plan = testPlan({
+  nodes: 2,
+  clouds: [
+    { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
+    { name: 'rhoso2', namespace: 'openstack2' },
+  ],
+})
+
+describe('two clouds', { timeout: 240_000 }, () => {
+  const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  let cast: Cast | undefined
+  let operator: RunningOperator | undefined
+  const running: ClusterPod[] = []
+
+  beforeAll(async () => {
+    for (const crd of ownCrds) await cluster.client.apply(crd, { fieldManager: 'test' })
+    await vi.waitFor(async () => {
+      const kind = { apiVersion: 'stackloom.dev/v1alpha1', kind: 'AddressBlock' }
+      if (!(await cluster.client.resource(kind))) throw new Error('not served yet')
+    }, soon)
+    await furnish(cluster.client, siteOfPlan(plan).nodes)
+    cast = onStage(cluster.connection)
+    operator = await startOperator(cluster)
+  }, 600_000)
+  beforeEach((context) => {
+    if (missing !== undefined) context.skip(missing)
+  })
+  afterAll(async () => {
+    for (const pod of running) await pod.stop()
+    await operator?.stop()
+    await cast?.leave()
+  })
+
+  it('have servers that answer what was planned for them, as their hosts files say, and nothing else', async () => {
+    const { report } = await deploy(cluster.client, plan)
+    expect(report.outcome).toBe('done')
+    for (const cloud of plan.clouds) {
+      const pod = await clusterPod(cluster.client, { namespace: cloud.namespace, name: 'dns' })
+      running.push(pod)
+      const wanted = new Map<string, string[]>()
+      for (const { name, address } of namesOfCloud(cloud)) wanted.set(name, [...(wanted.get(name) ?? []), address])
+      expect([...wanted.keys()]).toContain(`keystone-internal.${cloud.namespace}.svc`)
+      for (const [name, addresses] of wanted) {
+        await expect.poll(() => addressesOf(pod.server, name), soon).toEqual([...new Set(addresses)].sort())
+      }
+      const others = plan.clouds.filter((one) => one !== cloud).flatMap(namesOfCloud)
+      for (const { name } of others) expect(await addressesOf(pod.server, name)).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,44 @@
+/** The pod of a DNSMasq in a test's cluster: as soon as its Deployment is there, with its ConfigMaps followed. */
+import { deployments } from '../../../src/controllers/dns/kinds.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import type { KubeClient } from '../../../src/kube/client.ts'
+import { configMapsOf, podFolder, podSpecOf, type RunningPod, startPod } from '../../dns-pod.ts'
+import { followConfigMaps } from '../../kubelet-volume.ts'
+import { loopback } from './ask.ts'
+
+export interface ClusterPod {
+  readonly server: RunningPod
+  readonly stop: () => Promise<void>
+}
+
+export async function clusterPod(
+  client: KubeClient,
+  options: { readonly namespace: string; readonly name: string; readonly delayMs?: () => number },
+): Promise<ClusterPod> {
+  const { namespace, name, delayMs } = options
+  const deployment = await deploymentOf(client, namespace, `dnsmasq-${name}`)
+  const folder = await podFolder()
+  const volumes = podSpecOf(deployment)
+    .volumes.map((volume) => ({ names: configMapsOf(volume), folder: folder.volume(volume.name) }))
+    .filter(({ names }) => names.length > 0)
+  const following = await followConfigMaps({ client, namespace, volumes, ...(delayMs && { delayMs }) })
+  const server = await startPod({ deployment, folder, address: loopback() })
+  return {
+    server,
+    stop: async () => {
+      await following.stop()
+      await server.stop()
+      await folder.remove()
+    },
+  }
+}
+
+/** Waits for it: the controller makes it soon, or something is wrong. */
+async function deploymentOf(client: KubeClient, namespace: string, name: string): Promise<KubeObject> {
+  for (const end = Date.now() + 30_000; Date.now() < end; ) {
+    const found = await client.get({ ...deployments, namespace, name })
+    if (found) return found
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`there is no Deployment ${namespace}/${name}`)
+}
