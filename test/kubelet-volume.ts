@@ -23,7 +23,9 @@ export function kubeletVolume(folder: string): (files: VolumeFiles) => Promise<v
     states += 1
     const state = `..state_${states}`
     await mkdir(path.join(folder, state), { recursive: true, mode: 0o755 })
-    for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, state, name), text)
+    await Promise.all(
+      Object.entries(files).map(([name, text]) => writeFile(path.join(folder, state, name), text)),
+    )
     const before = await readlink(path.join(folder, '..data')).catch(() => undefined)
     await symlink(state, path.join(folder, '..data_tmp'))
     await rename(path.join(folder, '..data_tmp'), path.join(folder, '..data'))
@@ -34,8 +36,15 @@ export function kubeletVolume(folder: string): (files: VolumeFiles) => Promise<v
     for (const name of visible) await rm(path.join(folder, name))
     if (before !== undefined) await rm(path.join(folder, before), { recursive: true })
   }
+  let next: VolumeFiles | undefined
   return (files) => {
-    writing = writing.then(() => write(files))
+    // As a kubelet does: it brings what is true when it gets to it, not every state in between.
+    next = files
+    writing = writing.then(async () => {
+      const now = next
+      next = undefined
+      if (now) await write(now)
+    })
     return writing
   }
 }

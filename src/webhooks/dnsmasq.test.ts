@@ -14,7 +14,9 @@ const asked = (object: DnsMasq, oldObject?: DnsMasq): AdmissionRequest =>
     object,
     oldObject,
   }) as unknown as AdmissionRequest
-const smuggled = dnsMasq('dns', 'openstack', { options: [{ key: 'server', values: ['1.1.1.1\nconf-file=/x'] }] })
+const smuggled = dnsMasq('dns', 'openstack', {
+  options: [{ key: 'server', values: ['1.1.1.1\nconf-file=/x'] }],
+})
 
 describe('admission of a DNSMasq', () => {
   it('refuses a directive in a value, with the field', async () => {

@@ -28,7 +28,10 @@ describe('the Services of a DNSMasq', () => {
   })
 
   it('are one in the form of today, with what the override says, on UDP and TCP', () => {
-    const service = { metadata: { annotations: { a: 'b' }, labels: { c: 'd' } }, spec: { type: 'LoadBalancer' } }
+    const service = {
+      metadata: { annotations: { a: 'b' }, labels: { c: 'd' } },
+      spec: { type: 'LoadBalancer' },
+    }
     expect(servicesOf(dnsMasq('dns', 'ns', { override: { service } }))).toMatchObject([
       {
         metadata: { name: 'dnsmasq-dns', annotations: { a: 'b' }, labels: { service: 'dnsmasq', c: 'd' } },
@@ -49,7 +52,8 @@ describe('the pod of a DNSMasq', () => {
     const owner = dnsMasq('dns')
     const parts = hostPartsOf(owner, createSharder().serve([{ name: 'a', text: '10.0.0.1 a\n' }]))
     const mounted = JSON.stringify(deploymentOf(owner))
-    for (const { metadata } of [...parts, ...configMapsOf(owner)]) expect(mounted).toContain(`"${metadata.name}"`)
+    for (const { metadata } of [...parts, ...configMapsOf(owner)])
+      expect(mounted).toContain(`"${metadata.name}"`)
   })
 
   it('is another one with another option', () => {

@@ -122,11 +122,14 @@ apply_parts() {
   [ -n "$changed" ] || return 0
   set -- $(differences $changed)
   [ "$1" != torn ] || return 0
-  "$1" || exit 1
+  how=$1
+  "$how" || exit 1
   applied=" $index "
-  echo "hosts: $2 changed, $3 gone, $1" >&2
+  echo "hosts: $2 changed, $3 gone, $how" >&2
   shift 3
   [ $# -eq 0 ] || (cd "$hosts" && rm -f -- "$@")
+  # After a signal it reads every file anew: a second one right behind would leave it no time for questions.
+  [ "$how" = openly ] || [ -z "$server" ] || sleep 1
 }
 
 # From 2.90 on dnsmasq drops what vanished from a watched file: tried. Older ones are told by a signal.

@@ -60,7 +60,9 @@ describe('names', () => {
       for (const name of hostnames) await expect.poll(() => answer(pod, name), soon).toEqual([ip])
     }
     const before = await cluster.client.get({ ...deployments, namespace, name: 'dnsmasq-dns' })
-    await create(dnsData('more', [host('10.0.0.1', 'more.example.com'), host('fd00::1', 'more.example.com')], namespace))
+    await create(
+      dnsData('more', [host('10.0.0.1', 'more.example.com'), host('fd00::1', 'more.example.com')], namespace),
+    )
     await expect.poll(() => answer(pod, 'more.example.com'), soon).toEqual(['10.0.0.1'])
     expect(await addressesOf(pod.server, 'more.example.com', 6)).toEqual(['fd00::1'])
     const patch = { spec: { hosts: [host('10.0.0.2', 'more.example.com', 'second.example.com')] } }
@@ -79,7 +81,11 @@ describe('names', () => {
     await create(
       dnsMasq('one', namespace),
       dnsMasq('two', namespace, { dnsDataLabelSelectorValue: 'Second' }),
-      { ...configMaps, metadata: { name: 'by-hand', namespace }, data: { 'by-hand': '10.0.0.7 hand.example.com\n' } },
+      {
+        ...configMaps,
+        metadata: { name: 'by-hand', namespace },
+        data: { 'by-hand': '10.0.0.7 hand.example.com\n' },
+      },
     )
     const [one, two] = [await start('one'), await start('two')]
     const label = (value: string | null): Promise<unknown> =>
@@ -103,9 +109,14 @@ describe('names', () => {
     const metadata = { name: `${namespace}-ctlplane`, namespace: 'metallb-system' }
     const spec = { addresses: ['192.168.122.80-192.168.122.90'], autoAssign: false }
     await create({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata, spec })
-    const annotations = { 'metallb.io/address-pool': metadata.name, 'metallb.io/loadBalancerIPs': '192.168.122.80' }
+    const annotations = {
+      'metallb.io/address-pool': metadata.name,
+      'metallb.io/loadBalancerIPs': '192.168.122.80',
+    }
     await create(
-      dnsMasq('dns', namespace, { override: { service: { metadata: { annotations }, spec: { type: 'LoadBalancer' } } } }),
+      dnsMasq('dns', namespace, {
+        override: { service: { metadata: { annotations }, spec: { type: 'LoadBalancer' } } },
+      }),
       {
         ...services,
         metadata: {
@@ -123,17 +134,32 @@ describe('names', () => {
     const pod = await start('dns')
     const given = async (name: string): Promise<unknown> => {
       const service = await cluster.client.get({ ...services, namespace, name })
-      return (service?.['status'] as { loadBalancer?: { ingress?: { ip: string }[] } } | undefined)?.loadBalancer?.ingress?.[0]?.ip
+      return (service?.['status'] as { loadBalancer?: { ingress?: { ip: string }[] } } | undefined)
+        ?.loadBalancer?.ingress?.[0]?.ip
     }
-    await expect.poll(() => answer(pod, `keystone-internal.${namespace}.svc`), soon).toEqual(['192.168.122.81'])
-    const addresses = async (): Promise<unknown> =>
-      ((await cluster.client.get({ ...dnsMasqs, namespace, name: 'dns' }))?.['status'] as { dnsAddresses?: unknown }).dnsAddresses
+    await expect
+      .poll(() => answer(pod, `keystone-internal.${namespace}.svc`), soon)
+      .toEqual(['192.168.122.81'])
+    const addresses = async (): Promise<unknown> => {
+      const found = await cluster.client.get({ ...dnsMasqs, namespace, name: 'dns' })
+      return (found?.['status'] as { readonly dnsAddresses?: unknown } | undefined)?.dnsAddresses
+    }
     await expect.poll(addresses, soon).toEqual(['192.168.122.80'])
     const pool = { ipAddressPool: metadata.name, loadBalancerIPs: ['192.168.122.85'], sharedIP: false }
     await create(dnsMasq('old', namespace, { externalEndpoints: [pool] }))
     await expect.poll(() => given(`dnsmasq-old-${metadata.name}`), soon).toBe('192.168.122.85')
     const io = testIo()
-    const words = ['dns', 'status', '-n', namespace, '--kubeconfig', cluster.kubeconfig, '--query', '--server', `${pod.server.address}:5353`]
+    const words = [
+      'dns',
+      'status',
+      '-n',
+      namespace,
+      '--kubeconfig',
+      cluster.kubeconfig,
+      '--query',
+      '--server',
+      `${pod.server.address}:5353`,
+    ]
     expect(await main(words, io)).toBe(0)
     expect(io.out()).toMatch(/keystone-internal.* 192\.168\.122\.81 +the same/)
   })
@@ -147,12 +173,20 @@ describe('names', () => {
     await create({ ...wish, metadata: { ...wish.metadata, annotations: { 'stackloom.dev/dns': 'true' } } })
     await expect.poll(() => answer(pod, 'edpm-compute-0.net-1.example.com'), soon).toEqual(['172.17.0.100'])
     await expect.poll(() => answer(pod, 'edpm-compute-0.net-2'), soon).toEqual(['172.18.0.100'])
-    await cluster.client.delete({ apiVersion: wish.apiVersion, kind: 'IPSet', namespace, name: 'edpm-compute-0' })
+    await cluster.client.delete({
+      apiVersion: wish.apiVersion,
+      kind: 'IPSet',
+      namespace,
+      name: 'edpm-compute-0',
+    })
     await expect.poll(() => answer(pod, 'edpm-compute-0.net-2'), soon).toEqual([])
   })
 
   it('survive operators that are stopped and started, a killed API server, and a kubelet that is late', async () => {
-    await create(dnsMasq('dns', namespace), dnsData('moving', [host('10.0.0.1', 'moving.example.com')], namespace))
+    await create(
+      dnsMasq('dns', namespace),
+      dnsData('moving', [host('10.0.0.1', 'moving.example.com')], namespace),
+    )
     const pod = await start('dns', () => Math.round(Math.random() * 200))
     await expect.poll(() => answer(pod, 'moving.example.com'), soon).toEqual(['10.0.0.1'])
     const wrong: string[] = []
@@ -169,7 +203,9 @@ describe('names', () => {
       const patch = { spec: { hosts: [host(`10.0.0.${round}`, 'moving.example.com')] } }
       await cluster.client.patch({ ...dnsDatas, namespace, name: 'moving' }, patch, { type: 'merge' })
       if (round % 3 === 0) operator = await startOperator(cluster)
-      await expect.poll(() => answer(pod, 'moving.example.com'), { ...soon, timeout: 60_000 }).toEqual([`10.0.0.${round}`])
+      await expect
+        .poll(() => answer(pod, 'moving.example.com'), { ...soon, timeout: 60_000 })
+        .toEqual([`10.0.0.${round}`])
     }
     over = true
     await asking

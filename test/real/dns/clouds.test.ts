@@ -55,7 +55,8 @@ describe('two clouds', { timeout: 240_000 }, () => {
       const pod = await clusterPod(cluster.client, { namespace: cloud.namespace, name: 'dns' })
       running.push(pod)
       const wanted = new Map<string, string[]>()
-      for (const { name, address } of namesOfCloud(cloud)) wanted.set(name, [...(wanted.get(name) ?? []), address])
+      for (const { name, address } of namesOfCloud(cloud))
+        wanted.set(name, [...(wanted.get(name) ?? []), address])
       expect([...wanted.keys()]).toContain(`keystone-internal.${cloud.namespace}.svc`)
       for (const [name, addresses] of wanted) {
         await expect.poll(() => addressesOf(pod.server, name), soon).toEqual([...new Set(addresses)].sort())

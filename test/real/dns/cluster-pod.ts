@@ -1,6 +1,7 @@
 /** The pod of a DNSMasq in a test's cluster: as soon as its Deployment is there, with its ConfigMaps followed. */
-import { deployments } from '../../../src/controllers/dns/kinds.ts'
+
 import type { KubeObject } from '../../../src/api/object.ts'
+import { deployments } from '../../../src/controllers/dns/kinds.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { configMapsOf, podFolder, podSpecOf, type RunningPod, startPod } from '../../dns-pod.ts'
 import { followConfigMaps } from '../../kubelet-volume.ts'

@@ -33,7 +33,10 @@ export function controlPlaneController({ runtime }: ActorStage): Controller {
     name: 'openstack-control-plane',
     watches: [
       controlPlanes,
-      { ...services, map: (service) => concerned(service, cache(controlPlanes).list(service.metadata.namespace ?? '')) },
+      {
+        ...services,
+        map: (service) => concerned(service, cache(controlPlanes).list(service.metadata.namespace ?? '')),
+      },
       { ...versions, map: (object) => [keyOf(object.metadata)] },
     ],
     workers: 4,
@@ -123,7 +126,10 @@ function wantedServices(
     const { apiVersion, kind } = owner
     const { name, uid = '' } = owner.metadata
     // The DNS server is not registered with itself.
-    const hostname = type === 'LoadBalancer' && owner === controlPlane ? { [HOSTNAME]: `${service.name}.${namespace}.svc` } : {}
+    const hostname =
+      type === 'LoadBalancer' && owner === controlPlane
+        ? { [HOSTNAME]: `${service.name}.${namespace}.svc` }
+        : {}
     return [
       {
         apiVersion: 'v1',

@@ -1,0 +1,229 @@
+/**
+ * Names: from the write of a DNSData to the right answer of the real dnsmasq, beside one bare write and one question;
+ * what the Go infra-operator needs on the same API server until its Deployment's template changes; ten thousand hosts.
+ *
+ * The kubelet is played without its delay, which is the same for everybody.
+ */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { DnsHost } from '../src/api/dnsdata.ts'
+import { runOperator } from '../src/cli/operator/run.ts'
+import { configMaps, deployments, dnsDatas } from '../src/controllers/dns/kinds.ts'
+import type { Cluster } from '../test/cluster.ts'
+import { startCluster } from '../test/cluster.ts'
+import { dnsData, dnsMasq, host } from '../test/dns.ts'
+import { testIo } from '../test/io.ts'
+import { addressesOf, missingPrograms } from '../test/real/dns/ask.ts'
+import { type ClusterPod, clusterPod } from '../test/real/dns/cluster-pod.ts'
+import { startPeer } from '../test/real/ipam/peer.ts'
+import type { Figure, Measured } from '../tools/figure.ts'
+import { median, once } from '../tools/measure.ts'
+
+const ROUNDS = 60
+const PEER_ROUNDS = 10
+const LARGE = 100
+
+interface Times {
+  readonly change: readonly number[]
+  /** One bare write and one question, in turn with the changes. */
+  readonly bare: readonly number[]
+  /** The same change with ten thousand hosts beside it. */
+  readonly large: readonly number[]
+  readonly load: number
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 120_000
+  // Asked once a millisecond: the asker, the operator and the played kubelet share one process.
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error('it never came')
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}
+
+const clock = async (work: () => Promise<unknown>): Promise<number> => {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+const measured = once(async (): Promise<Times> => {
+  const { cluster, stop } = await startCluster({ crds: 'own' })
+  const control = new AbortController()
+  const io = testIo({ stop: control.signal })
+  const operator = runOperator(
+    {
+      kubeconfig: cluster.kubeconfig,
+      webhookPort: 0,
+      healthPort: 0,
+      bind: '127.0.0.1',
+      leaderElection: false,
+    },
+    io,
+  )
+  let pod: ClusterPod | undefined
+  try {
+    await furnish(cluster)
+    pod = await clusterPod(cluster.client, { namespace: 'bench', name: 'dns' })
+    const change: number[] = []
+    const bare: number[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      change.push(await oneChange(cluster, pod, round))
+      bare.push(await oneBare(cluster, pod, round))
+    }
+    const load = await clock(() => loadMany(cluster, pod as ClusterPod))
+    const large: number[] = []
+    for (let round = ROUNDS; round < 2 * ROUNDS; round += 1) large.push(await oneChange(cluster, pod, round))
+    return { change, bare, large, load }
+  } finally {
+    await pod?.stop()
+    control.abort()
+    await operator
+    await stop()
+  }
+})
+
+/** A hundred hosts, of which one moves. */
+function hostsIn(round: number): readonly DnsHost[] {
+  const others = Array.from({ length: 99 }, (_, at) => host(`10.1.0.${at + 1}`, `host-${at}.example.com`))
+  return [host(`10.2.${round >> 7}.${(round & 127) + 1}`, 'moving.example.com'), ...others]
+}
+
+async function furnish({ client }: Cluster): Promise<void> {
+  const metadata = { name: 'bench' }
+  await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata })
+  await client.create(dnsMasq('dns', 'bench'))
+  await client.create(dnsData('some', hostsIn(0), 'bench'))
+  await client.create({ ...configMaps, metadata: { name: 'bare', namespace: 'bench' }, data: {} })
+}
+
+function oneChange({ client }: Cluster, { server }: ClusterPod, round: number): Promise<number> {
+  const hosts = hostsIn(round + 1)
+  const wanted = hosts[0]?.ip
+  return clock(async () => {
+    await client.patch(
+      { ...dnsDatas, namespace: 'bench', name: 'some' },
+      { spec: { hosts } },
+      { type: 'merge' },
+    )
+    await until(async () => {
+      const answer = await addressesOf(server, 'moving.example.com')
+      return answer.length === 1 && answer[0] === wanted
+    })
+  })
+}
+
+/** The same text in a ConfigMap that nobody reads, and a question whose answer is there. */
+function oneBare({ client }: Cluster, { server }: ClusterPod, round: number): Promise<number> {
+  const data = { hosts: JSON.stringify(hostsIn(round)) }
+  return clock(async () => {
+    await client.patch({ ...configMaps, namespace: 'bench', name: 'bare' }, { data }, { type: 'merge' })
+    await addressesOf(server, 'host-0.example.com')
+  })
+}
+
+async function loadMany({ client }: Cluster, { server }: ClusterPod): Promise<void> {
+  for (let part = 0; part < LARGE; part += 1) {
+    const hosts = Array.from({ length: 100 }, (_, at) =>
+      host(`10.${100 + part}.0.${at + 1}`, `many-${part}-${at}.example.com`),
+    )
+    await client.create(dnsData(`many-${part}`, hosts, 'bench'))
+  }
+  const answers = (name: string): Promise<boolean> =>
+    // A server that reads ten thousand files may be late with an answer; the changes below may not.
+    addressesOf(server, name).then(
+      (got) => got.length === 1,
+      () => false,
+    )
+  await until(() => answers(`many-${LARGE - 1}-99.example.com`))
+  await until(() => answers('many-0-0.example.com'))
+}
+
+/** Until the template of the peer's Deployment has another hash: the rollout comes on top of it. */
+const peer = once(async (): Promise<number> => {
+  const { cluster, stop } = await startCluster({ crds: '2023' })
+  const { client } = cluster
+  const running = await startPeer(
+    cluster,
+    path.join(mkdtempSync(path.join(tmpdir(), 'stackloom-peer-')), 'log'),
+  )
+  const namespace = 'bench'
+  const template = async (): Promise<string> => {
+    const deployment = await client.get({ ...deployments, namespace, name: 'dnsmasq-dns' })
+    return JSON.stringify((deployment?.['spec'] as { readonly template?: unknown } | undefined)?.template)
+  }
+  try {
+    await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    const made = dnsMasq('dns', namespace, { options: [{ key: 'server', values: ['1.1.1.1'] }] })
+    await client.create(made)
+    await client.create(dnsData('some', hostsIn(0), namespace))
+    await until(async () => (await template())?.includes('"some"') ?? false)
+    const times: number[] = []
+    for (let round = 1; round <= PEER_ROUNDS; round += 1) {
+      const before = await template()
+      times.push(
+        await clock(async () => {
+          const patch = { spec: { hosts: hostsIn(round) } }
+          await client.patch({ ...dnsDatas, namespace, name: 'some' }, patch, { type: 'merge' })
+          await until(async () => (await template()) !== before)
+        }),
+      )
+    }
+    return median(times)
+  } finally {
+    await running.stop()
+    await stop()
+  }
+})
+
+const p99 = (times: readonly number[]): number =>
+  [...times].sort((a, b) => a - b)[Math.min(times.length - 1, Math.ceil(times.length * 0.99) - 1)] ?? 0
+
+const needed = async (value: () => Promise<number>): Promise<Measured> => {
+  const missing = missingPrograms()
+  return missing === undefined ? value() : { unavailable: missing }
+}
+
+export const figures: readonly Figure[] = [
+  {
+    name: 'dns.change-p99-to-bare',
+    unit: 'x',
+    target: { op: '<=', value: 3 },
+    measure: () =>
+      needed(async () => {
+        const { change, bare } = await measured()
+        return p99(change) / p99(bare)
+      }),
+  },
+  {
+    name: 'dns.change-median',
+    unit: 'ms',
+    measure: () => needed(async () => median((await measured()).change)),
+  },
+  {
+    name: 'dns.bare-median',
+    unit: 'ms',
+    measure: () => needed(async () => median((await measured()).bare)),
+  },
+  {
+    name: 'dns.infra-operator-template-median',
+    unit: 'ms',
+    measure: () => needed(peer),
+  },
+  {
+    name: 'dns.ten-thousand-to-hundred',
+    unit: 'x',
+    target: { op: '<=', value: 2 },
+    measure: () =>
+      needed(async () => {
+        const { change, large } = await measured()
+        return median(large) / median(change)
+      }),
+  },
+  {
+    name: 'dns.ten-thousand-hosts-load',
+    unit: 's',
+    measure: () => needed(async () => (await measured()).load / 1_000),
+  },
+]
