@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 NODE_TS := node --import tsx
 
-.PHONY: node_modules help build demo test soak lint format docs bench clean setup unused
+.PHONY: node_modules help build demo test soak lint format docs bench clean setup
 
 help: ## this list
 	@echo 'Each target does all its own set-up from a fresh clone.'
@@ -22,14 +22,12 @@ setup: build ## install what the tests need: Debian packages (as root), the sand
 demo: build ## see it work on this machine, with a real API server and no cluster
 	@$(NODE_TS) tools/demo.ts
 
-lint: node_modules ## types, style, import directions, generated pages
+lint: node_modules ## types, style, import directions, generated pages, what nothing uses
 	@node_modules/.bin/tsc
 	@node_modules/.bin/oxlint --type-aware --quiet
 	@node_modules/.bin/biome check --error-on-warnings .
 	@$(NODE_TS) tools/lint-imports.ts
 	@$(NODE_TS) tools/generate-docs.ts --check
-
-unused: node_modules ## exports, files and dependencies that nothing uses
 	@node_modules/.bin/knip
 
 test: lint setup ## everything that must hold; the last line counts; SUITE=<name> selects
