@@ -11,41 +11,14 @@ export interface Suite {
   readonly folders: readonly string[]
 }
 
+/** Two run at a time, in this order: those that need clusters stand beside those that need few, so that none waits. */
 export const suites: readonly Suite[] = [
   {
     name: 'deploy',
     share: 5,
     folders: ['src/deploy', 'src/run', 'src/cli/up', 'src/cli/down', 'test/real/deploy'],
   },
-  {
-    name: 'ipam',
-    share: 4,
-    folders: ['src/controllers', 'src/webhooks', 'src/cli/operator', 'src/cli/ipam', 'test/real/ipam'],
-  },
-  { name: 'foundation', share: 3, folders: ['src', 'tools', 'test'] },
-  {
-    name: 'render',
-    share: 3,
-    folders: ['src/render', 'src/cli/render', 'src/cli/slots', 'test/real/render'],
-  },
-  {
-    name: 'data plane',
-    share: 3,
-    folders: [
-      'src/ini',
-      'src/controllers/dataplane',
-      'src/cli/dataplane',
-      'src/cli/config',
-      'test/real/dataplane',
-    ],
-  },
-  { name: 'dns', share: 2, folders: ['src/controllers/dns', 'src/cli/dns', 'test/real/dns'] },
   { name: 'lab', share: 2, folders: ['src/lab', 'src/cli/lab', 'test/real/lab'] },
-  {
-    name: 'verify',
-    share: 2,
-    folders: ['src/verify', 'src/doctor', 'src/cli/verify', 'src/cli/doctor', 'test/real/verify'],
-  },
   {
     name: 'plan',
     share: 1,
@@ -61,6 +34,34 @@ export const suites: readonly Suite[] = [
       'src/cli/schema',
       'test/real/plan',
     ],
+  },
+  {
+    name: 'render',
+    share: 3,
+    folders: ['src/render', 'src/cli/render', 'src/cli/slots', 'test/real/render'],
+  },
+  { name: 'foundation', share: 3, folders: ['src', 'tools', 'test'] },
+  {
+    name: 'data plane',
+    share: 3,
+    folders: [
+      'src/ini',
+      'src/controllers/dataplane',
+      'src/cli/dataplane',
+      'src/cli/config',
+      'test/real/dataplane',
+    ],
+  },
+  {
+    name: 'ipam',
+    share: 4,
+    folders: ['src/controllers', 'src/webhooks', 'src/cli/operator', 'src/cli/ipam', 'test/real/ipam'],
+  },
+  { name: 'dns', share: 2, folders: ['src/controllers/dns', 'src/cli/dns', 'test/real/dns'] },
+  {
+    name: 'verify',
+    share: 2,
+    folders: ['src/verify', 'src/doctor', 'src/cli/verify', 'src/cli/doctor', 'test/real/verify'],
   },
 ]
 

@@ -18,7 +18,7 @@ const both = ['edpm-compute-0', 'edpm-compute-1'] as const
 const cluster = useCluster()
 const nodes = useNodes(both)
 const namespace = 'openstack'
-const rounds = count({ test: 2, soak: 20 })
+const rounds = count({ test: 1, soak: 20 })
 let folder = ''
 let operator: ChildProcess | undefined
 
@@ -44,7 +44,7 @@ function start(): void {
 
 async function kill(): Promise<void> {
   const victim = operator
-  if (!victim || victim.exitCode !== null) return
+  if (!victim || victim.exitCode !== null || victim.signalCode !== null) return
   const gone = new Promise((resolve) => victim.once('exit', resolve))
   victim.kill('SIGKILL')
   await gone

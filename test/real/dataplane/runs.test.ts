@@ -10,6 +10,7 @@ import { computeConfigFiles, metadataConfigFiles } from '../../../src/controller
 import { phase0Playbooks, readPlaybook } from '../../../src/controllers/dataplane/playbooks.ts'
 import type { Happening } from '../../../src/kube/events.ts'
 import { useCluster } from '../../cluster.ts'
+import { count } from '../../counts.ts'
 import { useNodes } from './nodes.ts'
 import { operateRuns } from './run-operator.ts'
 import { ansibleRun, inventory, mounts, play, SSH_SECRET, secret, serveRuns } from './runs.ts'
@@ -74,7 +75,9 @@ const onNode = (name: string, file: string): Promise<string> =>
 describe('The playbooks', () => {
   it('bring the files of a node byte for byte, and a second time change nothing', async () => {
     const name = 'edpm-compute-0'
-    const all = [...phase0Playbooks, 'nova', 'ovn-metadata'] as const
+    // Each task takes a second or more: all of them are tried in `make soak`.
+    const few = ['install-os', 'ovn-metadata'] as const
+    const all = count({ test: 0, soak: 1 }) ? ([...phase0Playbooks, 'nova', 'ovn-metadata'] as const) : few
     const spec = {
       play: (await Promise.all(all.map((one) => readPlaybook(one)))).join('\n'),
       env: [{ name: 'ANSIBLE_PIPELINING', value: 'True' }],
@@ -100,12 +103,13 @@ describe('The playbooks', () => {
     await cluster.client.create(secret(namespace, 'config-data', files))
     await create('first', spec)
     expect((await ended('first'))?.result).toMatchObject({ reason: 'Completed' })
-    for (const [folderName, file] of [
+    const brought = [
       ['nova', '01-nova.conf'],
       ['nova', '02-nova-override.conf'],
       ['ovn-metadata', '01-neutron-metadata.conf'],
       ['ovn-metadata', '02-neutron-metadata-override.conf'],
-    ] as const) {
+    ] as const
+    for (const [folderName, file] of brought.filter(([one]) => all.some((ran) => ran === one))) {
       expect(await onNode(name, `/var/lib/openstack/config/${folderName}/${file}`)).toBe(files[file])
     }
     await create('again', spec)
@@ -219,7 +223,7 @@ describe('A run', () => {
     await expect.poll(waits, { timeout: 60_000 }).toBe('Waiting: hangs works on the same hosts')
     await cluster.client.delete(refOf('hangs'))
     await expect.poll(() => get('hangs'), { timeout: 60_000 }).toBeUndefined()
-    await expect.poll(there, { timeout: 10_000 }).toBe(false)
+    await expect.poll(there, { timeout: 60_000 }).toBe(false)
     expect(await ended('next')).toMatchObject({ JobStatus: 'Succeeded' })
   }, 300_000)
 })
