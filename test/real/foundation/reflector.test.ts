@@ -229,7 +229,7 @@ describe('a cache of the real API server', () => {
         expect(lists + watches).toBeLessThanOrEqual(2 + disturbances * 4)
         await following.stop()
       })
-      await fc.assert(property, { numRuns: count({ test: 8, soak: 400 }), endOnFailure: true })
+      await fc.assert(property, { numRuns: count({ test: 6, soak: 400 }), endOnFailure: true })
     },
     count({ test: 60_000, soak: 1_800_000 }),
   )
