@@ -165,6 +165,8 @@ describe('what the reloader reads', () => {
 describe('the pod', () => {
   it('ends when it is told to, and when its server is killed; the next one has every name', async () => {
     const hosts = await start({ sources: { a: '10.0.0.1 a.example.com\n' } })
+    // Told to end before it serves, dnsmasq ends with 5.
+    expect(await addressesOf(hosts.server, 'a.example.com')).toEqual(['10.0.0.1'])
     await hosts.server.stop()
     expect(await hosts.server.ended).toBe(0)
     await hosts.restart()
