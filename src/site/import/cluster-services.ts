@@ -4,60 +4,66 @@ import type { SiteFileCloud } from '../../api/site.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { serviceUnpinned } from '../../errors/import-existing.ts'
 import { listOf, recordOf, textsOf } from '../../yaml/loose.ts'
-import { rabbitmqSlot, withCells } from './pinned-vips.ts'
+import { withCells } from './pinned-vips.ts'
+import { mergedTemplates, type ServiceSlot, slotOfService, type Template } from './service-slots.ts'
 
 /** Services that every cloud has without being asked. */
 const STANDARD = new Set(['keystone', 'placement', 'glance', 'neutron', 'nova', 'dns', 'rabbitmq'])
-const OPTIONAL = [
-  'swift',
-  'cinder',
-  'barbican',
-  'heat',
-  'manila',
-  'designate',
-  'octavia',
-  'ironic',
-  'aodh',
-  'watcher',
-]
+
+type Services = NonNullable<SiteFileCloud['services']>
 
 export function importServices(
   services: readonly KubeObject[],
   findings: Finding[],
-): Pick<SiteFileCloud, 'vips' | 'services'> {
+  /** The network that an address is in. */
+  networkOf: (address: string) => string | undefined = () => undefined,
+): Pick<SiteFileCloud, 'vips' | 'services' | 'public'> {
   const vips: Record<string, string | string[]> = {}
-  const on: Record<string, boolean> = {}
+  const found: ServiceSlot[] = []
+  let network: string | undefined
   for (const service of services) {
     const { name, namespace = '' } = service.metadata
     const addresses = addressesOf(service)
     const [first, ...more] = addresses
     if (recordOf(service['spec'])['type'] !== 'LoadBalancer' || first === undefined) continue
-    const slot = slotOf(name)
+    const slot = slotOfService(name)
     if (slot === undefined) {
       const where = { apiVersion: 'v1', kind: 'Service', namespace, name }
       const facts = { service: `${namespace}/${name}`, address: addresses.join(', ') }
       findings.push(finding(serviceUnpinned, facts, { where }))
       continue
     }
-    vips[slot] = more.length === 0 ? first : [first, ...more]
-    const owner = slot.split('.')[0] ?? ''
-    if (!STANDARD.has(owner)) on[owner] = true
+    vips[slot.slot] = more.length === 0 ? first : [first, ...more]
+    found.push(slot)
+    if (slot.isPublic) network ??= networkOf(first)
   }
+  const isPublic = found.some((one) => one.isPublic)
   return {
-    ...withCells(vips, sorted(on)),
+    ...withCells(vips, servicesOf(found)),
+    // Without it public endpoints of an OpenShift would be Routes, and those of others on ctlplane.
+    ...(isPublic && { public: { by: 'vip', ...(network !== undefined && { network }) } }),
     ...(Object.keys(vips).length > 0 && { vips: sorted(vips) }),
   }
 }
 
-function slotOf(name: string): string | undefined {
-  const rabbitmq = rabbitmqSlot(name)
-  if (rabbitmq) return rabbitmq
-  if (name === 'dnsmasq-dns') return 'dns'
-  const [, head, face] = /^(.+)-(internal)$/.exec(name) ?? []
-  if (head === undefined) return undefined
-  const [, api] = /^glance-(.+)$/.exec(head) ?? []
-  if (api !== undefined) return `glance.${api}.${face}`
-  return STANDARD.has(head) || OPTIONAL.includes(head) ? `${head}.${face}` : undefined
+/** What is on beside the standard set, and what the templates must say for every slot to be there. */
+function servicesOf(found: readonly ServiceSlot[]): Services {
+  const templates = new Map<string, Template>()
+  for (const { service, template = {} } of found)
+    templates.set(service, mergedTemplates(templates.get(service) ?? {}, template))
+  const on: Record<string, Services[string]> = {}
+  for (const [service, all] of templates) {
+    const template = service === 'glance' ? glanceTemplate(all) : all
+    if (Object.keys(template).length > 0) on[service] = { template }
+    else if (!STANDARD.has(service)) on[service] = true
+  }
+  return sorted(on)
+}
+
+/** The one API that every cloud has need not be named. */
+function glanceTemplate(template: Template): Template {
+  const names = Object.keys(recordOf(template['glanceAPIs']))
+  return names.length === 1 && names[0] === 'default' ? {} : template
 }
 
 function addressesOf(service: KubeObject): readonly string[] {

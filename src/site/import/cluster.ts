@@ -130,7 +130,15 @@ function cloudOf(
       pinned[name] = { ...pinned[name], roles: [] }
   }
   const services = index.all('Service').filter((one) => one.metadata.namespace === namespace)
-  return { name: namespace, namespace, networks: pinned, ...importServices(services, findings) }
+  const networkOf = (text: string): string | undefined =>
+    [...networks].find(([, { vips }]) => vips.some((range) => holds(range, text)))?.[0]
+  return { name: namespace, namespace, networks: pinned, ...importServices(services, findings, networkOf) }
+}
+
+function holds(range: string, text: string): boolean {
+  const parsed = parseRange(range)
+  const address = parseAddress(text)
+  return parsed !== undefined && address !== undefined && rangeContains(parsed, address)
 }
 
 function factsOf(namespace: string, name: string, seen: Seen, context: CloudContext): NetworkFacts {

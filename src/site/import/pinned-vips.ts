@@ -29,13 +29,17 @@ export function rabbitmqSlot(name: string): string | undefined {
   return /^rabbitmq(?:-cell\w+)?$/.test(name) ? `rabbitmq.${name}` : undefined
 }
 
-/** A RabbitMQ of a cell means that the cell exists; every cloud has cell1. */
+/** A Service of a cell means that the cell exists; every cloud has cell1. */
 export function withCells(
   vips: Readonly<Record<string, unknown>>,
   services: NonNullable<SiteFileCloud['services']> = {},
 ): Pick<SiteFileCloud, 'services'> {
-  const cells = Object.keys(vips).flatMap((slot) => /^rabbitmq\.rabbitmq-(cell\w+)$/.exec(slot)?.[1] ?? [])
+  const cells = Object.keys(vips).flatMap(
+    (slot) => /^(?:rabbitmq\.rabbitmq-|nova\.)(cell\w+)(?:\.|$)/.exec(slot)?.[1] ?? [],
+  )
   const all = [...new Set(['cell1', ...cells])].sort()
-  const named = all.length > 1 ? { ...services, nova: { cells: all } } : services
+  const { nova } = services
+  const settings = typeof nova === 'object' ? nova : {}
+  const named = all.length > 1 ? { ...services, nova: { ...settings, cells: all } } : services
   return Object.keys(named).length > 0 ? { services: named } : {}
 }

@@ -11,9 +11,9 @@ import { adoptPlan } from './adopt-plan.ts'
 import { type Cast, furnish, onStage } from './cast.ts'
 import { addressesIn, installCloud, installedObjects, settled } from './install-yamls.ts'
 
-const plan = adoptPlan(2)
-/** Without designate, as the sample has it. */
-const cloud = plan.clouds[1] as PlannedCloud
+const plan = adoptPlan(1)
+/** With designate, whose name servers have a Service for each replica, in lists of the control plane. */
+const cloud = plan.clouds[0] as PlannedCloud
 
 describe('the way from a cloud of install_yamls to one of ours', { timeout: 180_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
@@ -30,7 +30,7 @@ describe('the way from a cloud of install_yamls to one of ours', { timeout: 180_
     cast = onStage(cluster.connection, ['openstack'])
     const upstream = { pool: (network: string) => network, prefixes: { designateext: '172.50.0' } }
     await installCloud(cluster.client, installedObjects(plan, cloud, upstream))
-    before = await settled(cluster.client, cloud.namespace, 12)
+    before = await settled(cluster.client, cloud.namespace, 16)
   }, 600_000)
   afterAll(async () => {
     await cast?.leave()
@@ -62,9 +62,10 @@ describe('the way from a cloud of install_yamls to one of ours', { timeout: 180_
   it('shows the move within 80 columns, and does nothing without consent', async () => {
     const { code, err, out } = await adopt()
     expect({ code, out }, err).toEqual({ code: 1, out: '' })
-    expect(err).toMatch(/internalapi +11 Services, seconds +internalapi -> openstack1-internalapi/)
-    expect(err).toContain('keeps 172.17.1.80 172.17.1.85 172.17.1.86')
-    const shown = err.slice(err.indexOf('openstack1 in namespace'), err.indexOf('error SL4057')).split('\n')
+    expect(err).toMatch(/internalapi +12 Services, seconds +internalapi -> openstack0-internalapi/)
+    expect(err).toContain('keeps 172.17.0.80 172.17.0.85 172.17.0.86')
+    expect(err).toContain('keeps 172.50.0.85 172.50.0.86 172.50.0.87')
+    const shown = err.slice(err.indexOf('openstack0 in namespace'), err.indexOf('error SL4057')).split('\n')
     expect(shown.filter((line) => line.length > 80)).toEqual([])
     expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
   })
