@@ -1,16 +1,20 @@
 /** What a move to own pools would do, before consent; and what it took, afterwards. */
+import type { KubeObject } from '../../api/object.ts'
 import { type Adoption, interrupts, type NetworkMove } from '../../deploy/adopt/adoption.ts'
 import { isEmpty } from '../../deploy/adopt/wishes.ts'
 import { formatTable } from '../output/table.ts'
 
 export function formatAdoption(adoption: Adoption, columns: number): string {
-  const { cloud, namespace, controlPlane, networks, oldAdvertisements } = adoption
+  const { cloud, namespace, controlPlane, networks, oldAdvertisements, missing } = adoption
   const name = controlPlane ? `control plane ${controlPlane.metadata.name}\n` : ''
   const head = `${cloud} in namespace ${namespace}\n${name}\n`
   const table = formatTable(['NETWORK', 'GAP', 'POOL'], networks.flatMap(networkRows), columns)
   const slots = formatTable(['CHANGE', 'SERVICE', 'SLOT'], slotRows(adoption), columns)
   const gone = oldAdvertisements.map(({ kind, metadata }) => `  - ${kind} ${metadata.name}\n`).join('')
-  return `${head}${table}\n${slots}${gone && `\nremoved with their pools:\n${gone}`}
+  const put = missing.map(({ kind, metadata }) => `  + ${kind} ${metadata.name}\n`).join('')
+  return `${head}${table}\n${slots}${put && `\nput in beside the pools:\n${put}`}${
+    gone && `\nremoved with their pools:\n${gone}`
+  }
 MetalLB refuses two pools with one range, so a network's addresses do not
 answer from the end of its old pool until MetalLB has given them out of the new
 one: the time of some requests, a second or a few.\n\n`
@@ -60,7 +64,8 @@ export function formatGaps(gaps: ReadonlyMap<string, number>): string {
 
 /** The same for programs. */
 export function adoptionJson(adoption: Adoption, gaps: ReadonlyMap<string, number> = new Map()): object {
-  const { cloud, namespace, controlPlane, networks, findings } = adoption
+  const { cloud, namespace, controlPlane, networks, oldAdvertisements, missing, findings } = adoption
+  const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`
   return {
     cloud,
     namespace,
@@ -81,6 +86,8 @@ export function adoptionJson(adoption: Adoption, gaps: ReadonlyMap<string, numbe
         changed: Object.keys(lacks),
       })),
     })),
+    added: missing.map(nameOf),
+    removed: oldAdvertisements.map(nameOf),
     findings,
   }
 }

@@ -208,10 +208,27 @@ describe('the adoption of a cloud', () => {
     )
   })
 
-  it.each(renderGuard(plan, cloud))('is not finished without its guard: $kind', ({ kind }) => {
+  describe('is not finished', () => {
     const whole = stepsOf(decide(installed)).reduce((objects, step) => step(objects), installed)
-    expect(isAdopted(decide(whole))).toBe(true)
-    expect(isAdopted(decide(whole.filter((one) => one.kind !== kind)))).toBe(false)
+    const own = [...renderAdvertisements(plan, cloud), ...renderGuard(plan, cloud)]
+    const without = ({ kind, metadata }: KubeObject): readonly KubeObject[] =>
+      whole.filter((one) => one.kind !== kind || one.metadata.name !== metadata.name)
+
+    it.each(own)('without its $kind $metadata.name', (one) => {
+      expect(isAdopted(decide(whole))).toBe(true)
+      const left = decide(without(one))
+      expect(isAdopted(left)).toBe(false)
+      expect(left.missing.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
+        [one.kind, one.metadata.name],
+      ])
+    })
+
+    it('while a pool of its own is announced somewhere else', () => {
+      const [one] = renderAdvertisements(plan, cloud)
+      if (!one) throw new Error('the cloud has no advertisement')
+      const elsewhere = { ...one, spec: { ...(one['spec'] as object), interfaces: ['eth9'] } }
+      expect(isAdopted(decide([...without(one), elsewhere]))).toBe(false)
+    })
   })
 })
 

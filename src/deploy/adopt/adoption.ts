@@ -38,7 +38,8 @@ export interface Adoption {
   readonly advertisements: readonly KubeObject[]
   readonly oldAdvertisements: readonly OldAdvertisement[]
   readonly guard: readonly KubeObject[]
-  readonly guardMissing: boolean
+  /** Of the advertisements and the guard: what is not there, or says something else. */
+  readonly missing: readonly KubeObject[]
   readonly findings: readonly Finding[]
 }
 
@@ -88,7 +89,7 @@ export function adoption(plan: Plan, cloud: PlannedCloud, live: SnapshotIndex): 
     advertisements,
     oldAdvertisements: old.gone,
     guard,
-    guardMissing: guard.some((one) => differs(one, live)),
+    missing: [...advertisements, ...guard].filter((one) => differs(one, live)),
     findings: [
       ...(controlPlane || services.moves.length > 0
         ? []
@@ -104,9 +105,11 @@ export function adoption(plan: Plan, cloud: PlannedCloud, live: SnapshotIndex): 
 }
 
 /** Nothing left to do: the same look after a finished move. */
-export function isAdopted({ networks, oldAdvertisements, guardMissing }: Adoption): boolean {
+export function isAdopted({ networks, oldAdvertisements, missing }: Adoption): boolean {
   return (
-    networks.every(({ kind }) => kind === 'as planned') && oldAdvertisements.length === 0 && !guardMissing
+    networks.every(({ kind }) => kind === 'as planned') &&
+    oldAdvertisements.length === 0 &&
+    missing.length === 0
   )
 }
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { ADOPT_MANAGER, adopt, lookAt } from '../../../src/deploy/adopt/act.ts'
+import { adopt, lookAt } from '../../../src/deploy/adopt/act.ts'
 import type { Adoption } from '../../../src/deploy/adopt/adoption.ts'
 import { isEmpty } from '../../../src/deploy/adopt/wishes.ts'
+import { ADOPT_MANAGER } from '../../../src/deploy/adopt/writes.ts'
 import { type Lookout, openLookout } from '../../../src/deploy/lookout.ts'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
 import { neverStopped } from '../../../src/run/stage.ts'
@@ -30,7 +31,7 @@ const plan = adoptPlan(clouds)
 const cloudAt = (at: number): PlannedCloud => plan.clouds[at] as PlannedCloud
 
 /** What an adoption would still do, in words. */
-function leftToDo({ networks, oldAdvertisements, guardMissing }: Adoption): readonly string[] {
+function leftToDo({ networks, oldAdvertisements, missing }: Adoption): readonly string[] {
   const asking = networks.flatMap(({ services, slots }) => [...services, ...slots])
   return [
     ...networks.filter(({ kind }) => kind !== 'as planned').map(({ network, kind }) => `${network} ${kind}`),
@@ -39,7 +40,7 @@ function leftToDo({ networks, oldAdvertisements, guardMissing }: Adoption): read
       .filter(({ lacks }) => !isEmpty(lacks))
       .map(({ name, lacks }) => `${name} ${JSON.stringify(lacks)}`),
     ...oldAdvertisements.map(({ metadata }) => `old advertisement ${metadata.name}`),
-    ...(guardMissing ? ['the guard'] : []),
+    ...missing.map(({ kind, metadata }) => `no ${kind} ${metadata.name}`),
   ]
 }
 
