@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AnsibleRun, type AnsibleRunSpec, ansibleRuns } from '../../../src/api/ansibleee.ts'
 import { computeConfigFiles, metadataConfigFiles } from '../../../src/controllers/dataplane/config-files.ts'
 import { phase0Playbooks, readPlaybook } from '../../../src/controllers/dataplane/playbooks.ts'
+import { programOf, runProcess } from '../../../src/exec/process.ts'
 import type { Happening } from '../../../src/kube/events.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
@@ -71,6 +72,14 @@ async function ended(name: string): Promise<AnsibleRun['status']> {
 
 const onNode = (name: string, file: string): Promise<string> =>
   readFile(path.join(nodes.node(name).root, file), 'utf8')
+
+/** Connections to the nodes that SSH keeps open, as it titles them. */
+async function keptOpen(): Promise<readonly string[]> {
+  const script =
+    'for one in /proc/[0-9]*; do [ $one/ns/net -ef /proc/self/ns/net ] && tr "\\0" " " < $one/cmdline && echo; done'
+  const { stdout } = await runProcess(programOf([...nodes.enter, 'sh', '-c', script]))
+  return stdout.split('\n').filter((title) => title.startsWith('ssh: '))
+}
 
 describe('The playbooks', () => {
   it('bring the files of a node byte for byte, and a second time change nothing', async () => {
@@ -210,7 +219,7 @@ describe('A run', () => {
   }, 60_000)
 
   it('that is deleted ends on its host before it is gone, and the next one waits for that', async () => {
-    const hang = 'touch /srv/hangs; trap "rm /srv/hangs" EXIT HUP TERM; while :; do sleep 0.2; done'
+    const hang = 'trap "rm /srv/hangs; exit" HUP TERM; touch /srv/hangs; while :; do sleep 0.2; done'
     const hangs = { play: play([{ name: 'Hang', 'ansible.builtin.shell': hang }]) }
     const extraMounts = mounts('dataplanenode-edpm-compute-0')
     await create('hangs', { ...hangs, extraMounts })
@@ -224,6 +233,8 @@ describe('A run', () => {
     await cluster.client.delete(refOf('hangs'))
     await expect.poll(() => get('hangs'), { timeout: 60_000 }).toBeUndefined()
     await expect.poll(there, { timeout: 60_000 }).toBe(false)
+    // The connection that is kept open for the tasks to come has no task to wait for.
+    expect(await keptOpen()).toEqual([])
     expect(await ended('next')).toMatchObject({ JobStatus: 'Succeeded' })
   }, 300_000)
 })

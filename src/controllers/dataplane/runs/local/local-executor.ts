@@ -18,7 +18,7 @@ import { callbackFolder } from '../../playbooks.ts'
 import type { Attempt, Executor, RunEnd, Standing } from '../executor.ts'
 import { type RunFiles, runFiles } from '../run-files.ts'
 import { type AnsibleProgram, ansibleEnvironment, ansibleWords, findAnsible } from './ansible-command.ts'
-import { endLeftovers, guarded } from './leftovers.ts'
+import { endLeftovers, guarded, SOCKETS } from './leftovers.ts'
 import { endOf, eventsOf, failuresOf, type RunEvent, taskOf } from './run-events.ts'
 import {
   attemptId,
@@ -73,7 +73,7 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
     const files = withVariables(wanted, attempt, folder)
     const chosen = await program
     if (!(await makeFolder(folder, files.files))) return
-    const control = await mkdtemp(path.join(tmpdir(), 'stackloom-ssh-'))
+    const sockets = await mkdtemp(path.join(tmpdir(), 'stackloom-ssh-'))
     const mask = redactor(files.secrets)
     const said: string[] = []
     const words = [...(options.enter ?? []), ...ansibleWords(chosen, folder, files, id)]
@@ -81,7 +81,7 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
       {
         ...programOf(guarded(id, words)),
         cwd: path.join(folder.runner, 'project'),
-        env: { ...ansibleEnvironment(folder, callbackFolder(), control), ...files.env },
+        env: { ...ansibleEnvironment(folder, callbackFolder(), sockets), ...files.env, [SOCKETS]: sockets },
       },
       {
         timeoutMs: options.timeLimitMs,
@@ -95,10 +95,10 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
       },
     )
     const done = started.ended.then(async (ending) => {
-      await endLeftovers(id, clock)
+      await endLeftovers(id, clock, sockets)
       const end = await endFor(ending, folder, said, mask, options.timeLimitMs)
       await writeEnd(folder, end)
-      await rm(control, { recursive: true, force: true })
+      await rm(sockets, { recursive: true, force: true })
       options.onEnded(keyOf(attempt.run.metadata))
     })
     live.set(id, { process: started, folder, mask, done, told: 0 })
