@@ -9,7 +9,7 @@ import { at, textAt } from '../readiness/read.ts'
 import { ingressOf } from '../readiness/services.ts'
 import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
 import { ENDPOINT, ROUTE, SERVICE } from './kinds.ts'
-import { holderOf, subnetsOf } from './spans.ts'
+import { holderOf, landOf } from './spans.ts'
 
 export const keystoneEndpoints: CloudCheck = {
   scope: 'cloud',
@@ -58,7 +58,7 @@ function otherCloudOf(
     (other) =>
       (svc === 'svc' && namespace === other.namespace) ||
       host.split('.')[0]?.endsWith(`-public-${other.namespace}`) === true ||
-      (parseAddress(host) !== undefined && holderOf(subnetsOf(other), host) !== undefined),
+      (parseAddress(host) !== undefined && holderOf(landOf(plan, other), host) !== undefined),
   )
   return found?.name
 }

@@ -10,7 +10,7 @@ import { at, textAt } from '../readiness/read.ts'
 import { asPlanned, desiredOf } from './as-planned.ts'
 import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
 import { ATTACHMENT, NET_CONFIG, RESERVATION, WHEREABOUTS } from './kinds.ts'
-import { contains, holderOf, spansOf, spanWords, subnetsOf } from './spans.ts'
+import { contains, holderOf, landOf, spansOf, spanWords, subnetsOf } from './spans.ts'
 
 export const attachments: CloudCheck = {
   scope: 'cloud',
@@ -77,7 +77,7 @@ export const whereaboutsSpans: CloudCheck = {
   kinds: [WHEREABOUTS],
   look: (look) => {
     const given = look.live.all(groupKindOf(WHEREABOUTS)).flatMap(podAddressesOf)
-    const inCloud = given.filter(({ address }) => holderOf(subnetsOf(look.cloud), address))
+    const inCloud = given.filter((one) => networkOfPod(one, look))
     return {
       seen: `${counted(inCloud.length, 'address')} of pods`,
       findings: inCloud.flatMap((one) => judgePod(one, look)),
@@ -85,8 +85,16 @@ export const whereaboutsSpans: CloudCheck = {
   },
 }
 
-function judgePod({ pool, pod, address }: PodAddress, { cloud }: CloudLook): readonly Finding[] {
-  const network = holderOf(subnetsOf(cloud), address)?.network
+/** The network of the cloud that a pod's address is in: for its own pods wherever in the subnet that is. */
+function networkOfPod({ pod, address }: PodAddress, { plan, cloud }: CloudLook): PlannedNetwork | undefined {
+  const ranges = pod.startsWith(`${cloud.namespace}/`) ? subnetsOf(cloud) : landOf(plan, cloud)
+  return holderOf(ranges, address)?.network
+}
+
+function judgePod(one: PodAddress, look: CloudLook): readonly Finding[] {
+  const { pool, pod, address } = one
+  const { cloud } = look
+  const network = networkOfPod(one, look)
   if (!network) return []
   const where = placeOf(pool, 'spec.allocations')
   if (!pod.startsWith(`${cloud.namespace}/`))

@@ -7,7 +7,7 @@ import { at, listAt } from '../readiness/read.ts'
 import { asPlanned, desiredOf } from './as-planned.ts'
 import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
 import { POOL } from './kinds.ts'
-import { overlapping, subnetsOf } from './spans.ts'
+import { landOf, overlapping } from './spans.ts'
 
 const SCOPE = 'spec.serviceAllocation'
 
@@ -25,16 +25,16 @@ export const ipAddressPools: CloudCheck = {
   },
 }
 
-function othersPools({ cloud, live }: CloudLook, own: readonly KubeObject[]): readonly Finding[] {
+function othersPools({ plan, cloud, live }: CloudLook, own: readonly KubeObject[]): readonly Finding[] {
   const names = new Set(own.map(({ metadata }) => metadata.name))
-  const subnets = subnetsOf(cloud)
+  const land = landOf(plan, cloud)
   return live
     .all(groupKindOf(POOL))
     .filter(({ metadata }) => !names.has(metadata.name))
     .flatMap((pool) =>
       listAt(pool, 'spec', 'addresses').flatMap((text) => {
         const range = String(text)
-        const owner = overlapping(subnets, range)
+        const owner = overlapping(land, range)
         if (!owner) return []
         const planned = `${owner.network.name} ${owner.text}`
         const facts = { cloud: cloud.name, pool: pool.metadata.name, range, planned }

@@ -17,7 +17,7 @@ import { textAt } from '../readiness/read.ts'
 import { askedAddresses, ingressOf } from '../readiness/services.ts'
 import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
 import { EVENT, SERVICE } from './kinds.ts'
-import { holderOf, subnetsOf } from './spans.ts'
+import { holderOf, landOf } from './spans.ts'
 
 /** Document 001, "Verify Service IP Allocation". */
 export const serviceAllocation: CloudCheck = {
@@ -119,14 +119,14 @@ export const foreignHolders: CloudCheck = {
   title: 'No foreign holder',
   promise: 'no Service of another namespace holds an address of this cloud',
   kinds: [SERVICE],
-  look: ({ cloud, live }) => {
-    const subnets = subnetsOf(cloud)
+  look: ({ plan, cloud, live }) => {
+    const land = landOf(plan, cloud)
     const others = live.all('Service').filter(({ metadata }) => metadata.namespace !== cloud.namespace)
     return {
       seen: `${counted(others.length, 'Service')} of other namespaces`,
       findings: others.flatMap((service) =>
         ingressOf(service).flatMap((address) => {
-          const owner = holderOf(subnets, address)
+          const owner = holderOf(land, address)
           if (!owner) return []
           const facts = {
             cloud: cloud.name,

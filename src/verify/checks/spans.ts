@@ -1,7 +1,7 @@
 /** Whose an address is, by the plan of one cloud: in which network, in which span. Pure. */
 import { type Address, parseAddress } from '../../net/address.ts'
 import { parseRange, type Range, rangeContains, rangesOverlap } from '../../net/range.ts'
-import type { PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
+import type { Plan, PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
 import type { AllocatorRole } from '../../site/site.ts'
 
 export interface OwnedRange {
@@ -16,6 +16,23 @@ export interface OwnedRange {
 export function subnetsOf(cloud: PlannedCloud): readonly OwnedRange[] {
   return cloud.networks.flatMap((network) =>
     network.subnets.flatMap(({ cidr }) => owned(network, cidr, undefined)),
+  )
+}
+
+/**
+ * What is a cloud's alone: its subnets, and of one that another cloud of the site is in as well, only its spans. Two
+ * clouds may share a subnet when the site file says so; then an address of the neighbour is no intruder.
+ */
+export function landOf(plan: Plan, cloud: PlannedCloud): readonly OwnedRange[] {
+  const others = plan.clouds.filter(({ name }) => name !== cloud.name).flatMap(subnetsOf)
+  return cloud.networks.flatMap((network) =>
+    network.subnets.flatMap(({ cidr, spans }) =>
+      owned(network, cidr, undefined).flatMap((whole) =>
+        others.some(({ range }) => rangesOverlap(range, whole.range))
+          ? spans.flatMap(({ role, start, end }) => owned(network, `${start}-${end}`, role))
+          : [whole],
+      ),
+    ),
   )
 }
 
