@@ -37,10 +37,16 @@ export interface WatchOptions extends Omit<ListOptions, 'limit'> {
   readonly idleMs?: number
 }
 
-export interface WriteOptions {
+/** What every request can be told. */
+export interface RequestOptions {
+  readonly signal?: AbortSignal
+  /** Waits behind no other request of this program: for what must be in time however much there is to do. */
+  readonly ahead?: boolean
+}
+
+export interface WriteOptions extends RequestOptions {
   readonly fieldManager?: string
   readonly dryRun?: boolean
-  readonly signal?: AbortSignal
 }
 
 export interface ApplyOptions extends WriteOptions {
@@ -70,10 +76,7 @@ export interface Resource extends GroupVersionKind {
 
 export interface KubeReader {
   /** The object, or undefined when there is none (or no such kind is served). */
-  readonly get: (
-    ref: ObjectRef,
-    options?: { readonly signal?: AbortSignal },
-  ) => Promise<KubeObject | undefined>
+  readonly get: (ref: ObjectRef, options?: RequestOptions) => Promise<KubeObject | undefined>
   readonly list: (kind: GroupVersionKind, options?: ListOptions) => Promise<ObjectList>
   /**
    * Ends when the server ends the watch or the signal is aborted; throws ApiError otherwise (`expired`: list again;

@@ -29,6 +29,8 @@ export interface Call {
   readonly safe: boolean
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** Takes a connection of its own instead of waiting for a free one. */
+  readonly ahead?: boolean | undefined
   /** For messages: what is done to what. */
   readonly verb: string
   readonly subject: string
@@ -92,8 +94,9 @@ export function exchangeWith({ access, clock, ...settings }: ExchangeSettings): 
   ): Promise<Answer> => {
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
     const limit = call.timeoutMs ?? settings.timeoutMs
+    const dispatcher = idleMs !== undefined || call.ahead ? over.streams : over.requests
     try {
-      return await (idleMs === undefined ? over.requests : over.streams).request({
+      return await dispatcher.request({
         origin,
         path: prefix + call.path + queryString(call.query),
         method: call.method,

@@ -95,6 +95,26 @@ describe('leader election', () => {
     expect(clock.waiting()).toEqual([])
   })
 
+  it('asks ahead of everything else that the program has to do', async () => {
+    const cluster = memoryCluster()
+    const clock = manualClock()
+    const asked: unknown[] = []
+    const noting = <A extends readonly unknown[], R>(send: (...given: A) => Promise<R>) => {
+      return (...given: A): Promise<R> => {
+        asked.push((given.at(-1) as { readonly ahead?: boolean }).ahead)
+        return send(...given)
+      }
+    }
+    const { get, create, update } = cluster.client
+    const client = { ...cluster.client, get: noting(get), create: noting(create), update: noting(update) }
+    const one = candidate(client, clock, 'one')
+    await clock.settle(10_000)
+    one.stop()
+    await one.end
+    expect(asked.length).toBeGreaterThan(4)
+    expect(new Set(asked)).toEqual(new Set([true]))
+  })
+
   it('gives the lease back on a stop, after the work has ended, and the next one starts at once', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()

@@ -4,6 +4,8 @@
  * A leader trusts only its own clocks: what it last renewed counts from the moment it asked, and after the renew
  * deadline it is leader no more, whatever the server would say. Others wait the whole lease from the moment they saw
  * the renewal, which is later. The difference between the two is the time in which nobody works.
+ *
+ * Every request goes ahead of the work's own: a leader with much to do must not lose its lease behind its own writes.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -116,10 +118,10 @@ async function campaign(
   let told: string | undefined
 
   const attempt = async (signal: AbortSignal): Promise<Lease | undefined> => {
-    const lease = (await client.get(refOf(options), { signal })) as Lease | undefined
+    const lease = (await client.get(refOf(options), { signal, ahead: true })) as Lease | undefined
     if (!lease) {
       const created = newLease(options, nextSpec(undefined, options, timing))
-      return (await client.create(created, { signal })) as Lease
+      return (await client.create(created, { signal, ahead: true })) as Lease
     }
     // When it was renewed by the other's clock means nothing here: what counts is how long it has not changed.
     const spec = JSON.stringify(lease.spec ?? {})
@@ -133,7 +135,7 @@ async function campaign(
       return undefined
     }
     const taken = { ...lease, spec: nextSpec(lease.spec, options, timing) }
-    return (await client.update(taken, { signal })) as Lease
+    return (await client.update(taken, { signal, ahead: true })) as Lease
   }
 
   while (!stop.aborted) {
@@ -171,12 +173,12 @@ async function keepRenewing(
     const asked = momentOf(clock)
     try {
       const spec = nextSpec(lease.spec, options, timing)
-      lease = (await client.update({ ...lease, spec }, { signal })) as Lease
+      lease = (await client.update({ ...lease, spec }, { signal, ahead: true })) as Lease
       tenure.renewed(asked)
       return 'renewed'
     } catch (error) {
       if (!isApiError(error, 'conflict', 'not-found')) throw error
-      const now = (await client.get(refOf(options), { signal })) as Lease | undefined
+      const now = (await client.get(refOf(options), { signal, ahead: true })) as Lease | undefined
       if (now?.spec?.holderIdentity !== identity) return 'taken'
       // Ours still: somebody labelled it, or an earlier attempt of ours arrived after all.
       lease = now
@@ -202,7 +204,10 @@ async function release(options: LeaseOptions, timing: LeaseTiming, lease: Lease,
   const never = new AbortController().signal
   const giveBack = (held: Lease, signal: AbortSignal): Promise<unknown> => {
     const times = { leaseDurationSeconds: 1, renewTime: microTime(clock.now()) }
-    return client.update({ ...held, spec: { ...held.spec, holderIdentity: '', ...times } }, { signal })
+    return client.update(
+      { ...held, spec: { ...held.spec, holderIdentity: '', ...times } },
+      { signal, ahead: true },
+    )
   }
   try {
     await within(clock, timing.attemptMs, never, async (signal) => {
@@ -211,7 +216,7 @@ async function release(options: LeaseOptions, timing: LeaseTiming, lease: Lease,
       } catch (error) {
         if (!isApiError(error, 'conflict')) throw error
         // The last renewal, broken off when the work ended, arrived after all.
-        const now = (await client.get(refOf(options), { signal })) as Lease | undefined
+        const now = (await client.get(refOf(options), { signal, ahead: true })) as Lease | undefined
         if (now?.spec?.holderIdentity === options.identity) await giveBack(now, signal)
       }
     })

@@ -195,6 +195,26 @@ const noRetry = {
   longestPauseMs: 0,
 }
 
+describe('a request that goes ahead', () => {
+  it('is answered while every connection waits for a slow answer', async () => {
+    const waiting: ServerResponse[] = []
+    const server = await played(({ path }, answer) => {
+      if (path === '/slow') waiting.push(answer)
+      else answerJson(answer, { ok: true })
+    })
+    const transport = transportTo(server.url, {}, { connections: 1 })
+    const slow = [1, 2, 3].map(() => transport.json({ ...get, path: '/slow' }))
+    await expect.poll(() => waiting.length, { timeout: 30_000 }).toBe(1)
+    expect(await transport.json({ ...get, ahead: true })).toEqual({ ok: true })
+    expect(waiting).toHaveLength(1)
+    for (let answered = 0; answered < 3; answered += 1) {
+      await expect.poll(() => waiting.length, { timeout: 30_000 }).toBe(answered + 1)
+      answerJson(waiting[answered] as ServerResponse, {})
+    }
+    await Promise.all(slow)
+  })
+})
+
 describe('a credential', () => {
   function renewable(): Credential & { readonly renewals: () => number } {
     let renewals = 0

@@ -59,7 +59,8 @@ export function kubeClient(transport: Transport): KubeClient {
   ): Promise<KubeObject> => {
     const subject = subjectOf(ref, ref)
     const query = { ...writeQuery(options), ...options.extra }
-    const answer = await send({ ...call, query, subject, object: placeOf(ref), signal: options.signal }, ref)
+    const { signal, ahead } = options
+    const answer = await send({ ...call, query, subject, object: placeOf(ref), signal, ahead }, ref)
     return objectOf(answer, { server, verb: call.verb, subject })
   }
 
@@ -67,14 +68,14 @@ export function kubeClient(transport: Transport): KubeClient {
     resource: (kind) => discovery.resource(kind),
     versions: (group) => discovery.versions(group),
 
-    get: async (ref, { signal } = {}) => {
+    get: async (ref, { signal, ahead } = {}) => {
       const resource = await discovery.resource(ref, signal)
       if (!resource) return undefined
       const subject = subjectOf(ref, ref)
       try {
         const path = objectPath(resource, ref)
         const names = { verb: 'get', subject, object: placeOf(ref) }
-        const answer = await send({ method: 'GET', path, safe: true, signal, ...names }, ref)
+        const answer = await send({ method: 'GET', path, safe: true, signal, ahead, ...names }, ref)
         return objectOf(answer, { server, verb: 'get', subject })
       } catch (thrown) {
         if (isApiError(thrown, 'not-found', 'not-served')) return undefined
