@@ -6,6 +6,8 @@ export interface SuiteCounts {
   readonly passed: number
   readonly failed: number
   readonly skipped: readonly { readonly name: string; readonly reason: string }[]
+  /** The files to which every failure belongs; undefined where one belongs to none. */
+  readonly failedFiles?: readonly string[]
 }
 
 export default class SuiteReporter implements Reporter {
@@ -22,6 +24,13 @@ export default class SuiteReporter implements Reporter {
       else if (result.state === 'failed') failed += 1
       else skipped.push({ name: test.fullName, reason: (result.state === 'skipped' && result.note) || '' })
     }
-    writeFileSync(target, JSON.stringify({ passed, failed, skipped } satisfies SuiteCounts))
+    const failedFiles = modules.filter((one) => !one.ok()).map((one) => one.moduleId)
+    const counts: SuiteCounts = {
+      passed,
+      failed,
+      skipped,
+      ...(unhandled.length === 0 && { failedFiles }),
+    }
+    writeFileSync(target, JSON.stringify(counts))
   }
 }
