@@ -3,10 +3,12 @@
  *
  * The client is loaded when a command first needs it, so that commands that never ask a cluster start without it.
  */
+import path from 'node:path'
 import type { Command } from 'commander'
 import type { GroupVersionKind } from '../api/object.ts'
+import { Failure } from '../errors/failure.ts'
 import { finding } from '../errors/finding.ts'
-import { serverWarning } from '../errors/kube.ts'
+import { emptyDump, serverWarning, unreadKind } from '../errors/kube.ts'
 import type { Connection } from '../kube/connect.ts'
 import type { Gathered, GatherOptions } from '../kube/snapshot.ts'
 import type { Io } from './io.ts'
@@ -52,7 +54,7 @@ export async function gatherSnapshot(
 ): Promise<Gathered> {
   if (source.from !== undefined) {
     const { gatherDump } = await import('../kube/dump.ts')
-    return gatherDump(source.from, kinds, io.stop)
+    return gatherDump(path.resolve(io.cwd, source.from), kinds, io.stop)
   }
   const { gatherLive } = await import('../kube/snapshot.ts')
   const connection = await openCluster(source, io)
@@ -61,4 +63,14 @@ export async function gatherSnapshot(
   } finally {
     await connection.close()
   }
+}
+
+/**
+ * For commands that judge what they see: a dump that shows nothing of a cluster is not one of a cluster that is well.
+ * Its broken files are named with it.
+ */
+export function refuseEmptyDump({ snapshot, findings }: Gathered, from: string): void {
+  if (snapshot.objects.length > 0 || snapshot.unread.length === 0) return
+  const broken = findings.filter(({ code }) => code !== unreadKind.code)
+  throw new Failure([...broken, finding(emptyDump, { where: from })])
 }

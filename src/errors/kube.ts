@@ -223,3 +223,15 @@ export const namespaceTerminating = problem<{ reason: string }>({
 whose finalizer nobody serves keeps it for ever.`,
   example: { reason: 'namespace openstack2 is being terminated' },
 })
+
+export const emptyDump = problem<{ where: string }>({
+  code: 'SL1128',
+  severity: 'error',
+  title: 'A folder of dumps shows nothing of a cluster',
+  message: ({ where }) => `no file in ${where} has a Kubernetes object of the kinds that are looked at`,
+  remedy: () =>
+    'name a must-gather, or a folder with the output of `kubectl get -o yaml`; files end in .yaml, .yml or .json',
+  story: `Nothing can be said about a cluster from a folder that shows nothing of it: neither that it is well nor that it is
+not. Most often the folder is one too high or one too low, or the dump went wrong and left its files empty.`,
+  example: { where: 'must-gather' },
+})

@@ -52,6 +52,29 @@ of it: MetalLB will not give them a second time, and the cloud's Services stay p
   example: { owner: 'rhoso2/internalapi', needed: 3, free: 2, holders: 'shop/web' },
 })
 
+export const plannedVipTaken = problem<{
+  owner: string
+  address: string
+  slots: readonly string[]
+  holder: string
+}>({
+  code: 'SL9205',
+  severity: 'error',
+  title: 'A planned VIP is held by a Service of another namespace',
+  message: ({ owner, address, slots, holder }) =>
+    `${owner} plans ${address} for ${slots.join(', ')}, and Service ${holder} holds it`,
+  remedy: ({ holder }) =>
+    `free it (kubectl -n ${holder.split('/')[0]} get service ${holder.split('/')[1]}), or pin another address under \`vips\` in the site file`,
+  story: `MetalLB gives an address to Services of one namespace only. A cloud whose VIP is taken would be deployed up to its
+Services, and they would stay pending: so \`up\` looks before it begins.`,
+  example: {
+    owner: 'rhoso2/internalapi',
+    address: '172.27.0.80',
+    slots: ['keystone.internal', 'nova.internal'],
+    holder: 'shop/web',
+  },
+})
+
 export const tooManyClouds = problem<{ clouds: number }>({
   code: 'SL9211',
   severity: 'warning',

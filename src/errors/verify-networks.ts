@@ -86,6 +86,20 @@ its address until it is made again.`,
   },
 })
 
+export const attachedPodsAbsent = problem<{ cloud: string; namespace: string; networks: readonly string[] }>({
+  code: 'SL9036',
+  severity: 'error',
+  title: 'A control plane asks for networks and no pod is on any',
+  message: ({ cloud, namespace, networks }) =>
+    `no running pod of ${namespace} asks for a network, and the control plane of ${cloud} wants pods on ${networks.join(', ')}`,
+  remedy: ({ namespace }) =>
+    `see whether the pods run, and what they ask for: kubectl -n ${namespace} get pods; stackloom status`,
+  story: `The operators annotate the pods of a service with the networks that the control plane names in
+\`networkAttachments\`. When no pod has the annotation, the services do not run, or run without their networks: what is
+planned for them is proved by nothing.`,
+  example: { cloud: 'rhoso1', namespace: 'openstack', networks: ['internalapi', 'storage', 'tenant'] },
+})
+
 export const policyNotEnacted = problem<{ policy: string; why: string; next: string | undefined }>({
   code: 'SL9041',
   severity: 'error',
@@ -180,6 +194,19 @@ its URLs, or from an endpointURL override.`,
     url: 'https://glance-public-openstack2.apps.example.com',
     other: 'rhoso2',
   },
+})
+
+export const endpointsAbsent = problem<{ cloud: string; namespace: string; services: readonly string[] }>({
+  code: 'SL9063',
+  severity: 'error',
+  title: 'A cloud has services and no endpoint in keystone',
+  message: ({ cloud, namespace, services }) =>
+    `${namespace} has no KeystoneEndpoint, and ${cloud} has ${services.join(', ')}: clients find none of them`,
+  remedy: ({ namespace }) =>
+    `see how far the control plane got: stackloom status, kubectl -n ${namespace} get openstackcontrolplane -o yaml`,
+  story: `The operator of each service registers it with a KeystoneEndpoint. A cloud without a single one is not ready, or its
+operators do not run: there is nothing whose addresses could be proved.`,
+  example: { cloud: 'rhoso1', namespace: 'openstack', services: ['placement', 'glance', 'neutron', 'nova'] },
 })
 
 export const leftover = problem<{ what: string; why: string }>({

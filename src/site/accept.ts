@@ -30,17 +30,33 @@ export function acceptFindings(
   accept: readonly Acceptance[],
   { locate, judges = (code) => code.startsWith('SL2') }: AcceptSettings,
 ): readonly Finding[] {
-  const used = new Set<Acceptance>()
-  const judged = findings.map((one) => {
-    const entry = accept.find((candidate) => matches(candidate, one))
-    if (!entry || one.severity === 'info') return one
-    used.add(entry)
+  return [...accepted(findings, accept), ...unusedAcceptances(findings, accept, { locate, judges })]
+}
+
+/** The findings, with those that the site's owner has accepted as warnings. */
+export function accepted(findings: readonly Finding[], accept: readonly Acceptance[]): readonly Finding[] {
+  if (accept.length === 0) return findings
+  return findings.map((one) => {
+    const entry = accept.find((candidate) => covers(candidate, one))
+    if (!entry) return one
     return { ...one, severity: 'warning' as const, message: `${one.message} (accepted: ${entry.reason})` }
   })
-  const unused = accept
+}
+
+/** Entries that cover none of the findings: what they speak of is over. */
+export function unusedAcceptances(
+  findings: readonly Finding[],
+  accept: readonly Acceptance[],
+  { locate, judges }: Required<AcceptSettings>,
+): readonly Finding[] {
+  const used = new Set(findings.flatMap((one) => accept.find((entry) => covers(entry, one)) ?? []))
+  return accept
     .filter((entry) => !used.has(entry) && codes.has(entry.code) && judges(entry.code))
     .map(({ code, where, path }) => finding(acceptUnused, { code, where }, { where: locate(path) }))
-  return [...judged, ...unused]
+}
+
+function covers(entry: Acceptance, one: Finding): boolean {
+  return one.severity !== 'info' && matches(entry, one)
 }
 
 /** `where` is a word of the finding: an owner such as `rhoso1/ctlplane`, an address, a place. */

@@ -1,15 +1,19 @@
 /**
  * Runs checks over a snapshot: each gives a verdict, what it saw, and its findings.
  *
- * A check that could not see everything proves nothing: its verdict is `unknown`, and that is not a success.
+ * A check that could not see everything proves nothing: its verdict is `unknown`, and that is not a success. One that saw
+ * nothing, because nothing of the kind is there, has proved nothing either: its verdict is `empty`, neither good nor bad.
+ * What must be there is a finding of its own. What the site's owner has accepted does not fail a check.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { groupKindOf, type UnreadKind } from '../api/snapshot.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { lookIncomplete } from '../errors/verify.ts'
+import { accepted } from '../site/accept.ts'
+import type { Acceptance } from '../site/site.ts'
 import type { Check, CloudLook, Looked, SiteLook } from './checks/check.ts'
 
-export type Verdict = 'passed' | 'failed' | 'unknown'
+export type Verdict = 'passed' | 'failed' | 'unknown' | 'empty'
 
 export interface CheckResult {
   readonly id: string
@@ -37,9 +41,10 @@ export function verify(checks: readonly Check[], input: VerifyInput): readonly C
       .filter(({ cause }) => cause !== 'not-served')
       .map((one) => [groupKindOf(one), one]),
   )
+  const context: ResultContext = { gaps, accept: look.plan.from.accept }
   const chosen = look.plan.clouds.filter(({ name }) => clouds === undefined || clouds.includes(name))
   const site = checks.flatMap((check) =>
-    check.scope === 'site' ? [result(check, check.look(look), gaps)] : [],
+    check.scope === 'site' ? [result(check, check.look(look), context)] : [],
   )
   const own = documentsByCloud(look)
   return [
@@ -47,7 +52,7 @@ export function verify(checks: readonly Check[], input: VerifyInput): readonly C
     ...chosen.flatMap((cloud) => {
       const inside: CloudLook = { ...look, cloud, desired: own.get(cloud.name) ?? [] }
       return checks.flatMap((check) =>
-        check.scope === 'cloud' ? [result(check, check.look(inside), gaps, cloud.name)] : [],
+        check.scope === 'cloud' ? [result(check, check.look(inside), context, cloud.name)] : [],
       )
     }),
   ]
@@ -59,8 +64,9 @@ export function kindsOfChecks(checks: readonly Check[]): readonly GroupVersionKi
   return [...new Map(wanted.map((kind) => [groupKindOf(kind), kind])).values()]
 }
 
+/** Nothing speaks against the plan, and everything could be seen. */
 export function isProved(results: readonly CheckResult[]): boolean {
-  return results.every(({ verdict }) => verdict === 'passed')
+  return results.every(({ verdict }) => verdict === 'passed' || verdict === 'empty')
 }
 
 function documentsByCloud({ documents }: SiteLook): ReadonlyMap<string, readonly KubeObject[]> {
@@ -74,15 +80,25 @@ function documentsByCloud({ documents }: SiteLook): ReadonlyMap<string, readonly
   return found
 }
 
+interface ResultContext {
+  readonly gaps: ReadonlyMap<string, UnreadKind>
+  readonly accept: readonly Acceptance[]
+}
+
 function result(
   { id, title, promise, kinds }: Check,
-  { seen, findings }: Looked,
-  gaps: ReadonlyMap<string, UnreadKind>,
+  looked: Looked,
+  { gaps, accept }: ResultContext,
   cloud?: string,
 ): CheckResult {
+  const { seen } = looked
   const missed = kinds.flatMap((kind) => gaps.get(groupKindOf(kind)) ?? [])
-  const incomplete = missed.map(({ kind, reason }) => finding(lookIncomplete, { check: id, kind, reason }))
-  const verdict = hasErrors(findings) ? 'failed' : missed.length > 0 ? 'unknown' : 'passed'
+  const findings = accepted(looked.findings, accept)
+  const incomplete = accepted(
+    missed.map(({ kind, reason }) => finding(lookIncomplete, { check: id, kind, reason })),
+    accept,
+  )
+  const verdict = verdictOf(findings, incomplete, looked.count)
   return {
     id,
     title,
@@ -92,4 +108,10 @@ function result(
     verdict,
     findings: [...findings, ...incomplete],
   }
+}
+
+function verdictOf(findings: readonly Finding[], incomplete: readonly Finding[], count: number): Verdict {
+  if (hasErrors(findings)) return 'failed'
+  if (hasErrors(incomplete)) return 'unknown'
+  return count === 0 ? 'empty' : 'passed'
 }

@@ -73,7 +73,8 @@ async function examine(options: Options, io: Io): Promise<ExitCode> {
       ? await serialise({ ...report, findings: troubles, unread: snapshot.unread }, output)
       : formatReport(report, page),
   )
-  return hasErrors(report.diagnoses) ? 1 : 0
+  // Whoever could look at nothing has not found that all is well.
+  return hasErrors(report.diagnoses) || report.judged === 0 ? 1 : 0
 }
 
 /** Only with `-f`: without it the doctor works on the cluster alone, whatever lies in this folder. */

@@ -59,6 +59,15 @@ describe('doctor --from a dump that is not what it should be', () => {
     expect(code).toBe(0)
   })
 
+  it('ends with 2 where nothing of a cluster is shown: that is not a cluster without faults', async () => {
+    put('values.yaml', 'replicas: 3\n')
+    put('cut.json', list(healthy()).slice(0, 2_000))
+    const { code, io } = await doctor()
+    expect(code).toBe(2)
+    expect(io.err()).toContain('cut.json was left out')
+    expect(io.err()).toContain(`SL1128: no file in ${folder} has a Kubernetes object`)
+  })
+
   it('is not slowed down or broken by 100,000 objects', async () => {
     const many = Array.from({ length: 100_000 }, (_, index) => ({
       apiVersion: 'v1',

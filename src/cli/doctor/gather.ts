@@ -13,7 +13,7 @@ import type { Finding } from '../../errors/finding.ts'
 import { unreadKind } from '../../errors/kube.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeReader } from '../../kube/client.ts'
-import { type ClusterFlags, openCluster } from '../cluster.ts'
+import { type ClusterFlags, openCluster, refuseEmptyDump } from '../cluster.ts'
 import type { Io } from '../io.ts'
 
 export interface Evidence {
@@ -111,7 +111,9 @@ async function hostsOf(
 
 export async function fromDump(from: string, rules: readonly Rule[], stop: AbortSignal): Promise<Evidence> {
   const { gatherDump } = await import('../../kube/dump.ts')
-  const { snapshot, findings } = await gatherDump(from, [...kindsToGather(rules), secrets, hosts], stop)
+  const gathered = await gatherDump(from, [...kindsToGather(rules), secrets, hosts], stop)
+  refuseEmptyDump(gathered, from)
+  const { snapshot, findings } = gathered
   return {
     snapshot: {
       ...snapshot,

@@ -61,6 +61,7 @@ function idOf({ where }: Diagnosis): string {
 }
 
 function summary({ diagnoses, judged }: Report, causes: number, followers: number): string {
+  if (judged === 0) return 'nothing was judged\n'
   if (diagnoses.length === 0) return `nothing found: ${judged} rules looked\n`
   const more = followers > 0 ? `, and ${followers} more that follow from ${causes === 1 ? 'it' : 'them'}` : ''
   return `${causes} ${causes === 1 ? 'cause' : 'causes'}${more}; ${judged} rules looked; stackloom explain CODE tells more\n`

@@ -35,7 +35,7 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     .option('--port <port>', 'the port of the API server on loopback (any free one, then kept)', portNumber)
     .option(
       '--actors <names>',
-      'who plays operators that cannot run here: nmstate,olm,openstack, or all',
+      'who plays what cannot run here: kubelet,nmstate,olm,openstack,services, or all',
       names,
     )
     .option('--nodes <names>', 'Node objects that are to exist, as workers: worker-0,worker-1', names)

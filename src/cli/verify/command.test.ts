@@ -25,6 +25,7 @@ function dump(name: string, { objects }: Snapshot): void {
 beforeAll(() => {
   dump('healthy', healthy)
   dump('broken', broken)
+  dump('nothing', { objects: [], unread: [] })
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -66,6 +67,12 @@ describe('stackloom verify', () => {
     const { code, err } = await verify('healthy', '--cloud', 'rhoso3')
     expect(code).toBe(2)
     expect(err).toContain('rhoso3')
+  })
+
+  it('exits with 2 for a folder that shows nothing of a cluster, as the doctor does', async () => {
+    const { code, err } = await verify('nothing')
+    expect(code).toBe(2)
+    expect(err).toContain('SL1128')
   })
 
   it('passes a healthy cluster', async () => {

@@ -3,6 +3,9 @@ import { indexSnapshot } from '../../api/snapshot.ts'
 import { Failure } from '../../errors/failure.ts'
 import { type Finding, hasErrors } from '../../errors/finding.ts'
 import { gatherLive } from '../../kube/snapshot.ts'
+import { accepted } from '../../site/accept.ts'
+import { SERVICE } from '../../verify/checks/kinds.ts'
+import { addressFindings, takenVips } from '../../verify/room/addresses.ts'
 import { roomFindings, roomKinds } from '../../verify/room/room.ts'
 import { FIELD_MANAGER } from '../changes.ts'
 import { liveCrd } from '../control-plane-crd.ts'
@@ -44,6 +47,9 @@ export function preflightWork(world: World): StageWork {
 
 /** Listed once and not followed: what runs elsewhere matters before the deployment, not while it goes on. */
 async function room({ site, client }: World): Promise<readonly Finding[]> {
-  const { snapshot } = await gatherLive(client, roomKinds)
-  return roomFindings(site, indexSnapshot(snapshot))
+  const { snapshot } = await gatherLive(client, [...roomKinds, SERVICE])
+  const live = indexSnapshot(snapshot)
+  const { clouds, from } = site.plan
+  const found = [...roomFindings(site, live), ...addressFindings(clouds, live), ...takenVips(clouds, live)]
+  return accepted(found, from.accept)
 }

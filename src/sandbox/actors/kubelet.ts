@@ -1,7 +1,7 @@
 /**
  * Plays the scheduler and the kubelets: every Pod gets a node, runs, is ready, and goes when it is deleted. No
  * container is started. What follows from that (Deployments available, endpoints) is the real controller
- * manager's work.
+ * manager's work. A Pod that asks for networks gets addresses of them first, by `multus.ts`.
  *
  * A Pod annotated `sandbox.stackloom.dev/never-ready: REASON` stays waiting with that reason.
  */
@@ -10,6 +10,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import { type Actor, type ActorStage, annotation } from './actor.ts'
 import { timestamp } from './conditions.ts'
+import { attach, detach } from './multus.ts'
 
 const POD = { apiVersion: 'v1', kind: 'Pod' }
 const NODE = { apiVersion: 'v1', kind: 'Node' }
@@ -24,7 +25,8 @@ interface PodSpec {
 }
 
 export const kubelet: Actor = {
-  plays: 'the scheduler and the kubelets: Pods are bound, run, become ready and go',
+  plays:
+    'the scheduler, the kubelets and Multus: Pods are bound, get their networks, run, become ready and go',
   source: 'Kubernetes: pods/binding, the Pod lifecycle, DaemonSet pods with node affinity by name',
   needs: [],
   enter: ({ runtime, transport, stepMs }: ActorStage) => {
@@ -46,6 +48,7 @@ export const kubelet: Actor = {
             gracePeriodSeconds: 0,
             preconditions: { uid: pod.metadata.uid },
           }
+          await detach(runtime.client, pod)
           await transport.json({ ...call, method: 'DELETE', path, body, verb: 'delete' }).catch(unlessGone)
           return
         }
@@ -64,6 +67,7 @@ export const kubelet: Actor = {
           })
           return { requeueAfterMs: stepMs }
         }
+        if (!(await attach(runtime.client, pod))) return { requeueAfterMs: stepMs }
         const status = runningStatus(pod, timestamp(clock.now()))
         if (!status) return
         await runtime.client.apply(

@@ -9,8 +9,15 @@ import { kubelet } from './kubelet.ts'
 import { nmstate } from './nmstate/nmstate.ts'
 import { olm } from './olm/olm.ts'
 import { openstack } from './openstack/openstack.ts'
+import { serviceOperators } from './openstack/services.ts'
 
-export const actors: Readonly<Record<string, Actor>> = { kubelet, nmstate, olm, openstack }
+export const actors: Readonly<Record<string, Actor>> = {
+  kubelet,
+  nmstate,
+  olm,
+  openstack,
+  services: serviceOperators,
+}
 
 export interface PlayOptions {
   readonly connection: Pick<Connection, 'client' | 'transport'>

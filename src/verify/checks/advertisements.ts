@@ -21,6 +21,7 @@ export const l2Advertisements: CloudCheck = {
     const planned = desiredOf(look.desired, L2_ADVERTISEMENT, BGP_ADVERTISEMENT)
     return {
       seen: counted(planned.length, 'advertisement'),
+      count: planned.length,
       findings: [...asPlanned(look, planned), ...strangers(look, planned)],
     }
   },

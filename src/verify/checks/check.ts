@@ -43,6 +43,8 @@ export interface CloudLook extends SiteLook {
 export interface Looked {
   /** What was looked at, with numbers: `5 pools`. */
   readonly seen: string
+  /** How many things that was: a check that saw none has proved nothing, and says so. */
+  readonly count: number
   readonly findings: readonly Finding[]
 }
 

@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { changed, documentsOf, healthySnapshot, withObject } from '../../../test/healthy.ts'
-import { testPlan } from '../../../test/plan.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { changed, documentsOf } from '../../../test/healthy.ts'
+import { faults, healthy, plan, pool, spec } from '../../../test/verify/states.ts'
 import { indexSnapshot, type Snapshot } from '../../api/snapshot.ts'
+import type { Plan } from '../../plan/plan.ts'
 import { isProved, kindsOfChecks, type VerifyInput, verify } from '../verify.ts'
 import { checks } from './all.ts'
 
-const rhoso1 = { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] }
-const rhoso2 = { name: 'rhoso2', namespace: 'openstack2' }
-const plan = testPlan({ nodes: 2, clouds: [rhoso1, rhoso2] })
 const documents = documentsOf(plan)
-const healthy = healthySnapshot(plan)
 
 function run(snapshot: Snapshot, more: Partial<VerifyInput> = {}) {
   const { unread } = snapshot
@@ -27,40 +23,12 @@ function wrong(snapshot: Snapshot, more: Partial<VerifyInput> = {}): readonly st
   )
 }
 
-function spec(change: (spec: Record<string, unknown>) => Record<string, unknown>) {
-  return (object: KubeObject): KubeObject => ({
-    ...object,
-    spec: change(object['spec'] as Record<string, unknown>),
-  })
-}
-
-function annotated(annotations: Record<string, string>) {
-  return (object: KubeObject): KubeObject => ({
-    ...object,
-    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...annotations } },
-  })
-}
-
-function held(...ips: readonly string[]) {
-  return (object: KubeObject): KubeObject => ({
-    ...object,
-    status: { loadBalancer: { ingress: ips.map((ip) => ({ ip })) } },
-  })
-}
-
-const metallb = (kind: string, name: string, content: object): KubeObject => ({
-  apiVersion: 'metallb.io/v1beta1',
-  kind,
-  metadata: { name, namespace: 'metallb-system' },
-  spec: content,
-})
-
 describe('a healthy cluster', () => {
   it('passes every check, and every check has looked at something', () => {
     expect(wrong(healthy)).toEqual([])
     const results = run(healthy)
     expect(isProved(results)).toBe(true)
-    expect(results.filter(({ seen }) => /^(the scope of )?0 /.test(seen))).toEqual([])
+    expect(results.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
   })
 
   it('is judged cloud by cloud, or one cloud alone', () => {
@@ -98,7 +66,59 @@ describe('an empty cluster', () => {
       'service-ip-allocation',
       'network-attachments',
       'netconfig',
+      'pod-networks',
+      'keystone-endpoints',
     ])
+  })
+
+  it('has nothing that the other checks could look at, and they say so instead of passing', () => {
+    const results = run({ objects: [], unread: [] }, { clouds: ['rhoso2'] })
+    expect(results.filter(({ verdict }) => verdict === 'passed')).toEqual([])
+    const nothing = results.filter(({ verdict }) => verdict === 'empty')
+    expect(nothing.map(({ id, seen }) => `${id}: ${seen}`)).toEqual([
+      'room: no figures: the nodes tell none',
+      'leftovers: 0 objects',
+      'namespace-scoping: the scope of 0 pools',
+      'foreign-holders: 0 Services of other namespaces',
+      'sharing-keys: 0 keys',
+      'whereabouts-pools: 0 addresses of pods',
+      'reservations: 0 Reservations',
+      'dns-names: 0 names, not asked (--ask-dns)',
+    ])
+  })
+})
+
+describe("what the site's owner has accepted", () => {
+  const open = changed(
+    healthy,
+    pool,
+    spec((old) => ({ ...old, serviceAllocation: { namespaces: ['openstack', 'shop'] } })),
+  )
+  const accepting = (...accept: Plan['from']['accept']): Plan => ({ ...plan, from: { ...plan.from, accept } })
+  const known = { code: 'SL9011', where: 'openstack-internalapi', reason: 'the shop is ours', path: [] }
+
+  it('is still told, as a warning with the reason, and does not fail its check', () => {
+    const results = run(open, { plan: accepting(known) })
+    expect(isProved(results)).toBe(true)
+    expect(results.flatMap(({ findings }) => findings)).toMatchObject([
+      {
+        code: 'SL9011',
+        severity: 'warning',
+        message: expect.stringMatching(/\(accepted: the shop is ours\)$/),
+      },
+    ])
+  })
+
+  it('covers the place that it names and no other', () => {
+    expect(isProved(run(open, { plan: accepting({ ...known, where: 'openstack-storage' }) }))).toBe(false)
+  })
+
+  it('may be that a kind cannot be read', () => {
+    const unread = [{ apiVersion: 'v1', kind: 'Pod', reason: 'forbidden', cause: 'forbidden' as const }]
+    const blind = { ...healthy, unread }
+    expect(isProved(run(blind))).toBe(false)
+    const entry = { code: 'SL9001', where: undefined, reason: 'not ours to see', path: [] }
+    expect(isProved(run(blind, { plan: accepting(entry) }))).toBe(true)
   })
 })
 
@@ -130,290 +150,13 @@ describe('a kind that could not be read', () => {
   })
 })
 
-const pool = 'IPAddressPool metallb-system/openstack-internalapi'
-const keystone = 'Service openstack/keystone-internal'
-
 describe('each check finds its fault and names the object', () => {
-  const cases: readonly (readonly [string, Snapshot, readonly string[]])[] = [
-    [
-      'a pool with another range',
-      changed(
-        healthy,
-        pool,
-        spec((old) => ({ ...old, addresses: ['172.17.0.80-172.17.0.95'] })),
-      ),
-      ['ipaddresspools rhoso1 SL9003 IPAddressPool metallb-system/openstack-internalapi'],
-    ],
-    [
-      'a pool that is gone',
-      changed(healthy, pool, () => undefined),
-      ['ipaddresspools rhoso1 SL9002 IPAddressPool metallb-system/openstack-internalapi'],
-    ],
-    [
-      "a stranger's pool with addresses of this cloud",
-      withObject(healthy, metallb('IPAddressPool', 'lab', { addresses: ['172.17.0.88-172.17.0.99'] })),
-      ['ipaddresspools rhoso1 SL9012 IPAddressPool metallb-system/lab'],
-    ],
-    [
-      'a pool without a scope',
-      changed(
-        healthy,
-        pool,
-        spec((old) => ({ ...old, serviceAllocation: undefined })),
-      ),
-      ['namespace-scoping rhoso1 SL9011 IPAddressPool metallb-system/openstack-internalapi'],
-    ],
-    [
-      'a pool for two namespaces',
-      changed(
-        healthy,
-        pool,
-        spec((old) => ({ ...old, serviceAllocation: { namespaces: ['openstack', 'openstack2'] } })),
-      ),
-      ['namespace-scoping rhoso1 SL9011 IPAddressPool metallb-system/openstack-internalapi'],
-    ],
-    [
-      'a pool that a selector widens',
-      changed(
-        healthy,
-        pool,
-        spec((old) => ({
-          ...old,
-          serviceAllocation: { namespaces: ['openstack'], namespaceSelectors: [{ matchLabels: { a: 'b' } }] },
-        })),
-      ),
-      ['namespace-scoping rhoso1 SL9011 IPAddressPool metallb-system/openstack-internalapi'],
-    ],
-    [
-      'an advertisement on another interface',
-      changed(
-        healthy,
-        'L2Advertisement metallb-system/openstack-internalapi',
-        spec((old) => ({ ...old, interfaces: ['enp6s0'] })),
-      ),
-      ['l2advertisements rhoso1 SL9003 L2Advertisement metallb-system/openstack-internalapi'],
-    ],
-    [
-      'an advertisement of everything everywhere',
-      withObject(healthy, metallb('L2Advertisement', 'all', {})),
-      [
-        'l2advertisements rhoso1 SL9013 L2Advertisement metallb-system/all',
-        'l2advertisements rhoso2 SL9013 L2Advertisement metallb-system/all',
-      ],
-    ],
-    [
-      'a Service without its address',
-      changed(healthy, 'Service openstack/rabbitmq', held()),
-      ['service-ip-allocation rhoso1 SL9021 Service openstack/rabbitmq'],
-    ],
-    [
-      "a Service with another Service's address",
-      changed(healthy, keystone, held('172.17.0.85')),
-      ['service-ip-allocation rhoso1 SL9022 Service openstack/keystone-internal'],
-    ],
-    [
-      'a Service with an address of a pool that is not its own',
-      changed(healthy, keystone, annotated({ 'metallb.io/ip-allocated-from-pool': 'internalapi' })),
-      ['service-ip-allocation rhoso1 SL9023 Service openstack/keystone-internal'],
-    ],
-    [
-      'a VIP that nobody holds',
-      changed(healthy, 'Service openstack/rabbitmq', () => undefined),
-      ['service-ip-allocation rhoso1 SL9024'],
-    ],
-    [
-      "a Service that holds another cloud's address",
-      changed(healthy, 'Service openstack2/rabbitmq', held('172.17.1.85', '172.17.0.90')),
-      [
-        'foreign-holders rhoso1 SL9025 Service openstack2/rabbitmq',
-        'service-ip-allocation rhoso2 SL9022 Service openstack2/rabbitmq',
-      ],
-    ],
-    [
-      'a sharing key in two clouds',
-      changed(
-        healthy,
-        'Service openstack2/keystone-internal',
-        annotated({ 'metallb.io/allow-shared-ip': 'openstack-internalapi-internal' }),
-      ),
-      [
-        'sharing-keys rhoso1 SL9026 Service openstack2/keystone-internal',
-        expect.stringMatching(/^sharing-keys rhoso2 SL9026 Service openstack\//) as unknown as string,
-      ],
-    ],
-    [
-      'an attachment on another master',
-      changed(
-        healthy,
-        'NetworkAttachmentDefinition openstack/storage',
-        spec(({ config }) => ({ config: String(config).replace('enp6s0.21', 'enp6s0.31') })),
-      ),
-      ['network-attachments rhoso1 SL9003 NetworkAttachmentDefinition openstack/storage'],
-    ],
-    [
-      'a NetConfig with another range',
-      changed(
-        healthy,
-        'NetConfig openstack/netconfig',
-        spec(() => ({ networks: [{ name: 'ctlplane', dnsDomain: 'x', subnets: [] }] })),
-      ),
-      expect.arrayContaining([
-        'netconfig rhoso1 SL9003 NetConfig openstack/netconfig',
-      ]) as unknown as string[],
-    ],
-    [
-      'a pod address outside its span',
-      changed(
-        healthy,
-        'IPPool kube-system/openstack-internalapi-172.17.0.0-24',
-        spec((old) => ({ ...old, allocations: { 85: { podref: 'openstack/glance-0' } } })),
-      ),
-      ['whereabouts-pools rhoso1 SL9031 IPPool kube-system/openstack-internalapi-172.17.0.0-24'],
-    ],
-    [
-      'a pod of another cloud in this subnet',
-      changed(
-        healthy,
-        'IPPool kube-system/openstack-internalapi-172.17.0.0-24',
-        spec((old) => ({ ...old, allocations: { 31: { podref: 'openstack2/glance-0' } } })),
-      ),
-      ['whereabouts-pools rhoso1 SL9032 IPPool kube-system/openstack-internalapi-172.17.0.0-24'],
-    ],
-    [
-      'a Reservation in the span of the pods',
-      changed(
-        healthy,
-        'Reservation openstack/edpm-compute-0',
-        spec(() => ({ reservation: { InternalApi: { address: '172.17.0.31' } } })),
-      ),
-      ['reservations rhoso1 SL9033 Reservation openstack/edpm-compute-0'],
-    ],
-    [
-      'a pod that lacks a network',
-      changed(
-        healthy,
-        'Pod openstack/glance-0',
-        annotated({ 'k8s.v1.cni.cncf.io/networks': 'datacentre@net9' }),
-      ),
-      ['pod-networks rhoso1 SL9034 Pod openstack/glance-0'],
-    ],
-    [
-      "a pod with another cloud's address",
-      changed(
-        healthy,
-        'Pod openstack/glance-0',
-        annotated({
-          'k8s.v1.cni.cncf.io/networks': 'storage',
-          'k8s.v1.cni.cncf.io/network-status': '[{"name":"openstack/storage","ips":["172.18.1.30"]}]',
-        }),
-      ),
-      ['pod-networks rhoso1 SL9035 Pod openstack/glance-0'],
-    ],
-    [
-      'a policy of an older generation',
-      changed(healthy, 'NodeNetworkConfigurationPolicy openstack-worker-0', (policy) => ({
-        ...policy,
-        metadata: { ...policy.metadata, generation: 2 },
-      })),
-      ['node-policies - SL9041 NodeNetworkConfigurationPolicy /openstack-worker-0'],
-    ],
-    [
-      'a record that leads elsewhere',
-      changed(
-        healthy,
-        'DNSData openstack/dnsmasq-dns-svc',
-        spec(() => ({ hosts: [{ ip: '172.17.0.99', hostnames: ['keystone-internal.openstack.svc'] }] })),
-      ),
-      ['dns-names rhoso1 SL9051 DNSData openstack/dnsmasq-dns-svc'],
-    ],
-    [
-      'an internal endpoint without its Service',
-      changed(
-        healthy,
-        'KeystoneEndpoint openstack/keystone',
-        spec(() => ({ endpoints: { internal: 'https://nobody.openstack.svc:5000' } })),
-      ),
-      ['keystone-endpoints rhoso1 SL9061 KeystoneEndpoint openstack/keystone'],
-    ],
-    [
-      'a public endpoint without its Route',
-      changed(
-        healthy,
-        'KeystoneEndpoint openstack/keystone',
-        spec(() => ({ endpoints: { public: 'https://keystone-public-openstack.apps.other.com' } })),
-      ),
-      ['keystone-endpoints rhoso1 SL9061 KeystoneEndpoint openstack/keystone'],
-    ],
-    [
-      "endpoints that name another cloud's Service, Route and address",
-      changed(
-        healthy,
-        'KeystoneEndpoint openstack/keystone',
-        spec(() => ({
-          endpoints: {
-            internal: 'https://keystone-internal.openstack2.svc:5000',
-            public: 'https://keystone-public-openstack2.apps.example.com',
-            admin: 'http://172.17.1.80:5000',
-          },
-        })),
-      ),
-      Array<string>(3).fill('keystone-endpoints rhoso1 SL9062 KeystoneEndpoint openstack/keystone'),
-    ],
-    [
-      'a shop that holds nearly all addresses of a span',
-      withObject(healthy, {
-        apiVersion: 'v1',
-        kind: 'Service',
-        metadata: { name: 'web', namespace: 'shop' },
-        spec: { type: 'LoadBalancer' },
-        status: {
-          loadBalancer: {
-            ingress: [81, 82, 83, 84, 87, 88, 89, 90, 86].map((at) => ({ ip: `172.17.0.${at}` })),
-          },
-        },
-      }),
-      ['room - SL9204', ...Array<string>(9).fill('foreign-holders rhoso1 SL9025 Service shop/web')],
-    ],
-    [
-      'a pool without a prefix',
-      withObject(healthy, metallb('IPAddressPool', 'internalapi', { addresses: ['10.9.9.1-10.9.9.9'] })),
-      ['leftovers - SL9071 IPAddressPool metallb-system/internalapi'],
-    ],
-    [
-      "another tool's advertisement",
-      withObject(
-        healthy,
-        metallb('L2Advertisement', 'internalapi-openstack', { ipAddressPools: ['internalapi'] }),
-      ),
-      ['leftovers - SL9071 L2Advertisement metallb-system/internalapi-openstack'],
-    ],
-    [
-      'an object of a cloud that is gone',
-      changed(
-        withObject(healthy, metallb('IPAddressPool', 'gone-storage', { addresses: ['10.9.9.1-10.9.9.9'] })),
-        'IPAddressPool metallb-system/gone-storage',
-        (object) => ({
-          ...object,
-          metadata: {
-            ...object.metadata,
-            labels: {
-              'app.kubernetes.io/managed-by': 'stackloom',
-              'app.kubernetes.io/part-of': 'lab',
-              'stackloom.dev/cloud': 'gone',
-            },
-          },
-        }),
-      ),
-      ['leftovers - SL9071 IPAddressPool metallb-system/gone-storage'],
-    ],
-  ]
-
-  it.each(cases)('%s', (_, snapshot, expected) => {
+  it.each(faults)('%s', (_, snapshot, expected) => {
     expect(wrong(snapshot)).toEqual(expected)
   })
 
   it('and there is a case for every check', () => {
-    const fired = new Set(cases.flatMap(([, snapshot]) => wrong(snapshot)).map((one) => one.split(' ')[0]))
+    const fired = new Set(faults.flatMap(([, snapshot]) => wrong(snapshot)).map((one) => one.split(' ')[0]))
     expect(checks.map(({ id }) => id).filter((id) => !fired.has(id))).toEqual([])
   })
 })

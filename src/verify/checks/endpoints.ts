@@ -2,9 +2,10 @@
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { endpointElsewhere, endpointForeign } from '../../errors/verify-networks.ts'
+import { endpointElsewhere, endpointForeign, endpointsAbsent } from '../../errors/verify-networks.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
+import type { ServiceEntry } from '../../plan/slots/services.ts'
 import { at, textAt } from '../readiness/read.ts'
 import { ingressOf } from '../readiness/services.ts'
 import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
@@ -21,8 +22,26 @@ export const keystoneEndpoints: CloudCheck = {
     const own = look.live
       .all(groupKindOf(ENDPOINT))
       .filter(({ metadata }) => metadata.namespace === look.cloud.namespace)
-    return { seen: counted(own.length, 'KeystoneEndpoint'), findings: own.flatMap((one) => judge(one, look)) }
+    return {
+      seen: counted(own.length, 'KeystoneEndpoint'),
+      count: own.length,
+      findings: own.length === 0 ? absent(look) : own.flatMap((one) => judge(one, look)),
+    }
   },
+}
+
+/** None at all, although the cloud has services that register: the operators make one for each of them. */
+function absent({ cloud }: CloudLook): readonly Finding[] {
+  const registering = cloud.services
+    .filter(({ enabled, entry }) => enabled && registers(entry))
+    .map(({ entry }) => entry.name)
+  if (registering.length === 0) return []
+  return [finding(endpointsAbsent, { cloud: cloud.name, namespace: cloud.namespace, services: registering })]
+}
+
+/** Keystone's own endpoints are part of its bootstrap; an API with both faces is registered by its operator. */
+function registers({ name, endpoints }: ServiceEntry): boolean {
+  return name !== 'keystone' && endpoints.some(({ faces }) => faces.length > 1)
 }
 
 function judge(endpoint: KubeObject, look: CloudLook): readonly Finding[] {
@@ -81,9 +100,9 @@ function publicFault(host: string, { endpoint }: { endpoint: string }, look: Clo
     .filter(({ metadata }) => metadata.namespace === cloud.namespace)
     .map((route) => textAt(route, 'spec', 'host'))
   const { domain } = plan.from.cluster
-  const ending = `-public-${cloud.namespace}.apps.${domain ?? ''}`
+  const ending = `-public-${cloud.namespace}.${domain ?? ''}`
   const named = domain === undefined ? host.includes(`-public-${cloud.namespace}.`) : host.endsWith(ending)
   if (named && routes.includes(host)) return undefined
   const service = endpoint.split('/')[1] ?? ''
-  return `the Route ${service}-public-${cloud.namespace}.apps.${domain ?? '<domain>'}, or a planned public VIP`
+  return `the Route ${service}-public-${cloud.namespace}.${domain ?? 'apps.<domain>'}, or a planned public VIP`
 }

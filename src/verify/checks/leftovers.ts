@@ -24,6 +24,7 @@ export const leftovers: SiteCheck = {
     const all = [...KINDS, BGP_ADVERTISEMENT].flatMap((kind) => live.all(groupKindOf(kind)))
     return {
       seen: counted(all.length, 'object'),
+      count: all.length,
       findings: [
         ...metallb.flatMap((one) => unprefixed(one, plan)),
         ...all.flatMap((one) => orphan(one, plan)),

@@ -43,7 +43,11 @@ export const dnsNames: CloudCheck = {
     const planned = plannedNames(look.cloud, look.live)
     const asked = look.dns?.get(look.cloud.name)
     const seen = `${counted(planned.size, 'name')}, ${askedWords(asked)}`
-    return { seen, findings: [...recordFindings(look, planned), ...answerFindings(asked, planned)] }
+    return {
+      seen,
+      count: planned.size,
+      findings: [...recordFindings(look, planned), ...answerFindings(asked, planned)],
+    }
   },
 }
 

@@ -22,6 +22,7 @@ export const attachments: CloudCheck = {
     const planned = desiredOf(look.desired, ATTACHMENT)
     return {
       seen: counted(planned.length, 'definition'),
+      count: planned.length,
       findings: asPlanned(look, planned, undefined, withParsedConfig),
     }
   },
@@ -46,7 +47,11 @@ export const netConfig: CloudCheck = {
   kinds: [NET_CONFIG],
   look: (look) => {
     const planned = desiredOf(look.desired, NET_CONFIG)
-    return { seen: counted(planned.length, 'NetConfig'), findings: asPlanned(look, planned) }
+    return {
+      seen: counted(planned.length, 'NetConfig'),
+      count: planned.length,
+      findings: asPlanned(look, planned),
+    }
   },
 }
 
@@ -80,6 +85,7 @@ export const whereaboutsSpans: CloudCheck = {
     const inCloud = given.filter((one) => networkOfPod(one, look))
     return {
       seen: `${counted(inCloud.length, 'address')} of pods`,
+      count: inCloud.length,
       findings: inCloud.flatMap((one) => judgePod(one, look)),
     }
   },
@@ -118,6 +124,7 @@ export const reservations: CloudCheck = {
       .filter(({ metadata }) => metadata.namespace === cloud.namespace)
     return {
       seen: counted(own.length, 'Reservation'),
+      count: own.length,
       findings: own.flatMap((one) => judgeReservation(one, cloud)),
     }
   },

@@ -21,7 +21,11 @@ export const nodePolicies: SiteCheck = {
       look.documents.map(({ object }) => object),
       POLICY,
     )
-    return { seen: counted(policies.length, 'policy'), findings: policies.flatMap((one) => judge(one, look)) }
+    return {
+      seen: counted(policies.length, 'policy'),
+      count: policies.length,
+      findings: policies.flatMap((one) => judge(one, look)),
+    }
   },
 }
 

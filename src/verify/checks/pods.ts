@@ -1,8 +1,9 @@
 /** Pods: each is on every network that it asks for, with an address of its cloud. */
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { podAddressForeign, podWithoutNetwork } from '../../errors/verify-networks.ts'
+import { attachedPodsAbsent, podAddressForeign, podWithoutNetwork } from '../../errors/verify-networks.ts'
 import type { PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
+import { isRecord } from '../../yaml/loose.ts'
 import { listAt, textAt } from '../readiness/read.ts'
 import { type CloudCheck, counted, placeOf } from './check.ts'
 import { POD } from './kinds.ts'
@@ -17,13 +18,33 @@ export const podNetworks: CloudCheck = {
   title: 'Networks of pods',
   promise: 'every pod shows each network that it asks for, with an address of the pods span of this cloud',
   kinds: [POD],
-  look: ({ cloud, live }) => {
+  look: ({ cloud, live, desired }) => {
     const attached = live.all('Pod').filter((pod) => isRunning(pod, cloud) && WANTED in annotationsOf(pod))
     return {
       seen: `${counted(attached.length, 'pod')} with networks`,
-      findings: attached.flatMap((pod) => judge(pod, cloud)),
+      count: attached.length,
+      findings: attached.length === 0 ? absent(cloud, desired) : attached.flatMap((pod) => judge(pod, cloud)),
     }
   },
+}
+
+/** None at all, although the control plane asks for networks: its pods do not run, or have lost what they ask for. */
+function absent({ name, namespace }: PlannedCloud, desired: readonly KubeObject[]): readonly Finding[] {
+  const asked = new Set(
+    desired.filter(({ kind }) => kind === 'OpenStackControlPlane').flatMap((one) => askedIn(one['spec'])),
+  )
+  if (asked.size === 0) return []
+  return [finding(attachedPodsAbsent, { cloud: name, namespace, networks: [...asked].sort() })]
+}
+
+/** The networks that a control plane asks for, wherever it does. */
+function askedIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(askedIn)
+  if (!isRecord(value)) return []
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === 'networkAttachments' && Array.isArray(inner)) return inner.map(String)
+    return key === 'networkAttachment' && typeof inner === 'string' ? [inner] : askedIn(inner)
+  })
 }
 
 function isRunning(pod: KubeObject, { namespace }: PlannedCloud): boolean {

@@ -21,7 +21,11 @@ export const ipAddressPools: CloudCheck = {
   look: (look) => {
     const pools = desiredOf(look.desired, POOL)
     const findings = asPlanned(look, pools, (path) => path.startsWith(SCOPE))
-    return { seen: counted(pools.length, 'pool'), findings: [...findings, ...othersPools(look, pools)] }
+    return {
+      seen: counted(pools.length, 'pool'),
+      count: pools.length,
+      findings: [...findings, ...othersPools(look, pools)],
+    }
   },
 }
 
@@ -57,6 +61,7 @@ export const namespaceScoping: CloudCheck = {
     const open = pools.filter((pool) => !servesOnly(pool, cloud.namespace))
     return {
       seen: `the scope of ${counted(pools.length, 'pool')}`,
+      count: pools.length,
       findings: open.map((pool) => {
         const facts = { pool: pool.metadata.name, namespace: cloud.namespace, live: scopeOf(pool) }
         return finding(poolOpen, facts, { where: placeOf(pool, SCOPE) })

@@ -33,6 +33,7 @@ export const serviceAllocation: CloudCheck = {
     const planned = plannedAddresses(look.cloud)
     return {
       seen: `${counted(balanced.length, 'Service')}, ${counted(vipsOf(look.cloud).size, 'VIP')}`,
+      count: balanced.length,
       findings: [
         ...balanced.flatMap((one) => judge(one, planned, look)),
         ...unheld(look.cloud, balanced, planned),
@@ -124,6 +125,7 @@ export const foreignHolders: CloudCheck = {
     const others = live.all('Service').filter(({ metadata }) => metadata.namespace !== cloud.namespace)
     return {
       seen: `${counted(others.length, 'Service')} of other namespaces`,
+      count: others.length,
       findings: others.flatMap((service) =>
         ingressOf(service).flatMap((address) => {
           const owner = holderOf(land, address)
@@ -166,6 +168,7 @@ export const sharingKeys: CloudCheck = {
     )
     return {
       seen: counted(own.size, 'key'),
+      count: own.size,
       findings: [...crossing.values()].map(({ key, service }) => {
         const facts = { key, here: own.get(key) ?? '', there: keyOf(service.metadata) }
         return finding(sharingKeyCrosses, facts, { where: placeOf(service, 'metadata.annotations') })

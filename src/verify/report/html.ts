@@ -20,7 +20,7 @@ code { font: 13px ui-monospace, monospace; overflow-wrap: anywhere }
 @media print { body { max-width: none; margin: 0 } tr { break-inside: avoid } }
 `
 
-const SIGN = { passed: '✓ passed', failed: '✗ failed', unknown: '? unknown' } as const
+const SIGN = { passed: '✓ passed', failed: '✗ failed', unknown: '? unknown', empty: '– nothing' } as const
 
 export function htmlReport(report: Report): string {
   const { site, time, source, results } = report

@@ -27,11 +27,11 @@ export function groupsOf({ results }: Report): readonly ReportGroup[] {
   return [...groups].map(([name, list]) => ({ name, results: list }))
 }
 
-/** `29 passed, 1 failed`: what did not happen is not mentioned. */
+/** `29 passed, 1 failed, 2 had nothing to look at`: what did not happen is not mentioned. */
 export function summaryOf(results: readonly CheckResult[]): string {
   const count = (verdict: Verdict): number => results.filter((one) => one.verdict === verdict).length
-  return (['passed', 'failed', 'unknown'] as const)
+  return (['passed', 'failed', 'unknown', 'empty'] as const)
     .filter((verdict) => verdict === 'passed' || count(verdict) > 0)
-    .map((verdict) => `${count(verdict)} ${verdict}`)
+    .map((verdict) => `${count(verdict)} ${verdict === 'empty' ? 'had nothing to look at' : verdict}`)
     .join(', ')
 }

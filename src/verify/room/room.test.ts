@@ -3,6 +3,7 @@ import { changed, documentsOf, healthySnapshot, withObject } from '../../../test
 import { testPlan } from '../../../test/plan.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { indexSnapshot, type Snapshot } from '../../api/snapshot.ts'
+import { takenVips } from './addresses.ts'
 import { quantity } from './quantity.ts'
 import { roomFindings } from './room.ts'
 import { volumesOf } from './volumes.ts'
@@ -122,4 +123,33 @@ it.each([
   ['many', undefined],
 ])('%s is %s', (text, number) => {
   expect(quantity(text)).toBe(number)
+})
+
+describe('addresses for Services', () => {
+  const holds = (address: string): Snapshot =>
+    withObject(healthy, {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: { type: 'LoadBalancer' },
+      status: { loadBalancer: { ingress: [{ ip: address }] } },
+    })
+  const taken = (snapshot: Snapshot) => takenVips(two.clouds, indexSnapshot(snapshot))
+
+  it('are not taken by the clouds themselves, nor by others outside the plan', () => {
+    expect(taken(healthy)).toEqual([])
+    expect(taken(holds('172.17.0.90'))).toEqual([])
+  })
+
+  it('are taken when another namespace holds a planned VIP: who, and whose Services would stay pending', () => {
+    const [found, ...more] = taken(holds('172.17.0.85'))
+    expect(more).toEqual([])
+    expect(found).toMatchObject({
+      code: 'SL9205',
+      where: { kind: 'Service', namespace: 'shop', name: 'web' },
+    })
+    expect(found?.message).toBe(
+      'rhoso1/internalapi plans 172.17.0.85 for rabbitmq.rabbitmq, and Service shop/web holds it',
+    )
+  })
 })

@@ -13,14 +13,15 @@ import { keyOf } from '../../../kube/key.ts'
 import { type ActorStage, annotation } from '../actor.ts'
 import { conditionsWith, createMissing, writeStatus } from '../write.ts'
 import { ensureAccess } from './access.ts'
+import { schemaReader } from './crd-schema.ts'
 import { ensureDnsMasq } from './dns.ts'
-import { type OverridePlace, overridePlaces, type Schema } from './overrides.ts'
+import { type OverridePlace, overridePlaces } from './overrides.ts'
 import { serviceAt } from './service-names.ts'
 import { OWN } from './version.ts'
 
 export const ACTOR = 'actor-openstack'
 const FINALIZER = 'openstack.org/openstackcontrolplane'
-const PLAYED = annotation('played')
+export const PLAYED = annotation('played')
 const HOSTNAME = 'dnsmasq.network.openstack.org/hostname'
 const controlPlanes = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' } }
 const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
@@ -68,34 +69,6 @@ export function controlPlaneController({ runtime }: ActorStage): Controller {
       return undefined
     },
   }
-}
-
-/** Fetched once: the schema is close to a megabyte. */
-function schemaReader(client: KubeClient): () => Promise<Schema> {
-  let read: Promise<Schema> | undefined
-  return () => {
-    read ??= client
-      .get({
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        name: 'openstackcontrolplanes.core.openstack.org',
-      })
-      .then((crd) => specSchema(crd))
-      .catch((thrown: unknown) => {
-        read = undefined
-        throw thrown
-      })
-    return read
-  }
-}
-
-function specSchema(crd: KubeObject | undefined): Schema {
-  const { versions: all = [] } = (crd?.['spec'] ?? {}) as {
-    versions?: readonly { served: boolean; schema: { openAPIV3Schema: Schema } }[]
-  }
-  const schema = all.find(({ served }) => served)?.schema.openAPIV3Schema.properties?.['spec']
-  if (!schema) throw new Error('the cluster has no CRD of OpenStackControlPlane')
-  return schema
 }
 
 /** The control planes that a Service tells of: its owner, or those beside the DNSMasq that owns it. */
@@ -237,7 +210,7 @@ function conditionsOf(missing: readonly string[], pending: readonly string[]): r
   return [{ type: 'Ready', ...good }, input, { type: 'OpenStackControlPlaneExposeServiceReady', ...good }]
 }
 
-function isReady(controlPlane: KubeObject): boolean {
+export function isReady(controlPlane: KubeObject): boolean {
   const { conditions = [] } = (controlPlane['status'] ?? {}) as { conditions?: readonly Condition[] }
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }

@@ -45,7 +45,7 @@ export function overridePlaces(schema: Schema, spec: unknown): readonly Override
   })
 }
 
-function isOn(schema: Schema, value: unknown): boolean {
+export function isOn(schema: Schema, value: unknown): boolean {
   const enabled = schema.properties?.['enabled']
   if (!enabled) return value !== undefined
   return (field(value, 'enabled') ?? enabled.default ?? false) === true
@@ -69,7 +69,7 @@ function walk(schema: Schema, value: unknown, path: readonly string[]): readonly
 }
 
 /** A part with a switch of its own (a cell's proxy) that is off has no Service. */
-function isOnIfSwitched(schema: Schema, value: unknown): boolean {
+export function isOnIfSwitched(schema: Schema, value: unknown): boolean {
   const enabled = schema.properties?.['enabled']
   return !enabled || (field(value, 'enabled') ?? enabled.default ?? true) === true
 }
@@ -92,6 +92,6 @@ function placesAt(schema: Schema, value: unknown, path: readonly string[]): read
   return []
 }
 
-function field(value: unknown, name: string): unknown {
+export function field(value: unknown, name: string): unknown {
   return isRecord(value) ? value[name] : undefined
 }

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { attachedWorkloads, podNameOf } from './attachments.ts'
+import type { Schema } from './overrides.ts'
+
+const many: Schema = { properties: { networkAttachments: { type: 'array' } } }
+const one: Schema = { properties: { networkAttachment: { type: 'string' } } }
+const service = (template: Schema): Schema => ({
+  properties: { enabled: { type: 'boolean', default: true }, template },
+})
+const schema: Schema = {
+  properties: {
+    neutron: service(many),
+    glance: service({ properties: { glanceAPIs: { additionalProperties: many } } }),
+    ovn: service({ properties: { ovnDBCluster: { additionalProperties: one }, ovnController: one } }),
+    nova: service({ properties: { apiServiceTemplate: many } }),
+  },
+}
+
+const found = (spec: object) =>
+  attachedWorkloads(schema, spec).map((workload) => `${podNameOf(workload)}: ${workload.networks.join(' ')}`)
+
+describe('workloads on networks', () => {
+  it('are found wherever the schema takes networks, in both forms, under a name that a person knows', () => {
+    expect(
+      found({
+        neutron: { template: { networkAttachments: ['internalapi'] } },
+        glance: { template: { glanceAPIs: { default: { networkAttachments: ['storage', 'internalapi'] } } } },
+        ovn: {
+          template: {
+            ovnDBCluster: { 'ovndbcluster-nb': { networkAttachment: 'internalapi' } },
+            ovnController: { networkAttachment: 'tenant' },
+          },
+        },
+        nova: { template: { apiServiceTemplate: { networkAttachments: ['internalapi'] } } },
+      }),
+    ).toEqual([
+      'neutron-0: internalapi',
+      'glance-default-0: storage internalapi',
+      'ovn-dbcluster-nb-0: internalapi',
+      'ovn-controller-0: tenant',
+      'nova-api-0: internalapi',
+    ])
+  })
+
+  it('are not those of a service that is off, nor what is written where the schema takes nothing', () => {
+    const networks = { networkAttachments: ['internalapi'] }
+    expect(found({ neutron: { enabled: false, template: networks } })).toEqual([])
+    expect(found({ neutron: networks })).toEqual([])
+  })
+})

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../api/object.ts'
+import { catalogueOf } from './catalogue.ts'
+import type { OverridePlace } from './overrides.ts'
+
+const both = (...path: string[]): readonly OverridePlace[] =>
+  ['internal', 'public'].map((endpoint) => ({ path, endpoint, override: {} }))
+const service = (name: string, type: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'openstack' },
+  spec: { type },
+})
+const nova = both('nova', 'template', 'apiServiceTemplate')
+const keystone = both('keystone', 'template')
+
+describe('what the operators register', () => {
+  it("is the Service inside and the Route's host outside, where the public Service has no address", () => {
+    const live = [service('nova-internal', 'LoadBalancer'), service('nova-public', 'ClusterIP')]
+    const { routes, endpoints } = catalogueOf(nova, 'openstack', live, 'apps.example.com')
+    expect(endpoints).toMatchObject([
+      {
+        metadata: { name: 'nova', namespace: 'openstack' },
+        spec: {
+          serviceName: 'nova',
+          endpoints: {
+            internal: 'https://nova-internal.openstack.svc:8774/v2.1',
+            public: 'https://nova-public-openstack.apps.example.com/v2.1',
+          },
+        },
+      },
+    ])
+    expect(routes).toMatchObject([
+      { metadata: { name: 'nova-public' }, spec: { host: 'nova-public-openstack.apps.example.com' } },
+    ])
+  })
+
+  it('is the public Service itself where it has an address, or where there are no Routes', () => {
+    const balanced = [service('nova-internal', 'LoadBalancer'), service('nova-public', 'LoadBalancer')]
+    const plain = [service('nova-internal', 'LoadBalancer'), service('nova-public', 'ClusterIP')]
+    for (const [live, domain] of [[balanced, 'apps.example.com'] as const, [plain, undefined] as const]) {
+      const { routes, endpoints } = catalogueOf(nova, 'openstack', live, domain)
+      expect(routes).toEqual([])
+      expect(endpoints).toMatchObject([
+        { spec: { endpoints: { public: 'https://nova-public.openstack.svc:8774/v2.1' } } },
+      ])
+    }
+  })
+
+  it('is nothing for keystone, which registers itself, and nothing before the Services are there', () => {
+    const live = [service('keystone-internal', 'LoadBalancer'), service('keystone-public', 'ClusterIP')]
+    expect(catalogueOf(keystone, 'openstack', live, 'apps.example.com').endpoints).toEqual([])
+    expect(catalogueOf(nova, 'openstack', [], 'apps.example.com')).toEqual({ routes: [], endpoints: [] })
+  })
+})

@@ -1,0 +1,103 @@
+/**
+ * What the operators register of a control plane: a KeystoneEndpoint for each service, and on OpenShift a Route for each
+ * public Service that has no address of its own.
+ *
+ * Follows openstack-operator (`CreateRoute`: the Route has the name of its Service, its host is
+ * `<service>-public-<namespace>.<domain of Routes>`) and the service operators (`NewKeystoneEndpoint`: the name of the
+ * service, for glance that of its API). Keystone registers itself when it is set up.
+ */
+import type { KubeObject } from '../../../api/object.ts'
+import type { OverridePlace } from './overrides.ts'
+import { serviceAt } from './service-names.ts'
+
+export const ENDPOINT = { apiVersion: 'keystone.openstack.org/v1beta1', kind: 'KeystoneEndpoint' }
+export const ROUTE = { apiVersion: 'route.openshift.io/v1', kind: 'Route' }
+
+/** By the first steps of the place: the endpoint's name where it is not the Service's, and what its URLs end in. */
+const registered: Readonly<Record<string, { readonly name?: string; readonly path?: string }>> = {
+  'barbican.template.barbicanAPI': {},
+  'cinder.template.cinderAPI': { name: 'cinderv3', path: '/v3' },
+  'designate.template.designateAPI': {},
+  'glance.template.glanceAPIs': {},
+  'heat.template.heatAPI': { path: '/v1/%(tenant_id)s' },
+  'heat.template.heatCfnAPI': { path: '/v1' },
+  'ironic.template.ironicAPI': {},
+  'ironic.template.ironicInspector': {},
+  'manila.template.manilaAPI': { name: 'manilav2', path: '/v2' },
+  'neutron.template': {},
+  'nova.template.apiServiceTemplate': { path: '/v2.1' },
+  'octavia.template.octaviaAPI': {},
+  'placement.template': {},
+  'swift.template.swiftProxy': { path: '/v1/AUTH_%(tenant_id)s' },
+  'telemetry.template.autoscaling.aodh': {},
+  'watcher.template.apiServiceTemplate': {},
+}
+
+export interface Catalogue {
+  readonly routes: readonly KubeObject[]
+  readonly endpoints: readonly KubeObject[]
+}
+
+/** `services` are those of the cluster, as the operator sees them; `domain` is that of Routes, where there are any. */
+export function catalogueOf(
+  places: readonly OverridePlace[],
+  namespace: string,
+  services: readonly KubeObject[],
+  domain: string | undefined,
+): Catalogue {
+  const live = new Map(services.map((one) => [one.metadata.name, one]))
+  const routes = new Map<string, KubeObject>()
+  const endpoints = new Map<string, { readonly service: string; readonly urls: Record<string, string> }>()
+  for (const place of places) {
+    const service = serviceAt(place)
+    const found = service && live.get(service.name)
+    if (!found) continue
+    const byRoute = domain !== undefined && isPublic(place) && !hasAddress(found)
+    const host = byRoute
+      ? `${service.name}-${namespace}.${domain}`
+      : `${service.name}.${namespace}.svc:${service.ports[0]}`
+    if (byRoute) routes.set(service.name, routeTo(service.name, namespace, host))
+    const entry = entryOf(place)
+    if (!entry || place.endpoint === undefined) continue
+    const base = service.name.replace(/-(internal|public)$/, '')
+    const name = entry.name ?? base
+    const one = endpoints.get(name) ?? { service: place.path[0] ?? '', urls: {} }
+    one.urls[place.endpoint] = `https://${host}${entry.path ?? ''}`
+    endpoints.set(name, one)
+  }
+  return {
+    routes: [...routes.values()],
+    endpoints: [...endpoints].map(([name, { service, urls }]) => ({
+      ...ENDPOINT,
+      metadata: { name, namespace, labels: { service } },
+      spec: { serviceName: service, endpoints: urls },
+    })),
+  }
+}
+
+function isPublic({ endpoint, path }: OverridePlace): boolean {
+  return endpoint === 'public' || path[0] === 'horizon' || path.includes('noVNCProxyServiceTemplate')
+}
+
+function hasAddress(service: KubeObject): boolean {
+  return (service['spec'] as { readonly type?: string }).type === 'LoadBalancer'
+}
+
+function entryOf({ path }: OverridePlace) {
+  const [all, shorter] = [path.join('.'), path.slice(0, -1).join('.')]
+  return registered[all] ?? registered[shorter]
+}
+
+function routeTo(service: string, namespace: string, host: string): KubeObject {
+  return {
+    ...ROUTE,
+    metadata: { name: service, namespace, labels: { service: service.split('-')[0] ?? '', public: 'true' } },
+    spec: {
+      host,
+      to: { kind: 'Service', name: service, weight: 100 },
+      port: { targetPort: service },
+      tls: { termination: 'reencrypt', insecureEdgeTerminationPolicy: 'Redirect' },
+      wildcardPolicy: 'None',
+    },
+  }
+}
