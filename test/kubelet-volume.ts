@@ -3,7 +3,16 @@
  *
  * The same steps in the same order as the kubelet's atomic writer; when a change arrives is the caller's to say.
  */
-import { mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import type { KubeObject } from '../src/api/object.ts'
 import type { KubeClient } from '../src/kube/client.ts'
@@ -11,41 +20,28 @@ import { createRuntime } from '../src/kube/runtime.ts'
 
 export type VolumeFiles = Readonly<Record<string, string>>
 
-/** Writes a state of the volume; one that says the same is not written. */
-export function kubeletVolume(folder: string): (files: VolumeFiles) => Promise<void> {
+/** Writes a state of the volume; one that says the same is not written. In one go, as a quick kubelet would. */
+export function kubeletVolume(folder: string): (files: VolumeFiles) => void {
   let states = 0
   let last: string | undefined
-  let writing = Promise.resolve()
-  const write = async (files: VolumeFiles): Promise<void> => {
+  return (files) => {
     const said = JSON.stringify(files)
     if (said === last) return
     last = said
     states += 1
     const state = `..state_${states}`
-    await mkdir(path.join(folder, state), { recursive: true, mode: 0o755 })
-    await Promise.all(
-      Object.entries(files).map(([name, text]) => writeFile(path.join(folder, state, name), text)),
-    )
-    const before = await readlink(path.join(folder, '..data')).catch(() => undefined)
-    await symlink(state, path.join(folder, '..data_tmp'))
-    await rename(path.join(folder, '..data_tmp'), path.join(folder, '..data'))
-    const visible = new Set((await readdir(folder)).filter((name) => !name.startsWith('..')))
+    const data = path.join(folder, '..data')
+    mkdirSync(path.join(folder, state), { recursive: true, mode: 0o755 })
+    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, state, name), text)
+    const before = existsSync(data) ? readlinkSync(data) : undefined
+    symlinkSync(state, `${data}_tmp`)
+    renameSync(`${data}_tmp`, data)
+    const visible = new Set(readdirSync(folder).filter((name) => !name.startsWith('..')))
     for (const name of Object.keys(files)) {
-      if (!visible.delete(name)) await symlink(path.join('..data', name), path.join(folder, name))
+      if (!visible.delete(name)) symlinkSync(path.join('..data', name), path.join(folder, name))
     }
-    for (const name of visible) await rm(path.join(folder, name))
-    if (before !== undefined) await rm(path.join(folder, before), { recursive: true })
-  }
-  let next: VolumeFiles | undefined
-  return (files) => {
-    // As a kubelet does: it brings what is true when it gets to it, not every state in between.
-    next = files
-    writing = writing.then(async () => {
-      const now = next
-      next = undefined
-      if (now) await write(now)
-    })
-    return writing
+    for (const name of visible) rmSync(path.join(folder, name))
+    if (before !== undefined) rmSync(path.join(folder, before), { recursive: true })
   }
 }
 
@@ -77,16 +73,16 @@ export async function followConfigMaps(options: {
   const control = new AbortController()
   const running = runtime.run(control.signal)
   await cache.whenSynced()
-  await Promise.all(writers.map(({ bring }) => bring()))
+  for (const { bring } of writers) bring()
   const unsubscribe = cache.subscribe(({ object }) => {
     for (const { names, bring } of writers) {
       if (!names.includes(object.metadata.name)) continue
       const ms = delayMs()
-      if (ms === 0) void bring()
+      if (ms === 0) bring()
       else {
         const timer = setTimeout(() => {
           timers.delete(timer)
-          void bring()
+          bring()
         }, ms)
         timers.add(timer)
       }

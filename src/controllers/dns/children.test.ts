@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dnsMasq } from '../../../test/dns.ts'
 import { configMapsOf, hostPartsOf, servicesOf } from './children.ts'
+import { nextEdition } from './editions.ts'
 import { covers, differing } from './ensure.ts'
 import { deploymentOf } from './pod.ts'
 import { createSharder } from './shards.ts'
@@ -50,7 +51,8 @@ describe('the Services of a DNSMasq', () => {
 describe('the pod of a DNSMasq', () => {
   it('mounts every ConfigMap that its hosts are spread over, so that no host changes it', () => {
     const owner = dnsMasq('dns')
-    const parts = hostPartsOf(owner, createSharder().serve([{ name: 'a', text: '10.0.0.1 a\n' }]))
+    const served = createSharder().serve([{ name: 'a', text: '10.0.0.1 a\n' }])
+    const parts = hostPartsOf(owner, nextEdition(undefined, served, 1))
     const mounted = JSON.stringify(deploymentOf(owner))
     for (const { metadata } of [...parts, ...configMapsOf(owner)])
       expect(mounted).toContain(`"${metadata.name}"`)

@@ -2,6 +2,7 @@
 import type { DnsMasq, ExternalEndpoint } from '../../api/dnsmasq.ts'
 import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import { configOf } from './config.ts'
+import { type Edition, filesOf } from './editions.ts'
 import {
   configMaps,
   HOSTNAME_ANNOTATION,
@@ -15,7 +16,6 @@ import {
 } from './kinds.ts'
 import { childName, configName, DNS_PORT, indexName, podLabels, scriptsName, shardName } from './pod.ts'
 import { SCRIPT_NAME, serveScript } from './serve-script.ts'
-import type { Served } from './shards.ts'
 
 function metaOf(dnsMasq: DnsMasq, name: string, labels: Readonly<Record<string, string>> = {}): ObjectMeta {
   const { namespace = '' } = dnsMasq.metadata
@@ -54,15 +54,15 @@ export function configMapsOf(dnsMasq: DnsMasq): readonly KubeObject[] {
   ]
 }
 
-export function hostPartsOf(dnsMasq: DnsMasq, { shards, index }: Served): readonly KubeObject[] {
+export function hostPartsOf(dnsMasq: DnsMasq, edition: Edition): readonly KubeObject[] {
   const part = (name: string, data: Readonly<Record<string, string>>): KubeObject => ({
     ...configMaps,
     metadata: metaOf(dnsMasq, name, { [PART_LABEL]: 'hosts' }),
     data,
   })
   return [
-    ...shards.map(({ file, text }, number) => part(shardName(dnsMasq, number), { [file]: text })),
-    part(indexName(dnsMasq), { index }),
+    part(indexName(dnsMasq), filesOf(edition)),
+    ...edition.parts.map(({ file, text }, number) => part(shardName(dnsMasq, number), { [file]: text })),
   ]
 }
 

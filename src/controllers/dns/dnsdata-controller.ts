@@ -57,6 +57,8 @@ function ownerKeys(object: KubeObject): readonly string[] {
 async function serve(world: DnsWorld, dnsData: DnsData, { signal, clock }: ReconcileContext): Promise<void> {
   const text = world.text(dnsData)
   const wanted = configMapsFor(dnsData, text)
+  // Somebody may wait for a name, and nobody for the copy that follows here: the servers' hosts go first.
+  await world.hostsWritten.get(dnsData.metadata.namespace ?? '')
   const taken = await strangersAmong(world, dnsData, wanted, signal)
   if (!taken) {
     for (const one of wanted) await ensureData(world.client, world.ownMaps, one, signal)

@@ -15,6 +15,7 @@ import { sameJson } from '../ipam/reservation.ts'
 import { accountOf, configMapsOf, hostPartsOf, servicesOf } from './children.ts'
 import { timestamp } from './conditions.ts'
 import { dnsMasqStatus, type Standing } from './dnsmasq-status.ts'
+import { type Edition, filesOf, nextEdition, readEdition } from './editions.ts'
 import { ensure, ensureData } from './ensure.ts'
 import { CONFIG_MAP_BYTES } from './hosts.ts'
 import {
@@ -28,7 +29,7 @@ import {
   services,
   UPSTREAM_FINALIZERS,
 } from './kinds.ts'
-import { childName, deploymentOf, type PodPlacement, podLabels } from './pod.ts'
+import { childName, deploymentOf, indexName, type PodPlacement, podLabels, shardName } from './pod.ts'
 import type { Served } from './shards.ts'
 import { sourcesOf } from './sources.ts'
 import { letGo, placementOf } from './topology.ts'
@@ -80,7 +81,17 @@ async function serve(world: DnsWorld, dnsMasq: DnsMasq, { signal, clock }: Recon
   const { client } = world
   const served = servedHosts(world, dnsMasq)
   const hostFindings = tooMany(served)
-  if (hostFindings.length === 0) await writeHosts(world, dnsMasq, served, signal)
+  if (hostFindings.length === 0) {
+    const writing = writeHosts(world, dnsMasq, served, { signal, now: clock.now() })
+    world.hostsWritten.set(
+      dnsMasq.metadata.namespace ?? '',
+      writing.catch(() => {}),
+    )
+    await writing
+  }
+  const hastened = hasten(world, dnsMasq, served.hash, signal)
+  // Heard below: what it could not do keeps nothing else from being done.
+  hastened.catch(() => {})
   const configFindings = unusableOptions(dnsMasq)
   const topology = await placementOf(client, dnsMasq, signal)
   const made = servicesOf(dnsMasq)
@@ -103,7 +114,7 @@ async function serve(world: DnsWorld, dnsMasq: DnsMasq, { signal, clock }: Recon
     ...(topology && { topology }),
   }
   await writeStatus(world, dnsMasq, standing, { signal, now: timestamp(clock.now()) })
-  await hasten(world, dnsMasq, served.hash, signal)
+  await hastened
 }
 
 function servedHosts(world: DnsWorld, dnsMasq: DnsMasq): Served {
@@ -123,15 +134,29 @@ function unusableOptions({ spec, metadata }: DnsMasq): readonly Finding[] {
     .map(({ field, detail }) => finding(dnsOptionUnusable, { field, detail }))
 }
 
-/** All at once: the reloader waits until it has the parts that the index names. */
+/** All at once: a pod that needs the parts waits until it has those that belong together. */
 async function writeHosts(
   world: DnsWorld,
   dnsMasq: DnsMasq,
   served: Served,
-  signal: AbortSignal,
+  { signal, now }: { readonly signal: AbortSignal; readonly now: number },
 ): Promise<void> {
-  const parts = hostPartsOf(dnsMasq, served)
+  // Numbered by the time where there is none before it: no pod may take it for one that it has.
+  const edition = nextEdition(liveEdition(world, dnsMasq), served, now)
+  const parts = hostPartsOf(dnsMasq, edition)
   await Promise.all(parts.map((one) => ensureData(world.client, world.ownMaps, one, signal)))
+  world.editions.set(keyOf(dnsMasq.metadata), edition)
+}
+
+/** The edition that the cluster has: the one that we remember, if it is that one; else it is read. */
+function liveEdition(world: DnsWorld, dnsMasq: DnsMasq): Edition | undefined {
+  const { namespace } = dnsMasq.metadata
+  const dataOf = (name: string): Readonly<Record<string, string>> =>
+    (world.ownMaps.get(`${namespace}/${name}`)?.['data'] ?? {}) as Readonly<Record<string, string>>
+  const live = dataOf(indexName(dnsMasq))
+  const known = world.editions.get(keyOf(dnsMasq.metadata))
+  if (known && sameJson(live, filesOf(known))) return known
+  return readEdition(live, (number) => dataOf(shardName(dnsMasq, number)))
 }
 
 async function ensureAccount(world: DnsWorld, dnsMasq: DnsMasq, signal: AbortSignal): Promise<void> {

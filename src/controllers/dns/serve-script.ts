@@ -4,9 +4,8 @@
  * The kubelet brings ConfigMaps by swapping a symbolic link, which dnsmasq does not notice. The reloader notices, and
  * renames one small file per changed address into the plain folder that dnsmasq watches. Small files, because dnsmasq
  * compares each name of a changed file with everything that it knows: a file of ten thousand names stops it for
- * seconds. Many changes at once are therefore written behind its back (through a second link to the same file, which
- * its watch does not see) and told with one SIGHUP; so is every change to a dnsmasq older than 2.90, which does not
- * forget what vanished from a file.
+ * seconds. For the same reason many changes come in groups, the next when the last is read: it answers in between.
+ * A dnsmasq older than 2.90 does not forget what vanished from a file: it is told by a signal as well.
  *
  * No name is without its answer in between: an address that loses a name has it until the one that gains it was read.
  */
@@ -15,121 +14,196 @@ export const SCRIPT_NAME = 'serve.sh'
 
 export const serveScript = String.raw`#!/bin/sh
 # Runs dnsmasq with the given arguments, and keeps its hosts as the kubelet brings them.
-#   HOSTS_SOURCE  the volume with the parts, and with the index that names them
+#   HOSTS_SOURCE  the volume: the number of the edition, its changes, and its parts
 #   HOSTS_RUN     an empty folder of our own; dnsmasq reads its folder "hosts"
 #   HOSTS_RELOAD  watch or signal: how dnsmasq hears of a change; by its version unless given
 #   HOSTS_LOOK    seconds after which is looked in any case
 set -u
 source=$HOSTS_SOURCE/..data
-hosts=$HOSTS_RUN/hosts held=$HOSTS_RUN/held work=$HOSTS_RUN/work links=$HOSTS_RUN/links
-applied=' '
+hosts=$HOSTS_RUN/hosts held=$HOSTS_RUN/held work=$HOSTS_RUN/work calls=$HOSTS_RUN/calls
+# The edition that dnsmasq has, and the folder of the volume in which it was read.
+at='' folder=''
 server=''
 
-# Compares the given parts with those of before. Prints how to go on, how many changed, how many are gone, and what to
-# remove; leaves a file per changed address in work/new, one with old and new names in work/both, or lists of it all.
+# What is no address is left out: no server can answer with it.
+is_address() {
+  case $1 in
+    *[!0-9a-fA-F:.]*) return 1 ;;
+    *:*:*) return 0 ;;
+    *[!0-9.]*) return 1 ;;
+  esac
+  local IFS=.
+  set -- $1
+  [ $# -eq 4 ] || return 1
+  for byte; do
+    case $byte in '' | ????*) return 1 ;; esac
+    [ "$byte" -le 255 ] || return 1
+  done
+}
+
+# Runs the command on the listed files, in groups, the next when dnsmasq has read the last and sleeps again.
+in_groups() {
+  xargs -r -n 64 sh -c '"$@" || exit 255
+    while read -r _ _ state _ <"/proc/$0/stat"; do
+      case $state in R | D) sleep 0.01 ;; *) break ;; esac
+    done 2>/dev/null' "$server" "$@"
+}
+
+# The changes since the edition that dnsmasq has, newest first: of one address the first counts. No program is started
+# but mv, because somebody waits. Fails before it has done anything when there are too many.
+recent() {
+  seen=' ' lines= first= then= goes= count=0 changed=0 gone=0 both=0
+  read -r _
+  while read -r edition ip names && [ "$edition" -gt "$at" ]; do
+    case $seen in *" $ip "*) continue ;; esac
+    seen="$seen$ip " count=$((count + 1))
+    [ $count -le 64 ] || return 1
+    is_address "$ip" || continue
+    before=
+    [ ! -e "$hosts/$ip" ] || read -r _ before <"$hosts/$ip"
+    [ "$names" != "$before" ] || continue
+    lines="$lines$ip $names$newline"
+    if [ -z "$names" ]; then
+      : >"$work/new/$ip"
+      then="$then $work/new/$ip" goes="$goes $hosts/$ip" gone=$((gone + 1))
+      continue
+    fi
+    changed=$((changed + 1))
+    echo "$ip $names" >"$work/new/$ip"
+    if [ -z "$before" ]; then
+      first="$first $work/new/$ip"
+    else
+      both=$((both + 1))
+      echo "$ip $names $before" >"$work/both/$ip"
+      first="$first $work/both/$ip" then="$then $work/new/$ip"
+    fi
+  done
+  # Where one address changes alone, no other gains what it loses.
+  [ $both -ne 1 ] || [ $((changed + gone)) -ne 1 ] || first= both=0
+  printf %s "$lines" >>"$held"
+  if [ $both -gt 0 ]; then
+    mv -f -t "$hosts" -- $first || fail
+    first=
+  fi
+  [ -z "$first$then" ] || mv -f -t "$hosts" -- $first $then || fail
+  [ -z "$goes" ] || rm -f -- $goes
+}
+
+# Compares the parts and their changes with what dnsmasq has. Prints how many changed and how many are gone; leaves a
+# file for each change, and lists of what to rename first, what then, and what to remove.
 differences() {
-  awk -v held="$held" -v work="$work" -v way="$way" '
+  awk -v held="$held" -v work="$work" '
     function is_address(text,   byte, bytes, at) {
       if (text ~ /:.*:/) return text ~ /^[0-9a-fA-F:.]+$/
       bytes = split(text, byte, ".")
       for (at = 1; at <= bytes; at++) if (byte[at] !~ /^[0-9]+$/ || byte[at] > 255) return 0
       return bytes == 4
     }
-    # What is no address is left out here: no server can answer with it.
-    function take(file, lines, number,   line, word, got) {
-      while ((got = (getline line < file)) > 0) {
-        if (split(line, word, " ") < 2 || !is_address(word[1])) continue
-        lines[word[1]] = line
-        part[word[1]] = number
-      }
-      close(file)
-      return got
-    }
     function put(file, line) { print line > file; close(file) }
+    function list(name, word) { print word > (work "/" name) }
     BEGIN {
+      while ((getline line < held) > 0) {
+        words = split(line, word, " ")
+        if (words > 1) before[word[1]] = line
+        else delete before[word[1]]
+      }
+      close(held)
+      if ((getline line < "changes") <= 0) { print "torn"; exit }
+      while ((getline line < "changes") > 0) {
+        words = split(line, word, " ")
+        if (word[2] in newest) continue
+        newest[word[2]]
+        if (words > 2 && is_address(word[2])) after[word[2]] = substr(line, length(word[1]) + 2)
+      }
       for (at = 1; at < ARGC; at++) {
-        number = substr(ARGV[at], 1, 2)
-        take(held "/" number, before, number)
+        while ((got = (getline line < ARGV[at])) > 0) {
+          if (split(line, word, " ") < 2 || (word[1] in newest) || !is_address(word[1])) continue
+          after[word[1]] = line
+        }
+        close(ARGV[at])
         # Swapped away under our hands: the next look has all of it.
-        if (take(ARGV[at], after, number) < 0) { print "torn"; exit }
+        if (got < 0) { print "torn"; exit }
       }
-      for (at = 1; at < ARGC; at++) printf "" > (held "/" substr(ARGV[at], 1, 2))
-      for (ip in after) print after[ip] > (held "/" part[ip])
-      for (ip in after) if (after[ip] != before[ip]) { changes[ip]; changed++ }
-      for (ip in before) if (!(ip in after)) { goes[ip]; gone++ }
-      if (way == "signal" || changed + gone > 64) {
-        printf "" > (work "/lines")
-        for (ip in changes) print after[ip] > (work "/lines")
-        for (ip in goes) print ip > (work "/lines")
-        print "quietly", changed + 0, gone + 0
-        exit
-      }
-      for (ip in changes) {
+      printf "" > held
+      for (ip in after) print after[ip] > held
+      for (name in after) if (after[name] != before[name]) changed++
+      for (name in before) if (before[name] != "" && !(name in after)) gone++
+      for (ip in after) {
+        if (after[ip] == before[ip]) continue
         put(work "/new/" ip, after[ip])
-        if (changed > 1 && before[ip] != "")
+        if (before[ip] == "") list("first", "new/" ip)
+        else {
+          list("then", "new/" ip)
+          if (changed + gone == 1) continue
           put(work "/both/" ip, after[ip] substr(before[ip], index(before[ip], " ")))
+          list("first", "both/" ip)
+        }
       }
-      printf "openly %d %d", changed, gone
-      for (ip in goes) printf " %s", ip
+      for (ip in before) if (before[ip] != "" && !(ip in after)) list("gone", ip)
+      print changed + 0, gone + 0
     }' "$@"
 }
 
-# Renames into the watched folder: first what has the names of before and of now, then what has those of now.
-openly() {
-  for stage in both new; do
-    set -- "$work/$stage"/*
-    [ ! -e "$1" ] || mv -f -- "$@" "$hosts/"
+# All of the edition: at the start, and where its changes alone do not reach back far enough.
+whole() {
+  read -r parts 2>/dev/null <parts || return 1
+  for part in $parts; do
+    # It has not come yet: the swap that brings it wakes us.
+    [ -e "$part" ] || return 1
   done
-}
-
-# Links the listed files of one folder into another where they are missing: no event that dnsmasq listens to.
-link_into() {
-  (cd "$1" && xargs -n 1000 sh -c '
-    list=
-    for ip; do [ ! -e "$ip" ] || [ -e "$0/$ip" ] || list="$list $ip"; done
-    [ -z "$list" ] || ln -- $list "$0/"' "$2") <"$work/addresses"
-}
-
-quietly() {
-  rm -rf "$links"
-  mkdir "$links"
-  awk '{ print $1 }' "$work/lines" >"$work/addresses"
-  link_into "$hosts" "$links"
-  awk -v links="$links" '{
-    file = links "/" $1
-    if (NF > 1) print > file
-    else printf "" > file
-    close(file)
-  }' "$work/lines"
-  link_into "$links" "$hosts"
-  [ -z "$server" ] || kill -HUP "$server"
+  rm -rf "$work"
+  mkdir -p "$work/new" "$work/both" && : >"$work/first" && : >"$work/then" && : >"$work/gone" || fail
+  set -- $(differences $parts)
+  [ "$1" != torn ] || return 1
+  changed=$1 gone=$2
+  cd "$work" && in_groups mv -f -t "$hosts" -- <first && in_groups mv -f -t "$hosts" -- <then || fail
+  cd "$hosts" && in_groups rm -f -- <"$work/gone" || fail
 }
 
 # Leaves the volume's folder in any case: who stays in it keeps tail from hearing that it is gone.
 settle() {
-  apply_parts
+  apply
   cd /
 }
 
-apply_parts() {
-  cd -P "$source" 2>/dev/null && read -r index <index || return 0
-  changed=
-  for file in $index; do
-    # A part that has not come yet: the swap that brings it wakes us.
-    [ -e "$file" ] || return 0
-    case $applied in *" $file "*) ;; *) changed="$changed $file" ;; esac
+apply() {
+  cd -P "$source" 2>/dev/null || return 0
+  folder=$PWD
+  read -r number reaches 2>/dev/null <changes && [ "$number" != "$at" ] || return 0
+  if [ -z "$at" ] || [ "$at" -lt "$reaches" ] || [ "$at" -gt "$number" ] || ! recent <changes; then
+    whole || return 0
+  fi
+  at=$number
+  echo "hosts: $changed changed, $gone gone" >&2
+  [ "$way" = signal ] && [ -n "$server" ] || return 0
+  kill -HUP "$server"
+  # It reads every file anew: a second signal right behind would leave it no time for questions.
+  sleep 1
+}
+
+# Settles whenever the kubelet has swapped the volume, and every so often whatever happened. GNU tail hears of the
+# first swap from the kernel and looks ten times a second from then on: so there is a new one for each. Where it is
+# another tail, the clock alone is left.
+follow() {
+  mkfifo "$calls" && exec 3<>"$calls" || return
+  { while sleep "$look" && kill -0 $$; do echo >&3; done 2>/dev/null; echo over >&3; } &
+  watched='' watcher='' call=''
+  while [ "$call" != over ]; do
+    settle
+    if [ "$folder" != "$watched" ]; then
+      [ -z "$watcher" ] || { kill "$watcher"; wait "$watcher"; } 2>/dev/null
+      watched=$folder
+      tail -n 1 -F -s 0.1 --pid=$$ "$source/number" >&3 2>/dev/null &
+      watcher=$!
+    fi
+    read -r call <&3
   done
-  [ -n "$changed" ] || return 0
-  set -- $(differences $changed)
-  [ "$1" != torn ] || return 0
-  how=$1
-  "$how" || exit 1
-  applied=" $index "
-  echo "hosts: $2 changed, $3 gone, $how" >&2
-  shift 3
-  [ $# -eq 0 ] || (cd "$hosts" && rm -f -- "$@")
-  # After a signal it reads every file anew: a second one right behind would leave it no time for questions.
-  [ "$how" = openly ] || [ -z "$server" ] || sleep 1
+}
+
+# Without its reloader the server would go stale in silence.
+fail() {
+  [ -z "$server" ] || kill "$server"
+  exit 1
 }
 
 # From 2.90 on dnsmasq drops what vanished from a watched file: tried. Older ones are told by a signal.
@@ -144,26 +218,20 @@ way_for() {
   esac
 }
 
-# A line whenever the kubelet has swapped the volume, and one every so often whatever happened. GNU tail looks a
-# hundred times a second; where it is another tail, the clock alone is left.
-swaps() {
-  tail -n 0 -F -s 0.01 --max-unchanged-stats=1 --pid=$$ "$source/index" 2>/dev/null &
-  while sleep "$look" && kill -0 $$ 2>/dev/null; do echo; done
-}
-
+newline='
+'
 way=$HOSTS_RELOAD
 look=$HOSTS_LOOK
 [ -n "$way" ] || way=$(way_for)
-rm -rf "$hosts" "$held" "$work" "$links"
-mkdir -p "$hosts" "$held" "$work/both" "$work/new" || exit 1
+rm -rf "$hosts" "$held" "$work" "$calls"
+mkdir -p "$hosts" "$work" && : >"$held" || exit 1
 settle
 dnsmasq "$@" &
 server=$!
 trap 'kill "$server"' TERM INT
 {
-  swaps | while read -r _; do settle; done
-  # Without the reloader the server would go stale in silence.
-  kill "$server"
+  follow
+  fail
 } &
 reloader=$!
 # A signal ends the first wait, the server's end the last.

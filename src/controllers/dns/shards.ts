@@ -1,10 +1,8 @@
 /**
- * Everything that one DNSMasq serves, in the parts in which it reaches its pods.
+ * Everything that one DNSMasq serves, spread over a fixed number of shards.
  *
  * Pure. One line per address with all of its names, whoever named them: dnsmasq drops what a second file repeats, and
- * forgets it with the first. A line stays in the part that its address chooses, so that a change rewrites one or two
- * small parts. A part's file has its content's hash in its name, and the index says which files are one state: the
- * reloader waits until it has them all.
+ * forgets it with the first. A line stays in the shard that its address chooses, so that a change concerns one or two.
  */
 import { createHash } from 'node:crypto'
 import { type HostLine, linesOf } from './hosts.ts'
@@ -19,20 +17,20 @@ export interface HostSource {
 }
 
 export interface Shard {
-  /** `07.3fa9…`: number and hash. */
+  /** `07.3fa9…`: number and hash of the text. */
   readonly file: string
   readonly text: string
+  /** The same by address. */
+  readonly lines: ReadonlyMap<string, string>
 }
 
 export interface Served {
   readonly shards: readonly Shard[]
-  /** The names of all files, in one line: the reloader's shell reads it at once. */
-  readonly index: string
   /** Of everything together. */
   readonly hash: string
 }
 
-/** Remembers what each text said, and what each part was made of: only what changed is worked on. */
+/** Remembers what each text said, and what each shard was made of: only what changed is worked on. */
 export interface Sharder {
   readonly serve: (sources: readonly HostSource[]) => Served
 }
@@ -49,47 +47,63 @@ export function createSharder(): Sharder {
         next.set(name, known?.text === text ? known : contributionOf(text))
       }
       read = next
-      const parts = [...next.values()].map(({ perShard }) => perShard)
+      const contributions = [...next.values()]
       made = Array.from({ length: SHARDS }, (_, number) => {
-        const from = parts.map((perShard) => perShard[number] ?? '')
+        const from = contributions.flatMap(({ perShard }) => perShard[number] ?? [])
         const before = made[number]
-        return before && sameTexts(before.from, from) ? before : { from, shard: shardOf(number, from) }
+        return before && sameParts(before.from, from) ? before : { from, shard: shardOf(number, from) }
       })
       const shards = made.map(({ shard }) => shard)
-      const index = `${shards.map(({ file }) => file).join(' ')}\n`
-      return { shards, index, hash: hashOf(index) }
+      return { shards, hash: hashOf(shards.map(({ file }) => file).join(' ')) }
     },
   }
 }
 
+/** What one source says about the addresses of one shard. */
+interface ShardPart {
+  readonly text: string
+  readonly lines: readonly HostLine[]
+}
+
 interface Contribution {
   readonly text: string
-  readonly perShard: readonly string[]
+  readonly perShard: readonly ShardPart[]
 }
 
 interface Made {
-  readonly from: readonly string[]
+  readonly from: readonly ShardPart[]
   readonly shard: Shard
 }
 
 function contributionOf(text: string): Contribution {
-  const perShard: string[][] = Array.from({ length: SHARDS }, () => [])
-  for (const { ip, names } of linesOf(text)) perShard[shardNumber(ip)]?.push(`${ip} ${names.join(' ')}\n`)
-  return { text, perShard: perShard.map((lines) => lines.join('')) }
+  const perShard = Array.from({ length: SHARDS }, (): HostLine[] => [])
+  for (const line of linesOf(text)) {
+    perShard[shardNumber(line.ip)]?.push(line)
+  }
+  return { text, perShard: perShard.map((lines) => ({ text: textOf(lines), lines })) }
+}
+
+function textOf(lines: readonly HostLine[]): string {
+  return lines.map(({ ip, names }) => `${ip} ${names.join(' ')}\n`).join('')
 }
 
 /** FNV-1a: any function would do that is quick, spreads neighbours, and never changes. */
-function shardNumber(ip: string): number {
+export function shardNumber(ip: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < ip.length; at += 1) hash = Math.imul(hash ^ ip.charCodeAt(at), 0x01000193)
   return (hash >>> 8) % SHARDS
 }
 
-function shardOf(number: number, from: readonly string[]): Shard {
+function shardOf(number: number, from: readonly ShardPart[]): Shard {
   const names = new Map<string, Set<string>>()
-  for (const line of from.flatMap(linesOf)) addTo(names, line)
-  const text = [...names].map(([ip, all]) => `${ip} ${[...all].join(' ')}\n`).join('')
-  return { file: `${String(number).padStart(2, '0')}.${hashOf(text)}`, text }
+  for (const { lines } of from) for (const line of lines) addTo(names, line)
+  const lines = new Map([...names].map(([ip, all]) => [ip, `${ip} ${[...all].join(' ')}`]))
+  const text = [...lines.values()].map((line) => `${line}\n`).join('')
+  return { file: fileOf(number, text), text, lines }
+}
+
+export function fileOf(number: number, text: string): string {
+  return `${String(number).padStart(2, '0')}.${hashOf(text)}`
 }
 
 function addTo(all: Map<string, Set<string>>, { ip, names }: HostLine): void {
@@ -98,8 +112,8 @@ function addTo(all: Map<string, Set<string>>, { ip, names }: HostLine): void {
   else for (const name of names) known.add(name)
 }
 
-function sameTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, index) => text === b[index])
+function sameParts(a: readonly ShardPart[], b: readonly ShardPart[]): boolean {
+  return a.length === b.length && a.every((one, index) => one === b[index] || one.text === b[index]?.text)
 }
 
 export function hashOf(text: string): string {

@@ -9,6 +9,7 @@ import type { IpSet } from '../../api/ipset.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { Happening } from '../../kube/events.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
+import type { Edition } from './editions.ts'
 import { textOf } from './hosts.ts'
 import {
   configMaps,
@@ -47,6 +48,10 @@ export interface DnsWorld {
   readonly text: (dnsData: DnsData) => string
   /** What remembers the hosts of one DNSMasq. */
   readonly sharder: (key: string) => Sharder
+  /** The last edition that was written for a DNSMasq. */
+  readonly editions: Map<string, Edition>
+  /** By namespace: ends when the hosts that are being written there are. Never fails. */
+  readonly hostsWritten: Map<string, Promise<void>>
   readonly forget: (key: string) => void
 }
 
@@ -67,6 +72,7 @@ export function createDnsWorld({ runtime, record = () => {} }: DnsWorldOptions):
   const { client, cache } = runtime
   const texts = new WeakMap<KubeObject, string>()
   const sharders = new Map<string, Sharder>()
+  const editions = new Map<string, Edition>()
   return {
     client,
     dnsMasqs: cache<DnsMasq>({ kind: dnsMasqs }),
@@ -90,7 +96,12 @@ export function createDnsWorld({ runtime, record = () => {} }: DnsWorldOptions):
       sharders.set(key, known)
       return known
     },
-    forget: (key) => void sharders.delete(key),
+    editions,
+    hostsWritten: new Map(),
+    forget: (key) => {
+      sharders.delete(key)
+      editions.delete(key)
+    },
   }
 }
 

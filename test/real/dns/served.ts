@@ -2,6 +2,7 @@
 import type { DnsMasq } from '../../../src/api/dnsmasq.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { hostPartsOf, configMapsOf as mapsOf } from '../../../src/controllers/dns/children.ts'
+import { type Edition, nextEdition } from '../../../src/controllers/dns/editions.ts'
 import { deploymentOf } from '../../../src/controllers/dns/pod.ts'
 import { createSharder, type HostSource } from '../../../src/controllers/dns/shards.ts'
 import { dnsMasq } from '../../dns.ts'
@@ -19,9 +20,9 @@ import { loopback } from './ask.ts'
 export interface ServedHosts {
   readonly server: RunningPod
   /** Brings these hosts files, each by its name, in place of those of before. */
-  readonly serve: (sources: Readonly<Record<string, string>>) => Promise<void>
+  readonly serve: (sources: Readonly<Record<string, string>>) => void
   /** Brings part of the files only, as a kubelet that has not heard of all. */
-  readonly bring: (change: (files: VolumeFiles) => VolumeFiles) => Promise<void>
+  readonly bring: (change: (files: VolumeFiles) => VolumeFiles) => void
   readonly restart: () => Promise<RunningPod>
   readonly stop: () => Promise<void>
 }
@@ -40,22 +41,19 @@ export async function servedHosts({
   const deployment = deploymentOf(owner)
   const sharder = createSharder()
   const folder = await podFolder()
-  const filesFor = (given: Readonly<Record<string, string>>): VolumeFiles =>
-    dataOf(
-      hostPartsOf(
-        owner,
-        sharder.serve(Object.entries(given).map(([name, text]): HostSource => ({ name, text }))),
-      ),
-    )
+  let edition: Edition | undefined
+  const filesFor = (given: Readonly<Record<string, string>>): VolumeFiles => {
+    const wanted = sharder.serve(Object.entries(given).map(([name, text]): HostSource => ({ name, text })))
+    edition = nextEdition(edition, wanted, 1)
+    return dataOf(hostPartsOf(owner, edition))
+  }
   let files = filesFor(sources)
-  let hosts: (now: VolumeFiles) => Promise<void> = async () => {}
+  let hosts: (now: VolumeFiles) => void = () => {}
   for (const volume of podSpecOf(deployment).volumes) {
     const names = configMapsOf(volume)
     if (names.length === 0) continue
     const write = kubeletVolume(folder.volume(volume.name))
-    await write(
-      volume.projected ? files : dataOf(mapsOf(owner).filter((one) => names.includes(one.metadata.name))),
-    )
+    write(volume.projected ? files : dataOf(mapsOf(owner).filter((one) => names.includes(one.metadata.name))))
     if (volume.projected) hosts = write
   }
   const start = (): Promise<RunningPod> => startPod({ address: loopback(), ...options, deployment, folder })
@@ -66,7 +64,7 @@ export async function servedHosts({
     },
     serve: (given) => {
       files = filesFor(given)
-      return hosts(files)
+      hosts(files)
     },
     bring: (change) => hosts(change(files)),
     restart: async () => {
