@@ -120,7 +120,11 @@ export function makeStandIns(folder: string, tree: string): StandIns {
     openssl: head('openssl', 'error 20 at 0 depth lookup: unable to get local issuer certificate'),
     pip: head('pip', 'ERROR: No matching distribution found for kolla-ansible==21.3.0'),
     'kolla-ansible': head('kolla-ansible', ansible),
-    'kolla-build': head('kolla-build', 'ERROR: no'),
+    'kolla-build': head(
+      'kolla-build',
+      "ERROR:kolla.common.utils.nova-compute:Error'd with the following message",
+    ),
+    docker: `${head('docker', 'Cannot connect to the Docker daemon')}echo 27.3.1\n`,
   }
   for (const [name, text] of Object.entries(scripts)) {
     writeFileSync(path.join(bin, name), text)

@@ -79,115 +79,135 @@ const acceptance = z.strictObject({
 })
 
 export const labSchema = z.strictObject({
-  apiVersion: z.literal('stackloom.dev/v1alpha1'),
-  kind: z.literal('Lab'),
-  metadata: z.strictObject({
-    name: text.describe('the name of the lab: part of VM, disk and network names'),
-  }),
-  spec: z.strictObject({
-    host: z
-      .strictObject({
-        cores: z.int().min(1).describe('CPU cores of this machine'),
-        memory: size.describe('RAM of this machine'),
-        disk: size.describe('free disk space for the lab'),
-        reserve: z
-          .strictObject({ memory: size.optional(), disk: size.optional() })
-          .optional()
-          .describe('what the host keeps for itself; 16GiB and 30GiB by default'),
-        storage: text.optional().describe('a folder for all disks, such as one on an external drive'),
-      })
-      .describe('the budget'),
-    openstack: z
-      .strictObject({
-        release: z.enum(['2025.2']).optional().describe('the OpenStack release'),
-        globals: raw.optional().describe('more variables for globals.yml, merged last'),
-        hostVars: z.record(z.string(), raw).optional().describe('more variables of single nodes'),
-        config: z
-          .record(z.string(), text)
-          .optional()
-          .describe('more files below kolla/config/, by path: text that the services merge'),
-      })
-      .optional()
-      .describe('what Kolla-Ansible deploys'),
-    vm: z
-      .strictObject({
-        type: z.enum(['qemu']).optional().describe('the hypervisor: snapshots and vmnet need qemu'),
-        arch: z.enum(['aarch64', 'x86_64']).optional().describe('the architecture of this machine'),
-        image: image.optional().describe('the Ubuntu 24.04 image of the nodes'),
-        user: text.optional().describe('the user that Ansible logs in as; kolla by default'),
-      })
-      .optional(),
-    containers: z
-      .strictObject({
-        base: z.enum(['debian', 'ubuntu']).optional().describe('the distribution inside the containers'),
-        build: z
-          .union([z.literal('all'), z.array(text).min(1)])
-          .optional()
-          .describe('images to build with kolla-build: all, or names such as nova-compute'),
-        registry: text.optional().describe('the registry that holds built images, host:port'),
-      })
-      .optional(),
-    networks: z.strictObject({
-      management: network.describe('APIs, database, queue, SSH, internet'),
-      tunnel: network.describe('traffic between instances'),
-      external: network.describe('floating addresses: a raw port for OVN, and the external VIP'),
-      storage: network.describe('iSCSI and Ceph'),
-    }),
-    vips: z.strictObject({
-      internal: address.describe('kolla_internal_vip_address, in the management network'),
-      external: address.describe('kolla_external_vip_address, in the external network'),
-      routerId: z.int().optional().describe("keepalived's virtual router id; 51 by default"),
-    }),
-    nodes: z.array(node).min(1).describe('the VMs'),
-    storage: z
-      .strictObject({
-        phase: z.enum(['lvm', 'ceph', 'both']).optional().describe('lvm first; both for migration'),
-      })
-      .optional(),
-    tls: z
-      .union([
-        z.boolean(),
-        z.strictObject({
-          internal: z.boolean().optional(),
-          external: z.boolean().optional(),
-          backend: z.boolean().optional(),
-        }),
-      ])
-      .optional()
-      .describe('everywhere by default'),
-    monitoring: z
-      .strictObject({ prometheus: z.boolean().optional(), grafana: z.boolean().optional() })
-      .optional()
-      .describe('both by default'),
-    logging: z.enum(['none', 'opensearch']).optional().describe('central logging; none by default'),
-    dns: z
-      .strictObject({
-        domain: text.optional().describe('openstack.local by default'),
-        forwarders: z.array(address).optional().describe('who answers for the rest of the world'),
-      })
-      .optional(),
-    terraform: z
-      .strictObject({
-        tenantSubnet: text.optional().describe('the subnet of the demo network'),
-        image: z
-          .strictObject({ name: text, file: text })
-          .optional()
-          .describe('the image that instances start from: a name and a qcow2 file'),
-        flavors: z
-          .array(
-            z.strictObject({
-              name: text,
-              vcpus: z.int().min(1),
-              ram: z.int().min(64).describe('MiB'),
-              disk: z.int().min(0).describe('GB'),
-            }),
-          )
-          .optional(),
-      })
-      .optional()
-      .describe('what exists in the cloud after its deployment'),
-    accept: z.array(acceptance).optional().describe('findings that are fine here, with the reason'),
-  }),
+  apiVersion: z.literal('stackloom.dev/v1alpha1').describe('the version of this format'),
+  kind: z.literal('Lab').describe('always Lab'),
+  metadata: z
+    .strictObject({ name: text.describe('the name of the lab: part of VM, disk and network names') })
+    .describe('who the lab is'),
+  spec: z
+    .strictObject({
+      host: z
+        .strictObject({
+          cores: z.int().min(1).describe('CPU cores of this machine'),
+          memory: size.describe('RAM of this machine'),
+          disk: size.describe('free disk space for the lab'),
+          reserve: z
+            .strictObject({
+              memory: size.optional().describe('RAM for the host itself'),
+              disk: size.optional().describe('disk space for the host itself'),
+            })
+            .optional()
+            .describe('what the host keeps for itself; 16GiB and 30GiB by default'),
+          storage: text.optional().describe('a folder for all disks, such as one on an external drive'),
+        })
+        .describe('the budget'),
+      openstack: z
+        .strictObject({
+          release: z.enum(['2025.2']).optional().describe('the OpenStack release'),
+          globals: raw.optional().describe('more variables for globals.yml, merged last'),
+          hostVars: z.record(z.string(), raw).optional().describe('more variables of single nodes'),
+          config: z
+            .record(z.string(), text)
+            .optional()
+            .describe('more files below kolla/config/, by path: text that the services merge'),
+        })
+        .optional()
+        .describe('what Kolla-Ansible deploys'),
+      vm: z
+        .strictObject({
+          type: z.enum(['qemu']).optional().describe('the hypervisor: snapshots and vmnet need qemu'),
+          arch: z.enum(['aarch64', 'x86_64']).optional().describe('the architecture of this machine'),
+          image: image.optional().describe('the Ubuntu 24.04 image of the nodes'),
+          user: text.optional().describe('the user that Ansible logs in as; kolla by default'),
+        })
+        .optional()
+        .describe('what the VMs are made of'),
+      containers: z
+        .strictObject({
+          base: z.enum(['debian', 'ubuntu']).optional().describe('the distribution inside the containers'),
+          build: z
+            .union([z.literal('all'), z.array(text).min(1)])
+            .optional()
+            .describe('images to build with kolla-build: all, or names such as nova-compute'),
+          registry: text.optional().describe('the registry that holds built images, host:port'),
+        })
+        .optional()
+        .describe('the container images of the services'),
+      networks: z
+        .strictObject({
+          management: network.describe('APIs, database, queue, SSH, internet'),
+          tunnel: network.describe('traffic between instances'),
+          external: network.describe('floating addresses: a raw port for OVN, and the external VIP'),
+          storage: network.describe('iSCSI and Ceph'),
+        })
+        .describe('the four networks'),
+      vips: z
+        .strictObject({
+          internal: address.describe('kolla_internal_vip_address, in the management network'),
+          external: address.describe('kolla_external_vip_address, in the external network'),
+          routerId: z.int().optional().describe("keepalived's virtual router id; 51 by default"),
+        })
+        .describe('the addresses of the APIs'),
+      nodes: z.array(node).min(1).describe('the VMs'),
+      storage: z
+        .strictObject({
+          phase: z.enum(['lvm', 'ceph', 'both']).optional().describe('lvm first; both for migration'),
+        })
+        .optional()
+        .describe('where volumes, images and instances are kept'),
+      tls: z
+        .union([
+          z.boolean(),
+          z.strictObject({
+            internal: z.boolean().optional().describe('on the internal VIP'),
+            external: z.boolean().optional().describe('on the external VIP'),
+            backend: z.boolean().optional().describe('between the load balancer and the services'),
+          }),
+        ])
+        .optional()
+        .describe('everywhere by default'),
+      monitoring: z
+        .strictObject({
+          prometheus: z.boolean().optional().describe('collects figures'),
+          grafana: z.boolean().optional().describe('shows them'),
+        })
+        .optional()
+        .describe('both by default'),
+      logging: z.enum(['none', 'opensearch']).optional().describe('central logging; none by default'),
+      dns: z
+        .strictObject({
+          domain: text.optional().describe('openstack.local by default'),
+          forwarders: z.array(address).optional().describe('who answers for the rest of the world'),
+        })
+        .optional()
+        .describe('names of the lab, answered by BIND on the first controller'),
+      terraform: z
+        .strictObject({
+          tenantSubnet: text.optional().describe('the subnet of the demo network'),
+          image: z
+            .strictObject({
+              name: text.describe('its name in Glance'),
+              file: text.describe('a qcow2 file below terraform/openstack, an absolute path, or a URL'),
+            })
+            .optional()
+            .describe('the image that instances start from: a name and a qcow2 file'),
+          flavors: z
+            .array(
+              z.strictObject({
+                name: text.describe('its name'),
+                vcpus: z.int().min(1).describe('virtual CPUs'),
+                ram: z.int().min(64).describe('MiB'),
+                disk: z.int().min(0).describe('GB'),
+              }),
+            )
+            .optional()
+            .describe('the sizes of instances'),
+        })
+        .optional()
+        .describe('what exists in the cloud after its deployment'),
+      accept: z.array(acceptance).optional().describe('findings that are fine here, with the reason'),
+    })
+    .describe('the machine, the VMs, the networks and what runs in them'),
 })
 
 export type LabFile = z.infer<typeof labSchema>

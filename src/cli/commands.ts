@@ -109,7 +109,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'schema',
-    summary: 'The JSON Schema of a site file, for editors',
+    summary: 'The JSON Schema of a site or lab file, for editors',
     load: () => import('./schema/command.ts'),
   },
   {

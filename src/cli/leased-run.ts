@@ -3,10 +3,9 @@
  * shell understands. `up`, `down`, `adopt` and `update` differ in the work alone.
  */
 import { leaseLost } from '../errors/deploy.ts'
-import type { ExitCode } from '../errors/failure.ts'
 import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { EventSink, RunOutcome } from '../run/events.ts'
+import type { EventSink } from '../run/events.ts'
 import type { Io } from './io.ts'
 import { formatFinding } from './output/findings.ts'
 import { choosePrinter, type EventFormat } from './output/run/printer.ts'
@@ -41,10 +40,4 @@ export async function leasedRun<T>(
       if (lost.aborted && !io.stop.aborted) io.stderr(formatFinding(finding(leaseLost, {}), io.colour.stderr))
     }
   })
-}
-
-/** 130 is for the one who pressed Ctrl-C; a run that had to stop has failed. */
-export function exitCodeOf({ outcome }: { readonly outcome: RunOutcome }, { stop }: Io): ExitCode {
-  if (outcome === 'stopped') return stop.aborted ? 130 : 1
-  return outcome === 'done' ? 0 : 1
 }

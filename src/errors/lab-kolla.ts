@@ -72,6 +72,23 @@ export const badRouterId = problem<{ id: number }>({
   example: { id: 300 },
 })
 
+export const unknownVariable = problem<{ variable: string; nearest: string | undefined }>({
+  code: 'SL8146',
+  severity: 'error',
+  title: 'Kolla-Ansible has no such variable',
+  message: ({ variable, nearest }) =>
+    `nothing in Kolla-Ansible reads ${variable}${nearest ? `; did you mean ${nearest}?` : ''}`,
+  remedy: ({ variable, nearest }) =>
+    nearest
+      ? `write ${nearest}, or remove ${variable}`
+      : `remove ${variable}, or accept SL8146 with the reason`,
+  story: `Ansible takes any variable and says nothing about one that nobody reads: a misspelt name does nothing, and the
+default stays in force. Compared are the defaults of Kolla-Ansible 2025.2 and of its roles, those of the collection that
+bootstraps the nodes, and the names of passwords.yml. Names that begin with \`ansible_\` and names that a file of
+openstack.config uses are known, too. What only your own playbooks read is accepted by name in spec.accept.`,
+  example: { variable: 'enable_horizn', nearest: 'enable_horizon' },
+})
+
 export const storageUnserved = problem<{ phase: string; why: string }>({
   code: 'SL8150',
   severity: 'error',

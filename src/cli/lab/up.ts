@@ -12,6 +12,7 @@ import { planVms } from '../../lab/drive/vm-plan.ts'
 import { type Selection, select } from '../../run/selection.ts'
 import { askYesNo } from '../ask.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { exitCodeOf } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
@@ -92,7 +93,7 @@ async function up(opened: OpenedLab, options: Options, io: Io): Promise<ExitCode
     if (options.output === 'table')
       io.stdout(formatSummary(report, { columns: io.columns, colour: io.colour.stdout }))
     else io.stdout(await serialise(report, options.output))
-    return { done: 0, failed: 1, stopped: 130 }[report.outcome] as ExitCode
+    return exitCodeOf(report, io)
   } finally {
     printer.close()
   }

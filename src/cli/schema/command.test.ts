@@ -21,14 +21,24 @@ function silent(schema: Schema, path: string): readonly string[] {
 }
 
 describe('stackloom schema', () => {
-  it('prints the JSON Schema of a site file, with a description of every field', async () => {
+  it.each([
+    [[], 'Site'],
+    [['site'], 'Site'],
+    [['lab'], 'Lab'],
+  ])('of %j is that of a %s file, with a description of every field', async (words, title) => {
     const io = testIo()
-    expect(await main(['schema'], io)).toBe(0)
+    expect(await main(['schema', ...words], io)).toBe(0)
     const schema = JSON.parse(io.out()) as Schema & { readonly $schema: string; readonly title: string }
-    expect(schema).toMatchObject({ title: 'Site', additionalProperties: false })
+    expect(schema).toMatchObject({ title, additionalProperties: false })
     expect(schema.$schema).toContain('draft-07')
     expect(Object.keys(schema.properties ?? {})).toEqual(['apiVersion', 'kind', 'metadata', 'spec'])
-    expect(silent(schema, 'site')).toEqual([])
+    expect(silent(schema, title)).toEqual([])
+  })
+
+  it('knows no other kind, and says which there are', async () => {
+    const io = testIo()
+    expect(await main(['schema', 'cloud'], io)).toBe(2)
+    expect(io.err()).toContain('site, lab')
   })
 
   it('prints YAML, too', async () => {

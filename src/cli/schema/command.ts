@@ -1,20 +1,31 @@
-/** `stackloom schema`: the JSON Schema of a site file, for editors and other checkers. */
-import type { Command } from 'commander'
+/** `stackloom schema`: the JSON Schema of the files that people write, for editors and other checkers. */
+import { Argument, type Command } from 'commander'
+import type * as z from 'zod'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
+
+type Kind = 'site' | 'lab'
+
+const schemas: Readonly<Record<Kind, () => Promise<readonly [z.ZodType, string]>>> = {
+  site: async () => [(await import('../../api/site.ts')).siteSchema, 'Site'],
+  lab: async () => [(await import('../../api/lab.ts')).labSchema, 'Lab'],
+}
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(command, [
     'stackloom schema > site.schema.json',
+    'stackloom schema lab > lab.schema.json',
     '# then as the first line of site.yaml, for editors with the YAML language server:',
     '# yaml-language-server: $schema=./site.schema.json',
   ])
+    .addArgument(
+      new Argument('[kind]', 'the kind of file').choices(Object.keys(schemas)).default('site' satisfies Kind),
+    )
     .addOption(outputOption(['json', 'yaml'], 'json'))
-    .action(({ output }: { output: Format }) =>
+    .action((kind: Kind, { output }: { output: Format }) =>
       act(async () => {
         const { jsonSchemaOf } = await import('../../api/json-schema.ts')
-        const { siteSchema } = await import('../../api/site.ts')
-        io.stdout(await serialise(jsonSchemaOf(siteSchema, 'Site'), output))
+        io.stdout(await serialise(jsonSchemaOf(...(await schemas[kind]())), output))
         return 0
       }),
     )

@@ -16,8 +16,9 @@ import {
   withDeployment,
   withSelectionFlags,
 } from '../deploying.ts'
+import { exitCodeOf } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { exitCodeOf, leasedRun } from '../leased-run.ts'
+import { leasedRun } from '../leased-run.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { type EventFormat, eventsOption } from '../output/run/printer.ts'
 import { type PlanningOptions, planningOptions, saveLock } from '../planning.ts'

@@ -39,6 +39,8 @@ describe('lab check, before anything exists', () => {
     ['a VIP set twice', { 'spec.openstack.globals': { kolla_internal_vip_address: 'x' } }, 'SL8143'],
     ['half of iSCSI', { 'spec.openstack.hostVars': { node3: { tgtd_interface_address: 'x' } } }, 'SL8144'],
     ['a router id of two bytes', { 'spec.vips.routerId': 300 }, 'SL8145'],
+    ['a variable that nobody reads', { 'spec.openstack.globals': { enable_horizn: 'yes' } }, 'SL8146'],
+    ['one of a node', { 'spec.openstack.hostVars': { node2: { migration_interfce: 'x' } } }, 'SL8146'],
     ['LVM without a disk', { 'spec.nodes.2.disks': { osd: '20GiB' } }, 'SL8150'],
     ['Ceph with one OSD', { 'spec.storage.phase': 'ceph', 'spec.nodes.2.disks': { lvm: '10GiB' } }, 'SL8150'],
     ['a small OSD', { 'spec.storage.phase': 'both', 'spec.nodes.1.disks.osd': '4GiB' }, 'SL8150'],
@@ -67,6 +69,27 @@ describe('lab check, before anything exists', () => {
     const conflict = findings.find((one) => one.owners !== undefined)
     expect(conflict).toMatchObject({ severity: 'error' })
     expect(conflict?.owners?.join()).toMatch(/node2.*the internal VIP|the internal VIP.*node2/)
+  })
+
+  it('offers the nearest variable for a misspelt one', () => {
+    const globals = { enable_horizn: 'no', openstack_service_wokers: 1 }
+    const found = changedLab({ 'spec.openstack.globals': globals }).findings
+    const unknown = found.filter((one) => one.code === 'SL8146').map((one) => one.message)
+    expect(unknown.join()).toMatch(/did you mean enable_horizon.*did you mean openstack_service_workers/)
+  })
+
+  it('knows what Kolla reads, what bootstraps the nodes, passwords, and what files of the lab use', () => {
+    const openstack = {
+      globals: {
+        openstack_service_workers: '1',
+        docker_apt_url: 'x',
+        grafana_admin_password: 'x',
+        greeting: 'x',
+      },
+      hostVars: { node1: { ansible_port: 22, migration_interface: 'stor0' } },
+      config: { 'horizon/custom_local_settings': 'SITE_BRANDING = "{{ greeting | upper }}"' },
+    }
+    expect(codes({ 'spec.openstack': openstack })).not.toContain('SL8146')
   })
 
   it('has nothing against a state disk, and then says nothing of state on the OS disk', () => {

@@ -1,5 +1,5 @@
 /** What Kolla-Ansible would refuse or silently ignore, as far as the file decides it. */
-import { type Finding, finding } from '../../errors/finding.ts'
+import { type FilePlace, type Finding, finding } from '../../errors/finding.ts'
 import {
   badRouterId,
   goneVariable,
@@ -9,8 +9,10 @@ import {
   perNodeInGlobals,
   refusedByPrechecks,
   tgtdWithoutTarget,
+  unknownVariable,
   vipsEqual,
 } from '../../errors/lab-kolla.ts'
+import { type KnownVariables, knownVariables } from '../kolla/variables.ts'
 import type { CheckContext } from './check.ts'
 
 /** They differ between nodes, so they belong into host_vars. */
@@ -76,10 +78,18 @@ const REFUSED: Readonly<Record<string, (value: unknown) => string | undefined>> 
 }
 
 export function checkKolla(context: CheckContext): readonly Finding[] {
-  return [...globals(context), ...hostVars(context), ...scalars(context), ...images(context)]
+  return [...overrides(context), ...scalars(context), ...images(context)]
 }
 
-function globals({ lab, keyAt }: CheckContext): readonly Finding[] {
+/** The names are thousands: they are looked at only when the file sets one. */
+function overrides(context: CheckContext): readonly Finding[] {
+  const { globals: all, hostVars: single } = context.lab.overrides
+  if (Object.keys(all).length === 0 && Object.keys(single).length === 0) return []
+  const known = knownVariables(context.lab)
+  return [...globals(context, known), ...hostVars(context, known)]
+}
+
+function globals({ lab, keyAt }: CheckContext, known: KnownVariables): readonly Finding[] {
   return Object.entries(lab.overrides.globals).flatMap(([variable, value]): readonly Finding[] => {
     const where = keyAt('openstack', 'globals', variable)
     if (PER_NODE.has(variable)) return [finding(perNodeInGlobals, { variable }, { where })]
@@ -88,11 +98,12 @@ function globals({ lab, keyAt }: CheckContext): readonly Finding[] {
     const field = OWNED[variable]
     if (field !== undefined) return [finding(ownedVariable, { variable, field }, { where })]
     const why = REFUSED[variable]?.(value)
-    return why === undefined ? [] : [finding(refusedByPrechecks, { variable, why }, { where })]
+    if (why !== undefined) return [finding(refusedByPrechecks, { variable, why }, { where })]
+    return known.has(variable) ? [] : [unknown(variable, known, where)]
   })
 }
 
-function hostVars({ lab, keyAt }: CheckContext): readonly Finding[] {
+function hostVars({ lab, keyAt }: CheckContext, known: KnownVariables): readonly Finding[] {
   return Object.entries(lab.overrides.hostVars).flatMap(([node, variables]) =>
     Object.keys(variables).flatMap((variable): readonly Finding[] => {
       const where = keyAt('openstack', 'hostVars', node, variable)
@@ -102,9 +113,13 @@ function hostVars({ lab, keyAt }: CheckContext): readonly Finding[] {
         const facts = { node, has: variable, lacks: 'target_ip_address' }
         return [finding(tgtdWithoutTarget, facts, { where })]
       }
-      return []
+      return known.has(variable) ? [] : [unknown(variable, known, where)]
     }),
   )
+}
+
+function unknown(variable: string, known: KnownVariables, where: FilePlace): Finding {
+  return finding(unknownVariable, { variable, nearest: known.nearest(variable) }, { where })
 }
 
 function scalars({ lab, at }: CheckContext): readonly Finding[] {

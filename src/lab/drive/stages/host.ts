@@ -6,7 +6,7 @@ import { type Finished, succeeded } from '../../../exec/process.ts'
 import { editYaml } from '../../../yaml/edit.ts'
 import { readYaml } from '../../../yaml/read.ts'
 import { writeYaml } from '../../../yaml/write.ts'
-import type { Lab } from '../../lab.ts'
+import { buildsImages, type Lab } from '../../lab.ts'
 import { LIMA_VERSION } from '../../lima/instance.ts'
 import { limaNetworks } from '../../lima/networks.ts'
 import type { DriveContext, LabStage } from '../stage.ts'
@@ -23,6 +23,9 @@ export const hostStage: LabStage = {
       version('python3', '3.11.0', '--version'),
       run(['ssh', '-V'], 'ssh is there'),
       version('tofu', '1.5.0', 'version'),
+      ...(buildsImages(lab)
+        ? [version('docker', '18.9.0', 'version', '--format', '{{.Server.Version}}')]
+        : []),
     ]
     if (system !== 'darwin') return common
     return [
