@@ -1,4 +1,4 @@
-"""Narrows a copy of Kolla-Ansible's roles to the tasks that render the configuration this test looks at.
+"""Narrows a copy of Kolla-Ansible to the tasks that render the configuration this test looks at.
 
 The tasks, templates and variables stay Kolla's own; only their number shrinks: all of them take minutes.
 """
@@ -8,18 +8,45 @@ import sys
 import yaml
 
 ANSIBLE, OUT = sys.argv[1:3]
-WANTED = {
-    'cinder': (['Copying over cinder.conf'], ['cinder-volume']),
-    'glance': (['Copying over glance-api.conf'], ['glance-api']),
-    'nova-cell': (['Copying over nova.conf'], ['nova-compute']),
-    'neutron': (['Copying over neutron.conf', 'Copying over ml2_conf.ini'], ['neutron-server']),
-    'loadbalancer': (['Copying over haproxy.cfg', 'Copying over keepalived.conf'], ['haproxy', 'keepalived']),
-}
 
-for role, (names, services) in WANTED.items():
-    folder = os.path.join(ANSIBLE, 'roles', role, 'tasks')
-    with open(os.path.join(folder, 'config.yml')) as file:
-        tasks = [task for task in yaml.safe_load(file) if task.get('name') in names]
+# Role: the group of its hosts, its tasks, and the services that they are done for.
+WANTED = {
+    'cinder': (
+        ['control', 'storage'],
+        ['Copying over cinder.conf'],
+        ['cinder-api', 'cinder-volume'],
+    ),
+    'glance': (['control'], ['Copying over glance-api.conf'], ['glance-api']),
+    'nova': (['control'], ['Copying over nova.conf'], ['nova-api']),
+    'nova-cell': (['compute'], ['Copying over nova.conf'], ['nova-compute']),
+    'neutron': (
+        ['control', 'compute'],
+        ['Copying over neutron.conf', 'Copying over ml2_conf.ini'],
+        ['neutron-server', 'neutron-ovn-metadata-agent'],
+    ),
+    'loadbalancer': (
+        ['network'],
+        ['Copying over haproxy.cfg', 'Copying over keepalived.conf', 'Copying checks for services which are enabled'],
+        ['haproxy', 'keepalived', 'proxysql'],
+    ),
+}
+# What stands behind the VIPs of the lab.
+BALANCED = ['cinder', 'glance', 'grafana', 'horizon', 'keystone', 'neutron', 'nova', 'nova-cell', 'placement',
+            'prometheus', 'rabbitmq']
+
+
+def read(*path):
+    with open(os.path.join(ANSIBLE, *path)) as file:
+        return yaml.safe_load(file)
+
+
+def write(value, *path):
+    with open(os.path.join(ANSIBLE, *path), 'w') as file:
+        yaml.safe_dump(value, file)
+
+
+for role, (groups, names, services) in WANTED.items():
+    tasks = [task for task in read('roles', role, 'tasks', 'config.yml') if task.get('name') in names]
     if len(tasks) != len(names):
         sys.exit(f'{role}: {names} are not all there')
     for task in tasks:
@@ -28,29 +55,35 @@ for role, (names, services) in WANTED.items():
             task['with_dict'] = (
                 '{{ (%s) | dict2items | selectattr("key", "in", %s) | items2dict }}' % (inner, services)
             )
-    with open(os.path.join(folder, 'narrow.yml'), 'w') as file:
-        yaml.safe_dump(tasks, file)
+    write(tasks, 'roles', role, 'tasks', 'narrow.yml')
     for host in ('node1', 'node2', 'node3'):
         for service in services:
             os.makedirs(os.path.join(OUT, host, service), exist_ok=True)
 
-with open(os.path.join(ANSIBLE, 'narrow.yml'), 'w') as file:
-    yaml.safe_dump(
-        [
-            {
-                'hosts': 'all',
-                'gather_facts': False,
-                'tasks': [
-                    {'include_role': {'name': role, 'tasks_from': 'narrow.yml'}, 'when': f"'{group}' in group_names"}
-                    for role, group in [
-                        ('cinder', 'storage'),
-                        ('glance', 'control'),
-                        ('nova-cell', 'compute'),
-                        ('neutron', 'control'),
-                        ('loadbalancer', 'network'),
-                    ]
-                ],
-            }
-        ],
-        file,
-    )
+for folder in ('haproxy/services.d', 'keepalived/checks'):
+    os.makedirs(os.path.join(OUT, 'node1', folder), exist_ok=True)
+# Its further tasks are for a single frontend and for firewalld, and the lab has neither.
+write(read('roles', 'haproxy-config', 'tasks', 'main.yml')[:1], 'roles', 'haproxy-config', 'tasks', 'main.yml')
+write(read('roles', 'loadbalancer-config', 'tasks', 'main.yml')[:1], 'roles', 'loadbalancer-config', 'tasks', 'main.yml')
+
+configuration = [
+    {
+        'include_role': {'name': role, 'tasks_from': 'narrow.yml'},
+        'when': f'group_names | intersect({groups}) | length > 0',
+    }
+    for role, (groups, _, _) in WANTED.items()
+]
+plays = {play.get('name'): play for play in read('site.yml')}
+balancing = [
+    task
+    for block in plays['Apply role loadbalancer']['tasks']
+    for task in block['block']
+    if task['include_role']['name'] in BALANCED
+]
+write(
+    [
+        {'hosts': 'all', 'gather_facts': False, 'tasks': configuration},
+        {'hosts': 'loadbalancer', 'gather_facts': False, 'tasks': balancing},
+    ],
+    'narrow.yml',
+)
