@@ -8,10 +8,7 @@ export function dnsMasq(name: string, namespace = 'ns', spec: Partial<DnsMasqSpe
     ...dnsMasqs,
     metadata: { name, namespace },
     spec: {
-      options: [
-        { key: 'server', values: ['1.1.1.1'] },
-        { key: 'no-negcache', values: [] },
-      ],
+      options: [{ key: 'no-negcache', values: [] }],
       containerImage: 'test-dnsmasq-container-image',
       ...spec,
     },

@@ -62,6 +62,7 @@ export async function followConfigMaps(options: {
   const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
   const cache = runtime.cache({ kind, namespace })
   const timers = new Set<NodeJS.Timeout>()
+  const due = new Set<() => void>()
   const writers = volumes.map(({ names, folder }) => {
     const write = kubeletVolume(folder)
     return {
@@ -70,6 +71,15 @@ export async function followConfigMaps(options: {
         write(Object.assign({}, ...names.map((name) => filesOf(cache.get(`${namespace}/${name}`))))),
     }
   })
+  /** As a kubelet does: it brings what is true when it gets to it, not every state in between. */
+  const bringSoon = (bring: () => void): void => {
+    if (due.has(bring)) return
+    due.add(bring)
+    setImmediate(() => {
+      due.delete(bring)
+      if (!control.signal.aborted) bring()
+    })
+  }
   const control = new AbortController()
   const running = runtime.run(control.signal)
   await cache.whenSynced()
@@ -78,11 +88,11 @@ export async function followConfigMaps(options: {
     for (const { names, bring } of writers) {
       if (!names.includes(object.metadata.name)) continue
       const ms = delayMs()
-      if (ms === 0) bring()
+      if (ms === 0) bringSoon(bring)
       else {
         const timer = setTimeout(() => {
           timers.delete(timer)
-          bring()
+          bringSoon(bring)
         }, ms)
         timers.add(timer)
       }

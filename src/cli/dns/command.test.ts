@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -38,6 +38,26 @@ describe('dns hosts', () => {
     const other = await run('dns hosts --cloud rhoso2')
     expect(other.io.out()).toContain('keystone-internal.openstack2.svc')
     expect(other.io.out()).not.toContain('compute-0')
+  })
+
+  it('has what the DNSMasqs of the cloud serve, with --live', async () => {
+    writeFileSync(path.join(cwd, 'site.yaml'), site)
+    const dump = path.join(cwd, 'dump')
+    mkdirSync(dump)
+    const items = [
+      dnsMasq('dns', 'openstack'),
+      dnsData(
+        'some',
+        [host('172.17.0.80', 'keystone-internal.openstack.svc'), host('fd00::1', 'six')],
+        'openstack',
+      ),
+      dnsMasq('dns', 'openstack2'),
+      dnsData('some', [host('172.17.1.80', 'keystone-internal.openstack2.svc')], 'openstack2'),
+    ]
+    writeFileSync(path.join(dump, 'all.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
+    const { code, io } = await run(`dns hosts --cloud rhoso1 --live --from ${dump}`)
+    expect(code).toBe(0)
+    expect(io.out()).toBe('172.17.0.80 keystone-internal.openstack.svc\nfd00::1 six\n')
   })
 
   it('names the clouds that there are', async () => {

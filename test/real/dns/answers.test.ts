@@ -20,9 +20,10 @@ import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
 import { addressesOf, missingPrograms, namesOf } from './ask.ts'
 import { type ClusterPod, clusterPod } from './cluster-pod.ts'
+import { startOperatorProcess } from './operator-process.ts'
 
 const cluster = useCluster({ crds: 'own', metallb: true })
-const soon = { timeout: 20_000, interval: 20 }
+const soon = { timeout: 60_000, interval: 20 }
 const missing = missingPrograms()
 let operator: RunningOperator
 let number = 0
@@ -52,7 +53,28 @@ const answer = (pod: ClusterPod, name: string): Promise<readonly string[]> => ad
 const create = (...objects: Parameters<typeof cluster.client.create>[0][]): Promise<unknown> =>
   Promise.all(objects.map((one) => cluster.client.create(one)))
 
-describe('names', () => {
+/** Asks without pause until stopped, and collects the moments at which there was no answer. */
+function asking(pod: ClusterPod, name: string) {
+  const wrong: string[] = []
+  let over = false
+  let asked = 0
+  const running = (async () => {
+    while (!over) {
+      const got = await answer(pod, name).catch((error: unknown) => [String(error)])
+      asked += 1
+      if (!got.some((one) => one.startsWith('10.'))) wrong.push(`${asked}: ${got.join(' ') || 'no answer'}`)
+    }
+  })()
+  return {
+    stop: async (): Promise<readonly string[]> => {
+      over = true
+      await running
+      return wrong
+    },
+  }
+}
+
+describe('names', { timeout: 240_000 }, () => {
   it('of DNSData come, change and go, and the Deployment stays as it is', async () => {
     await create(dnsMasq('dns', namespace), dnsData('somehosts', someHosts, namespace))
     const pod = await start('dns')
@@ -189,14 +211,7 @@ describe('names', () => {
     )
     const pod = await start('dns', () => Math.round(Math.random() * 200))
     await expect.poll(() => answer(pod, 'moving.example.com'), soon).toEqual(['10.0.0.1'])
-    const wrong: string[] = []
-    let over = false
-    const asking = (async () => {
-      while (!over) {
-        const got = await answer(pod, 'moving.example.com')
-        if (got.length === 0) wrong.push('no answer')
-      }
-    })()
+    const questions = asking(pod, 'moving.example.com')
     for (let round = 2; round < count({ test: 6, soak: 40 }); round += 1) {
       if (round % 3 === 0) await operator.stop()
       if (round % 4 === 0) await cluster.restart('kube-apiserver')
@@ -207,8 +222,39 @@ describe('names', () => {
         .poll(() => answer(pod, 'moving.example.com'), { ...soon, timeout: 60_000 })
         .toEqual([`10.0.0.${round}`])
     }
-    over = true
-    await asking
-    expect(wrong).toEqual([])
-  }, 120_000)
+    expect(await questions.stop()).toEqual([])
+  }, 600_000)
+
+  it('survive operators that are killed in the middle of changes', async () => {
+    await create(
+      dnsMasq('dns', namespace),
+      dnsData('moving', [host('10.0.0.1', 'moving.example.com')], namespace),
+    )
+    const pod = await start('dns')
+    await expect.poll(() => answer(pod, 'moving.example.com'), soon).toEqual(['10.0.0.1'])
+    await operator.stop()
+    const questions = asking(pod, 'moving.example.com')
+    let last = 1
+    const change = async (): Promise<void> => {
+      last += 1
+      const patch = { spec: { hosts: [host(`10.0.${last >> 7}.${last & 127}`, 'moving.example.com')] } }
+      await cluster.client.patch({ ...dnsDatas, namespace, name: 'moving' }, patch, { type: 'merge' })
+    }
+    const arrived = (): Promise<void> =>
+      expect
+        .poll(() => answer(pod, 'moving.example.com'), { timeout: 120_000, interval: 20 })
+        .toEqual([`10.0.${last >> 7}.${last & 127}`])
+    for (let round = 0; round < count({ test: 2, soak: 20 }); round += 1) {
+      const mortal = startOperatorProcess(cluster)
+      await change()
+      await arrived()
+      for (let changes = 0; changes < 5; changes += 1) await change()
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 50))
+      await mortal.kill()
+      await change()
+    }
+    operator = await startOperator(cluster)
+    await arrived()
+    expect(await questions.stop()).toEqual([])
+  }, 600_000)
 })

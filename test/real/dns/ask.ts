@@ -16,7 +16,7 @@ export function loopback(): string {
   return `127.${64 + (process.pid % 128)}.${(process.pid >> 7) % 250}.${given}`
 }
 
-export function resolverOf({ address, port }: Server, timeout = 2_000): Resolver {
+export function resolverOf({ address, port }: Server, timeout = 5_000): Resolver {
   const resolver = new Resolver({ timeout, tries: 1 })
   resolver.setServers([`${isIPv6(address) ? `[${address}]` : address}:${port}`])
   return resolver

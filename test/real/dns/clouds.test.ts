@@ -2,12 +2,19 @@
  * Two clouds, deployed from one file: each cloud's own dnsmasq answers with the planned addresses, and knows nothing of
  * the other. The API server, MetalLB and dnsmasq are real; the OpenStack operators are played.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { main } from '../../../src/cli/main.ts'
 import { ownCrds } from '../../../src/cli/operator/crds.ts'
+import { linesOf } from '../../../src/controllers/dns/hosts.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { namesOfCloud } from '../../../src/plan/cloud-names.ts'
 import { useCluster } from '../../cluster.ts'
+import { testIo } from '../../io.ts'
 import { testPlan } from '../../plan.ts'
+import { siteText } from '../../site.ts'
 import { type Cast, deploy, furnish, onStage } from '../deploy/cast.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
 import { addressesOf, missingPrograms } from './ask.ts'
@@ -15,13 +22,11 @@ import { type ClusterPod, clusterPod } from './cluster-pod.ts'
 
 const soon = { timeout: 30_000, interval: 50 }
 const missing = missingPrograms()
-const plan = testPlan({
-  nodes: 2,
-  clouds: [
-    { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
-    { name: 'rhoso2', namespace: 'openstack2' },
-  ],
-})
+const clouds = [
+  { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
+  { name: 'rhoso2', namespace: 'openstack2' },
+]
+const plan = testPlan({ nodes: 2, clouds })
 
 describe('two clouds', { timeout: 240_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
@@ -48,6 +53,20 @@ describe('two clouds', { timeout: 240_000 }, () => {
     await cast?.leave()
   })
 
+  /** What `dns hosts --live` prints. */
+  const liveHosts = async (cloud: string): Promise<string> => {
+    const cwd = await mkdtemp(path.join(tmpdir(), 'stackloom-dns-clouds-'))
+    try {
+      await writeFile(path.join(cwd, 'site.yaml'), siteText({ clouds }))
+      const io = testIo({ cwd })
+      const words = ['dns', 'hosts', '--cloud', cloud, '--live', '--kubeconfig', cluster.kubeconfig]
+      expect(await main(words, io)).toBe(0)
+      return io.out()
+    } finally {
+      await rm(cwd, { recursive: true })
+    }
+  }
+
   it('have servers that answer what was planned for them, as their hosts files say, and nothing else', async () => {
     const { report } = await deploy(cluster.client, plan)
     expect(report.outcome).toBe('done')
@@ -60,6 +79,14 @@ describe('two clouds', { timeout: 240_000 }, () => {
       expect([...wanted.keys()]).toContain(`keystone-internal.${cloud.namespace}.svc`)
       for (const [name, addresses] of wanted) {
         await expect.poll(() => addressesOf(pod.server, name), soon).toEqual([...new Set(addresses)].sort())
+      }
+      const hosts = linesOf(await liveHosts(cloud.name)).filter(({ usable }) => usable)
+      const live = new Map(hosts.flatMap(({ ip, names }) => names.map((name) => [`${name} ${ip}`, name])))
+      for (const { name, address } of namesOfCloud(cloud))
+        expect([...live.keys()]).toContain(`${name} ${address}`)
+      for (const name of new Set(live.values())) {
+        const said = hosts.filter(({ names }) => names.includes(name)).map(({ ip }) => ip)
+        expect(await addressesOf(pod.server, name)).toEqual([...said].sort())
       }
       const others = plan.clouds.filter((one) => one !== cloud).flatMap(namesOfCloud)
       for (const { name } of others) expect(await addressesOf(pod.server, name)).toEqual([])

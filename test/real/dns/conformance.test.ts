@@ -97,7 +97,12 @@ const template = async (): Promise<Record<string, unknown>> =>
 
 describe('DNSMasq', () => {
   it('26 to 29, 35: has its account without rights, its configuration and a hash', async () => {
-    await create()
+    await create({
+      options: [
+        { key: 'server', values: ['1.1.1.1'] },
+        { key: 'no-negcache', values: [] },
+      ],
+    })
     await expect
       .poll(() => condition('ServiceConfigReady'), soon)
       .toMatchObject({ status: 'True', message: 'Service config create completed' })
