@@ -88,17 +88,18 @@ packet is chance. Often the second is a machine that nobody planned: a host set 
   },
 })
 
-export const vipSilent = problem<{ cloud: string; slot: string; address: string }>({
+export const vipSilent = problem<{ cloud: string; slot: string; address: string; by: 'ARP' | 'ND' }>({
   code: 'SL9106',
   severity: 'error',
   title: 'Nobody answers for a VIP',
-  message: ({ cloud, slot, address }) => `no node answers ARP for ${address}, the VIP of ${slot} of ${cloud}`,
+  message: ({ cloud, slot, address, by }) =>
+    `no node answers ${by === 'ARP' ? 'ARP' : 'neighbour discovery'} for ${address}, the VIP of ${slot} of ${cloud}`,
   remedy: () =>
     'look at the L2Advertisement of its pool and at the speakers: kubectl -n metallb-system logs -l component=speaker',
-  story: `In layer 2 mode one speaker answers ARP for each VIP, on the interface of its network. When nobody does, no speaker
+  story: `In layer 2 mode one speaker answers ARP (for IPv6: neighbour discovery) for each VIP, on the interface of its network. When nobody does, no speaker
 was chosen (no node matches), or it listens on an interface that is not there. A pod cannot see a VIP that its own node
 announces, so nodes are asked crosswise; on a single node this is not judged.`,
-  example: { cloud: 'rhoso1', slot: 'keystone.internal', address: '172.17.0.80' },
+  example: { cloud: 'rhoso1', slot: 'keystone.internal', address: '172.17.0.80', by: 'ARP' },
 })
 
 export const vipClosed = problem<{ cloud: string; slot: string; address: string; port: number }>({

@@ -142,6 +142,82 @@ describe('what probes find', () => {
   })
 })
 
+describe('probes of a cloud with IPv6', () => {
+  const dual = testPlan({ nodes: 2, clouds, families: [4, 6] })
+  const six = dual.clouds.map(({ networks }) =>
+    networks.find(({ name }) => name === 'internalapi')?.subnets.find(({ family }) => family === 6),
+  )
+  const both = pods.map((pod, at): ProbePod => {
+    const start = six[at < 2 ? 0 : 1]?.spans.find(({ role }) => role === 'pods')?.start ?? ''
+    return { ...pod, addresses: [...pod.addresses, at % 2 === 0 ? start : `${start.slice(0, -1)}f`] }
+  })
+  const faceOf = (pod: ProbePod): string => `fe80::${both.indexOf(pod) + 1}`
+  /** Everybody of the cloud hears everybody of the cloud, and itself. */
+  const answer = (word: string, pod: ProbePod): string => {
+    const [kind = '', address = ''] = word.split(',')
+    if (kind === 'own6') return faceOf(pod)
+    if (kind === 'all6')
+      return both
+        .filter(({ cloud }) => cloud === pod.cloud)
+        .map(faceOf)
+        .join(' ')
+    if (!address.includes(':')) return wellAnswer(word, pod)
+    const own = both
+      .filter(({ cloud }) => cloud === pod.cloud)
+      .some(({ addresses }) => addresses.includes(address))
+    if (kind === 'dad') return 'silent'
+    if (kind === 'nd') return '02:00:00:00:00:01'
+    return own ? 'yes' : 'silent'
+  }
+  const asked = (change: (word: string, pod: ProbePod) => string | undefined = () => undefined) =>
+    both.map((pod): Probing => {
+      const tasks = probeTasks(dual, pod, both)
+      const lines = [...new Set(tasks.map(wordOf))].map(
+        (word) => `${word} ${change(word, pod) ?? answer(word, pod)}\n`,
+      )
+      return { pod, tasks, output: lines.join('') }
+    })
+  const only = (...results: Parameters<typeof wrong>) =>
+    wrong(...results).filter((one) => !one.includes('SL9107'))
+
+  it('are silent about clouds that are apart', () => {
+    const results = judgeProbe(dual, asked(), [])
+    expect(only(results)).toEqual([])
+    expect(isProved(results)).toBe(true)
+  })
+
+  it('ask for every address of the other cloud by ping and port, and for VIPs by neighbour discovery', () => {
+    const words = new Set(probeTasks(dual, both[0] as ProbePod, both).map(wordOf))
+    expect(words).toContain(`ping,${both[2]?.addresses[1]},56`)
+    const vip = dual.clouds[0]?.networks
+      .find(({ name }) => name === 'internalapi')
+      ?.vips.find(({ address }) => address.includes(':'))
+    expect(words).toContain(`nd,${vip?.address}`)
+  })
+
+  it('catch a pod of another cloud that answers on the segment, although no route leads to it', () => {
+    const bridged = (word: string, pod: ProbePod) =>
+      word === 'all6' && pod === both[0] ? 'fe80::1 fe80::2 fe80::3' : undefined
+    expect(only(judgeProbe(dual, asked(bridged), []))).toEqual([
+      'probe-isolation rhoso1 SL9101: a pod of rhoso1/internalapi on worker-0 reaches rhoso2/internalapi on worker-0 (fe80::3) by IPv6 multicast',
+    ])
+  })
+
+  it('catch an address that the kernel gave up, because somebody else has it', () => {
+    const taken = both[0]?.addresses[1] ?? ''
+    const refused = (word: string, pod: ProbePod) =>
+      word === `dad,${taken}` && pod === both[0] ? 'refused' : undefined
+    expect(only(judgeProbe(dual, asked(refused), []))).toEqual([
+      `probe-duplicates rhoso1 SL9105: ${taken} (the probe of rhoso1/internalapi on worker-0) is answered for by the pod itself, another machine, as seen by a pod of rhoso1/internalapi on worker-0`,
+    ])
+  })
+
+  it('prove nothing from an interface that does not even hear itself', () => {
+    const deaf = (word: string) => (word === 'all6' ? 'silent' : undefined)
+    expect(isProved(judgeProbe(dual, asked(deaf), []))).toBe(false)
+  })
+})
+
 describe('probes without a result', () => {
   it('prove nothing: a pod that did not start, an answer that was cut off, no pod at all', () => {
     const unprobed = { cloud: 'rhoso1', from: 'rhoso1/storage on worker-0', reason: 'the pod is Pending' }

@@ -15,10 +15,10 @@ import {
   vipSilent,
 } from '../../errors/probe.ts'
 import { groupBy } from '../../plan/group.ts'
-import type { Plan } from '../../plan/plan.ts'
+import type { Plan, PlannedNetwork } from '../../plan/plan.ts'
 import { counted } from '../checks/check.ts'
 import type { CheckResult } from '../verify.ts'
-import { type ProbePod, type ProbeTask, placeOfPod, wordOf } from './tasks.ts'
+import { areApart, type ProbePod, type ProbeTask, placeOfPod, wordOf } from './tasks.ts'
 
 /** One probe: what it was asked, and everything that its program printed. */
 export interface Probing {
@@ -48,12 +48,14 @@ export function judgeProbe(
   unprobed: readonly Unprobed[],
 ): readonly CheckResult[] {
   const read = probings.map(answersOf)
+  const everything = read.flatMap((one) => one.answers)
+  const site: Site = { plan, faces: facesIn(everything) }
   return plan.clouds.flatMap(({ name }) => {
-    const answers = read.flatMap((one) => one.answers).filter(({ pod }) => pod.cloud === name)
+    const answers = everything.filter(({ pod }) => pod.cloud === name)
     const missing = [...read.flatMap((one) => one.missing), ...unprobed].filter(({ cloud }) => cloud === name)
     const probes = new Set(answers.map(({ pod }) => pod.name)).size
     return families.map(({ id, title, promise, judge }): CheckResult => {
-      const findings = judge(answers, name)
+      const findings = judge(answers, name, site)
       const gaps = missing.map(({ from, reason }) => finding(probeMissing, { from, reason }))
       const verdict = hasErrors(findings)
         ? 'failed'
@@ -78,18 +80,34 @@ function answersOf({ pod, tasks, output }: Probing): {
   )
   const answers = tasks.flatMap((task): readonly Answer[] => {
     const words = said.get(wordOf(task))
-    return words ? [{ pod, task, words }] : []
+    // Whoever does not even hear itself on the segment has not asked it.
+    const deaf = task.kind === 'neighbours' && words?.length === 0
+    return words && !deaf ? [{ pod, task, words }] : []
   })
   const open = tasks.length - answers.length
   const reason = `${open} of ${tasks.length} questions were not answered`
   return { answers, missing: open > 0 ? [{ cloud: pod.cloud, from: placeOfPod(pod), reason }] : [] }
 }
 
+/** What is known beyond one cloud: the plan, and which pod has which address on its link. */
+interface Site {
+  readonly plan: Plan
+  readonly faces: ReadonlyMap<string, ProbePod>
+}
+
+function facesIn(answers: readonly Answer[]): ReadonlyMap<string, ProbePod> {
+  return new Map(
+    answers
+      .filter(({ task }) => task.kind === 'face')
+      .flatMap(({ pod, words }) => words.map((word) => [word, pod] as const)),
+  )
+}
+
 interface Family {
   readonly id: string
   readonly title: string
   readonly promise: string
-  readonly judge: (answers: readonly Answer[], cloud: string) => readonly Finding[]
+  readonly judge: (answers: readonly Answer[], cloud: string, site: Site) => readonly Finding[]
 }
 
 const families: readonly Family[] = [
@@ -115,7 +133,10 @@ const families: readonly Family[] = [
     id: 'probe-isolation',
     title: 'Isolation on the wire',
     promise: 'from no network of this cloud does any address of another cloud answer',
-    judge: (answers) => answers.flatMap(isolationFindings),
+    judge: (answers, _, site) => [
+      ...answers.flatMap(isolationFindings),
+      ...answers.flatMap((answer) => strangersOnSegment(answer, site)),
+    ],
   },
 ]
 
@@ -157,8 +178,8 @@ function vipFindings(answers: readonly Answer[], cloud: string): readonly Findin
     const heard = group.some(({ words }) => words.length > 0)
     if (first?.task.kind !== 'vip' || heard || nodes.size < 2) return []
     const { slot, address, port, by } = first.task
-    return by === 'ARP'
-      ? [finding(vipSilent, { cloud, slot, address })]
+    return by !== 'port'
+      ? [finding(vipSilent, { cloud, slot, address, by })]
       : [finding(vipClosed, { cloud, slot, address, port })]
   })
 }
@@ -166,7 +187,8 @@ function vipFindings(answers: readonly Answer[], cloud: string): readonly Findin
 function duplicateFindings({ pod, task, words }: Answer): readonly Finding[] {
   const from = placeOfPod(pod)
   if (task.kind === 'alone' && words.length > 0) {
-    const macs = `the pod itself, ${words.join(', ')}`
+    // The kernel that gives up an address does not say for whom.
+    const macs = `the pod itself, ${words.map((word) => (word === 'refused' ? 'another machine' : word)).join(', ')}`
     return [finding(answeredTwice, { from, address: task.address, owner: `the probe of ${from}`, macs })]
   }
   const isArp = (task.kind === 'peer' || task.kind === 'vip') && task.by === 'ARP'
@@ -182,4 +204,21 @@ function isolationFindings({ pod, task, words }: Answer): readonly Finding[] {
   const how = by === 'port' ? `port ${port}` : by
   const mac = by === 'ARP' ? words.join(', ') : ''
   return [finding(crossed, { from: placeOfPod(pod), by: how, address, owner, mac })]
+}
+
+/** Pods of another cloud that answered on this segment by IPv6, although the plan has them on another one. */
+function strangersOnSegment({ pod, task, words }: Answer, { plan, faces }: Site): readonly Finding[] {
+  if (task.kind !== 'neighbours') return []
+  const here = networkOf(plan, pod)
+  return words.flatMap((address) => {
+    const other = faces.get(address)
+    const there = other && networkOf(plan, other)
+    if (!here || !there || other.cloud === pod.cloud || !areApart(there, here)) return []
+    const facts = { from: placeOfPod(pod), by: 'IPv6 multicast', address, owner: placeOfPod(other), mac: '' }
+    return [finding(crossed, facts)]
+  })
+}
+
+function networkOf({ clouds }: Plan, { cloud, network }: ProbePod): PlannedNetwork | undefined {
+  return clouds.find(({ name }) => name === cloud)?.networks.find(({ name }) => name === network)
 }

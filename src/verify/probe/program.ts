@@ -13,6 +13,9 @@ shift
 # Hardware addresses that answered, each once. A reply names its sender in brackets.
 answerers() { sed -n 's/.*\[\([0-9A-Fa-f:]*\)\].*/\1/p' | tr A-F a-f | sort -u | tr '\n' ' '; }
 
+# Whether an own address is in doubt: still tried, or found to be somebody else's.
+refused() { ip -6 addr show dev "$interface" | grep -F "inet6 $1/" | grep -qE 'tentative|dadfailed'; }
+
 # Whoever still talks after three seconds was let in within two.
 connects() {
   timeout 3 nc -w 2 "$1" "$2" >/dev/null 2>&1 </dev/null
@@ -26,8 +29,26 @@ perform() {
     mtu) answer=$(ip link show dev "$interface" | sed -n 's/.* mtu \([0-9]*\).*/\1/p') ;;
     # Always broadcast, and to the end: two that hold one address both answer.
     arp) answer=$(arping -b -c 2 -w 3 -I "$interface" "$2" 2>/dev/null | answerers) ;;
-    # Asked by nobody (0.0.0.0): reverse path filters of the other side would drop a question from a foreign subnet.
-    dad) answer=$(arping -D -c 2 -w 2 -I "$interface" "$2" 2>/dev/null | answerers) ;;
+    dad)
+      case $2 in
+        # The kernel has asked when it took the address, and marks one that somebody else has.
+        *:*) refused "$2" && sleep 3 && refused "$2" && answer=refused ;;
+        # Asked by nobody (0.0.0.0): reverse path filters of the other side would drop a question from a foreign subnet.
+        *) answer=$(arping -D -c 2 -w 2 -I "$interface" "$2" 2>/dev/null | answerers) ;;
+      esac
+      ;;
+    # IPv6 has no tool like arping everywhere: the kernel asks for the neighbour before it sends, and keeps the answer.
+    nd)
+      ping -c 1 -W 2 -I "$interface" "$2" >/dev/null 2>&1
+      answer=$(ip -6 neigh show dev "$interface" | sed -n "s/^$2 .*lladdr \([0-9a-f:]*\).*/\1/p")
+      ;;
+    own6) answer=$(ip -6 addr show dev "$interface" scope link | sed -n 's/.*inet6 \([0-9a-f:]*\)\/.*/\1/p' | tr '\n' ' ') ;;
+    # Everybody on the segment answers, in whatever subnet: also those whom no route leads to. Four times, for a pod that
+    # has just started answers only once its kernel has tried its address.
+    all6)
+      answer=$(ping -c 4 -w 6 -I "$interface" ff02::1 2>/dev/null |
+        sed -n 's/.* from \(fe80:[0-9a-f:]*[0-9a-f]\)[:%].*/\1/p' | sort -u | tr '\n' ' ')
+      ;;
     ping) ping -c 1 -W 2 -s "$3" -I "$interface" "$2" >/dev/null 2>&1 && answer=yes ;;
     # A node answers for every VIP to its own pods: what would not leave by this interface proves nothing.
     tcp)

@@ -29,9 +29,13 @@ export type ProbeTask =
       readonly peer: ProbePod
       readonly bytes: number
     }
+  /** The pod's own address on the link, by which others know it. */
+  | { readonly kind: 'face' }
+  /** Everybody who answers on the segment by IPv6: the cloud's own, and nobody else. */
+  | { readonly kind: 'neighbours' }
   | {
       readonly kind: 'vip'
-      readonly by: 'ARP' | 'port'
+      readonly by: 'ARP' | 'ND' | 'port'
       readonly address: string
       readonly slot: string
       readonly port: number
@@ -58,8 +62,13 @@ export function wordOf(task: ProbeTask): string {
       return `dad,${task.address}`
     case 'peer':
       return task.by === 'ARP' ? `arp,${task.address}` : `ping,${task.address},${task.bytes}`
+    case 'face':
+      return 'own6'
+    case 'neighbours':
+      return 'all6'
     case 'vip':
-      return task.by === 'ARP' ? `arp,${task.address}` : `tcp,${task.address},${task.port}`
+      if (task.by === 'port') return `tcp,${task.address},${task.port}`
+      return `${task.by === 'ARP' ? 'arp' : 'nd'},${task.address}`
     case 'foreign':
       if (task.by === 'port') return `tcp,${task.address},${task.port}`
       return task.by === 'ARP' ? `dad,${task.address}` : `ping,${task.address},${SMALL}`
@@ -77,7 +86,8 @@ export function probeTasks(plan: Plan, pod: ProbePod, pods: readonly ProbePod[])
   )
   return [
     { kind: 'mtu', planned: network.mtu },
-    ...pod.addresses.filter(isFour).map((address) => ({ kind: 'alone' as const, address })),
+    ...pod.addresses.map((address) => ({ kind: 'alone' as const, address })),
+    ...(pod.addresses.every(isFour) ? [] : [{ kind: 'face' } as const, { kind: 'neighbours' } as const]),
     ...peers.flatMap((peer) => peerTasks(peer, network)),
     ...vipTasks(plan, cloud, network),
     ...foreignTasks(plan, network, pod, pods),
@@ -102,12 +112,12 @@ function peerTasks(peer: ProbePod, { mtu }: PlannedNetwork): readonly ProbeTask[
 
 function vipTasks(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): readonly ProbeTask[] {
   const announced = plan.from.cluster.metallb.mode === 'layer2'
-  const vips = network.vips.filter(({ address }) => isFour(address))
+  const { vips } = network
   return [
     ...(announced
       ? onePerAddress(vips).map(({ address, slot }) => ({
           kind: 'vip' as const,
-          by: 'ARP' as const,
+          by: isFour(address) ? ('ARP' as const) : ('ND' as const),
           address,
           slot,
           port: 0,
@@ -150,12 +160,12 @@ function foreignTasks(
 ): readonly ProbeTask[] {
   const others = plan.clouds.filter(({ name }) => name !== pod.cloud)
   return others.flatMap((other) => {
-    const apart = other.networks.filter(({ segment }) => segment === undefined || segment !== network.segment)
+    const apart = other.networks.filter((one) => areApart(one, network))
     const names = new Set(apart.map(({ name }) => name))
     const strangers = pods
       .filter((one) => one.cloud === other.name && names.has(one.network))
-      .flatMap((one) => one.addresses.filter(isFour).map((address) => ({ address, owner: placeOfPod(one) })))
-    const vips = apart.flatMap((one) => one.vips.filter(({ address }) => isFour(address)))
+      .flatMap((one) => one.addresses.map((address) => ({ address, owner: placeOfPod(one) })))
+    const vips = apart.flatMap((one) => one.vips)
     return [
       ...strangers.flatMap(({ address, owner }) => silence(address, owner)),
       ...onePerAddress(vips).flatMap(({ address, slot }) =>
@@ -174,9 +184,15 @@ function foreignTasks(
   })
 }
 
+/** Whether two networks are two segments by the plan. */
+export function areApart(one: PlannedNetwork, other: PlannedNetwork): boolean {
+  return one.segment === undefined || one.segment !== other.segment
+}
+
+/** IPv6 asks nobody for the neighbour of a foreign subnet: there `neighbours` tells who is on the segment. */
 function silence(address: string, owner: string): readonly ProbeTask[] {
   return [
-    { kind: 'foreign', by: 'ARP', address, owner, port: 0 },
+    ...(isFour(address) ? [{ kind: 'foreign', by: 'ARP', address, owner, port: 0 } as const] : []),
     { kind: 'foreign', by: 'ping', address, owner, port: 0 },
   ]
 }

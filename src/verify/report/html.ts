@@ -1,22 +1,49 @@
 /** The report as one HTML page, without anything from elsewhere: it can be mailed, and read in ten years. */
-import type { Finding } from '../../errors/finding.ts'
 import { type CheckResult, isProved } from '../verify.ts'
-import { groupsOf, type Report, type ReportGroup, summaryOf } from './report.ts'
+import {
+  groupsOf,
+  problemsOf,
+  type Report,
+  type ReportGroup,
+  type ReportProblem,
+  summaryOf,
+  tallyOf,
+} from './report.ts'
 
 const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #888; --good: #1a7f37; --bad: #cf222e; --open: #9a6700 }
-@media (prefers-color-scheme: dark) { :root { --good: #3fb950; --bad: #ff7b72; --open: #d29922 } }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.5rem; margin-bottom: 0 }
-h2 { font-size: 1.15rem; margin: 2rem 0 .5rem }
-.when, .promise { color: var(--soft) }
+:root { color-scheme: light dark; --line: #8883; --soft: #646464; --panel: #8881;
+  --good: #1a7f37; --bad: #cf222e; --open: #9a6700 }
+@media (prefers-color-scheme: dark) { :root { --soft: #a0a0a0; --good: #3fb950; --bad: #ff7b72; --open: #d29922 } }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 }
+h2 { font-size: 1.2rem; margin: 2.2rem 0 .5rem }
+p { margin: .3rem 0 }
+.soft, .empty { color: var(--soft) }
 .passed { color: var(--good) } .failed { color: var(--bad) } .unknown { color: var(--open) }
-table { border-collapse: collapse; width: 100% }
+.tally span + span::before { content: "·"; color: var(--soft); padding: 0 .5em }
+nav { margin-top: 1rem; padding: .7rem 1rem; background: var(--panel); border-radius: .4rem }
+nav ul { margin: .2rem 0 0 }
+a { color: inherit }
+table { border-collapse: collapse; width: 100%; table-layout: fixed }
 th { text-align: left; font-weight: 600 }
-th, td { padding: .4rem .8rem .4rem 0; border-top: 1px solid var(--line); vertical-align: top }
-td:first-child { white-space: nowrap; font-weight: 600 }
-ul { margin: .4rem 0 0; padding-left: 1.2rem }
-code { font: 13px ui-monospace, monospace; overflow-wrap: anywhere }
+th, td { padding: .45rem .8rem .45rem 0; border-top: 1px solid var(--line); vertical-align: top }
+th:first-child, td:first-child { width: 6.5rem; white-space: nowrap; font-weight: 600 }
+th:last-child, td:last-child { width: 11rem; padding-right: 0 }
+td:last-child { color: var(--soft) }
+tr:target td { background: var(--panel) }
+ul { margin: .5rem 0 .2rem; padding-left: 1.1rem }
+li + li { margin-top: .5rem }
+li p { margin: 0 }
+.todo { padding-left: .8rem; border-left: 3px solid var(--line); margin: .2rem 0 }
+code { font: .87em ui-monospace, monospace; background: var(--panel); padding: .1em .3em; border-radius: .2em }
+@media (max-width: 44rem) {
+  body { margin: 1rem auto }
+  thead { display: none }
+  tr { display: grid; grid-template-columns: 1fr auto; border-top: 1px solid var(--line); padding: .5rem 0 }
+  td { border: 0; padding: 0 }
+  td:nth-child(2) { order: 3; grid-column: 1 / -1 }
+  td:last-child { width: auto; text-align: right }
+}
 @media print { body { max-width: none; margin: 0 } tr { break-inside: avoid } }
 `
 
@@ -24,41 +51,77 @@ const SIGN = { passed: '✓ passed', failed: '✗ failed', unknown: '? unknown',
 
 export function htmlReport(report: Report): string {
   const { site, time, source, results } = report
-  const title = `Site ${site}: ${summaryOf(results)}`
-  const mood = isProved(results) ? 'passed' : 'failed'
+  const proved = isProved(results)
   return [
     '<!doctype html>',
     '<html lang="en">',
-    `<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${text(title)}</title>`,
+    '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${text(`Site ${site}: ${summaryOf(results)}`)}</title>`,
     `<style>${STYLE}</style></head>`,
     '<body>',
-    `<h1>Site ${text(site)}: <span class="${mood}">${summaryOf(results)}</span></h1>`,
-    `<p class="when">${text(source)}, <time datetime="${text(time)}">${text(time)}</time></p>`,
+    `<h1>Site ${text(site)}: <span class="${proved ? 'passed' : 'failed'}">${proved ? 'proved' : 'not proved'}</span></h1>`,
+    `<p class="tally">${tally(results)}</p>`,
+    `<p class="soft">${text(source)}, <time datetime="${text(time)}">${text(readable(time))}</time></p>`,
+    contents(report),
     ...groupsOf(report).map(group),
     '</body></html>\n',
   ].join('\n')
 }
 
+function tally(results: readonly CheckResult[]): string {
+  return tallyOf(results)
+    .map(({ verdict, words }) => `<span class="${verdict}">${words}</span>`)
+    .join('')
+}
+
+/** What is not proved, at the top: nobody reads through what passed to find it. */
+function contents(report: Report): string {
+  const open = report.results.filter(({ verdict }) => verdict === 'failed' || verdict === 'unknown')
+  if (open.length === 0) return ''
+  const items = open.map((one) => {
+    const whose = one.cloud === undefined ? '' : `${text(one.cloud)}: `
+    return `<li><a href="#${anchor(one)}">${whose}${text(one.title)}</a> <span class="${one.verdict}">${one.verdict}</span></li>`
+  })
+  return `<nav><strong>Not proved</strong><ul>${items.join('')}</ul></nav>`
+}
+
+function anchor({ id, cloud }: CheckResult): string {
+  return text(cloud === undefined ? id : `${cloud}.${id}`)
+}
+
 function group({ name, results }: ReportGroup): string {
   return [
-    `<h2>${text(name)} <small class="when">${summaryOf(results)}</small></h2>`,
+    `<h2>${text(name)}</h2>`,
+    `<p class="tally">${tally(results)}</p>`,
     '<table><thead><tr><th>Verdict</th><th>Check</th><th>Looked at</th></tr></thead><tbody>',
     ...results.map(row),
     '</tbody></table>',
   ].join('\n')
 }
 
-function row({ title, verdict, seen, promise, findings }: CheckResult): string {
-  const list = findings.length === 0 ? '' : `<ul>${findings.map(item).join('')}</ul>`
+function row(result: CheckResult): string {
+  const { title, verdict, seen, promise, findings } = result
+  const list = findings.length === 0 ? '' : `<ul>${problemsOf(findings).map(item).join('')}</ul>`
   return [
-    `<tr><td class="${verdict}">${SIGN[verdict]}</td>`,
-    `<td>${text(title)}<div class="promise">${text(promise)}</div>${list}</td>`,
+    `<tr id="${anchor(result)}"><td class="${verdict}">${SIGN[verdict]}</td>`,
+    `<td>${text(title)}<div class="soft">${text(promise)}</div>${list}</td>`,
     `<td>${text(seen)}</td></tr>`,
   ].join('')
 }
 
-function item({ code, severity, message, remedy }: Finding): string {
-  return `<li><strong>${severity} ${code}</strong> ${text(message)}<br>To do: <code>${text(remedy)}</code></li>`
+function item({ code, severity, messages, remedy }: ReportProblem): string {
+  const told = messages.map((message) => `<p>${text(message)}</p>`).join('')
+  return `<li><strong>${severity} ${code}</strong>${told}<p class="todo">To do: ${withCode(remedy)}</p></li>`
+}
+
+/** What stands between backticks is for the keyboard. */
+function withCode(words: string): string {
+  return text(words).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+}
+
+/** `2026-11-16 04:10 UTC` of an ISO time. */
+function readable(time: string): string {
+  return time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, '$1 $2 UTC')
 }
 
 function text(words: string): string {

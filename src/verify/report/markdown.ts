@@ -1,7 +1,13 @@
 /** The report as Markdown: for a ticket, a wiki or a pull request. */
-import type { Finding } from '../../errors/finding.ts'
 import type { CheckResult } from '../verify.ts'
-import { groupsOf, type Report, type ReportGroup, summaryOf } from './report.ts'
+import {
+  groupsOf,
+  problemsOf,
+  type Report,
+  type ReportGroup,
+  type ReportProblem,
+  summaryOf,
+} from './report.ts'
 
 export function markdownReport(report: Report): string {
   const { site, time, source, results } = report
@@ -26,11 +32,12 @@ function group({ name, results }: ReportGroup): readonly string[] {
 }
 
 function problems({ title, findings }: CheckResult): string {
-  return [`### ${inline(title)}`, ...findings.map(problem)].join('\n\n')
+  return [`### ${inline(title)}`, ...problemsOf(findings).map(problem)].join('\n\n')
 }
 
-function problem({ code, severity, message, remedy }: Finding): string {
-  return `- **${severity} ${code}**: ${inline(message)}\n  To do: ${inline(remedy)}`
+function problem({ code, severity, messages, remedy }: ReportProblem): string {
+  const told = messages.map(inline).join('\\\n  ')
+  return `- **${severity} ${code}**: ${told}\n\n  To do: ${inline(remedy)}`
 }
 
 /** Words from a cluster are words, not markup. */

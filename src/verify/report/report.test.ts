@@ -41,6 +41,24 @@ describe('a report', () => {
   it('counts the verdicts, and is silent about those that nobody got', () => {
     expect(summaryOf([passed, failed, failed])).toBe('1 passed, 2 failed')
     expect(summaryOf([passed])).toBe('1 passed')
+    expect(summaryOf([passed, { ...passed, verdict: 'empty' }])).toBe('1 passed, 1 had nothing to look at')
+  })
+
+  it('tells a remedy once for all findings that it repairs', () => {
+    const holds = (address: string) =>
+      finding(foreignHolder, { cloud: 'rhoso1', service: 'shop/web', address, network: 'internalapi' })
+    const results = [{ ...failed, findings: [holds('172.17.0.80'), holds('172.17.0.81')] }]
+    for (const text of [htmlReport({ ...report, results }), markdownReport({ ...report, results })]) {
+      expect(text.match(/172\.17\.0\.8[01]/g)).toHaveLength(2)
+      expect(text.match(/To do:/g)).toHaveLength(1)
+    }
+  })
+
+  it('names first what is not proved, with a way to it', () => {
+    const page = htmlReport(report)
+    expect(page).toContain('<a href="#rhoso1.foreign-holders">rhoso1: No foreign holder</a>')
+    expect(page).toContain('<tr id="rhoso1.foreign-holders">')
+    expect(htmlReport({ ...report, results: [passed] })).not.toContain('<nav>')
   })
 
   it('is Markdown with a table per cloud and the remedies', async () => {

@@ -1,4 +1,5 @@
 /** What a report of `verify` holds, before it becomes Markdown or HTML: the same facts for both. */
+import type { Finding, Severity } from '../../errors/finding.ts'
 import type { CheckResult, Verdict } from '../verify.ts'
 
 export interface Report {
@@ -27,11 +28,40 @@ export function groupsOf({ results }: Report): readonly ReportGroup[] {
   return [...groups].map(([name, list]) => ({ name, results: list }))
 }
 
-/** `29 passed, 1 failed, 2 had nothing to look at`: what did not happen is not mentioned. */
-export function summaryOf(results: readonly CheckResult[]): string {
+/** Findings of one kind that are repaired alike: the remedy is told once. */
+export interface ReportProblem {
+  readonly code: string
+  readonly severity: Severity
+  readonly messages: readonly string[]
+  readonly remedy: string
+}
+
+export function problemsOf(findings: readonly Finding[]): readonly ReportProblem[] {
+  const problems = new Map<string, ReportProblem>()
+  for (const { code, severity, message, remedy } of findings) {
+    const key = [code, severity, remedy].join('\n')
+    const messages = [...(problems.get(key)?.messages ?? []), message]
+    problems.set(key, { code, severity, messages, remedy })
+  }
+  return [...problems.values()]
+}
+
+/** The counts of each verdict that there is, in the order of reading. */
+export function tallyOf(
+  results: readonly CheckResult[],
+): readonly { readonly verdict: Verdict; readonly words: string }[] {
   const count = (verdict: Verdict): number => results.filter((one) => one.verdict === verdict).length
   return (['passed', 'failed', 'unknown', 'empty'] as const)
     .filter((verdict) => verdict === 'passed' || count(verdict) > 0)
-    .map((verdict) => `${count(verdict)} ${verdict === 'empty' ? 'had nothing to look at' : verdict}`)
+    .map((verdict) => ({
+      verdict,
+      words: `${count(verdict)} ${verdict === 'empty' ? 'had nothing to look at' : verdict}`,
+    }))
+}
+
+/** `29 passed, 1 failed, 2 had nothing to look at`: what did not happen is not mentioned. */
+export function summaryOf(results: readonly CheckResult[]): string {
+  return tallyOf(results)
+    .map(({ words }) => words)
     .join(', ')
 }
