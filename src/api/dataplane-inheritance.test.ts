@@ -31,7 +31,8 @@ describe('what holds for a node', () => {
     expect(effective).toEqual({
       name: 'n',
       role: 'compute',
-      ansibleHost: 'host',
+      ansibleHost: '',
+      hostName: 'host',
       ansibleUser: 'root',
       ansiblePort: 22,
       managementNetwork: 'ctlplane',

@@ -28,7 +28,9 @@ export type DeployedBy = 'node' | 'role'
 export interface Effective {
   readonly name: string
   readonly role: string
+  /** As the node says it; empty where it leaves the address to others. */
   readonly ansibleHost: string
+  readonly hostName: string
   readonly ansibleUser: string
   readonly ansiblePort: number
   readonly managementNetwork: string
@@ -57,7 +59,8 @@ export function effectiveOf(
   return {
     name: metadata.name,
     role: spec.role ?? '',
-    ansibleHost: text(spec.ansibleHost, spec.hostName),
+    ansibleHost: spec.ansibleHost ?? '',
+    hostName: spec.hostName ?? '',
     ansibleUser: text(own.ansibleUser, inherited.ansibleUser),
     ansiblePort: number(own.ansiblePort, inherited.ansiblePort),
     managementNetwork: text(own.managementNetwork, inherited.managementNetwork),

@@ -274,3 +274,19 @@ export const runnerInputsUnsupported = problem<{ service: string; why: string }>
 that has neither would start Ansible for nothing.`,
   example: { service: 'my-service', why: 'it has neither play nor role' },
 })
+
+export const addressesUnusable = problem<{ ipSet: string; why: string }>({
+  code: 'SL7119',
+  severity: 'error',
+  title: 'The addresses of a node cannot be asked for',
+  message: ({ ipSet, why }) => `IPSet ${ipSet} cannot be made: ${why}`,
+  remedy: () =>
+    'correct the networks of the node or of its role, or add what is missing to the NetConfig; the node goes on by itself',
+  story: `Where a namespace has a NetConfig, the networks of a node (or of its role) are asked for by an IPSet with the name
+of its host: \`name\` is a network of the NetConfig, \`subnetName\` one of its subnets, \`fixedIP\` an address that nobody else
+has. Nothing runs on a node whose addresses are not known.`,
+  example: {
+    ipSet: 'edpm-compute-0',
+    why: 'NetConfig netconfig has no network internlapi: it has ctlplane, internalapi',
+  },
+})

@@ -1,15 +1,19 @@
 /** `stackloom config`: what the services on a node are configured with. */
 import type { Command } from 'commander'
+import type { DataPlaneNode } from '../../api/dataplane-node.ts'
+import type { DataPlaneRole } from '../../api/dataplane-role.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import type { ExplainedOption } from '../../controllers/dataplane/explain-config.ts'
 import type { ServiceDefinition } from '../../controllers/dataplane/service-definition.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
+import type { Finding } from '../../errors/finding.ts'
 import { configNotGenerated, noServiceOnNode } from '../../errors/runs.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type ClusterFlags, openCluster, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
+import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 
@@ -29,7 +33,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom config explain --node edpm-compute-0 -o json',
   ])
     .requiredOption('--node <node>', 'the OpenStackDataPlaneNode')
-    .option('--overrides', 'only options that customServiceConfig sets')
+    .option('--overrides', 'only options that customServiceConfig or ansibleVars set')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => show(options, io)))
 }
@@ -37,6 +41,30 @@ export function define(command: Command, { io, act }: CommandContext): void {
 interface Explained {
   readonly service: string
   readonly options: readonly ExplainedOption[]
+  /** What Ansible variables set behind the back of the files. */
+  readonly hidden: readonly Finding[]
+}
+
+interface Place {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** The Ansible variables that hold for a node. */
+async function variablesOf(
+  client: KubeClient,
+  place: Place,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { dataPlaneNodes } = await import('../../api/dataplane-node.ts')
+  const { dataPlaneRoles } = await import('../../api/dataplane-role.ts')
+  const { effectiveOf } = await import('../../api/dataplane-inheritance.ts')
+  const node = (await client.get({ ...dataPlaneNodes, ...place }, { signal })) as DataPlaneNode | undefined
+  if (!node) return {}
+  const { role: name } = node.spec
+  const ref = { ...dataPlaneRoles, namespace: place.namespace, name: name ?? '' }
+  const role = name ? ((await client.get(ref, { signal })) as DataPlaneRole | undefined) : undefined
+  return effectiveOf(node, role).vars
 }
 
 async function show(options: Options, io: Io): Promise<ExitCode> {
@@ -45,17 +73,27 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
     const { dataPlaneServiceDefinitions } = await import('../../controllers/dataplane/controllers.ts')
     const place = { namespace: options.namespace ?? connection.namespace, name: options.node }
     const found: Explained[] = []
+    const vars = await variablesOf(connection.client, place, io.stop)
     for (const definition of dataPlaneServiceDefinitions) {
-      const one = await explainService(connection.client, definition, place, io.stop)
+      const one = await explainService(connection.client, definition, { place, vars }, io.stop)
       if (one) found.push(one)
     }
     if (found.length === 0) throw failure(noServiceOnNode, { node: keyOf(place) }, { exitCode: 1 })
     const wanted = options.overrides ? found.map(onlyOverrides) : found
+    io.stderr(
+      formatFindings(
+        found.flatMap(({ hidden }) => hidden),
+        io.colour.stderr,
+      ),
+    )
     const { output } = options
     io.stdout(
       output === 'table'
         ? wanted.map((one) => words(one, io.columns)).join('\n')
-        : await serialise(wanted, output),
+        : await serialise(
+            wanted.map(({ service, options: all }) => ({ service, options: all })),
+            output,
+          ),
     )
     return 0
   } finally {
@@ -66,10 +104,12 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
 async function explainService(
   client: KubeClient,
   definition: ServiceDefinition,
-  place: { readonly namespace: string; readonly name: string },
+  { place, vars }: { readonly place: Place; readonly vars: Readonly<Record<string, unknown>> },
   signal: AbortSignal,
 ): Promise<Explained | undefined> {
   const { explainConfig } = await import('../../controllers/dataplane/explain-config.ts')
+  const { checkAnsibleVars, hiddenOptions } = await import('../../ini/ansible-vars.ts')
+  const { parseIni } = await import('../../ini/parse.ts')
   const object = (await client.get({ ...definition.annotation.kind, ...place }, { signal })) as
     | ServiceObject
     | undefined
@@ -83,7 +123,15 @@ async function explainService(
     const why = object.status?.conditions?.[0]?.message ?? 'no controller has looked at it yet'
     throw failure(configNotGenerated, { object: `${object.kind} ${keyOf(place)}`, why }, { exitCode: 1 })
   }
-  return { service: definition.name, options: explainConfig(filesOf(secret)) }
+  const own = Object.fromEntries(
+    Object.entries(vars).filter(([variable]) => variable.startsWith(definition.variables)),
+  )
+  const custom = parseIni(object.spec.customServiceConfig ?? '').assignments
+  return {
+    service: definition.name,
+    options: explainConfig(filesOf(secret), hiddenOptions(own)),
+    hidden: checkAnsibleVars(own, custom),
+  }
 }
 
 function filesOf(secret: KubeObject): Readonly<Record<string, string>> {
@@ -93,10 +141,10 @@ function filesOf(secret: KubeObject): Readonly<Record<string, string>> {
   )
 }
 
-function onlyOverrides({ service, options }: Explained): Explained {
+function onlyOverrides({ service, options, hidden }: Explained): Explained {
   const byPerson = ({ values }: ExplainedOption): boolean =>
     values.some(({ from }) => !from.startsWith('01-'))
-  return { service, options: options.filter(byPerson) }
+  return { service, options: options.filter(byPerson), hidden }
 }
 
 function words({ service, options }: Explained, columns: number): string {

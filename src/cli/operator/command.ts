@@ -4,7 +4,7 @@ import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import type { InstallOptions } from './install.ts'
-import { countOf, namesOf, portOf, type RunOptions } from './options.ts'
+import { countOf, durationOf, namesOf, portOf, type RunOptions } from './options.ts'
 
 export function define(command: Command, context: CommandContext): void {
   defineInstall(command, context)
@@ -62,6 +62,11 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
       new Option('--runs <way>', 'where Ansible runs: as Jobs of the cluster, or on this machine')
         .choices(['jobs', 'local'])
         .default('jobs'),
+    )
+    .option(
+      '--run-time-limit <duration>',
+      'after so long a run of Ansible is ended: 90s, 1h30m; 1h unless said',
+      durationOf,
     )
     .option('--no-leader-election', 'work at once, whoever else does: safe, and slower for both')
     .action((options: RunOptions) => act(async () => (await import('./run.ts')).runOperator(options, io)))

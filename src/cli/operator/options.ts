@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { RunWay } from '../../controllers/dataplane/runs/start.ts'
 import type { ClusterFlags } from '../cluster.ts'
+import { parseDuration } from '../duration.ts'
 
 export interface RunOptions extends ClusterFlags {
   readonly webhookUrl?: string
@@ -15,10 +16,19 @@ export interface RunOptions extends ClusterFlags {
   readonly observe?: boolean
   /** Where Ansible runs: in Jobs unless said. */
   readonly runs?: RunWay
+  /** After so long Ansible is ended; an hour unless said. */
+  readonly runTimeLimit?: number
   /** Only these parts; all that fit unless said. */
   readonly parts?: readonly string[]
   /** For tests: how often certificates are looked at. */
   readonly certificatesEveryMs?: number
+}
+
+/** `90s`, `1h30m` */
+export function durationOf(text: string): number {
+  const ms = parseDuration(text)
+  if (ms === undefined || ms < 1_000) throw new InvalidArgumentError('a duration such as 90s or 1h30m')
+  return ms
 }
 
 /** 0 takes any free one. */

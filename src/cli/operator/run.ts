@@ -101,7 +101,15 @@ async function work(
     log,
   })
   const runs = options.runs ?? 'jobs'
-  const context = { runtime, metrics, record: recorder.record, transport, env: options.env, runs }
+  const context = {
+    runtime,
+    metrics,
+    record: recorder.record,
+    transport,
+    env: options.env,
+    runs,
+    ...(options.runTimeLimit !== undefined && { runTimeLimitMs: options.runTimeLimit }),
+  }
   const handlers = crew.start(context)
   const { bind: host, healthPort } = options
   const health = await serveHealth({ host, port: healthPort, ready: runtime.ready, metrics }, signal)

@@ -34,6 +34,22 @@ describe('the addresses of a host', () => {
     })
   })
 
+  it('bring names along: the domains of its networks, its own name, and who is asked', () => {
+    const reservations = [
+      { network: 'tenant', subnet: 's', address: '172.19.0.100', dnsDomain: 'tenant.example.org' },
+      { network: 'ctlplane', subnet: 's', address: '192.168.122.100', dnsDomain: 'ctlplane.example.org' },
+    ]
+    const named = { ...ipSet('host.example.org', []), status: { reservations } }
+    expect(addressVars(named, ['192.168.122.80'])).toEqual({
+      tenant_ip: '172.19.0.100',
+      ctlplane_ip: '192.168.122.100',
+      dns_search_domains: ['ctlplane.example.org', 'tenant.example.org'],
+      canonical_hostname: 'host.ctlplane.example.org',
+      ctlplane_dns_nameservers: ['192.168.122.80'],
+    })
+    expect(addressVars(named)).not.toHaveProperty('ctlplane_dns_nameservers')
+  })
+
   it('are none without an IPSet or before it was served, and the same value for the same IPSet', () => {
     expect(addressVars(undefined)).toBe(addressVars(ipSet('host', [])))
     expect(addressVars(granted)).toBe(addressVars(granted))

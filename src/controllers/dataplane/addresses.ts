@@ -1,29 +1,34 @@
 /**
- * What the IPAM controllers granted to a host, as variables of its inventory, under the names that playbooks expect.
+ * What the IPAM and DNS controllers granted to a host, as variables of its inventory, under the names that playbooks
+ * expect.
  *
  * Pure. An IPSet has the name of its host.
  */
-import type { IpSet } from '../../api/ipset.ts'
+import type { IpReservation, IpSet } from '../../api/ipset.ts'
 import type { HostVars } from './inventory.ts'
 
 const NONE: HostVars = {}
 /** The answer for one IPSet is one value: whoever compares sees that nothing changed. */
-const known = new WeakMap<IpSet, HostVars>()
+const known = new WeakMap<IpSet, { readonly asked: string; readonly vars: HostVars }>()
 
-export function addressVars(ipSet: IpSet | undefined): HostVars {
+/** `servers` are the addresses at which the host asks for names. */
+export function addressVars(ipSet: IpSet | undefined, servers: readonly string[] = []): HostVars {
   const reservations = ipSet?.status?.reservations ?? []
   if (!ipSet || reservations.length === 0) return NONE
+  const asked = servers.join(' ')
   const before = known.get(ipSet)
-  if (before) return before
-  const vars = Object.fromEntries(reservations.flatMap(networkVars))
-  known.set(ipSet, vars)
+  if (before?.asked === asked) return before.vars
+  const vars = {
+    ...Object.fromEntries(reservations.flatMap(networkVars)),
+    ...nameVars(ipSet.metadata.name, reservations),
+    ...(servers.length > 0 && { ctlplane_dns_nameservers: servers }),
+  }
+  known.set(ipSet, { asked, vars })
   return vars
 }
 
-type Reservation = NonNullable<NonNullable<IpSet['status']>['reservations']>[number]
-
-function networkVars(one: Reservation): readonly (readonly [string, unknown])[] {
-  const name = (one.serviceNetwork ?? one.network).toLowerCase()
+function networkVars(one: IpReservation): readonly (readonly [string, unknown])[] {
+  const name = serviceNetworkOf(one)
   const values: Readonly<Record<string, unknown>> = {
     ip: one.address,
     // The inventory wants the length of the prefix alone.
@@ -39,4 +44,18 @@ function networkVars(one: Reservation): readonly (readonly [string, unknown])[] 
   return Object.entries(values).flatMap(([key, value]) =>
     value === undefined ? [] : [[`${name}_${key}`, value]],
   )
+}
+
+/** The domains of its networks, the control plane's first; its own name is in that one. */
+function nameVars(ipSet: string, reservations: readonly IpReservation[]): HostVars {
+  const control = reservations.find((one) => serviceNetworkOf(one) === 'ctlplane')?.dnsDomain
+  const others = reservations.flatMap(({ dnsDomain }) => dnsDomain ?? [])
+  const domains = [...new Set([...(control ? [control] : []), ...others])]
+  if (domains.length === 0) return NONE
+  const [host = ''] = ipSet.split('.')
+  return { dns_search_domains: domains, ...(control && { canonical_hostname: `${host}.${control}` }) }
+}
+
+function serviceNetworkOf({ serviceNetwork, network }: IpReservation): string {
+  return (serviceNetwork ?? network).toLowerCase()
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dataPlaneNode, dataPlaneRole } from '../../../test/data-plane.ts'
 import type { BaremetalTemplate } from '../../api/baremetal-template.ts'
-import { effectiveOf } from '../../api/dataplane-inheritance.ts'
 import {
   type BareMetalHost,
   bareMetalHosts,
@@ -95,8 +94,7 @@ describe('its first start', () => {
       users: [{ name: 'cloud-admin', ssh_authorized_keys: ['ssh-ed25519 A', 'ssh-rsa B'] }],
     })
     expect(content).not.toHaveProperty('chpasswd')
-    const node = dataPlaneNode('n', { ansibleHost: '192.168.122.100' })
-    expect(JSON.parse(networkData(template, effectiveOf(node, undefined)))).toMatchObject({
+    expect(JSON.parse(networkData(template, '192.168.122.100'))).toMatchObject({
       networks: [
         { link: 'eno1', type: 'ipv4', ip_address: '192.168.122.100', routes: [{ gateway: '192.168.122.1' }] },
       ],

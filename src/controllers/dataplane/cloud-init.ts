@@ -4,7 +4,6 @@
  * Pure. Both are JSON, which cloud-init reads as YAML.
  */
 import type { BaremetalTemplate } from '../../api/baremetal-template.ts'
-import type { Effective } from '../../api/dataplane-inheritance.ts'
 import { parseAddress } from '../../net/address.ts'
 
 export interface FirstStart {
@@ -38,13 +37,9 @@ export function userData(
 }
 
 /** OpenStack's network_data: one link, one address. */
-export function networkData(
-  template: BaremetalTemplate,
-  { ansibleHost }: Effective,
-  ctlPlaneIP = '',
-): string {
+export function networkData(template: BaremetalTemplate, address: string): string {
   const link = template.ctlplaneInterface
-  const [ip = ''] = (ctlPlaneIP || ansibleHost).split('/')
+  const [ip = ''] = address.split('/')
   const family = parseAddress(ip)?.family
   const content = {
     links: [{ id: link, name: link, type: 'vif' }],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { hiddenOptions } from '../../ini/ansible-vars.ts'
 import { computeConfigFiles } from './config-files.ts'
 import { explainConfig } from './explain-config.ts'
 
@@ -34,6 +35,24 @@ describe('An explained configuration', () => {
 
   it('shows every value of an option that adds up', () => {
     expect(option('pci', 'alias')?.values.map(({ value }) => value)).toEqual(['a', 'b'])
+  })
+
+  it('shows what hides in Ansible variables: beside the file that wins, or by itself where no file says it', () => {
+    const hidden = hiddenOptions({
+      edpm_nova_compute_DEFAULT_host: 'other',
+      edpm_nova_compute_DEFAULT_debug: true,
+      edpm_nova_compute_DEFAULT_admin_password: 'tops3cret',
+    })
+    const all = explainConfig(files, hidden)
+    const named = (name: string) => all.find((one) => one.section === 'DEFAULT' && one.option === name)
+    expect(named('host')).toMatchObject({
+      values: [{ value: 'edpm-compute-0' }],
+      overridden: [{ value: 'other', from: 'ansibleVars: edpm_nova_compute_DEFAULT_host' }],
+    })
+    expect(named('debug')?.values).toEqual([
+      { value: 'true', from: 'ansibleVars: edpm_nova_compute_DEFAULT_debug' },
+    ])
+    expect(JSON.stringify(all)).not.toContain('tops3cret')
   })
 
   it('shows no credential', () => {

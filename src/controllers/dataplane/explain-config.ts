@@ -3,7 +3,8 @@
  *
  * Pure. Files are read in the order of their names, as oslo.config reads a folder; credentials are never shown.
  */
-import { effectiveValues, type MergedOption, mergeIni, type Origin } from '../../ini/merge.ts'
+import type { HiddenOption } from '../../ini/ansible-vars.ts'
+import { effectiveValues, type MergedOption, mergeIni, type Origin, optionId } from '../../ini/merge.ts'
 import { parseIni } from '../../ini/parse.ts'
 import { shown } from '../../ini/redact.ts'
 import { expand } from '../../ini/substitute.ts'
@@ -24,14 +25,18 @@ export interface ExplainedOption {
   readonly overridden: readonly ExplainedValue[]
 }
 
-export function explainConfig(files: Files): readonly ExplainedOption[] {
+/** `hidden` are options that Ansible variables set behind the back of the files: what a file says wins over them. */
+export function explainConfig(
+  files: Files,
+  hidden: readonly HiddenOption[] = [],
+): readonly ExplainedOption[] {
   const read = Object.entries(files)
     .filter(([name]) => /^\d\d-.*\.conf$/.test(name))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([file, text]) => ({ file, assignments: parseIni(text).assignments }))
   const merged = mergeIni(read)
   const lookup = lookupIn(merged)
-  return merged.map((one) => {
+  const inFiles = merged.map((one): ExplainedOption => {
     const holding = effectiveValues(one)
     const explain = ({ file, line, value }: Origin): ExplainedValue => ({
       value: withoutSecret(one.key, expanded(value, lookup)),
@@ -44,6 +49,18 @@ export function explainConfig(files: Files): readonly ExplainedOption[] {
       overridden: one.origins.filter((origin) => !holding.includes(origin)).map(explain),
     }
   })
+  return hidden.reduce(withHidden, inFiles)
+}
+
+function withHidden(options: readonly ExplainedOption[], one: HiddenOption): readonly ExplainedOption[] {
+  const id = optionId(one.section, one.key)
+  const said = { value: withoutSecret(one.key, one.value), from: `ansibleVars: ${one.variable}` }
+  const known = options.find(({ section, option }) => optionId(section, option) === id)
+  if (!known) {
+    return [...options, { section: one.section, option: one.key, values: [said], overridden: [] }]
+  }
+  const told = { ...known, overridden: [said, ...known.overridden] }
+  return options.map((option) => (option === known ? told : option))
 }
 
 type Lookup = (name: string) => string | undefined

@@ -19,7 +19,7 @@ const node = dataPlaneNode('edpm-compute-0', {
 
 describe("a role's inventory", () => {
   it("has what its nodes share in the group, and each one's own at the host, as upstream's", () => {
-    expect(roleInventory(role, [roleHostText(node)])).toEqual({
+    expect(roleInventory(role, [roleHostText(effectiveOf(node, role), node)])).toEqual({
       inventory: `edpm-compute:
     vars:
         ansible_port: 22
@@ -34,6 +34,15 @@ describe("a role's inventory", () => {
 `,
       network: '',
     })
+  })
+
+  it('has addresses that were granted at the host, but for what a person wrote for the whole role', () => {
+    const plain = dataPlaneNode('later', { role: 'edpm-compute', hostName: 'later.example.org' })
+    const granted = { ctlplane_ip: '192.168.122.7', ctlplane_dns_nameservers: ['192.168.122.80'] }
+    expect(roleHostText(effectiveOf(plain, role), plain, granted)).toBe(`        later:
+            ansible_host: 192.168.122.7
+            ctlplane_ip: 192.168.122.7
+`)
   })
 
   it('brings the network template along, and texts of several lines', () => {

@@ -32,10 +32,9 @@ export function nodeInventoryName(node: string): string {
 
 /** What Ansible is told of a host, all in all: its variables in a node's inventory, and what its inputs are made of. */
 export function hostVars(effective: Effective, addresses: HostVars = {}): HostVars {
-  const { ansibleHost, ansibleUser, ansiblePort, managementNetwork, networkTemplate, networks, vars } =
-    effective
+  const { ansibleUser, ansiblePort, managementNetwork, networkTemplate, networks, vars } = effective
   return {
-    ansible_host: ansibleHost,
+    ansible_host: reachedAt(effective, addresses),
     ...(ansibleUser && { ansible_user: ansibleUser }),
     // Upstream writes it as text here, and as a number in a role's inventory.
     ...(ansiblePort && { ansible_port: String(ansiblePort) }),
@@ -45,6 +44,18 @@ export function hostVars(effective: Effective, addresses: HostVars = {}): HostVa
     ...addresses,
     ...vars,
   }
+}
+
+/** The network over which Ansible reaches a node. */
+export function managementNetworkOf({ managementNetwork }: Pick<Effective, 'managementNetwork'>): string {
+  return (managementNetwork || 'ctlplane').toLowerCase()
+}
+
+/** Where Ansible finds the host: as the node says, else at its address in the management network, else by its name. */
+export function reachedAt(effective: Effective, addresses: HostVars): string {
+  const { ansibleHost, hostName } = effective
+  const granted = addresses[`${managementNetworkOf(effective)}_ip`]
+  return ansibleHost || (typeof granted === 'string' ? granted : '') || hostName
 }
 
 export function nodeInventory(effective: Effective, addresses: HostVars = {}): InventoryFiles {
@@ -69,9 +80,11 @@ function sectionVars(section: NodeSection): HostVars {
 }
 
 /** One host of a role's inventory, as text that fits under `hosts:`. Made once per node: a role may have thousands. */
-export function roleHostText(node: DataPlaneNode, addresses: HostVars = {}): string {
-  const ansibleHost = node.spec.ansibleHost || node.spec.hostName || ''
-  const vars = { ansible_host: ansibleHost, ...addresses, ...sectionVars(node.spec.node ?? {}) }
+export function roleHostText(effective: Effective, node: DataPlaneNode, addresses: HostVars = {}): string {
+  const own = sectionVars(node.spec.node ?? {})
+  // At the host they would win over the group: what a person wrote for the whole role must not lose to them.
+  const granted = Object.entries(addresses).filter(([name]) => !(name in effective.vars))
+  const vars = { ansible_host: reachedAt(effective, addresses), ...Object.fromEntries(granted), ...own }
   return indented(textOf({ [node.metadata.name]: vars }), 8)
 }
 

@@ -1,6 +1,5 @@
 /** Phase -1, the acting half: taking a machine for a node, and giving it back. */
 import type { BaremetalTemplate } from '../../api/baremetal-template.ts'
-import type { Effective } from '../../api/dataplane-inheritance.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import { noFreeMachine, sshKeyMissing } from '../../errors/dataplane.ts'
@@ -15,6 +14,7 @@ import {
   released,
 } from './bare-metal.ts'
 import { networkData, userData } from './cloud-init.ts'
+import { reachedAt } from './inventory.ts'
 import type { NodeView } from './node-view.ts'
 import { FIELD_MANAGER, secretKind, secretValue, type World } from './world.ts'
 
@@ -24,7 +24,7 @@ const ROOT_PASSWORD = 'NodeRootPassword'
 /** Why no machine could be taken; undefined when the node has one, needs none, or has just taken one. */
 export async function takeMachine(
   world: World,
-  { node, role, machine, effective }: NodeView,
+  { node, role, machine, effective, addresses }: NodeView,
   { signal }: ReconcileContext,
 ): Promise<Finding | undefined> {
   const template = machineTemplate(role)
@@ -46,7 +46,12 @@ export async function takeMachine(
       why: choice.why,
     })
   }
-  const secrets = await firstStart(world, { node, template, effective, authorizedKeys }, choice.host, signal)
+  const secrets = await firstStart(
+    world,
+    { node, template, address: reachedAt(effective, addresses), authorizedKeys },
+    choice.host,
+    signal,
+  )
   const next = claimed(choice.host, node, template, secrets)
   const written = await world.client.update(next, { fieldManager: FIELD_MANAGER, signal })
   world.machines.note(written as typeof next, choice.host.metadata.resourceVersion ?? '')
@@ -56,14 +61,15 @@ export async function takeMachine(
 interface Newcomer {
   readonly node: DataPlaneNode
   readonly template: BaremetalTemplate
-  readonly effective: Effective
+  /** At which it is to be reached. */
+  readonly address: string
   readonly authorizedKeys: string
 }
 
 /** What the machine is told at its first start, in Secrets beside it. */
 async function firstStart(
   world: World,
-  { node, template, effective, authorizedKeys }: Newcomer,
+  { node, template, address, authorizedKeys }: Newcomer,
   host: BareMetalHost,
   signal: AbortSignal,
 ): Promise<{ readonly userData: string; readonly networkData: string }> {
@@ -73,7 +79,7 @@ async function firstStart(
   const rootPassword = secretValue(world.secrets.get(keyOf({ namespace, name: password })), ROOT_PASSWORD)
   const place = { namespace: host.metadata.namespace ?? '', node }
   const user = userData(template, { hostName, authorizedKeys, rootPassword })
-  const network = networkData(template, effective, template.baremetalHosts?.[hostName]?.ctlPlaneIP)
+  const network = networkData(template, template.baremetalHosts?.[hostName]?.ctlPlaneIP || address)
   return {
     userData: await firstStartSecret(world, place, 'userdata', user, signal),
     networkData: await firstStartSecret(world, place, 'networkdata', network, signal),

@@ -10,18 +10,30 @@ import { dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { dataPlaneServices } from '../../api/dataplane-service.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { Controller, ReconcileContext, Reconciled, Watch } from '../../kube/controller.ts'
-import { ipSets } from '../ipam/reservation.ts'
+import { dnsDatas, dnsMasqs } from '../dns/kinds.ts'
+import { ipSets, netConfigs } from '../ipam/reservation.ts'
 import { hostsIn, STEP } from './attempts.ts'
 import { type BareMetalHost, bareMetalHosts, consumerOf } from './bare-metal.ts'
 import { nodeInventory, nodeInventoryName } from './inventory.ts'
 import { releaseMachine, takeMachine } from './machines.ts'
+import { askForAddresses, giveBackNetwork, makerKeys, registerNames } from './node-network.ts'
 import { nodeConditions, nodeStatus } from './node-status.ts'
 import { type NodeView, viewOf } from './node-view.ts'
 import type { RunnableStep } from './phase-zero.ts'
 import { type Playbook, runObject } from './run-object.ts'
 import { outlived } from './runs.ts'
 import { servicesTold } from './services-told.ts'
-import { byKey, byNode, byRole, FIELD_MANAGER, FINALIZER, secretKind, type World } from './world.ts'
+import {
+  byNode,
+  byRole,
+  bySource,
+  configMapKind,
+  FIELD_MANAGER,
+  FINALIZER,
+  secretKind,
+  sourcesNamed,
+  type World,
+} from './world.ts'
 import { calmly, gone, writeMetadata, writeSecret, writeStatus } from './writes.ts'
 
 const WORKERS = 64
@@ -35,12 +47,13 @@ export function nodeController(world: World): Controller {
     { kind: dataPlaneNodes },
     { kind: dataPlaneRoles, map: ({ metadata }) => nodesOfRole(world, keyOf(metadata)) },
     { kind: dataPlaneServices, map: ({ metadata }) => nodesIn(world, metadata.namespace) },
-    { kind: secretKind, map: (secret) => nodesOfSecret(world, secret) },
+    { kind: secretKind, map: (secret) => nodesOfSource(world, secret) },
+    { kind: configMapKind, map: (configMap) => nodesOfSource(world, configMap) },
     { kind: ansibleRuns, map: (run) => hostKeys(run) },
     ...(world.machines
       ? [{ kind: bareMetalHosts, map: (one: KubeObject) => consumerOf(one as BareMetalHost) }]
       : []),
-    ...(world.ipSets ? [{ kind: ipSets, map: (one: KubeObject) => nodesOfHost(world, one) }] : []),
+    ...networkWatches(world),
     ...world.services.map(({ annotation }) => ({
       kind: annotation.kind,
       map: ({ metadata, ...object }: KubeObject) => {
@@ -56,11 +69,21 @@ export function nodeController(world: World): Controller {
     reconcile: calmly(async (request, context) => {
       const node = world.nodes.get(keyOf(request))
       if (!node) return undefined
-      return node.metadata.deletionTimestamp
-        ? leave(world, node, context)
-        : serve(world, progress, node, context)
+      if (!node.metadata.deletionTimestamp) return serve(world, progress, node, context)
+      progress.ended(node)
+      return leave(world, node, context)
     }),
   }
+}
+
+function networkWatches(world: World): readonly Watch[] {
+  const here = ({ metadata }: KubeObject): readonly string[] => nodesIn(world, metadata.namespace)
+  return [
+    ...(world.ipSets ? [{ kind: ipSets, map: (one: KubeObject) => nodesOfHost(world, one) }] : []),
+    ...(world.netConfigs ? [{ kind: netConfigs, map: here }] : []),
+    ...(world.dnsDatas ? [{ kind: dnsDatas, map: makerKeys }] : []),
+    ...(world.dnsMasqs ? [{ kind: dnsMasqs, map: here }] : []),
+  ]
 }
 
 function nodesOfRole(world: World, role: string): readonly string[] {
@@ -71,14 +94,13 @@ function nodesIn(world: World, namespace: string | undefined): readonly string[]
   return world.nodes.list(namespace).map(({ metadata }) => keyOf(metadata))
 }
 
-/** Secrets are many and change often; only keys that nodes are reached with matter. */
-function nodesOfSecret(world: World, { metadata }: KubeObject): readonly string[] {
-  const { namespace, name } = metadata
+/** Secrets are many and change often; only the keys of nodes, and what their runs are given, matter. */
+function nodesOfSource(world: World, { metadata }: KubeObject): readonly string[] {
   const roles = world.roles
-    .list(namespace)
-    .filter(({ spec }) => spec.nodeTemplate?.ansibleSSHPrivateKeySecret === name)
+    .list(metadata.namespace)
+    .filter(({ spec }) => sourcesNamed(spec.nodeTemplate, spec.env).includes(metadata.name))
     .flatMap((role) => nodesOfRole(world, keyOf(role.metadata)))
-  const own = world.nodes.by(byKey, keyOf(metadata)).map((node) => keyOf(node.metadata))
+  const own = world.nodes.by(bySource, keyOf(metadata)).map((node) => keyOf(node.metadata))
   return [...roles, ...own]
 }
 
@@ -103,21 +125,26 @@ async function serve(
   const { signal, clock } = context
   const node = await writeMetadata(world, world.nodes, stored, marks(stored), signal)
   const seen = viewOf(world, node, clock.now())
-  const problem = await takeMachine(world, seen, context)
+  const problem =
+    (await askForAddresses(world, seen, signal)) ??
+    (seen.network.kind === 'awaited' ? undefined : await takeMachine(world, seen, context))
+  await registerNames(world, seen, signal)
   const view = problem ? { ...seen, problems: [...seen.problems, problem] } : seen
   const { namespace = '', name } = node.metadata
   const busy = world.runs.touching(namespace, name) !== undefined
   // A run that is under way reads its inventory when it begins: what it was made for must still stand there.
-  if (view.problems.length === 0 && !busy) {
+  if (view.problems.length === 0 && view.network.kind !== 'awaited' && !busy) {
     const files = nodeInventory(view.effective, view.addresses)
     await writeSecret(world, node, nodeInventoryName(name), { ...files }, signal)
     if (view.effective.deployedBy === 'node') await startOwnRun(world, view, context)
   }
-  const quietMs = isUnderWay(view) ? progress.left(node, clock.now()) : 0
+  const underWay = isUnderWay(view)
+  const quietMs = underWay ? progress.left(node, clock.now()) : 0
   if (quietMs > 0) return { requeueAfterMs: quietMs }
   const told = nodeConditions(view, servicesTold(world, node, view.role))
   const written = await writeStatus(world, world.nodes, node, { told, fields: nodeStatus(view) }, context)
-  if (written !== node) progress.wrote(node, clock.now())
+  if (underWay) progress.told(node, clock.now())
+  else progress.ended(node)
   await prune(world, written, view, signal)
   const [pause] = view.phaseZero.steps.flatMap(({ decision }) =>
     decision.kind === 'pause' ? [decision.ms] : [],
@@ -126,29 +153,40 @@ async function serve(
 }
 
 /** Nothing to tell but that one step after the other gets done. What is done stays proven by its run meanwhile. */
-function isUnderWay({ problems, machine, phaseZero }: NodeView): boolean {
+function isUnderWay({ problems, machine, network, names, phaseZero }: NodeView): boolean {
   const open = phaseZero.steps.find(({ decision }) => decision.kind !== 'done')
   const going = open?.decision.kind === 'running' || open?.decision.kind === 'start'
-  return going && problems.length === 0 && machine.kind !== 'awaited'
+  return going && problems.length === 0 && [machine, network, names].every(({ kind }) => kind !== 'awaited')
 }
 
 interface Progress {
+  /** How long a node that is under way keeps quiet still. */
   readonly left: (node: DataPlaneNode, now: number) => number
-  readonly wrote: (node: DataPlaneNode, now: number) => void
+  readonly told: (node: DataPlaneNode, now: number) => void
+  readonly ended: (node: DataPlaneNode) => void
 }
 
-/** When the status of each node was last written by this program. */
-function createProgress(everyMs: number): Progress {
+/**
+ * Progress is told so seldom that all nodes together cost few writes: the more of them are under way, the longer each
+ * keeps quiet. What is done within that time is told once, at its end.
+ */
+export function createProgress(perNodeMs: number): Progress {
+  /** Of every node that is under way: when it last told of itself, or was first seen. */
   const times = new Map<string, number>()
   return {
-    left: ({ metadata }, now) => (times.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY) + everyMs - now,
-    wrote: ({ metadata }, now) => {
-      // Old times mean nothing any more.
-      if (times.size > 100_000) times.clear()
-      times.set(metadata.uid ?? '', now)
+    left: ({ metadata }, now) => {
+      const { uid = '' } = metadata
+      const last = times.get(uid) ?? now
+      times.set(uid, last)
+      return last + perNodeMs * Math.max(FEWEST, times.size) - now
     },
+    told: ({ metadata }, now) => void times.set(metadata.uid ?? '', now),
+    ended: ({ metadata }) => void times.delete(metadata.uid ?? ''),
   }
 }
+
+/** So that one node alone does not tell of every step. */
+const FEWEST = 10
 
 function marks({ metadata, spec }: DataPlaneNode): Partial<KubeObject['metadata']> {
   const { finalizers = [], labels = {} } = metadata
@@ -228,6 +266,7 @@ async function leave(world: World, node: DataPlaneNode, context: ReconcileContex
     return undefined
   }
   await releaseMachine(world, node, signal)
+  await giveBackNetwork(world, node, signal)
   const finalizers = node.metadata.finalizers.filter((one) => one !== FINALIZER)
   const left = { ...node, metadata: { ...node.metadata, finalizers } }
   await gone(world.client.update(left, { fieldManager: FIELD_MANAGER, signal }))

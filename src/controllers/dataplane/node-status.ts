@@ -8,6 +8,7 @@ import { runsExhausted } from '../../errors/dataplane.ts'
 import { finding } from '../../errors/finding.ts'
 import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from './conditions.ts'
 import type { Decision } from './decide.ts'
+import type { Provision } from './host-network.ts'
 import { nodeInventoryName } from './inventory.ts'
 import type { NodeView } from './node-view.ts'
 import type { StepStanding } from './phase-zero.ts'
@@ -15,6 +16,9 @@ import type { StepStanding } from './phase-zero.ts'
 export const DEPLOYMENT = 'DeploymentReady'
 export const SETUP = 'SetupReady'
 export const MACHINE = 'BaremetalProvisionReady'
+/** Upstream's names for them, as far as it had any for a single node. */
+const ADDRESSES = 'NodeIPReservationReady'
+const NAMES = 'NodeDNSDataReady'
 export const SERVICES = 'ServicesReady'
 
 /** Upstream's name for it, spaces included. */
@@ -36,8 +40,17 @@ export function nodeConditions(view: NodeView, services: Told): readonly Told[] 
         ]
   const steps = phaseZero.steps.map(stepTold)
   const deployment = deploymentTold(phaseZero.steps)
-  const all = [setup, ...provisioned, deployment, ...steps]
+  const network = [
+    ...provisionTold(ADDRESSES, 'Addresses granted', view.network),
+    ...provisionTold(NAMES, 'Names registered', view.names),
+  ]
+  const all = [setup, ...network, ...provisioned, deployment, ...steps]
   return [readyOf(all, 'DataPlaneNode ready'), ...all, services]
+}
+
+function provisionTold(type: string, done: string, provision: Provision): readonly Told[] {
+  if (provision.kind === 'not-needed') return []
+  return [provision.kind === 'there' ? isTrue(type, done) : waits(type, provision.why)]
 }
 
 function stepTold({ step, decision }: StepStanding): Told {

@@ -8,12 +8,16 @@ import type { Effective } from '../../api/dataplane-inheritance.ts'
 import { effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
 import type { DataPlaneNode } from '../../api/dataplane-node.ts'
 import type { DataPlaneRole } from '../../api/dataplane-role.ts'
+import type { DnsData } from '../../api/dnsdata.ts'
+import type { IpSet } from '../../api/ipset.ts'
 import { keyOf } from '../../api/object.ts'
 import { roleMissing, sshKeyMissing } from '../../errors/dataplane.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { RUN_REQUEST } from './attempts.ts'
 import { byConsumer, type Machine, machineOf } from './bare-metal.ts'
 import type { RunPolicy } from './decide.ts'
+import { namesOf, namesProvided, wantedNames } from './host-names.ts'
+import { type AddressWish, addressesProvided, addressWish, type Provision } from './host-network.ts'
 import type { HostVars } from './inventory.ts'
 import { type HostStanding, hostStanding } from './phase-zero.ts'
 import { SSH_KEY } from './run-object.ts'
@@ -27,8 +31,16 @@ export interface NodeView {
   readonly role: DataPlaneRole | undefined
   readonly effective: Effective
   readonly addresses: HostVars
+  /** The hash of what stands in the Secrets and ConfigMaps that its runs are given. */
+  readonly mounted: string | undefined
   /** What a person has to correct before anything can be done. */
   readonly problems: readonly Finding[]
+  readonly wish: AddressWish
+  /** The IPSet of its host, whoever made it. */
+  readonly ipSet: IpSet | undefined
+  readonly wantedNames: DnsData | undefined
+  readonly network: Provision
+  readonly names: Provision
   readonly machine: Machine
   readonly policy: RunPolicy
   readonly request: string | undefined
@@ -40,24 +52,77 @@ export function viewOf(world: World, node: DataPlaneNode, now: number): NodeView
   const role = node.spec.role ? world.roles.get(keyOf({ namespace, name: node.spec.role })) : undefined
   const { effective, problems: wrong } = world.derived(node, role)
   const addresses = world.addressesOf(node)
-  const problems = [...wrong, ...missingParts(world, node, role, effective)]
+  const provided = providedFor(world, node, effective)
+  const problems = [...wrong, ...missingParts(world, node, role, effective), ...wrongIn(provided.wish)]
   const machine = machineOf(role, () => world.machines?.by(byConsumer, keyOf(node.metadata))[0])
   const request = effectiveAnnotation(node, role, RUN_REQUEST)
+  const mounted = world.mounted(namespace, effective)
   const policy = effectiveAnnotation(node, role, RUN_POLICY) === 'manual' ? 'manual' : 'auto'
   const phaseZero = hostStanding({
     effective,
     steps: effective.services.map((service) => world.step(namespace, service)),
-    inputsOf: (step) => world.inputs(effective, addresses, step, request),
+    inputsOf: (step) => world.inputs(effective, addresses, step, request, mounted),
     recorded: node.status?.applied,
     runs: world.runs.ofHost(namespace, name),
-    gate: problems[0]?.message ?? (machine.kind === 'awaited' ? machine.why : undefined),
+    gate: problems[0]?.message ?? awaited(provided.network, provided.names, machine),
     busyWith: world.runs.touching(namespace, name),
     policy,
     request,
     retry: world.retry,
     now,
   })
-  return { node, role, effective, addresses, problems, machine, policy, request, phaseZero }
+  return {
+    node,
+    role,
+    effective,
+    addresses,
+    mounted,
+    problems,
+    ...provided,
+    machine,
+    policy,
+    request,
+    phaseZero,
+  }
+}
+
+type Provided = Pick<NodeView, 'wish' | 'ipSet' | 'wantedNames' | 'network' | 'names'>
+
+/** Most nodes have none of it: their namespace has neither managed addresses nor served names. */
+const NOTHING: Provided = {
+  wish: { kind: 'none' },
+  ipSet: undefined,
+  wantedNames: undefined,
+  network: { kind: 'not-needed' },
+  names: { kind: 'not-needed' },
+}
+
+function providedFor(world: World, node: DataPlaneNode, effective: Effective): Provided {
+  const { namespace = '', name } = node.metadata
+  const ipSet = world.ipSetOf(node)
+  const netConfig = world.netConfigs?.list(namespace)[0]
+  if (!ipSet && !netConfig) return NOTHING
+  const wish = addressWish(node, effective, netConfig)
+  const servers = world.dnsMasqs?.list(namespace) ?? []
+  const names = wantedNames(node, ipSet, servers)
+  const there = names && world.dnsDatas?.get(keyOf({ namespace, name: namesOf(name) }))
+  return {
+    wish,
+    ipSet,
+    wantedNames: names,
+    network: addressesProvided(node, wish, ipSet),
+    names: world.dnsDatas ? namesProvided(names, there, servers) : { kind: 'not-needed' },
+  }
+}
+
+function wrongIn(wish: AddressWish): readonly Finding[] {
+  return wish.kind === 'wrong' ? [wish.finding] : []
+}
+
+/** What has to come before phase 0, the first of it in words. */
+function awaited(...all: readonly (Provision | Machine)[]): string | undefined {
+  const [first] = all.flatMap((one) => (one.kind === 'awaited' ? [one.why] : []))
+  return first
 }
 
 function missingParts(

@@ -49,13 +49,15 @@ export function stepOf(name: string, namespace: string, found: DataPlaneService 
 
 /**
  * The hash of what a step does to a host. How the host is reached (the SSH key) is left out: another key makes no other
- * host. So is the text of built-in playbooks: an upgrade of this program starts nothing.
+ * host. So is the text of built-in playbooks: an upgrade of this program starts nothing. `mounted` is the hash of what
+ * stands in the Secrets and ConfigMaps that its runs are given.
  */
 export function stepInputs(
   effective: Effective,
   addresses: HostVars,
   step: RunnableStep,
   request: string | undefined,
+  mounted?: string,
 ): string {
   const { sshSecret: _, ...runner } = effective.runner
   const { networkTemplate } = effective
@@ -65,6 +67,7 @@ export function stepInputs(
     networkTemplate,
     runner,
     request,
+    mounted,
   })
 }
 

@@ -5,12 +5,13 @@
  * themselves, hosts that were added meanwhile come with the next one.
  */
 import { ansibleRuns, hasEnded } from '../../api/ansibleee.ts'
-import type { RunnerSettings } from '../../api/dataplane-inheritance.ts'
+import type { Effective, RunnerSettings } from '../../api/dataplane-inheritance.ts'
 import { dataPlaneNodes } from '../../api/dataplane-node.ts'
 import { type DataPlaneRole, type DataPlaneRoleStatus, dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { dataPlaneServices } from '../../api/dataplane-service.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { Controller, ReconcileContext, Reconciled } from '../../kube/controller.ts'
+import { dnsMasqs } from '../dns/kinds.ts'
 import { ipSets } from '../ipam/reservation.ts'
 import { STEP } from './attempts.ts'
 import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from './conditions.ts'
@@ -21,7 +22,7 @@ import { type NodeView, viewOf } from './node-view.ts'
 import type { RunnableStep } from './phase-zero.ts'
 import { runObject } from './run-object.ts'
 import { outlived } from './runs.ts'
-import { byRole, type World } from './world.ts'
+import { byRole, bySource, configMapKind, secretKind, sourcesNamed, type World } from './world.ts'
 import { calmly, writeMetadata, writeSecret, writeStatus } from './writes.ts'
 
 const WORKERS = 8
@@ -39,10 +40,13 @@ export function roleController(world: World): Controller {
       { kind: dataPlaneNodes, map: roleKeys },
       {
         kind: dataPlaneServices,
-        map: ({ metadata }) => world.roles.list(metadata.namespace).map((role) => keyOf(role.metadata)),
+        map: (service) => rolesIn(world, service),
       },
       { kind: ansibleRuns, map: ownerKeys },
+      { kind: secretKind, map: (one) => rolesOfSource(world, one) },
+      { kind: configMapKind, map: (one) => rolesOfSource(world, one) },
       ...(world.ipSets ? [{ kind: ipSets, map: (one: KubeObject) => rolesOfHost(world, one) }] : []),
+      ...(world.dnsMasqs ? [{ kind: dnsMasqs, map: (one: KubeObject) => rolesIn(world, one) }] : []),
     ],
     workers: WORKERS,
     reconcile: calmly(async (request, context) => {
@@ -58,6 +62,19 @@ export function roleController(world: World): Controller {
 function roleKeys({ metadata, ...node }: KubeObject): readonly string[] {
   const { role } = node['spec'] as { role?: string }
   return role ? [keyOf({ namespace: metadata.namespace ?? '', name: role })] : []
+}
+
+function rolesIn(world: World, { metadata }: KubeObject): readonly string[] {
+  return world.roles.list(metadata.namespace).map((role) => keyOf(role.metadata))
+}
+
+/** Those whose runs are given this Secret or ConfigMap. */
+function rolesOfSource(world: World, { metadata }: KubeObject): readonly string[] {
+  const own = world.nodes.by(bySource, keyOf(metadata)).flatMap(roleKeys)
+  const roles = world.roles
+    .list(metadata.namespace)
+    .filter(({ spec }) => sourcesNamed(spec.nodeTemplate, spec.env).includes(metadata.name))
+  return [...own, ...roles.map((role) => keyOf(role.metadata))]
 }
 
 function rolesOfHost(world: World, { metadata }: KubeObject): readonly string[] {
@@ -76,20 +93,14 @@ function ownerKeys({ metadata }: KubeObject): readonly string[] {
 
 type HostText = (view: NodeView) => string
 
-/** A host's part of the inventory changes with its generation and its addresses only. */
+/** A host's part of the inventory changes with what holds for it and with its addresses only. */
 function rememberedHosts(): HostText {
-  const texts = new Map<
-    string,
-    { readonly generation: number; readonly addresses: HostVars; readonly text: string }
-  >()
-  return ({ node, addresses }) => {
-    const { uid = '', generation } = node.metadata
-    const known = texts.get(uid)
-    if (generation !== undefined && known?.generation === generation && known.addresses === addresses)
-      return known.text
-    const text = roleHostText(node, addresses)
-    if (texts.size > 100_000) texts.clear()
-    if (generation !== undefined) texts.set(uid, { generation, addresses, text })
+  const texts = new WeakMap<Effective, { readonly addresses: HostVars; readonly text: string }>()
+  return ({ node, effective, addresses }) => {
+    const known = texts.get(effective)
+    if (known?.addresses === addresses) return known.text
+    const text = roleHostText(effective, node, addresses)
+    texts.set(effective, { addresses, text })
     return text
   }
 }
@@ -127,8 +138,9 @@ function labelsOf({ metadata, spec }: DataPlaneRole): Partial<KubeObject['metada
   return { labels: { ...labels, [DATA_PLANE_LABEL]: spec.dataPlane } }
 }
 
-function isFit({ problems }: NodeView): boolean {
-  return problems.length === 0
+/** What Ansible is told of a host is known. */
+function isFit({ problems, network }: NodeView): boolean {
+  return problems.length === 0 && network.kind !== 'awaited'
 }
 
 function pausesOf({ phaseZero }: NodeView): readonly number[] {

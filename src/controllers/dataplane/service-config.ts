@@ -4,6 +4,7 @@
  *
  * Pure. customServiceConfig is read by oslo.config's rules before anything is made of it, and is passed on byte for byte.
  */
+import type { RunnerSettings } from '../../api/dataplane-inheritance.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import { checkIni } from '../../ini/check.ts'
 import { parseIni } from '../../ini/parse.ts'
@@ -29,6 +30,9 @@ export interface ServiceInputs {
   readonly facts: Facts
   /** The text of the inventory. */
   readonly inventory: string
+  /** How its runs are made, and the hash of what they are given. */
+  readonly runner: RunnerSettings | undefined
+  readonly mounted: string | undefined
   readonly request: string | undefined
 }
 
@@ -38,7 +42,7 @@ export interface ServiceInputs {
  */
 export function serviceStepInputs(
   step: ServiceStep,
-  { service, facts, inventory, request }: ServiceInputs,
+  { service, facts, inventory, runner, mounted, request }: ServiceInputs,
 ): string {
   const { customServiceConfig = '', defaultConfigOverwrite = {}, networkAttachments = [] } = service.spec
   const { ansibleEEContainerImage, dnsConfig } = service.spec
@@ -53,6 +57,12 @@ export function serviceStepInputs(
     ansibleEEContainerImage,
     dnsConfig,
     inventory,
+    // What nobody set is left out, so that a node without it has the inputs that it always had.
+    extraMounts: runner?.extraMounts.length ? runner.extraMounts : undefined,
+    env: runner?.env.length ? runner.env : undefined,
+    ansibleTags: runner?.ansibleTags || undefined,
+    ansibleSkipTags: runner?.ansibleSkipTags || undefined,
+    mounted,
     request,
   })
 }

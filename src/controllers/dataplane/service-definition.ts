@@ -71,6 +71,8 @@ export interface ServiceDefinition {
   readonly generatedFile: string
   readonly configSecret: (name: string) => string
   readonly binding: readonly BindingRule[]
+  /** How Ansible variables begin that are about this service: `edpm_nova_`. */
+  readonly variables: string
   /** In this order, one after the other. */
   readonly steps: readonly ServiceStep[]
   /** What the control plane is told after the last step and before the end. */

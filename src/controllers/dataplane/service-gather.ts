@@ -10,7 +10,7 @@ import { inputMissing } from '../../errors/dataplane.ts'
 import { finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import { conditionOf, isTrue, isWrong, type Told, unknown, waits } from './conditions.ts'
-import { INVENTORY_KEY, NETWORK_KEY } from './inventory.ts'
+import { INVENTORY_KEY, NETWORK_KEY, reachedAt } from './inventory.ts'
 import { keyProblem, type NodeView, viewOf } from './node-view.ts'
 import type { Files } from './run-object.ts'
 import type { Facts, ServiceDefinition } from './service-definition.ts'
@@ -166,6 +166,6 @@ function factsOf(
 
 /** Its address in the control plane network: granted, written down, or the one that Ansible uses. */
 function addressOf({ addresses, effective }: NodeView): string | undefined {
-  const named = [addresses['ctlplane_ip'], effective.vars['ctlplane_ip'], effective.ansibleHost]
+  const named = [addresses['ctlplane_ip'], effective.vars['ctlplane_ip'], reachedAt(effective, addresses)]
   return named.find((one): one is string => typeof one === 'string' && parseAddress(one) !== undefined)
 }

@@ -39,7 +39,14 @@ export function decideSteps(
   const runs = world.runs.ofHost(namespace, host)
   let gate = first
   return definition.steps.map((step): StepDecision => {
-    const inputs = { service, facts: facts ?? {}, inventory: inventory?.text ?? '', request: node?.request }
+    const inputs = {
+      service,
+      facts: facts ?? {},
+      inventory: inventory?.text ?? '',
+      runner: node?.effective.runner,
+      mounted: node?.mounted,
+      request: node?.request,
+    }
     // Without all of its inputs no hash can be told, and nothing is done or out of date.
     const hash = facts && inventory ? serviceStepInputs(step, inputs) : ''
     const attempts = runs.flatMap((run): readonly Attempt[] => {

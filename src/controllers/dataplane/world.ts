@@ -5,26 +5,34 @@
  * Made once per runtime. Webhooks read it too, on every replica; only the leader writes.
  */
 import { ansibleRuns } from '../../api/ansibleee.ts'
-import { type DataPlane, dataPlanes } from '../../api/dataplane.ts'
+import { type DataPlane, dataPlanes, type NodeSection } from '../../api/dataplane.ts'
 import { type AnsibleVars, type Effective, effectiveOf, varsOf } from '../../api/dataplane-inheritance.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
 import { type DataPlaneRole, dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { nodeFindings, roleFindings } from '../../api/dataplane-rules.ts'
 import { type DataPlaneService, dataPlaneServices } from '../../api/dataplane-service.ts'
+import type { DnsData } from '../../api/dnsdata.ts'
+import type { DnsMasq } from '../../api/dnsmasq.ts'
 import type { IpSet } from '../../api/ipset.ts'
+import type { NetConfig } from '../../api/netconfig.ts'
 import { type GroupVersionKind, type KubeObject, keyOf } from '../../api/object.ts'
+import type { EnvVar } from '../../api/pod.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import type { Environment } from '../../api/service-images.ts'
 import type { Finding } from '../../errors/finding.ts'
 import type { Watch } from '../../kube/controller.ts'
 import type { Happening } from '../../kube/events.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
+import { dnsDatas, dnsMasqs } from '../dns/kinds.ts'
 import { type Fresh, freshlyCreated } from '../ipam/fresh.ts'
+import { ipSets, netConfigs } from '../ipam/reservation.ts'
 import { addressVars } from './addresses.ts'
 import { type BareMetalHost, byConsumer, consumerOf } from './bare-metal.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { defaultRetry, type Retry } from './decide.ts'
+import { nameservers } from './host-names.ts'
 import type { HostVars } from './inventory.ts'
+import { mountedHash, mountedSources } from './mounted-inputs.ts'
 import { type RunnableStep, type Step, stepInputs, stepOf } from './phase-zero.ts'
 import { type PlaybookName, readPlaybook } from './playbooks.ts'
 import { createRuns, type Runs } from './runs.ts'
@@ -57,7 +65,7 @@ export interface World {
   readonly retry: Retry
   /** So long a role waits for more of its nodes before it looks at them all. */
   readonly settleMs: number
-  /** Progress of a node is written so often at most; its end, and whatever goes wrong, at once. */
+  /** Each node that is under way lets so much pass before it is told of; its end, and whatever goes wrong, at once. */
   readonly progressMs: number
   /** The text of a playbook of our own. */
   readonly playbook: (name: PlaybookName) => Promise<string>
@@ -75,8 +83,14 @@ export interface World {
   readonly cacheOf: (kind: GroupVersionKind) => SharedCache<KubeObject>
   /** BareMetalHosts, where metal3 is installed. */
   readonly machines: SharedCache<BareMetalHost> | undefined
-  /** IPSets, where the IPAM controllers run. */
+  /** NetConfigs and IPSets, where addresses are managed. */
+  readonly netConfigs: SharedCache<NetConfig> | undefined
   readonly ipSets: SharedCache<IpSet> | undefined
+  /** DNSData and its servers, where names are served. */
+  readonly dnsDatas: SharedCache<DnsData> | undefined
+  readonly dnsMasqs: SharedCache<DnsMasq> | undefined
+  /** The IPSet of a host, whoever made it. */
+  readonly ipSetOf: (node: DataPlaneNode) => IpSet | undefined
   /** What they grant to a host. */
   readonly addressesOf: (node: DataPlaneNode) => HostVars
   readonly derived: (node: DataPlaneNode, role: DataPlaneRole | undefined) => Derived
@@ -86,13 +100,19 @@ export interface World {
     addresses: HostVars,
     step: RunnableStep,
     request: string | undefined,
+    mounted: string | undefined,
   ) => string
+  /** The hash of what stands in the Secrets and ConfigMaps that a node's runs are given. */
+  readonly mounted: (namespace: string, effective: Effective) => string | undefined
 }
 
 /** Kinds of others, where they are served. */
 export interface WorldKinds {
   readonly machines?: GroupVersionKind
-  readonly ipSets?: GroupVersionKind
+  /** NetConfig and IPSet. */
+  readonly addresses?: boolean
+  /** DNSMasq and DNSData. */
+  readonly names?: boolean
 }
 
 export interface WorldOptions extends WorldKinds {
@@ -110,14 +130,22 @@ export interface WorldOptions extends WorldKinds {
 /** How nodes are found by their role, and service objects by their node. */
 export const byRole = 'role'
 export const byNode = 'node'
-/** Nodes by the Secret with their own SSH key. */
-export const byKey = 'ssh-key'
+/** Nodes by the Secrets and ConfigMaps that they name themselves. */
+export const bySource = 'source'
+/** IPSets and DNSData by the uid of the node that they were made for. */
+export const byMaker = 'data-plane-node'
 
 export function createWorld(options: WorldOptions): World {
   const { runtime, services, controlPlane, env, machines } = options
   const cacheOf = (kind: GroupVersionKind): SharedCache<KubeObject> => runtime.cache({ kind })
-  const ipSets = options.ipSets && runtime.cache<IpSet>({ kind: options.ipSets })
+  const caches = networkCaches(options)
+  const ipSetOf = ({ metadata, spec }: DataPlaneNode): IpSet | undefined => {
+    const { namespace = '' } = metadata
+    const named = (name: string): IpSet | undefined => caches.ipSets?.get(keyOf({ namespace, name }))
+    return named(spec.hostName || metadata.name) ?? named(metadata.name)
+  }
   const secrets = runtime.cache<Secret>({ kind: secretKind })
+  const configMaps = cacheOf(configMapKind)
   const objects = new Map(
     services.map((one) => [
       one,
@@ -131,7 +159,7 @@ export function createWorld(options: WorldOptions): World {
     env,
     retry: options.retry ?? defaultRetry,
     settleMs: options.settleMs ?? 200,
-    progressMs: options.progressMs ?? 10_000,
+    progressMs: options.progressMs ?? 100,
     playbook: options.playbook ?? readPlaybook,
     services,
     controlPlane,
@@ -139,12 +167,16 @@ export function createWorld(options: WorldOptions): World {
     roles: runtime.cache<DataPlaneRole>({ kind: dataPlaneRoles }),
     nodes: runtime.cache<DataPlaneNode>(
       { kind: dataPlaneNodes },
-      { [byRole]: roleOfNode, [byKey]: keyOfNode },
+      { [byRole]: roleOfNode, [bySource]: sourcesOfNode },
     ),
     steps: runtime.cache<DataPlaneService>({ kind: dataPlaneServices }),
     secrets,
     freshSecrets: freshlyCreated(secrets),
-    configMaps: cacheOf(configMapKind),
+    configMaps,
+    mounted: (namespace, { runner }) =>
+      mountedHash(runner, ({ kind, name }) =>
+        (kind === 'Secret' ? secrets : configMaps).get(keyOf({ namespace, name })),
+      ),
     runs: createRuns(runtime),
     objectsOf: (definition) => {
       const found = objects.get(definition)
@@ -153,27 +185,56 @@ export function createWorld(options: WorldOptions): World {
     },
     cacheOf,
     machines: machines && runtime.cache<BareMetalHost>({ kind: machines }, { [byConsumer]: consumerOf }),
-    ipSets,
-    addressesOf: ({ metadata, spec }) => {
-      const { namespace = '' } = metadata
-      const named = (name: string): IpSet | undefined => ipSets?.get(keyOf({ namespace, name }))
-      return addressVars(named(spec.hostName || metadata.name) ?? named(metadata.name))
+    ...caches,
+    ipSetOf,
+    addressesOf: (node) => {
+      const ipSet = ipSetOf(node)
+      return addressVars(ipSet, ipSet && nameservers(caches.dnsMasqs?.list(node.metadata.namespace) ?? []))
     },
     ...remembered(runtime.cache<DataPlaneService>({ kind: dataPlaneServices })),
   }
 }
 
+type NetworkCaches = Pick<World, 'netConfigs' | 'ipSets' | 'dnsDatas' | 'dnsMasqs'>
+
+function networkCaches({ runtime, addresses, names }: WorldOptions): NetworkCaches {
+  return {
+    netConfigs: addresses ? runtime.cache<NetConfig>({ kind: netConfigs }) : undefined,
+    ipSets: addresses ? runtime.cache<IpSet>({ kind: ipSets }, { [byMaker]: makerOf }) : undefined,
+    dnsDatas: names ? runtime.cache<DnsData>({ kind: dnsDatas }, { [byMaker]: makerOf }) : undefined,
+    dnsMasqs: names ? runtime.cache<DnsMasq>({ kind: dnsMasqs }) : undefined,
+  }
+}
+
+/** The node that something was made for. */
+const makerOf = ({ metadata }: KubeObject): readonly string[] =>
+  (metadata.ownerReferences ?? []).flatMap(({ kind, uid }) => (kind === dataPlaneNodes.kind ? [uid] : []))
+
 const roleOfNode = ({ metadata, spec }: DataPlaneNode): readonly string[] =>
   spec.role ? [`${metadata.namespace}/${spec.role}`] : []
 
-const keyOfNode = ({ metadata, spec }: DataPlaneNode): readonly string[] => {
-  const secret = spec.node?.ansibleSSHPrivateKeySecret
-  return secret ? [`${metadata.namespace}/${secret}`] : []
+const sourcesOfNode = ({ metadata, spec }: DataPlaneNode): readonly string[] =>
+  sourcesNamed(spec.node, spec.env).map((name) => `${metadata.namespace}/${name}`)
+
+/** The Secrets and ConfigMaps that a section names: its SSH key, and what its runs are given. */
+export function sourcesNamed(section: NodeSection = {}, env: readonly EnvVar[] = []): readonly string[] {
+  const { ansibleSSHPrivateKeySecret: key, extraMounts = [] } = section
+  if (extraMounts.length === 0 && env.length === 0) return key ? [key] : []
+  const mounted = mountedSources({ extraMounts, env }).map(({ name }) => name)
+  return [...(key ? [key] : []), ...mounted]
 }
 
 const nodeOfService = ({ metadata, spec }: ServiceObject): readonly string[] => [
   `${metadata.namespace}/${spec.dataplaneNodeName ?? metadata.name}`,
 ]
+
+/** The inputs of a step beside what holds for its node, and what they came to. */
+interface Remembered {
+  readonly addresses: HostVars
+  readonly request: string | undefined
+  readonly mounted: string | undefined
+  readonly hash: string
+}
 
 /**
  * What follows from a node's and its role's spec is worked out once per generation: a role with a thousand nodes looks at
@@ -184,7 +245,7 @@ function remembered(services: SharedCache<DataPlaneService>): Pick<World, 'deriv
   const texts = new Map<string, AnsibleVars>()
   const builtIn = new Map<string, Step>()
   const made = new WeakMap<DataPlaneService, Step>()
-  const hashes = new WeakMap<Effective, Map<Step, readonly [HostVars, string | undefined, string]>>()
+  const hashes = new WeakMap<Effective, Map<Step, Remembered>>()
 
   const read = (text: string | undefined): AnsibleVars => {
     const known = texts.get(text ?? '')
@@ -215,12 +276,13 @@ function remembered(services: SharedCache<DataPlaneService>): Pick<World, 'deriv
       else builtIn.set(`${namespace}/${name}`, step)
       return step
     },
-    inputs: (effective, addresses, step, request) => {
-      const ofNode = hashes.get(effective) ?? new Map<Step, readonly [HostVars, string | undefined, string]>()
+    inputs: (effective, addresses, step, request, mounted) => {
+      const ofNode = hashes.get(effective) ?? new Map<Step, Remembered>()
       const known = ofNode.get(step)
-      if (known && known[0] === addresses && known[1] === request) return known[2]
-      const hash = stepInputs(effective, addresses, step, request)
-      ofNode.set(step, [addresses, request, hash])
+      const same = known?.addresses === addresses && known.request === request && known.mounted === mounted
+      if (same) return known.hash
+      const hash = stepInputs(effective, addresses, step, request, mounted)
+      ofNode.set(step, { addresses, request, mounted, hash })
       hashes.set(effective, ofNode)
       return hash
     },
@@ -241,9 +303,13 @@ function derive(
  * What every view of a node reads. A controller watches these only to wait until they are whole: what is not read yet
  * would look as if it were not there.
  */
-function readByViews({ machines, ipSets }: WorldKinds): readonly Watch[] {
-  const kinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, secretKind, ansibleRuns]
-  const more = [machines, ipSets].filter((kind) => kind !== undefined)
+function readByViews({ machines, addresses, names }: WorldKinds): readonly Watch[] {
+  const kinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, secretKind, configMapKind, ansibleRuns]
+  const more = [
+    ...(machines ? [machines] : []),
+    ...(addresses ? [netConfigs, ipSets] : []),
+    ...(names ? [dnsMasqs, dnsDatas] : []),
+  ]
   return [...kinds, ...more].map((kind) => ({ kind, map: () => [] }))
 }
 

@@ -58,6 +58,7 @@ const weatherService: ServiceDefinition = {
   generatedFile: '01-weather.conf',
   configSecret: (name) => `${name}-weather-config-data`,
   binding: [],
+  variables: 'weather_',
   steps: [{ name: 'weather', playbook: 'run-os' }],
 }
 

@@ -20,7 +20,8 @@ import {
 import { novaControlPlane } from '../../../controllers/dataplane/nova-control-plane.ts'
 import { startRuns } from '../../../controllers/dataplane/runs/start.ts'
 import { byRole, createWorld, FINALIZER, type World } from '../../../controllers/dataplane/world.ts'
-import { ipSets } from '../../../controllers/ipam/reservation.ts'
+import { dnsDatas, dnsMasqs } from '../../../controllers/dns/kinds.ts'
+import { ipSets, netConfigs } from '../../../controllers/ipam/reservation.ts'
 import { nodeSetInstalled } from '../../../errors/dataplane.ts'
 import type { AdmissionHandler } from '../../../kube/admission.ts'
 import type { DataPlaneParts, DataPlaneView } from '../../../webhooks/data-plane-view.ts'
@@ -78,7 +79,17 @@ export const dataPlanePart: OperatorPart = {
       verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
     },
     { apiGroups: ['metal3.io'], resources: ['baremetalhosts'], verbs: ['get', 'list', 'watch', 'update'] },
-    { apiGroups: [networkGroup.group], resources: ['ipsets'], verbs: ['get', 'list', 'watch'] },
+    // Addresses and names of nodes, where they are managed.
+    {
+      apiGroups: [networkGroup.group],
+      resources: ['ipsets', 'dnsdata'],
+      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    },
+    {
+      apiGroups: [networkGroup.group],
+      resources: ['netconfigs', 'dnsmasqs'],
+      verbs: ['get', 'list', 'watch'],
+    },
     { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
     {
       apiGroups: ['batch'],
@@ -88,7 +99,7 @@ export const dataPlanePart: OperatorPart = {
     { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
     { apiGroups: [''], resources: ['pods/exec'], verbs: ['create', 'get'] },
   ],
-  mayUse: [bareMetalHosts, ipSets],
+  mayUse: [bareMetalHosts, netConfigs, ipSets, dnsMasqs, dnsDatas],
   webhooks: dataPlaneWebhooks,
   start: startDataPlane,
 }
@@ -100,6 +111,7 @@ function startDataPlane({
   env,
   transport,
   runs,
+  runTimeLimitMs,
 }: PartContext): Readonly<Record<string, AdmissionHandler>> {
   const { client } = runtime
   const controlPlane = novaControlPlane({ client, transport })
@@ -110,10 +122,17 @@ function startDataPlane({
     env,
     record,
     ...(has(bareMetalHosts) && { machines: bareMetalHosts }),
-    ...(has(ipSets) && { ipSets }),
+    addresses: has(netConfigs) && has(ipSets),
+    names: has(dnsMasqs) && has(dnsDatas),
   })
   for (const controller of dataPlaneControllers(world)) runtime.add(controller)
-  startRuns({ runtime, record, env, way: runs })
+  startRuns({
+    runtime,
+    record,
+    env,
+    way: runs,
+    ...(runTimeLimitMs !== undefined && { timeLimitMs: runTimeLimitMs }),
+  })
   return dataPlaneHandlers(viewOf(world), dataPlaneServiceDefinitions, FINALIZER)
 }
 

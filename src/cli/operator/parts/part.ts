@@ -21,6 +21,8 @@ export interface PartContext {
   readonly env: Environment
   /** Where Ansible runs. */
   readonly runs: RunWay
+  /** After so long it is ended. */
+  readonly runTimeLimitMs?: number
 }
 
 /** One rule of a ClusterRole. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { type AnsibleRun, ansibleRuns } from '../../../api/ansibleee.ts'
 import type { Happening } from '../../../kube/events.ts'
 import type { Runtime } from '../../../kube/runtime.ts'
-import { defaultRunSettings, type RunSettings } from './decide.ts'
+import { defaultRunSettings } from './decide.ts'
 import { jobExecutor, jobWatch } from './jobs/job-executor.ts'
 import { localExecutor } from './local/local-executor.ts'
 import { runController, runIndexes } from './run-controller.ts'
@@ -16,12 +16,14 @@ export interface RunsOptions {
   readonly record: (happening: Happening) => void
   readonly way: RunWay
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly settings?: RunSettings
+  /** After so long an attempt is ended; an hour unless said. */
+  readonly timeLimitMs?: number
 }
 
-export function startRuns({ runtime, record, way, env, settings = defaultRunSettings }: RunsOptions): void {
+export function startRuns({ runtime, record, way, env, ...options }: RunsOptions): void {
   const { client } = runtime
-  const { timeLimitMs } = settings
+  const { timeLimitMs = defaultRunSettings.timeLimitMs } = options
+  const settings = { ...defaultRunSettings, timeLimitMs }
   let wake = (_key: string): void => {}
   const executor =
     way === 'jobs'

@@ -44,6 +44,7 @@ export const novaService: ServiceDefinition = {
   generatedFile: NOVA_GENERATED,
   configSecret: (name) => `${name}-config-data`,
   binding: computeBinding,
+  variables: 'edpm_nova_',
   // nova-compute needs libvirt's sockets.
   steps: [
     {

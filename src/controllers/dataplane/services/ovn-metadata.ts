@@ -55,6 +55,7 @@ export const ovnMetadataService: ServiceDefinition = {
   generatedFile: METADATA_GENERATED,
   configSecret: (name) => `${name}-ovn-metadata-config-data`,
   binding: metadataAgentBinding,
+  variables: 'edpm_ovn_metadata_agent_',
   steps: [
     {
       name: 'ovn-metadata',
