@@ -59,8 +59,8 @@ export function effectiveOf(
   return {
     name: metadata.name,
     role: spec.role ?? '',
-    ansibleHost: spec.ansibleHost ?? '',
-    hostName: spec.hostName ?? '',
+    ansibleHost: text(spec.ansibleHost),
+    hostName: text(spec.hostName),
     ansibleUser: text(own.ansibleUser, inherited.ansibleUser),
     ansiblePort: number(own.ansiblePort, inherited.ansiblePort),
     managementNetwork: text(own.managementNetwork, inherited.managementNetwork),
@@ -99,7 +99,7 @@ function deploys(strategy: DeployStrategy | undefined): boolean {
   return strategy !== undefined && (strategy.deploy ?? true)
 }
 
-function text(own: string | undefined, inherited: string | undefined): string {
+function text(own: string | undefined, inherited?: string): string {
   return own || inherited || ''
 }
 

@@ -31,7 +31,8 @@ export function placement(
   if (asked.kind === 'malformed') return { kind: 'nothing' }
   if (asked.kind === 'none') {
     // A service that the annotation never made may stand by itself.
-    if (!object || !isOurs(object)) return { kind: 'nothing' }
+    // One that is on its way out was asked to go by name, and is let go whether or not anybody still wants it.
+    if (!object || !isOurs(object) || object.metadata.deletionTimestamp) return { kind: 'nothing' }
     return { kind: 'refused', finding: finding(serviceStillThere, { key, node: name, kind }) }
   }
   const named = object?.spec.dataplaneNodeName

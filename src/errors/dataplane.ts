@@ -106,7 +106,7 @@ export const serviceStillThere = problem<{ key: string; node: string; kind: stri
   title: 'The annotation of a service was removed while the service exists',
   message: ({ key, node, kind }) => `${key} no longer holds for node ${node}, but its ${kind} exists`,
   remedy: ({ node, kind }) =>
-    `delete ${kind} ${node} first, which takes the service off the node, then remove the annotation`,
+    `delete ${kind} ${node} first (\`kubectl delete --wait=false\`), which takes the service off the node, and remove the annotation while it goes`,
   story: `Removing an annotation is easily done by mistake, for a whole role at once. It must not take services away from
 nodes that run instances, so it takes nothing away: the service object has to be deleted by name, and that is refused while
 instances run there.`,
@@ -288,5 +288,23 @@ has. Nothing runs on a node whose addresses are not known.`,
   example: {
     ipSet: 'edpm-compute-0',
     why: 'NetConfig netconfig has no network internlapi: it has ctlplane, internalapi',
+  },
+})
+
+export const hostNotLeft = problem<{ kind: string; node: string; why: string; override: string }>({
+  code: 'SL7120',
+  severity: 'error',
+  title: 'A service cannot be taken off its host',
+  message: ({ kind, node, why }) => `${kind} stays because ${node} could not be cleared: ${why}`,
+  remedy: ({ override }) =>
+    `make the host reachable, and set stackloom.dev/run-request on its node to a new value; or let it go as it is with the annotation ${override}: "true"`,
+  story: `A service that is deleted ends on its host first, and its configuration goes from there: a nova-compute that still
+runs would register itself again, and its files hold credentials. Only then is it taken out of the control plane and the
+object goes. A host that is lost for good cannot be cleared: the annotation says so.`,
+  example: {
+    kind: 'NovaExternalCompute',
+    node: 'edpm-compute-0',
+    why: 'the host could not be reached',
+    override: 'stackloom.dev/force-decommission',
   },
 })

@@ -1,5 +1,6 @@
 /**
  * A service that is deleted leaves its host: refused while instances run there, and while nobody can say whether they do.
+ * It ends on the host before the control plane forgets it, or it would come back by itself.
  */
 import { type NovaCell, novaCells } from '../../api/nova-cell.ts'
 import { keyOf } from '../../api/object.ts'
@@ -7,14 +8,16 @@ import type { ServiceObject } from '../../api/service-cr.ts'
 import { decommissionUnknown, instancesRunning } from '../../errors/dataplane.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { ReconcileContext, Reconciled } from '../../kube/controller.ts'
-import { isWrong, readyOf } from './conditions.ts'
+import { isWrong, readyOf, type Told, waits } from './conditions.ts'
 import { type Compute, instancesOn } from './control-plane.ts'
+import { clearHost } from './host-clearing.ts'
 import type { ServiceDefinition } from './service-definition.ts'
 import { FIELD_MANAGER, FINALIZER, type World } from './world.ts'
 import { gone, writeStatus } from './writes.ts'
 
 /** `"true"` on the service object: let it go, whatever runs there. */
 export const FORCE = 'stackloom.dev/force-decommission'
+const CONDITION = 'DecommissionReady'
 const ASK_AGAIN_MS = 30_000
 
 export async function decommission(
@@ -28,18 +31,24 @@ export async function decommission(
   if (!finalizers.includes(FINALIZER)) return undefined
   const forced = annotations[FORCE] === 'true'
   const compute = definition.controlPlane && computeOf(world, definition, service)
-  if (compute && wasDeployed(service)) {
-    const refusal = forced ? undefined : await refusalOf(world, compute, signal)
+  if (wasDeployed(service)) {
+    const refusal = forced || !compute ? undefined : await refusalOf(world, compute, signal)
     if (refusal) {
-      const told = isWrong('DecommissionReady', refusal, 'DeletionFailed')
-      const { conditions: _, ...status } = service.status ?? {}
-      const said = { told: [readyOf([told], ''), told], fields: status }
-      await writeStatus(world, world.objectsOf(definition), service, said, context)
+      await tell(world, definition, service, isWrong(CONDITION, refusal, 'DeletionFailed'), context)
       return { requeueAfterMs: ASK_AGAIN_MS }
     }
-    await world.controlPlane.removeCompute(compute, signal).catch((error: unknown) => {
-      if (!forced) throw error
-    })
+    const clearing = forced ? undefined : await clearHost(world, definition, service, FORCE, context)
+    if (clearing) {
+      const { finding: wrong, why, again } = clearing
+      const told = wrong ? isWrong(CONDITION, wrong, 'DeletionFailed') : waits(CONDITION, why, 'Deleting')
+      await tell(world, definition, service, told, context)
+      return again === undefined ? undefined : { requeueAfterMs: again }
+    }
+    if (compute) {
+      await world.controlPlane.removeCompute(compute, signal).catch((error: unknown) => {
+        if (!forced) throw error
+      })
+    }
   }
   const left = {
     ...service,
@@ -47,6 +56,18 @@ export async function decommission(
   }
   await gone(world.client.update(left, { fieldManager: FIELD_MANAGER, signal }))
   return undefined
+}
+
+async function tell(
+  world: World,
+  definition: ServiceDefinition,
+  service: ServiceObject,
+  told: Told,
+  context: ReconcileContext,
+): Promise<void> {
+  const { conditions: _, ...status } = service.status ?? {}
+  const said = { told: [readyOf([told], ''), told], fields: status }
+  await writeStatus(world, world.objectsOf(definition), service, said, context)
 }
 
 /** What never reached its host has nothing there to lose. */

@@ -18,7 +18,13 @@ export const phase0Playbooks = [
 ] as const
 export const servicePlaybooks = ['libvirt', 'nova', 'ovn-metadata'] as const
 
-export type PlaybookName = (typeof phase0Playbooks)[number] | (typeof servicePlaybooks)[number]
+/** Takes services off a node. */
+export const LEAVING = 'decommission'
+
+export type PlaybookName =
+  | (typeof phase0Playbooks)[number]
+  | (typeof servicePlaybooks)[number]
+  | typeof LEAVING
 
 export function readPlaybook(
   name: PlaybookName,

@@ -4,7 +4,7 @@
  * By server-side apply that never names customServiceConfig or an image: what a person writes there is theirs, also in an
  * object that was made by hand before. The images are filled in once, where they are missing.
  */
-import { effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
+import { type Effective, effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
 import { dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
@@ -63,16 +63,7 @@ async function place(
   const { effective, problems } = world.derived(node, role)
   if (problems.length > 0) return
   const held = effectiveAnnotation(node, role, annotation.holdKey) === 'false'
-  const spec: ServiceSpec = {
-    dataplaneNodeName: name,
-    inventoryConfigMapName: nodeInventoryName(name),
-    sshKeySecretName: effective.runner.sshSecret,
-    ...(effective.runner.networkAttachments.length > 0 && {
-      networkAttachments: effective.runner.networkAttachments,
-    }),
-    deploy: effective.deploy && !held,
-    ...wanted.fields,
-  }
+  const spec = followingSpec(effective, held, wanted.fields)
   const kept =
     object && isKept(object, node, spec) ? object : await applied(world, definition, node, spec, signal)
   const images = kept && missingImages(definition.images, kept.spec, world.env)
@@ -84,17 +75,36 @@ async function place(
   )
 }
 
-/** Nothing to write: every field that follows from the node says so already. */
-function isKept({ spec, metadata }: ServiceObject, node: DataPlaneNode, wanted: ServiceSpec): boolean {
-  const owned = metadata.ownerReferences?.some(({ uid }) => uid === node.metadata.uid) ?? false
+/** The fields of a service object that follow from its node. */
+export function followingSpec(
+  { name, runner, deploy }: Effective,
+  held: boolean,
+  fields: Readonly<Record<string, string>>,
+): ServiceSpec {
+  const { sshSecret, networkAttachments } = runner
+  return {
+    dataplaneNodeName: name,
+    inventoryConfigMapName: nodeInventoryName(name),
+    sshKeySecretName: sshSecret,
+    ...(networkAttachments.length > 0 && { networkAttachments }),
+    deploy: deploy && !held,
+    ...fields,
+  }
+}
+
+/** Those of them that the object has otherwise. */
+export function strayedFields({ spec }: ServiceObject, wanted: ServiceSpec): readonly string[] {
   const following = { ...wanted, networkAttachments: wanted.networkAttachments ?? [] }
-  return (
-    owned &&
-    (metadata.finalizers ?? []).includes(FINALIZER) &&
-    Object.entries(following).every(([field, value]) =>
-      sameJson(spec[field] ?? (Array.isArray(value) ? [] : undefined), value),
-    )
+  return Object.entries(following).flatMap(([field, value]) =>
+    sameJson(spec[field] ?? (Array.isArray(value) ? [] : undefined), value) ? [] : [field],
   )
+}
+
+/** Nothing to write: every field that follows from the node says so already. */
+function isKept(object: ServiceObject, node: DataPlaneNode, wanted: ServiceSpec): boolean {
+  const { ownerReferences, finalizers = [] } = object.metadata
+  const owned = ownerReferences?.some(({ uid }) => uid === node.metadata.uid) ?? false
+  return owned && finalizers.includes(FINALIZER) && strayedFields(object, wanted).length === 0
 }
 
 async function applied(

@@ -9,7 +9,7 @@ import { type Attempt, attemptOf } from './attempts.ts'
 import { isTrue, type Told, waits } from './conditions.ts'
 import { type Decision, decide } from './decide.ts'
 import { DEPLOYMENT, decisionTold } from './node-status.ts'
-import { serviceStepInputs } from './service-config.ts'
+import { type ServiceInputs, serviceStepInputs } from './service-config.ts'
 import type { ServiceDefinition, ServiceStep } from './service-definition.ts'
 import type { Gathered } from './service-gather.ts'
 import type { World } from './world.ts'
@@ -35,20 +35,13 @@ export function decideSteps(
   { gathered, applied, gate: first, host, now }: Situation,
 ): readonly StepDecision[] {
   const { namespace = '' } = service.metadata
-  const { facts, inventory, node } = gathered
+  const { node } = gathered
   const runs = world.runs.ofHost(namespace, host)
+  const inputs = inputsOf(service, gathered)
   let gate = first
   return definition.steps.map((step): StepDecision => {
-    const inputs = {
-      service,
-      facts: facts ?? {},
-      inventory: inventory?.text ?? '',
-      runner: node?.effective.runner,
-      mounted: node?.mounted,
-      request: node?.request,
-    }
     // Without all of its inputs no hash can be told, and nothing is done or out of date.
-    const hash = facts && inventory ? serviceStepInputs(step, inputs) : ''
+    const hash = inputs ? serviceStepInputs(step, inputs) : ''
     const attempts = runs.flatMap((run): readonly Attempt[] => {
       const attempt = attemptOf(run, host, step.name)
       return attempt ? [attempt] : []
@@ -69,6 +62,19 @@ export function decideSteps(
     if (held.kind !== 'done') gate ??= `${step.name} comes first`
     return { step, hash, decision: held }
   })
+}
+
+/** Undefined while they are not all there. */
+function inputsOf(service: ServiceObject, { facts, inventory, node }: Gathered): ServiceInputs | undefined {
+  if (!facts || !inventory) return undefined
+  return {
+    service,
+    facts,
+    inventory: inventory.text,
+    runner: node?.effective.runner,
+    mounted: node?.mounted,
+    request: node?.request,
+  }
 }
 
 /** Inputs that are not all there yet: whatever else would be said, they come first. */

@@ -7,18 +7,20 @@ import { keyOf } from '../../api/object.ts'
 import { askedOf } from '../../api/service-annotation.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import { placement } from '../../api/service-placement.ts'
-import { malformedServiceAnnotation } from '../../errors/dataplane.ts'
+import { fieldOwnedByOther, malformedServiceAnnotation } from '../../errors/dataplane.ts'
 import { finding } from '../../errors/finding.ts'
 import { conditionOf, isTrue, isWrong, type Told, waits } from './conditions.ts'
 import { SERVICES } from './node-status.ts'
+import { followingSpec, strayedFields } from './service-creator.ts'
 import type { ServiceDefinition } from './service-definition.ts'
-import { byNode, type World } from './world.ts'
+import { byNode, FIELD_MANAGER, type World } from './world.ts'
 
 export function servicesTold(world: World, node: DataPlaneNode, role: DataPlaneRole | undefined): Told {
   const all = world.services.flatMap((definition): readonly Told[] => {
     const [object] = world.objectsOf(definition).by(byNode, keyOf(node.metadata))
     const told = serviceTold(definition, node, role, object)
-    return told ? [told] : []
+    const held = object && heldByOther(world, definition, node, role, object)
+    return told ? [held ?? told] : []
   })
   const worst =
     all.find(({ severity }) => severity === 'Error') ?? all.find(({ status }) => status !== 'True')
@@ -44,6 +46,37 @@ function serviceTold(
   if (place.kind === 'refused') return isWrong(SERVICES, place.finding)
   if (object) return objectTold(object, kind)
   return asked.kind === 'wanted' ? waits(SERVICES, `${kind} is not there yet`) : undefined
+}
+
+/** A field that follows from the node, but that somebody else has set to something else and does not let go. */
+function heldByOther(
+  world: World,
+  { annotation }: ServiceDefinition,
+  node: DataPlaneNode,
+  role: DataPlaneRole | undefined,
+  object: ServiceObject,
+): Told | undefined {
+  const place = placement(annotation, node, role, object)
+  if (place.kind !== 'kept' || object.metadata.deletionTimestamp) return undefined
+  const held = effectiveAnnotation(node, role, annotation.holdKey) === 'false'
+  const { effective } = world.derived(node, role)
+  const [first] = strayedFields(object, followingSpec(effective, held, place.fields)).flatMap((field) => {
+    const manager = otherManagerOf(object, field)
+    return manager === undefined ? [] : [`${manager} holds .spec.${field}`]
+  })
+  if (first === undefined) return undefined
+  const facts = { kind: annotation.kind.kind, name: object.metadata.name, why: first }
+  return isWrong(SERVICES, finding(fieldOwnedByOther, facts))
+}
+
+function otherManagerOf({ metadata }: ServiceObject, field: string): string | undefined {
+  const holds = (fields: unknown): boolean => {
+    const spec = (fields as { readonly 'f:spec'?: Readonly<Record<string, unknown>> } | undefined)?.['f:spec']
+    return spec?.[`f:${field}`] !== undefined
+  }
+  return (metadata.managedFields ?? []).find(
+    ({ manager, fieldsV1 }) => manager !== FIELD_MANAGER && holds(fieldsV1),
+  )?.manager
 }
 
 function objectTold({ status, metadata }: ServiceObject, kind: string): Told {

@@ -90,6 +90,27 @@ describe('dataplane convert', () => {
   }, 120_000)
 })
 
+describe('operator install, where the data plane API of today is served', () => {
+  const install = async (...more: readonly string[]): Promise<readonly [number, string, string]> => {
+    const io = testIo()
+    const words = ['operator', 'install', '--image', 'i', '--dry-run', '--kubeconfig', cluster.kubeconfig]
+    const code = await main([...words, ...more], io)
+    return [code, io.out(), io.err()]
+  }
+
+  it('leaves the data plane out and points to convert; asked for it by name, it refuses', async () => {
+    const [code, objects, said] = await install()
+    expect([code, said]).toEqual([0, expect.stringContaining('SL7114')])
+    expect(said).toContain('stackloom dataplane convert')
+    expect(objects).toContain('kind: ClusterRole')
+    for (const name of ['openstackdataplane', 'novaexternalcomputes', 'openstackansibleees']) {
+      expect(objects).not.toContain(name)
+    }
+    const [refused, nothing, why] = await install('--parts', 'dataplane')
+    expect([refused, nothing, why]).toEqual([1, '', expect.stringContaining('SL7114')])
+  }, 120_000)
+})
+
 describe('config explain', () => {
   const place = { namespace, name: 'edpm-compute-0' }
   const explain = async (...more: readonly string[]): Promise<readonly [number, string, string]> => {

@@ -9,8 +9,10 @@ import { dataPlaneRoles } from '../../../src/api/dataplane-role.ts'
 import { novaCells } from '../../../src/api/nova-cell.ts'
 import { novaExternalComputes } from '../../../src/api/nova-external-compute.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
+import { main } from '../../../src/cli/main.ts'
 import { useCluster } from '../../cluster.ts'
 import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
+import { testIo } from '../../io.ts'
 import { useCases } from './cases.ts'
 import { startControllers } from './controllers.ts'
 
@@ -196,6 +198,31 @@ describe('what a person sets', () => {
       .poll(async () => (await compute('n'))?.spec, soon)
       .toMatchObject({ sshKeySecretName: 'other-key', deploy: true })
     await until(novaExternalComputes, 'n', 'Ready', 'True')
+  })
+
+  it('in a field that follows from the node is not taken by force: the node says who holds it', async () => {
+    const spec = { sshKeySecretName: 'mine' }
+    await create({ ...novaExternalComputes, metadata: { name: 'n' }, spec })
+    await one()
+    await says(dataPlaneNodes, 'n', 'ServicesReady', 'SL7117')
+    await says(dataPlaneNodes, 'n', 'ServicesReady', 'person holds .spec.sshKeySecretName')
+    expect((await compute('n'))?.spec.sshKeySecretName).toBe('mine')
+    expect(ran()).toEqual([])
+    await patch(novaExternalComputes, 'n', { spec: { sshKeySecretName: null } })
+    await until(dataPlaneNodes, 'n', 'ServicesReady', 'True')
+    expect((await compute('n'))?.spec.sshKeySecretName).toBe(SSH_SECRET)
+  })
+
+  it('in ansibleVars is explained beside the files, with what to write instead', async () => {
+    const ansibleVars = 'edpm_nova_compute_DEFAULT_debug: true\n'
+    await one(undefined, { nodeTemplate: { ansibleSSHPrivateKeySecret: SSH_SECRET, ansibleVars } })
+    await until(novaExternalComputes, 'n', 'Ready', 'True')
+    const io = testIo()
+    const words = ['config', 'explain', '--node', 'n', '-n', at.namespace, '--kubeconfig', cluster.kubeconfig]
+    expect(await main([...words, '--overrides'], io)).toBe(0)
+    expect(io.out()).toMatch(/\[DEFAULT\] debug +ansibleVars: edpm_nova_compute_DEFAULT_debug +true/)
+    expect(io.err()).toContain('SL7013')
+    expect(io.err()).toContain('debug = true')
   })
 
   it('is no compute with an empty annotation on the node', async () => {
@@ -422,6 +449,34 @@ describe('a compute that goes', () => {
     await expect.poll(() => compute('edpm-compute-0'), soon).toBeUndefined()
     await expect.poll(() => get(dataPlaneNodes, 'edpm-compute-0'), soon).toBeUndefined()
     expect(at.controllers.controlPlane.removed).toContain('edpm-compute-0')
+    // It ended on its host first, or it would have come back by itself.
+    const [last] = at.executor.recorded.filter(({ namespace }) => namespace === at.namespace).slice(-1)
+    expect(last).toMatchObject({
+      step: 'nova-decommission',
+      hosts: ['edpm-compute-0'],
+      spec: { extraVars: { stackloom_services: ['nova', 'libvirt'] } },
+    })
+  })
+
+  it('stays while its host cannot be cleared, says why, and lets its annotation go meanwhile', async () => {
+    const name = 'edpm-compute-0'
+    await cell('nova-cell1')
+    await documentExample([])
+    await until(novaExternalComputes, name, 'Ready', 'True')
+    at.controllers.controlPlane.instances.set(name, 0)
+    const dark = { ok: 0, changed: 0, failures: 0, unreachable: 1 }
+    at.play = ({ step }) =>
+      step === 'nova-decommission' ? { reason: 'Unreachable', hosts: { [name]: dark } } : {}
+    const removed = at.controllers.controlPlane.removed.length
+    await cluster.client.delete({ ...novaExternalComputes, namespace: at.namespace, name })
+    await says(novaExternalComputes, name, 'Ready', 'SL7120')
+    await says(novaExternalComputes, name, 'Ready', 'the host could not be reached')
+    expect(at.controllers.controlPlane.removed.length).toBe(removed)
+    await patch(dataPlaneNodes, name, { metadata: { annotations: { [CELL]: '' } } })
+    at.play = () => ({})
+    await patch(dataPlaneNodes, name, { metadata: { annotations: { 'stackloom.dev/run-request': 'go' } } })
+    await expect.poll(() => compute(name), soon).toBeUndefined()
+    await says(dataPlaneNodes, name, 'ServicesReady', 'No services requested')
   })
 
   it('goes at once when somebody says that it does not matter', async () => {

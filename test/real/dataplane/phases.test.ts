@@ -1,5 +1,5 @@
 /**
- * The phases of many nodes on a real API server: machines before phase 0, one run for many hosts, two hundred nodes, and
+ * The phases of many nodes on a real API server: machines before phase 0, one run for many hosts, hundreds of nodes, and
  * services that the engine never heard of.
  */
 import { describe, expect, it, vi } from 'vitest'
@@ -17,6 +17,7 @@ import { type BareMetalHost, bareMetalHosts } from '../../../src/controllers/dat
 import { dataPlaneServiceDefinitions } from '../../../src/controllers/dataplane/controllers.ts'
 import type { ServiceDefinition } from '../../../src/controllers/dataplane/service-definition.ts'
 import { useCluster } from '../../cluster.ts'
+import { count } from '../../counts.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { useCases } from './cases.ts'
 
@@ -147,6 +148,25 @@ describe('phase 0', () => {
     await until(dataPlaneNodes, 'n', 'my-service service ready', 'True')
   })
 
+  it('has the content of mounted Secrets among its inputs: a changed one runs again, on the same hosts', async () => {
+    await sshKey()
+    await secret('ceph', { key: 'one' })
+    const extraMounts = [
+      {
+        volumes: [{ name: 'ceph', secret: { secretName: 'ceph' } }],
+        mounts: [{ name: 'ceph', mountPath: '/etc/ceph' }],
+      },
+    ]
+    const mounted = { ...deploying, nodeTemplate: { ...nodeTemplate, extraMounts } }
+    await create(dataPlaneRole('r', { ...mounted, services: ['install-os'] }))
+    await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }))
+    await until(dataPlaneNodes, 'n', 'Ready', 'True')
+    await secret('other', { key: 'nobody mounts it' })
+    await patch({ apiVersion: 'v1', kind: 'Secret' }, 'ceph', { stringData: { key: 'two' } })
+    await expect.poll(ran, soon).toEqual(['install-os n', 'install-os n'])
+    await until(dataPlaneNodes, 'n', 'Ready', 'True')
+  })
+
   it('of a node that comes later is its own: a role that is done says nothing about it', async () => {
     await sshKey()
     await create(dataPlaneRole('r', { ...deploying, services: ['install-os'] }))
@@ -265,11 +285,12 @@ describe('an OpenStackDataPlane', () => {
   })
 })
 
-describe('two hundred nodes', () => {
+describe('many nodes', () => {
   it('are deployed in few runs, none of them beside another on a host, and each host once per step', async () => {
     await sshKey()
     await create(dataPlaneRole('r', { ...deploying, services: ['configure-network', 'install-os'] }))
-    const names = Array.from({ length: 200 }, (_, index) => `n-${String(index).padStart(3, '0')}`)
+    const many = count({ test: 60, soak: 200 })
+    const names = Array.from({ length: many }, (_, index) => `n-${String(index).padStart(3, '0')}`)
     await Promise.all(
       names.map((name, index) =>
         create(dataPlaneNode(name, { role: 'r', ansibleHost: `192.168.1.${index}` })),
@@ -281,12 +302,12 @@ describe('two hundred nodes', () => {
           ({ type, status }) => type === 'Ready' && status === 'True',
         ),
       ).length
-    await expect.poll(ready, { timeout: 60_000, interval: 200 }).toBe(200)
+    await expect.poll(ready, { timeout: 60_000, interval: 200 }).toBe(many)
     const mine = at.executor.recorded.filter(({ namespace }) => namespace === at.namespace)
     const touched = mine.flatMap(({ step, hosts }) => hosts.map((one) => `${step} ${one}`))
-    expect(touched.length).toBe(400)
-    expect(new Set(touched).size).toBe(400)
-    expect(mine.length).toBeLessThan(100)
+    expect(touched.length).toBe(2 * many)
+    expect(new Set(touched).size).toBe(2 * many)
+    expect(mine.length).toBeLessThan(2 * many)
     expect(at.executor.overlaps).toEqual([])
     expect(at.controllers.errors).toEqual([])
   }, 90_000)
