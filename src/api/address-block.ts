@@ -10,12 +10,28 @@ import type { SpecObject } from './object.ts'
 
 export const stackloomGroup = { group: 'stackloom.dev', version: 'v1alpha1' } as const
 
-const holderSchema = z.object({
-  uid: z.string().describe('UID of the IPSet, or of a Reservation that no IPSet has claimed yet'),
-  namespace: z.string(),
-  name: z.string(),
-  network: z.string().describe("the network's name in the NetConfig of that namespace"),
-})
+export interface AddressHolder {
+  /** Of the IPSet, or of a Reservation that no IPSet has claimed yet. */
+  readonly uid: string
+  readonly namespace: string
+  readonly name: string
+  /** Its name in the NetConfig of that namespace. */
+  readonly network: string
+}
+
+/**
+ * A holder is one line of text: the API server checks every value of an object at every write, and a block of 256
+ * holders with four fields each costs it four times as much as 256 lines.
+ */
+export function holderText({ namespace, name, network, uid }: AddressHolder): string {
+  return `${namespace}/${name} ${network} ${uid}`
+}
+
+export function holderFrom(text: string): AddressHolder {
+  const [owner = '', network = '', uid = ''] = text.split(' ')
+  const slash = owner.indexOf('/')
+  return { uid, namespace: owner.slice(0, slash), name: owner.slice(slash + 1), network }
+}
 
 const addressBlockSpecSchema = z.object({
   segment: z
@@ -24,12 +40,11 @@ const addressBlockSpecSchema = z.object({
   first: z.string().describe('the first address of the block'),
   // Atomic: the API server need not keep who wrote which field of which entry, which is more than the entry itself.
   holders: z
-    .record(z.string(), holderSchema)
-    .describe('by address; what is not here is free')
+    .record(z.string(), z.string().regex(/^[^ /]+\/[^ /]+ [^ ]+ [^ ]+$/))
+    .describe('by address, as `namespace/name network uid` of its IPSet; what is not here is free')
     .meta({ 'x-kubernetes-map-type': 'atomic' }),
 })
 
-export type AddressHolder = Readonly<z.infer<typeof holderSchema>>
 export type AddressBlockSpec = z.infer<typeof addressBlockSpecSchema>
 export type AddressBlock = SpecObject<AddressBlockSpec>
 

@@ -68,6 +68,18 @@ describe('a controller', () => {
     await stage.stop()
   })
 
+  it('does not look because of what it wrote itself, but does when that goes away', async () => {
+    const isEcho = ({ metadata }: KubeObject): boolean => metadata.resourceVersion === '2'
+    const stage = await started(async () => {}, { watches: [{ kind, isEcho }] }, [configMap('a', '1')])
+    stage.cache.set(configMap('a', '2'))
+    await settled()
+    expect(stage.looks).toEqual(['openstack/a'])
+    stage.cache.delete(configMap('a', '2'))
+    await settled()
+    expect(stage.looks).toEqual(['openstack/a', 'openstack/a'])
+    await stage.stop()
+  })
+
   it('looks at those first, when it starts, for whom somebody waits; later in the order of their asking', async () => {
     const canWait = ({ metadata }: KubeObject): boolean => metadata.labels?.['is'] === 'fine'
     const objects = [

@@ -45,6 +45,8 @@ export interface Watch extends Source {
   readonly map?: (object: KubeObject) => readonly string[]
   /** Nobody waits for a look at it: when the controller starts, it comes when no other key waits for a worker. */
   readonly canWait?: (object: KubeObject) => boolean
+  /** The controller wrote this very version itself, and knows what it would find. */
+  readonly isEcho?: (object: KubeObject) => boolean
 }
 
 export interface Controller {
@@ -200,6 +202,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
 
   const listen = (watch: Watch, cache: CacheReader): (() => void) =>
     cache.subscribe((change: Change) => {
+      if (change.kind !== 'deleted' && watch.isEcho?.(change.object)) return
       // Whom it concerned before matters as much as whom it concerns now.
       if (change.kind === 'modified') enqueueAll(watch, change.previous)
       enqueueAll(watch, change.object)

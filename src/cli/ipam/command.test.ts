@@ -18,7 +18,7 @@ const block: KubeObject = {
   spec: {
     segment: 'vlan-20',
     first: '172.17.0.0',
-    holders: { '172.17.0.100': { uid: '1', namespace: 'ns', name: 'compute-0', network: 'net-1' } },
+    holders: { '172.17.0.100': 'ns/compute-0 net-1 1' },
   },
 }
 const reservation: KubeObject = {

@@ -187,13 +187,19 @@ export function createAllocator({ client, ledger, fieldManager, onServed }: Allo
         if (!known) superseded.delete(name)
         // Made again since: the one that was deleted is not this one any more.
         if (known?.metadata.uid !== uid) return []
-      } else if (superseded.get(name)?.includes(resourceVersion)) return []
+      } else if (isKnown(ledger.named(name), block) || superseded.get(name)?.includes(resourceVersion))
+        return []
       const gone = happened === 'deleted' ? ledger.drop(name) : ledger.load(block)
       freed(gone)
       return gone
     },
     waiting: () => [...parked.values()],
   }
+}
+
+function isKnown(known: AddressBlock | undefined, { metadata }: AddressBlock): boolean {
+  const { uid, resourceVersion } = known?.metadata ?? {}
+  return uid === metadata.uid && resourceVersion !== undefined && resourceVersion === metadata.resourceVersion
 }
 
 interface BlockWrite {

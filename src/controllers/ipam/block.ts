@@ -4,7 +4,13 @@
  * Pure. 256 neighbours share a block, so that many grants are one write and a block stays a small object.
  */
 import { createHash } from 'node:crypto'
-import { type AddressBlock, type AddressHolder, addressBlockKind } from '../../api/address-block.ts'
+import {
+  type AddressBlock,
+  type AddressHolder,
+  addressBlockKind,
+  holderFrom,
+  holderText,
+} from '../../api/address-block.ts'
 import { type Address, type Family, formatAddress, parseAddress } from '../../net/address.ts'
 
 const BLOCK_BITS = 8n
@@ -68,7 +74,7 @@ export function holdersOf(
   const { segment } = block.spec
   return Object.entries(block.spec.holders ?? {}).flatMap(([text, holder]) => {
     const read = parseAddress(text)
-    return read ? [{ spot: { segment, ...read }, holder }] : []
+    return read ? [{ spot: { segment, ...read }, holder: holderFrom(holder) }] : []
   })
 }
 
@@ -89,7 +95,7 @@ export function changedBlock(
   const holders = { ...block?.spec.holders }
   for (const { spot, holder } of changes) {
     const text = formatAddress(spot)
-    if (holder) holders[text] = holder
+    if (holder) holders[text] = holderText(holder)
     else delete holders[text]
   }
   return {

@@ -15,7 +15,7 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import { unknownNetwork } from '../../errors/ipam.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { Claim, Want } from './decide.ts'
-import { poolOf } from './pool.ts'
+import { type PoolOf, poolOf } from './pool.ts'
 
 /** One network of an IPSet, with what NetConfig says of it. */
 export interface Wish {
@@ -32,13 +32,18 @@ export interface Asked {
   readonly findings: readonly Finding[]
 }
 
-export function claimOf(ipSet: IpSet, netConfig: NetConfig, reservation: Reservation | undefined): Asked {
+export function claimOf(
+  ipSet: IpSet,
+  netConfig: NetConfig,
+  reservation: Reservation | undefined,
+  poolFor: PoolOf = poolOf,
+): Asked {
   const wishes: Wish[] = []
   const wants: Want[] = []
   const findings: Finding[] = []
   for (const { name, subnetName, fixedIP, defaultRoute } of ipSet.spec.networks) {
     const { network, subnet } = findSubnet(netConfig.spec, name, subnetName)
-    const pool = network && subnet && poolOf(netConfig, network.name, subnet)
+    const pool = network && subnet && poolFor(netConfig, network.name, subnet)
     const twice = wishes.some((one) => one.network === network)
     if (!pool || twice) {
       const why = twice ? 'twice' : !network ? 'network' : !subnet ? 'subnet' : 'cidr'

@@ -40,8 +40,12 @@ export function ipSetController(world: World): Controller {
   }
   const watches: readonly Watch[] = [
     // After a restart whoever has no address yet is served before anybody is found to be as it should be.
-    { kind: ipSets, canWait: (one) => isReady(one as IpSet) && !one.metadata.deletionTimestamp },
-    { kind: reservations, canWait: always },
+    {
+      kind: ipSets,
+      canWait: (one) => isReady(one as IpSet) && !one.metadata.deletionTimestamp,
+      isEcho: world.echoes.isEcho,
+    },
+    { kind: reservations, canWait: always, isEcho: world.echoes.isEcho },
     {
       kind: netConfigs,
       map: ({ metadata }) => concerned(world, metadata.namespace ?? ''),
@@ -93,7 +97,7 @@ async function serve(world: World, stored: IpSet, context: ReconcileContext): Pr
     return writeStatus(world, ipSet, { allotments: [], inputProblem, causes: [] }, context)
   }
   const reservation = world.freshReservations.get(keyOf(ipSet.metadata))
-  const asked = claimOf(ipSet, netConfig, reservation)
+  const asked = claimOf(ipSet, netConfig, reservation, world.poolOf)
   const verdicts = await world.allocator.claim(asked.claim)
   const standing = standingOf(asked, verdicts)
   await writeReservation(world, ipSet, standing.allotments, reservation, context)
@@ -107,17 +111,21 @@ async function withOurFinalizer(world: World, ipSet: IpSet, { signal }: Reconcil
   const finalizers = withFinalizer(ipSet.metadata.finalizers)
   const marked = { ...ipSet, metadata: { ...ipSet.metadata, finalizers } }
   return written(
+    world,
     world.ipSets,
     marked,
     await world.client.update(marked, { fieldManager: FIELD_MANAGER, signal }),
   )
 }
 
+/** What we wrote is known before the watch tells of it, and no reason to look. */
 function written<T extends KubeObject>(
+  { echoes }: World,
   cache: { note: (object: T, on: string) => boolean },
   sent: T,
   got: KubeObject,
 ): T {
+  echoes.expect(got)
   cache.note(got as T, sent.metadata.resourceVersion ?? '')
   return got as T
 }
@@ -139,8 +147,13 @@ async function writeReservation(
   const wanted = reservationFor(ipSet, given, existing)
   if (!wanted || (given.length === 0 && !existing)) return
   const options = { fieldManager: FIELD_MANAGER, signal }
-  if (existing) written(world.reservations, wanted, await world.client.update(wanted, options))
-  else world.freshReservations.created((await world.client.create(wanted, options)) as Reservation)
+  if (existing) {
+    written(world, world.reservations, wanted, await world.client.update(wanted, options))
+    return
+  }
+  const created = (await world.client.create(wanted, options)) as Reservation
+  world.echoes.expect(created)
+  world.freshReservations.created(created)
 }
 
 async function writeStatus(
@@ -154,7 +167,7 @@ async function writeStatus(
   if (!status) return
   const next: IpSet = { ...ipSet, status }
   const options = { fieldManager: FIELD_MANAGER, subresource: 'status', signal } as const
-  written(world.ipSets, next, await world.client.update(next, options))
+  written(world, world.ipSets, next, await world.client.update(next, options))
 }
 
 /** An IPSet that is being deleted gives everything back, by our hand and not by garbage collection. */

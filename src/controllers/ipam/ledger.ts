@@ -47,6 +47,15 @@ export function createLedger(): Ledger {
   >()
   const holders = new Map<string, AddressHolder>()
   const owners = new Map<string, Map<string, Held>>()
+  const names = new Map<string, string>()
+
+  /** Asked for every grant: a name that needs a hash is made once. */
+  const nameOf = (id: BlockId): string => {
+    const key = blockKey(id)
+    const name = names.get(key) ?? blockName(id)
+    names.set(key, name)
+    return name
+  }
 
   const remove = (key: string, { holder }: Held): void => {
     holders.delete(key)
@@ -83,11 +92,11 @@ export function createLedger(): Ledger {
     all: function* () {
       for (const { held } of blocks.values()) yield* held.values()
     },
-    block: (id) => blocks.get(blockName(id))?.object,
+    block: (id) => blocks.get(nameOf(id))?.object,
     named: (name) => blocks.get(name)?.object,
     load: (block) => replace(block.metadata.name, block),
     drop: (name) => replace(name, undefined),
-    count: (id) => blocks.get(blockName(id))?.held.size ?? 0,
+    count: (id) => blocks.get(nameOf(id))?.held.size ?? 0,
   }
 }
 

@@ -59,6 +59,19 @@ export function poolOf(netConfig: NetConfig, network: string, subnet: NetConfigS
   }
 }
 
+export type PoolOf = typeof poolOf
+
+/** Each subnet of a NetConfig read once, however many ask for an address in it. */
+export function rememberedPools(): PoolOf {
+  const known = new WeakMap<NetConfig, Map<NetConfigSubnet, Pool | undefined>>()
+  return (netConfig, network, subnet) => {
+    const pools = known.get(netConfig) ?? new Map<NetConfigSubnet, Pool | undefined>()
+    if (!pools.has(subnet)) pools.set(subnet, poolOf(netConfig, network, subnet))
+    known.set(netConfig, pools)
+    return pools.get(subnet)
+  }
+}
+
 /** Addresses that nobody gets without asking for them by name. */
 export function isForNobody(pool: Pool, value: bigint): boolean {
   const { cidr, excluded, gateway } = pool

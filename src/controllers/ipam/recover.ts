@@ -55,7 +55,7 @@ export function existingClaim(world: World, reservation: Reservation): Claim | u
   const ipSet = world.ipSets.get(keyOf(reservation.metadata))
   if (!netConfig || ipSet?.metadata.deletionTimestamp) return undefined
   if (!ipSet) return isOwned(reservation) ? undefined : claimOfReservation(reservation, netConfig)
-  const { claim } = claimOf(ipSet, netConfig, reservation)
+  const { claim } = claimOf(ipSet, netConfig, reservation, world.poolOf)
   // Nothing new is granted here: not before all that exists is claimed.
   return { ...claim, wants: claim.wants.filter((one) => one.reserved !== undefined) }
 }

@@ -10,8 +10,10 @@ import type { Happening } from '../../kube/events.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
 import { type Allocator, createAllocator } from './allocator.ts'
 import { addressBlocks } from './block.ts'
+import { createEchoes, type Echoes } from './echoes.ts'
 import { type Fresh, freshlyCreated } from './fresh.ts'
 import { createLedger, type Ledger, ownerOf } from './ledger.ts'
+import { type PoolOf, rememberedPools } from './pool.ts'
 import { ipSets, netConfigs, reservations } from './reservation.ts'
 import type { StatusForm } from './status.ts'
 
@@ -25,6 +27,9 @@ export interface World {
   /** Reservations, with those that the watch has not told of yet. */
   readonly freshReservations: Fresh<Reservation>
   readonly blocks: SharedCache<AddressBlock>
+  /** Our own writes of IPSets and Reservations. */
+  readonly echoes: Echoes
+  readonly poolOf: PoolOf
   readonly ledger: Ledger
   readonly allocator: Allocator
   readonly form: () => Promise<StatusForm>
@@ -59,6 +64,8 @@ export function createWorld({ runtime, form, record = () => {} }: WorldOptions):
     reservations: known,
     freshReservations: freshlyCreated(known),
     blocks,
+    echoes: createEchoes(),
+    poolOf: rememberedPools(),
     ledger,
     allocator,
     form,
