@@ -71,28 +71,28 @@ export async function openWitness({ client }: Cluster): Promise<Witness> {
   await cache.whenSynced()
   const seen = new Map<string, number>()
   const ready = new Map<string, number>()
-  let changed = (): void => {}
+  const awaited = new Map<string, () => void>()
   cache.subscribe(({ kind, object }) => {
     const key = keyOf(object.metadata)
     if (!seen.has(key)) seen.set(key, performance.now())
     if (kind === 'deleted' || ready.has(key) || !isReady(object)) return
     ready.set(key, performance.now())
-    changed()
+    awaited.get(key)?.()
   })
-  const until = async (holds: () => boolean): Promise<void> => {
-    while (!holds()) await new Promise<void>((resolve) => void (changed = resolve))
-  }
+  const whenReady = (key: string): Promise<void> =>
+    ready.has(key) ? Promise.resolve() : new Promise((resolve) => void awaited.set(key, resolve))
   return {
     serve: async (namespace, many) => {
       const hosts = Array.from({ length: many }, (_, n) => hostOf(namespace, n))
       const keys = hosts.map(({ metadata }) => keyOf(metadata))
       const began = performance.now()
       await Promise.all(hosts.map((one) => client.create(one)))
-      await until(() => keys.every((key) => ready.has(key)))
-      const end = Math.max(...keys.map((key) => ready.get(key) ?? 0))
+      await Promise.all(keys.map(whenReady))
+      const times = keys.map((key) => ready.get(key) ?? 0)
+      const end = times.reduce((latest, one) => Math.max(latest, one), 0)
       return { ms: end - began, each: keys.map((key) => (ready.get(key) ?? 0) - (seen.get(key) ?? 0)) }
     },
-    whenReady: (key) => until(() => ready.has(key)),
+    whenReady,
     close: async () => {
       control.abort()
       await running
@@ -106,8 +106,8 @@ function isReady({ status }: IpSet): boolean {
 
 export interface OperatorProcess {
   readonly peakMiB: () => number
-  /** Resolves when its log says these words. */
-  readonly says: (words: string) => Promise<void>
+  /** Resolves when its log says these words, with the time (Unix, in ms) that stands beside them. */
+  readonly says: (words: string) => Promise<number>
   readonly kill: () => Promise<void>
 }
 
@@ -134,11 +134,13 @@ export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   void ended.then(() => heard())
-  const says = async (words: string): Promise<void> => {
-    while (!said.includes(words)) {
+  const says = async (words: string): Promise<number> => {
+    const line = (): string | undefined => said.split('\n').find((one) => one.includes(words))
+    while (!line()) {
       if (child.exitCode !== null) throw new Error(`the operator ended: ${said}`)
       await new Promise<void>((resolve) => void (heard = resolve))
     }
+    return Date.parse(/"time":"([^"]+)"/.exec(line() ?? '')?.[1] ?? '')
   }
   await says('webhooks are served')
   return {

@@ -11,10 +11,10 @@ export interface Peer {
 
 export async function startPeer(cluster: Cluster, log: string): Promise<Peer> {
   const { 'infra-operator': program } = await ensurePrograms(['infra-operator'], sandboxContext())
-  const [enter = '', ...words] = cluster.inside
   const flags = ['--metrics-bind-address', '0', '--health-probe-bind-address', '127.0.0.1:18081']
   const file = openSync(log, 'a')
-  const child: ChildProcess = spawn(enter, [...words, program, ...flags], {
+  const [command = '', ...words] = [...cluster.inside, program, ...flags]
+  const child: ChildProcess = spawn(command, words, {
     env: { ...process.env, ENABLE_WEBHOOKS: 'false', KUBECONFIG: cluster.insideKubeconfig },
     stdio: ['ignore', file, file],
   })
