@@ -22,6 +22,7 @@ import { median, once } from '../tools/measure.ts'
 
 const ROUNDS = 200
 const PEER_ROUNDS = 10
+const GUESTS = 30
 const LARGE = 100
 
 interface Times {
@@ -33,6 +34,9 @@ interface Times {
   /** The same change with ten thousand hosts beside it. */
   readonly large: readonly number[]
   readonly load: number
+  /** From the write of a new DNSData, and of its deletion, to the answer. */
+  readonly added: readonly number[]
+  readonly deleted: readonly number[]
   /** The longest that anybody waited for an answer while they were loaded. */
   readonly longestAnswer: number
 }
@@ -61,7 +65,7 @@ function askerOf({ server }: ClusterPod): Ask {
     resolverOf(server, 30_000)
       .resolve4(name)
       .catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOTFOUND' || error.code === 'ENODATA') return []
+        if (['ENOTFOUND', 'ENODATA', 'EREFUSED'].includes(error.code ?? '')) return []
         throw error
       })
 }
@@ -81,9 +85,10 @@ const measured = once(async (): Promise<Times> => {
       bare.push(await oneBare(cluster, ask, round))
       leastBare.push(await oneLeastBare(cluster, ask, round))
     }
+    const { added, deleted } = await comeAndGo(cluster, ask)
     const { load, longestAnswer } = await loadMany(cluster, ask)
     for (let round = ROUNDS; round < 2 * ROUNDS; round += 1) large.push(await oneChange(cluster, ask, round))
-    return { change, bare, leastBare, large, load, longestAnswer }
+    return { change, bare, leastBare, large, added, deleted, load, longestAnswer }
   } finally {
     await pod?.stop()
     await operator.kill()
@@ -143,6 +148,33 @@ function oneLeastBare({ client }: Cluster, ask: Ask, round: number): Promise<num
     await client.patch({ ...configMaps, namespace: 'bench', name: 'bare' }, { data }, { type: 'merge' })
     await ask('host-0.example.com')
   })
+}
+
+async function comeAndGo(
+  { client }: Cluster,
+  ask: Ask,
+): Promise<{ readonly added: number[]; readonly deleted: number[] }> {
+  const [added, deleted]: [number[], number[]] = [[], []]
+  const counts = async (many: number): Promise<boolean> => (await ask('guest.example.com')).length === many
+  for (let round = 0; round < GUESTS; round += 1) {
+    const guest = dnsData('guest', [host('10.3.0.1', 'guest.example.com')], 'bench')
+    added.push(
+      await clock(async () => {
+        await client.create(guest)
+        await until(() => counts(1))
+      }),
+    )
+    deleted.push(
+      await clock(async () => {
+        await client.delete({ ...dnsDatas, namespace: 'bench', name: 'guest' })
+        await until(() => counts(0))
+      }),
+    )
+    // The next one of the same name waits for nothing of the last.
+    const copy = { ...configMaps, namespace: 'bench', name: 'guest' }
+    await until(async () => (await client.get(copy)) === undefined)
+  }
+  return { added, deleted }
 }
 
 async function loadMany({ client }: Cluster, ask: Ask): Promise<Pick<Times, 'load' | 'longestAnswer'>> {
@@ -243,6 +275,15 @@ export const figures: readonly Figure[] = [
       needed(async () => {
         const { change, leastBare } = await measured()
         return p99(change) / p99(leastBare)
+      }),
+  },
+  {
+    name: 'dns.delete-to-add',
+    unit: 'x',
+    measure: () =>
+      needed(async () => {
+        const { added, deleted } = await measured()
+        return median(deleted) / median(added)
       }),
   },
   {

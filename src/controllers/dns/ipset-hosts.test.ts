@@ -24,9 +24,10 @@ describe('names of an IPSet', () => {
     ])
   })
 
-  it('are wanted when the IPSet says so', () => {
+  it('are wanted when the IPSet says so, or whoever made it by a label', () => {
     const plain = ipSet('a', [])
     const asking = { ...plain, metadata: { ...plain.metadata, annotations: { [DNS_ANNOTATION]: 'true' } } }
-    expect([isWanted(plain), isWanted(asking)]).toEqual([false, true])
+    const labelled = { ...plain, metadata: { ...plain.metadata, labels: { [DNS_ANNOTATION]: 'true' } } }
+    expect([isWanted(plain), isWanted(asking), isWanted(labelled)]).toEqual([false, true, true])
   })
 })

@@ -36,7 +36,7 @@ export async function clusterPod(
 
 /** Waits for it: the controller makes it soon, or something is wrong. */
 async function deploymentOf(client: KubeClient, namespace: string, name: string): Promise<KubeObject> {
-  for (const end = Date.now() + 30_000; Date.now() < end; ) {
+  for (const end = Date.now() + 180_000; Date.now() < end; ) {
     const found = await client.get({ ...deployments, namespace, name })
     if (found) return found
     await new Promise((resolve) => setTimeout(resolve, 20))

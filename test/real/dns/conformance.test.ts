@@ -26,7 +26,7 @@ import { podSpecOf } from '../../dns-pod.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
 
 const cluster = useCluster({ crds: 'today' })
-const soon = { timeout: 30_000, interval: 50 }
+const soon = { timeout: 60_000, interval: 50 }
 let operator: RunningOperator
 let number = 0
 let namespace = ''
@@ -95,7 +95,7 @@ async function rollOut(status: object): Promise<void> {
 const template = async (): Promise<Record<string, unknown>> =>
   podSpecOf((await get(deployments, 'dnsmasq-dns')) as KubeObject) as unknown as Record<string, unknown>
 
-describe('DNSMasq', () => {
+describe('DNSMasq', { timeout: 240_000 }, () => {
   it('26 to 29, 35: has its account without rights, its configuration and a hash', async () => {
     await create({
       options: [
@@ -296,7 +296,7 @@ describe('DNSMasq', () => {
   })
 })
 
-describe('DNSData', () => {
+describe('DNSData', { timeout: 240_000 }, () => {
   const make = (): Promise<unknown> =>
     cluster.client.create(
       dnsData(
@@ -324,6 +324,26 @@ describe('DNSData', () => {
     expect(conditionOf(await data('some'), 'HostsUsable')?.message).toContain('SL6002')
   })
 
+  it('is split over several ConfigMaps where one cannot hold it, and takes them all with it', async () => {
+    const label = 'x'.repeat(60)
+    const hosts = Array.from({ length: 5_000 }, (_, at) =>
+      host(`10.1.${at >> 7}.${at & 127}`, `host-${at}.${label}.${label}.${label}`),
+    )
+    await cluster.client.create(dnsData('large', hosts, namespace))
+    await expect.poll(async () => conditionOf(await data('large'), 'Ready')?.status, soon).toBe('True')
+    const texts = await Promise.all(
+      ['large', 'large.part-2'].map(async (name) =>
+        Object.values(((await get(configMaps, name))?.['data'] ?? {}) as Record<string, string>).join(''),
+      ),
+    )
+    expect(texts.every((text) => text.length > 0 && text.length <= 1_000_000)).toBe(true)
+    const lines = texts.join('').split('\n').filter(Boolean)
+    expect(lines).toEqual(hosts.map(({ ip, hostnames }) => `${ip} ${hostnames.join(' ')}`))
+    await cluster.client.delete({ ...dnsDatas, namespace, name: 'large' })
+    await expect.poll(() => get(configMaps, 'large.part-2'), soon).toBeUndefined()
+    await expect.poll(() => get(configMaps, 'large'), soon).toBeUndefined()
+  })
+
   it('52: takes its ConfigMap with it', async () => {
     await make()
     await expect.poll(() => get(configMaps, 'some'), soon).toBeDefined()
@@ -339,7 +359,7 @@ describe('DNSData', () => {
   })
 })
 
-describe('Services', () => {
+describe('Services', { timeout: 240_000 }, () => {
   const register = async (annotations: Readonly<Record<string, string>>): Promise<void> => {
     await create()
     const metadata = { name: 'some-service', namespace, annotations }

@@ -165,6 +165,23 @@ describe('changes of hosts', { timeout: 240_000 }, () => {
   })
 })
 
+describe('the shell of the image', { timeout: 240_000 }, () => {
+  it('may be bash: one change and a hundred reach the server, and nothing is said but what changed', async () => {
+    const many = Array.from({ length: 100 }, (_, at) => `10.1.0.${at} many-${at}.example.com\n`).join('')
+    const changeArgument = (word: string): string => (word === '/bin/sh' ? '/bin/bash' : word)
+    const hosts = await start({ sources: { a: '10.0.0.1 a.example.com\n' }, changeArgument })
+    for (const address of ['10.0.0.2', '10.0.0.3']) {
+      hosts.serve({ a: `${address} a.example.com\n` })
+      await expect.poll(() => addressesOf(hosts.server, 'a.example.com'), soon).toEqual([address])
+    }
+    hosts.serve({ a: `10.0.0.3 a.example.com\n${many}` })
+    await expect.poll(() => addressesOf(hosts.server, 'many-99.example.com'), soon).toEqual(['10.1.0.99'])
+    await expect.poll(() => hosts.server.log(), soon).toContain('hosts: 100 changed, 0 gone')
+    const said = hosts.server.log().split('\n').filter(Boolean)
+    expect(said.filter((line) => !/^dnsmasq(\[\d+\])?: |^hosts: /.test(line))).toEqual([])
+  })
+})
+
 describe('what the reloader reads', { timeout: 240_000 }, () => {
   it('is left out where it is no address', async () => {
     const hosts = await start({
