@@ -1,7 +1,7 @@
 /** What the built program loads, by esbuild's own account of its chunks: no stopwatch, no noise. */
 import { build, type Metafile } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildOptions } from './build.ts'
+import { buildOptions, withoutIdleRequire } from './build.ts'
 
 let outputs: Metafile['outputs'] = {}
 
@@ -57,5 +57,20 @@ describe('the built program', () => {
         .map((source) => `${command} loads ${source}`),
     )
     expect(entangled).toEqual([])
+  })
+
+  it('checks a lab without loading what renders or drives one', () => {
+    const sources = sourcesOf(chunkOf('src/cli/lab/command.ts'))
+    expect(sources).toContain('src/lab/check/check.ts')
+    expect(
+      sources.filter((source) => /^src\/(exec|pki|run)\/|^src\/lab\/(render|drive\/(?!names))/.test(source)),
+    ).toEqual(['src/lab/rendered.ts'])
+  })
+
+  it('gives a require of its own only to chunks that use it, and moves no line', () => {
+    const banner = buildOptions('test').banner?.['js'] ?? ''
+    expect(withoutIdleRequire(`${banner}\nexport const a = 1\n`)).toBe('\nexport const a = 1\n')
+    const used = `${banner}\nexport const a = require('events')\n`
+    expect(withoutIdleRequire(used)).toBe(used)
   })
 })

@@ -24,7 +24,8 @@ export function checkShape<T>(schema: z.ZodType<T>, reading: Reading, wanted: st
   const { value, findings, locate } = reading
   if (value === undefined) return { findings }
   if (value === null) return { findings: [finding(emptyFile, { wanted }, { where: locate([]) })] }
-  const parsed = schema.safeParse(value)
+  // A file is read once: a parser that is compiled first takes longer than the reading.
+  const parsed = schema.safeParse(value, { jitless: true })
   if (parsed.success) return { value: parsed.data, findings }
   const misspelt = new Set<string>()
   const context: Context = { schema, reading, misspelt }

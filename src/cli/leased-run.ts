@@ -8,7 +8,8 @@ import type { KubeClient } from '../kube/client.ts'
 import type { EventSink } from '../run/events.ts'
 import type { Io } from './io.ts'
 import { formatFinding } from './output/findings.ts'
-import { choosePrinter, type EventFormat } from './output/run/printer.ts'
+import type { EventFormat } from './output/run/events-option.ts'
+import { choosePrinter } from './output/run/printer.ts'
 
 /** What the work needs of its run. */
 export interface LeasedRun {

@@ -4,9 +4,9 @@
  * Kolla's own playbook needs running nodes, never renews, and makes a CA that strict verifiers refuse. What exists
  * and still fits is kept. The library that signs is loaded only when something must be signed.
  */
-import { X509Certificate } from 'node:crypto'
+import { type KeyObject, X509Certificate } from 'node:crypto'
 import type { Authority, Credentials } from '../pki/authority.ts'
-import { isDueForRenewal, isPair, readCertificate } from '../pki/certificate.ts'
+import { belongsTo, isDueForRenewal, readCertificate } from '../pki/certificate.ts'
 import { externalFqdn, internalFqdn, type Lab, nodesWith, usesTls } from './lab.ts'
 import type { TreeFile } from './tree.ts'
 
@@ -91,9 +91,10 @@ export async function certificateFiles(lab: Lab, existing: Existing, now: number
   if (!usesTls(lab)) return { files: [], made: [] }
   const clock = { now: () => now }
   const old = keptAuthority(existing)
+  const authorityKey = old && publicKeyOf(old.certificate)
   const kept = leavesOf(lab).map((leaf) => ({
     leaf,
-    files: old && keptLeaf(leaf, old.certificate, existing, now),
+    files: authorityKey && keptLeaf(leaf, authorityKey, existing, now),
   }))
   const missing = kept.filter(({ files }) => files === undefined).map(({ leaf }) => leaf)
   if (old && missing.length === 0) {
@@ -135,10 +136,19 @@ function keptAuthority(existing: Existing): Credentials | undefined {
   return { certificate, privateKey }
 }
 
+/** Of a file that is no certificate, nothing: then no leaf is ours. */
+function publicKeyOf(certificate: string): KeyObject | undefined {
+  try {
+    return new X509Certificate(certificate).publicKey
+  } catch {
+    return undefined
+  }
+}
+
 /** The files of a leaf as they are, when it is ours, whole, for the right hosts and not due. */
 function keptLeaf(
   leaf: Leaf,
-  authority: string,
+  authority: KeyObject,
   existing: Existing,
   now: number,
 ): readonly TreeFile[] | undefined {
@@ -148,9 +158,10 @@ function keptLeaf(
   const privateKey = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n/.exec(all)?.[0]
   if (!certificate || !privateKey || files.some((file) => file.text === '')) return undefined
   try {
-    const ours = new X509Certificate(certificate).verify(new X509Certificate(authority).publicKey)
-    if (!ours || !isPair({ certificate, privateKey }) || isDueForRenewal(certificate, now)) return undefined
-    const { hosts } = readCertificate(certificate)
+    const parsed = new X509Certificate(certificate)
+    const sound = parsed.verify(authority) && belongsTo(parsed, privateKey) && !isDueForRenewal(parsed, now)
+    if (!sound) return undefined
+    const { hosts } = readCertificate(parsed)
     const same =
       new Set([...hosts, ...leaf.hosts]).size === hosts.length && hosts.length === new Set(leaf.hosts).size
     return same && leaf.files(certificate, privateKey).every((file, at) => file.text === files[at]?.text)

@@ -10,7 +10,6 @@ import { cephGlobalsFiles, globalsFile } from './kolla/globals.ts'
 import { hostVarsFiles } from './kolla/host-vars.ts'
 import { inventoryFile } from './kolla/inventory.ts'
 import { overrideFiles } from './kolla/overrides.ts'
-import { passwordsText } from './kolla/passwords.ts'
 import { type Lab, usesCeph } from './lab.ts'
 import { instanceFile } from './lima/instance.ts'
 import { networksFile } from './lima/networks.ts'
@@ -42,7 +41,7 @@ export function renderLab({ lab, secrets, folder, existing }: RenderInput): read
     inventoryFile(lab),
     ...hostVarsFiles(lab),
     ...overrideFiles(lab),
-    { path: 'kolla/passwords.yml', text: passwordsText(passwords), secret: true },
+    { path: 'kolla/passwords.yml', text: passwords, secret: true },
     ...certificates,
     namedConf(lab),
     ...zoneFiles(lab, existing),

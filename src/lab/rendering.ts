@@ -24,10 +24,10 @@ export async function renderInto(lab: Lab, folder: string, settings: RenderSetti
   const existing = treeReader(folder)
   const secrets = await gatherSecrets(lab, { ...settings, existing })
   const files = renderLab({ lab, secrets, folder, existing })
-  const changes = treeChanges(files, existing, await readManifest(folder))
+  const changes = treeChanges(files, existing, readManifest(folder))
   const edited = editedFindings(changes)
   if (settings.dryRun) return { changes, made: secrets.made }
   if (edited.length > 0 && !settings.overwrite) throw new Failure(edited, 1)
-  await writeTree(folder, changes)
+  writeTree(folder, changes)
   return { changes, made: secrets.made }
 }

@@ -14,15 +14,19 @@ import {
   lacksPasswords,
   type MakeSshKey,
   type Passwords,
+  passwordsText,
   type SshKeyPair,
 } from './kolla/passwords.ts'
 import { type Lab, usesCeph } from './lab.ts'
 import { ed25519SshKey, isPublicKey, rsaSshKey } from './ssh-keys.ts'
 import type { TreeFile } from './tree.ts'
 
+const PASSWORDS = 'kolla/passwords.yml'
+
 export interface LabSecrets {
   readonly ssh: SshKeyPair
-  readonly passwords: Passwords
+  /** The text of passwords.yml. */
+  readonly passwords: string
   readonly certificates: readonly TreeFile[]
   readonly ceph?: { readonly fsid: string; readonly keys: CephKeys }
   /** What was made now, in words. */
@@ -40,9 +44,8 @@ export async function gatherSecrets(lab: Lab, settings: SecretSettings): Promise
   const made: string[] = []
   const ssh = keptSshKey(existing) ?? (await ed25519SshKey(`stackloom-${lab.name}`))
   if (existing('ssh/id_ed25519') === undefined) made.push('the SSH key')
-  const old = keptPasswords(existing)
-  const passwords = lacksPasswords(old) ? await completePasswords(old, makeSshKey) : old
-  if (passwords !== old) made.push('passwords')
+  const passwords = keptPasswords(existing) ?? (await newPasswords(existing, makeSshKey))
+  if (passwords !== existing(PASSWORDS)) made.push('passwords')
   const { files: certificates, made: signed } = await certificateFiles(lab, existing, now)
   if (signed.length > 0) made.push(`certificates (${signed.join(', ')})`)
   if (!usesCeph(lab)) return { ssh, passwords, certificates, made }
@@ -70,12 +73,20 @@ function keptSshKey(existing: Existing): SshKeyPair | undefined {
   return { private_key, public_key }
 }
 
-function keptPasswords(existing: Existing): Passwords {
-  const file = 'kolla/passwords.yml'
-  const text = existing(file)
+/** A file that lacks nothing stays as it is, to the letter. */
+function keptPasswords(existing: Existing): string | undefined {
+  return lacksPasswords(readPasswords(existing)) ? undefined : existing(PASSWORDS)
+}
+
+async function newPasswords(existing: Existing, makeSshKey: MakeSshKey): Promise<string> {
+  return passwordsText(await completePasswords(readPasswords(existing), makeSshKey))
+}
+
+function readPasswords(existing: Existing): Passwords {
+  const text = existing(PASSWORDS)
   if (text === undefined) return {}
-  const { value, findings } = readYaml(text, file)
+  const { value, findings } = readYaml(text, PASSWORDS)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Passwords
   const why = findings[0]?.message ?? 'it is not a mapping'
-  throw failure(brokenSecret, { file, why }, { exitCode: 1 })
+  throw failure(brokenSecret, { file: PASSWORDS, why }, { exitCode: 1 })
 }

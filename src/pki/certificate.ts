@@ -1,4 +1,4 @@
-/** What a certificate says about itself, and whether it is time for the next one. Pure, on PEM text. */
+/** What a certificate says about itself, and whether it is time for the next one. Pure, on PEM text or on what was parsed. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { Credentials } from './authority.ts'
 
@@ -13,8 +13,15 @@ export interface CertificateFacts {
   readonly fingerprint: string
 }
 
-export function readCertificate(pem: string): CertificateFacts {
-  const certificate = new X509Certificate(pem)
+/** Who asks several questions about one certificate parses it once. */
+type Certificate = string | X509Certificate
+
+function parsed(certificate: Certificate): X509Certificate {
+  return typeof certificate === 'string' ? new X509Certificate(certificate) : certificate
+}
+
+export function readCertificate(from: Certificate): CertificateFacts {
+  const certificate = parsed(from)
   const subject = certificate.subject.split('\n').map((line) => line.split('=') as [string, string])
   const values = (key: string): readonly string[] =>
     subject.filter(([name]) => name === key).map(([, value]) => value)
@@ -31,12 +38,16 @@ export function readCertificate(pem: string): CertificateFacts {
 }
 
 /** True when a third of its life or less is left: time to ask for the next one while this one still works. */
-export function isDueForRenewal(pem: string, now: number): boolean {
-  const { notBefore, notAfter } = readCertificate(pem)
+export function isDueForRenewal(certificate: Certificate, now: number): boolean {
+  const { notBefore, notAfter } = readCertificate(certificate)
   return now >= notBefore + ((notAfter - notBefore) * 2) / 3
 }
 
 /** A key that does not belong to its certificate breaks a server at the first handshake, so ask before. */
 export function isPair({ certificate, privateKey }: Credentials): boolean {
-  return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey))
+  return belongsTo(new X509Certificate(certificate), privateKey)
+}
+
+export function belongsTo(certificate: X509Certificate, privateKey: string): boolean {
+  return certificate.checkPrivateKey(createPrivateKey(privateKey))
 }

@@ -15,7 +15,7 @@ import { exitCodeOf } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { leasedRun } from '../leased-run.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { type EventFormat, eventsOption } from '../output/run/printer.ts'
+import { type EventFormat, eventsOption } from '../output/run/events-option.ts'
 import { formatSummary } from '../output/run/summary.ts'
 
 interface Options extends ClusterFlags {

@@ -1,14 +1,7 @@
 /** `lab down`, `lab snapshot` and `lab backup`: stopping, deleting, saving, going back. */
 import { type Command, Option } from 'commander'
-import { failure } from '../../errors/failure.ts'
-import { nameNotTyped } from '../../errors/lab-run.ts'
-import { backupSteps } from '../../lab/drive/backup.ts'
-import { downSteps } from '../../lab/drive/down.ts'
-import { listSnapshots, snapshotSteps } from '../../lab/drive/snapshot.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
-import { formatTable } from '../output/table.ts'
-import { act as actOn, lookAt } from './driving.ts'
+import { type Format, outputOption } from '../output/format.ts'
 import { type LabOptions, labOptions, openLab } from './lab-file.ts'
 
 interface DownOptions extends LabOptions {
@@ -27,18 +20,8 @@ export function defineDown(parent: Command, { io, act }: CommandContext): void {
     .addOption(new Option('--delete [name]', 'delete VMs and data disks: type the name of the lab'))
     .action((options: DownOptions) =>
       act(async () => {
-        const opened = await openLab(options, io)
-        const { name } = opened.lab
-        if (options.delete !== undefined && options.delete !== name) {
-          const typed = options.delete === true ? undefined : options.delete
-          throw failure(nameNotTyped, { lab: name, typed }, { exitCode: 2 })
-        }
-        await actOn('down', opened, io, (context) => downSteps(context, options.delete === name))
-        io.stderr(
-          options.delete === name
-            ? `${name} is deleted\n`
-            : `${name} is stopped; \`lab up\` brings it back\n`,
-        )
+        const { takeDown } = await import('./end-run.ts')
+        await takeDown(await openLab(options, io), options.delete, io)
         return 0
       }),
     )
@@ -70,8 +53,8 @@ export function defineSnapshot(parent: Command, { io, act }: CommandContext): vo
       [`stackloom lab snapshot ${what} before-ceph`],
     ).action((tag: string, options: LabOptions) =>
       act(async () => {
-        const opened = await openLab(options, io)
-        await actOn('snapshot', opened, io, (context) => snapshotSteps(context, what, tag))
+        const { snapshot } = await import('./end-run.ts')
+        await snapshot(await openLab(options, io), what, tag, io)
         return 0
       }),
     )
@@ -83,10 +66,8 @@ export function defineSnapshot(parent: Command, { io, act }: CommandContext): vo
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: SnapshotOptions) =>
       act(async () => {
-        const found = await listSnapshots(await lookAt(await openLab(options, io), io))
-        const rows = found.map((one) => [one.tag, one.complete ? 'yes' : 'no', one.nodes.join(', ')])
-        const table = (): string => formatTable(['TAG', 'COMPLETE', 'NODES'], rows, io.columns)
-        io.stdout(options.output === 'table' ? table() : await serialise(found, options.output))
+        const { tellSnapshots } = await import('./end-run.ts')
+        await tellSnapshots(await openLab(options, io), options.output, io)
         return 0
       }),
     )
@@ -100,7 +81,8 @@ export function defineBackup(parent: Command, { io, act }: CommandContext): void
     ['stackloom lab backup && stackloom lab up --replace node1    # the same run restores it'],
   ).action((options: LabOptions) =>
     act(async () => {
-      await actOn('backup', await openLab(options, io), io, (context) => backupSteps(context, Date.now()))
+      const { backUp } = await import('./end-run.ts')
+      await backUp(await openLab(options, io), io)
       return 0
     }),
   )

@@ -1,6 +1,5 @@
 /** `lab render`: document 004's tree, written into a folder. */
 import type { Command } from 'commander'
-import { renderInto } from '../../lab/rendering.ts'
 import type { TreeChange } from '../../lab/tree-changes.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
@@ -34,6 +33,7 @@ export function defineRender(parent: Command, { io, act }: CommandContext): void
             io.colour.stderr,
           ),
         )
+        const { renderInto } = await import('../../lab/rendering.ts')
         const { changes, made } = await renderInto(lab, folder, { ...options, now: Date.now() })
         if (options.output === 'json' || options.output === 'yaml') {
           const files = changes.map((change) => ({ kind: change.kind, path: pathOf(change) }))

@@ -35,7 +35,7 @@ export async function perform(
       continue
     }
     context.emit({ kind: 'progress', message: step.say, done, total: steps.length })
-    if (step.kind === 'write') await writeFileWhole(step.folder, step.file)
+    if (step.kind === 'write') writeFileWhole(step.folder, step.file)
     else await runStep(step, log, performer, context)
   }
 }

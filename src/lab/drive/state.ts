@@ -36,7 +36,7 @@ export async function openMemory(folder: string): Promise<Memory> {
     get: () => state,
     change: async (to) => {
       state = to(state)
-      await writeFileWhole(folder, { path: FILE, text: `${JSON.stringify(state, null, 1)}\n` })
+      writeFileWhole(folder, { path: FILE, text: `${JSON.stringify(state, null, 1)}\n` })
     },
   }
 }

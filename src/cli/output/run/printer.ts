@@ -1,7 +1,7 @@
 /** A printer turns the stream of a run's events into what somebody reads: one interface, three hands. */
-import { Option } from 'commander'
 import type { EventSink } from '../../../run/events.ts'
 import type { Io } from '../../io.ts'
+import type { EventFormat } from './events-option.ts'
 import { jsonlPrinter } from './jsonl.ts'
 import { linesPrinter } from './lines.ts'
 import { ttyPrinter } from './tty.ts'
@@ -10,13 +10,6 @@ export interface Printer {
   readonly sink: EventSink
   /** After the last event: gives back what was taken from the terminal. May be called twice. */
   readonly close: () => void
-}
-
-const eventFormats = ['auto', 'lines', 'jsonl'] as const
-export type EventFormat = (typeof eventFormats)[number]
-
-export function eventsOption(): Option {
-  return new Option('--events <format>', 'progress on stderr').choices(eventFormats).default('auto')
 }
 
 /** A live tree for a person at a terminal, lines for everybody else. */
