@@ -1,10 +1,15 @@
-/** The end of a move: nobody writes the old words any more, neither we nor an operator that was late. */
+/**
+ * The end of a move: every Service has its address and the new words, and nobody writes the old ones any more, neither
+ * we nor an operator that was late.
+ */
 import type { KubeObject } from '../../api/object.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { addressNotBack } from '../../errors/adopt.ts'
 import { failure } from '../../errors/failure.ts'
 import type { StageContext } from '../../run/stage.ts'
+import { lastSaid } from '../../verify/readiness/events.ts'
 import { numberAt } from '../../verify/readiness/read.ts'
+import { ingressOf } from '../../verify/readiness/services.ts'
 import { refOf } from '../inventory.ts'
 import { patiently } from '../patience.ts'
 import type { Scene } from './scene.ts'
@@ -12,10 +17,21 @@ import type { ServiceMove } from './services.ts'
 import { isEmpty, lacking } from './wishes.ts'
 import { patchServices } from './writes.ts'
 
+const SERVICE = { apiVersion: 'v1', kind: 'Service' }
+
+/** A Service that is not yet as it must be, as the server has it. */
+interface Open {
+  readonly move: ServiceMove
+  readonly live: KubeObject
+}
+
 /**
  * An operator that had not seen the new control plane yet may write its old words once more. MetalLB does not mind, but
  * the guard would refuse every later change of that Service: so it comes only when the operator has seen the new words
  * and every Service has them. An operator that is away writes nothing, so it is not waited for without end.
+ *
+ * A run that was cut off after its last write finds every pool as planned while MetalLB is still giving addresses back:
+ * that is waited for here, too.
  */
 export async function settle(scene: Scene, context: StageContext): Promise<void> {
   const { lookout, clock = systemClock, returnMs = 60_000, cloud } = scene
@@ -25,22 +41,35 @@ export async function settle(scene: Scene, context: StageContext): Promise<void>
     const { networks, controlPlane } = scene.look()
     // In this order: after it has seen the new words an operator writes no old ones.
     const seen = await isSeen(scene, controlPlane, context)
-    const open = await lackingNow(
-      scene,
-      networks.flatMap(({ services }) => services),
-      context,
-    )
+    const moves = networks.flatMap(({ services }) => services)
+    const open = await openNow(scene, moves, context)
     const [first] = open
     const late = clock.now() >= until
     if (!first && (seen || late)) return
-    if (first && late) {
-      const said = `somebody takes ${Object.keys(first.lacks).join(', ')} back`
-      const facts = { service: `${first.namespace}/${first.name}`, address: first.addresses.join(', '), said }
-      throw failure(addressNotBack, facts, { exitCode: 1 })
-    }
-    await patchServices(scene, open, context)
+    if (first && late) throw notBack(first, scene)
+    if (first) context.emit({ kind: 'waiting', reason: waitsFor(first) })
+    await patchServices(
+      scene,
+      open.map(({ move }) => move),
+      context,
+    )
     await lookout.changed(cloud.namespace, 250, context)
   }
+}
+
+function waitsFor({ move: { namespace, name, addresses, lacks } }: Open): string {
+  return isEmpty(lacks)
+    ? `MetalLB to give ${addresses.join(', ')} back to Service ${namespace}/${name}`
+    : `Service ${namespace}/${name} to ask for its address`
+}
+
+function notBack({ move, live }: Open, { lookout, cloud }: Scene): Error {
+  const { namespace, name, addresses, lacks } = move
+  const said = isEmpty(lacks)
+    ? (lastSaid(live, ['AllocationFailed'], lookout.index(cloud.namespace))?.message ?? '')
+    : `somebody takes ${Object.keys(lacks).join(', ')} back`
+  const facts = { service: `${namespace}/${name}`, address: addresses.join(', '), said }
+  return failure(addressNotBack, facts, { exitCode: 1 })
 }
 
 /** Whether the operator has looked at the control plane as it is now; one that does not say is taken at its word. */
@@ -55,18 +84,22 @@ async function isSeen(
   return observed === undefined || observed >= (live?.metadata.generation ?? 0)
 }
 
-/** As the server has them, not as the view shows them. */
-async function lackingNow(
+/** As the server has them, not as the view shows them. One that was deleted meanwhile waits for nothing. */
+async function openNow(
   { client, cloud, patience }: Scene,
   moves: readonly ServiceMove[],
   context: StageContext,
-): Promise<readonly ServiceMove[]> {
+): Promise<readonly Open[]> {
   const { namespace } = cloud
-  const list = () => client.list({ apiVersion: 'v1', kind: 'Service' }, { namespace })
+  const list = () => client.list(SERVICE, { namespace })
   const { items } = await patiently(list, context, patience)
-  const live = new Map(items.map((one) => [one.metadata.name, one.metadata.annotations ?? {}]))
-  return moves
-    .filter(({ name }) => live.has(name))
-    .map((one) => ({ ...one, lacks: lacking(one.wants, live.get(one.name)) }))
-    .filter(({ lacks }) => !isEmpty(lacks))
+  const byName = new Map(items.map((one) => [one.metadata.name, { ...one, ...SERVICE }]))
+  return moves.flatMap((one) => {
+    const live = byName.get(one.name)
+    if (!live) return []
+    const move = { ...one, lacks: lacking(one.wants, live.metadata.annotations) }
+    const given = ingressOf(live)
+    const isAway = one.addresses.some((address) => !given.includes(address))
+    return isAway || !isEmpty(move.lacks) ? [{ move, live }] : []
+  })
 }

@@ -6,6 +6,7 @@ import { isEmpty } from '../../../src/deploy/adopt/wishes.ts'
 import { ADOPT_MANAGER } from '../../../src/deploy/adopt/writes.ts'
 import { type Lookout, openLookout } from '../../../src/deploy/lookout.ts'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
+import type { EventSink } from '../../../src/run/events.ts'
 import { neverStopped } from '../../../src/run/stage.ts'
 import { at, textAt } from '../../../src/verify/readiness/read.ts'
 import { useCluster } from '../../cluster.ts'
@@ -70,9 +71,9 @@ describe('a cloud of install_yamls', { timeout: 240_000 }, () => {
     }
   }
 
-  const run = async (cloud: PlannedCloud) => {
+  const run = async (cloud: PlannedCloud, sink: EventSink = () => undefined) => {
     const { client } = cluster
-    const settings = { client, plan, cloud, run: 'test', sink: () => undefined, stop: neverStopped() }
+    const settings = { client, plan, cloud, run: 'test', sink, stop: neverStopped() }
     const done = await withLookout((lookout) => adopt({ ...settings, lookout }))
     expect(done.report.stages.filter(({ outcome }) => outcome !== 'done')).toEqual([])
     // A new look: the old one may not have seen the last write yet.
@@ -162,6 +163,34 @@ describe('a cloud of install_yamls', { timeout: 240_000 }, () => {
       const { after, gaps } = await run(cloud)
       expect(leftToDo(after)).toEqual([])
       expect(gaps.size).toBe(0)
+      expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
+    })
+  })
+
+  describe('that is moved already, while MetalLB has not given an address back', () => {
+    const cloud = cloudAt(0)
+
+    it('is not done before MetalLB has', async () => {
+      const before = await addressesIn(cluster.client, cloud.namespace)
+      await cluster.kill('metallb-controller')
+      const service = {
+        apiVersion: 'v1',
+        kind: 'Service',
+        namespace: cloud.namespace,
+        name: 'keystone-internal',
+      }
+      await cluster.client.patch(
+        service,
+        { status: { loadBalancer: null } },
+        { type: 'merge', subresource: 'status' },
+      )
+      let starting: Promise<void> | undefined
+      await run(cloud, (event) => {
+        if (event.kind === 'waiting' && event.reason.startsWith('MetalLB to give 172.17.0.80 back'))
+          starting ??= cluster.start('metallb-controller')
+      })
+      expect(starting).toBeDefined()
+      await starting
       expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
     })
   })
