@@ -6,6 +6,7 @@
  */
 import { type KubeObject, keyOf } from '../api/object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
+import { type Clock, systemClock } from '../clock/clock.ts'
 import { unreadableInventory } from '../errors/deploy.ts'
 import { failure } from '../errors/failure.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
@@ -148,10 +149,20 @@ export async function ensureSystemNamespace(client: KubeClient): Promise<void> {
   if (!there) await client.apply(systemNamespace(), { fieldManager: FIELD_MANAGER })
 }
 
-/** Stays while something is listed: the volumes of a cloud whose data was not to go. */
-export async function removeSystemNamespace(client: KubeClient): Promise<void> {
+/**
+ * Stays while something is listed: the volumes of a cloud whose data was not to go. A namespace goes step by step; it
+ * is waited for, so that whoever reads that everything is gone finds nothing, but not for ever.
+ */
+export async function removeSystemNamespace(
+  client: KubeClient,
+  clock: Clock = systemClock,
+  limitMs = 60_000,
+): Promise<void> {
   if ((await readInventories(client)).length > 0) return
-  await client.delete({ apiVersion: 'v1', kind: 'Namespace', name: SYSTEM_NAMESPACE })
+  const ref = { apiVersion: 'v1', kind: 'Namespace', name: SYSTEM_NAMESPACE }
+  await client.delete(ref)
+  const until = clock.now() + limitMs
+  while (clock.now() < until && (await client.get(ref))) await clock.sleep(250)
 }
 
 /** Takes clouds that are gone out of the lock on record: what they held may be given again. */

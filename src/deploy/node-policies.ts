@@ -7,6 +7,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
+import { MANAGED_BY } from '../render/labels.ts'
 import type { StageContext } from '../run/stage.ts'
 import { listAt, textAt } from '../verify/readiness/read.ts'
 import { readinessOf } from '../verify/readiness/readiness.ts'
@@ -40,7 +41,8 @@ export async function removePolicies(
       context.stop.throwIfAborted()
       const all = lookout.index().all('nmstate.io/NodeNetworkConfigurationPolicy')
       const policy = all.find(({ metadata }) => metadata.name === name)
-      if (!policy) continue
+      // Never another owner's, whatever it is called.
+      if (policy?.metadata.labels?.[MANAGED_BY] !== 'stackloom') continue
       const others = all.filter(({ metadata }) => !wanted.has(metadata.name))
       await takeAway(policy, others, { client, lookout }, context)
     }

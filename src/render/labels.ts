@@ -16,6 +16,8 @@ const PART_OF = 'app.kubernetes.io/part-of'
 export const CLOUD = 'stackloom.dev/cloud'
 export const NETWORK = 'stackloom.dev/network'
 
+export const ourLabels: readonly string[] = [MANAGED_BY, PART_OF, CLOUD, NETWORK]
+
 export function labelsOf({ site, cloud, network }: Ownership): Readonly<Record<string, string>> {
   const labels: Record<string, string> = { [MANAGED_BY]: 'stackloom', [PART_OF]: site }
   if (cloud !== undefined) labels[CLOUD] = cloud

@@ -4,6 +4,7 @@
 import { groupKindOf } from '../../api/snapshot.ts'
 import { dataLeft } from '../../errors/down.ts'
 import { finding } from '../../errors/finding.ts'
+import { MANAGED_BY } from '../../render/labels.ts'
 import { type After, type Stage, type StageContext, stageId } from '../../run/stage.ts'
 import { progressing, ready } from '../../verify/readiness/verdict.ts'
 import { deleteInventory, type Inventory, type ListedObject, writeInventory } from '../inventory.ts'
@@ -11,6 +12,7 @@ import { removePolicies } from '../node-policies.ts'
 import { NODE_NETWORKING } from '../stage-table.ts'
 import { waitUntilReady } from '../wait.ts'
 import { deleteAll, liveOf } from './delete.ts'
+import { letGo } from './let-go.ts'
 import { proveGone } from './proof.ts'
 import type { DownWorld } from './world.ts'
 
@@ -84,6 +86,7 @@ export function cloudDownStages(world: DownWorld, inventory: Inventory): readonl
       removeNamespace(inventory, refsOf('namespace'), world, context),
     ),
     stage('proof', [after('namespace', 'everything must be gone')], async (context) => {
+      await letGo(inventory.objects, world, context)
       const seen = await proveGone(inventory, world, context)
       await closeInventory(inventory, refsOf('namespace'), world)
       context.emit({ kind: 'progress', message: `nothing is left among ${seen} kinds` })
@@ -169,9 +172,12 @@ async function removeNamespace(
     context.emit({ kind: 'finding', finding: finding(dataLeft, { cloud, namespace, claims: names }) })
     return
   }
-  // Secrets are deleted by name: nobody needs to read those of a whole cluster for that.
+  // Secrets are looked at by name: nobody needs to read those of a whole cluster for that.
   for (const ref of refs.filter(({ kind }) => kind === 'Secret')) {
     context.stop.throwIfAborted()
+    // One that was there before us was never overwritten, so it is not ours to delete.
+    const live = await world.client.get(ref)
+    if (live?.metadata.labels?.[MANAGED_BY] !== 'stackloom') continue
     if (await world.client.delete(ref)) context.emit({ kind: 'applied', change: 'deleted', object: ref })
   }
   const others = watched.filter(({ kind }) => kind !== 'Namespace')

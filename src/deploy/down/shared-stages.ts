@@ -14,6 +14,7 @@ import type { FollowedKind } from '../lookout.ts'
 import { removePolicies } from '../node-policies.ts'
 import { NODE_NETWORKING } from '../stage-table.ts'
 import { deleteAll, liveOf, waitGone } from './delete.ts'
+import { letGo } from './let-go.ts'
 import { proveGone } from './proof.ts'
 import type { DownWorld } from './world.ts'
 
@@ -97,6 +98,7 @@ export function sharedDownStages(
     after: [nodeNetworking, ...stages].map(({ id }) => ({ id, why: 'everything must be gone' })),
     locks: [],
     work: async (context) => {
+      await letGo(inventory.objects, world, context)
       const kept = new Set(
         operators.filter((one) => isUsed(one, world)).flatMap((one) => refsOf(one, inventory)),
       )

@@ -13,7 +13,8 @@ import { selfCommand } from '../../../src/sandbox/self.ts'
 import { at, textAt } from '../../../src/verify/readiness/read.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
-import { type Cast, furnish, onStage, restingVersions } from './cast.ts'
+import { type Cast, furnish, onStage } from './cast.ts'
+import { restingObjects, versionsOf } from './everything.ts'
 
 const site = `
 apiVersion: stackloom.dev/v1alpha1
@@ -104,7 +105,7 @@ describe('the commands of a deployment', { timeout: 240_000 }, () => {
   /** The program as a process of its own, interrupted as a person does it when a stage begins. */
   const interruptedAt = (stage: string): Promise<{ readonly code: number | null; readonly said: string }> => {
     const [file = '', ...words] = selfCommand(path.resolve(import.meta.dirname, '../../../src/sandbox'))
-    const args = [...words, 'up', '--events', 'jsonl', '--kubeconfig', cluster.kubeconfig]
+    const args = [...words, 'up', '--yes', '--events', 'jsonl', '--kubeconfig', cluster.kubeconfig]
     const child = spawn(file, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
     let said = ''
     let interrupted = false
@@ -162,11 +163,11 @@ describe('the commands of a deployment', { timeout: 240_000 }, () => {
   })
 
   it('write nothing when nothing is to be done: every object keeps its version', async () => {
-    const before = await restingVersions(cluster.connection)
+    const before = versionsOf(await restingObjects(cluster.connection))
     const { code, err } = await stackloom('up')
     expect(code, err).toBe(0)
     // The Lease is how a second run at the same time is refused.
-    expect(await restingVersions(cluster.connection)).toEqual(before)
+    expect(versionsOf(await restingObjects(cluster.connection))).toEqual(before)
   })
 
   it('see nothing to change, and say so with 0', async () => {
