@@ -14,6 +14,7 @@ import { liveCrd } from './control-plane-crd.ts'
 import { type Inventory, type ListedObject, leftBehind, readInventories, refId, refOf } from './inventory.ts'
 import type { Lookout } from './lookout.ts'
 import { type ClusterSetting, preflight, preflightKinds } from './preflight.ts'
+import { strandedFindings } from './stranded.ts'
 import { changesOf, type DeploySite, kindsOf } from './world.ts'
 
 export interface DocumentChange extends ObjectChange {
@@ -53,7 +54,9 @@ export async function siteChanges(
   const inventories = await readInventories(client)
   const { findings, settings } = preflight(site, lookout.index(), await liveCrd(client))
   const leftovers = leftoversOf(site, inventories, selection.clouds)
-  return { documents, settings, leftovers, inventories, findings }
+  const names = site.clouds.map(({ name }) => name)
+  const stranded = strandedFindings(names, documents, inventories)
+  return { documents, settings, leftovers, inventories, findings: [...findings, ...stranded] }
 }
 
 /**
@@ -86,14 +89,13 @@ export function differing({ documents }: SiteChanges): readonly DocumentChange[]
 }
 
 /**
- * Changes that a person must agree to. The first deployment of a cloud is what was asked for, and what an earlier run
- * had listed before it ended was agreed to then: only other new node networking is a risk.
+ * Changes that a person must agree to, new interfaces on nodes among them: the nodes carry other work, too. What an
+ * earlier run had listed before it ended was agreed to then.
  */
 export function risky(changes: SiteChanges): readonly DocumentChange[] {
-  const { inventories } = changes
-  const listed = new Set(inventories.flatMap(({ objects }) => objects.map(refId)))
+  const listed = new Set(changes.inventories.flatMap(({ objects }) => objects.map(refId)))
   const isAgreed = ({ change, desired }: DocumentChange): boolean =>
-    change === 'create' && (inventories.length === 0 || listed.has(refId(refOf(desired))))
+    change === 'create' && listed.has(refId(refOf(desired)))
   return differing(changes).filter((one) => isRisk(one.risk) && !isAgreed(one))
 }
 

@@ -216,3 +216,17 @@ export const discoveryFailed = problem<{ namespace: string; reason: string }>({
 then hypervisors are missing from the list.`,
   example: { namespace: 'openstack', reason: 'there is no pod nova-cell0-conductor-0' },
 })
+
+export const strandedCloud = problem<{ cloud: string; addresses: readonly string[] }>({
+  code: 'SL4027',
+  severity: 'error',
+  title: 'A cloud that left the site file is still deployed, on node networking that it shares',
+  message: ({ cloud, addresses }) =>
+    `${cloud} is no longer in the site file but still deployed, and the nodes would lose its addresses ${addresses.join(', ')}`,
+  remedy: ({ cloud }) =>
+    `take it down first (\`stackloom down --cloud ${cloud}\`), or put it back into the site file`,
+  story: `Clouds on one VLAN or bridge have their node addresses in one policy per node, which belongs to the whole site.
+Without the cloud in the file that policy would be written without its addresses, while its pods still run and use them.
+After \`stackloom down --cloud NAME\` nobody does, and the next \`stackloom up\` takes them off the nodes.`,
+  example: { cloud: 'rhoso2', addresses: ['172.27.0.5', '172.29.0.5'] },
+})

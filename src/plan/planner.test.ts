@@ -292,6 +292,35 @@ describe('the lock', () => {
     expect(found.some((one) => one.message.includes('the subnet 172.17.1.0/24'))).toBe(true)
   })
 
+  it('lets a cloud go that shared a pinned subnet: the other one keeps it, and nobody gets what is left', () => {
+    const cloud = (name: string, at: number) => ({
+      name,
+      namespace: name,
+      networks: {
+        storage: {
+          subnets: [
+            {
+              cidr: '172.18.0.0/24',
+              spans: Object.fromEntries(
+                ['nodes', 'pods', 'vips', 'hosts'].map((role, index) => {
+                  const first = 10 + at * 100 + index * 20
+                  return [role, `172.18.0.${first}-172.18.0.${first + 10}`]
+                }),
+              ),
+            },
+          ],
+        },
+      },
+    })
+    const both = planWords({ clouds: [cloud('red', 0), cloud('blue', 1)] })
+    expect(codesOf(both)).not.toContain('SL2401')
+    const left = planWords({ clouds: [cloud('red', 0)] }, { lock: both.lock })
+    expect(codesOf(left)).not.toContain('SL2401')
+    expect(left.lock.clouds['blue']?.leaving).toBe(true)
+    const taken = planWords({ clouds: [cloud('red', 0), { name: 'green', namespace: 'green' }] }, left)
+    expect(networkOf(taken.plan, 'green/storage').subnets[0]?.cidr).not.toBe('172.18.0.0/24')
+  })
+
   it('of two merged branches that gave one address to two hosts is an error that names both', () => {
     const hosts = (...names: string[]): SiteWords => ({
       clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: names.map((name) => ({ name })) }],

@@ -45,10 +45,13 @@ export function indexSegments(plan: Plan): SegmentIndex {
   }
   const own = new Map<string, Segment[]>(plan.clouds.map(({ name }) => [name, []]))
   const shared: Segment[] = []
+  // Where segments are there to be shared they are the site's from the first cloud on: the second one to come, or to
+  // go, must not make them change hands.
+  const isShared = plan.from.addressing.isolation === 'shared-vlan'
   for (const segment of plan.segments) {
     const on = tenancies.get(segment.id) ?? []
     const clouds = new Set(on.map(({ cloud }) => cloud.name))
-    if (clouds.size > 1) shared.push(segment)
+    if (clouds.size > 1 || (isShared && clouds.size > 0)) shared.push(segment)
     else for (const cloud of clouds) own.get(cloud)?.push(segment)
   }
   return { tenancies, own, shared }

@@ -159,19 +159,22 @@ function withSpans(
   return { ...subnet, spans, pinned }
 }
 
-/** Two owners of one subnet in the lock, unless the file itself pins both. */
+/**
+ * Two owners of one subnet in the lock, unless the file itself pins both. One who has left the file cannot say so any
+ * more: he shared what the other one still pins.
+ */
 function heldTwice(
   lock: Lock,
   locked: ReadonlyMap<string, readonly SubnetWish[]>,
   wishes: readonly NetworkWish[],
 ): readonly Finding[] {
-  const pinned = new Set(wishes.filter(({ subnets }) => subnets).map(({ owner }) => owner))
+  const open = new Set(wishes.filter(({ subnets }) => !subnets).map(({ owner }) => owner))
   const held = lockEntries(lock).flatMap(({ owner }) =>
     (locked.get(owner) ?? []).map(({ cidr }) => ({ ...rangeOf(cidr), owner, cidr })),
   )
   const { pairs } = overlaps(held, {
     limit: 50,
-    allowed: (a, b) => a.owner === b.owner || (pinned.has(a.owner) && pinned.has(b.owner)),
+    allowed: (a, b) => a.owner === b.owner || !(open.has(a.owner) || open.has(b.owner)),
   })
   return pairs.map(([a, b]) => {
     const facts = { a: a.owner, b: b.owner, what: `the subnet ${formatCidr(b.cidr)}` }

@@ -1,0 +1,51 @@
+/**
+ * A cloud that left the site file while it is still deployed stands on node networking that it shares with others: to
+ * write that anew would take its node addresses away. It has to be taken down first. Pure.
+ */
+import type { KubeObject } from '../api/object.ts'
+import { groupKindOf } from '../api/snapshot.ts'
+import { strandedCloud } from '../errors/deploy.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import { readLock } from '../plan/lock-file.ts'
+import { listAt, textAt } from '../verify/readiness/read.ts'
+import type { Inventory } from './inventory.ts'
+import type { DocumentChange } from './site-changes.ts'
+
+export function strandedFindings(
+  clouds: readonly string[],
+  documents: readonly DocumentChange[],
+  inventories: readonly Inventory[],
+): readonly Finding[] {
+  const policies = documents.filter(({ desired }) => isPolicy(desired))
+  const stay = new Set(policies.flatMap(({ desired }) => addressesOf(desired)))
+  const going = policies.flatMap(({ live, cloud }) =>
+    live && cloud === undefined ? addressesOf(live).filter((address) => !stay.has(address)) : [],
+  )
+  if (going.length === 0) return []
+  const recorded = inventories.find(({ cloud }) => cloud === undefined)?.lock
+  const lock = recorded === undefined ? undefined : readLock(recorded, 'the lock on record').lock
+  return inventories.flatMap(({ cloud, objects }) => {
+    if (cloud === undefined || clouds.includes(cloud) || !objects.some(standsOnNodes)) return []
+    const networks = Object.values(lock?.clouds[cloud]?.networks ?? {})
+    const held = new Set(networks.flatMap(({ nodes = {} }) => Object.values(nodes).flat()))
+    const lost = going.filter((address) => held.has(address))
+    return lost.length > 0 ? [finding(strandedCloud, { cloud, addresses: lost })] : []
+  })
+}
+
+function isPolicy(object: KubeObject): boolean {
+  return groupKindOf(object) === 'nmstate.io/NodeNetworkConfigurationPolicy'
+}
+
+/** What is left of a cloud whose volumes stay uses no network. */
+function standsOnNodes({ kind }: { readonly kind: string }): boolean {
+  return kind !== 'Namespace' && kind !== 'Secret'
+}
+
+function addressesOf(policy: KubeObject): readonly string[] {
+  return listAt(policy, 'spec', 'desiredState', 'interfaces').flatMap((one) =>
+    ['ipv4', 'ipv6'].flatMap((family) =>
+      listAt(one, family, 'address').flatMap((address) => textAt(address, 'ip') ?? []),
+    ),
+  )
+}

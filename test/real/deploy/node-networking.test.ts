@@ -1,0 +1,177 @@
+/** Node networking belongs to the whole site: what happens to the policies when a cloud or a node leaves the site file. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { main } from '../../../src/cli/main.ts'
+import { listAt, textAt } from '../../../src/verify/readiness/read.ts'
+import { useCluster } from '../../cluster.ts'
+import { testIo } from '../../io.ts'
+import { type Cast, furnish, onStage } from './cast.ts'
+
+const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
+const rhoso1 = { name: 'rhoso1', namespace: 'openstack' }
+const rhoso2 = { name: 'rhoso2', namespace: 'openstack2' }
+
+interface Words {
+  readonly clouds: readonly object[]
+  readonly nodes?: number
+  readonly isolation?: 'vlan-per-cloud' | 'shared-vlan'
+}
+
+/** JSON is YAML. */
+function siteOf({ clouds, nodes = 2, isolation = 'vlan-per-cloud' }: Words): string {
+  const cluster = {
+    dns: ['192.168.122.1'],
+    nodes: Array.from({ length: nodes }, (_, at) => ({ name: `worker-${at}`, nic: 'enp6s0' })),
+  }
+  return JSON.stringify({
+    apiVersion: 'stackloom.dev/v1alpha1',
+    kind: 'Site',
+    metadata: { name: 'nodes' },
+    spec: { cluster, addressing: { isolation }, clouds },
+  })
+}
+
+describe('node networking', { timeout: 240_000 }, () => {
+  const cluster = useCluster({ crds: 'today', controllerManager: true })
+  let cast: Cast | undefined
+  let folder = ''
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'stackloom-nodes-'))
+    await furnish(cluster.client, ['worker-0', 'worker-1'])
+    cast = onStage(cluster.connection, ['nmstate'])
+  }, 600_000)
+  afterAll(async () => {
+    await cast?.leave()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const stackloom = async (...words: readonly string[]) => {
+    const io = testIo({ cwd: folder })
+    const code = await main([...words, '--kubeconfig', cluster.kubeconfig], io)
+    return { code, out: io.out(), err: io.err() }
+  }
+  const write = (words: Words) => writeFile(path.join(folder, 'site.yaml'), siteOf(words))
+  /** Namespace and attachments as well: a cloud that has nothing of its own is not deployed. */
+  const UP = ['up', ...['nncp', 'namespace', 'netattach'].flatMap((stage) => ['--stage', stage]), '--yes']
+  const up = async (...words: readonly string[]) => {
+    const { code, err } = await stackloom(...UP, ...words)
+    expect(code, err).toBe(0)
+    return err
+  }
+  const down = async (...words: readonly string[]) => {
+    const { code, err } = await stackloom('down', '--yes', '--events', 'jsonl', ...words)
+    expect(code, err).toBe(0)
+    return err
+  }
+  /** By name: equal ones have not been written in between. */
+  const policies = async (): Promise<Readonly<Record<string, string>>> => {
+    const { items } = await cluster.client.list(POLICY)
+    return Object.fromEntries(
+      items.map(({ metadata, ...one }) => [
+        metadata.name,
+        JSON.stringify([metadata.uid, metadata.generation, one['spec']]),
+      ]),
+    )
+  }
+  const ofOthers = (all: Readonly<Record<string, string>>, without: RegExp) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => !without.test(name)))
+  /** What the policies of a node say: interface and address of each. */
+  const addressesOn = async (node: string): Promise<readonly string[]> => {
+    const { items } = await cluster.client.list(POLICY)
+    return items
+      .filter((one) => textAt(one, 'spec', 'nodeSelector', 'kubernetes.io/hostname') === node)
+      .flatMap((one) => listAt(one, 'spec', 'desiredState', 'interfaces'))
+      .flatMap((one) =>
+        listAt(one, 'ipv4', 'address').map((address) => `${textAt(one, 'name')} ${textAt(address, 'ip')}`),
+      )
+      .sort()
+  }
+  /** What was done to a policy, in order. */
+  const doneTo = (events: string, name: string): readonly string[] =>
+    events
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+      .filter(({ kind, object }) => kind === 'applied' && object?.name === name)
+      .map(({ change }) => change)
+
+  describe('of clouds with segments of their own', () => {
+    it('of a cloud that left the site file stays as it is, whatever is pruned', async () => {
+      await write({ clouds: [rhoso1, rhoso2] })
+      await up()
+      const before = await policies()
+      expect(Object.keys(before).sort()).toEqual([
+        'openstack-worker-0',
+        'openstack-worker-1',
+        'openstack2-worker-0',
+        'openstack2-worker-1',
+        'stackloom-base-worker-0',
+        'stackloom-base-worker-1',
+      ])
+      await write({ clouds: [rhoso1] })
+      expect(await up('--prune')).toContain('SL2405')
+      expect(await policies()).toEqual(before)
+    })
+
+    it('goes with its cloud, taken off the nodes first; that of the others is not touched', async () => {
+      const before = await policies()
+      const events = await down('--cloud', 'rhoso2')
+      expect(doneTo(events, 'openstack2-worker-1')).toEqual(['changed', 'deleted'])
+      expect(await policies()).toEqual(ofOthers(before, /^openstack2-/))
+    })
+
+    it('of a node that left the site file is shown, and goes with --prune alone', async () => {
+      const before = await policies()
+      await write({ clouds: [rhoso1], nodes: 1 })
+      await up()
+      expect(await policies()).toEqual(before)
+      const shown = await stackloom('diff')
+      expect(shown.out).toContain('openstack-worker-1')
+      await up('--prune')
+      expect(await policies()).toEqual(ofOthers(before, /worker-1/))
+      await down('--all')
+      expect(await policies()).toEqual({})
+    })
+  })
+
+  describe('of clouds that share their segments', () => {
+    const words = { isolation: 'shared-vlan' } as const
+    let alone: readonly string[] = []
+
+    it('is one policy for each node, from the first cloud on: the second one adds its addresses', async () => {
+      await rm(path.join(folder, 'site.lock.yaml'), { force: true })
+      await write({ ...words, clouds: [rhoso1] })
+      await up()
+      alone = await addressesOn('worker-0')
+      await write({ ...words, clouds: [rhoso1, rhoso2] })
+      await up()
+      expect(Object.keys(await policies())).toEqual(['stackloom-base-worker-0', 'stackloom-base-worker-1'])
+      const both = await addressesOn('worker-0')
+      expect(both).toEqual(expect.arrayContaining([...alone]))
+      expect(both).toContain('enp6s0.20 172.17.1.5')
+    })
+
+    it('is not written without the addresses of a cloud that is still deployed', async () => {
+      const before = await policies()
+      await write({ ...words, clouds: [rhoso1] })
+      const refused = await stackloom(...UP, '--prune')
+      expect({ code: refused.code, err: refused.err }).toEqual({
+        code: 1,
+        err: expect.stringMatching(/SL4027.*rhoso2.*172\.17\.1\.5/),
+      })
+      expect(await policies()).toEqual(before)
+    })
+
+    it('is not touched when the cloud goes; the next run takes its addresses off, and those alone', async () => {
+      const before = await policies()
+      await down('--cloud', 'rhoso2')
+      expect(await policies()).toEqual(before)
+      await up('--prune')
+      expect(Object.keys(await policies())).toEqual(Object.keys(before))
+      expect(await addressesOn('worker-0')).toEqual(alone)
+    })
+  })
+})
