@@ -55,14 +55,38 @@ function linesOf(change: DocumentChange, look: ChangesLook): readonly string[] {
       : []
   return [
     head,
-    ...change.fields.slice(0, 12).map((one) => `      ${fieldLine(one, look.columns - 7)}`),
+    ...change.fields
+      .slice(0, SHOWN)
+      .flatMap((one) => fieldLines(one, look.columns - 7))
+      .map((line) => `      ${line}`),
+    ...(change.fields.length > SHOWN
+      ? [`      ${dim(`and ${change.fields.length - SHOWN} more: -o json has them all`)}`]
+      : []),
     ...foreign,
   ]
 }
 
-function fieldLine({ path, desired, live }: FieldDifference, width: number): string {
+/** Fields of one object: more than these nobody reads. */
+const SHOWN = 12
+
+/** One line where it fits; otherwise what goes and what comes on lines of their own, of a list only what differs. */
+function fieldLines({ path, desired, live }: FieldDifference, width: number): readonly string[] {
   const before = live === undefined ? '(none)' : JSON.stringify(live)
-  return fit(oneLine(`${path}: ${before} -> ${JSON.stringify(desired)}`), width)
+  const whole = oneLine(`${path}: ${before} -> ${JSON.stringify(desired)}`)
+  if (whole.length <= width) return [whole]
+  const cut = (sign: string) => (value: string) => fit(`  ${sign} ${oneLine(value)}`, width)
+  const goes = itemsOf(live)
+  const comes = itemsOf(desired)
+  return [
+    fit(`${path}:`, width),
+    ...goes.filter((one) => !comes.includes(one)).map(cut('-')),
+    ...comes.filter((one) => !goes.includes(one)).map(cut('+')),
+  ]
+}
+
+function itemsOf(value: unknown): readonly string[] {
+  if (value === undefined) return []
+  return Array.isArray(value) ? value.map((one) => JSON.stringify(one)) : [JSON.stringify(value)]
 }
 
 /** The same for programs. */
