@@ -16,7 +16,7 @@ import { useCluster } from '../../cluster.ts'
 import { service } from '../../doctor/objects.ts'
 import { testIo } from '../../io.ts'
 import { testPlan } from '../../plan.ts'
-import { type Cast, deploy, furnish, onStage, troubles } from '../deploy/cast.ts'
+import { type Cast, deploy, everybody, furnish, onStage, troubles } from '../deploy/cast.ts'
 
 const escaped = (text: string): string => text.replaceAll(/[[\]()|.?*+^$]/g, '\\$&')
 
@@ -34,7 +34,7 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
 
   beforeAll(async () => {
     await furnish(cluster.client, siteOfPlan(plan).nodes)
-    cast = onStage(cluster.connection)
+    cast = onStage(cluster.connection, [...everybody, 'services'])
     expect(troubles(await deploy(cluster.client, plan))).toEqual([])
   }, 300_000)
   afterAll(() => cast?.leave())
@@ -59,7 +59,21 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
     return cluster.client.create({ ...rest, metadata } as KubeObject)
   }
 
+  /** Until the services' operators have made what they make: pods on networks, endpoints, Routes. */
+  const served = () =>
+    expect.poll(
+      async () => {
+        const { items } = await cluster.client.list({ apiVersion: 'v1', kind: 'Pod' })
+        const attached = items.filter(
+          ({ metadata }) => metadata.annotations?.['k8s.v1.cni.cncf.io/network-status'] !== undefined,
+        )
+        return new Set(attached.map(({ metadata }) => metadata.namespace)).size
+      },
+      { timeout: 120_000, interval: 500 },
+    )
+
   it('finds nothing after `up` of two clouds, and no rule is blind', async () => {
+    await served().toBe(2)
     const { snapshot } = await look()
     const { diagnoses, blind } = diagnose({ snapshot, now: Date.now() + 3_600_000, plan }, rules)
     expect(diagnoses.map(line)).toEqual([])

@@ -27,6 +27,8 @@ export interface Rig {
   readonly start: (node: string, words: readonly string[], env: Record<string, string>) => void
   /** A cable between the segments of two networks; the answer takes it out. */
   readonly bridge: (a: string, b: string) => () => void
+  /** Takes the interface of a network from a node, for good. */
+  readonly removeInterface: (network: string, node: string) => void
   /** The MTU of a node's port on the switch. */
   readonly portMtu: (network: string, node: string, mtu: number) => void
   readonly close: () => void
@@ -158,6 +160,12 @@ export async function makeRig(
       onSwitch('link', 'set', 'cable0', 'master', segments.get(a) ?? '', 'up')
       onSwitch('link', 'set', 'cable1', 'master', segments.get(b) ?? '', 'up')
       return () => void onSwitch('link', 'del', 'cable0')
+    },
+    removeInterface: (network, node) => {
+      const at = segments.get(network)?.replace('seg', '')
+      const index = [...nodes.keys()].indexOf(node)
+      // The end on the switch goes, and the node's with it.
+      run([...enter(switchboard), 'ip', 'link', 'del', `p${index}s${at}`])
     },
     portMtu: (network, node, mtu) => {
       const at = segments.get(network)?.replace('seg', '')

@@ -1,14 +1,18 @@
 /**
  * The network probe between real network namespaces: macvlan and whereabouts attach its pods by our own definitions, and
- * MetalLB's speaker answers ARP for the VIPs. Isolated it is silent; a cable between two clouds is caught.
+ * MetalLB's speaker answers ARP for the VIPs. Isolated it is silent; a cable between two clouds is caught, and so is a
+ * speaker that has lost its interface.
  */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
+import { fromCluster } from '../../../src/cli/doctor/gather.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { type Probed, probeNetworks } from '../../../src/deploy/probe/probe.ts'
+import { diagnose } from '../../../src/doctor/diagnose.ts'
+import { rules } from '../../../src/doctor/rules/all.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import { renderDocuments } from '../../../src/render/documents.ts'
 import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
@@ -116,7 +120,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
     for (const { stage, object } of renderDocuments(plan))
       if (stage === 'namespace' || stage === 'metallb-config') await apply(object)
     for (const { namespace, pool, address } of vips()) {
-      const name = `vip-${address.replaceAll('.', '-')}`
+      const name = vipName(address)
       const annotations = { 'metallb.io/address-pool': pool, 'metallb.io/loadBalancerIPs': address }
       await apply({
         apiVersion: 'v1',
@@ -246,4 +250,65 @@ describe('the network probe', { timeout: 240_000 }, () => {
     expect(others.map((one) => one.slice(0, 6))).toEqual(Array<string>(4).fill('SL9103'))
     expect(others[0]).toContain('rhoso1/ctlplane')
   })
+
+  it('a leader that has lost its interface answers for nothing: the doctor names it, with a Service', async () => {
+    // Which node answers for an address is MetalLB's choice, by their names: the same every time.
+    const { items } = await cluster.client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'ServiceL2Status' })
+    const chosen = items
+      .map((one) => one['status'] as Record<'node' | 'serviceName' | 'serviceNamespace', string>)
+      .find(({ node }) => node === far)
+    const vip = vips().find(
+      ({ address, namespace }) =>
+        namespace === chosen?.serviceNamespace && vipName(address) === chosen.serviceName,
+    )
+    const network = vip?.pool.replace(`${vip.namespace}-`, '') ?? ''
+    const face = plan.clouds
+      .find(({ namespace }) => namespace === vip?.namespace)
+      ?.networks.find(({ name }) => name === network)?.interface
+    rig.removeInterface(`${vip?.namespace}/${network}`, far)
+
+    const asker = `${vip?.namespace}/asker`
+    await rig.attach(asker, near, vip?.namespace ?? '', network)
+    const answer = () => rig.run(asker, ['sh', program, 'net1', `arp,${vip?.address}`])
+    await expect.poll(answer, { timeout: 60_000 }).toBe(`arp,${vip?.address} silent\n`)
+    await rig.detach(asker)
+
+    for (const { object } of renderDocuments(plan))
+      if (object.kind === 'NodeNetworkConfigurationPolicy')
+        await cluster.client.apply(without(object, far, face ?? ''), { fieldManager: 'stackloom' })
+    const { snapshot } = await fromCluster(cluster.client, rules, {
+      namespaces: [],
+      ask: () => Promise.reject(new Error('nobody is asked here')),
+      stop: new AbortController().signal,
+    })
+    const { diagnoses } = diagnose({ snapshot, now: Date.now() }, rules)
+    const told = diagnoses.filter(({ rule }) => rule === 'metallb/leader-without-interface')
+    expect(told.map(({ where, message }) => ({ where, message }))).toMatchObject([
+      {
+        where: { kind: 'L2Advertisement', name: vip?.pool },
+        message: expect.stringMatching(
+          new RegExp(
+            `^Service ${vip?.namespace}/vip-.* is announced by ${far}, which has not got ${face}: nobody answers$`,
+          ),
+        ),
+      },
+    ])
+  })
 })
+
+function vipName(address: string): string {
+  return `vip-${address.replaceAll('.', '-')}`
+}
+
+/** A node's policy without one interface; the policy of another node as it is. */
+function without(policy: KubeObject, node: string, face: string): KubeObject {
+  const { spec } = policy as unknown as {
+    spec: {
+      nodeSelector: Record<string, string>
+      desiredState: { interfaces: readonly { readonly name: string }[] }
+    }
+  }
+  if (spec.nodeSelector['kubernetes.io/hostname'] !== node) return policy
+  const interfaces = spec.desiredState.interfaces.filter(({ name }) => name !== face)
+  return { ...policy, spec: { ...spec, desiredState: { ...spec.desiredState, interfaces } } }
+}
