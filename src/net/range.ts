@@ -3,7 +3,7 @@
  *
  * Pure. Texts are MetalLB's: `a-b`, a prefix, or one address.
  */
-import { type Address, bitsOf, type Family, formatValue, parseAddress } from './address.ts'
+import { type Address, type Family, formatValue, parseAddress } from './address.ts'
 import { whyNotAddress } from './address-text.ts'
 import { type Cidr, lastOf, parseCidr, whyNotCidr } from './cidr.ts'
 
@@ -86,19 +86,37 @@ export function intersection(a: Range, b: Range): Range | undefined {
 
 /** The fewest prefixes that together are exactly this range. */
 export function toCidrs({ family, first, last }: Range): readonly Cidr[] {
-  const bits = bitsOf(family)
+  return family === 4 ? ipv4Cidrs(Number(first), Number(last)) : ipv6Cidrs(first, last)
+}
+
+/** Plain numbers: every cloud's guard asks for its prefixes, and big ones cost ten times as much. */
+function ipv4Cidrs(first: number, last: number): readonly Cidr[] {
   const found: Cidr[] = []
-  let base = first
-  while (base <= last) {
-    let hostBits = 0
+  for (let base = first; base <= last; ) {
+    let prefix = 32
+    let size = 1
     // As large as the alignment of its start and what is left allow.
-    while (hostBits < bits) {
-      const size = 1n << BigInt(hostBits + 1)
-      if (base % size !== 0n || base + size - 1n > last) break
-      hostBits += 1
+    while (prefix > 0 && base % (size * 2) === 0 && base + size * 2 - 1 <= last) {
+      prefix -= 1
+      size *= 2
     }
-    found.push({ family, base, prefix: bits - hostBits })
-    base += 1n << BigInt(hostBits)
+    found.push({ family: 4, base: BigInt(base), prefix })
+    base += size
+  }
+  return found
+}
+
+function ipv6Cidrs(first: bigint, last: bigint): readonly Cidr[] {
+  const found: Cidr[] = []
+  for (let base = first; base <= last; ) {
+    let prefix = 128
+    let size = 1n
+    while (prefix > 0 && base % (size * 2n) === 0n && base + size * 2n - 1n <= last) {
+      prefix -= 1
+      size *= 2n
+    }
+    found.push({ family: 6, base, prefix })
+    base += size
   }
   return found
 }

@@ -91,5 +91,5 @@ function tagged(
   objects: readonly KubeObject[],
   cloud?: string,
 ): readonly RenderedDocument[] {
-  return objects.map((object) => ({ stage, ...(cloud !== undefined && { cloud }), object }))
+  return objects.map((object) => (cloud === undefined ? { stage, object } : { stage, cloud, object }))
 }
