@@ -20,6 +20,7 @@ import { askForAddresses, giveBackNetwork, makerKeys, registerNames } from './no
 import { nodeConditions, nodeStatus } from './node-status.ts'
 import { type NodeView, viewOf } from './node-view.ts'
 import type { RunnableStep } from './phase-zero.ts'
+import { createProgress, type Progress } from './progress.ts'
 import { type Playbook, runObject } from './run-object.ts'
 import { outlived } from './runs.ts'
 import { servicesTold } from './services-told.ts'
@@ -158,35 +159,6 @@ function isUnderWay({ problems, machine, network, names, phaseZero }: NodeView):
   const going = open?.decision.kind === 'running' || open?.decision.kind === 'start'
   return going && problems.length === 0 && [machine, network, names].every(({ kind }) => kind !== 'awaited')
 }
-
-interface Progress {
-  /** How long a node that is under way keeps quiet still. */
-  readonly left: (node: DataPlaneNode, now: number) => number
-  readonly told: (node: DataPlaneNode, now: number) => void
-  readonly ended: (node: DataPlaneNode) => void
-}
-
-/**
- * Progress is told so seldom that all nodes together cost few writes: the more of them are under way, the longer each
- * keeps quiet. What is done within that time is told once, at its end.
- */
-export function createProgress(perNodeMs: number): Progress {
-  /** Of every node that is under way: when it last told of itself, or was first seen. */
-  const times = new Map<string, number>()
-  return {
-    left: ({ metadata }, now) => {
-      const { uid = '' } = metadata
-      const last = times.get(uid) ?? now
-      times.set(uid, last)
-      return last + perNodeMs * Math.max(FEWEST, times.size) - now
-    },
-    told: ({ metadata }, now) => void times.set(metadata.uid ?? '', now),
-    ended: ({ metadata }) => void times.delete(metadata.uid ?? ''),
-  }
-}
-
-/** So that one node alone does not tell of every step. */
-const FEWEST = 10
 
 function marks({ metadata, spec }: DataPlaneNode): Partial<KubeObject['metadata']> {
   const { finalizers = [], labels = {} } = metadata

@@ -1,8 +1,8 @@
 /**
- * Document 003's example from end to end: two annotated nodes, two cells, the data plane controllers, and Ansible that
- * really runs over SSH. Each node ends up with the transport URL of its own cell on its own disk.
+ * Document 003's example from end to end: two annotated nodes, two cells, the operator as it is run by its command, and
+ * Ansible that really runs over SSH. Each node ends up with the transport URL of its own cell on its own disk.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,9 +12,8 @@ import { type NovaExternalCompute, novaExternalComputes } from '../../../src/api
 import type { KubeObject } from '../../../src/api/object.ts'
 import { useCluster } from '../../cluster.ts'
 import { CELL, dataPlaneNode, dataPlaneRole } from '../../data-plane.ts'
-import { type RunningControllers, startControllers } from './controllers.ts'
-import { useNodes } from './nodes.ts'
-import { operateRuns } from './run-operator.ts'
+import { type RunningOperator, startOperator } from '../ipam/operator.ts'
+import { type DataPlaneNodes, useNodes } from './nodes.ts'
 import { SSH_SECRET, secret } from './runs.ts'
 
 const cells = { 'edpm-compute-0': 'nova-cell1', 'edpm-compute-1': 'nova-cell2' } as const
@@ -22,24 +21,51 @@ const names = Object.keys(cells) as readonly (keyof typeof cells)[]
 const cluster = useCluster({ crds: 'own-2023' })
 const nodes = useNodes(names)
 const namespace = 'openstack'
-const stop = new AbortController()
-let controllers: RunningControllers | undefined
-let working: Promise<unknown> | undefined
+let operator: RunningOperator | undefined
 let folder = ''
+const { PATH = '' } = process.env
 
 beforeAll(async () => {
   const { client } = cluster
   await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   folder = await mkdtemp(path.join(tmpdir(), 'stackloom-003-'))
-  controllers = startControllers(client)
-  working = operateRuns({ client, folder, enter: nodes.enter }, stop.signal)
+  process.env['PATH'] = `${await confined(nodes)}:${PATH}`
+  operator = await startOperator(cluster, {
+    parts: ['dataplane'],
+    runs: 'local',
+    leaderElection: true,
+    runTimeLimit: 600_000,
+    env: { XDG_STATE_HOME: folder },
+  })
 }, 600_000)
 afterAll(async () => {
-  stop.abort()
-  await controllers?.stop()
-  await working
+  process.env['PATH'] = PATH
+  await operator?.stop()
   await rm(folder, { recursive: true, force: true })
 })
+
+/** A folder with an Ansible that reaches the nodes of this test and nothing else: the operator finds no other. */
+async function confined({ enter }: DataPlaneNodes): Promise<string> {
+  for (const program of ['ansible-runner', 'ansible-playbook']) {
+    const script = `#!/bin/sh\nexport PATH='${PATH}'\nexec ${enter.join(' ')} ${program} "$@"\n`
+    await writeFile(path.join(folder, program), script, { mode: 0o755 })
+  }
+  return folder
+}
+
+/** The conductor in which hosts are discovered. Nothing runs in pods here, and it says so. */
+async function makeConductor(): Promise<void> {
+  await cluster.client.create({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'nova-cell0-conductor-0',
+      namespace,
+      annotations: { 'sandbox.stackloom.dev/played': 'true' },
+    },
+    spec: { containers: [{ name: 'conductor', image: 'played' }] },
+  })
+}
 
 async function makeCell(name: string): Promise<void> {
   const { client } = cluster
@@ -77,6 +103,7 @@ describe("document 003's example, with Ansible that really runs", () => {
     const { client } = cluster
     await client.create(secret(namespace, SSH_SECRET, { 'ssh-privatekey': nodes.privateKey }))
     for (const cell of Object.values(cells)) await makeCell(cell)
+    await makeConductor()
     const nodeTemplate = { ansiblePort: 22, ansibleVars: standIns }
     const role = {
       nodeTemplate,

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AnsibleRun, type AnsibleRunSpec, ansibleRuns } from '../../../src/api/ansibleee.ts'
 import { computeConfigFiles, metadataConfigFiles } from '../../../src/controllers/dataplane/config-files.ts'
-import { phase0Playbooks, readPlaybook } from '../../../src/controllers/dataplane/playbooks.ts'
+import { LEAVING, phase0Playbooks, readPlaybook } from '../../../src/controllers/dataplane/playbooks.ts'
 import { programOf, runProcess } from '../../../src/exec/process.ts'
 import type { Happening } from '../../../src/kube/events.ts'
 import { useCluster } from '../../cluster.ts'
@@ -126,7 +126,26 @@ describe('The playbooks', () => {
       reason: 'Completed',
       hosts: { [name]: { changed: 0, failures: 0, unreachable: 0 } },
     })
-  }, 600_000)
+    const runs = async (): Promise<boolean> => {
+      const pid = await onNode(name, '/var/lib/stackloom/services/ovn-metadata.pid').catch(() => undefined)
+      return pid !== undefined
+    }
+    expect(await runs()).toBe(true)
+    const leaving = {
+      ...spec,
+      play: await readPlaybook(LEAVING),
+      extraVars: { stackloom_services: ['ovn-metadata'] },
+    }
+    await create('leaves', leaving)
+    expect((await ended('leaves'))?.result).toMatchObject({
+      reason: 'Completed',
+      hosts: { [name]: { changed: 2, failures: 0 } },
+    })
+    expect(await runs()).toBe(false)
+    await expect(
+      onNode(name, '/var/lib/openstack/config/ovn-metadata/01-neutron-metadata.conf'),
+    ).rejects.toThrow()
+  }, 900_000)
 })
 
 describe('A run', () => {

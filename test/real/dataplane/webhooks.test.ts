@@ -9,7 +9,7 @@ import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
 
 const cluster = useCluster({ crds: 'own-2023' })
-const soon = { timeout: 30_000, interval: 50 }
+const soon = { timeout: 60_000, interval: 50 }
 const namespace = 'default'
 let operator: RunningOperator
 
@@ -59,6 +59,39 @@ describe('the operator', () => {
     const made = create({ ...novaExternalComputes, metadata: { name: 'wrong' }, spec })
     await expect(made).rejects.toThrow('line 2')
   })
+
+  it('runs Ansible in a Job for each attempt, and takes its end for that of the step', async () => {
+    const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
+    const spec = { nodeTemplate, deployStrategy: { deploy: true }, services: ['install-os'] }
+    await create(dataPlaneRole('deployed', spec))
+    await create(dataPlaneNode('d', { role: 'deployed', ansibleHost: '192.168.122.2' }))
+    const jobs = async (): Promise<readonly KubeObject[]> =>
+      (await cluster.client.list({ apiVersion: 'batch/v1', kind: 'Job' }, { namespace })).items
+    await expect.poll(async () => (await jobs()).length, soon).toBe(1)
+    const [job] = await jobs()
+    expect(job?.metadata.name).toMatch(/^dataplane-deployment-install-os-deployed-[0-9a-f]{16}-1$/)
+    expect(job?.metadata.ownerReferences).toMatchObject([{ kind: 'OpenStackAnsibleEE' }])
+    // No Job controller runs here: its part is played.
+    const at = new Date().toISOString()
+    const done = { status: 'True', lastTransitionTime: at, lastProbeTime: at }
+    const status = {
+      startTime: at,
+      completionTime: at,
+      succeeded: 1,
+      uncountedTerminatedPods: {},
+      conditions: [
+        { type: 'SuccessCriteriaMet', ...done },
+        { type: 'Complete', ...done },
+      ],
+    }
+    if (job) await cluster.client.update({ ...job, status }, { subresource: 'status' })
+    const ready = async (): Promise<string | undefined> =>
+      (
+        (await cluster.client.get({ ...dataPlaneNodes, namespace, name: 'd' })) as DataPlaneNode
+      ).status?.conditions?.find(({ type }) => type === 'Ready')?.status
+    await expect.poll(ready, soon).toBe('True')
+    expect((await jobs()).length).toBe(1)
+  }, 180_000)
 
   it('refuses a part by a name that it does not have', async () => {
     await expect(startOperator(cluster, { parts: ['dataplan'] })).rejects.toThrow('no part dataplan')

@@ -15,10 +15,15 @@ export interface RunningOperator {
   readonly stop: () => Promise<void>
 }
 
+interface OperatorChanges extends Partial<RunOptions> {
+  readonly noWebhooks?: boolean
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Started when its webhooks are registered, under an address of loopback unless told otherwise. */
 export async function startOperator(
   cluster: Cluster,
-  changes: Partial<RunOptions> = {},
+  changes: OperatorChanges = {},
 ): Promise<RunningOperator> {
   const operator = await launchOperator(cluster, changes)
   await operator.says('webhooks are served')
@@ -28,12 +33,12 @@ export async function startOperator(
 /** The same, without waiting for anything. Several may run at once: nothing elects them unless asked. */
 export async function launchOperator(
   cluster: Cluster,
-  { noWebhooks = false, ...changes }: Partial<RunOptions> & { readonly noWebhooks?: boolean } = {},
+  { noWebhooks = false, env = {}, ...changes }: OperatorChanges = {},
 ): Promise<RunningOperator> {
   const control = new AbortController()
   const [webhookPort, healthPort] = [await freePort(), await freePort()]
   await cluster.expose(webhookPort)
-  const io = testIo({ stop: control.signal })
+  const io = testIo({ stop: control.signal, env })
   const registered = !noWebhooks && changes.webhookService === undefined && !changes.observe
   const options: RunOptions = {
     kubeconfig: cluster.kubeconfig,
