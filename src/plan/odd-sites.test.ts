@@ -83,7 +83,7 @@ const site = fc.record({
   }),
 }) as fc.Arbitrary<SiteWords>
 
-describe('for any site, however odd', () => {
+describe('for any site, however odd', { timeout: 240_000 }, () => {
   it('there is a plan, a picture and a lock, and every error has its place', () => {
     fc.assert(
       fc.property(site, site, (before, after) => {

@@ -136,7 +136,7 @@ const site: fc.Arbitrary<SiteWords> = fc
 const errors = (plan: Plan): readonly string[] =>
   plan.findings.filter((one) => one.severity === 'error').map((one) => `${one.code} ${one.message}`)
 
-describe('for any site without pins', () => {
+describe('for any site without pins', { timeout: 240_000 }, () => {
   it('the plan has no error, no overlap, and nobody has an address of somebody else', () => {
     fc.assert(
       fc.property(site, (words) => {
@@ -208,7 +208,7 @@ function subnetTexts(network: PlannedNetwork): readonly string[] {
   return network.subnets.map(({ cidr }) => cidr)
 }
 
-describe('for any spans that somebody pins', () => {
+describe('for any spans that somebody pins', { timeout: 240_000 }, () => {
   const span = fc.tuple(fc.integer({ min: 2, max: 240 }), fc.nat(25)).map(([first, length]) => {
     const last = Math.min(first + length, 254)
     return `172.17.0.${first}-172.17.0.${last}`

@@ -92,7 +92,8 @@ async function run({ client }: Connection, options: Options, io: Io): Promise<Ru
 async function freeLock({ cloud = [], file }: Options, io: Io): Promise<void> {
   if (cloud.length === 0 || file === '-' || !existsSync(path.resolve(io.cwd, file))) return
   const { planFromFiles, saveLock } = await import('../planning.ts')
-  const { before } = await planFromFiles({ file }, io)
-  const leaving = cloud.filter((name) => before.clouds[name]?.leaving)
+  // By the plan, not by the file of the lock: nobody needs to have planned since the cloud left the site file.
+  const { lock } = await planFromFiles({ file }, io)
+  const leaving = cloud.filter((name) => lock.clouds[name]?.leaving)
   if (leaving.length > 0) await saveLock(await planFromFiles({ file, forget: leaving }, io), io)
 }

@@ -42,7 +42,7 @@ const broken = fc
   .tuple(fc.constantFrom(...files), fc.array(mutation, { minLength: 1, maxLength: 3 }))
   .map(([file, mutations]) => mutations.reduce(mutate, file))
 
-describe('a site file with wrong bytes', () => {
+describe('a site file with wrong bytes', { timeout: 240_000 }, () => {
   it('is read, or refused with a place for every reason', () => {
     fc.assert(
       fc.property(broken, (bytes) => {

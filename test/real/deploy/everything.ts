@@ -55,7 +55,17 @@ export function likenessOf(objects: ReadonlyMap<string, KubeObject>): Readonly<R
       const renamed = { ...object, metadata: { ...object.metadata, name: generateName } }
       return [path.slice(0, path.length - name.length) + generateName, likeness(renamed)]
     })
-  return Object.fromEntries(alike.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  const counted = new Map<string, number>()
+  return Object.fromEntries(
+    alike
+      .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+      .map(([path, one]) => {
+        // Pods of one set have one name here: by number, so that each of them counts.
+        const many = counted.get(path) ?? 0
+        counted.set(path, many + 1)
+        return [many === 0 ? path : `${path} ${many}`, one]
+      }),
+  )
 }
 
 /** An object without what differs from run to run, and whose hands have set which of its fields. */
