@@ -65,14 +65,13 @@ export const figures: readonly Figure[] = [
     target: { op: '<=', value: 1.5 },
     measure: () => {
       const plan = planOf(50)
-      const text = JSON.stringify(renderDocuments(plan).map(({ object }) => object))
       return ratio({
         ours: () => rendered(plan),
         theirs: () => {
-          // Objects that nobody has written yet, as ours are: reading them does not count.
-          const fresh = JSON.parse(text) as readonly unknown[]
+          // The same objects, as new as ours are: where they lie in memory counts for as much as the writing.
+          const objects = renderDocuments(plan).map(({ object }) => object)
           const started = performance.now()
-          serialised(fresh)
+          serialised(objects)
           return performance.now() - started
         },
         rounds: 31,
