@@ -1,18 +1,28 @@
 /** SL90xx: what `verify` finds on a live cluster. SL91xx, the network probe: `probe.ts`. SL92xx, room: `room.ts`. */
 import { problem } from './finding.ts'
 
-export const lookIncomplete = problem<{ check: string; kind: string; reason: string }>({
+export const lookIncomplete = problem<{
+  check: string
+  kind: string
+  reason: string
+  /** Whether it was looked for in a folder of dumps. */
+  dumped: boolean
+}>({
   code: 'SL9001',
   severity: 'error',
   title: 'A check could not look at everything that it needs',
   message: ({ check, kind, reason }) => `${check} cannot be proved: ${kind} could not be read: ${reason}`,
-  remedy: ({ kind }) => `run verify with an account that may list ${kind} in all namespaces`,
+  remedy: ({ kind, dumped }) =>
+    dumped
+      ? `put it into the folder, too (kubectl get ${kind} -A -o yaml); if there was none, accept it in the site file under \`spec.accept\``
+      : `run verify with an account that may list ${kind} in all namespaces`,
   story: `A check that saw only a part of the cluster proves nothing: the Service that holds another cloud's address may
 be in the namespace that could not be read. So it does not count as passed.`,
   example: {
     check: 'foreign-holders',
     kind: 'Service',
     reason: 'seen in openstack only, other namespaces are forbidden',
+    dumped: false,
   },
 })
 

@@ -95,7 +95,9 @@ function result(
   const missed = kinds.flatMap((kind) => gaps.get(groupKindOf(kind)) ?? [])
   const findings = accepted(looked.findings, accept)
   const incomplete = accepted(
-    missed.map(({ kind, reason }) => finding(lookIncomplete, { check: id, kind, reason })),
+    missed.map(({ kind, reason, cause }) =>
+      finding(lookIncomplete, { check: id, kind, reason, dumped: cause === 'not-dumped' }),
+    ),
     accept,
   )
   const verdict = verdictOf(findings, incomplete, looked.count)

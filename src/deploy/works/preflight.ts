@@ -49,7 +49,10 @@ export function preflightWork(world: World): StageWork {
 async function room({ site, client }: World): Promise<readonly Finding[]> {
   const { snapshot } = await gatherLive(client, [...roomKinds, SERVICE])
   const live = indexSnapshot(snapshot)
-  const { clouds, from } = site.plan
+  const { from } = site.plan
+  // Only of the clouds that this run deploys: another one's trouble does not stop them.
+  const deployed = new Set(site.documents.map(({ cloud }) => cloud))
+  const clouds = site.plan.clouds.filter(({ name }) => deployed.has(name))
   const found = [...roomFindings(site, live), ...addressFindings(clouds, live), ...takenVips(clouds, live)]
   return accepted(found, from.accept)
 }

@@ -138,6 +138,15 @@ describe('a kind that could not be read', () => {
     expect(isProved(results)).toBe(false)
   })
 
+  it.each([
+    ['not-dumped', 'kubectl get Pod -A -o yaml'],
+    ['forbidden', 'an account that may list Pod'],
+  ] as const)('has the remedy of where it was looked for: %s', (cause, remedy) => {
+    const unread = [{ apiVersion: 'v1', kind: 'Pod', reason: 'x', cause }]
+    const found = run({ ...healthy, unread }, { clouds: ['rhoso1'] }).flatMap(({ findings }) => findings)
+    expect(found).toMatchObject([{ code: 'SL9001', remedy: expect.stringContaining(remedy) }])
+  })
+
   it('is fine where the cluster does not have the kind at all', () => {
     const unread = [
       { apiVersion: 'route.openshift.io/v1', kind: 'Route', reason: 'none', cause: 'not-served' as const },
