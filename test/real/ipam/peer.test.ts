@@ -70,22 +70,32 @@ interface Play {
   /** What must be done after a delete so that those who wait are looked at. */
   readonly nudge: (namespace: string) => Promise<void>
   readonly spec: (spec: NetConfigSpec) => NetConfigSpec
+  /** What it must come to after each step: waited for, so that a slow machine makes no difference. */
+  readonly wanted?: readonly string[] | undefined
 }
 
-/** The addresses of everybody after each step, as `host-0=10.0.0.17`. */
+/** The addresses of everybody after each step, as `host-0=True net-0:10.0.0.17`. */
 async function play(namespace: string, { spec, steps }: Sequence, rules: Play): Promise<readonly string[]> {
   await configure(namespace, rules.spec(spec))
   const seen: string[] = []
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     await take(namespace, step, rules)
-    const sets = await list<IpSet>(ipSets, namespace)
-    const lines = sets.map((one) => {
-      const given = (one.status?.reservations ?? []).map(({ address }) => address)
-      return `${one.metadata.name}=${given.join('+') || ready(one)}`
-    })
-    seen.push(lines.sort().join(' '))
+    seen.push(await stateOf(namespace, rules.wanted?.[index]))
   }
   return seen
+}
+
+async function stateOf(namespace: string, wanted: string | undefined): Promise<string> {
+  for (let tries = 0; ; tries += 1) {
+    const sets = await list<IpSet>(ipSets, namespace)
+    const lines = sets.map((one) => {
+      const given = (one.status?.reservations ?? []).map(({ network, address }) => `${network}:${address}`)
+      return [`${one.metadata.name}=${ready(one)}`, ...given.sort()].join(' ')
+    })
+    const state = lines.sort().join('; ')
+    if (wanted === undefined || state === wanted || tries === 300) return state
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
 }
 
 async function take(namespace: string, step: Step, { nudge }: Play): Promise<void> {
@@ -240,7 +250,9 @@ describe('infra-operator and ours', () => {
   it('ours gives the same addresses after each step, but for what is named', async () => {
     expect(exceptions.length).toBeGreaterThan(0)
     const rules: Play = { nudge: served, spec: (spec) => spec }
-    const own = await Promise.all(all.map((one, n) => play(`ours-${n}`, one, rules)))
+    const own = await Promise.all(
+      all.map((one, n) => play(`ours-${n}`, one, { ...rules, wanted: played.peer?.[n] })),
+    )
     for (const [n, sequence] of all.entries()) {
       expect(own[n], `seed ${seed}, sequence ${n}: ${JSON.stringify(sequence)}`).toEqual(played.peer?.[n])
     }

@@ -7,7 +7,7 @@
 import fc from 'fast-check'
 import type { IpSetNetwork } from '../../../src/api/ipset.ts'
 import type { NetConfigSpec, NetConfigSubnet } from '../../../src/api/netconfig.ts'
-import { formatAddress, parseAddress } from '../../../src/net/address.ts'
+import { address, formatAddress } from '../../../src/net/address.ts'
 import { cidr, lastOf } from '../../../src/net/cidr.ts'
 
 export type Step =
@@ -33,10 +33,13 @@ export const exceptions = [
   },
   // Said by touching those who wait, the oldest first, after each delete.
   { name: 'a freed address wakes nobody' },
-  // Sequences touch nobody who has what it asked for.
+  // Sequences touch nobody who has what it asked for, and nobody leaves who could free a lower address of somebody who
+  // has some addresses and waits for another.
   {
     name: 'it chooses anew at every look, so that a host may move to a lower address (it keeps them since 2024)',
   },
+  // Only the last network of an IPSet can be full, or its address taken.
+  { name: 'it stops at the first network that has no address: those behind it get none' },
   // Each sequence is on a segment of its own, and its networks do not overlap.
   { name: 'networks and namespaces that share a segment get the same addresses' },
   // Names are asked for as the NetConfig spells them.
@@ -53,84 +56,140 @@ export function sequences(count: number, seed: number): readonly Sequence[] {
   return fc.sample(sequence, { numRuns: count, seed })
 }
 
-/** A /28, or a /124: ranges so narrow that gateway, broadcast, excluded and exhausted all happen. */
-const subnetAt = (index: number): fc.Arbitrary<NetConfigSubnet> =>
-  fc
-    .record({
-      six: fc.boolean(),
-      first: fc.integer({ min: 1, max: 12 }),
-      size: fc.integer({ min: 1, max: 4 }),
-      second: fc.option(fc.integer({ min: 1, max: 14 })),
-      gateway: fc.option(fc.integer({ min: 1, max: 14 })),
-      excluded: fc.uniqueArray(fc.integer({ min: 1, max: 14 }), { maxLength: 2 }),
-    })
-    .map(({ six, first, size, second, gateway, excluded }) => {
-      const at = (n: number): string =>
-        six ? `fd00:${index + 1}::${(16 + n).toString(16)}` : `10.${index}.0.${16 + n}`
-      const last = Math.min(first + size, 15)
-      // Not overlapping the first: that is refused at the door of both.
-      const more = second !== null && (second < first || second > last) ? [second] : []
-      return {
-        name: 'subnet1',
-        cidr: six ? `${at(0)}/124` : `${at(0)}/28`,
-        vlan: 20 + index,
-        allocationRanges: [[first, last] as const, ...more.map((n) => [n, n] as const)].map(
-          ([start, end]) => ({
-            start: at(start),
-            end: at(end),
-          }),
-        ),
-        excludeAddresses: excluded.map(at),
-        ...(gateway !== null && { gateway: at(gateway) }),
-      }
-    })
+/** Neighbours of which some are in the ranges of a subnet: all of a small one, or those at a border within a large one. */
+interface Place {
+  readonly cidr: string
+  readonly at: (n: number) => string
+}
+
+/** So many addresses can be drawn; the next one is the last of a small subnet. */
+const reachOf = (wide: boolean): number => (wide ? 14 : 6)
+
+function placeOf(
+  index: number,
+  { six, crossing, wide }: Record<'six' | 'crossing' | 'wide', boolean>,
+): Place {
+  // Of the large one the third ends with .0, or with 16 zero bits, which is for nobody.
+  const border = six ? 0xfffdn : 0xfdn
+  const start = six ? `fd00:${index + 1}::` : `10.${index}.0.0`
+  const { family, value } = address(start)
+  const first = value + (crossing ? border : 16n)
+  const small = (six ? 128 : 32) - (wide ? 4 : 3)
+  const prefix = crossing ? (six ? 64 : 23) : small
+  return {
+    cidr: `${crossing ? start : formatAddress({ family, value: first })}/${prefix}`,
+    at: (n) => formatAddress({ family, value: first + BigInt(n) }),
+  }
+}
+
+interface Drawn {
+  readonly subnet: NetConfigSubnet
+  readonly at: Place['at']
+  /** Holds everybody of a sequence. In the others gateway, broadcast, excluded and exhausted all happen. */
+  readonly wide: boolean
+}
+
+const subnetAt = (index: number): fc.Arbitrary<Drawn> =>
+  fc.boolean().chain((wide) => {
+    const drawn = fc.integer({ min: 1, max: reachOf(wide) })
+    return fc
+      .record({
+        six: fc.boolean(),
+        crossing: fc.boolean(),
+        first: wide ? fc.integer({ min: 1, max: 3 }) : drawn,
+        size: wide ? fc.integer({ min: 10, max: 11 }) : fc.integer({ min: 0, max: 3 }),
+        second: fc.option(drawn),
+        gateway: fc.option(drawn),
+        excluded: fc.uniqueArray(drawn, { maxLength: 2 }),
+      })
+      .map(({ six, crossing, first, size, second, gateway, excluded }) => {
+        const { cidr: prefix, at } = placeOf(index, { six, crossing, wide })
+        const last = Math.min(first + size, reachOf(wide) + 1)
+        // Not overlapping the first: that is refused at the door of both.
+        const more = second !== null && (second < first || second > last) ? [second] : []
+        const ranges = [[first, last] as const, ...more.map((n) => [n, n] as const)]
+        const subnet = {
+          name: 'subnet1',
+          cidr: prefix,
+          vlan: 20 + index,
+          allocationRanges: ranges.map(([start, end]) => ({ start: at(start), end: at(end) })),
+          excludeAddresses: excluded.map(at),
+          ...(gateway !== null && { gateway: at(gateway) }),
+        }
+        return { subnet, at, wide }
+      })
+  })
 
 const sequence: fc.Arbitrary<Sequence> = fc.integer({ min: 1, max: 3 }).chain((many) =>
   fc
     .record({
-      subnets: fc.tuple(...Array.from({ length: many }, (_, index) => subnetAt(index))),
+      drawn: fc.tuple(...Array.from({ length: many }, (_, index) => subnetAt(index))),
       steps: fc.array(
         fc.record({
           deletes: fc.option(fc.nat(), { freq: 2 }),
-          network: fc.nat({ max: many - 1 }),
-          fixed: fc.option(fc.integer({ min: 1, max: 14 }), { freq: 3 }),
+          networks: fc.shuffledSubarray([...Array(many).keys()], { minLength: 1 }),
+          // Seldom: who asks for no certain address is what makes a pool full.
+          fixed: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat() }),
         }),
-        { minLength: 3, maxLength: 6 },
+        { minLength: 4, maxLength: 7 },
       ),
     })
-    .map(({ subnets, steps }) => ({
+    .map(({ drawn, steps }) => ({
       spec: {
-        networks: subnets.map((subnet, index) => ({
+        networks: drawn.map(({ subnet }, index) => ({
           name: `net-${index}`,
           mtu: 1500,
           dnsDomain: `net-${index}.example.com`,
           subnets: [subnet],
         })),
       },
-      steps: stepsOf(steps, subnets),
+      steps: stepsOf(steps, drawn),
     })),
 )
 
 interface Draw {
   readonly deletes: number | null
-  readonly network: number
+  readonly networks: readonly number[]
   readonly fixed: number | null
 }
 
-/** One network per IPSet: one that has some of its addresses and waits for others is moved by infra-operator. */
-function stepsOf(draws: readonly Draw[], subnets: readonly NetConfigSubnet[]): readonly Step[] {
-  const living: string[] = []
-  return draws.map(({ deletes, network, fixed }, index): Step => {
-    if (deletes !== null && living.length > 0) {
-      const [name = ''] = living.splice(deletes % living.length, 1)
-      return { kind: 'delete', name }
+/** Somebody who is there, as far as it matters for who may leave. */
+interface Host {
+  readonly name: string
+  readonly networks: readonly number[]
+  /** Its last network may have nothing for it: then it holds the others, and waits. */
+  readonly mayWait: boolean
+}
+
+function stepsOf(draws: readonly Draw[], drawn: readonly Drawn[]): readonly Step[] {
+  const isWide = (network: number): boolean => drawn[network]?.wide ?? false
+  const living: Host[] = []
+  return draws.map(({ deletes, networks: asked, fixed }, index): Step => {
+    const leavers = deletes === null ? [] : living.filter((one) => mayLeave(one, living))
+    const leaver = leavers[(deletes ?? 0) % leavers.length]
+    if (leaver) {
+      living.splice(living.indexOf(leaver), 1)
+      return { kind: 'delete', name: leaver.name }
     }
     const name = `host-${index}`
-    living.push(name)
-    const base = parseAddress(subnets[network]?.cidr.split('/')[0] ?? '')
-    const fixedIP =
-      fixed === null || !base ? undefined : formatAddress({ ...base, value: base.value + BigInt(fixed) })
-    const wish = { name: `net-${network}`, subnetName: 'subnet1', ...(fixedIP !== undefined && { fixedIP }) }
-    return { kind: 'create', name, networks: [wish] }
+    const networks = [...asked.filter(isWide), ...asked.filter((one) => !isWide(one)).slice(0, 1)]
+    const last = networks.at(-1) ?? 0
+    living.push({ name, networks, mayWait: fixed !== null || !isWide(last) })
+    const fixedIP = fixed === null ? undefined : drawn[last]?.at(1 + (fixed % reachOf(isWide(last))))
+    const wishes = networks.map((one) => ({
+      name: `net-${one}`,
+      subnetName: 'subnet1',
+      ...(one === last && fixedIP !== undefined && { fixedIP }),
+    }))
+    return { kind: 'create', name, networks: wishes }
   })
+}
+
+/** Nobody younger may be waiting with an address of one of its networks that it would then exchange for a lower one. */
+function mayLeave(one: Host, living: readonly Host[]): boolean {
+  const younger = living.slice(living.indexOf(one) + 1)
+  return !younger.some(
+    ({ networks, mayWait }) =>
+      mayWait && networks.slice(0, -1).some((network) => one.networks.includes(network)),
+  )
 }
