@@ -16,7 +16,7 @@ const plan = adoptPlan(1)
 const cloud = plan.clouds[0] as PlannedCloud
 const PASSWORD = 'a-secret-of-this-test'
 
-describe('access to a cloud that runs', { timeout: 120_000 }, () => {
+describe('access to a cloud that runs', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true })
   let cast: Cast | undefined
   let folder = ''
@@ -38,7 +38,7 @@ describe('access to a cloud that runs', { timeout: 120_000 }, () => {
       namespace: cloud.namespace,
       name: 'combined-ca-bundle',
     }
-    await vi.waitUntil(() => cluster.client.get(config), { timeout: 60_000, interval: 100 })
+    await vi.waitUntil(() => cluster.client.get(config), { timeout: 120_000, interval: 100 })
     await writeFile(path.join(folder, 'site.yaml'), siteFile)
   }, 600_000)
   afterAll(async () => {

@@ -15,7 +15,7 @@ const plan = adoptPlan(1)
 /** With designate, whose name servers have a Service for each replica, in lists of the control plane. */
 const cloud = plan.clouds[0] as PlannedCloud
 
-describe('the way from a cloud of install_yamls to one of ours', { timeout: 180_000 }, () => {
+describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: Cast | undefined
   let folder = ''

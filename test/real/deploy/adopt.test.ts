@@ -47,7 +47,7 @@ function leftToDo({ networks, oldAdvertisements, missing }: Adoption): readonly 
 
 const quiet = { emit: () => undefined, stop: neverStopped(), clock: systemClock }
 
-describe('a cloud of install_yamls', { timeout: 240_000 }, () => {
+describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: Cast | undefined
 

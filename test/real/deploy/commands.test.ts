@@ -66,7 +66,7 @@ function definition(kind: string, plural: string): KubeObject {
   }
 }
 
-describe('the commands of a deployment', { timeout: 240_000 }, () => {
+describe('the commands of a deployment', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: Cast | undefined
   let folder = ''
@@ -84,7 +84,7 @@ describe('the commands of a deployment', { timeout: 240_000 }, () => {
     for (const { ref, spec } of settings) {
       const { name, ...kind } = ref
       const write = () => cluster.client.create({ ...kind, metadata: { name }, spec })
-      await vi.waitFor(write, { timeout: 30_000, interval: 100 })
+      await vi.waitFor(write, { timeout: 120_000, interval: 100 })
     }
     cast = onStage(cluster.connection)
   }, 600_000)

@@ -13,7 +13,7 @@ const plan = testPlan({ nodes: 2, clouds: [{ name: 'rhoso1', namespace: 'opensta
 const poolRef = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: 'metallb-system' }
 const grace = { errorMs: 5_000, podMs: 5_000, allocationMs: 2_000 }
 
-describe('a deployment that meets trouble', { timeout: 240_000 }, () => {
+describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: Cast | undefined
 

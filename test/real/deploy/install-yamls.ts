@@ -6,8 +6,11 @@
  * VLANs), here taken from the plan that describes the same cloud.
  */
 import type { KubeObject } from '../../../src/api/object.ts'
+import { systemClock } from '../../../src/clock/clock.ts'
+import { patiently } from '../../../src/deploy/patience.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { Plan, PlannedCloud } from '../../../src/plan/plan.ts'
+import { neverStopped } from '../../../src/run/stage.ts'
 import { ingressOf } from '../../../src/verify/readiness/services.ts'
 
 export interface InstalledBy {
@@ -304,15 +307,18 @@ function designate(template: object, environment: Environment, by: InstalledBy):
   }
 }
 
-/** As `oc apply` writes it: what is there is written over. */
+/** As `oc apply` writes it: what is there is written over. Whoever runs it tries again while a webhook is busy. */
 export async function installCloud(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
-  for (const object of objects) {
-    const { apiVersion, kind, metadata } = object
-    const live = await client.get({ apiVersion, kind, ...metadata })
-    const fieldManager = 'kubectl-client-side-apply'
-    if (live) await client.patch({ apiVersion, kind, ...metadata }, object, { type: 'merge', fieldManager })
-    else await client.create(object, { fieldManager })
-  }
+  const quiet = { emit: () => undefined, stop: neverStopped(), clock: systemClock }
+  for (const object of objects) await patiently(() => installed(client, object), quiet)
+}
+
+async function installed(client: KubeClient, object: KubeObject): Promise<void> {
+  const { apiVersion, kind, metadata } = object
+  const live = await client.get({ apiVersion, kind, ...metadata })
+  const fieldManager = 'kubectl-client-side-apply'
+  if (live) await client.patch({ apiVersion, kind, ...metadata }, object, { type: 'merge', fieldManager })
+  else await client.create(object, { fieldManager })
 }
 
 /** `name -> addresses` of a namespace's LoadBalancer Services. */

@@ -33,7 +33,7 @@ function siteOf({ clouds, nodes = 2, isolation = 'vlan-per-cloud' }: Words): str
   })
 }
 
-describe('node networking', { timeout: 240_000 }, () => {
+describe('node networking', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', controllerManager: true })
   let cast: Cast | undefined
   let folder = ''

@@ -51,7 +51,7 @@ function serviceOf(address: string): KubeObject {
   }
 }
 
-describe('a site in the sandbox', { timeout: 240_000 }, () => {
+describe('a site in the sandbox', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: Cast | undefined
   let before: Readonly<Record<string, string>> = {}
@@ -144,7 +144,7 @@ describe('a site in the sandbox', { timeout: 240_000 }, () => {
     const user = serviceOf('172.18.0.50')
     await cluster.client.create(user)
     const used = () => cluster.client.get({ apiVersion: 'v1', kind: 'Service', ...user.metadata })
-    await expect.poll(async () => ingressOf((await used()) ?? user), { timeout: 30_000 }).toHaveLength(1)
+    await expect.poll(async () => ingressOf((await used()) ?? user), { timeout: 120_000 }).toHaveLength(1)
 
     const left = async () => leftoversOf(site, await readInventories(cluster.client), ['rhoso1'])
     expect((await left()).map(({ ref }) => ref.name).sort()).toEqual(['extra-50', 'extra-60'])
@@ -158,7 +158,7 @@ describe('a site in the sandbox', { timeout: 240_000 }, () => {
     )
     expect((await left()).map(({ ref }) => ref.name)).toEqual(['extra-50'])
     await cluster.client.delete({ apiVersion: 'v1', kind: 'Service', ...user.metadata })
-    await expect.poll(used, { timeout: 30_000 }).toBeUndefined()
+    await expect.poll(used, { timeout: 120_000 }).toBeUndefined()
     await deploy(cluster.client, two, { selection, prune: await left() })
     expect(await left()).toEqual([])
     expect(await ofCloud(two, 'rhoso2', 'openstack2')).toEqual(before)

@@ -50,7 +50,7 @@ const versionOf = (namespace: string) => ({
   name: 'controlplane',
 })
 
-describe('an update of one of two clouds', { timeout: 180_000 }, () => {
+describe('an update of one of two clouds', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: Cast | undefined
 
@@ -75,7 +75,7 @@ describe('an update of one of two clouds', { timeout: 180_000 }, () => {
         const live = await cluster.client.get(versionOf(namespace))
         return textAt(live, 'status', 'availableVersion') === '0.7.0'
       }
-      await vi.waitUntil(seen, { timeout: 20_000, interval: 100 })
+      await vi.waitUntil(seen, { timeout: 120_000, interval: 100 })
     }
   }, 600_000)
   afterAll(() => cast?.leave())
