@@ -6,11 +6,11 @@
 import {
   existsSync,
   mkdirSync,
-  readdirSync,
   readlinkSync,
   renameSync,
-  rmSync,
+  rmdirSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
@@ -23,26 +23,34 @@ export type VolumeFiles = Readonly<Record<string, string>>
 /** Writes a state of the volume; one that says the same is not written. In one go, as a quick kubelet would. */
 export function kubeletVolume(folder: string): (files: VolumeFiles) => void {
   let states = 0
-  let last: string | undefined
+  let last: VolumeFiles = {}
+  const data = path.join(folder, '..data')
   return (files) => {
-    const said = JSON.stringify(files)
-    if (said === last) return
-    last = said
+    const names = Object.keys(files)
+    if (existsSync(data) && sameFiles(files, last)) return
     states += 1
     const state = `..state_${states}`
-    const data = path.join(folder, '..data')
-    mkdirSync(path.join(folder, state), { recursive: true, mode: 0o755 })
-    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, state, name), text)
     const before = existsSync(data) ? readlinkSync(data) : undefined
+    mkdirSync(path.join(folder, state), { recursive: true, mode: 0o755 })
+    for (const name of names) writeFileSync(path.join(folder, state, name), files[name] ?? '')
     symlinkSync(state, `${data}_tmp`)
     renameSync(`${data}_tmp`, data)
-    const visible = new Set(readdirSync(folder).filter((name) => !name.startsWith('..')))
-    for (const name of Object.keys(files)) {
-      if (!visible.delete(name)) symlinkSync(path.join('..data', name), path.join(folder, name))
+    for (const name of names) {
+      if (!(name in last)) symlinkSync(path.join('..data', name), path.join(folder, name))
     }
-    for (const name of visible) rmSync(path.join(folder, name))
-    if (before !== undefined) rmSync(path.join(folder, before), { recursive: true })
+    const gone = Object.keys(last).filter((name) => !(name in files))
+    for (const name of gone) unlinkSync(path.join(folder, name))
+    if (before !== undefined) {
+      for (const name of Object.keys(last)) unlinkSync(path.join(folder, before, name))
+      rmdirSync(path.join(folder, before))
+    }
+    last = files
   }
+}
+
+function sameFiles(a: VolumeFiles, b: VolumeFiles): boolean {
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
 }
 
 export interface Following {

@@ -7,20 +7,13 @@
  */
 import { fileOf, type Served, SHARDS, type Shard, shardNumber } from './shards.ts'
 
-/** One address with its names of now; without names it is gone. */
-interface HostChange {
-  readonly edition: number
-  readonly ip: string
-  readonly line: string
-}
-
 export interface Edition {
   readonly number: number
   /** Who has this edition, or a later one, needs the changes alone. */
   readonly reaches: number
   readonly parts: readonly Pick<Shard, 'file' | 'text'>[]
-  /** Newest first. */
-  readonly changes: readonly HostChange[]
+  /** A line for each address that changed, newest first: the edition, then the address with its names of now. */
+  readonly changes: string
   /** What it comes to: the line of every address, by shard. */
   readonly lines: readonly ReadonlyMap<string, string>[]
 }
@@ -34,57 +27,44 @@ const KEPT = 4_000
 /** The edition that says what is wanted: the one before where it says so already. `first` numbers one without a past. */
 export function nextEdition(before: Edition | undefined, { shards }: Served, first: number): Edition {
   const lines = shards.map((one) => one.lines)
-  if (!before) return { number: first, reaches: first, parts: shards, changes: [], lines }
+  if (!before) return { number: first, reaches: first, parts: shards, changes: '', lines }
   const number = before.number + 1
-  const fresh = lines.flatMap((now, at) => changesBetween(before.lines[at] ?? new Map(), now, number))
+  const fresh = lines.flatMap((now, at) => changesBetween(before.lines[at] ?? new Map(), now))
   if (fresh.length === 0) return before
-  if (fresh.length > AT_ONCE) return { number, reaches: number, parts: shards, changes: [], lines }
-  const changes = [...fresh, ...before.changes]
-  if (lengthOf(changes) <= ROOM) return { ...before, number, changes, lines }
-  const { kept, reaches } = newestOf(changes, number)
-  return { number, reaches, parts: shards, changes: kept, lines }
+  if (fresh.length > AT_ONCE) return { number, reaches: number, parts: shards, changes: '', lines }
+  const changes = fresh.map((line) => `${number} ${line}\n`).join('') + before.changes
+  if (changes.length <= ROOM) return { ...before, number, changes, lines }
+  return { number, ...newestOf(changes, number), parts: shards, lines }
 }
 
+/** The lines of now that are others than before; the bare address where there is none any more. */
 function changesBetween(
   before: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,
-  edition: number,
-): readonly HostChange[] {
+): readonly string[] {
   if (before === now) return []
-  const changes: HostChange[] = []
-  for (const [ip, line] of now) if (before.get(ip) !== line) changes.push({ edition, ip, line })
-  for (const ip of before.keys()) if (!now.has(ip)) changes.push({ edition, ip, line: ip })
+  const changes: string[] = []
+  for (const [ip, line] of now) if (before.get(ip) !== line) changes.push(line)
+  for (const ip of before.keys()) if (!now.has(ip)) changes.push(ip)
   return changes
 }
 
-function lengthOf(changes: readonly HostChange[]): number {
-  return changes.reduce((sum, one) => sum + textOfChange(one).length, 0)
-}
-
 /** The newest changes that have room, whole editions of them: those of half an edition would be no state at all. */
-function newestOf(
-  changes: readonly HostChange[],
-  number: number,
-): { readonly kept: readonly HostChange[]; readonly reaches: number } {
+function newestOf(changes: string, number: number): Pick<Edition, 'changes' | 'reaches'> {
+  const all = changes.split(/(?<=\n)/)
   let length = 0
-  let reaches = number
-  for (const one of changes) {
-    length += textOfChange(one).length
-    if (length > KEPT) {
-      reaches = one.edition
-      break
-    }
-  }
-  return { kept: changes.filter((one) => one.edition > reaches), reaches }
+  const tooMuch = all.find((one) => (length += one.length) > KEPT)
+  const reaches = tooMuch === undefined ? number : editionOf(tooMuch)
+  return { changes: all.filter((one) => editionOf(one) > reaches).join(''), reaches }
 }
 
-const textOfChange = ({ edition, line }: HostChange): string => `${edition} ${line}\n`
+const editionOf = (change: string): number => Number.parseInt(change, 10)
 
 /** What the reloader reads beside the parts: what wakes it, what has changed, and which parts belong to it. */
 export function filesOf({ number, reaches, changes, parts }: Edition): Readonly<Record<string, string>> {
   return {
     number: `${number}\n`,
-    changes: `${number} ${reaches}\n${changes.map(textOfChange).join('')}`,
+    changes: `${number} ${reaches}\n${changes}`,
     parts: `${parts.map(({ file }) => file).join(' ')}\n`,
   }
 }
@@ -94,7 +74,8 @@ export function readEdition(
   files: Readonly<Record<string, string>>,
   partOf: (number: number) => Readonly<Record<string, string>>,
 ): Edition | undefined {
-  const [header = '', ...rest] = (files['changes'] ?? '').split('\n')
+  const [header = ''] = (files['changes'] ?? '').split('\n', 1)
+  const changes = files['changes']?.slice(header.length + 1) ?? ''
   const [number, reaches] = header.split(' ').map(Number)
   const names = (files['parts'] ?? '').split(/\s/).filter(Boolean)
   if (!number || !reaches || names.length !== SHARDS) return undefined
@@ -104,35 +85,25 @@ export function readEdition(
     if (text === undefined || fileOf(at, text) !== file) return undefined
     parts.push({ file, text })
   }
-  const changes = rest.filter(Boolean).map(changeOf)
   return { number, reaches, parts, changes, lines: linesAfter(parts, changes) }
 }
 
-function changeOf(text: string): HostChange {
-  const [edition = ''] = text.split(' ', 1)
-  const line = text.slice(edition.length + 1)
-  return { edition: Number(edition), ip: addressOf(line), line }
-}
-
-function linesAfter(
-  parts: Edition['parts'],
-  changes: readonly HostChange[],
-): readonly ReadonlyMap<string, string>[] {
+function linesAfter(parts: Edition['parts'], changes: string): readonly ReadonlyMap<string, string>[] {
   const lines = parts.map(
-    ({ text }) =>
-      new Map(
-        text
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => [addressOf(line), line]),
-      ),
+    ({ text }) => new Map(linesIn(text).map((line): [string, string] => [addressOf(line), line])),
   )
-  for (const { ip, line } of changes.toReversed()) {
+  for (const change of linesIn(changes).toReversed()) {
+    const line = change.slice(change.indexOf(' ') + 1)
+    const ip = addressOf(line)
     const shard = lines[shardNumber(ip)]
     if (line === ip) shard?.delete(ip)
     else shard?.set(ip, line)
   }
   return lines
+}
+
+function linesIn(text: string): readonly string[] {
+  return text.split('\n').filter(Boolean)
 }
 
 function addressOf(line: string): string {

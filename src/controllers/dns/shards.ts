@@ -5,7 +5,7 @@
  * forgets it with the first. A line stays in the shard that its address chooses, so that a change concerns one or two.
  */
 import { createHash } from 'node:crypto'
-import { type HostLine, linesOf } from './hosts.ts'
+import { linesOf } from './hosts.ts'
 
 /** Also the number of ConfigMaps that a pod names: fixed, because the pod's template must not change with its hosts. */
 export const SHARDS = 16
@@ -44,7 +44,7 @@ export function createSharder(): Sharder {
       const next = new Map<string, Contribution>()
       for (const { name, text } of ordered) {
         const known = read.get(name)
-        next.set(name, known?.text === text ? known : contributionOf(text))
+        next.set(name, known?.text === text ? known : contributionOf(text, known))
       }
       read = next
       const contributions = [...next.values()]
@@ -59,14 +59,23 @@ export function createSharder(): Sharder {
   }
 }
 
+/** One address of one source, with its names, each once. */
+interface Named {
+  readonly ip: string
+  readonly line: string
+  readonly shard: number
+}
+
 /** What one source says about the addresses of one shard. */
 interface ShardPart {
   readonly text: string
-  readonly lines: readonly HostLine[]
+  readonly named: readonly Named[]
 }
 
 interface Contribution {
   readonly text: string
+  /** What each line of the text says: most of a changed text was there before, and reading addresses takes time. */
+  readonly read: ReadonlyMap<string, readonly Named[]>
   readonly perShard: readonly ShardPart[]
 }
 
@@ -75,16 +84,27 @@ interface Made {
   readonly shard: Shard
 }
 
-function contributionOf(text: string): Contribution {
-  const perShard = Array.from({ length: SHARDS }, (): HostLine[] => [])
-  for (const line of linesOf(text)) {
-    perShard[shardNumber(line.ip)]?.push(line)
+function contributionOf(text: string, before: Contribution | undefined): Contribution {
+  const perShard = Array.from({ length: SHARDS }, (): Named[] => [])
+  const read = new Map<string, readonly Named[]>()
+  for (const line of text.split('\n')) {
+    const named = before?.read.get(line) ?? namedIn(line)
+    read.set(line, named)
+    for (const one of named) perShard[one.shard]?.push(one)
   }
-  return { text, perShard: perShard.map((lines) => ({ text: textOf(lines), lines })) }
+  return { text, read, perShard: perShard.map((named) => ({ text: textOf(named), named })) }
 }
 
-function textOf(lines: readonly HostLine[]): string {
-  return lines.map(({ ip, names }) => `${ip} ${names.join(' ')}\n`).join('')
+function namedIn(text: string): readonly Named[] {
+  return linesOf(text).map(({ ip, names }) => ({ ip, line: lineOf(ip, names), shard: shardNumber(ip) }))
+}
+
+function lineOf(ip: string, names: readonly string[]): string {
+  return `${ip} ${[...new Set(names)].join(' ')}`
+}
+
+function textOf(named: readonly { readonly line: string }[]): string {
+  return named.map(({ line }) => `${line}\n`).join('')
 }
 
 /** FNV-1a: any function would do that is quick, spreads neighbours, and never changes. */
@@ -95,21 +115,26 @@ export function shardNumber(ip: string): number {
 }
 
 function shardOf(number: number, from: readonly ShardPart[]): Shard {
-  const names = new Map<string, Set<string>>()
-  for (const { lines } of from) for (const line of lines) addTo(names, line)
-  const lines = new Map([...names].map(([ip, all]) => [ip, `${ip} ${[...all].join(' ')}`]))
+  const lines = new Map<string, string>()
+  for (const { named } of from) {
+    for (const { ip, line } of named) {
+      const known = lines.get(ip)
+      lines.set(ip, known === undefined ? line : merged(ip, known, line))
+    }
+  }
   const text = [...lines.values()].map((line) => `${line}\n`).join('')
   return { file: fileOf(number, text), text, lines }
 }
 
-export function fileOf(number: number, text: string): string {
-  return `${String(number).padStart(2, '0')}.${hashOf(text)}`
+function merged(ip: string, one: string, other: string): string {
+  return lineOf(
+    ip,
+    [one, other].flatMap((line) => line.slice(ip.length + 1).split(' ')),
+  )
 }
 
-function addTo(all: Map<string, Set<string>>, { ip, names }: HostLine): void {
-  const known = all.get(ip)
-  if (!known) all.set(ip, new Set(names))
-  else for (const name of names) known.add(name)
+export function fileOf(number: number, text: string): string {
+  return `${String(number).padStart(2, '0')}.${hashOf(text)}`
 }
 
 function sameParts(a: readonly ShardPart[], b: readonly ShardPart[]): boolean {
