@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeAll, beforeEach } from 'vitest'
+import { afterEach, beforeAll, beforeEach, vi } from 'vitest'
 import { systemClock } from '../src/clock/clock.ts'
 import { runProcess } from '../src/exec/process.ts'
 import { driveContext } from '../src/lab/drive/drive.ts'
@@ -32,6 +32,8 @@ export const both = (changes: Readonly<Record<string, unknown>> = {}): Lab =>
   labWith(changes, { phase: 'both' })
 
 export function labRig() {
+  // A run starts dozens of small programs: on a busy machine they take their time.
+  vi.setConfig({ testTimeout: 180_000 })
   let made = ''
   const rig = { base: '', folder: '', tools: undefined as unknown as StandIns, events: [] as RunEvent[] }
 

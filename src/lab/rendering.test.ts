@@ -2,13 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { labWith, smallSshKey } from '../../test/lab.ts'
 import { serialOf } from './bind/zones.ts'
 import { isSecretPath } from './check/tree.ts'
 import type { Lab } from './lab.ts'
 import { renderInto } from './rendering.ts'
+
+// Keys and certificates are made here, and a busy machine takes its time for them.
+vi.setConfig({ testTimeout: 120_000 })
 
 let folder: string
 beforeEach(() => void (folder = mkdtempSync(path.join(tmpdir(), 'stackloom-lab-'))))

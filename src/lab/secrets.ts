@@ -11,6 +11,7 @@ import { type CephKeys, completeCephKeys } from './ceph/users.ts'
 import { certificateFiles, type Existing } from './certificates.ts'
 import {
   completePasswords,
+  isPlainlyComplete,
   lacksPasswords,
   type MakeSshKey,
   type Passwords,
@@ -75,7 +76,9 @@ function keptSshKey(existing: Existing): SshKeyPair | undefined {
 
 /** A file that lacks nothing stays as it is, to the letter. */
 function keptPasswords(existing: Existing): string | undefined {
-  return lacksPasswords(readPasswords(existing)) ? undefined : existing(PASSWORDS)
+  const text = existing(PASSWORDS)
+  if (text === undefined || isPlainlyComplete(text)) return text
+  return lacksPasswords(readPasswords(existing)) ? undefined : text
 }
 
 async function newPasswords(existing: Existing, makeSshKey: MakeSshKey): Promise<string> {

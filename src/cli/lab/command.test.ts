@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { testIo } from '../../../test/io.ts'
 import { labText, labWith, smallSshKey } from '../../../test/lab.ts'
 import { presetNames } from '../../lab/presets.ts'
@@ -9,6 +9,9 @@ import { renderInto } from '../../lab/rendering.ts'
 import { main } from '../main.ts'
 import type { Questions } from '../questions.ts'
 import { gatherLabAnswers } from './init.ts'
+
+// Keys and certificates are made for some of these.
+vi.setConfig({ testTimeout: 120_000 })
 
 let cwd: string
 beforeEach(() => void (cwd = mkdtempSync(path.join(tmpdir(), 'stackloom-labcli-'))))

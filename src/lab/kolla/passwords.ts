@@ -37,6 +37,35 @@ export function lacksPasswords(old: Passwords): boolean {
   )
 }
 
+const PLAIN = String.raw`(\w+): ([A-Za-z][\w./=-]*|"[^"\\\n]*")`
+const KEY_PAIR = String.raw`(\w+):\n {2}private_key: \|\n(?: {4}[\w+/= -]+\n)+ {2}public_key: [\w+/=@. -]+`
+/** What we write: a text of nothing but these is a mapping of passwords and pairs of keys, whatever else YAML may be. */
+const ENTRY = new RegExp(String.raw`(?:---|#.*|${PLAIN}|${KEY_PAIR}|)\n`, 'gy')
+const NOTHING = new Set(['null', 'Null', 'NULL', '""'])
+
+/**
+ * Whether a text is in the form that we write and has every password. To read some hundred lines as YAML takes longer
+ * than to render the rest of the tree, so that is left to texts of which this cannot be said.
+ */
+export function isPlainlyComplete(text: string): boolean {
+  const found = new Map<string, SecretKind>()
+  let end = 0
+  for (const [entry, key, value = '', pair] of text.matchAll(ENTRY)) {
+    end += entry.length
+    const name = key ?? pair
+    if (name === undefined) continue
+    // A key that is there twice is a mistake, and not for us to judge.
+    if (found.has(name)) return false
+    found.set(name, pair !== undefined ? 'ssh-key' : NOTHING.has(value) ? 'empty' : 'password')
+  }
+  if (end < text.length) return false
+  return [...passwordKeys].every(([key, kind]) => {
+    const has = found.get(key)
+    if (kind === 'empty') return has !== undefined
+    return has === (kind === 'ssh-key' ? 'ssh-key' : 'password')
+  })
+}
+
 function makeSecret(kind: SecretKind, makeSshKey: MakeSshKey): Password | Promise<Password> {
   switch (kind) {
     case 'uuid':

@@ -1,0 +1,55 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { smallSshKey } from '../../../test/lab.ts'
+import { passwordKeys } from './password-keys.ts'
+import {
+  completePasswords,
+  isPlainlyComplete,
+  lacksPasswords,
+  type Passwords,
+  passwordsText,
+} from './passwords.ts'
+
+let text = ''
+beforeAll(async () => {
+  text = passwordsText(await completePasswords({}, smallSshKey))
+})
+
+/** What YAML says, which is what counts. */
+const lacks = (some: string): boolean => lacksPasswords(parse(some) as Passwords)
+
+describe('passwords.yml', () => {
+  it('is seen to be complete as we write it, without reading YAML', () => {
+    expect(lacks(text)).toBe(false)
+    expect(isPlainlyComplete(text)).toBe(true)
+    expect(isPlainlyComplete(`# mine\n${text}of_another_release: x\n`)).toBe(true)
+  })
+
+  it('is never said to be complete when any key is missing, empty or nothing', () => {
+    for (const [key, kind] of passwordKeys) {
+      const without = text.replace(new RegExp(`^${key}:.*\\n(?:  .*\\n)*`, 'm'), '')
+      expect([key, isPlainlyComplete(without)]).toEqual([key, false])
+      if (kind === 'empty') continue
+      for (const value of ['', ' null', ' ~', ' ""', ' # later']) {
+        const empty = text.replace(new RegExp(`^${key}:.*\\n(?:  .*\\n)*`, 'm'), `${key}:${value}\n`)
+        expect([key, value, isPlainlyComplete(empty)]).toEqual([key, value, false])
+      }
+    }
+  })
+
+  it.each([
+    '  - x\n',
+    'a: {\n',
+    'a: [b\n',
+    'a: *b\n',
+    'a: "b\n',
+    '\tx: 1\n',
+    ' x\n',
+    'a: |\n',
+    'a: b: c\n',
+    'a: b\n  private_key: |\n',
+    'database_password: x\n',
+  ])('with %j in it is left to a reader of YAML', (line) => {
+    expect(isPlainlyComplete(text + line)).toBe(false)
+  })
+})
