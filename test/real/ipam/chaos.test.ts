@@ -20,6 +20,8 @@ const cluster = useCluster({ crds: 'today' })
 const namespace = 'chaos'
 const rounds = count({ test: 2, soak: 20 })
 const many = count({ test: 40, soak: 500 })
+const limit = count({ test: 600_000, soak: 3_600_000 })
+const soon = { timeout: count({ test: 180_000, soak: 1_800_000 }), interval: 300 }
 const children = new Set<ChildProcess>()
 
 /** Ranges that hold everybody, and a little more. */
@@ -59,7 +61,7 @@ beforeAll(async () => {
   await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   const made = netConfig(wide)
   await cluster.client.create({ ...made, metadata: { ...made.metadata, namespace } })
-}, 600_000)
+}, limit)
 
 afterAll(async () => {
   await Promise.all([...children].map(kill))
@@ -92,79 +94,91 @@ async function unsettled(): Promise<string> {
 }
 
 describe('Two operators without leader election', () => {
-  it('killed at random while IPSets come and go: no address twice, none lost, all served', async () => {
-    const names = Array.from({ length: many }, (_, n) => `host-${n}`)
-    const networks = threeNetworks.networks.map(({ name }) => ({ name }))
-    const steady = operator()
-    for (let round = 0; round < rounds; round += 1) {
-      const victim = operator()
-      const work = Promise.all(
-        names.map(async (name, n) => {
-          const exists = await cluster.client.get({ ...ipSets, namespace, name })
-          if (!exists) await cluster.client.create(ipSet(name, networks, namespace))
-          else if (n % 2 === round % 2) await cluster.client.delete({ ...ipSets, namespace, name })
-        }),
-      )
-      // A moment that nobody chose: somewhere between its start and the end of the work.
-      await new Promise((resolve) => setTimeout(resolve, 500 + Math.random() * 2_500))
-      await unsettled()
-      await kill(victim)
-      await work
-    }
-    await kill(steady)
-    operator()
-    operator()
-    await expect.poll(unsettled, { timeout: 180_000, interval: 300 }).toBe('')
-  }, 600_000)
-
-  it('cut off while the API server restarts, go on where they were', async () => {
-    for (let round = 0; round < count({ test: 1, soak: 5 }); round += 1) {
-      const work = Promise.all(
-        Array.from({ length: many }, (_, n) => insist(() => come(`cut-off-${round}-${n}`))),
-      )
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 500))
-      await cluster.restart('kube-apiserver')
-      await work
-    }
-    await expect.poll(unsettled, { timeout: 180_000, interval: 300 }).toBe('')
-  }, 600_000)
-
-  it('in a storm of conflicts, because somebody touches all that they write, lose none', async () => {
-    const calm = new AbortController()
-    const storm = (async () => {
-      for (let blow = 0; !calm.signal.aborted; blow += 1) {
-        for (const kind of [addressBlocks, reservations, ipSets]) {
-          const touched = (await list(kind)).map(({ apiVersion, kind: of, metadata }) =>
-            cluster.client
-              .patch(
-                { apiVersion, kind: of, ...metadata },
-                { metadata: { annotations: { blow: String(blow) } } },
-                merge,
-              )
-              // Gone meanwhile: that is the storm's own loss.
-              .catch(() => undefined),
-          )
-          await Promise.all(touched)
-        }
+  it(
+    'killed at random while IPSets come and go: no address twice, none lost, all served',
+    async () => {
+      const names = Array.from({ length: many }, (_, n) => `host-${n}`)
+      const networks = threeNetworks.networks.map(({ name }) => ({ name }))
+      const steady = operator()
+      for (let round = 0; round < rounds; round += 1) {
+        const victim = operator()
+        const work = Promise.all(
+          names.map(async (name, n) => {
+            const exists = await cluster.client.get({ ...ipSets, namespace, name })
+            if (!exists) await cluster.client.create(ipSet(name, networks, namespace))
+            else if (n % 2 === round % 2) await cluster.client.delete({ ...ipSets, namespace, name })
+          }),
+        )
+        // A moment that nobody chose: somewhere between its start and the end of the work.
+        await new Promise((resolve) => setTimeout(resolve, 500 + Math.random() * 2_500))
+        await unsettled()
+        await kill(victim)
+        await work
       }
-    })()
-    await Promise.all(Array.from({ length: many }, (_, n) => come(`storm-${n}`)))
-    const everybodyReady = async (): Promise<number> =>
-      (await list<IpSet>(ipSets)).filter((one) => one.status?.reservations?.length !== 3).length
-    await expect.poll(everybodyReady, { timeout: 180_000, interval: 300 }).toBe(0)
-    const names = (await list<IpSet>(ipSets)).map(({ metadata }) => metadata.name)
-    await Promise.all(
-      names
-        .filter((name) => !name.startsWith('host-'))
-        .map((name) => cluster.client.delete({ ...ipSets, namespace, name })),
-    )
-    const left = async (): Promise<number> =>
-      (await list(ipSets)).filter(({ metadata }) => !metadata.name.startsWith('host-')).length
-    await expect.poll(left, { timeout: 180_000, interval: 300 }).toBe(0)
-    calm.abort()
-    await storm
-    await expect.poll(unsettled, { timeout: 180_000, interval: 300 }).toBe('')
-  }, 600_000)
+      await kill(steady)
+      operator()
+      operator()
+      await expect.poll(unsettled, soon).toBe('')
+    },
+    limit,
+  )
+
+  it(
+    'cut off while the API server restarts, go on where they were',
+    async () => {
+      for (let round = 0; round < count({ test: 1, soak: 5 }); round += 1) {
+        const work = Promise.all(
+          Array.from({ length: many }, (_, n) => insist(() => come(`cut-off-${round}-${n}`))),
+        )
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 500))
+        await cluster.restart('kube-apiserver')
+        await work
+      }
+      await expect.poll(unsettled, soon).toBe('')
+    },
+    limit,
+  )
+
+  it(
+    'in a storm of conflicts, because somebody touches all that they write, lose none',
+    async () => {
+      const calm = new AbortController()
+      const storm = (async () => {
+        for (let blow = 0; !calm.signal.aborted; blow += 1) {
+          for (const kind of [addressBlocks, reservations, ipSets]) {
+            const touched = (await list(kind)).map(({ apiVersion, kind: of, metadata }) =>
+              cluster.client
+                .patch(
+                  { apiVersion, kind: of, ...metadata },
+                  { metadata: { annotations: { blow: String(blow) } } },
+                  merge,
+                )
+                // Gone meanwhile: that is the storm's own loss.
+                .catch(() => undefined),
+            )
+            await Promise.all(touched)
+          }
+        }
+      })()
+      await Promise.all(Array.from({ length: many }, (_, n) => come(`storm-${n}`)))
+      const everybodyReady = async (): Promise<number> =>
+        (await list<IpSet>(ipSets)).filter((one) => one.status?.reservations?.length !== 3).length
+      await expect.poll(everybodyReady, soon).toBe(0)
+      const names = (await list<IpSet>(ipSets)).map(({ metadata }) => metadata.name)
+      await Promise.all(
+        names
+          .filter((name) => !name.startsWith('host-'))
+          .map((name) => cluster.client.delete({ ...ipSets, namespace, name })),
+      )
+      const left = async (): Promise<number> =>
+        (await list(ipSets)).filter(({ metadata }) => !metadata.name.startsWith('host-')).length
+      await expect.poll(left, soon).toBe(0)
+      calm.abort()
+      await storm
+      await expect.poll(unsettled, soon).toBe('')
+    },
+    limit,
+  )
 })
 
 const merge = { type: 'merge' } as const
