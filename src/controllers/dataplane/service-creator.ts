@@ -25,7 +25,14 @@ const WORKERS = 32
 /** Whoever fills in images holds them for nobody: another hand takes them without a conflict. */
 const IMAGE_MANAGER = `${FIELD_MANAGER}-images`
 
+/**
+ * An object that somebody deleted comes back after a while only: time to take the annotation away, which is refused
+ * as long as the object is there.
+ */
+const COMES_BACK_MS = 30_000
+
 export function serviceCreator(world: World, definition: ServiceDefinition): Controller {
+  const deleted = deletions(world, definition)
   return {
     name: `dataplane-${definition.name}-placement`,
     watches: [
@@ -37,10 +44,46 @@ export function serviceCreator(world: World, definition: ServiceDefinition): Con
       { kind: definition.annotation.kind },
     ],
     workers: WORKERS,
-    reconcile: calmly(async (request, { signal }) => {
+    reconcile: calmly(async (request, { signal, clock }) => {
       const node = world.nodes.get(keyOf(request))
-      if (node && !node.metadata.deletionTimestamp) await place(world, definition, node, signal)
+      if (!node || node.metadata.deletionTimestamp) {
+        deleted.forget(keyOf(request))
+        return undefined
+      }
+      const restMs = deleted.left(keyOf(request), clock.now())
+      if (restMs > 0) return { requeueAfterMs: restMs }
+      await place(world, definition, node, signal)
+      return undefined
     }),
+  }
+}
+
+interface Deletions {
+  /** How long a deleted object stays away still. */
+  readonly left: (key: string, now: number) => number
+  /** Its node went too: a new one of the name has nothing to wait for. */
+  readonly forget: (key: string) => void
+}
+
+/** What was deleted while nobody watched is not known, and comes back at once. */
+function deletions(world: World, definition: ServiceDefinition): Deletions {
+  /** When each was first missed; undefined until somebody looks. */
+  const missed = new Map<string, number | undefined>()
+  world.objectsOf(definition).subscribe(({ kind, object }) => {
+    const key = keyOf(object.metadata)
+    if (kind === 'deleted') missed.set(key, undefined)
+    else missed.delete(key)
+  })
+  return {
+    forget: (key) => void missed.delete(key),
+    left: (key, now) => {
+      if (!missed.has(key)) return 0
+      const since = missed.get(key) ?? now
+      missed.set(key, since)
+      const restMs = since + COMES_BACK_MS - now
+      if (restMs <= 0) missed.delete(key)
+      return restMs
+    },
   }
 }
 

@@ -479,6 +479,17 @@ describe('a compute that goes', () => {
     await says(dataPlaneNodes, name, 'ServicesReady', 'No services requested')
   })
 
+  it('that never reached its host stays away long enough to take its annotation away', async () => {
+    await documentExample([])
+    const name = 'edpm-compute-0'
+    await says(novaExternalComputes, name, 'NovaCellReady', 'Waiting for NovaCell nova-cell1')
+    await cluster.client.delete({ ...novaExternalComputes, namespace: at.namespace, name })
+    await expect.poll(() => compute(name), soon).toBeUndefined()
+    await patch(dataPlaneNodes, name, { metadata: { annotations: { [CELL]: '' } } })
+    await says(dataPlaneNodes, name, 'ServicesReady', 'No services requested')
+    expect(await compute(name)).toBeUndefined()
+  })
+
   it('goes at once when somebody says that it does not matter', async () => {
     await cell('nova-cell1')
     await documentExample([])
