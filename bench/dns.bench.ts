@@ -4,7 +4,7 @@
  *
  * The kubelet is played without its delay, which is the same for everybody. The operator is a process of its own.
  */
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { crdOf } from '../src/api/crd.ts'
@@ -216,10 +216,8 @@ async function loadMany({ client }: Cluster, ask: Ask): Promise<Pick<Times, 'loa
 const peer = once(async (): Promise<number> => {
   const { cluster, stop } = await startCluster({ crds: '2023' })
   const { client } = cluster
-  const running = await startPeer(
-    cluster,
-    path.join(mkdtempSync(path.join(tmpdir(), 'stackloom-peer-')), 'log'),
-  )
+  const logs = mkdtempSync(path.join(tmpdir(), 'stackloom-peer-'))
+  const running = await startPeer(cluster, path.join(logs, 'log'))
   const namespace = 'bench'
   const template = async (): Promise<string> => {
     const deployment = await client.get({ ...deployments, namespace, name: 'dnsmasq-dns' })
@@ -245,6 +243,7 @@ const peer = once(async (): Promise<number> => {
     return median(times)
   } finally {
     await running.stop()
+    rmSync(logs, { recursive: true, force: true })
     await stop()
   }
 })

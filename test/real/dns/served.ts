@@ -57,7 +57,10 @@ export async function servedHosts({
     if (volume.projected) hosts = write
   }
   const start = (): Promise<RunningPod> => startPod({ address: loopback(), ...options, deployment, folder })
-  let server = await start()
+  let server = await start().catch(async (error: unknown) => {
+    await folder.remove()
+    throw error
+  })
   return {
     get server() {
       return server
