@@ -49,7 +49,15 @@ perform() {
       answer=$(ping -c 4 -w 6 -I "$interface" ff02::1 2>/dev/null |
         sed -n 's/.* from \(fe80:[0-9a-f:]*[0-9a-f]\)[:%].*/\1/p' | sort -u | tr '\n' ' ')
       ;;
-    ping) ping -c 1 -W 2 -s "$3" -I "$interface" "$2" >/dev/null 2>&1 && answer=yes ;;
+    # A pod that has just started does not answer by IPv6 before its kernel has tried the address: asked three times.
+    ping)
+      case $2 in *:*) tries=3 ;; *) tries=1 ;; esac
+      while [ "$tries" -gt 0 ] && [ -z "$answer" ]; do
+        ping -c 1 -W 2 -s "$3" -I "$interface" "$2" >/dev/null 2>&1 && answer=yes
+        tries=$((tries - 1))
+        [ -n "$answer" ] || [ "$tries" -eq 0 ] || sleep 1
+      done
+      ;;
     # A node answers for every VIP to its own pods: what would not leave by this interface proves nothing.
     tcp)
       case $(ip route get "$2" 2>/dev/null) in
@@ -61,6 +69,13 @@ perform() {
   [ -n "$answer" ] || answer=silent
   echo "$task $answer"
 }
+
+# Nothing can be asked by IPv6 from an address that the kernel still tries.
+patience=10
+while [ "$patience" -gt 0 ] && ip -6 addr show dev "$interface" 2>/dev/null | grep -q tentative; do
+  patience=$((patience - 1))
+  sleep 1
+done
 
 begun=0
 for one; do

@@ -16,8 +16,10 @@ import { rules } from '../../../src/doctor/rules/all.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import { renderDocuments } from '../../../src/render/documents.ts'
 import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import type { Family } from '../../../src/site/site.ts'
 import { probeProgram } from '../../../src/verify/probe/program.ts'
 import { useCluster } from '../../cluster.ts'
+import { count } from '../../counts.ts'
 import { testPlan } from '../../plan.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 import { hasTool, requireRoot, requireTool } from '../../tools.ts'
@@ -48,7 +50,9 @@ const clouds = [
   { name: 'rhoso1', namespace: 'openstack' },
   { name: 'rhoso2', namespace: 'openstack2' },
 ]
-const plan = narrowed(testPlan({ nodes: 2, clouds, families: [4, 6] }))
+/** IPv6 takes its time to settle on new interfaces: tried where there is time. */
+const families: readonly Family[] = count({ test: 1, soak: 2 }) === 2 ? [4, 6] : [4]
+const plan = narrowed(testPlan({ nodes: 2, clouds, families }))
 const [near = '', far = ''] = plan.from.cluster.nodes.map(({ name }) => name)
 const TOOLS = ['ip', 'ping', 'arping', 'nc', 'busybox']
 const NAMESPACE = 'metallb-system'
@@ -219,7 +223,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
     const held = books.items.flatMap((one) =>
       Object.keys((one['spec'] as { allocations: object }).allocations),
     )
-    expect(books.items).toHaveLength(8)
+    expect(books.items).toHaveLength(4 * families.length)
     expect(held).toEqual([])
   })
 
@@ -241,13 +245,14 @@ describe('the network probe', { timeout: 240_000 }, () => {
     expect(between(`rhoso1/internalapi on ${far}`, 'VIP of')).toContainEqual(
       expect.stringMatching(/of rhoso2 .* by ARP; ([0-9a-f]{2}:){5}[0-9a-f]{2} answered/),
     )
-    expect(crossings).toContainEqual(expect.stringMatching(/\(fe80:[0-9a-f:]+\) by IPv6 multicast$/))
+    if (families.includes(6))
+      expect(crossings).toContainEqual(expect.stringMatching(/\(fe80:[0-9a-f:]+\) by IPv6 multicast$/))
     // The segments without a cable stay silent.
     expect(crossings.filter((one) => one.includes('ctlplane'))).toEqual([])
 
     const others = found.filter((one) => !one.startsWith('SL9101'))
-    // Both ways, in both families.
-    expect(others.map((one) => one.slice(0, 6))).toEqual(Array<string>(4).fill('SL9103'))
+    // Both ways, in each family.
+    expect(others.map((one) => one.slice(0, 6))).toEqual(Array<string>(2 * families.length).fill('SL9103'))
     expect(others[0]).toContain('rhoso1/ctlplane')
   })
 
