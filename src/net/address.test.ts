@@ -6,7 +6,7 @@ import { count } from '../../test/counts.ts'
 import { address, compareAddresses, formatAddress, neighbourReader, parseAddress, plus } from './address.ts'
 import { whyNotAddress } from './address-text.ts'
 
-const runs = { numRuns: count({ test: 2000, soak: 100_000 }) }
+const runs = { numRuns: count({ test: 1000, soak: 100_000 }) }
 const ipv4Value = fc.bigInt({ min: 0n, max: (1n << 32n) - 1n })
 const group = fc.oneof(
   { weight: 2, arbitrary: fc.constant(0n) },

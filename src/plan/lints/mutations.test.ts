@@ -59,7 +59,7 @@ describe('a site file with random bytes in it', () => {
           }
         },
       ),
-      { numRuns: count({ test: 300, soak: 10_000 }) },
+      { numRuns: count({ test: 200, soak: 10_000 }) },
     )
   })
 })
