@@ -12,7 +12,7 @@ import { createCache } from '../src/kube/cache.ts'
 import { createReflector } from '../src/kube/reflector.ts'
 import type { Cluster } from '../test/cluster.ts'
 import { ipSet, netConfig } from '../test/ipam.ts'
-import { freePort } from '../test/real/ipam/operator.ts'
+import { freePorts } from '../test/real/ipam/operator.ts'
 
 const names = ['ctlplane', 'internalapi', 'storage', 'tenant', 'external']
 
@@ -113,7 +113,7 @@ export interface OperatorProcess {
 
 /** The built program, with webhooks, elected. */
 export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
-  const [webhookPort, healthPort] = [await freePort(), await freePort()]
+  const [webhookPort = 0, healthPort = 0] = await freePorts(2)
   await cluster.expose(webhookPort)
   const flags = [
     ['--kubeconfig', cluster.kubeconfig],

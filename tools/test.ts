@@ -12,7 +12,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { filesBelow } from './files.ts'
-import type { SuiteCounts } from './suite-reporter.ts'
+import type { FileCounts, SuiteCounts } from './suite-reporter.ts'
 import { type Suite, suiteOf, suites } from './suites.ts'
 
 interface SuiteResult extends SuiteCounts {
@@ -37,16 +37,20 @@ async function runSuite(suite: Suite, files: readonly string[], soak: boolean): 
   const result = readCounts(counts)
   rmSync(folder, { recursive: true, force: true })
   // vitest that ends badly without a failed test (a crash, a lost worker) is a failure all the same.
-  const failed = code !== 0 && result.failed === 0 ? 1 : result.failed
-  if (failed) process.stdout.write(output)
-  return { suite, minutes, ...result, failed }
+  const elsewhere = code !== 0 && failuresOf(result) === 0 ? 1 : result.elsewhere
+  if (code !== 0) process.stdout.write(output)
+  return { suite, minutes, ...result, elsewhere }
+}
+
+function failuresOf({ files, elsewhere }: SuiteCounts): number {
+  return files.reduce((total, one) => total + one.failed, elsewhere)
 }
 
 function readCounts(file: string): SuiteCounts {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as SuiteCounts
   } catch {
-    return { passed: 0, failed: 1, skipped: [] }
+    return { files: [], elsewhere: 1 }
   }
 }
 
@@ -96,41 +100,48 @@ async function main(): Promise<void> {
   report(soak ? results : await triedAgain(results), soak)
 }
 
-/** The results, with what failed beside others and passed alone counted as passed. */
+/** The results, with the second count of what failed beside others and passed alone. */
 async function triedAgain(results: readonly SuiteResult[]): Promise<readonly SuiteResult[]> {
-  const files = results.flatMap((one) => one.failedFiles ?? [])
-  if (files.length > SECOND_TRIES) return results
+  const failed = results.flatMap((one) => one.files.filter(isFailed))
+  if (failed.length > SECOND_TRIES) return results
   const settled: SuiteResult[] = []
-  for (const result of results) settled.push(await passedAlone(result))
+  for (const result of results) settled.push(await withSecondTries(result))
   return settled
 }
 
-async function passedAlone(result: SuiteResult): Promise<SuiteResult> {
-  const { failedFiles: files = [], passed, failed } = result
-  if (failed === 0 || files.length === 0) return result
-  const names = files.map((file) => path.relative('.', file))
-  console.log(`once more, alone: ${names.join(', ')} …`)
-  const second = await runSuite(result.suite, names, false)
-  if (second.failed > 0) return result
-  for (const name of names) console.log(`UNSTEADY: ${name} failed beside others and passed alone`)
-  return { ...result, passed: passed + failed, failed: 0 }
+async function withSecondTries(result: SuiteResult): Promise<SuiteResult> {
+  const failed = result.files.filter(isFailed).map(({ file }) => file)
+  if (failed.length === 0) return result
+  console.log(`once more, alone: ${failed.join(', ')} …`)
+  const second = await runSuite(result.suite, failed, false)
+  if (failuresOf(second) > 0) return result
+  for (const file of failed) console.log(`UNSTEADY: ${file} failed beside others and passed alone`)
+  return { ...result, files: [...result.files.filter((one) => !isFailed(one)), ...second.files] }
 }
 
-function line({ suite, minutes, passed, failed, skipped }: SuiteResult, soak: boolean): string {
+function isFailed({ failed }: FileCounts): boolean {
+  return failed > 0
+}
+
+function line(result: SuiteResult, soak: boolean): string {
+  const { suite, minutes, files } = result
+  const passed = files.reduce((total, one) => total + one.passed, 0)
+  const skipped = files.reduce((total, one) => total + one.skipped.length, 0)
   const over = !soak && minutes > suite.share ? '  OVER ITS SHARE' : ''
-  return `${suite.name}: ${passed} passed, ${failed} failed, ${skipped.length} skipped in ${minutes.toFixed(1)} min (share ${suite.share} min)${over}`
+  return `${suite.name}: ${passed} passed, ${failuresOf(result)} failed, ${skipped} skipped in ${minutes.toFixed(1)} min (share ${suite.share} min)${over}`
 }
 
 function report(results: readonly SuiteResult[], soak: boolean): void {
-  const skipped = results.flatMap((one) => one.skipped)
+  const files = results.flatMap((one) => one.files)
+  const skipped = files.flatMap((one) => one.skipped)
   for (const one of skipped) console.log(`skipped: ${one.name}: ${one.reason || 'NO REASON GIVEN'}`)
   console.log('')
   for (const result of results) console.log(line(result, soak))
-  const sum = (pick: (one: SuiteResult) => number): number =>
-    results.reduce((total, one) => total + pick(one), 0)
+  const passed = files.reduce((total, one) => total + one.passed, 0)
   // A skip without a reason hides something: it counts as a failure.
-  const failed = sum((one) => one.failed) + skipped.filter((one) => !one.reason).length
-  console.log(`${sum((one) => one.passed)} passed, ${failed} failed, ${skipped.length} skipped`)
+  const unexplained = skipped.filter((one) => !one.reason).length
+  const failed = results.reduce((total, one) => total + failuresOf(one), unexplained)
+  console.log(`${passed} passed, ${failed} failed, ${skipped.length} skipped`)
   process.exitCode = failed > 0 || results.length === 0 ? 1 : 0
 }
 

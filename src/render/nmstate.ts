@@ -178,29 +178,34 @@ function interfacesOf(
   const base = node.nics[segment.nic]
   if (base === undefined) return []
   const carrier = segment.vlan === undefined ? base : segment.interface
-  const addresses = addressing(node, tenancies)
+  const { ipv4, ipv6 } = addressing(node, tenancies)
   const tagged = segment.vlan !== undefined
   const vlan = { 'base-iface': base, id: segment.vlan, 'reorder-headers': true }
-  const common = { state: 'up', mtu: segment.mtu }
+  const { mtu } = segment
+  const state = 'up'
   const description = describe(tenancies)
   if (segment.bridge !== undefined) {
     return [
-      ...(tagged ? [{ name: carrier, description, type: 'vlan', ...common, vlan, ...noAddresses }] : []),
+      ...(tagged
+        ? [{ name: carrier, description, type: 'vlan', state, mtu, vlan, ipv4: OFF, ipv6: OFF }]
+        : []),
       {
         name: segment.bridge,
         description,
         type: 'linux-bridge',
-        ...common,
+        state,
+        mtu,
         bridge: {
           options: { stp: { enabled: false } },
           port: [{ name: carrier, ...(!tagged && { vlan: {} }) }],
         },
-        ...addresses,
+        ipv4,
+        ipv6,
       },
     ]
   }
-  if (tagged) return [{ name: carrier, description, type: 'vlan', ...common, vlan, ...addresses }]
-  return [{ ...nicInterface(plan, base, segment.nic, plan.from.cluster.bonds), description, ...addresses }]
+  if (tagged) return [{ name: carrier, description, type: 'vlan', state, mtu, vlan, ipv4, ipv6 }]
+  return [{ ...nicInterface(plan, base, segment.nic, plan.from.cluster.bonds), description, ipv4, ipv6 }]
 }
 
 function describe(tenancies: readonly Tenancy[]): string {
@@ -208,10 +213,12 @@ function describe(tenancies: readonly Tenancy[]): string {
 }
 
 const OFF = { enabled: false }
-const noAddresses = { ipv4: OFF, ipv6: OFF }
 
 /** Every address that this node has on a segment, of all clouds on it. */
-function addressing(node: ClusterNode, tenancies: readonly Tenancy[]): Interface {
+function addressing(
+  node: ClusterNode,
+  tenancies: readonly Tenancy[],
+): { readonly ipv4: Interface; readonly ipv6: Interface } {
   const four: unknown[] = []
   const six: unknown[] = []
   for (const { network } of tenancies) {

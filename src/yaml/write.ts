@@ -33,9 +33,10 @@ export function writeYaml(value: unknown): string {
 /** A stream of documents, each with its own mark, so that streams can be joined. */
 export function writeYamlStream(values: Iterable<unknown>): string {
   const known: Known = new Map()
-  let stream = ''
-  for (const value of values) stream += `---\n${documentOf(value, known)}`
-  return stream
+  const documents: Buffer[] = []
+  // Text that is put together stays a list of its parts until somebody reads it: of a whole site, these are too many.
+  for (const value of values) documents.push(Buffer.from(`---\n${documentOf(value, known)}`))
+  return Buffer.concat(documents).toString()
 }
 
 function documentOf(value: unknown, known: Known): string {

@@ -1,4 +1,5 @@
 /** The whole operator, as `stackloom operator run` starts it, against a test's cluster. */
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { RunOptions } from '../../../src/cli/operator/options.ts'
 import { runOperator } from '../../../src/cli/operator/run.ts'
@@ -36,7 +37,7 @@ export async function launchOperator(
   { noWebhooks = false, env = {}, ...changes }: OperatorChanges = {},
 ): Promise<RunningOperator> {
   const control = new AbortController()
-  const [webhookPort, healthPort] = [await freePort(), await freePort()]
+  const [webhookPort = 0, healthPort = 0] = await freePorts(2)
   await cluster.expose(webhookPort)
   const io = testIo({ stop: control.signal, env })
   const registered = !noWebhooks && changes.webhookService === undefined && !changes.observe
@@ -71,13 +72,22 @@ export async function launchOperator(
   }
 }
 
-/** A port of loopback that was free a moment ago: the webhooks are registered by it before they are served. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
+/**
+ * Ports of loopback that were free a moment ago: the webhooks are registered by theirs before they are served. They lie
+ * below those that the kernel gives to whoever asks for any, so that nobody gets one meanwhile by accident.
+ */
+export async function freePorts(wanted: number): Promise<readonly number[]> {
+  const ports = new Set<number>()
+  while (ports.size < wanted) {
+    const port = randomInt(20_000, 32_000)
+    if (await isFree(port)) ports.add(port)
+  }
+  return [...ports]
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 }
