@@ -74,8 +74,8 @@ export const figures: readonly Figure[] = [
           serialised(objects)
           return performance.now() - started
         },
-        rounds: 31,
-        warmUp: 10,
+        rounds: 101,
+        warmUp: 30,
       })
     },
   },

@@ -10,6 +10,17 @@ import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { labelled } from './labels.ts'
 import { cidrsOf, spansOf } from './spans.ts'
 
+/** What every cloud's policy looks at. */
+const loadBalancers = {
+  failurePolicy: 'Fail',
+  matchConstraints: {
+    resourceRules: [
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['services'] },
+    ],
+  },
+  matchConditions: [{ name: 'load-balancers', expression: "object.spec.type == 'LoadBalancer'" }],
+}
+
 interface Holdings {
   readonly pools: readonly string[]
   readonly keys: readonly string[]
@@ -26,13 +37,7 @@ export function renderGuard(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name },
     spec: {
-      failurePolicy: 'Fail',
-      matchConstraints: {
-        resourceRules: [
-          { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['services'] },
-        ],
-      },
-      matchConditions: [{ name: 'load-balancers', expression: "object.spec.type == 'LoadBalancer'" }],
+      ...loadBalancers,
       variables: variables(cloud, held),
       validations: validations(cloud),
     },

@@ -13,6 +13,7 @@ import { freeSpansOf, spanText } from './spans.ts'
 const POOLS = 'metallb.io/v1beta1'
 
 export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  const serviceAllocation = { namespaces: [cloud.namespace] }
   return cloud.networks.flatMap((network) => {
     const { pool } = network
     if (pool === undefined) return []
@@ -29,7 +30,7 @@ export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
           addresses: network.subnets.flatMap((subnet) => freeSpansOf(subnet, 'vips').map(spanText)),
           autoAssign: false,
           avoidBuggyIPs: false,
-          serviceAllocation: { namespaces: [cloud.namespace] },
+          serviceAllocation,
         },
       },
     ]
