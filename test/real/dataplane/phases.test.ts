@@ -287,7 +287,6 @@ describe('an OpenStackDataPlane', () => {
 
 describe('many nodes', () => {
   it('are deployed in few runs, none of them beside another on a host, and each host once per step', async () => {
-    await sshKey()
     await create(dataPlaneRole('r', { ...deploying, services: ['configure-network', 'install-os'] }))
     const many = count({ test: 60, soak: 200 })
     const names = Array.from({ length: many }, (_, index) => `n-${String(index).padStart(3, '0')}`)
@@ -296,19 +295,21 @@ describe('many nodes', () => {
         create(dataPlaneNode(name, { role: 'r', ansibleHost: `192.168.1.${index}` })),
       ),
     )
+    // They all wait for the key, so that they can begin together.
+    await sshKey()
     const ready = async (): Promise<number> =>
       (await cluster.client.list(dataPlaneNodes, { namespace: at.namespace })).items.filter((node) =>
         (node as DataPlaneNode).status?.conditions?.some(
           ({ type, status }) => type === 'Ready' && status === 'True',
         ),
       ).length
-    await expect.poll(ready, { timeout: 60_000, interval: 200 }).toBe(many)
+    await expect.poll(ready, { timeout: 240_000, interval: 200 }).toBe(many)
     const mine = at.executor.recorded.filter(({ namespace }) => namespace === at.namespace)
     const touched = mine.flatMap(({ step, hosts }) => hosts.map((one) => `${step} ${one}`))
     expect(touched.length).toBe(2 * many)
     expect(new Set(touched).size).toBe(2 * many)
-    expect(mine.length).toBeLessThan(2 * many)
+    expect(mine.length).toBeLessThan(many / 2)
     expect(at.executor.overlaps).toEqual([])
     expect(at.controllers.errors).toEqual([])
-  }, 90_000)
+  }, 300_000)
 })
