@@ -7,7 +7,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import { labelled } from './labels.ts'
+import { labelsOf } from './labels.ts'
 import { cidrsOf, spansOf } from './spans.ts'
 
 /** What every cloud's policy looks at. */
@@ -32,10 +32,11 @@ export function renderGuard(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
   const held = holdingsOf(cloud)
   if (held.pools.length === 0) return []
   const name = `stackloom-vips-${cloud.namespace}`
+  const metadata = { name, labels: labelsOf({ site: plan.site, cloud: cloud.name }) }
   const policy: KubeObject = {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicy',
-    metadata: { name },
+    metadata,
     spec: {
       ...loadBalancers,
       variables: variables(cloud, held),
@@ -45,10 +46,10 @@ export function renderGuard(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
   const binding: KubeObject = {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name },
+    metadata,
     spec: { policyName: name, validationActions: ['Deny'] },
   }
-  return [policy, binding].map((object) => labelled(object, { site: plan.site, cloud: cloud.name }))
+  return [policy, binding]
 }
 
 function holdingsOf(cloud: PlannedCloud): Holdings {

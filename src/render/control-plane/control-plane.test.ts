@@ -5,6 +5,7 @@ import { slotTable as slotsOf2023 } from '../../plan/slots/crds/of-2023.ts'
 import { slotTable } from '../../plan/slots/crds/today.ts'
 import { services } from '../../plan/slots/services.ts'
 import { renderControlPlane } from './control-plane.ts'
+import { filledSlots } from './slot-values.ts'
 
 interface Fields {
   readonly [name: string]: Fields
@@ -232,3 +233,28 @@ describe('the control plane of 2023', () => {
     expect(switched.sort()).toEqual([...table.services].sort())
   })
 })
+
+describe.each([
+  { crds: 'today', table: slotTable() },
+  { crds: '2023', table: slotsOf2023() },
+])('the slots of $crds', ({ table }) => {
+  it('are filled where the plan says and nowhere else', () => {
+    const everything = Object.fromEntries(table.services.map((name) => [name, true]))
+    const plan = testPlan({
+      clouds: [{ name: 'rhoso1', namespace: 'openstack', services: everything }],
+      table,
+    })
+    const [cloud] = plan.clouds
+    if (!cloud) throw new TypeError('the plan has its cloud')
+    const spec = renderControlPlane(plan, cloud).at(-1)?.['spec']
+    expect(filledSlots(cloud).length).toBeGreaterThan(table.services.length / 2)
+    expect(pooled(spec)).toBe(filledSlots(cloud).length)
+  })
+})
+
+/** How often a pool is asked for, however the slot spells it. */
+function pooled(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const own = 'metallb.io/address-pool' in value || 'ipAddressPool' in value ? 1 : 0
+  return Object.values(value).reduce((sum: number, below) => sum + pooled(below), own)
+}

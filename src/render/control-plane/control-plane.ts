@@ -10,7 +10,7 @@ import type { CloudService } from '../../plan/slots/cloud-services.ts'
 import { rawSources } from '../../plan/slots/raw-fields.ts'
 import type { EndpointEntry } from '../../plan/slots/services.ts'
 import { type Era, eraOf } from '../../plan/slots/slots.ts'
-import { labelled } from '../labels.ts'
+import { labelsOf } from '../labels.ts'
 import { type Fields, fieldsOf, mergeRaw, withValue } from '../merge.ts'
 import { type TemplateContext, templateContext } from './context.ts'
 import { withEndpoints } from './endpoints.ts'
@@ -25,23 +25,28 @@ export function renderControlPlane(plan: Plan, cloud: PlannedCloud): readonly Ku
   const object = {
     apiVersion: CORE,
     kind: 'OpenStackControlPlane',
-    metadata: { name: CONTROL_PLANE, namespace: cloud.namespace },
+    metadata: metadataOf(plan, cloud),
     spec: withRawFields(plannedSpec(plan, cloud), cloud),
   }
-  return [...renderVersion(plan, cloud), labelled(object, { site: plan.site, cloud: cloud.name })]
+  return [...renderVersion(plan, cloud), object]
 }
 
 /** The version that the site asks for, in before the control plane, so that it is never deployed with another. */
 export function renderVersion(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const { version } = cloud.from.file
   if (version === undefined || eraOf(plan.slots) === '2023') return []
-  const object = {
-    apiVersion: CORE,
-    kind: 'OpenStackVersion',
-    metadata: { name: CONTROL_PLANE, namespace: cloud.namespace },
-    spec: { targetVersion: version },
-  }
-  return [labelled(object, { site: plan.site, cloud: cloud.name })]
+  return [
+    {
+      apiVersion: CORE,
+      kind: 'OpenStackVersion',
+      metadata: metadataOf(plan, cloud),
+      spec: { targetVersion: version },
+    },
+  ]
+}
+
+function metadataOf({ site }: Plan, { name, namespace }: PlannedCloud): KubeObject['metadata'] {
+  return { name: CONTROL_PLANE, namespace, labels: labelsOf({ site, cloud: name }) }
 }
 
 /** The site file's raw fields over what the plan wants: merged last, never lost. */
