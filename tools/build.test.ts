@@ -63,8 +63,10 @@ describe('the built program', () => {
     const sources = sourcesOf(chunkOf('src/cli/lab/command.ts'))
     expect(sources).toContain('src/lab/check/check.ts')
     expect(
-      sources.filter((source) => /^src\/(exec|pki|run)\/|^src\/lab\/(render|drive\/(?!names))/.test(source)),
-    ).toEqual(['src/lab/rendered.ts'])
+      sources.filter((source) =>
+        /^src\/(exec|pki|run)\/|^src\/lab\/(tree-files|render-into|drive\/(?!names))/.test(source),
+      ),
+    ).toEqual([])
   })
 
   it('gives a require of its own only to chunks that use it, and moves no line', () => {

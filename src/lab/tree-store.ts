@@ -8,7 +8,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync }
 import path from 'node:path'
 import { unwritableFile } from '../errors/common.ts'
 import { failure, reasonOf } from '../errors/failure.ts'
-import { MANIFEST } from './rendered.ts'
+import { MANIFEST } from './is-rendered.ts'
 import { STATE_FOLDER, type TreeFile } from './tree.ts'
 import { type Manifest, manifestOf, type TreeChange } from './tree-changes.ts'
 

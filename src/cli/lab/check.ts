@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { type Finding, hasErrors } from '../../errors/finding.ts'
 import { totalsOf } from '../../lab/check/budget.ts'
-import { isRendered } from '../../lab/rendered.ts'
+import { isRendered } from '../../lab/is-rendered.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'

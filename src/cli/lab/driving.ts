@@ -10,7 +10,7 @@ import { withLock } from '../../lab/drive/lock.ts'
 import type { DriveContext } from '../../lab/drive/stage.ts'
 import { openMemory, readOnlyMemory } from '../../lab/drive/state.ts'
 import type { Step } from '../../lab/drive/step.ts'
-import { isRendered } from '../../lab/rendered.ts'
+import { isRendered } from '../../lab/is-rendered.ts'
 import type { Io } from '../io.ts'
 import type { OpenedLab } from './lab-file.ts'
 

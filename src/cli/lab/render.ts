@@ -33,7 +33,7 @@ export function defineRender(parent: Command, { io, act }: CommandContext): void
             io.colour.stderr,
           ),
         )
-        const { renderInto } = await import('../../lab/rendering.ts')
+        const { renderInto } = await import('../../lab/render-into.ts')
         const { changes, made } = await renderInto(lab, folder, { ...options, now: Date.now() })
         if (options.output === 'json' || options.output === 'yaml') {
           const files = changes.map((change) => ({ kind: change.kind, path: pathOf(change) }))

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Lab } from '../../../src/lab/lab.ts'
-import { renderInto } from '../../../src/lab/rendering.ts'
+import { renderInto } from '../../../src/lab/render-into.ts'
 import { labWith, smallSshKey } from '../../lab.ts'
 
 export interface RenderedLab {

@@ -8,7 +8,7 @@ import { labWith, smallSshKey } from '../../test/lab.ts'
 import { serialOf } from './bind/zones.ts'
 import { isSecretPath } from './check/tree.ts'
 import type { Lab } from './lab.ts'
-import { renderInto } from './rendering.ts'
+import { renderInto } from './render-into.ts'
 
 // Keys and certificates are made here, and a busy machine takes its time for them.
 vi.setConfig({ testTimeout: 120_000 })

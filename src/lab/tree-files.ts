@@ -6,10 +6,10 @@ import { cephConfFiles } from './ceph/conf.ts'
 import { cephSpecFile } from './ceph/spec.ts'
 import { keyringFiles } from './ceph/users.ts'
 import { gitignoreFile } from './gitignore.ts'
+import { configFiles } from './kolla/config-files.ts'
 import { cephGlobalsFiles, globalsFile } from './kolla/globals.ts'
 import { hostVarsFiles } from './kolla/host-vars.ts'
 import { inventoryFile } from './kolla/inventory.ts'
-import { overrideFiles } from './kolla/overrides.ts'
 import { type Lab, usesCeph } from './lab.ts'
 import { instanceFile } from './lima/instance.ts'
 import { networksFile } from './lima/networks.ts'
@@ -20,7 +20,7 @@ import { sshConfigFile } from './ssh-config.ts'
 import { terraformFiles } from './terraform/resources.ts'
 import type { TreeFile } from './tree.ts'
 
-export interface RenderInput {
+export interface TreeInput {
   readonly lab: Lab
   readonly secrets: LabSecrets
   /** The tree's absolute folder: ssh wants it. */
@@ -29,7 +29,7 @@ export interface RenderInput {
   readonly existing: (path: string) => string | undefined
 }
 
-export function renderLab({ lab, secrets, folder, existing }: RenderInput): readonly TreeFile[] {
+export function treeFiles({ lab, secrets, folder, existing }: TreeInput): readonly TreeFile[] {
   const { ssh, passwords, certificates, ceph } = secrets
   const cephReady = existing('kolla/globals.d/20-ceph.yml') !== undefined
   const files: readonly TreeFile[] = [
@@ -40,7 +40,7 @@ export function renderLab({ lab, secrets, folder, existing }: RenderInput): read
     globalsFile(lab),
     inventoryFile(lab),
     ...hostVarsFiles(lab),
-    ...overrideFiles(lab),
+    ...configFiles(lab),
     { path: 'kolla/passwords.yml', text: passwords, secret: true },
     ...certificates,
     namedConf(lab),

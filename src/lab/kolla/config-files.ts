@@ -1,8 +1,11 @@
-/** Files below kolla/config/: what the services' own configuration needs beyond variables. */
+/**
+ * Files below kolla/config/: what the services' own configuration needs beyond variables. Ours, and those of the lab
+ * file's `openstack.config`, which win.
+ */
 import { addressOn, type Lab, nodesWith, usesLvm } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
 
-export function overrideFiles(lab: Lab): readonly TreeFile[] {
+export function configFiles(lab: Lab): readonly TreeFile[] {
   const own = [novaCompute(), ...(usesLvm(lab) ? cinderTargets(lab) : [])]
   const given = Object.entries(lab.overrides.config).map(([name, text]) => ({
     path: `kolla/config/${name}`,
