@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import {
-  type DesiredState,
-  renderAbsentBasePolicies,
-  renderAbsentCloudPolicies,
-  renderBasePolicies,
-  renderCloudPolicies,
-} from './nmstate.ts'
+import { type DesiredState, renderBasePolicies, renderCloudPolicies } from './nmstate.ts'
 
 const two = [
   { name: 'rhoso1', namespace: 'openstack' },
@@ -145,23 +139,5 @@ describe('node networking', () => {
         { destination: '10.9.0.0/16', 'next-hop-address': '172.17.0.1', 'next-hop-interface': 'enp6s0.20' },
       ],
     })
-  })
-})
-
-describe('the teardown of node networking', () => {
-  it('removes what the cloud had made, bridges before the VLANs below them, and nothing else', () => {
-    const plan = testPlan({ clouds: two, nodes: 1 })
-    const [absent] = renderAbsentCloudPolicies(plan, cloud(plan, 1))
-    expect(absent?.metadata.name).toBe('openstack2-worker-0')
-    const { interfaces } = stateOf(absent)
-    expect(interfaces.every((one) => one['state'] === 'absent')).toBe(true)
-    expect(names(absent)).toEqual([...names(renderCloudPolicies(plan, cloud(plan, 1))[0])].reverse())
-    expect(names(absent)).not.toContain('enp6s0')
-  })
-
-  it('leaves shared VLANs to the base: another cloud stands on them', () => {
-    const plan = testPlan({ clouds: two, nodes: 1, shared: true })
-    expect(renderAbsentCloudPolicies(plan, cloud(plan, 1))).toEqual([])
-    expect(names(renderAbsentBasePolicies(plan)[0])).not.toContain('enp6s0')
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Node networking: NodeNetworkConfigurationPolicies, up and absent.
+ * Node networking: NodeNetworkConfigurationPolicies. Taking it away is `deploy/node-policies.ts`, from what is live.
  *
  * It belongs to the whole site. What several clouds stand on (bonds, NICs, shared segments) is one base policy per
  * node; what one cloud alone uses is that cloud's own policy per node, so that a cloud comes and goes without touching
@@ -70,24 +70,6 @@ export function renderCloudPolicies(
 ): readonly KubeObject[] {
   const own = index.own.get(cloud.name) ?? []
   return policies(plan, cloud, (node) => stateOf(plan, node, own, index))
-}
-
-/** The teardown form of a cloud's policies: what they made goes, and nothing of the base. */
-export function renderAbsentCloudPolicies(
-  plan: Plan,
-  cloud: PlannedCloud,
-  index = indexSegments(plan),
-): readonly KubeObject[] {
-  const own = index.own.get(cloud.name) ?? []
-  return policies(plan, cloud, (node) => ({ interfaces: absentInterfaces(plan, node, own, index) }))
-}
-
-/** The teardown form of the base policies, for when no cloud is left. NICs stay: they are the machine's. */
-export function renderAbsentBasePolicies(plan: Plan, index = indexSegments(plan)): readonly KubeObject[] {
-  const bonds = plan.from.cluster.bonds.map(({ name }) => absent(name, 'bond'))
-  return policies(plan, undefined, (node) => ({
-    interfaces: [...absentInterfaces(plan, node, index.shared, index), ...bonds],
-  }))
 }
 
 function policies(
@@ -251,20 +233,4 @@ function routesOf(network: PlannedNetwork, nextHop: string): readonly unknown[] 
 
 export function uniqueRoutes(routes: readonly Route[]): readonly Route[] {
   return [...new Map(routes.map((route) => [`${route.destination} ${route.nexthop}`, route])).values()]
-}
-
-/** Bridges before the VLANs below them; a NIC is never removed, it only loses what we gave it. */
-function absentInterfaces(
-  plan: Plan,
-  node: ClusterNode,
-  segments: readonly Segment[],
-  index: SegmentIndex,
-): readonly Interface[] {
-  const made = stateOf(plan, node, segments, index).interfaces
-  const removable = made.filter(({ type }) => type === 'vlan' || type === 'linux-bridge')
-  return removable.map(({ name, type }) => absent(name as string, type as string)).reverse()
-}
-
-function absent(name: string, type: string): Interface {
-  return { name, type, state: 'absent' }
 }

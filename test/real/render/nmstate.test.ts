@@ -1,16 +1,12 @@
-/** nmstate itself judges every desired state that we render, up and absent: `nmstatectl validate`, no node needed. */
+/** nmstate itself judges every desired state that we write, up as rendered and absent as taken away: `nmstatectl validate`, no node needed. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import {
-  renderAbsentBasePolicies,
-  renderAbsentCloudPolicies,
-  renderBasePolicies,
-  renderCloudPolicies,
-} from '../../../src/render/nmstate.ts'
+import { absentState } from '../../../src/deploy/node-policies.ts'
+import { renderBasePolicies, renderCloudPolicies } from '../../../src/render/nmstate.ts'
 import { writeYaml } from '../../../src/yaml/write.ts'
 import { hasNmstatectl, nmstatectl } from '../../../tools/nmstatectl.ts'
 import { exampleSites, planExample } from '../../examples.ts'
@@ -25,11 +21,27 @@ function judge(name: string, state: unknown): string | undefined {
   return status === 0 ? undefined : `${name}: ${stderr}`
 }
 
-function refusals(policies: readonly KubeObject[], form: string): readonly string[] {
-  return policies.flatMap((policy) => {
-    const { desiredState } = policy['spec'] as { readonly desiredState: unknown }
-    return judge(`${policy.metadata.name}-${form}`, desiredState) ?? []
-  })
+interface State {
+  readonly name: string
+  readonly state: unknown
+}
+
+function refusals(states: readonly State[], form: string): readonly string[] {
+  return states.flatMap(({ name, state }) => judge(`${name}-${form}`, state) ?? [])
+}
+
+function upOf(policies: readonly KubeObject[]): readonly State[] {
+  return policies.map(({ metadata, spec }) => ({
+    name: metadata.name,
+    state: (spec as { readonly desiredState: unknown }).desiredState,
+  }))
+}
+
+/** What `down` writes into these policies while the others stay; into one that made nothing it writes nothing. */
+function absentOf(policies: readonly KubeObject[], others: readonly KubeObject[]): readonly State[] {
+  return policies
+    .map((policy) => ({ name: policy.metadata.name, state: { interfaces: absentState(policy, others) } }))
+    .filter(({ state }) => state.interfaces.length > 0)
 }
 
 describe('nmstate', () => {
@@ -39,15 +51,20 @@ describe('nmstate', () => {
 
   it.each(exampleSites)('takes every desired state of %s, up and absent', (name) => {
     const plan = planExample(name)
-    const up = [
-      ...renderBasePolicies(plan),
-      ...plan.clouds.flatMap((cloud) => renderCloudPolicies(plan, cloud)),
-    ]
-    const absent = [
-      ...plan.clouds.flatMap((cloud) => renderAbsentCloudPolicies(plan, cloud)),
-      ...renderAbsentBasePolicies(plan),
-    ]
-    expect([...refusals(up, 'up'), ...refusals(absent, 'absent')]).toEqual([])
+    const base = renderBasePolicies(plan)
+    const clouds = plan.clouds.map((cloud) => renderCloudPolicies(plan, cloud))
+    const all = [...base, ...clouds.flat()]
+    const up = upOf(all)
+    const oneGoes = clouds.flatMap((own) =>
+      absentOf(
+        own,
+        all.filter((policy) => !own.includes(policy)),
+      ),
+    )
+    const absent = absentOf(all, [])
+    expect([...refusals(up, 'up'), ...refusals(oneGoes, 'one-goes'), ...refusals(absent, 'absent')]).toEqual(
+      [],
+    )
     expect(up.length).toBeGreaterThan(0)
     expect(absent.length).toBeGreaterThan(0)
   })

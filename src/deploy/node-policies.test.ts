@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { testPlan } from '../../test/plan.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { Plan } from '../plan/plan.ts'
+import { renderBasePolicies, renderCloudPolicies } from '../render/nmstate.ts'
+import { absentState } from './node-policies.ts'
+
+const two = [
+  { name: 'rhoso1', namespace: 'openstack' },
+  { name: 'rhoso2', namespace: 'openstack2' },
+]
+
+function policyOf(plan: Plan, cloud: string): KubeObject {
+  const found = plan.clouds.find(({ name }) => name === cloud)
+  const [policy] = found ? renderCloudPolicies(plan, found) : []
+  if (!policy) throw new Error(`no policy of ${cloud}`)
+  return policy
+}
+
+function baseOf(plan: Plan): KubeObject {
+  const [base] = renderBasePolicies(plan)
+  if (!base) throw new Error('no base policy')
+  return base
+}
+
+function names(policy: KubeObject): readonly string[] {
+  const { desiredState } = policy['spec'] as {
+    readonly desiredState: { readonly interfaces: readonly { readonly name: string }[] }
+  }
+  return desiredState.interfaces.map(({ name }) => name)
+}
+
+describe('the teardown of node networking', () => {
+  it('removes what the cloud had made, bridges before the VLANs below them, and nothing else', () => {
+    const plan = testPlan({ clouds: two, nodes: 1 })
+    const policy = policyOf(plan, 'rhoso2')
+    const absent = absentState(policy, [policyOf(plan, 'rhoso1'), baseOf(plan)])
+    expect(absent[0]).toEqual({ name: 'ospbr1', type: 'linux-bridge', state: 'absent' })
+    expect(absent.slice(1).every((one) => one.type === 'vlan')).toBe(true)
+    expect(absent.map(({ name }) => name).toSorted()).toEqual(names(policy).toSorted())
+  })
+
+  it('keeps what another policy of the same node makes or stands on, until that one goes too', () => {
+    const plan = testPlan({
+      nodes: 1,
+      cluster: {
+        nodes: [{ name: 'worker-0', nic: 'bond0' }],
+        bonds: [{ name: 'bond0', ports: ['eno1', 'eno2'], mode: '802.3ad' }],
+      },
+    })
+    const [cloud] = plan.clouds
+    const standing = policyOf(plan, cloud?.name ?? '')
+    expect(absentState(baseOf(plan), [standing])).toEqual([])
+    expect(absentState(baseOf(plan), [])).toEqual([{ name: 'bond0', type: 'bond', state: 'absent' }])
+  })
+
+  it('is not kept by what stands on another node', () => {
+    const plan = testPlan({ nodes: 2 })
+    const [cloud] = plan.clouds
+    const [first, second] = cloud ? renderCloudPolicies(plan, cloud) : []
+    if (!first || !second) throw new Error('no policy for each node')
+    expect(absentState(first, [second])).toHaveLength(names(first).length)
+  })
+})
