@@ -9,6 +9,7 @@ import { stuckFinalizer } from '../../errors/down.ts'
 import { failure } from '../../errors/failure.ts'
 import { MANAGED_BY } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
+import { keptBy } from '../../verify/readiness/deletion.ts'
 import { nameOf, sinceMs, textAt } from '../../verify/readiness/read.ts'
 import { failed, progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
 import { inParallel } from '../apply.ts'
@@ -72,9 +73,7 @@ function mayDelete(ref: ListedObject, world: DownWorld): boolean {
 
 function goneness(live: KubeObject | undefined, world: DownWorld, context: StageContext): Readiness {
   if (!live) return ready
-  const { finalizers = [] } = live.metadata
-  const keeper = finalizers.length > 0 ? ` (kept by ${finalizers.join(', ')})` : ''
-  const waits = `${nameOf(live)} to be gone${keeper}`
+  const waits = `${nameOf(live)} to be gone${keptBy(live)}`
   return isStuck(live, world, context) ? failed(waits, '') : progressing(waits)
 }
 

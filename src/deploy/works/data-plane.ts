@@ -6,6 +6,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import type { StageContext } from '../../run/stage.ts'
+import { judgeBy } from '../../verify/readiness/deletion.ts'
 import { nodeSetSetUp } from '../../verify/readiness/openstack.ts'
 import { nameOf } from '../../verify/readiness/read.ts'
 import { progressing, type Readiness, worst } from '../../verify/readiness/verdict.ts'
@@ -77,5 +78,5 @@ async function markDiscovered(desired: KubeObject, world: World, context: StageC
 function setUpOf(desired: KubeObject, world: World, context: StageContext): Readiness {
   const judging = readinessContext(world, context, desired.metadata.namespace)
   const live = judging.around.get(NODE_SET, desired.metadata.name, desired.metadata.namespace)
-  return live ? nodeSetSetUp(live, judging) : progressing(`${nameOf(desired)} to exist`)
+  return live ? judgeBy(nodeSetSetUp, live, judging) : progressing(`${nameOf(desired)} to exist`)
 }

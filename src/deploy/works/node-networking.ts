@@ -7,8 +7,9 @@ import type { KubeObject } from '../../api/object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { CLOUD } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
-import { ENACTMENT, policyReadiness } from '../../verify/readiness/nmstate.ts'
+import { ENACTMENT } from '../../verify/readiness/nmstate.ts'
 import { textAt } from '../../verify/readiness/read.ts'
+import { readinessOfLive } from '../../verify/readiness/readiness.ts'
 import { progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
 import { applyChanges } from '../apply.ts'
 import { waitUntilReady } from '../wait.ts'
@@ -54,7 +55,7 @@ async function clearFailures(
   for (const policy of policies) {
     const { apiVersion, kind, metadata } = policy
     const live = world.lookout.index().get(groupKindOf(policy), metadata.name)
-    if (!live || policyReadiness(live, readinessContext(world, context)).kind !== 'failed') continue
+    if (!live || readinessOfLive(live, readinessContext(world, context)).kind !== 'failed') continue
     context.emit({ kind: 'progress', message: `${metadata.name} failed before: it is tried again` })
     const { uid } = live.metadata
     const ref = { apiVersion, kind, name: metadata.name }

@@ -1,7 +1,7 @@
 /** The cluster itself: what cannot go, what cannot run, what is not there. */
 import type { KubeObject } from '../../api/object.ts'
 import * as problems from '../../errors/doctor-cluster.ts'
-import { podReadiness, podsOf } from '../../verify/readiness/pods.ts'
+import { podsOf } from '../../verify/readiness/pods.ts'
 import {
   conditionOf,
   conditionsOf,
@@ -10,7 +10,7 @@ import {
   sinceMs,
   textAt,
 } from '../../verify/readiness/read.ts'
-import { claimReadiness } from '../../verify/readiness/storage.ts'
+import { readinessOfLive } from '../../verify/readiness/readiness.ts'
 import { finalizerOwner } from '../facts/finalizers.ts'
 import { kindsWithFinalizers } from '../kinds.ts'
 import { links } from '../links.ts'
@@ -144,7 +144,7 @@ const podTrouble = rule({
     patient.all('Pod').flatMap((about) => {
       // A job's pod is one try of several; the job, or whoever started it, tells when none is left.
       if (!concerns(about, patient) || isJobs(about)) return []
-      const verdict = podReadiness(about, patient.context)
+      const verdict = readinessOfLive(about, patient.context)
       if (verdict.kind !== 'failed') return []
       return [{ about, facts: { cause: verdict.cause, next: verdict.next }, restsOn: secretsOf(about) }]
     }),
@@ -199,7 +199,7 @@ const claimPending = rule({
   link: links.storage,
   holds: (patient) =>
     patient.all(CLAIM).flatMap((about) => {
-      const verdict = claimReadiness(about, patient.context)
+      const verdict = readinessOfLive(about, patient.context)
       if (!concerns(about, patient) || isClassless(about) || verdict.kind !== 'failed') return []
       return [{ about, facts: { cause: verdict.cause, next: verdict.next } }]
     }),

@@ -4,13 +4,8 @@ import { conditionOf, listAt, nameOf, textAt } from './read.ts'
 import { hasEndpoints } from './services.ts'
 import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
 
-export const namespaceReadiness: ReadinessRule = (namespace) => {
-  const phase = textAt(namespace, 'status', 'phase')
-  if (phase === 'Active' && namespace.metadata.deletionTimestamp === undefined) return ready
-  return progressing(
-    phase === 'Terminating' ? `${nameOf(namespace)} to be gone` : `${nameOf(namespace)} to be active`,
-  )
-}
+export const namespaceReadiness: ReadinessRule = (namespace) =>
+  textAt(namespace, 'status', 'phase') === 'Active' ? ready : progressing(`${nameOf(namespace)} to be active`)
 
 export const crdReadiness: ReadinessRule = (crd) => {
   const names = conditionOf(crd, 'NamesAccepted')

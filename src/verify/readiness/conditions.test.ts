@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ago, condition, judge, object } from '../../../test/readiness.ts'
+import { condition, judge, object } from '../../../test/readiness.ts'
 import { rules } from './readiness.ts'
 
 describe('any kind', () => {
@@ -65,10 +65,5 @@ describe('any kind', () => {
       kind: 'progressing',
       waits: 'Thing it: who knows (Ready)',
     })
-  })
-
-  it('is not ready while it is being deleted', () => {
-    const going = object({ kind: 'Service', metadata: { deletionTimestamp: ago(0) }, spec: {} })
-    expect(judge(going).kind).toBe('progressing')
   })
 })

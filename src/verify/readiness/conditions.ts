@@ -1,5 +1,5 @@
 /**
- * The rules that hold for any object with a status: deletion, generation, Stalled and Reconciling, Ready.
+ * The rules that hold for any object with a status: generation, Stalled and Reconciling, Ready.
  *
  * They follow kstatus, with lib-common's `severity` on top: an Error that lasts is a failure, a young one is not,
  * because these operators report as Error what the next reconcile may mend.
@@ -17,8 +17,6 @@ import {
 
 /** What is wrong before any status may be believed; undefined when the status is of this generation. */
 export function unsettled(object: KubeObject): Readiness | undefined {
-  if (object.metadata.deletionTimestamp !== undefined)
-    return progressing(`${nameOf(object)} is being deleted`)
   const { generation } = object.metadata
   const observed = numberAt(object, 'status', 'observedGeneration')
   if (generation !== undefined && observed !== undefined && observed < generation)

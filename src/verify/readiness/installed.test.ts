@@ -57,6 +57,16 @@ describe('an installed operator', () => {
     },
   )
 
+  it('does not count an agent that is on its way out', () => {
+    const [last, ...others] = nmstate.toReversed()
+    if (!last) throw new Error('no agent')
+    const going = { ...last, metadata: { ...last.metadata, deletionTimestamp: '2026-01-01T12:00:00Z' } }
+    expect(judge(nmstateParts, [...others, going])).toEqual({
+      kind: 'progressing',
+      waits: 'Pod agents/kubernetes-nmstate-handler-worker-1 is being deleted',
+    })
+  })
+
   it('is not ready before the API server serves its kinds', () => {
     const kind = 'NodeNetworkConfigurationPolicy'
     expect(

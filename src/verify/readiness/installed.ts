@@ -5,6 +5,7 @@
  * is looked for in every namespace and an installation by somebody else counts.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { isBeingDeleted } from './deletion.ts'
 import { conditionOf, nameOf, textAt } from './read.ts'
 import { readinessOfLive } from './readiness.ts'
 import { hasEndpoints } from './services.ts'
@@ -46,7 +47,7 @@ function onEveryNode(what: string, ...components: readonly string[]): Part {
 }
 
 function isReady(pod: KubeObject): boolean {
-  return conditionOf(pod, 'Ready')?.status === 'True'
+  return conditionOf(pod, 'Ready')?.status === 'True' && !isBeingDeleted(pod)
 }
 
 /** Kinds that the API server must serve: a CRD that exists but is not established serves nothing. */

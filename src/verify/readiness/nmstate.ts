@@ -19,8 +19,6 @@ import {
 export const ENACTMENT = 'nmstate.io/NodeNetworkConfigurationEnactment'
 
 export const policyReadiness: ReadinessRule = (policy, context) => {
-  if (policy.metadata.deletionTimestamp !== undefined)
-    return progressing(`${nameOf(policy)} is being deleted`)
   const unread = context.around.unread(ENACTMENT)
   if (unread !== undefined)
     return progressing(`the enactments of ${nameOf(policy)}, which cannot be read: ${unread}`)

@@ -1,5 +1,6 @@
 /** Operators that come by OLM: the Subscription, its install plan and the ClusterServiceVersion behind it. */
 import type { KubeObject } from '../../api/object.ts'
+import { judgeBy } from './deletion.ts'
 import { conditionOf, describeCommand, nameOf, textAt } from './read.ts'
 import {
   failed,
@@ -41,7 +42,7 @@ function notYet(subscription: KubeObject, catalog: string | undefined): Readines
 
 function csvBehind(subscription: KubeObject, name: string, context: ReadinessContext): Readiness {
   const csv = context.around.get(CSV, name, subscription.metadata.namespace)
-  return csv ? csvReadiness(csv, context) : progressing(`ClusterServiceVersion ${name} to appear`)
+  return csv ? judgeBy(csvReadiness, csv, context) : progressing(`ClusterServiceVersion ${name} to appear`)
 }
 
 export const csvReadiness: ReadinessRule = (csv) => {

@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import { byCondition, readyCondition, unsettled } from './conditions.ts'
+import { judgeBy } from './deletion.ts'
 import { podReadiness } from './pods.ts'
 import { at, nameOf, numberAt, textAt } from './read.ts'
 import { serviceReadiness } from './services.ts'
@@ -61,7 +62,7 @@ function causeIn(namespace: string | undefined, context: ReadinessContext): Read
   for (const [groupKind, rule] of looks) {
     for (const object of context.around.all(groupKind)) {
       if (object.metadata.namespace !== namespace || isOnesOwnTry(object)) continue
-      const verdict = rule(object, context)
+      const verdict = judgeBy(rule, object, context)
       if (verdict.kind === 'failed') return verdict
     }
   }
@@ -79,6 +80,6 @@ function jobCause(owner: KubeObject, context: ReadinessContext): Readiness | und
   return context.around
     .all('batch/Job')
     .filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid))
-    .map((job) => jobReadiness(job, context))
+    .map((job) => judgeBy(jobReadiness, job, context))
     .find(({ kind }) => kind === 'failed')
 }

@@ -14,7 +14,6 @@ const IMAGE_REASONS = ['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName', '
 const CONFIG_REASONS = ['CreateContainerConfigError', 'CreateContainerError']
 
 export const podReadiness: ReadinessRule = (pod, context) => {
-  if (pod.metadata.deletionTimestamp !== undefined) return progressing(`${nameOf(pod)} is being deleted`)
   const phase = textAt(pod, 'status', 'phase')
   if (phase === 'Succeeded' || conditionOf(pod, 'Ready')?.status === 'True') return ready
   const trouble = containerTrouble(pod)

@@ -4,7 +4,6 @@ import { nameOf } from './read.ts'
 import { progressing, type ReadinessRule, ready } from './verdict.ts'
 
 export const readBack: ReadinessRule = (live, { desired }) => {
-  if (live.metadata.deletionTimestamp !== undefined) return progressing(`${nameOf(live)} is being deleted`)
   if (!desired) return ready
   const [first] = fieldDifferences(desired, live)
   return first ? progressing(`${nameOf(live)} to hold ${first.path} as planned`) : ready

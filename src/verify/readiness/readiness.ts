@@ -1,8 +1,9 @@
-/** Readiness of any object: existence first, then the rule of its kind. */
+/** Readiness of any object: existence first, then deletion, then the rule of its kind. */
 import { type GroupVersionKind, type KubeObject, keyOf } from '../../api/object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { crdReadiness, namespaceReadiness, webhookReadiness } from './cluster.ts'
 import { anyObject, readyCondition } from './conditions.ts'
+import { judgeBy } from './deletion.ts'
 import { policyReadiness } from './nmstate.ts'
 import { csvReadiness, subscriptionReadiness } from './olm.ts'
 import {
@@ -62,6 +63,5 @@ export function readinessOf(wanted: Named, context: ReadinessContext): Readiness
 }
 
 export function readinessOfLive(live: KubeObject, context: ReadinessContext): Readiness {
-  const rule = rules[groupKindOf(live)] ?? anyObject
-  return rule(live, context)
+  return judgeBy(rules[groupKindOf(live)] ?? anyObject, live, context)
 }

@@ -10,8 +10,6 @@ import { listAt, nameOf, sinceMs, textAt } from './read.ts'
 import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
 
 export const serviceReadiness: ReadinessRule = (service, { around, now, grace, planned }) => {
-  if (service.metadata.deletionTimestamp !== undefined)
-    return progressing(`${nameOf(service)} is being deleted`)
   if (textAt(service, 'spec', 'type') !== 'LoadBalancer') return ready
   const given = ingressOf(service)
   const describe = `kubectl -n ${service.metadata.namespace} describe service ${service.metadata.name}`

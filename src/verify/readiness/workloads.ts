@@ -1,6 +1,7 @@
 /** Deployments, DaemonSets, StatefulSets, ReplicaSets and Jobs: their own counts, and their pods' troubles as the cause. */
 import type { KubeObject } from '../../api/object.ts'
 import { unsettled } from './conditions.ts'
+import { judgeBy } from './deletion.ts'
 import { podReadiness, podsOf } from './pods.ts'
 import { conditionOf, describeCommand, nameOf, numberAt, textAt } from './read.ts'
 import {
@@ -93,6 +94,6 @@ function counts(workload: KubeObject, fields: readonly Count[]): Readiness {
 }
 
 function troubleOfPods(workload: KubeObject, context: ReadinessContext): Readiness | undefined {
-  const verdicts = podsOf(workload, context).map((pod) => podReadiness(pod, context))
+  const verdicts = podsOf(workload, context).map((pod) => judgeBy(podReadiness, pod, context))
   return verdicts.find((one) => one.kind === 'failed')
 }
