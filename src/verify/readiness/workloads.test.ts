@@ -56,6 +56,42 @@ describe('workloads', () => {
     expect(judge(deployment(half), [pod('CrashLoopBackOff', 1)]).kind).toBe('progressing')
   })
 
+  const statefulSet = (status: object, updateStrategy: object = { type: 'RollingUpdate' }) =>
+    object({
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      namespace: 'ns',
+      metadata: { generation: 1 },
+      spec: { replicas: 3, updateStrategy },
+      status: { observedGeneration: 1, replicas: 3, readyReplicas: 3, currentRevision: 'a', ...status },
+    })
+  const rolling = (updatedReplicas: number) => ({ updateRevision: 'b', updatedReplicas })
+
+  it('wait until a StatefulSet has rolled', () => {
+    expect(judge(statefulSet({ updateRevision: 'a', updatedReplicas: 3 })).kind).toBe('ready')
+    expect(judge(statefulSet(rolling(2)))).toEqual({
+      kind: 'progressing',
+      waits: 'StatefulSet ns/it to roll to revision b',
+    })
+  })
+
+  it('do not wait for pods of a StatefulSet that are not to roll: below its partition, or with OnDelete', () => {
+    const partition = { type: 'RollingUpdate', rollingUpdate: { partition: 2 } }
+    expect(judge(statefulSet(rolling(0), partition)).kind).toBe('progressing')
+    expect(judge(statefulSet(rolling(1), partition)).kind).toBe('ready')
+    expect(judge(statefulSet(rolling(0), { type: 'OnDelete' })).kind).toBe('ready')
+    const unready = { ...rolling(1), readyReplicas: 2 }
+    expect(judge(statefulSet(unready, partition)).kind).toBe('progressing')
+  })
+
+  it('wait until a smaller StatefulSet has ended its other pods', () => {
+    const four = { replicas: 4, readyReplicas: 4, updateRevision: 'a', updatedReplicas: 4 }
+    expect(judge(statefulSet(four))).toEqual({
+      kind: 'progressing',
+      waits: 'StatefulSet ns/it to end 1 more pod',
+    })
+  })
+
   it('wait for a claim, and name a storage class that does not exist', () => {
     const claim = object({
       kind: 'PersistentVolumeClaim',

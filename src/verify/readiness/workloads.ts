@@ -1,4 +1,4 @@
-/** Deployments, DaemonSets, StatefulSets, ReplicaSets and Jobs: their own counts, and their pods' troubles as the cause. */
+/** Deployments, DaemonSets, StatefulSets and Jobs: their own counts, and their pods' troubles as the cause. */
 import type { KubeObject } from '../../api/object.ts'
 import { unsettled } from './conditions.ts'
 import { judgeBy } from './deletion.ts'
@@ -23,12 +23,12 @@ export const deploymentReadiness: ReadinessRule = (deployment, context) => {
     ['availableReplicas', wanted, 'available'],
   ])
   if (verdict.kind === 'ready') {
-    const old = (numberAt(deployment, 'status', 'replicas') ?? 0) - wanted
-    if (old > 0) return progressing(`${nameOf(deployment)} to end ${old} old pods`)
     const available = conditionOf(deployment, 'Available')
-    return !available || available.status === 'True'
-      ? ready
-      : progressing(`${nameOf(deployment)} to be available`)
+    const isAvailable = !available || available.status === 'True'
+    return (
+      surplus(deployment, wanted) ??
+      (isAvailable ? ready : progressing(`${nameOf(deployment)} to be available`))
+    )
   }
   const trouble = troubleOfPods(deployment, context)
   if (trouble) return trouble
@@ -55,11 +55,22 @@ export const statefulSetReadiness: ReadinessRule = (set, context) => {
   const wanted = numberAt(set, 'spec', 'replicas') ?? 1
   const verdict = counts(set, [['readyReplicas', wanted, 'ready']])
   if (verdict.kind !== 'ready') return troubleOfPods(set, context) ?? verdict
-  const [current, update] = [
-    textAt(set, 'status', 'currentRevision'),
-    textAt(set, 'status', 'updateRevision'),
-  ]
-  return current === update ? ready : progressing(`${nameOf(set)} to roll to revision ${update}`)
+  return surplus(set, wanted) ?? rollOut(set, wanted)
+}
+
+/**
+ * The current revision becomes the updated one only when every pod has rolled. Below a partition none does, and with
+ * OnDelete none does until somebody deletes it: neither is something to wait for.
+ */
+function rollOut(set: KubeObject, wanted: number): Readiness {
+  const update = textAt(set, 'status', 'updateRevision')
+  if (textAt(set, 'status', 'currentRevision') === update) return ready
+  if (textAt(set, 'spec', 'updateStrategy', 'type') === 'OnDelete') return ready
+  const partition = numberAt(set, 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0
+  const rolled = numberAt(set, 'status', 'updatedReplicas') ?? 0
+  return partition > 0 && rolled >= wanted - partition
+    ? ready
+    : progressing(`${nameOf(set)} to roll to revision ${update}`)
 }
 
 export const jobReadiness: ReadinessRule = (job, context) => {
@@ -81,6 +92,14 @@ function unobserved(workload: KubeObject): Readiness | undefined {
   if (numberAt(workload, 'status', 'observedGeneration') === undefined)
     return progressing(`the controller of ${nameOf(workload)} to see it`)
   return unsettled(workload)
+}
+
+/** Pods of an older revision, or of a larger number, that are still to end. */
+function surplus(workload: KubeObject, wanted: number): Readiness | undefined {
+  const old = (numberAt(workload, 'status', 'replicas') ?? 0) - wanted
+  return old > 0
+    ? progressing(`${nameOf(workload)} to end ${old} more ${old === 1 ? 'pod' : 'pods'}`)
+    : undefined
 }
 
 type Count = readonly [field: string, wanted: number, word: string]
