@@ -3,7 +3,7 @@
  * asks; waits wake when something changes in their namespace, so cost grows with what happens, not with the clock.
  */
 import { setMaxListeners } from 'node:events'
-import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import type { GroupVersionKind } from '../api/object.ts'
 import { groupKindOf, type SnapshotIndex } from '../api/snapshot.ts'
 import { type Clock, systemClock } from '../clock/clock.ts'
 import { unfollowable } from '../errors/deploy.ts'
@@ -13,16 +13,11 @@ import type { KubeClient } from '../kube/client.ts'
 import { keyOf } from '../kube/key.ts'
 import { createReflector, defaultTiming, type Reflector, type ReflectorTiming } from '../kube/reflector.ts'
 import type { StageContext } from '../run/stage.ts'
-
-export interface FollowedKind extends GroupVersionKind {
-  readonly fieldSelector?: string
-  /** Only what readiness looks at: specs and managers of pods and events by the thousand would fill the memory. */
-  readonly slim?: boolean
-}
+import { keptOf, sourceOf } from './followed.ts'
 
 export interface Lookout {
   /** Follows these kinds from now on; ends when each was read whole, or is known not to be served yet. */
-  readonly follow: (kinds: readonly FollowedKind[], context: StageContext) => Promise<void>
+  readonly follow: (kinds: readonly GroupVersionKind[], context: StageContext) => Promise<void>
   /** The view; with a namespace, namespaced kinds show that namespace alone. */
   readonly index: (namespace?: string) => SnapshotIndex
   /** The next change in this namespace or in what has none, or the end of the time, whichever is first. */
@@ -41,7 +36,6 @@ export interface LookoutSettings {
 }
 
 interface Followed {
-  readonly kind: FollowedKind
   readonly namespaced: boolean
   readonly cache: Cache
   readonly reflector: Reflector
@@ -50,7 +44,7 @@ interface Followed {
 export function openLookout(settings: LookoutSettings): Lookout {
   const { client, clock = systemClock, timing = quickTiming, lostMs = 300_000 } = settings
   const followed = new Map<string, Followed>()
-  const unserved = new Map<string, FollowedKind>()
+  const unserved = new Map<string, GroupVersionKind>()
   const wakers = new Set<{ readonly namespace: string | undefined; readonly wake: () => void }>()
   const end = new AbortController()
   // Every kind that is followed listens for the end.
@@ -63,7 +57,7 @@ export function openLookout(settings: LookoutSettings): Lookout {
         waker.wake()
     }
   }
-  const begin = async (kind: FollowedKind): Promise<void> => {
+  const begin = async (kind: GroupVersionKind): Promise<void> => {
     const groupKind = groupKindOf(kind)
     if (followed.has(groupKind)) return
     const resource = await client.resource(kind)
@@ -71,14 +65,9 @@ export function openLookout(settings: LookoutSettings): Lookout {
     if (!resource) return void unserved.set(groupKind, kind)
     unserved.delete(groupKind)
     const cache = createCache()
-    const { fieldSelector } = kind
-    const source = {
-      kind: { apiVersion: kind.apiVersion, kind: kind.kind },
-      ...(fieldSelector !== undefined && { fieldSelector }),
-    }
-    const shown = kind.slim ? slimming(cache) : cache
-    const reflector = createReflector({ client, source, cache: shown, clock, timing })
-    followed.set(groupKind, { kind, namespaced: resource.namespaced, cache, reflector })
+    const source = sourceOf(kind)
+    const reflector = createReflector({ client, source, cache: keeping(cache), clock, timing })
+    followed.set(groupKind, { namespaced: resource.namespaced, cache, reflector })
     cache.subscribe(({ object }) => wakeFor(object.metadata.namespace))
     running.push(reflector.run(end.signal))
   }
@@ -158,17 +147,10 @@ export function openLookout(settings: LookoutSettings): Lookout {
 /** A run is watched by a person: it comes back sooner than a controller would. */
 const quickTiming: ReflectorTiming = { ...defaultTiming, backoff: { firstMs: 200, maxMs: 5_000 } }
 
-function slimming(cache: Cache): Cache {
+function keeping(cache: Cache): Cache {
   return {
     ...cache,
-    set: (object) => cache.set(slim(object)),
-    replace: (objects) => cache.replace(objects.map(slim)),
+    set: (object) => cache.set(keptOf(object)),
+    replace: (objects) => cache.replace(objects.map(keptOf)),
   }
-}
-
-function slim(object: KubeObject): KubeObject {
-  const { managedFields: _, ...metadata } = object.metadata
-  if (object.kind !== 'Pod') return { ...object, metadata }
-  const spec = object['spec'] as { readonly nodeName?: string } | undefined
-  return { ...object, metadata, spec: { nodeName: spec?.nodeName } }
 }

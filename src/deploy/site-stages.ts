@@ -103,7 +103,7 @@ const operators: Readonly<Record<Exclude<SharedStage, 'preflight' | 'nncp'>, Omi
       parts: nmstateParts,
       brings: [
         { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' },
-        { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment', slim: true },
+        { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' },
       ],
       singletons: ['nmstate.io/NMState'],
     },
@@ -120,8 +120,8 @@ const operators: Readonly<Record<Exclude<SharedStage, 'preflight' | 'nncp'>, Omi
       title: 'cert-manager',
       parts: certManagerParts,
       brings: [
-        { apiVersion: 'cert-manager.io/v1', kind: 'Certificate', slim: true },
-        { apiVersion: 'cert-manager.io/v1', kind: 'Issuer', slim: true },
+        { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' },
+        { apiVersion: 'cert-manager.io/v1', kind: 'Issuer' },
       ],
       singletons: [],
     },

@@ -1,5 +1,5 @@
 /** What every stage's work gets: the cluster, the view of it, the site as far as deploying needs it, and the settings. */
-import { identityOf, type KubeObject } from '../api/object.ts'
+import { type GroupVersionKind, identityOf, type KubeObject } from '../api/object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -19,7 +19,7 @@ import {
 import type { Applied } from './apply.ts'
 import { changeOf, type ObjectChange } from './changes.ts'
 import type { Gate } from './gate.ts'
-import type { FollowedKind, Lookout } from './lookout.ts'
+import type { Lookout } from './lookout.ts'
 import type { Patience } from './patience.ts'
 
 export interface DeployCloud {
@@ -58,7 +58,7 @@ export interface World {
 }
 
 /** Kinds of these objects, each once. */
-export function kindsOf(objects: readonly KubeObject[]): readonly FollowedKind[] {
+export function kindsOf(objects: readonly KubeObject[]): readonly GroupVersionKind[] {
   const kinds = new Map(
     objects.map(({ apiVersion, kind }) => [groupKindOf({ apiVersion, kind }), { apiVersion, kind }]),
   )

@@ -45,7 +45,7 @@ export interface Adoption {
 
 export const adoptedKinds = [
   { apiVersion: 'v1', kind: 'Service' },
-  { apiVersion: 'v1', kind: 'Event', slim: true },
+  { apiVersion: 'v1', kind: 'Event' },
   { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' },
   { apiVersion: 'metallb.io/v1beta1', kind: 'L2Advertisement' },
   { apiVersion: 'metallb.io/v1beta1', kind: 'BGPAdvertisement' },

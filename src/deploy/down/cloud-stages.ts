@@ -16,9 +16,9 @@ import { letGo } from './let-go.ts'
 import { proveGone } from './proof.ts'
 import type { DownWorld } from './world.ts'
 
-const SERVICE = { apiVersion: 'v1', kind: 'Service', slim: true } as const
-const IPSET = { apiVersion: 'network.openstack.org/v1beta1', kind: 'IPSet', slim: true } as const
-const CLAIM = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', slim: true } as const
+const SERVICE = { apiVersion: 'v1', kind: 'Service' } as const
+const IPSET = { apiVersion: 'network.openstack.org/v1beta1', kind: 'IPSet' } as const
+const CLAIM = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' } as const
 
 export const downCloudStages = [
   'data-plane',

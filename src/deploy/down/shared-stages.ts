@@ -2,7 +2,7 @@
  * Taking down what the clouds share, after the last cloud: node networking, then the operators that we installed
  * and nobody else uses.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { stillUsed } from '../../errors/down.ts'
 import { finding } from '../../errors/finding.ts'
@@ -10,7 +10,6 @@ import { MANAGED_BY } from '../../render/labels.ts'
 import type { After, Stage, StageContext } from '../../run/stage.ts'
 import { textAt } from '../../verify/readiness/read.ts'
 import { deleteInventory, type Inventory, type ListedObject } from '../inventory.ts'
-import type { FollowedKind } from '../lookout.ts'
 import { removePolicies } from '../node-policies.ts'
 import { NODE_NETWORKING } from '../stage-table.ts'
 import { deleteAll, liveOf, waitGone } from './delete.ts'
@@ -27,11 +26,11 @@ interface OperatorDown {
   /** A namespace that the operator makes by itself and leaves behind. */
   readonly makes?: string
   /** An object of this kind that is not ours means that somebody else uses the operator. */
-  readonly usedBy: FollowedKind
+  readonly usedBy: GroupVersionKind
   readonly after: readonly After[]
 }
 
-const kind = (apiVersion: string, name: string): FollowedKind => ({ apiVersion, kind: name, slim: true })
+const kind = (apiVersion: string, name: string): GroupVersionKind => ({ apiVersion, kind: name })
 
 const operators: readonly OperatorDown[] = [
   {

@@ -1,9 +1,8 @@
 /** The usual stage: apply what differs, then wait until everything is ready. Skipped when both are so already. */
-import type { KubeObject } from '../../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import type { Stage, StageCheck, StageContext } from '../../run/stage.ts'
 import { type Readiness, worst } from '../../verify/readiness/verdict.ts'
 import { type Applied, applyChanges } from '../apply.ts'
-import type { FollowedKind } from '../lookout.ts'
 import { waitUntilReady } from '../wait.ts'
 import { changesOf, kindsOf, readinessContext, readinessOfApplied, type World } from '../world.ts'
 
@@ -12,7 +11,7 @@ export type StageWork = Pick<Stage, 'work'> & { readonly check: NonNullable<Stag
 export interface ApplyWork {
   readonly objects: readonly KubeObject[]
   /** Followed beside the objects' own kinds. */
-  readonly around?: readonly FollowedKind[]
+  readonly around?: readonly GroupVersionKind[]
   readonly namespace?: string
   /** What else must hold, beside the objects themselves. */
   readonly also?: (context: StageContext) => Readiness

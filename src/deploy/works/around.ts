@@ -1,35 +1,35 @@
 /** The kinds that readiness looks at beside the applied objects, by what is being waited for. */
-import type { FollowedKind } from '../lookout.ts'
+import type { GroupVersionKind } from '../../api/object.ts'
 
-const slim = (apiVersion: string, kind: string): FollowedKind => ({ apiVersion, kind, slim: true })
+const kind = (apiVersion: string, name: string): GroupVersionKind => ({ apiVersion, kind: name })
 
-const pods = slim('v1', 'Pod')
-const services = slim('v1', 'Service')
-const warnings: FollowedKind = { ...slim('v1', 'Event'), fieldSelector: 'type=Warning' }
-const endpoints = slim('discovery.k8s.io/v1', 'EndpointSlice')
-const deployments = slim('apps/v1', 'Deployment')
+const pods = kind('v1', 'Pod')
+const services = kind('v1', 'Service')
+const events = kind('v1', 'Event')
+const endpoints = kind('discovery.k8s.io/v1', 'EndpointSlice')
+const deployments = kind('apps/v1', 'Deployment')
 
-export const aroundNodes: readonly FollowedKind[] = [
-  slim('v1', 'Node'),
-  slim('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment'),
+export const aroundNodes: readonly GroupVersionKind[] = [
+  kind('v1', 'Node'),
+  kind('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment'),
 ]
 
-export const aroundControlPlane: readonly FollowedKind[] = [
+export const aroundControlPlane: readonly GroupVersionKind[] = [
   pods,
   services,
-  warnings,
-  slim('v1', 'PersistentVolumeClaim'),
-  slim('batch/v1', 'Job'),
-  slim('storage.k8s.io/v1', 'StorageClass'),
+  events,
+  kind('v1', 'PersistentVolumeClaim'),
+  kind('batch/v1', 'Job'),
+  kind('storage.k8s.io/v1', 'StorageClass'),
 ]
 
-export const aroundDataPlane: readonly FollowedKind[] = [pods, slim('batch/v1', 'Job')]
+export const aroundDataPlane: readonly GroupVersionKind[] = [pods, kind('batch/v1', 'Job')]
 
-export const aroundOperators: readonly FollowedKind[] = [
+export const aroundOperators: readonly GroupVersionKind[] = [
   pods,
   services,
   endpoints,
   deployments,
-  { apiVersion: 'operators.coreos.com/v1alpha1', kind: 'Subscription' },
-  slim('operators.coreos.com/v1alpha1', 'ClusterServiceVersion'),
+  kind('operators.coreos.com/v1alpha1', 'Subscription'),
+  kind('operators.coreos.com/v1alpha1', 'ClusterServiceVersion'),
 ]

@@ -4,7 +4,7 @@
  * An operator that somebody else has installed satisfies the stage: a second OperatorGroup or Subscription would
  * break the first.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { operatorMissing } from '../../errors/deploy.ts'
 import { failure } from '../../errors/failure.ts'
@@ -15,7 +15,6 @@ import { installedReadiness, type Part } from '../../verify/readiness/installed.
 import { textAt } from '../../verify/readiness/read.ts'
 import { type Readiness, worst } from '../../verify/readiness/verdict.ts'
 import { type Applied, applyChanges } from '../apply.ts'
-import type { FollowedKind } from '../lookout.ts'
 import { waitUntilReady } from '../wait.ts'
 import { changesOf, kindsOf, readinessContext, readinessOfApplied, type World } from '../world.ts'
 import type { StageWork } from './apply-and-wait.ts'
@@ -27,7 +26,7 @@ export interface OperatorWork {
   readonly objects: readonly KubeObject[]
   readonly parts: readonly Part[]
   /** Kinds that it brings: followed, so that it shows whether they are served. */
-  readonly brings: readonly FollowedKind[]
+  readonly brings: readonly GroupVersionKind[]
   /** Kinds of which a cluster has one: another's counts as ours. */
   readonly singletons: readonly string[]
   /** What is worth telling once it runs. */

@@ -9,8 +9,7 @@ import type { DeployCloud, World } from '../world.ts'
 export function verifyWork(world: World, cloud: DeployCloud): Pick<Stage, 'work'> {
   return {
     work: async (context) => {
-      const kinds = kindsOfChecks(stageChecks).map((kind) => ({ ...kind, slim: true }))
-      await world.lookout.follow(kinds, context)
+      await world.lookout.follow(kindsOfChecks(stageChecks), context)
       const { plan, documents } = world.site
       const results = verify(stageChecks, {
         plan,

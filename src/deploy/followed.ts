@@ -1,0 +1,40 @@
+/**
+ * How the lookout follows a kind: what it asks the server for, and what it keeps of the answer.
+ *
+ * That is the kind's own, not the asker's: each kind is followed once, for everybody who asks in a run.
+ */
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import { groupKindOf } from '../api/snapshot.ts'
+import type { Source } from '../kube/source.ts'
+
+/** Of events the warnings: the others come by the thousand and explain nothing. */
+export function sourceOf({ apiVersion, kind }: GroupVersionKind): Source {
+  const source = { kind: { apiVersion, kind } }
+  return groupKindOf(source.kind) === 'Event' ? { ...source, fieldSelector: 'type=Warning' } : source
+}
+
+/** Kinds that we neither write nor delete and that are many or long: who wrote what of them is half their size. */
+const notOurs = new Set([
+  'Event',
+  'Node',
+  'Pod',
+  'apps/Deployment',
+  'batch/Job',
+  'cert-manager.io/Certificate',
+  'discovery.k8s.io/EndpointSlice',
+  'nmstate.io/NodeNetworkConfigurationEnactment',
+])
+
+/** What is kept of an object. Values of Secrets stay out of our memory: that one is there is all that a wait asks. */
+export function keptOf(object: KubeObject): KubeObject {
+  const groupKind = groupKindOf(object)
+  if (groupKind === 'Secret') {
+    const { data: _data, stringData: _stringData, ...rest } = object
+    return rest
+  }
+  if (!notOurs.has(groupKind)) return object
+  const { managedFields: _, ...metadata } = object.metadata
+  if (groupKind !== 'Pod') return { ...object, metadata }
+  const spec = object['spec'] as { readonly nodeName?: string } | undefined
+  return { ...object, metadata, spec: { nodeName: spec?.nodeName } }
+}
