@@ -96,6 +96,24 @@ describe('a controller', () => {
     await stage.stop()
   })
 
+  it('looks at a key that comes after the start before the many that can wait, and at none of those twice', async () => {
+    const canWait = ({ metadata }: KubeObject): boolean => metadata.labels?.['is'] === 'fine'
+    const objects = Array.from({ length: 20 }, (_, at) => configMap(`fine-${at}`, '1', { is: 'fine' }))
+    let goOn = (): void => {}
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const stage = await started(() => gate, { watches: [{ kind, canWait }] }, objects)
+    expect(stage.looks).toEqual(['openstack/fine-0'])
+    stage.cache.set(configMap('new', '1'))
+    stage.cache.set(configMap('fine-7', '2', { is: 'fine' }))
+    goOn()
+    while (!stage.controller.idle()) await settled()
+    expect(stage.looks.slice(1, 4)).toEqual(['openstack/new', 'openstack/fine-7', 'openstack/fine-1'])
+    expect(stage.looks).toHaveLength(21)
+    await stage.stop()
+  })
+
   it('looks at nothing before its caches are whole', async () => {
     const cache = createCache()
     const looks: Request[] = []

@@ -161,14 +161,6 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     }
   }
 
-  const patient = new Set<string>()
-  let started = false
-  const admitPatient = (): void => {
-    if (patient.size === 0 || queue.length() > 0) return
-    for (const key of patient) queue.add(key)
-    patient.clear()
-  }
-
   const attend = async (key: string, stop: AbortSignal): Promise<void> => {
     active += 1
     observer.active?.(active)
@@ -179,20 +171,17 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     observer.active?.(active)
     observer.reconciled?.(outcome.kind, clock.elapsed() - began)
     queue.done(key)
-    admitPatient()
   }
 
   const work = async (stop: AbortSignal): Promise<void> => {
     for (let key = await queue.next(); key !== undefined; key = await queue.next()) await attend(key, stop)
   }
 
+  let started = false
   const enqueueAll = (watch: Watch, object: KubeObject): void => {
     try {
-      const waits = !started && watch.canWait?.(object) === true
-      for (const key of watch.map ? watch.map(object) : [keyOf(object.metadata)]) {
-        if (waits) patient.add(key)
-        else queue.add(key)
-      }
+      const add = !started && watch.canWait?.(object) ? queue.addPatient : queue.add
+      for (const key of watch.map ? watch.map(object) : [keyOf(object.metadata)]) add(key)
     } catch (error) {
       // A map that throws must not stop the cache that tells of the change, nor its other listeners.
       const fields = { kind: watch.kind.kind, key: keyOf(object.metadata), reason: reasonOf(error) }
@@ -211,7 +200,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
   return {
     name,
     enqueue: queue.add,
-    idle: () => patient.size === 0 && queue.idle(),
+    idle: queue.idle,
     workingMs: queue.workingMs,
     run: async (signal) => {
       const caches = watches.map((watch) => ({ watch, cache: cacheOf(watch) }))
@@ -226,7 +215,6 @@ export function createController(definition: Controller, deps: ControllerDeps): 
         )
         if (signal.aborted) return
         started = true
-        admitPatient()
         observer.started?.(workers)
         log({ level: 'info', message: 'controller started', workers })
         await Promise.all(Array.from({ length: workers }, () => work(signal)))

@@ -63,6 +63,28 @@ describe('the work queue', () => {
     expect([await queue.next(), await queue.next()]).toEqual(['patient', 'busy'])
   })
 
+  it('gives a patient key when no other waits, and among the others once it is asked for plainly', async () => {
+    const { queue } = queueAt()
+    for (const key of ['p', 'q', 'r']) queue.addPatient(key)
+    queue.add('a')
+    queue.addPatient('a')
+    queue.add('r')
+    expect(queue.length()).toBe(4)
+    const taken = [await queue.next(), await queue.next(), await queue.next()]
+    queue.add('late')
+    taken.push(await queue.next(), await queue.next())
+    expect(taken).toEqual(['a', 'r', 'p', 'late', 'q'])
+    expect(queue.length()).toBe(0)
+  })
+
+  it('wakes a worker for a patient key, and counts it as work', async () => {
+    const { queue } = queueAt()
+    const taken = queue.next()
+    queue.addPatient('p')
+    expect(queue.idle()).toBe(false)
+    expect(await taken).toBe('p')
+  })
+
   it('gives a delayed key when its time has come, and of several wishes keeps the earliest', () => {
     const { queue, clock } = queueAt()
     queue.addAfter('a', 100)
@@ -148,6 +170,7 @@ class Model {
   made = 0
   stopped = false
   ready: string[] = []
+  patient: string[] = []
   readonly again = new Set<string>()
   readonly working = new Set<string>()
   readonly failures = new Map<string, number>()
@@ -155,8 +178,13 @@ class Model {
 
   add(key: string): void {
     if (this.stopped || this.ready.includes(key)) return
+    this.patient = this.patient.filter((one) => one !== key)
     if (this.working.has(key)) this.again.add(key)
     else this.ready.push(key)
+  }
+  addPatient(key: string): void {
+    if (this.working.has(key)) return this.add(key)
+    if (!this.stopped && !this.ready.includes(key) && !this.patient.includes(key)) this.patient.push(key)
   }
   addAfter(key: string, ms: number): void {
     if (this.stopped) return
@@ -179,7 +207,7 @@ class Model {
     for (const { key } of due.sort((a, b) => a.at - b.at || a.order - b.order)) this.add(key)
   }
   next(): string | undefined {
-    const key = this.ready.shift()
+    const key = this.ready.shift() ?? this.patient.shift()
     if (key !== undefined) this.working.add(key)
     return key
   }
@@ -190,7 +218,7 @@ class Model {
 }
 
 type Step =
-  | { readonly kind: 'add' | 'limit' | 'done' | 'forget'; readonly key: string }
+  | { readonly kind: 'add' | 'patient' | 'limit' | 'done' | 'forget'; readonly key: string }
   | { readonly kind: 'after'; readonly key: string; readonly ms: number }
   | { readonly kind: 'advance'; readonly ms: number }
   | { readonly kind: 'next' }
@@ -198,7 +226,7 @@ type Step =
 const keys = fc.constantFrom('a', 'b', 'c', 'd')
 const delays = fc.integer({ min: 0, max: 60 })
 const steps: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constantFrom('add', 'limit', 'done', 'forget'), key: keys }),
+  fc.record({ kind: fc.constantFrom('add', 'patient', 'limit', 'done', 'forget'), key: keys }),
   fc.record({ kind: fc.constant('after'), key: keys, ms: delays }),
   fc.record({ kind: fc.constant('advance'), ms: delays }),
   fc.constant({ kind: 'next' }),
@@ -210,7 +238,7 @@ describe('the work queue, against its model', () => {
       const { queue, clock } = queueAt()
       const model = new Model()
       for (const step of sequence) await take(step, queue, clock, model)
-      expect(queue.length()).toBe(model.ready.length)
+      expect(queue.length()).toBe(model.ready.length + model.patient.length)
       for (const key of model.working) {
         queue.done(key)
         model.done(key)
@@ -261,6 +289,9 @@ async function take(step: Step, queue: WorkQueue, clock: ManualClock, model: Mod
     case 'add':
       queue.add(step.key)
       return model.add(step.key)
+    case 'patient':
+      queue.addPatient(step.key)
+      return model.addPatient(step.key)
     case 'limit':
       queue.addRateLimited(step.key)
       return model.addRateLimited(step.key)

@@ -1,5 +1,6 @@
 /**
  * The work queue: which keys need a look, each once, none twice at a time, in the order of their asking.
+ * Those for whom nobody waits come when no other does.
  *
  * It knows keys only. What a key means, and what a look at it does, is the controller's business.
  */
@@ -11,6 +12,8 @@ import { createFifo } from './fifo.ts'
 export interface WorkQueue {
   /** Asks for a look at a key. Asked again before the look begins, it is one look; during it, one more after. */
   readonly add: (key: string) => void
+  /** The same, but only when no other key waits. A plain `add` of the key puts it among those. */
+  readonly addPatient: (key: string) => void
   /** The same, later. Of several wishes for one key the earliest is kept. */
   readonly addAfter: (key: string, ms: number) => void
   /** The same, later the more often it was asked since `forget`. */
@@ -46,11 +49,18 @@ export interface QueueOptions {
   readonly observer?: QueueObserver
 }
 
+interface Place {
+  readonly key: string
+}
+
 export const defaultRetry: BackoffSettings = { firstMs: 5, maxMs: 1_000_000 }
 
 export function createQueue({ clock, retry = defaultRetry, observer = {} }: QueueOptions): WorkQueue {
   const ready = createFifo<string>()
-  /** Keys that need a look, with the time since when: those in `ready`, and those asked for while worked on. */
+  /** Patient keys by their place in the order; a place that its key has left was promoted. */
+  const patient = new Map<string, Place>()
+  const places = createFifo<Place>()
+  /** Keys that need a look, with the time since when: ready, patient, or asked for while worked on. */
   const wanted = new Map<string, number>()
   const working = new Map<string, number>()
   const delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>()
@@ -58,14 +68,25 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
   const takers = createFifo<() => void>()
   let stopped = false
 
+  const length = (): number => ready.length() + patient.size
+
+  const nextPatient = (): string | undefined => {
+    for (let place = places.shift(); place; place = places.shift()) {
+      if (patient.get(place.key) !== place) continue
+      patient.delete(place.key)
+      return place.key
+    }
+    return undefined
+  }
+
   const take = (): string | undefined => {
-    const key = ready.shift()
+    const key = ready.shift() ?? nextPatient()
     if (key === undefined) return undefined
     const now = clock.elapsed()
     const since = wanted.get(key) ?? now
     wanted.delete(key)
     working.set(key, now)
-    observer.taken?.(ready.length(), now - since)
+    observer.taken?.(length(), now - since)
     return key
   }
 
@@ -74,11 +95,28 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
     takers.shift()?.()
   }
 
-  const add = (key: string): void => {
-    if (stopped || wanted.has(key)) return
+  const want = (key: string): void => {
     wanted.set(key, clock.elapsed())
-    observer.added?.(ready.length() + 1)
+    observer.added?.(length() + 1)
+  }
+
+  const add = (key: string): void => {
+    if (stopped) return
+    // Whoever slept was woken when it came: it is only moved.
+    if (patient.delete(key)) ready.push(key)
+    if (wanted.has(key)) return
+    want(key)
     if (!working.has(key)) makeReady(key)
+  }
+
+  const addPatient = (key: string): void => {
+    if (working.has(key)) return add(key)
+    if (stopped || wanted.has(key)) return
+    want(key)
+    const place = { key }
+    patient.set(key, place)
+    places.push(place)
+    takers.shift()?.()
   }
 
   const addAfter = (key: string, ms: number): void => {
@@ -97,6 +135,7 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
 
   return {
     add,
+    addPatient,
     addAfter,
     addRateLimited: (key) => {
       if (stopped) return
@@ -131,10 +170,12 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
       delayed.clear()
       wanted.clear()
       failures.clear()
+      patient.clear()
       while (ready.shift() !== undefined);
+      while (places.shift());
       for (let wake = takers.shift(); wake; wake = takers.shift()) wake()
     },
-    length: () => ready.length(),
+    length,
     idle: () => wanted.size === 0 && working.size === 0,
     workingMs: () => [...working.values()].map((since) => clock.elapsed() - since),
   }
