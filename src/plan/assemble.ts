@@ -1,20 +1,22 @@
 /**
  * From draft to plan: the same decisions as text, under the names that `plan -o json` promises.
  *
- * Pure; decides nothing but DNS names.
+ * Pure. What it adds follows from the draft alone: a pool for the networks that have VIPs (its sharing key is its
+ * name), and the gaps that endpoints make in spans.
  */
 import type { Finding } from '../errors/finding.ts'
 import { formatAddress, formatValue } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
-import { type Range, rangeContains, single } from '../net/range.ts'
+import { rangeContains, single } from '../net/range.ts'
 import { reverseZones } from '../net/reverse-dns.ts'
 import type { Cloud, Site } from '../site/site.ts'
+import { fromRange } from './address-range.ts'
 import { bgpPeerName } from './bgp.ts'
 import type { CloudWish } from './cloud-wishes.ts'
 import type { DraftEndpoint, DraftNetwork, DraftSubnet } from './draft/draft.ts'
 import type { Draft } from './draft/draft-site.ts'
 import { groupBy } from './group.ts'
-import type { AddressRange, Plan, PlannedBgp, PlannedNetwork, PlannedSubnet, Route } from './plan.ts'
+import type { Plan, PlannedBgp, PlannedNetwork, PlannedSubnet, Route } from './plan.ts'
 import type { SlotTable } from './slots/slots.ts'
 import { roles } from './wishes.ts'
 
@@ -88,14 +90,10 @@ function plannedSubnet(subnet: DraftSubnet, endpoints: readonly DraftEndpoint[])
     ...(vlan !== undefined && { vlan }),
     ...(dnsDomain !== undefined && { dnsDomain }),
     reverseZones: reverseZones(cidr),
-    spans: roles.flatMap((role) => (spans[role] ?? []).map((range) => ({ role, ...textOf(range) }))),
-    reserved: reserved.map(textOf),
+    spans: roles.flatMap((role) => (spans[role] ?? []).map((range) => ({ role, ...fromRange(range) }))),
+    reserved: reserved.map(fromRange),
     routes: routes.flatMap((route) => placedRoute(route, [subnet])),
   }
-}
-
-function textOf({ family, first, last }: Range): AddressRange {
-  return { start: formatValue(family, first), end: formatValue(family, last) }
 }
 
 /** `+150` is the 150th address of the network's subnet of the same family. */

@@ -3,8 +3,10 @@
  *
  * Plain data; addresses are canonical text. `plan -o json` prints it (without `site`), so its names are an interface.
  */
+
 import type { Finding } from '../errors/finding.ts'
 import type { AllocatorRole, Cloud, Family, Site } from '../site/site.ts'
+import type { AddressRange } from './address-range.ts'
 import type { CloudService } from './slots/cloud-services.ts'
 import type { SlotTable, SlotUse } from './slots/slots.ts'
 
@@ -102,11 +104,6 @@ export interface PlannedSubnet {
   /** Addresses that no allocator gets. */
   readonly reserved: readonly AddressRange[]
   readonly routes: readonly Route[]
-}
-
-export interface AddressRange {
-  readonly start: string
-  readonly end: string
 }
 
 export interface PlannedSpan extends AddressRange {

@@ -1,7 +1,8 @@
 /**
- * Everything of a site, in the order in which it is applied: what `render` prints and `up` applies.
+ * Everything of a site but its Secrets: what `render` prints and `up` applies.
  *
- * Each document says which stage it belongs to and which cloud, so that neither has to guess.
+ * Each document says which stage it belongs to and which cloud, so that neither has to guess. When a stage comes is
+ * said by `deploy/stage-table.ts`; the order here is that of the printed stream.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
@@ -16,7 +17,7 @@ import { renderNetConfig } from './netconfig.ts'
 import { indexSegments, renderBasePolicies, renderCloudPolicies, type SegmentIndex } from './nmstate.ts'
 import { renderMetalLbOperand, renderNmstateOperand, renderOpenStackOperand, renderOperator } from './olm.ts'
 
-/** Stages of a deployment that have documents, in the order in which they come. */
+/** Stages of a deployment that have documents, in the order in which `render` prints them. */
 export const documentStages = [
   'nmstate',
   'metallb',

@@ -6,9 +6,10 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Range } from '../net/range.ts'
 import { gaps } from '../net/range-set.ts'
-import type { AddressRange, Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Route } from '../plan/plan.ts'
+import { type AddressRange, fromRange } from '../plan/address-range.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Route } from '../plan/plan.ts'
 import { labelsOf } from './labels.ts'
-import { cidrsOf, fromRange, reservedIn, spansOf } from './spans.ts'
+import { cidrsOf, reservedIn, spansOf } from './spans.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
-import type { AddressRange, PlannedNetwork } from '../plan/plan.ts'
+import type { AddressRange } from '../plan/address-range.ts'
+import type { PlannedNetwork } from '../plan/plan.ts'
 import { slotTable as slotsOf2023 } from '../plan/slots/crds/of-2023.ts'
 import { renderNetConfig } from './netconfig.ts'
 

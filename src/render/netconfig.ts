@@ -5,12 +5,13 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import { setSize, subtract } from '../net/range-set.ts'
-import type { AddressRange, Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
+import { type AddressRange, fromRange } from '../plan/address-range.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
 import { type Era, eraOf } from '../plan/slots/slots.ts'
 import { labelled } from './labels.ts'
 import { mergeRaw } from './merge.ts'
 import { uniqueRoutes } from './nmstate.ts'
-import { addressesOf, fromRange, reservedIn, spansOf } from './spans.ts'
+import { addressesOf, reservedIn, spansOf } from './spans.ts'
 
 /** Beyond this, holes in the ranges say it better than a list of addresses. */
 const LISTED = 64n

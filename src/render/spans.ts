@@ -1,19 +1,11 @@
 /** Spans of a planned subnet as ranges: what an allocator may really give out, and what it must leave alone. */
-import { address, formatAddress, formatValue } from '../net/address.ts'
+import { address, formatAddress } from '../net/address.ts'
 import { cidr, cidrContains, formatCidr } from '../net/cidr.ts'
 import { intersection, type Range, toCidrs } from '../net/range.ts'
 import { emptySet, type RangeSet, rangeSet, subtract, touching } from '../net/range-set.ts'
-import type { AddressRange, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
+import { type AddressRange, fromRange, toRange } from '../plan/address-range.ts'
+import type { PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
 import type { AllocatorRole } from '../site/site.ts'
-
-export function toRange({ start, end }: AddressRange): Range {
-  const first = address(start)
-  return { family: first.family, first: first.value, last: address(end).value }
-}
-
-export function fromRange({ family, first, last }: Range): AddressRange {
-  return { start: formatValue(family, first), end: formatValue(family, last) }
-}
 
 export function spansOf(subnet: PlannedSubnet, role: AllocatorRole): RangeSet {
   return rangeSet(subnet.spans.filter((span) => span.role === role).map(toRange))

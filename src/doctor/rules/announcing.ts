@@ -2,9 +2,10 @@
 import type { KubeObject } from '../../api/object.ts'
 import * as problems from '../../errors/doctor-metallb.ts'
 import { nearest } from '../../errors/nearest.ts'
-import { formatRange, parseRange, type Range } from '../../net/range.ts'
+import { formatRange, type Range } from '../../net/range.ts'
 import { rangeSet, subtract } from '../../net/range-set.ts'
-import type { AddressRange, PlannedNetwork } from '../../plan/plan.ts'
+import { toRange } from '../../plan/address-range.ts'
+import type { PlannedNetwork } from '../../plan/plan.ts'
 import { listAt, textAt } from '../../verify/readiness/read.ts'
 import { recordOf, textsOf } from '../../yaml/loose.ts'
 import { interfacesByNode, knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
@@ -158,14 +159,10 @@ const notPlanned = rule({
 })
 
 function plannedVips({ subnets }: PlannedNetwork): readonly Range[] {
-  const read = ({ start, end }: AddressRange): readonly Range[] => {
-    const range = parseRange(`${start}-${end}`)
-    return range ? [range] : []
-  }
   return subnets.flatMap(({ spans, reserved }) =>
     subtract(
-      rangeSet(spans.filter(({ role }) => role === 'vips').flatMap(read)),
-      rangeSet(reserved.flatMap(read)),
+      rangeSet(spans.filter(({ role }) => role === 'vips').map(toRange)),
+      rangeSet(reserved.map(toRange)),
     ),
   )
 }

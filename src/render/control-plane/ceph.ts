@@ -1,7 +1,7 @@
 /**
  * Ceph as the store of cinder, glance, manila and nova: the Secret mounted where they look, and their configuration.
  *
- * nova-compute runs on the hosts: its part is in the data plane (`os-net-config` is not the only thing they need).
+ * nova-compute runs on the hosts: its part is in the data plane.
  */
 import type { SiteFileCloud } from '../../api/site.ts'
 
