@@ -1,9 +1,13 @@
 /** Labs for tests: document 004's, with changes. */
 import { parse, stringify } from 'yaml'
-import type { Lab } from '../src/lab/lab.ts'
+import { certificatePaths } from '../src/lab/certificates.ts'
+import { type Lab, usesCeph } from '../src/lab/lab.ts'
 import { type PresetAnswers, presetText, standardAnswers } from '../src/lab/presets.ts'
 import { type LabReading, readLab } from '../src/lab/read.ts'
+import type { LabSecrets } from '../src/lab/secrets.ts'
 import { rsaSshKey } from '../src/lab/ssh-keys.ts'
+import type { TreeFile } from '../src/lab/tree.ts'
+import { type TreeInput, treeFiles } from '../src/lab/tree-files.ts'
 
 type Tree = Record<string, unknown>
 
@@ -41,6 +45,33 @@ export function labWith(
   const { lab, findings } = changedLab(changes, answers)
   if (!lab) throw new Error(findings.map((one) => one.message).join('\n'))
   return lab
+}
+
+/** Document 004's lab with a fourth node, the other three as they were. */
+export function labWithOneMore(): Lab {
+  const nodes = labWith().nodes.map((node, at) => ({
+    name: node.name,
+    roles: node.roles,
+    cpus: node.cpus,
+    memory: `${node.memory}GiB`,
+    disk: `${node.disk}GiB`,
+    disks: Object.fromEntries(node.disks.map((disk) => [disk.use, `${disk.size}GiB`])),
+    host: 11 + at,
+  }))
+  const extra = { name: 'node4', roles: ['compute'], cpus: 4, memory: '8GiB', disk: '40GiB', host: 14 }
+  return labWith({ 'spec.nodes': [...nodes, extra] })
+}
+
+/** The tree of a lab whose secrets are words: no key is made for it. */
+export function treeOf(lab: Lab, existing: TreeInput['existing'] = () => undefined): readonly TreeFile[] {
+  const secrets: LabSecrets = {
+    ssh: { private_key: 'private', public_key: 'public' },
+    passwords: 'passwords\n',
+    certificates: certificatePaths(lab).map((path) => ({ path, text: 'certificate\n', secret: true })),
+    ...(usesCeph(lab) && { ceph: { fsid: 'fsid', keys: {} } }),
+    made: [],
+  }
+  return treeFiles({ lab, secrets, folder: '/lab', existing })
 }
 
 /** Four thousand bits take seconds on a busy machine; nothing here depends on their number. */

@@ -110,6 +110,13 @@ export async function certificateFiles(lab: Lab, existing: Existing, now: number
   return { files, made: [...(old ? [] : ['ca']), ...missing.map((leaf) => leaf.name)] }
 }
 
+/** Where they stand in the tree, without making any. */
+export function certificatePaths(lab: Lab): readonly string[] {
+  if (!usesTls(lab)) return []
+  const leaves = leavesOf(lab).flatMap((leaf) => leaf.files('', ''))
+  return [...authorityFiles({ certificate: '', privateKey: '' }), ...leaves].map((file) => file.path)
+}
+
 function authorityFiles({ certificate, privateKey }: Credentials): readonly TreeFile[] {
   return [
     { path: CA_CERTIFICATE, text: certificate },

@@ -59,6 +59,7 @@ export interface LabNetwork {
   readonly lima: string
   readonly mode: 'shared' | 'host'
   readonly subnet: string
+  /** The host's own address in it. The nodes' default route is by the management network's. */
   readonly gateway: string
   readonly dhcpEnd: string
   readonly attached: readonly NodeRole[]

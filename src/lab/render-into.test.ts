@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
-import { labWith, smallSshKey } from '../../test/lab.ts'
-import { serialOf } from './bind/zones.ts'
+import { labWith, labWithOneMore, smallSshKey } from '../../test/lab.ts'
 import { isSecretPath } from './check/tree.ts'
 import type { Lab } from './lab.ts'
 import { renderInto } from './render-into.ts'
@@ -95,25 +94,10 @@ describe('rendering a lab', () => {
     expect(read('kolla/globals.yml')).toContain('enable_heat: "no"')
   })
 
-  it('raises the serial of a zone when its records change, and only then', async () => {
-    await render(labWith())
-    await render(labWith({ 'spec.nodes.1.cpus': 3 }))
-    expect(serialOf(read('bind/zones/db.openstack.local'))).toBe(1)
-    await render(labWith({}, { preset: 'four-node' }))
-    expect(serialOf(read('bind/zones/db.openstack.local'))).toBe(2)
-    expect(serialOf(read('bind/zones/db.2.0.10.in-addr.arpa'))).toBe(1)
-  })
-
-  it('changes no other VM when a node is added', async () => {
-    await render(labWith())
-    const changes = await kinds(labWith({ 'spec.nodes': [...nodes(labWith()), extraNode] }))
-    expect(changes.filter((one) => one.includes('lima/'))).toEqual(['created lima/node4-compute.yaml'])
-  })
-
   it('signs again what a change of names needs, and nothing else', async () => {
     await render(labWith())
     const external = read('kolla/certificates/haproxy.pem')
-    const { made } = await render(labWith({ 'spec.nodes': [...nodes(labWith()), extraNode] }))
+    const { made } = await render(labWithOneMore())
     expect(made).toEqual(['certificates (libvirt)'])
     expect(read('kolla/certificates/haproxy.pem')).toBe(external)
   })
@@ -131,25 +115,4 @@ describe('rendering a lab', () => {
     await expect(render(labWith())).rejects.toThrow('SL8207')
     expect(read('kolla/passwords.yml')).toBe('just text')
   })
-
-  it('puts two opening braces nowhere where Lima would run them', async () => {
-    await render(labWith({ 'spec.nodes.0.disks': { state: '40GiB' } }))
-    for (const name of readdirSync(path.join(folder, 'lima')))
-      expect(read(`lima/${name}`)).not.toContain('{{')
-  })
 })
-
-const extraNode = { name: 'node4', roles: ['compute'], cpus: 4, memory: '8GiB', disk: '40GiB', host: 14 }
-
-/** The preset's own nodes as the file has them. */
-function nodes(lab: Lab): readonly object[] {
-  return lab.nodes.map((node, at) => ({
-    name: node.name,
-    roles: node.roles,
-    cpus: node.cpus,
-    memory: `${node.memory}GiB`,
-    disk: `${node.disk}GiB`,
-    disks: Object.fromEntries(node.disks.map((disk) => [disk.use, `${disk.size}GiB`])),
-    host: 11 + at,
-  }))
-}

@@ -29,9 +29,15 @@ export interface LabSecrets {
   /** The text of passwords.yml. */
   readonly passwords: string
   readonly certificates: readonly TreeFile[]
-  readonly ceph?: { readonly fsid: string; readonly keys: CephKeys }
+  /** Of a lab with Ceph. */
+  readonly ceph?: CephSecrets
   /** What was made now, in words. */
   readonly made: readonly string[]
+}
+
+export interface CephSecrets {
+  readonly fsid: string
+  readonly keys: CephKeys
 }
 
 export interface SecretSettings {

@@ -10,12 +10,12 @@ import { configFiles } from './kolla/config-files.ts'
 import { cephGlobalsFiles, globalsFile } from './kolla/globals.ts'
 import { hostVarsFiles } from './kolla/host-vars.ts'
 import { inventoryFile } from './kolla/inventory.ts'
-import { type Lab, usesCeph } from './lab.ts'
+import type { Lab } from './lab.ts'
 import { instanceFile } from './lima/instance.ts'
 import { networksFile } from './lima/networks.ts'
 import { readmeFile } from './readme.ts'
 import { scriptFiles } from './scripts.ts'
-import type { LabSecrets } from './secrets.ts'
+import type { CephSecrets, LabSecrets } from './secrets.ts'
 import { sshConfigFile } from './ssh-config.ts'
 import { terraformFiles } from './terraform/resources.ts'
 import type { TreeFile } from './tree.ts'
@@ -37,18 +37,12 @@ export function treeFiles({ lab, secrets, folder, existing }: TreeInput): readon
     readmeFile(lab),
     networksFile(lab),
     ...lab.nodes.map((node) => instanceFile(lab, node, ssh.public_key)),
-    globalsFile(lab),
-    inventoryFile(lab),
-    ...hostVarsFiles(lab),
-    ...configFiles(lab),
+    ...kollaFiles(lab),
     { path: 'kolla/passwords.yml', text: passwords, secret: true },
     ...certificates,
     namedConf(lab),
     ...zoneFiles(lab, existing),
-    ...(usesCeph(lab) && ceph
-      ? [cephSpecFile(lab), ...cephConfFiles(lab, ceph.fsid), ...keyringFiles(ceph.keys)]
-      : []),
-    ...cephGlobalsFiles(lab, cephReady),
+    ...(ceph ? cephFiles(lab, ceph, cephReady) : []),
     ...terraformFiles(lab),
     sshConfigFile(lab, folder),
     { path: 'ssh/id_ed25519', text: ssh.private_key, secret: true },
@@ -56,4 +50,19 @@ export function treeFiles({ lab, secrets, folder, existing }: TreeInput): readon
     ...scriptFiles(lab),
   ]
   return files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** What Kolla-Ansible reads, beside passwords and certificates: all of it counts for the stage `deploy`. */
+export function kollaFiles(lab: Lab): readonly TreeFile[] {
+  return [globalsFile(lab), inventoryFile(lab), ...hostVarsFiles(lab), ...configFiles(lab)]
+}
+
+/** What phase 2 is made of: all of it counts for the stage `ceph`. */
+export function cephFiles(lab: Lab, { fsid, keys }: CephSecrets, ready: boolean): readonly TreeFile[] {
+  return [
+    cephSpecFile(lab),
+    ...cephConfFiles(lab, fsid),
+    ...keyringFiles(keys),
+    ...cephGlobalsFiles(lab, ready),
+  ]
 }

@@ -4,7 +4,7 @@
  * It is passed as extra variables and beats every other place, so nothing that differs between nodes stands here.
  */
 import { writeYaml } from '../../yaml/write.ts'
-import { externalFqdn, internalFqdn, type Lab, usesCeph, usesLvm, usesTls } from '../lab.ts'
+import { externalFqdn, internalFqdn, type Lab, usesLvm, usesTls } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
 import { tagSuffix } from './image-tag.ts'
 import { tlsGaps } from './tls-gaps.ts'
@@ -190,7 +190,6 @@ export function cephGlobalsOf(lab: Lab): Readonly<Record<string, unknown>> {
 }
 
 export function cephGlobalsFiles(lab: Lab, ready: boolean): readonly TreeFile[] {
-  if (!usesCeph(lab)) return []
   const text = `---\n${banner('Phase 2: the stage `ceph` puts it into kolla/globals.d when the cluster is up.')}${writeYaml(cephGlobalsOf(lab))}`
   const waiting = { path: 'ceph/20-ceph.yml', text }
   return ready ? [waiting, { path: 'kolla/globals.d/20-ceph.yml', text }] : [waiting]

@@ -2,6 +2,7 @@
 
 import { type Lab, type LabNode, nodesWith, usesCeph, usesLvm } from '../../lab.ts'
 import { terraformFiles } from '../../terraform/resources.ts'
+import { cephFiles } from '../../tree-files.ts'
 import { type DriveContext, generations, type LabStage, texts } from '../stage.ts'
 import { run, type Step } from '../step.ts'
 
@@ -26,7 +27,7 @@ export const cephStage: LabStage = {
   after: [{ stage: 'post-deploy', why: 'phase 2 adds to a running cloud' }],
   notFor: (lab) => (usesCeph(lab) ? undefined : 'storage phase lvm'),
   inputs: (context) => [
-    ...texts(context, 'ceph/cluster.yaml', 'ceph/20-ceph.yml', 'ceph/ceph.conf'),
+    ...texts(context, ...cephFiles(context.lab, { fsid: '', keys: {} }, false).map((file) => file.path)),
     generations(context),
   ],
   steps: async (context) => {

@@ -1,5 +1,7 @@
 /** `bootstrap`, `prechecks`, `pull`, `deploy`, `post-deploy`: Kolla-Ansible's own steps. */
+import { certificatePaths } from '../../certificates.ts'
 import { type Lab, nodesWith } from '../../lab.ts'
+import { kollaFiles } from '../../tree-files.ts'
 import { type DriveContext, generations, type LabStage, texts } from '../stage.ts'
 import type { LabState } from '../state.ts'
 import { run, type Step } from '../step.ts'
@@ -7,20 +9,8 @@ import { run, type Step } from '../step.ts'
 /** What a deployment is made of. Phase 2 has its own stage and is not in it. */
 function deployed(context: DriveContext): readonly (string | undefined)[] {
   const { lab } = context
-  return texts(
-    context,
-    'kolla/globals.yml',
-    'kolla/multinode',
-    'kolla/passwords.yml',
-    'kolla/certificates/haproxy.pem',
-    'kolla/certificates/haproxy-internal.pem',
-    'kolla/certificates/backend-cert.pem',
-    'kolla/config/nova/nova-compute.conf',
-    'kolla/config/nova/nova-libvirt/servercert.pem',
-    ...lab.nodes.map((node) => `kolla/host_vars/${node.name}.yml`),
-    ...nodesWith(lab, 'storage').map((node) => `kolla/config/cinder/${node.name}/cinder.conf`),
-    ...Object.keys(lab.overrides.config).map((name) => `kolla/config/${name}`),
-  )
+  const configuration = kollaFiles(lab).map((file) => file.path)
+  return texts(context, 'kolla/passwords.yml', ...certificatePaths(lab), ...configuration)
 }
 
 const nodesOf = (lab: Lab): string => lab.nodes.map((node) => node.name).join()
