@@ -146,7 +146,7 @@ export const cloudSchema = z.strictObject({
   vips: z
     .record(z.string(), addresses)
     .optional()
-    .describe("pinned VIPs, by slot's name (see `stackloom slots`)"),
+    .describe('pinned VIPs, by the name that `stackloom slots -f` prints: keystone.internal'),
   dns: z
     .strictObject({
       servers: z.array(address).optional().describe("servers that its DNS asks, if not the cluster's"),

@@ -22,6 +22,21 @@ const untouched: CommandEntry = {
   load: () => Promise.reject(new Error('loaded')),
 }
 
+const painting: CommandEntry = {
+  name: 'paint',
+  summary: 'has commands below it',
+  load: () =>
+    Promise.resolve({
+      define: (command) => {
+        command
+          .command('walls')
+          .option('-f, --file <file>')
+          .action(() => undefined)
+        command.command('doors').action(() => undefined)
+      },
+    }),
+}
+
 describe('the program', () => {
   it('lists every command without loading one', async () => {
     const io = testIo()
@@ -36,6 +51,16 @@ describe('the program', () => {
     expect(io.err()).toContain('SL1001')
     expect(io.err()).toContain('--output')
     expect(io.err()).toContain('stackloom explain --help')
+  })
+
+  it('says that a file comes with -f, where a command has it', async () => {
+    const io = testIo()
+    expect(await main(['paint', 'walls', 'site.yaml'], io, [painting])).toBe(2)
+    expect(io.err()).toContain('The file is given with -f: -f site.yaml\n')
+    expect(io.err()).toContain('see `stackloom paint walls --help`')
+    const without = testIo()
+    expect(await main(['paint', 'doors', 'site.yaml'], without, [painting])).toBe(2)
+    expect(without.err()).not.toContain('-f')
   })
 
   it('shows no stack trace without --debug, and one with it', async () => {

@@ -23,7 +23,7 @@ export async function main(
   }
   try {
     const program = await assemble(argv, io, act, entries)
-    await program.parseAsync([...argv], { from: 'user' })
+    await parse(program, argv)
     return exitCode
   } catch (thrown) {
     return explainFailure(thrown, argv, io)
@@ -61,12 +61,38 @@ async function assemble(
   return program
 }
 
-function explainFailure(thrown: unknown, argv: readonly string[], io: Io): ExitCode {
-  if (thrown instanceof CommanderError) {
-    if (thrown.exitCode === 0) return 0
-    if (thrown.code === 'commander.help') return 2
-    thrown = failure(wrongUse, { reason: thrown.message.replace(/^error: /, ''), command: usedCommand(argv) })
+async function parse(program: Command, argv: readonly string[]): Promise<void> {
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError) || thrown.exitCode === 0 || thrown.code === 'commander.help') {
+      throw thrown
+    }
+    const used = usedCommand(program, argv)
+    const reason = thrown.message.replace(/^error: /, '') + fileHint(thrown, used, argv)
+    throw failure(wrongUse, { reason, command: pathOf(used) })
   }
+}
+
+function usedCommand(program: Command, argv: readonly string[]): Command {
+  return argv.reduce((used, word) => used.commands.find((one) => one.name() === word) ?? used, program)
+}
+
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
+}
+
+/** Many tools take their file as an argument; here it would be taken for a name. */
+function fileHint({ code }: CommanderError, used: Command, argv: readonly string[]): string {
+  const file = argv.find((word) => /\.ya?ml$/.test(word))
+  const takesFile = used.options.some((option) => option.long === '--file')
+  return code === 'commander.excessArguments' && takesFile && file !== undefined
+    ? ` The file is given with -f: -f ${file}`
+    : ''
+}
+
+function explainFailure(thrown: unknown, argv: readonly string[], io: Io): ExitCode {
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2
   const known =
     thrown instanceof Failure
       ? thrown
@@ -74,11 +100,6 @@ function explainFailure(thrown: unknown, argv: readonly string[], io: Io): ExitC
   io.stderr(formatFindings(known.findings, io.colour.stderr))
   if (argv.includes('--debug')) io.stderr(`${stackOf(thrown)}\n`)
   return known.exitCode
-}
-
-function usedCommand(argv: readonly string[]): string {
-  const known = commands.find((entry) => argv.includes(entry.name))
-  return known ? `stackloom ${known.name}` : 'stackloom'
 }
 
 function stackOf(thrown: unknown): string {

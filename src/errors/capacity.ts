@@ -82,14 +82,14 @@ the cluster, or still held by a cloud that is leaving.`,
   example: { owner: 'rhoso9/internalapi', family: 4, supernets: '172.17.0.0/21' },
 })
 
-export const slotUnknown = problem<{ cloud: string; slot: string; nearest: string | undefined }>({
+export const slotUnknown = problem<{ cloud: string; slot: string; meant: readonly string[] }>({
   code: 'SL2307',
   severity: 'error',
   title: 'A VIP is pinned for a slot that the cloud does not have',
-  message: ({ cloud, slot, nearest }) =>
-    `${cloud} has no slot ${slot}${nearest ? `; did you mean ${nearest}?` : ''}`,
-  remedy: () => 'list the slots of the cloud with `stackloom slots`',
+  message: ({ cloud, slot, meant }) =>
+    `${cloud} has no slot ${slot}${meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : ''}`,
+  remedy: () => 'list the slots of the cloud by name with `stackloom slots -f FILE`',
   story: `A slot is a place in the control plane's schema that takes a Service override. It exists in a cloud when its
 service is enabled there.`,
-  example: { cloud: 'rhoso1', slot: 'keystone.internl', nearest: 'keystone.internal' },
+  example: { cloud: 'rhoso1', slot: 'keystone.internl', meant: ['keystone.internal'] },
 })

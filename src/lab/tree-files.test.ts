@@ -20,7 +20,9 @@ describe('the tree of a lab', () => {
 
   it('has what Ceph needs only with Ceph', () => {
     const ceph = (phase: 'lvm' | 'both') =>
-      treeOf(labWith({}, { phase })).filter((file) => /ceph/.test(file.path) && !file.path.startsWith('scripts/'))
+      treeOf(labWith({}, { phase })).filter(
+        (file) => /ceph/.test(file.path) && !file.path.startsWith('scripts/'),
+      )
     expect(ceph('lvm')).toEqual([])
     expect(ceph('both').length).toBeGreaterThan(10)
   })

@@ -168,15 +168,25 @@ function reservedBy({ from }: Plan, address: Address): readonly ReservedAnswer[]
     .map(({ use, cidr }) => ({ kind: 'cluster', address: text, use, cidr }))
 }
 
-/** A slot, node, host or endpoint by its name, or by one of a host's DNS names. */
+/**
+ * A slot, node, host or endpoint by its name, or by one of a host's DNS names; if nobody is called that, by the first
+ * part of the name: the slots of a service, a host without its domain.
+ */
 function named(plan: Plan, name: string): readonly NameAnswer[] {
-  const addresses = plan.clouds.flatMap((cloud) =>
+  const exact = addressesOf(plan, (holder, dns) => holder === name || dns.includes(name))
+  const addresses = exact.length > 0 ? exact : addressesOf(plan, (holder) => holder.split('.')[0] === name)
+  return addresses.length > 0 ? [{ kind: 'name', name, addresses }] : []
+}
+
+function addressesOf(
+  plan: Plan,
+  isMeant: (holder: string, dns: readonly string[]) => boolean,
+): NameAnswer['addresses'] {
+  return plan.clouds.flatMap((cloud) =>
     cloud.networks.flatMap((network) => {
-      const dns = new Set(
-        network.hosts.filter(({ names }) => names.includes(name)).map((host) => host.address),
-      )
+      const dns = new Map(network.hosts.map((host) => [host.address, host.names]))
       return holdersOf(network)
-        .filter((one) => one.name === name || dns.has(one.address))
+        .filter((one) => isMeant(one.name, dns.get(one.address) ?? []))
         .map(({ address, role, name: holder }) => ({
           address,
           cloud: cloud.name,
@@ -186,7 +196,6 @@ function named(plan: Plan, name: string): readonly NameAnswer[] {
         }))
     }),
   )
-  return addresses.length > 0 ? [{ kind: 'name', name, addresses }] : []
 }
 
 /** Every name that a look-up knows, for whoever mistypes one. */

@@ -78,6 +78,13 @@ describe('stackloom ip', () => {
     )
   })
 
+  it('finds the slots of a service by its name alone', async () => {
+    const { code, io } = await run('ip', 'rabbitmq')
+    expect(code).toBe(0)
+    expect(io.out()).toMatch(/^172\.17\.0\.85 .* vip rabbitmq\.rabbitmq$/m)
+    expect(io.out()).toMatch(/ vip rabbitmq\.rabbitmq-cell1$/m)
+  })
+
   it('offers the nearest name for one that nobody has', async () => {
     const { code, io } = await run('ip', 'compute-9')
     expect(code).toBe(1)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type TestIo, testIo } from '../../../test/io.ts'
+import { codesOf, planWords, siteText } from '../../../test/site.ts'
 import { main } from '../main.ts'
 
 let folder: string
@@ -57,8 +58,8 @@ describe('stackloom slots', () => {
   it('says of every slot what it gets and why', async () => {
     const { code, out } = await run()
     expect(code).toBe(0)
-    expect(out()).toMatch(/^keystone\.template +internalapi +shares the address of its network$/m)
-    expect(out()).toMatch(/^rabbitmq\.\* +internalapi +its ports clash/m)
+    expect(out()).toMatch(/^keystone\.internal +internalapi +shares the address of its network$/m)
+    expect(out()).toMatch(/^rabbitmq\.rabbitmq-cell1 +internalapi +its ports clash/m)
     expect(out()).toMatch(/^swift\.swiftProxy +unused +swift is off$/m)
     expect(out()).toMatch(/^ovn\.ovnDBCluster\.\* +unused +hosts reach the databases/m)
     expect(out()).toMatch(/^horizon\.template +unused +public only: reached through a Route$/m)
@@ -75,6 +76,17 @@ describe('stackloom slots', () => {
     const uses = clouds.map(({ slots }) => slots.flatMap((one) => one.uses))
     expect(uses[0]?.find((use) => use.name === 'rabbitmq.rabbitmq')?.addresses).toEqual(['172.17.0.85'])
     expect(uses[1]?.find((use) => use.name === 'keystone.internal')?.addresses).toEqual(['172.27.0.80'])
+  })
+
+  it('prints names that a site file can pin', async () => {
+    const file = path.join(folder, 'site.yaml')
+    await writeFile(file, siteText({}))
+    const lines = (await run('-f', file)).out().matchAll(/^(\S+) +\w+ (\d[\d.]+)/gm)
+    const vips = Object.fromEntries([...lines].map(([, name, address]) => [name, address]))
+    expect(Object.keys(vips)).toEqual(
+      expect.arrayContaining(['dns', 'keystone.internal', 'rabbitmq.rabbitmq-cell1']),
+    )
+    expect(codesOf(planWords({ clouds: [{ name: 'rhoso1', namespace: 'openstack', vips }] }))).toEqual([])
   })
 
   it('finds slots that nobody covers, and says so with its exit code', async () => {

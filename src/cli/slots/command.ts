@@ -98,29 +98,34 @@ async function printed(
   }
   if (output === 'name') return table.slots.map((slot) => `${slot.path.join('.')}\n`).join('')
   const wide = output === 'wide'
-  const header = [...(clouds.length > 1 ? ['CLOUD'] : []), 'SLOT', ...(wide ? ['SHAPE'] : []), 'GETS', 'WHY']
+  const many = clouds.length > 1
+  const header = [...(many ? ['CLOUD'] : []), 'SLOT', ...(wide ? ['PATH', 'SHAPE'] : []), 'GETS', 'WHY']
   const rows = clouds.flatMap(({ cloud, slots: all }) =>
-    all.map((one) => [
-      ...(clouds.length > 1 ? [cloud] : []),
-      wide ? one.path : shortened(one.path),
-      ...(wide ? [one.shape] : []),
-      gets(one),
-      one.why,
-    ]),
+    all.flatMap((one) =>
+      fillings(one).map(({ name, gets }) => [
+        ...(many ? [cloud] : []),
+        name,
+        ...(wide ? [one.path, one.shape] : []),
+        gets,
+        one.why,
+      ]),
+    ),
   )
   return formatTable(header, rows, wide ? Number.POSITIVE_INFINITY : columns)
+}
+
+/** Each Service that fills the slot, by the name that the site file's `vips` and `ip` know; an empty slot by its path. */
+function fillings({ path, verdict, uses, vips }: CloudSlots['slots'][number]) {
+  if (uses.length === 0) return [{ name: shortened(path), gets: verdict }]
+  return uses.map(({ name, network }) => {
+    const addresses = vips.filter((vip) => vip.slot === name).map((vip) => vip.address)
+    return { name, gets: [network, addresses.join(', ')].join(' ').trim() }
+  })
 }
 
 /** Without the steps that nearly every slot has. */
 function shortened(path: string): string {
   return path.replace(/\.override\.services?$/, '').replace(/\.(?:template|templates)\./, '.')
-}
-
-function gets({ verdict, uses, vips }: CloudSlots['slots'][number]): string {
-  if (verdict !== 'filled') return verdict
-  const networks = [...new Set(uses.map((use) => use.network))].join(', ')
-  const addresses = [...new Set(vips.map((vip) => vip.address))].join(', ')
-  return addresses ? `${networks} ${addresses}` : networks
 }
 
 function asData({ path, shape, service, verdict, uses, why, vips }: CloudSlots['slots'][number]): unknown {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codesOf, planText } from '../../../test/site.ts'
+import { codesOf, planText, planWords } from '../../../test/site.ts'
 import { catalogue } from '../../errors/catalogue.ts'
 import { isFilePlace } from '../../errors/finding.ts'
 
@@ -20,6 +20,19 @@ describe('a site file with one thing wrong', () => {
     for (const one of planned.plan.findings.filter((finding) => finding.code === code)) {
       expect(one.where && isFilePlace(one.where) && one.where.line).toBeGreaterThan(4)
     }
+  })
+
+  it.each([
+    ['rabbitmq', 'did you mean rabbitmq.rabbitmq or rabbitmq.rabbitmq-cell1?'],
+    ['keystone.internl', 'did you mean keystone.internal?'],
+    ['nonsense', 'rhoso1 has no slot nonsense'],
+  ])('offers the slots that %s may have meant', (slot, told) => {
+    const { plan } = planWords({
+      clouds: [{ name: 'rhoso1', namespace: 'openstack', vips: { [slot]: '172.17.0.80' } }],
+    })
+    expect(plan.findings.find((one) => one.code === 'SL2307')?.message).toMatch(
+      new RegExp(`${told.replaceAll('?', '\\?')}$`),
+    )
   })
 
   it('exists for every code of the plan', () => {

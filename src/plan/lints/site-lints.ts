@@ -127,9 +127,16 @@ function lintSlots({ cloud, vips, uses }: CloudWish, locate: Locate): readonly F
   return [...vips.keys()]
     .filter((slot) => !known.includes(slot))
     .map((slot) => {
-      const facts = { cloud: cloud.name, slot, nearest: nearest(slot, known) }
+      const facts = { cloud: cloud.name, slot, meant: slotsLike(slot, known) }
       return finding(slotUnknown, facts, { where: locate([...cloud.path, 'vips', slot]) })
     })
+}
+
+/** The one that was mistyped; or those of the service, when only the service is right. */
+function slotsLike(slot: string, known: readonly string[]): readonly string[] {
+  const [service] = slot.split('.')
+  const mistyped = nearest(slot, known)
+  return mistyped === undefined ? known.filter((name) => name.split('.')[0] === service) : [mistyped]
 }
 
 function lintNics({ cluster }: Site, locate: Locate): readonly Finding[] {
