@@ -77,10 +77,10 @@ export function labRig() {
 
   return Object.assign(rig, {
     up,
-    context: async (lab: Lab) => {
+    context: async (lab: Lab, { system = 'darwin', env = {} }: Pick<Wishes, 'system' | 'env'> = {}) => {
       const { folder, tools } = rig
       const memory = await openMemory(folder)
-      return driveContext({ lab, folder, system: 'darwin', env: tools.env, exec: runProcess, memory })
+      return driveContext({ lab, folder, system, env: { ...tools.env, ...env }, exec: runProcess, memory })
     },
     /** What the tools were called with during some work. */
     since: async (work: () => Promise<unknown>): Promise<readonly string[]> => {

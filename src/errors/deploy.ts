@@ -8,7 +8,7 @@ export const unknownStage = problem<{ stage: string; known: readonly string[]; n
     title: 'There is no stage of this name',
     message: ({ stage, nearest }) =>
       `no stage is called ${stage}${nearest ? `; did you mean ${nearest}?` : ''}`,
-    remedy: ({ known }) => `the stages are ${known.join(', ')}; see \`stackloom stages\``,
+    remedy: ({ known }) => `the stages are ${known.join(', ')}`,
     story: `\`--stage\`, \`--from\`, \`--until\` and \`--skip\` take the name of a stage, which means that stage of
 every cloud (\`netattach\`), or its id, which means one cloud's (\`rhoso1/netattach\`). Nothing was done.`,
     example: {
@@ -37,7 +37,7 @@ export const nothingSelected = problem<object>({
   severity: 'error',
   title: 'The options leave no stage to run',
   message: () => 'no stage is left to run: the options exclude each other',
-  remedy: () => 'drop one of --cloud, --stage, --from, --until, --skip; see `stackloom stages`',
+  remedy: () => 'drop one of the options that choose stages: --from, --until, --skip, --stage, --cloud',
   story: `Each option narrows the choice: \`--stage control-plane --until netattach\` asks for a stage that comes
 later than the last one that may run. Nothing was done.`,
   example: {},

@@ -164,7 +164,7 @@ export const snapshotNeedsRunning = problem<{ nodes: readonly string[] }>({
   severity: 'error',
   title: 'A snapshot needs all VMs running',
   message: ({ nodes }) => `not running: ${nodes.join(', ')}`,
-  remedy: () => 'start the lab with `stackloom lab up --until vms`, then take the snapshot',
+  remedy: () => 'start the lab with `stackloom lab up --until vms`, then try again',
   story: `A snapshot of a stopped VM covers its OS disk only: the LVM and OSD disks would be left out, and the lab would
 come back torn. Running VMs are saved with memory and all disks. Snapshots are experimental in Lima.`,
   example: { nodes: ['node3'] },
@@ -184,4 +184,39 @@ other settings is not overwritten, because VMs may be using it.`,
     file: '~/.lima/_config/networks.yaml',
     why: 'its gateway is 192.168.106.1',
   },
+})
+
+export const unknownNode = problem<{ node: string; known: readonly string[] }>({
+  code: 'SL8315',
+  severity: 'error',
+  title: 'The lab has no node of this name',
+  message: ({ node }) => `the lab has no node ${node}`,
+  remedy: ({ known }) => `the nodes are ${known.join(', ')}`,
+  story: `\`--replace\` takes the name of a node in the lab file. Nothing was done.`,
+  example: { node: 'node9', known: ['node1', 'node2', 'node3'] },
+})
+
+export const limaSilent = problem<{ command: string; why: string }>({
+  code: 'SL8316',
+  severity: 'error',
+  title: 'Lima does not tell which VMs there are',
+  message: ({ command, why }) => `${command} failed: ${why}`,
+  remedy: ({ command }) => `run \`${command}\` yourself, and repair what it says`,
+  story: `What has to happen to a VM depends on whether it is there. Without an answer nothing is assumed, and nothing
+was done.`,
+  example: { command: 'limactl list --json', why: 'permission denied' },
+})
+
+export const snapshotTorn = problem<{ tag: string; missing: readonly string[]; known: readonly string[] }>({
+  code: 'SL8317',
+  severity: 'error',
+  title: 'Not every VM has this snapshot',
+  message: ({ tag, missing }) => `there is no snapshot ${tag} of ${missing.join(', ')}`,
+  remedy: ({ known }) =>
+    known.length === 0
+      ? 'take one with `stackloom lab snapshot create TAG`'
+      : `the lab can go back to ${known.join(', ')}`,
+  story: `A lab goes back as a whole. When one VM did and another could not, databases, queues and disks would be of
+different times. Nothing was done.`,
+  example: { tag: 'before-cpeh', missing: ['node1', 'node2', 'node3'], known: ['before-ceph'] },
 })

@@ -28,6 +28,10 @@ const rendered = () =>
   renderInto(labWith(), path.join(cwd, 'osl'), { now: Date.now(), makeSshKey: smallSshKey })
 
 describe('stackloom lab', () => {
+  it('sends a person who used it wrongly to the help of that very command', async () => {
+    expect((await run('init', '--preset', 'five')).err).toContain('`stackloom lab init --help`')
+  })
+
   it.each(presetNames)('init writes the preset %s, as examples/ has it', async (preset) => {
     const { code, out } = await run('init', '--preset', preset, '-f', '-')
     expect(code).toBe(0)
@@ -88,6 +92,29 @@ describe('stackloom lab', () => {
     )
     expect(existsSync(path.join(cwd, 'osl/.stackloom/state.json'))).toBe(false)
     expect((await run('up', '--dry-run', '--from', 'deplyo')).err).toContain('did you mean deploy')
+  })
+
+  it('up refuses a stage or a node that the lab does not have, before it writes anything', async () => {
+    given()
+    for (const words of [[], ['--dry-run']]) {
+      expect(await run('up', '--replace', 'noed2', ...words)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('SL8315: the lab has no node noed2'),
+      })
+      expect((await run('up', '--until', 'deplyo', ...words)).code).toBe(2)
+    }
+    expect(existsSync(path.join(cwd, 'osl'))).toBe(false)
+  })
+
+  it('render --dry-run writes nothing, and says so', async () => {
+    given()
+    await rendered()
+    const lost = path.join(cwd, 'osl/kolla/certificates/haproxy.pem')
+    rmSync(lost)
+    const { err } = await run('render', '--dry-run')
+    expect(err).toContain('would make: certificates (external)')
+    expect(err).toContain('osl: 1 created, 56 unchanged (dry run: nothing was written)')
+    expect(existsSync(lost)).toBe(false)
   })
 
   it('down deletes only with the name of the lab typed', async () => {

@@ -42,8 +42,9 @@ export function defineRender(parent: Command, { io, act }: CommandContext): void
           const shown =
             options.output === 'name' ? changes : changes.filter((one) => one.kind !== 'unchanged')
           io.stdout(shown.map((one) => line(one, options.output)).join(''))
-          if (made.length > 0) io.stderr(`made: ${made.join(', ')}\n`)
-          io.stderr(`${shownFolder}: ${counts(changes)}\n`)
+          const { dryRun = false } = options
+          if (made.length > 0) io.stderr(`${dryRun ? 'would make' : 'made'}: ${made.join(', ')}\n`)
+          io.stderr(`${shownFolder}: ${counts(changes)}${dryRun ? ' (dry run: nothing was written)' : ''}\n`)
         }
         return 0
       }),

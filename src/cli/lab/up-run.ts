@@ -1,12 +1,12 @@
 /** What `lab up` does: the run with its printer, or the exact commands of a dry one. */
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../clock/clock.ts'
-import { type ExitCode, Failure } from '../../errors/failure.ts'
-import { driveContext, type PlannedStage, planStages, stagesOf } from '../../lab/drive/drive.ts'
+import type { ExitCode } from '../../errors/failure.ts'
+import { driveContext, type PlannedStage, planStages } from '../../lab/drive/drive.ts'
 import { readOnlyMemory } from '../../lab/drive/state.ts'
-import { labUp } from '../../lab/drive/up.ts'
+import { chosenStages, labUp } from '../../lab/drive/up.ts'
 import { planVms } from '../../lab/drive/vm-plan.ts'
-import { type Selection, select } from '../../run/selection.ts'
+import type { Selection } from '../../run/selection.ts'
 import { askYesNo } from '../ask.ts'
 import { exitCodeOf } from '../exit-code.ts'
 import type { Io } from '../io.ts'
@@ -79,8 +79,7 @@ export async function dryRun(opened: OpenedLab, options: UpOptions, io: Io): Pro
     replace: options.replace ?? [],
     again: options.from === undefined ? [] : [options.from],
   }
-  const { stages, findings } = select(stagesOf(settings), selectionOf(options))
-  if (findings.length > 0) throw new Failure(findings, 2)
+  const stages = chosenStages(settings, selectionOf(options))
   const planned = await planStages(settings, new Set(stages.map((stage) => stage.name)))
   if (options.output !== 'table') io.stdout(await serialise(planned, options.output))
   else io.stdout(planned.map(stageText).join('\n'))

@@ -149,6 +149,34 @@ describe('around the stages', () => {
     )
   })
 
+  it('goes back to a snapshot that every VM has, and to no other', async () => {
+    await rig.up(both(), { until: 'vms' })
+    const context = await rig.context(both())
+    expect(await snapshotSteps(context, 'apply', 'before-ceph')).toHaveLength(3)
+    await expect(snapshotSteps(context, 'apply', 'before-cpeh')).rejects.toThrow(
+      'SL8317: there is no snapshot before-cpeh of node1, node2, node3',
+    )
+  })
+
+  it('claims nothing about VMs of which Lima tells nothing', async () => {
+    const silent = await rig.context(both(), { env: { STAND_IN_FAIL: 'list --json' } })
+    const absent = await rig.context(both(), { env: { PATH: rig.base } })
+    for (const remove of [false, true]) {
+      await expect(downSteps(silent, remove)).rejects.toThrow('SL8316: limactl list --json failed: time=')
+      await expect(downSteps(absent, remove)).rejects.toThrow('SL8301: limactl cannot be started')
+    }
+    await expect(labStatus(silent)).rejects.toThrow('SL8316')
+    await expect(gatherFacts(absent, Date.now)).rejects.toThrow('SL8301')
+  })
+
+  it('has no VMs to stop, to save or to heal where there can be none', async () => {
+    const linux = await rig.context(both(), { system: 'linux' })
+    await expect(downSteps(linux, true)).rejects.toThrow('SL8303')
+    await expect(snapshotSteps(linux, 'create', 'x')).rejects.toThrow('SL8303')
+    expect(diagnose(await gatherFacts(linux, Date.now)).map((one) => one.code)).toEqual(['SL8303'])
+    expect((await labStatus(linux)).nodes.map((node) => node.next)).toEqual(['-', '-', '-'])
+  })
+
   it('stops without deleting; deletes VMs and disks when told to', async () => {
     await rig.up(both())
     const words = async (remove: boolean) =>

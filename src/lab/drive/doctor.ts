@@ -12,7 +12,7 @@ import {
   vmMissing,
   vmNotRunning,
 } from '../../errors/lab-doctor.ts'
-import { sudoersStale } from '../../errors/lab-run.ts'
+import { sudoersStale, vmsNeedMacos } from '../../errors/lab-run.ts'
 import { lastLines, succeeded } from '../../exec/process.ts'
 import { readCertificate } from '../../pki/certificate.ts'
 import { type Lab, type LabNode, nodesWith } from '../lab.ts'
@@ -31,6 +31,8 @@ export interface NodeFacts {
 
 export interface LabFacts {
   readonly lab: Lab
+  /** `darwin`, `linux`. */
+  readonly system: string
   readonly world: World
   readonly actions: readonly VmAction[]
   readonly nodes: readonly NodeFacts[]
@@ -53,6 +55,7 @@ export async function gatherFacts(context: DriveContext, now: () => number): Pro
     system !== 'darwin' || succeeded((await tools.ask(tools.limactl('sudoers', '--check'))).ending)
   return {
     lab,
+    system,
     world,
     actions: planVms(lab, (read('ssh/id_ed25519.pub') ?? '').trim(), world),
     nodes: await Promise.all(running.map((node) => askNode(node, context))),
@@ -82,7 +85,8 @@ export function diagnose(facts: LabFacts): readonly Finding[] {
   return [...machines(facts), ...locks(facts), ...reach(facts), ...vips(facts), ...certificates(facts)]
 }
 
-function machines({ lab, world, actions, sudoers }: LabFacts): readonly Finding[] {
+function machines({ lab, system, world, actions, sudoers }: LabFacts): readonly Finding[] {
+  if (system !== 'darwin') return [finding(vmsNeedMacos, { system })]
   const states = lab.nodes.flatMap((node): readonly Finding[] => {
     const found = world.instances.get(node.instance)
     if (!found) return [finding(vmMissing, { node: node.name })]

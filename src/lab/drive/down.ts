@@ -5,11 +5,11 @@ import { type Performer, perform } from './perform.ts'
 import type { DriveContext } from './stage.ts'
 import type { Memory } from './state.ts'
 import { run, type Step } from './step.ts'
+import { refuseOtherSystems } from './world.ts'
 
-export async function downSteps(
-  { lab, tools, world }: DriveContext,
-  remove: boolean,
-): Promise<readonly Step[]> {
+export async function downSteps(context: DriveContext, remove: boolean): Promise<readonly Step[]> {
+  refuseOtherSystems(context)
+  const { lab, tools, world } = context
   const { instances, disks } = await world()
   const present = lab.nodes.filter((node) => instances.has(node.instance))
   // Computes first: a controller that goes away under them makes every stop slow.

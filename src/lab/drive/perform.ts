@@ -2,12 +2,13 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { failure } from '../../errors/failure.ts'
-import { ansibleFailed, stageFailed, toolMissing } from '../../errors/lab-run.ts'
+import { ansibleFailed, stageFailed } from '../../errors/lab-run.ts'
 import { describeEnding, type Exec, type Finished, programOf, succeeded } from '../../exec/process.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { STATE_FOLDER } from '../tree.ts'
 import { writeFileWhole } from '../tree-store.ts'
 import { causeOf } from './cause.ts'
+import { missingTool } from './missing-tool.ts'
 import type { Memory } from './state.ts'
 import { type RunStep, type Step, shellLine } from './step.ts'
 
@@ -89,10 +90,7 @@ async function runOnce(
 function judged(step: RunStep, finished: Finished, log: string) {
   const { ending, stdout, stderr } = finished
   const [tool = ''] = step.words
-  if (ending.kind === 'not-started') {
-    const how = HOW[path.basename(tool)] ?? 'install it, or run the stages before this one'
-    return failure(toolMissing, { tool, why: ending.reason, how }, { exitCode: 1 })
-  }
+  if (ending.kind === 'not-started') return missingTool(tool, ending.reason)
   const own = step.judge?.(finished)
   if (own || succeeded(ending) || step.mayFail) return own
   const cause = causeOf(`${stdout}\n${stderr}`)
@@ -103,13 +101,4 @@ function judged(step: RunStep, finished: Finished, log: string) {
     { command, how: describeEnding(ending), cause: cause.cause, log },
     { exitCode: 1 },
   )
-}
-
-const HOW: Readonly<Record<string, string>> = {
-  limactl: 'brew install lima socket_vmnet qemu',
-  tofu: 'brew install opentofu',
-  ssh: 'install OpenSSH',
-  scp: 'install OpenSSH',
-  python3: 'brew install python@3.12',
-  'kolla-ansible': 'run the stage deployer: stackloom lab up --from deployer',
 }

@@ -2,25 +2,38 @@
  * `lab snapshot`: all VMs, running, so that memory and every disk are in it. Experimental, as Lima says itself.
  */
 import { failure } from '../../errors/failure.ts'
-import { snapshotNeedsRunning } from '../../errors/lab-run.ts'
+import { snapshotNeedsRunning, snapshotTorn } from '../../errors/lab-run.ts'
 import type { DriveContext } from './stage.ts'
 import { run, type Step } from './step.ts'
+import { refuseOtherSystems } from './world.ts'
 
 export async function snapshotSteps(
   context: DriveContext,
   what: 'create' | 'apply',
   tag: string,
 ): Promise<readonly Step[]> {
+  refuseOtherSystems(context)
   const { lab, tools, world } = context
   const { instances } = await world()
   const idle = lab.nodes.filter((node) => instances.get(node.instance)?.status !== 'Running')
   if (idle.length > 0) {
     throw failure(snapshotNeedsRunning, { nodes: idle.map((node) => node.name) }, { exitCode: 1 })
   }
+  if (what === 'apply') await refuseTorn(context, tag)
   const said = what === 'create' ? 'is saved as' : 'goes back to'
   return lab.nodes.map((node) =>
     run(tools.limactl('snapshot', what, node.instance, '--tag', tag), `${node.name} ${said} ${tag}`),
   )
+}
+
+/** Lima goes back VM by VM: the one that cannot must be known before the first one does. */
+async function refuseTorn(context: DriveContext, tag: string): Promise<void> {
+  const found = await listSnapshots(context)
+  const has = found.find((one) => one.tag === tag)
+  if (has?.complete) return
+  const missing = context.lab.nodes.map((node) => node.name).filter((name) => !has?.nodes.includes(name))
+  const known = found.filter((one) => one.complete).map((one) => one.tag)
+  throw failure(snapshotTorn, { tag, missing, known }, { exitCode: 1 })
 }
 
 export interface Snapshot {
@@ -30,7 +43,9 @@ export interface Snapshot {
   readonly complete: boolean
 }
 
-export async function listSnapshots({ lab, tools }: DriveContext): Promise<readonly Snapshot[]> {
+export async function listSnapshots(context: DriveContext): Promise<readonly Snapshot[]> {
+  refuseOtherSystems(context)
+  const { lab, tools } = context
   const tags = new Map<string, string[]>()
   for (const node of lab.nodes) {
     const { stdout } = await tools.ask(tools.limactl('snapshot', 'list', node.instance, '--quiet'))

@@ -12,7 +12,7 @@ export interface NodeStatus {
   readonly name: string
   readonly status: string
   readonly address: string
-  /** What `lab up` would do with it. */
+  /** What `lab up` would do with it; `-` where there can be no VMs. */
   readonly next: string
   /** GiB, nominal and really on the disk of the host. */
   readonly nominalGiB: number
@@ -45,7 +45,7 @@ export async function labStatus(context: DriveContext): Promise<LabStatus> {
       name: node.name,
       status: world.instances.get(node.instance)?.status ?? 'absent',
       address: node.address,
-      next: actions[at]?.kind ?? 'keep',
+      next: context.system === 'darwin' ? (actions[at]?.kind ?? 'keep') : '-',
       nominalGiB,
       usedGiB: usedBy(
         node.instance,

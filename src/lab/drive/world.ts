@@ -1,7 +1,11 @@
 /** What Lima has: its VMs and data disks, as `limactl` tells. Read only. */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { failure } from '../../errors/failure.ts'
+import { limaSilent, vmsNeedMacos } from '../../errors/lab-run.ts'
+import { describeEnding, lastLines, succeeded } from '../../exec/process.ts'
 import { readYaml } from '../../yaml/read.ts'
+import { missingTool } from './missing-tool.ts'
 import type { Tools } from './tools.ts'
 
 export interface Instance {
@@ -29,6 +33,11 @@ export interface World {
 
 export const emptyWorld: World = { instances: new Map(), disks: new Map() }
 
+/** Elsewhere the lab has no VMs of ours: nothing could be asked of them, or done to them. */
+export function refuseOtherSystems({ system }: { readonly system: string }): void {
+  if (system !== 'darwin') throw failure(vmsNeedMacos, { system }, { exitCode: 1 })
+}
+
 interface ListedInstance {
   readonly name: string
   readonly status: string
@@ -50,9 +59,18 @@ export async function observe(tools: Tools): Promise<World> {
   }
 }
 
-/** JSON, one object per line; whatever else it prints (warnings) is not ours. */
+/**
+ * JSON, one object per line; whatever else it prints (warnings) is not ours. Without an answer nothing is known: an
+ * empty world would be told as VMs that were never created, or that are deleted.
+ */
 async function rows<T>(tools: Tools, args: readonly string[]): Promise<readonly T[]> {
-  const { stdout } = await tools.ask(['limactl', ...args])
+  const { ending, stdout, stderr } = await tools.ask(['limactl', ...args])
+  if (ending.kind === 'not-started') throw missingTool('limactl', ending.reason)
+  if (!succeeded(ending)) {
+    const command = `limactl ${args.join(' ')}`
+    const why = lastLines(stderr, 1) || describeEnding(ending)
+    throw failure(limaSilent, { command, why }, { exitCode: 1 })
+  }
   return stdout
     .split('\n')
     .filter((line) => line.startsWith('{'))

@@ -1,12 +1,12 @@
 /** `disks` and `vms`: what Lima has to have. Both look at the world each time and do only what is missing. */
 import { failure } from '../../../errors/failure.ts'
-import { diskShrinks, replaceLosesState, replaceNeedsConsent, vmsNeedMacos } from '../../../errors/lab-run.ts'
+import { diskShrinks, replaceLosesState, replaceNeedsConsent } from '../../../errors/lab-run.ts'
 import { keepsStateOnOsDisk, type LabNode } from '../../lab.ts'
 import { instancePath } from '../../lima/instance.ts'
 import type { DriveContext, LabStage } from '../stage.ts'
 import { run, type Step } from '../step.ts'
 import { planVms, type VmAction } from '../vm-plan.ts'
-import type { World } from '../world.ts'
+import { refuseOtherSystems, type World } from '../world.ts'
 
 const GIB = 1024 ** 3
 
@@ -55,10 +55,6 @@ export const vmsStage: LabStage = {
       ),
     ]
   },
-}
-
-function refuseOtherSystems({ system }: DriveContext): void {
-  if (system !== 'darwin') throw failure(vmsNeedMacos, { system }, { exitCode: 1 })
 }
 
 /** A crash or a reboot leaves locks behind, and a VM whose disk is locked does not start. */
