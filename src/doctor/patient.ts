@@ -5,17 +5,12 @@
  */
 import { type KubeObject, keyOf } from '../api/object.ts'
 import { groupKindOf, type Snapshot, type SnapshotIndex } from '../api/snapshot.ts'
+import { groupBy } from '../plan/group.ts'
 import type { Plan } from '../plan/plan.ts'
+import { eventsIn, type Said, saidOf, subjectOf } from '../verify/readiness/events.ts'
 import { textAt } from '../verify/readiness/read.ts'
 import { type ReadinessContext, standardGrace } from '../verify/readiness/verdict.ts'
 import { isRecord } from '../yaml/loose.ts'
-
-/** What a cluster has said about an object. */
-export interface Said {
-  readonly reason: string
-  readonly message: string
-  readonly last: string
-}
 
 export interface Patient extends SnapshotIndex {
   readonly in: (groupKind: string, namespace: string) => readonly KubeObject[]
@@ -62,7 +57,8 @@ export function patientOf({ snapshot, now, plan }: Examination): Patient {
   const patient: Patient = {
     ...index,
     in: (groupKind, namespace) => {
-      const known = namespaces.get(groupKind) ?? byNamespace(all(groupKind))
+      const known =
+        namespaces.get(groupKind) ?? groupBy(all(groupKind), ({ metadata }) => metadata.namespace ?? '')
       namespaces.set(groupKind, known)
       return known.get(namespace) ?? []
     },
@@ -70,7 +66,7 @@ export function patientOf({ snapshot, now, plan }: Examination): Patient {
       const { cause = 'not-served' } = unread.get(groupKind) ?? {}
       return cause === 'not-served'
     },
-    said: (object) => patient.derive(eventsByObject).get(subject(object.kind, object.metadata)) ?? [],
+    said: (object) => saidOf(object, patient.derive(eventsByName).get(object.metadata.name) ?? []),
     derive: (make) => {
       if (!derived.has(make)) derived.set(make, make(patient))
       return derived.get(make) as ReturnType<typeof make>
@@ -93,48 +89,9 @@ export function patientOf({ snapshot, now, plan }: Examination): Patient {
   return patient
 }
 
-function byNamespace(objects: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
-  const found = new Map<string, KubeObject[]>()
-  for (const object of objects) {
-    const { namespace = '' } = object.metadata
-    const list = found.get(namespace)
-    if (list) list.push(object)
-    else found.set(namespace, [object])
-  }
-  return found
-}
-
-function eventsByObject(patient: Patient): ReadonlyMap<string, readonly Said[]> {
-  const found = new Map<string, Said[]>()
-  for (const event of [...patient.all('Event'), ...patient.all('events.k8s.io/Event')]) {
-    const target = event['involvedObject'] ?? event['regarding']
-    const kind = textAt(target, 'kind')
-    const name = textAt(target, 'name')
-    if (kind === undefined || name === undefined) continue
-    const key = subject(kind, { name, namespace: textAt(target, 'namespace') })
-    const said: Said = {
-      reason: textAt(event, 'reason') ?? '',
-      message: textAt(event, 'message') ?? textAt(event, 'note') ?? '',
-      last:
-        textAt(event, 'lastTimestamp') ??
-        textAt(event, 'series', 'lastObservedTime') ??
-        textAt(event, 'eventTime') ??
-        event.metadata.creationTimestamp ??
-        '',
-    }
-    const list = found.get(key)
-    if (list) list.push(said)
-    else found.set(key, [said])
-  }
-  for (const list of found.values()) list.sort((a, b) => b.last.localeCompare(a.last))
-  return found
-}
-
-function subject(
-  kind: string,
-  { namespace, name }: { namespace?: string | undefined; name: string },
-): string {
-  return `${kind} ${namespace ?? ''}/${name}`
+/** By the name of what they are about, so that nobody looks through all of them. */
+function eventsByName(patient: Patient): ReadonlyMap<string, readonly KubeObject[]> {
+  return groupBy(eventsIn(patient), (event) => textAt(subjectOf(event), 'name') ?? '')
 }
 
 /** Metadata of a hand-made or broken dump may have any shape; whoever reads it may rely on the usual one. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { condition, judge, object } from '../../../test/readiness.ts'
-import { rules } from './readiness.ts'
+import { readinessRules } from './readiness.ts'
 
 describe('any kind', () => {
   const reading = [
@@ -12,7 +12,7 @@ describe('any kind', () => {
     'NetworkAttachmentDefinition',
     'NetConfig',
   ]
-  const silentKinds = Object.keys(rules).filter(
+  const silentKinds = Object.keys(readinessRules).filter(
     (key) =>
       !reading.some((kind) => key.endsWith(`/${kind}`)) && !key.includes('Webhook') && key !== 'Service',
   )

@@ -58,11 +58,16 @@ function isStale(object: KubeObject, { observedGeneration }: Condition): boolean
   return observedGeneration !== undefined && generation !== undefined && observedGeneration < generation
 }
 
-function lastingError(object: KubeObject, { now, grace }: ReadinessContext): Condition | undefined {
-  return conditionsOf(object).find(
+/** An error that has lasted, nearest to the cause: not the summary, which only repeats it. */
+export function lastingError(
+  object: KubeObject,
+  { now, grace }: Pick<ReadinessContext, 'now' | 'grace'>,
+): Condition | undefined {
+  const errors = conditionsOf(object).filter(
     ({ status, severity, lastTransitionTime }) =>
       status !== 'True' && severity === 'Error' && sinceMs(lastTransitionTime, now) >= grace.errorMs,
   )
+  return errors.find(({ type }) => type !== 'Ready') ?? errors[0]
 }
 
 /** The summary only mirrors another condition: that one has the better words. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ago, condition, judge, object } from '../../../test/readiness.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { rules } from './readiness.ts'
+import { readinessRules } from './readiness.ts'
 
 const going = { deletionTimestamp: ago(0), finalizers: ['example.org/keeper'] }
 const uid = 'uid-owner'
@@ -52,7 +52,7 @@ describe('what is being deleted', () => {
   })
 
   it('is not asked for its rule, whatever the rule would say', () => {
-    for (const groupKind of Object.keys(rules)) {
+    for (const groupKind of Object.keys(readinessRules)) {
       const [kind = '', group] = groupKind.split('/').toReversed()
       const apiVersion = group === undefined ? 'v1' : `${group}/v1`
       const verdict = judge(object({ kind, apiVersion, metadata: { deletionTimestamp: ago(0) } }))

@@ -19,7 +19,7 @@ import { claimReadiness } from './storage.ts'
 import { progressing, type Readiness, type ReadinessContext, type ReadinessRule } from './verdict.ts'
 import { daemonSetReadiness, deploymentReadiness, jobReadiness, statefulSetReadiness } from './workloads.ts'
 
-export const rules: Readonly<Record<string, ReadinessRule>> = {
+export const readinessRules: Readonly<Record<string, ReadinessRule>> = {
   Namespace: namespaceReadiness,
   Pod: podReadiness,
   PersistentVolumeClaim: claimReadiness,
@@ -63,5 +63,5 @@ export function readinessOf(wanted: Named, context: ReadinessContext): Readiness
 }
 
 export function readinessOfLive(live: KubeObject, context: ReadinessContext): Readiness {
-  return judgeBy(rules[groupKindOf(live)] ?? anyObject, live, context)
+  return judgeBy(readinessRules[groupKindOf(live)] ?? anyObject, live, context)
 }
