@@ -14,16 +14,17 @@ import * as dataplane from './dataplane.ts'
 import * as deploy from './deploy.ts'
 import * as dns from './dns.ts'
 import * as doctor from './doctor.ts'
-import * as doctorCluster from './doctor-cluster.ts'
 import * as doctorControlPlane from './doctor-control-plane.ts'
 import * as doctorDataPlane from './doctor-data-plane.ts'
 import * as doctorDns from './doctor-dns.ts'
 import * as doctorIpam from './doctor-ipam.ts'
+import * as doctorKubernetes from './doctor-kubernetes.ts'
 import * as doctorMetallb from './doctor-metallb.ts'
 import * as doctorMultus from './doctor-multus.ts'
 import * as doctorNmstate from './doctor-nmstate.ts'
 import * as doctorOlm from './doctor-olm.ts'
 import * as doctorPending from './doctor-pending.ts'
+import * as doctorWebhooks from './doctor-webhooks.ts'
 import * as down from './down.ts'
 import * as file from './file.ts'
 import type { ListedProblem } from './finding.ts'
@@ -69,16 +70,17 @@ const areas: readonly object[] = [
   preflight,
   dns,
   doctor,
-  doctorCluster,
   doctorControlPlane,
   doctorDataPlane,
   doctorDns,
   doctorIpam,
+  doctorKubernetes,
   doctorMetallb,
   doctorMultus,
   doctorNmstate,
   doctorOlm,
   doctorPending,
+  doctorWebhooks,
   existing,
   imports,
   ini,

@@ -90,3 +90,27 @@ export const noOperator = problem<{ clouds: number }>({
 (\`make openstack_init\`). Before that a control plane is stored, and nothing happens.`,
   example: { clouds: 2 },
 })
+
+export const databaseClaimPending = problem<{
+  database: string
+  pod: string
+  services: readonly string[]
+  describe: string
+}>({
+  code: 'SL9587',
+  severity: 'error',
+  title: 'A database waits for its volume',
+  message: ({ database, pod, services }) =>
+    `it is pending, so ${pod} of ${database} does not start${services.length > 0 ? `, and there is no database for ${services.join(', ')}` : ''}`,
+  remedy: ({ describe }) =>
+    `see what it waits for: ${describe}; then see that something provisions for its storage class, or make a volume that fits: kubectl get storageclass,pv`,
+  story: `Each pod of a Galera cluster has a volume claim of its own, \`mysql-db-NAME-galera-N\`, and does not start before that is
+bound. Without it no database is made, and the services that name the cluster (\`databaseInstance\`) wait: \`DBReady\` and
+\`DBSyncReady\` of keystone stay open, though nothing is wrong with keystone.`,
+  example: {
+    database: 'Galera openstack/openstack',
+    pod: 'openstack-galera-0',
+    services: ['keystone'],
+    describe: 'kubectl -n openstack describe persistentvolumeclaim mysql-db-openstack-galera-0',
+  },
+})

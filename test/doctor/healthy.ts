@@ -7,6 +7,7 @@ import {
   deployment,
   enactment,
   endpoints,
+  good,
   l2,
   netConfig,
   node,
@@ -83,7 +84,17 @@ export function cloud({ namespace, octet, vlan, bridge }: CloudNumbers): readonl
       galera: { enabled: true },
       placement: { enabled: true },
     }),
-    cr('keystone.openstack.org/v1beta1/KeystoneAPI', `${namespace}/keystone`),
+    cr('mariadb.openstack.org/v1beta1/Galera', `${namespace}/openstack`, { replicas: 1 }),
+    object('v1/Pod', `${namespace}/openstack-galera-0`, {
+      status: { phase: 'Running', conditions: [good('Ready')] },
+    }),
+    object('v1/PersistentVolumeClaim', `${namespace}/mysql-db-openstack-galera-0`, {
+      spec: { storageClassName: 'local' },
+      status: { phase: 'Bound' },
+    }),
+    cr('keystone.openstack.org/v1beta1/KeystoneAPI', `${namespace}/keystone`, {
+      databaseInstance: 'openstack',
+    }),
     object('keystone.openstack.org/v1beta1/KeystoneEndpoint', `${namespace}/keystone`, {
       spec: { endpoints: { internal: `https://keystone-internal.${namespace}.svc:5000` } },
     }),
@@ -144,10 +155,6 @@ export function cloud({ namespace, octet, vlan, bridge }: CloudNumbers): readonl
       { deployed: true },
     ),
     object('stackloom.dev/v1alpha1/NovaHosts', `${namespace}/nova`, { hosts: [`compute-0.${namespace}`] }),
-    object('v1/PersistentVolumeClaim', `${namespace}/mysql-db`, {
-      spec: { storageClassName: 'local' },
-      status: { phase: 'Bound' },
-    }),
   ]
 }
 

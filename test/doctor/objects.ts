@@ -116,6 +116,24 @@ export const refused = (about: KubeObject, why: string): KubeObject =>
     `Failed to allocate IP for "${about.metadata.namespace}/${about.metadata.name}": ${why}`,
   )
 
+/** A pod whose container ends again and again. */
+export function crashing(name: string): KubeObject {
+  return object('v1/Pod', name, {
+    status: {
+      phase: 'Running',
+      startTime: LONG_AGO,
+      containerStatuses: [
+        {
+          name: 'galera',
+          restartCount: 9,
+          state: { waiting: { reason: 'CrashLoopBackOff' } },
+          lastState: { terminated: { exitCode: 1 } },
+        },
+      ],
+    },
+  })
+}
+
 export function node(name: string): KubeObject {
   return object(
     'v1/Node',

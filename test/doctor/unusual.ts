@@ -94,6 +94,21 @@ export const unusual: readonly Unusual[] = [
     ),
   },
   {
+    when: 'galera has fewer pods than before, and the claim of one that is gone is pending',
+    objects: having(
+      object('v1/PersistentVolumeClaim', 'openstack/mysql-db-openstack-galera-1', {
+        spec: { storageClassName: 'local' },
+        status: { phase: 'Pending' },
+      }),
+    ),
+  },
+  {
+    when: 'galera was made half a minute ago and has no volume yet',
+    objects: changed('PersistentVolumeClaim openstack/mysql-db-openstack-galera-0', (one) =>
+      status({ phase: 'Pending' })(meta({ creationTimestamp: young })(one)),
+    ),
+  },
+  {
     when: 'somebody deletes an IPSet just now',
     objects: changed(
       'IPSet openstack/compute-0',

@@ -2,19 +2,15 @@
 import type { Condition, KubeObject } from '../../api/object.ts'
 import * as problems from '../../errors/doctor-control-plane.ts'
 import { groupBy } from '../../plan/group.ts'
-import {
-  at,
-  conditionOf,
-  conditionsOf,
-  describeCommand,
-  nameOf,
-  numberAt,
-  sinceMs,
-} from '../../verify/readiness/read.ts'
+import { lastingError, say } from '../../verify/readiness/conditions.ts'
+import { isBeingDeleted } from '../../verify/readiness/deletion.ts'
+import { at, conditionOf, describeCommand, nameOf, numberAt } from '../../verify/readiness/read.ts'
 import { readinessOfLive } from '../../verify/readiness/readiness.ts'
 import { recordOf, textOf } from '../../yaml/loose.ts'
+import { databaseOf, GALERA, isOfDatabase, unboundVolumes, waitingFor } from '../facts/databases.ts'
 import { pending } from '../facts/load-balancers.ts'
 import { missingKeys } from '../facts/secret-keys.ts'
+import { CLAIM, waitsForVolumes, workloadKinds, workloadsOf } from '../facts/workloads.ts'
 import { openstackKinds, SECRET } from '../kinds.ts'
 import { links } from '../links.ts'
 import { secretOf } from '../named-secrets.ts'
@@ -24,7 +20,6 @@ import { type Rule, rule } from '../rule.ts'
 const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
 const NODE_SET = 'dataplane.openstack.org/OpenStackDataPlaneNodeSet'
 const OPENSTACK = 'operator.openstack.org/OpenStack'
-const WORKLOADS = ['Pod', 'PersistentVolumeClaim', 'batch/Job']
 
 const secretMissing = rule({
   id: 'control-plane/secret-missing',
@@ -73,28 +68,20 @@ const secretKeyMissing = rule({
     }),
 })
 
-/** An error that has lasted, nearest to the cause: not the summary, which only repeats it. */
-function lastingError(object: KubeObject, patient: Patient): Condition | undefined {
-  if (object.metadata.deletionTimestamp !== undefined) return undefined
-  const errors = conditionsOf(object).filter(
-    ({ status, severity, lastTransitionTime }) =>
-      status === 'False' &&
-      severity === 'Error' &&
-      sinceMs(lastTransitionTime, patient.now) >= patient.context.grace.errorMs,
-  )
-  return errors.find(({ type }) => type !== 'Ready') ?? errors[0]
+function errorOf(object: KubeObject, { context }: Patient): Condition | undefined {
+  return isBeingDeleted(object) ? undefined : lastingError(object, context)
 }
 
 const conditionError = rule({
   id: 'control-plane/condition-error',
   problem: problems.conditionError,
   looksAt: [CONTROL_PLANE],
-  also: [...WORKLOADS, 'Service', 'Event', 'storage.k8s.io/StorageClass', SECRET],
+  also: [...workloadKinds, 'Service', 'Event', 'storage.k8s.io/StorageClass', SECRET],
   likelihood: 'likely',
   link: links.openstack,
   holds: (patient) =>
     patient.all(CONTROL_PLANE).flatMap((about) => {
-      const found = lastingError(about, patient)
+      const found = errorOf(about, patient)
       if (!found) return []
       const { namespace = '' } = about.metadata
       const facts = {
@@ -111,9 +98,9 @@ function below(namespace: string, patient: Patient, own: KubeObject): readonly K
   return [
     secretNamed(secretOf(own) ?? '', namespace),
     ...patient.derive(pending).flatMap((one) => (one.namespace === namespace ? [one.object] : [])),
-    ...WORKLOADS.flatMap((kind) => patient.in(kind, namespace)).filter(
-      (object) => readinessOfLive(object, patient.context).kind !== 'ready',
-    ),
+    ...workloadKinds
+      .flatMap((kind) => patient.in(kind, namespace))
+      .filter((object) => readinessOfLive(object, patient.context).kind !== 'ready'),
     ...openstackKinds.flatMap((kind) => patient.in(kind, namespace)).filter((object) => object !== own),
   ]
 }
@@ -122,7 +109,7 @@ const serviceError = rule({
   id: 'control-plane/service-error',
   problem: problems.serviceError,
   looksAt: [CONTROL_PLANE],
-  also: [...openstackKinds, ...WORKLOADS],
+  also: [...openstackKinds, ...workloadKinds],
   likelihood: 'likely',
   link: links.openstack,
   holds: (patient) =>
@@ -130,21 +117,47 @@ const serviceError = rule({
       .filter((kind) => kind !== CONTROL_PLANE)
       .flatMap((kind) => patient.all(kind))
       .flatMap((about) => {
-        const found = lastingError(about, patient)
+        const found = errorOf(about, patient)
         if (!found) return []
-        const { namespace = '' } = about.metadata
         const message = found.message ?? found.reason ?? ''
-        const named = WORKLOADS.flatMap((kind) => patient.in(kind, namespace)).filter(({ metadata }) =>
-          metadata.name.startsWith(about.metadata.name),
-        )
-        return [
-          {
-            about,
-            facts: { condition: found.type, message, describe: describeCommand(about) },
-            restsOn: named,
-          },
-        ]
+        const facts = { condition: found.type, message, describe: describeCommand(about) }
+        return [{ about, facts, restsOn: belowService(about, found, patient) }]
       }),
+})
+
+/** A service stands on its own workloads and, where it speaks of its database, on that one and its workloads. */
+function belowService(service: KubeObject, found: Condition, patient: Patient): readonly KubeObject[] {
+  const database = isOfDatabase(found) ? databaseOf(service, patient) : undefined
+  const own = workloadsOf(service, patient)
+  return database ? [...own, ...workloadsOf(database, patient), database] : own
+}
+
+const databaseClaimPending = rule({
+  id: 'control-plane/database-claim-pending',
+  problem: problems.databaseClaimPending,
+  looksAt: [GALERA, CLAIM, 'Pod'],
+  also: openstackKinds,
+  // Nobody has said that it cannot be served: a storage may just be slow.
+  likelihood: 'likely',
+  link: links.storage,
+  holds: (patient) =>
+    patient.all(GALERA).flatMap((galera) =>
+      unboundVolumes(galera, patient).map(({ claim, pod }) => {
+        const waiting = waitingFor(galera, patient)
+        return {
+          about: claim,
+          facts: {
+            database: nameOf(galera),
+            pod: pod.metadata.name,
+            services: waiting.map(({ service }) => service.metadata.name),
+            describe: describeCommand(claim),
+          },
+          saw: waiting.map(({ service, condition }) => say(service, condition)),
+          // A surer rule may know why nobody serves it, or that it only waits for a pod that no node takes.
+          restsOn: waitsForVolumes(pod) ? [claim] : [claim, pod],
+        }
+      }),
+    ),
 })
 
 const twoControlPlanes = rule({
@@ -217,6 +230,7 @@ export const controlPlaneRules: readonly Rule[] = [
   secretKeyMissing,
   twoControlPlanes,
   foreignEndpoint,
+  databaseClaimPending,
   serviceError,
   conditionError,
 ]

@@ -1,6 +1,6 @@
 /** The cluster itself: what cannot go, what cannot run, what is not there. */
 import type { KubeObject } from '../../api/object.ts'
-import * as problems from '../../errors/doctor-cluster.ts'
+import * as problems from '../../errors/doctor-kubernetes.ts'
 import { podsOf } from '../../verify/readiness/pods.ts'
 import {
   conditionOf,
@@ -12,12 +12,12 @@ import {
 } from '../../verify/readiness/read.ts'
 import { readinessOfLive } from '../../verify/readiness/readiness.ts'
 import { finalizerOwner } from '../facts/finalizers.ts'
+import { CLAIM, waitsForVolumes } from '../facts/workloads.ts'
 import { kindsWithFinalizers } from '../kinds.ts'
 import { links } from '../links.ts'
 import type { Patient } from '../patient.ts'
 import { type Rule, rule } from '../rule.ts'
 
-const CLAIM = 'PersistentVolumeClaim'
 const CLASS = 'storage.k8s.io/StorageClass'
 
 const stuckFinalizer = rule({
@@ -184,8 +184,7 @@ const podUnschedulable = rule({
         return []
       if (sinceMs(scheduled.lastTransitionTime, patient.now) < patient.context.grace.podMs) return []
       const reason = scheduled.message || 'the scheduler gives no reason'
-      // It waits for its volumes, then: those have the cause.
-      const restsOn = /PersistentVolumeClaim|volume/i.test(reason) ? patient.in(CLAIM, namespace) : []
+      const restsOn = waitsForVolumes(about) ? patient.in(CLAIM, namespace) : []
       return [{ about, facts: { reason, pod: `${namespace}/${name}` }, restsOn }]
     }),
 })

@@ -1,6 +1,6 @@
 /** Admission webhooks that refuse what they should judge. */
 import type { KubeObject } from '../../api/object.ts'
-import * as problems from '../../errors/doctor-cluster.ts'
+import * as problems from '../../errors/doctor-webhooks.ts'
 import { listAt, textAt } from '../../verify/readiness/read.ts'
 import { hasEndpoints } from '../../verify/readiness/services.ts'
 import { links } from '../links.ts'

@@ -1,11 +1,29 @@
 /** Control planes that do not get ready. */
+import type { KubeObject } from '../../../src/api/object.ts'
 import { healthy } from '../healthy.ts'
-import { asks, bad, cr, object, service } from '../objects.ts'
+import { asks, bad, condition, cr, crashing, event, object, service } from '../objects.ts'
 import { changed, having, type State, spec, status, without } from '../state.ts'
 
 const cp = 'OpenStackControlPlane openstack2/controlplane'
 const failed = (message: string) =>
   status({ conditions: [bad('Ready', message), bad('OpenStackControlPlaneExposeServiceReady', message)] })
+
+const volume = 'PersistentVolumeClaim openstack2/mysql-db-openstack-galera-0'
+const keystone = 'KeystoneAPI openstack2/keystone'
+
+/** Galera's pod is held back, and its claim is pending. */
+function galeraWaits(reason: string): readonly KubeObject[] {
+  const held = condition('PodScheduled', 'False', reason, { reason: 'Unschedulable' })
+  return changed(
+    volume,
+    status({ phase: 'Pending' }),
+    changed('Pod openstack2/openstack-galera-0', status({ phase: 'Pending', conditions: [held] })),
+  )
+}
+const unbound = galeraWaits('0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims')
+const dbWaits = status({
+  conditions: [condition('DBReady', 'False', 'DB create job still running', { severity: 'Info' })],
+})
 
 export const controlPlaneStates: readonly State[] = [
   {
@@ -69,6 +87,65 @@ export const controlPlaneStates: readonly State[] = [
     ),
     about: 'KeystoneAPI openstack2/keystone',
     says: ['DBReady: DB error occurred: no galera'],
+  },
+  {
+    rule: 'control-plane/database-claim-pending',
+    when: "keystone waits for its database, and galera's volume is pending",
+    objects: changed(keystone, dbWaits, unbound),
+    about: volume,
+    says: [
+      'openstack-galera-0 of Galera openstack2/openstack does not start',
+      'no database for keystone',
+      'KeystoneAPI openstack2/keystone: DB create job still running (DBReady)',
+      'kubectl -n openstack2 describe persistentvolumeclaim mysql-db-openstack-galera-0',
+    ],
+  },
+  {
+    rule: 'control-plane/database-claim-pending',
+    when: 'keystone, galera and the control plane report errors: all of them follow from the volume',
+    objects: changed(
+      cp,
+      failed('KeystoneAPI error'),
+      changed(
+        'Galera openstack2/openstack',
+        status({ conditions: [bad('DeploymentReady', 'no pod is ready')] }),
+        changed(keystone, status({ conditions: [bad('DBSyncReady', 'DBsync job error')] }), unbound),
+      ),
+    ),
+    about: volume,
+    says: ['DBsync job error (DBSyncReady)'],
+  },
+  {
+    rule: 'kubernetes/claim-not-served',
+    when: "the cluster says why galera's volume is pending: that is the cause of keystone's error",
+    objects: changed(keystone, status({ conditions: [bad('DBReady', 'DB error occurred')] }), [
+      ...unbound,
+      event(
+        object('v1/PersistentVolumeClaim', 'openstack2/mysql-db-openstack-galera-0'),
+        'ProvisioningFailed',
+        'no space left in the pool',
+      ),
+    ]),
+    about: volume,
+    says: ['no space left in the pool'],
+  },
+  {
+    rule: 'kubernetes/pod-unschedulable',
+    when: 'no node has room for galera: its volume waits for the pod, not the pod for it',
+    objects: galeraWaits('0/2 nodes are available: 2 Insufficient memory'),
+    about: 'Pod openstack2/openstack-galera-0',
+    says: ['2 Insufficient memory'],
+  },
+  {
+    rule: 'kubernetes/pod-cannot-run',
+    when: "galera crashes: keystone's error follows from it",
+    objects: changed(
+      keystone,
+      status({ conditions: [bad('DBReady', 'DB error occurred')] }),
+      having(crashing('openstack2/openstack-galera-0')),
+    ),
+    about: 'Pod openstack2/openstack-galera-0',
+    says: ['container galera'],
   },
   {
     rule: 'control-plane/two-in-a-namespace',

@@ -1,64 +1,14 @@
-/** The cluster itself, and its webhooks. */
-import { webhook } from '../healthy.ts'
-import { bad, condition, event, object } from '../objects.ts'
-import { changed, having, meta, type State, status, without } from '../state.ts'
+/** The cluster itself. */
+import { bad, condition, crashing, event, object } from '../objects.ts'
+import { changed, having, meta, type State, status } from '../state.ts'
 
 const since = '2026-03-01T10:00:00Z'
-const crash = (name: string) =>
-  object('v1/Pod', name, {
-    status: {
-      phase: 'Running',
-      startTime: since,
-      containerStatuses: [
-        {
-          name: 'galera',
-          restartCount: 9,
-          state: { waiting: { reason: 'CrashLoopBackOff' } },
-          lastState: { terminated: { exitCode: 1 } },
-        },
-      ],
-    },
-  })
-const claim = object('v1/PersistentVolumeClaim', 'openstack2/mysql-db', {
+const claim = object('v1/PersistentVolumeClaim', 'openstack2/mysql-db-openstack-galera-0', {
   spec: { storageClassName: 'local' },
   status: { phase: 'Pending' },
 })
 
-export const clusterStates: readonly State[] = [
-  {
-    rule: 'webhooks/leftover',
-    when: 'an operator is gone and its webhook is not',
-    objects: having(webhook('old')),
-    about: 'ValidatingWebhookConfiguration old',
-    says: [
-      'openstack-operators/old-webhook-service, which does not exist',
-      'kubectl delete validatingwebhookconfiguration old',
-    ],
-  },
-  {
-    rule: 'webhooks/nobody-answers',
-    when: 'the pod behind a webhook is not ready',
-    objects: without('EndpointSlice openstack-operators/infra-operator-webhook-service-abc'),
-    about: 'ValidatingWebhookConfiguration infra-operator',
-    says: ['has no endpoints', 'kubectl -n openstack-operators get pods'],
-  },
-  {
-    rule: 'webhooks/no-authority',
-    when: "cert-manager's injector has not come by",
-    objects: changed('ValidatingWebhookConfiguration infra-operator', (one) => ({
-      ...one,
-      webhooks: [
-        {
-          name: 'v.kb.io',
-          clientConfig: {
-            service: { namespace: 'openstack-operators', name: 'infra-operator-webhook-service' },
-          },
-        },
-      ],
-    })),
-    about: 'ValidatingWebhookConfiguration infra-operator',
-    says: ['v.kb.io has no caBundle'],
-  },
+export const kubernetesStates: readonly State[] = [
   {
     rule: 'kubernetes/stuck-finalizer',
     when: 'the operator of an object was removed first',
@@ -145,7 +95,7 @@ export const clusterStates: readonly State[] = [
           bad('OpenStackControlPlaneMariaDBReady', 'galera is not ready'),
         ],
       }),
-      having(crash('openstack2/openstack-galera-0')),
+      having(crashing('openstack2/openstack-galera-0')),
     ),
     about: 'Pod openstack2/openstack-galera-0',
     says: ['container galera', 'exit code 1', 'logs openstack-galera-0 -c galera --previous'],
@@ -172,7 +122,7 @@ export const clusterStates: readonly State[] = [
     rule: 'kubernetes/claim-not-served',
     when: 'no volume is free',
     objects: having(claim, event(claim, 'FailedBinding', 'no persistent volumes available for this claim')),
-    about: 'PersistentVolumeClaim openstack2/mysql-db',
+    about: 'PersistentVolumeClaim openstack2/mysql-db-openstack-galera-0',
     says: ['no persistent volumes available'],
   },
   {
@@ -182,10 +132,13 @@ export const clusterStates: readonly State[] = [
       'StorageClass local',
       meta({ annotations: {} }),
       having(
-        object('v1/PersistentVolumeClaim', 'openstack2/mysql-db', { spec: {}, status: { phase: 'Pending' } }),
+        object('v1/PersistentVolumeClaim', 'openstack2/mysql-db-openstack-galera-0', {
+          spec: {},
+          status: { phase: 'Pending' },
+        }),
       ),
     ),
-    about: 'PersistentVolumeClaim openstack2/mysql-db',
+    about: 'PersistentVolumeClaim openstack2/mysql-db-openstack-galera-0',
     says: ['none is the default', 'annotate storageclass local'],
   },
   {

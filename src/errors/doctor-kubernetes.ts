@@ -1,57 +1,5 @@
-/** SL9610 to SL9629: webhooks, and the cluster itself. */
+/** SL9615 to SL9629: the cluster itself. */
 import { problem } from './finding.ts'
-
-export const webhookLeftover = problem<{
-  hook: string
-  service: string
-  kind: string
-  configuration: string
-}>({
-  code: 'SL9610',
-  severity: 'error',
-  title: 'A webhook of an operator that is gone',
-  message: ({ hook, service }) =>
-    `${hook} asks Service ${service}, which does not exist: every write of its kinds is refused, deletions too`,
-  remedy: ({ kind, configuration }) =>
-    `if the operator is not to come back: kubectl delete ${kind.toLowerCase()} ${configuration}`,
-  story: `An operator that is removed may leave its webhook configuration behind. With \`failurePolicy: Fail\` nothing of its kinds
-can be created, changed or deleted any more, and namespaces do not end.`,
-  example: {
-    hook: 'vopenstackcontrolplane.kb.io',
-    service: 'openstack-operators/openstack-operator-webhook-service',
-    kind: 'ValidatingWebhookConfiguration',
-    configuration: 'vopenstackcontrolplane-v1beta1.kb.io',
-  },
-})
-
-export const webhookSilent = problem<{ hook: string; service: string; namespace: string }>({
-  code: 'SL9611',
-  severity: 'error',
-  title: 'A webhook that nobody answers for',
-  message: ({ hook, service }) =>
-    `${hook} asks Service ${service}, which has no endpoints: every write of its kinds is refused`,
-  remedy: ({ namespace }) => `see why its pods are not ready: kubectl -n ${namespace} get pods`,
-  story: `The API server asks the webhook before it stores an object, and with \`failurePolicy: Fail\` no answer is a refusal:
-"failed calling webhook … no endpoints available". The pod behind the Service has not started yet, or has crashed.`,
-  example: {
-    hook: 'vnetconfig.kb.io',
-    service: 'openstack-operators/infra-operator-webhook-service',
-    namespace: 'openstack-operators',
-  },
-})
-
-export const webhookUntrusted = problem<{ hook: string; configuration: string }>({
-  code: 'SL9612',
-  severity: 'error',
-  title: 'A webhook without a certificate authority',
-  message: ({ hook }) =>
-    `${hook} has no caBundle: the API server does not trust whoever answers, and refuses every write of its kinds`,
-  remedy: () =>
-    'see whether the CA injector of cert-manager, or OLM, has done its work: kubectl -n cert-manager get pods',
-  story: `\`caBundle\` is written into the configuration after it was created, by cert-manager's CA injector or by OLM. While it is
-empty, writes fail with "x509: certificate signed by unknown authority".`,
-  example: { hook: 'vnetconfig.kb.io', configuration: 'infra-operator' },
-})
 
 export const stuckFinalizer = problem<{
   finalizer: string
@@ -171,7 +119,8 @@ export const claimPending = problem<{ cause: string; next: string }>({
   story: `A database or message bus waits for its volume. The storage class does not exist, has no provisioner and no volume that
 fits is free, or the volumes of an earlier cloud are Released and not for others to take.`,
   example: {
-    cause: 'PersistentVolumeClaim openstack/mysql-db asks for the storage class fast, which does not exist',
+    cause:
+      'PersistentVolumeClaim openstack/mysql-db-openstack-galera-0 asks for the storage class fast, which does not exist',
     next: 'kubectl get storageclass',
   },
 })
@@ -186,7 +135,7 @@ export const noDefaultClass = problem<{ claim: string; classes: readonly string[
       ? 'install a storage class, or make a volume by hand'
       : `name one in the control plane (storageClass: ${classes[0]}), or make it the default: kubectl annotate storageclass ${classes[0]} storageclass.kubernetes.io/is-default-class=true`,
   story: `A claim without a class is for the cluster's default one. Without a default it waits for a volume without a class.`,
-  example: { claim: 'openstack/mysql-db', classes: ['local-storage'] },
+  example: { claim: 'openstack/mysql-db-openstack-galera-0', classes: ['local-storage'] },
 })
 
 export const certificateNotReady = problem<{ reason: string; describe: string }>({
