@@ -1,6 +1,7 @@
 /** The DNSData controller: its hosts as a ConfigMap with the label by which servers find it, and how it stands. */
 import type { DnsData, DnsDataStatus } from '../../api/dnsdata.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
+import { fired } from '../../clock/clock.ts'
 import { configMapTaken, hostUnusable } from '../../errors/dns.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { isApiError } from '../../kube/api-error.ts'
@@ -22,7 +23,7 @@ import {
   UPSTREAM_FINALIZERS,
 } from './kinds.ts'
 import { hashOf } from './shards.ts'
-import { type DnsWorld, sources } from './world.ts'
+import { type DnsWorld, serversOf, sources } from './world.ts'
 
 const CONFLICT_PAUSE_MS = 100
 /** So many wrong texts are named; the rest is counted. */
@@ -35,6 +36,7 @@ export function dnsDataController(world: DnsWorld): Controller {
     watches: [{ kind: dnsDatas }, { ...sources.ownMaps, map: ownerKeys }],
     reconcile: async (request, context) => {
       const key = keyOf(request)
+      await hostsFirst(world, request.namespace, context.signal)
       const dnsData = world.dnsDatas.get(key)
       try {
         if (!dnsData) await removeMaps(world, key, () => false, context.signal)
@@ -49,6 +51,16 @@ export function dnsDataController(world: DnsWorld): Controller {
   }
 }
 
+/** Somebody may wait for a name to come or to go, and nobody for the copy and the status that follow here. */
+async function hostsFirst(
+  world: DnsWorld,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const servers = serversOf(world, namespace)
+  await Promise.race([Promise.all(servers.map(world.turns.over)), fired(signal)])
+}
+
 function ownerKeys(object: KubeObject): readonly string[] {
   const owner = controllerOf(object)
   return owner?.kind === 'DNSData' ? [`${object.metadata.namespace}/${owner.name}`] : []
@@ -57,8 +69,6 @@ function ownerKeys(object: KubeObject): readonly string[] {
 async function serve(world: DnsWorld, dnsData: DnsData, { signal, clock }: ReconcileContext): Promise<void> {
   const text = world.text(dnsData)
   const wanted = configMapsFor(dnsData, text)
-  // Somebody may wait for a name, and nobody for the copy that follows here: the servers' hosts go first.
-  await world.hostsWritten.get(dnsData.metadata.namespace ?? '')
   const taken = await strangersAmong(world, dnsData, wanted, signal)
   if (!taken) {
     for (const one of wanted) await ensureData(world.client, world.ownMaps, one, signal)

@@ -2,7 +2,7 @@
  * What runs in the pod: dnsmasq, and the reloader that brings it every change of its hosts.
  *
  * The kubelet brings ConfigMaps by swapping a symbolic link, which dnsmasq does not notice. The reloader notices, and
- * renames one small file per changed address into the plain folder that dnsmasq watches. Small files, because dnsmasq
+ * brings one small file per changed address into the plain folder that dnsmasq watches. Small files, because dnsmasq
  * compares each name of a changed file with everything that it knows: a file of ten thousand names stops it for
  * seconds. For the same reason many changes come in groups, the next when the last is read: it answers in between.
  * A dnsmasq older than 2.90 does not forget what vanished from a file: it is told by a signal as well.
@@ -49,10 +49,12 @@ in_groups() {
     done 2>/dev/null' "$server" "$@"
 }
 
-# The changes since the edition that dnsmasq has, newest first: of one address the first counts. No program is started
-# but mv, because somebody waits. Fails before it has done anything when there are too many.
+# The changes since the edition that dnsmasq has, newest first: of one address the first counts. Somebody waits, so a
+# program is started only where one must be. An address that was not there is written in its place, because nothing of
+# it can be lost; one that goes is emptied there; one that has other names now is renamed to its place, because dnsmasq
+# must not find it half written. Fails where there are too many; all of the edition makes good what was done by then.
 recent() {
-  seen=' ' lines= first= then= goes= count=0 changed=0 gone=0 both=0
+  seen=' ' lines= first= then= goes= count=0 changed=0 gone=0
   read -r _
   while read -r edition ip names && [ "$edition" -gt "$at" ]; do
     case $seen in *" $ip "*) continue ;; esac
@@ -64,28 +66,26 @@ recent() {
     [ "$names" != "$before" ] || continue
     lines="$lines$ip $names$newline"
     if [ -z "$names" ]; then
-      : >"$work/new/$ip"
-      then="$then $work/new/$ip" goes="$goes $hosts/$ip" gone=$((gone + 1))
+      goes="$goes $hosts/$ip" gone=$((gone + 1))
       continue
     fi
     changed=$((changed + 1))
-    echo "$ip $names" >"$work/new/$ip"
     if [ -z "$before" ]; then
-      first="$first $work/new/$ip"
+      printf '%s\n' "$ip $names" >"$hosts/$ip" || fail
     else
-      both=$((both + 1))
-      echo "$ip $names $before" >"$work/both/$ip"
+      printf '%s\n' "$ip $names" >"$work/new/$ip" || fail
+      printf '%s\n' "$ip $names $before" >"$work/both/$ip" || fail
       first="$first $work/both/$ip" then="$then $work/new/$ip"
     fi
   done
   # Where one address changes alone, no other gains what it loses.
-  [ $both -ne 1 ] || [ $((changed + gone)) -ne 1 ] || first= both=0
+  [ $((changed + gone)) -gt 1 ] || first=
+  [ -z "$first" ] || mv -f -t "$hosts" -- $first || fail
+  [ -z "$then" ] || mv -f -t "$hosts" -- $then || fail
+  for file in $goes; do
+    printf '' >"$file" || fail
+  done
   printf %s "$lines" >>"$held"
-  if [ $both -gt 0 ]; then
-    mv -f -t "$hosts" -- $first || fail
-    first=
-  fi
-  [ -z "$first$then" ] || mv -f -t "$hosts" -- $first $then || fail
   [ -z "$goes" ] || rm -f -- $goes
 }
 

@@ -7,6 +7,7 @@ import type { DnsData } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import type { IpSet } from '../../api/ipset.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
+import type { Finding } from '../../errors/finding.ts'
 import type { Happening } from '../../kube/events.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
 import type { Edition } from './editions.ts'
@@ -27,6 +28,14 @@ import {
 } from './kinds.ts'
 import { type StatusFields, statusFields } from './served-fields.ts'
 import { createSharder, type Sharder } from './shards.ts'
+import { createTurns, type Turns } from './turns.ts'
+
+export interface BroughtHosts {
+  /** Of everything together. */
+  readonly hash: string
+  /** Why they were not brought. */
+  readonly findings: readonly Finding[]
+}
 
 export interface DnsWorld {
   readonly client: Runtime['client']
@@ -50,8 +59,10 @@ export interface DnsWorld {
   readonly sharder: (key: string) => Sharder
   /** The last edition that was written for a DNSMasq. */
   readonly editions: Map<string, Edition>
-  /** By namespace: ends when the hosts that are being written there are. Never fails. */
-  readonly hostsWritten: Map<string, Promise<void>>
+  /** By DNSMasq: what was last brought to its pods. */
+  readonly brought: Map<string, BroughtHosts>
+  /** By DNSMasq: when the hosts of now are brought. */
+  readonly turns: Turns
   readonly forget: (key: string) => void
 }
 
@@ -73,6 +84,7 @@ export function createDnsWorld({ runtime, record = () => {} }: DnsWorldOptions):
   const texts = new WeakMap<KubeObject, string>()
   const sharders = new Map<string, Sharder>()
   const editions = new Map<string, Edition>()
+  const brought = new Map<string, BroughtHosts>()
   return {
     client,
     dnsMasqs: cache<DnsMasq>({ kind: dnsMasqs }),
@@ -97,10 +109,12 @@ export function createDnsWorld({ runtime, record = () => {} }: DnsWorldOptions):
       return known
     },
     editions,
-    hostsWritten: new Map(),
+    brought,
+    turns: createTurns(),
     forget: (key) => {
       sharders.delete(key)
       editions.delete(key)
+      brought.delete(key)
     },
   }
 }

@@ -5,6 +5,7 @@ import { dnsMasqKind } from '../../../api/dnsmasq.ts'
 import { networkGroup } from '../../../api/netconfig.ts'
 import { dnsDataController } from '../../../controllers/dns/dnsdata-controller.ts'
 import { dnsMasqController } from '../../../controllers/dns/dnsmasq-controller.ts'
+import { hostsController } from '../../../controllers/dns/hosts-controller.ts'
 import { ipSetHostsController } from '../../../controllers/dns/ipset-hosts-controller.ts'
 import { dnsDatas, dnsMasqs, ipSets } from '../../../controllers/dns/kinds.ts'
 import { DEFAULT_IMAGE } from '../../../controllers/dns/pod.ts'
@@ -52,7 +53,8 @@ function network(resources: readonly string[], verbs: readonly string[]): Rule {
 
 function startDns({ runtime, record }: PartContext): Readonly<Record<string, AdmissionHandler>> {
   const world = createDnsWorld({ runtime, record })
-  runtime.add(dnsMasqController(world))
+  const servers = runtime.add(dnsMasqController(world))
+  runtime.add(hostsController(world, servers.enqueue))
   runtime.add(dnsDataController(world))
   runtime.add(serviceController(world))
   runtime.add(ipSetHostsController(world))

@@ -1,0 +1,131 @@
+/**
+ * The hosts controller: brings the hosts of a DNSMasq to where its pods read them.
+ *
+ * Apart from everything else about a DNSMasq, because somebody waits for a name: a look is one small write, and no
+ * change of a record waits for a status, a Service or a Deployment of the change before.
+ */
+import type { DnsMasq } from '../../api/dnsmasq.ts'
+import { type KubeObject, keyOf } from '../../api/object.ts'
+import { hostsTooMany } from '../../errors/dns.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { isApiError } from '../../kube/api-error.ts'
+import type { Controller } from '../../kube/controller.ts'
+import { sameJson } from '../ipam/reservation.ts'
+import { hostPartsOf } from './children.ts'
+import { type Edition, filesOf, nextEdition, readEdition } from './editions.ts'
+import { ensureData } from './ensure.ts'
+import { CONFIG_MAP_BYTES } from './hosts.ts'
+import { controllerOf, dnsDatas, dnsMasqs, FIELD_MANAGER, PART_LABEL, pods } from './kinds.ts'
+import { indexName, podLabels, shardName } from './pod.ts'
+import type { Served } from './shards.ts'
+import { sourcesOf } from './sources.ts'
+import { type DnsWorld, serversOf, sources } from './world.ts'
+
+const CONFLICT_PAUSE_MS = 100
+const HOSTS_ANNOTATION = 'stackloom.dev/hosts'
+
+/** `tell` is called with the key of a DNSMasq whose hosts, or what is wrong with them, are others than before. */
+export function hostsController(world: DnsWorld, tell: (key: string) => void): Controller {
+  const neighbours = ({ metadata }: KubeObject): readonly string[] => serversOf(world, metadata.namespace)
+  const changed = (dnsData: KubeObject): readonly string[] => {
+    const keys = neighbours(dnsData)
+    for (const key of keys) world.turns.want(key)
+    return keys
+  }
+  return {
+    name: 'dnsmasq-hosts',
+    workers: 4,
+    watches: [
+      { kind: dnsMasqs },
+      { kind: dnsDatas, map: changed },
+      // Copies of DNSData say nothing new.
+      { ...sources.hostMaps, map: (one) => (controllerOf(one)?.kind === 'DNSData' ? [] : neighbours(one)) },
+      { ...sources.ownMaps, map: (one) => (isPart(one) ? serverOf(one) : []) },
+      { ...sources.pods, map: () => [] },
+    ],
+    reconcile: async (request, { signal, clock }) => {
+      const key = keyOf(request)
+      const end = world.turns.begin(key)
+      try {
+        const dnsMasq = world.dnsMasqs.get(key)
+        if (!dnsMasq || dnsMasq.metadata.deletionTimestamp) return undefined
+        const served = servedHosts(world, dnsMasq)
+        const findings = tooMany(served)
+        if (findings.length === 0) await writeHosts(world, dnsMasq, served, { signal, now: clock.now() })
+        end()
+        const known = world.brought.get(key)
+        world.brought.set(key, { hash: served.hash, findings })
+        if (known?.hash !== served.hash || !sameJson(known.findings, findings)) tell(key)
+        if (findings.length === 0) await hasten(world, dnsMasq, served.hash, signal)
+      } catch (error) {
+        if (!isApiError(error, 'conflict', 'already-exists', 'not-found')) throw error
+        return { requeueAfterMs: CONFLICT_PAUSE_MS }
+      } finally {
+        end()
+      }
+      return undefined
+    },
+  }
+}
+
+/** Whether it is one of the ConfigMaps in which hosts reach the pods. */
+export function isPart({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[PART_LABEL] !== undefined
+}
+
+/** The DNSMasq that owns it. */
+export function serverOf(object: KubeObject): readonly string[] {
+  const owner = controllerOf(object)
+  return owner?.kind === 'DNSMasq' ? [`${object.metadata.namespace}/${owner.name}`] : []
+}
+
+function servedHosts(world: DnsWorld, dnsMasq: DnsMasq): Served {
+  const { namespace = '' } = dnsMasq.metadata
+  const hosts = { dnsDatas: world.dnsDatas.list(namespace), configMaps: world.hostMaps.list(namespace) }
+  return world.sharder(keyOf(dnsMasq.metadata)).serve(sourcesOf(dnsMasq, hosts, world.text))
+}
+
+function tooMany({ shards }: Served): readonly Finding[] {
+  const bytes = Math.max(...shards.map(({ text }) => Buffer.byteLength(text)))
+  return bytes > CONFIG_MAP_BYTES ? [finding(hostsTooMany, { bytes, most: CONFIG_MAP_BYTES })] : []
+}
+
+/** All at once: a pod that needs the parts waits until it has those that belong together. */
+async function writeHosts(
+  world: DnsWorld,
+  dnsMasq: DnsMasq,
+  served: Served,
+  { signal, now }: { readonly signal: AbortSignal; readonly now: number },
+): Promise<void> {
+  // Numbered by the time where there is none before it: no pod may take it for one that it has.
+  const edition = nextEdition(liveEdition(world, dnsMasq), served, now)
+  const parts = hostPartsOf(dnsMasq, edition)
+  await Promise.all(parts.map((one) => ensureData(world.client, world.ownMaps, one, signal)))
+  world.editions.set(keyOf(dnsMasq.metadata), edition)
+}
+
+/** The edition that the cluster has: the one that we remember, if it is that one; else it is read. */
+function liveEdition(world: DnsWorld, dnsMasq: DnsMasq): Edition | undefined {
+  const { namespace } = dnsMasq.metadata
+  const dataOf = (name: string): Readonly<Record<string, string>> =>
+    (world.ownMaps.get(`${namespace}/${name}`)?.['data'] ?? {}) as Readonly<Record<string, string>>
+  const live = dataOf(indexName(dnsMasq))
+  const known = world.editions.get(keyOf(dnsMasq.metadata))
+  if (known && sameJson(live, filesOf(known))) return known
+  return readEdition(live, (number) => dataOf(shardName(dnsMasq, number)))
+}
+
+/** A kubelet looks at a pod's volumes once a minute, and at once when the pod changes: an annotation is a change. */
+async function hasten(world: DnsWorld, dnsMasq: DnsMasq, hash: string, signal: AbortSignal): Promise<void> {
+  const { namespace = '' } = dnsMasq.metadata
+  const labels = Object.entries(podLabels(dnsMasq))
+  for (const { metadata } of world.pods.list(namespace)) {
+    const own = labels.every(([key, value]) => metadata.labels?.[key] === value)
+    if (!own || metadata.deletionTimestamp || metadata.annotations?.[HOSTS_ANNOTATION] === hash) continue
+    const patch = { metadata: { annotations: { [HOSTS_ANNOTATION]: hash } } }
+    const options = { type: 'merge', fieldManager: FIELD_MANAGER, signal } as const
+    await world.client.patch({ ...pods, namespace, name: metadata.name }, patch, options).catch((error) => {
+      if (!isApiError(error, 'not-found')) throw error
+    })
+  }
+}
