@@ -29,17 +29,17 @@ export function siteText({ cluster, ...spec }: SiteWords, name = 'lab'): string 
 
 const table = slotTable()
 
-export type PlanSettings = Partial<Omit<PlanRequest, 'site' | 'locate'>>
+type RequestParts = Partial<Omit<PlanRequest, 'site' | 'locate'>>
 
 /** Throws when the text has not the shape of a site: then the test is wrong. */
-export function planText(text: string, settings: PlanSettings = {}): Planned {
+export function planText(text: string, settings: RequestParts = {}): Planned {
   const { site, locate, findings } = readSite(text, 'site.yaml')
   if (!site) throw new Error(findings.map((one) => one.message).join('\n'))
   const lock: Lock = settings.lock ?? emptyLock(site.name)
   return planSite({ slots: table, ...settings, lock, findings, site, locate })
 }
 
-export function planWords(words: SiteWords, settings: PlanSettings = {}): Planned {
+export function planWords(words: SiteWords, settings: RequestParts = {}): Planned {
   return planText(siteText(words), settings)
 }
 

@@ -22,20 +22,25 @@ export const namespaceTwice = problem<{ a: string; b: string; namespace: string 
   example: { a: 'rhoso1', b: 'rhoso2', namespace: 'openstack' },
 })
 
-export const notDns1123 = problem<{ what: string; name: string; reason: string; offer: string | undefined }>({
+export const badNamespace = problem<{
+  cloud: string
+  namespace: string
+  reason: string
+  offer: string | undefined
+}>({
   code: 'SL2503',
   severity: 'error',
-  title: 'A name is not one that Kubernetes takes',
-  message: ({ what, name, reason }) => `${what} "${name}": ${reason}`,
+  title: 'A namespace is not one that Kubernetes takes',
+  message: ({ cloud, namespace, reason }) => `the namespace of ${cloud} "${namespace}": ${reason}`,
   remedy: ({ offer }) =>
     offer
       ? `write ${offer}`
       : 'use lower-case letters, digits and dashes, at most 63, a letter or digit at both ends',
-  story: `Names of clouds, namespaces, networks and hosts become names of Kubernetes objects and of DNS, so they follow
-DNS-1123: lower-case letters, digits and dashes.`,
+  story: `A namespace is a DNS-1123 label: lower-case letters, digits and dashes. Names of sites, clouds, networks, nodes
+and hosts are judged by SL2002.`,
   example: {
-    what: 'the namespace of rhoso1',
-    name: 'Open_Stack',
+    cloud: 'rhoso1',
+    namespace: 'Open_Stack',
     reason: '"O" is not allowed',
     offer: 'open-stack',
   },

@@ -137,8 +137,8 @@ export const acceptUnknown = problem<{ code: string; nearest: string | undefined
   message: ({ code, nearest }) =>
     `no finding has the code ${code}${nearest ? `; did you mean ${nearest}?` : ''}`,
   remedy: () => 'list all codes with `stackloom explain`',
-  story: `\`spec.accept\` turns a finding that you know and live with into a warning. It needs the finding's code, and
-a reason for whoever reads the file later.`,
+  story: `\`spec.accept\` turns an error that you know and live with into a warning. A warning that is accepted stays one
+and carries your reason. It needs the finding's code, and a reason for whoever reads the file later.`,
   example: { code: 'SL2199', nearest: 'SL2109' },
 })
 

@@ -66,7 +66,7 @@ function plannedNetwork(draft: DraftNetwork): readonly PlannedNetwork[] {
       dnsDomain: draft.dnsDomain,
       ...(pool !== undefined && { pool, sharingKey: pool }),
       subnets: subnets.map((subnet) => plannedSubnet(subnet, draft.endpoints)),
-      vips: draft.vips,
+      vips: draft.slotVips,
       nodes: draft.nodes,
       hosts: draft.hosts,
       endpoints: draft.endpoints.map(({ name, address }) => ({ name, address })),

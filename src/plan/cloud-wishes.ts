@@ -30,7 +30,7 @@ export interface CloudWish {
   /** Pinned addresses of hosts, by network. */
   readonly pins: ReadonlyMap<string, readonly HostPin[]>
   /** Pinned addresses, by slot. */
-  readonly vips: ReadonlyMap<string, readonly Address[]>
+  readonly pinnedVips: ReadonlyMap<string, readonly Address[]>
   readonly services: readonly CloudService[]
   readonly uses: readonly SlotUse[]
 }
@@ -44,13 +44,13 @@ export function readCloudWish(
     const networks = host.networks && new Set(host.networks)
     return { name: host.name, networks, path: [...cloud.path, 'hosts', index] }
   })
-  const vips = Object.entries(cloud.file.vips ?? {}).map(([slot, text]) => {
+  const pinnedVips = Object.entries(cloud.file.vips ?? {}).map(([slot, text]) => {
     const path = [...cloud.path, 'vips', slot]
     return [slot, reader.addresses(text, { owner: cloud.name, what: `VIP of ${slot}`, path })] as const
   })
   const alike = hosts.every((host) => host.networks === undefined)
   const everybody = alike ? hosts.map(({ name }) => name) : undefined
-  return { cloud, hosts, everybody, pins: readHostPins(cloud, reader), vips: new Map(vips), services, uses }
+  return { cloud, hosts, everybody, pins: readHostPins(cloud, reader), pinnedVips: new Map(pinnedVips), services, uses }
 }
 
 function readHostPins(cloud: Cloud, reader: Reader): ReadonlyMap<string, readonly HostPin[]> {

@@ -67,7 +67,7 @@ function lockedNetworkOf(draft: DraftNetwork, old: LockedNetwork | undefined): L
   const hasVips = subnets.some(({ spans }) => spans.vips !== undefined && spans.vips.length > 0)
   const now: Readonly<Record<HolderKind, Held>> = {
     vips: held(
-      draft.vips.map(({ slot, address }) => ({ name: slot, address })),
+      draft.slotVips.map(({ slot, address }) => ({ name: slot, address })),
       old?.vips,
     ),
     nodes: held(draft.nodes, old?.nodes),
@@ -83,7 +83,7 @@ function lockedNetworkOf(draft: DraftNetwork, old: LockedNetwork | undefined): L
     mtu,
     ...(hasVips && { pool: `${wish.cloud.namespace}-${wish.network.name}` }),
     ...(subnets.length > 0 && { subnets: subnets.map(lockedSubnet) }),
-    ...(Object.keys(draft.vip).length > 0 && { vip: draft.vip }),
+    ...(Object.keys(draft.groupVips).length > 0 && { vip: draft.groupVips }),
     ...filled(now),
     ...(Object.keys(left).length > 0 && { left }),
   }

@@ -74,9 +74,9 @@ export function draftSite(input: DraftInput): Draft {
     const vips = assignVips({ ...shared, endpoints: holders.endpoints })
     found.push(...holders.findings, ...vips.findings)
     const { findings: _, ...held } = holders
-    const { vip, vips: slots } = vips
+    const { groupVips, slotVips } = vips
     const { dnsDomain } = shared
-    return [{ wish, placement, dnsDomain, subnets: shared.subnets, vip, vips: slots, ...held }]
+    return [{ wish, placement, dnsDomain, subnets: shared.subnets, groupVips, slotVips, ...held }]
   })
   return { networks, segments: placed.segments, offerSubnet: offer, findings: found }
 }

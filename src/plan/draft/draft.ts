@@ -33,8 +33,8 @@ export interface DraftNetwork {
   readonly dnsDomain: string
   readonly subnets: readonly DraftSubnet[]
   /** The shared address of each group of slots. */
-  readonly vip: Readonly<Record<string, readonly string[]>>
-  readonly vips: readonly PlannedVip[]
+  readonly groupVips: Readonly<Record<string, readonly string[]>>
+  readonly slotVips: readonly PlannedVip[]
   readonly nodes: readonly NamedAddress[]
   readonly hosts: readonly PlannedHostAddress[]
   readonly endpoints: readonly DraftEndpoint[]

@@ -26,23 +26,24 @@ export interface VipInput {
   readonly subnets: readonly DraftSubnet[]
   readonly endpoints: readonly DraftEndpoint[]
   readonly locked: LockedNetwork | undefined
+  /** The file's pins count; false for a network that stays as the lock has it. */
   readonly pins: boolean
   readonly locate: Locate
 }
 
-export interface Vips {
+export interface GivenVips {
   /** The shared address of each group of slots. */
-  readonly vip: Readonly<Record<string, readonly string[]>>
-  readonly vips: readonly PlannedVip[]
+  readonly groupVips: Readonly<Record<string, readonly string[]>>
+  readonly slotVips: readonly PlannedVip[]
   readonly findings: readonly Finding[]
 }
 
-export function assignVips(input: VipInput): Vips {
+export function assignVips(input: VipInput): GivenVips {
   const { wish, cloud, subnets, locked } = input
   const uses = cloud.uses.filter((use) => use.network === wish.network.name)
   const findings: Finding[] = []
-  const vips: PlannedVip[] = []
-  const vip: Record<string, string[]> = {}
+  const slotVips: PlannedVip[] = []
+  const groupVips: Record<string, string[]> = {}
   const before = { group: readHeld(locked?.vip), slot: readHeld(locked?.left?.vips, locked?.vips) }
   for (const family of [4, 6] as const) {
     const own = subnets.filter((subnet) => subnet.cidr.family === family)
@@ -64,14 +65,14 @@ export function assignVips(input: VipInput): Vips {
     for (const use of uses) {
       const value = given.get(holders.holderOf(use))
       if (value === undefined) continue
-      vips.push({ slot: use.name, address: formatValue(family, value), shared: !use.alone })
+      slotVips.push({ slot: use.name, address: formatValue(family, value), shared: !use.alone })
     }
     for (const group of new Set(uses.filter(({ alone }) => !alone).map((use) => use.group))) {
       const value = given.get(groupName(group))
-      if (value !== undefined) vip[group] = [...(vip[group] ?? []), formatValue(family, value)]
+      if (value !== undefined) groupVips[group] = [...(groupVips[group] ?? []), formatValue(family, value)]
     }
   }
-  return { vip, vips: inSlotOrder(vips, uses), findings }
+  return { groupVips, slotVips: inSlotOrder(slotVips, uses), findings }
 }
 
 interface FamilyPart {
@@ -100,7 +101,7 @@ const groupName = (group: string): string => `group ${group}`
 
 function holdersOf(part: FamilyPart): VipHolders {
   const { uses, family, before } = part
-  const pinOf = pinnedVips(part)
+  const pinOf = pinsOf(part)
   const names: string[] = []
   const pins = new Map<string, bigint>()
   const locked = new Map<string, bigint>()
@@ -138,12 +139,12 @@ function holdersOf(part: FamilyPart): VipHolders {
 }
 
 /** The pins of this family; one outside the pool is a finding. */
-function pinnedVips({ input, uses, family, spans, findings }: FamilyPart): ReadonlyMap<string, bigint> {
+function pinsOf({ input, uses, family, spans, findings }: FamilyPart): ReadonlyMap<string, bigint> {
   const { cloud, wish, pins, locate } = input
   const pinned = new Map<string, bigint>()
   if (!pins) return pinned
   for (const { name } of uses) {
-    for (const { family: own, value } of cloud.vips.get(name) ?? []) {
+    for (const { family: own, value } of cloud.pinnedVips.get(name) ?? []) {
       if (own !== family) continue
       if (spans.some(({ first, last }) => first <= value && value <= last)) pinned.set(name, value)
       else {

@@ -7,12 +7,12 @@ import { slotUnknown } from '../../errors/capacity.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { nearest } from '../../errors/nearest.ts'
 import {
+  badNamespace,
   hostTwice,
   interfaceTooLong,
   manyClouds,
   manyHosts,
   namespaceTwice,
-  notDns1123,
   poolNameAsked,
 } from '../../errors/plan.ts'
 import type { Cloud, Site } from '../../site/site.ts'
@@ -43,13 +43,8 @@ function lintNamespaces(clouds: readonly Cloud[], locate: Locate): readonly Find
     const at = [...path, 'namespace']
     const reason = whyNotLabel(namespace)
     if (reason !== undefined) {
-      const facts = {
-        what: `the namespace of ${cloud.name}`,
-        name: namespace,
-        reason,
-        offer: asLabel(namespace),
-      }
-      findings.push(finding(notDns1123, facts, { where: locate(at) }))
+      const facts = { cloud: cloud.name, namespace, reason, offer: asLabel(namespace) }
+      findings.push(finding(badNamespace, facts, { where: locate(at) }))
     }
     const user = users.get(namespace)
     if (user) {
@@ -122,9 +117,9 @@ function lintPools(clouds: readonly Cloud[], locate: Locate): readonly Finding[]
   })
 }
 
-function lintSlots({ cloud, vips, uses }: CloudWish, locate: Locate): readonly Finding[] {
+function lintSlots({ cloud, pinnedVips, uses }: CloudWish, locate: Locate): readonly Finding[] {
   const known = uses.map(({ name }) => name)
-  return [...vips.keys()]
+  return [...pinnedVips.keys()]
     .filter((slot) => !known.includes(slot))
     .map((slot) => {
       const facts = { cloud: cloud.name, slot, meant: slotsLike(slot, known) }

@@ -6,7 +6,7 @@ import type { Fields } from '../merge.ts'
 import { fieldsOf, isFields } from '../merge.ts'
 import { glanceConfig } from './ceph.ts'
 import { networkAttachments, SECRET } from './context.ts'
-import { cellInstances, DATABASE, ovnController, ovnDatabase, type Template, templates } from './today.ts'
+import { cellInstances, DATABASE, ovnController, ovnDatabase, type Template, templates } from './templates.ts'
 
 function image(name: string): string {
   return `quay.io/podified-antelope-centos9/openstack-${name}:current-podified`
