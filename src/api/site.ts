@@ -71,7 +71,10 @@ export const networkSchema = z.strictObject({
 
 const service = z.strictObject({
   enabled: z.boolean().optional().describe('whether the cloud has it; naming a service turns it on'),
-  replicas: z.int().optional().describe('how many pods: of every instance of a database, queue or cache, else of its API'),
+  replicas: z
+    .int()
+    .optional()
+    .describe('how many pods: of every instance of a database, queue or cache, else of its API'),
   network: text.optional().describe('the network of its internal endpoint'),
   networkAttachments: z.array(text).optional().describe('the networks that its pods attach to'),
   public: z.enum(['route', 'vip']).optional().describe('how its public endpoint is reached'),

@@ -50,7 +50,15 @@ export function readCloudWish(
   })
   const alike = hosts.every((host) => host.networks === undefined)
   const everybody = alike ? hosts.map(({ name }) => name) : undefined
-  return { cloud, hosts, everybody, pins: readHostPins(cloud, reader), pinnedVips: new Map(pinnedVips), services, uses }
+  return {
+    cloud,
+    hosts,
+    everybody,
+    pins: readHostPins(cloud, reader),
+    pinnedVips: new Map(pinnedVips),
+    services,
+    uses,
+  }
 }
 
 function readHostPins(cloud: Cloud, reader: Reader): ReadonlyMap<string, readonly HostPin[]> {
