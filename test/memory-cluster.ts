@@ -83,6 +83,7 @@ export function memoryCluster(): MemoryCluster {
       return objects.get(idOf(ref))
     },
     list: async (kind, options) => {
+      // Everything of the kind, as the watch below: namespaces and selectors are left to real servers.
       await arrive('list', kind, options?.signal)
       return { items: ofKind(kind), resourceVersion: `v${version}w` }
     },

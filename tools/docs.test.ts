@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { stageTable } from '../src/deploy/stage-table.ts'
 import { decisionIndex } from './decision-index.ts'
 import { filesBelow } from './files.ts'
 import { withPart } from './generate-docs.ts'
@@ -43,6 +44,12 @@ describe('the pages', () => {
     const table = /\| folder [^]*?\n\n/.exec(readFileSync('docs/architecture.md', 'utf8'))?.[0] ?? ''
     const rows = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)])
     expect(new Set(rows.map((match) => match[1]))).toEqual(new Set(readdirSync('src')))
+  })
+
+  it('have a row for each stage of a deployment, and for no other', () => {
+    const table = /\| stage [^]*?\n\n/.exec(readFileSync('docs/guide/deploy.md', 'utf8'))?.[0] ?? ''
+    const rows = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w-]+)`/g)])
+    expect(new Set(rows.map((match) => match[1]))).toEqual(new Set(stageTable.map(({ name }) => name)))
   })
 
   // A part of the operator is built when `operator run` runs it, not when its first file lies there.

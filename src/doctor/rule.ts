@@ -20,7 +20,10 @@ export interface Case<P> {
   readonly facts: P
   /** What was seen, quoted: an event, a condition, a line of a log. */
   readonly saw?: readonly string[]
-  /** Objects that this one stands on: a finding about one of them is the cause of this one. */
+  /**
+   * Objects that this one stands on: a finding about one of them is the cause of this one. It may be the object itself:
+   * then a surer rule about it has the cause.
+   */
   readonly restsOn?: readonly KubeObject[]
 }
 

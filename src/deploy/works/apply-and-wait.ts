@@ -13,7 +13,7 @@ export interface ApplyWork {
   /** Followed beside the objects' own kinds. */
   readonly around?: readonly GroupVersionKind[]
   readonly namespace?: string
-  /** What else must hold, beside the objects themselves. */
+  /** What else must hold before the stage ends, beside the objects themselves: looked at after they were applied. */
   readonly also?: (context: StageContext) => Readiness
   /** What a stage without objects says. */
   readonly empty?: string
