@@ -70,30 +70,23 @@ export async function planFromFiles(
   if (!site) throw new Failure(reading.findings, 2)
   const lockFile = lockFileOf(options)
   const before = await readLockFile(lockFile, site.name, io)
+  const { renderFindings } = await import('../render/findings.ts')
+  const { fieldsFor } = await import('../plan/slots/crds/known.ts')
   const planned = planSite({
     site,
     lock: before,
     slots: await slotsFor(options, before, io, parts),
     locate,
     findings: reading.findings,
+    documentFindings: (plan) => renderFindings(plan, fieldsFor(plan.slots), locate),
     allowMove: options.allowMove ?? [],
     forget: options.forget ?? [],
     ...(parts.live && { live: await parts.live(site) }),
   })
   const stale = JSON.stringify(planned.lock) !== JSON.stringify(before)
   const missing = options.locked && stale ? [lockedFinding(planned)] : []
-  const findings = [...planned.plan.findings, ...(await documentFindings(planned, locate)), ...missing]
+  const findings = [...planned.plan.findings, ...missing]
   return { ...planned, plan: { ...planned.plan, findings }, before, lockFile, stale, findings, locate }
-}
-
-/** What is wrong with the documents that the plan would become: raw fields, overrides, endpoints without a slot. */
-async function documentFindings({ plan }: Planned, locate: Locate): Promise<readonly Finding[]> {
-  const { acceptFindings } = await import('../site/accept.ts')
-  const { renderFindings } = await import('../render/findings.ts')
-  const { fieldsFor } = await import('../plan/slots/crds/known.ts')
-  const found = renderFindings(plan, fieldsFor(plan.slots), locate)
-  const judges = (code: string): boolean => /^SL3[12]/.test(code)
-  return acceptFindings(found, plan.from.accept, { locate, judges })
 }
 
 /** `site.yaml` has `site.lock.yaml` beside it; a site from stdin has none unless it is named. */

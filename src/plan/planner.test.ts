@@ -191,6 +191,32 @@ describe('conflicts', () => {
   })
 })
 
+describe('what is accepted', () => {
+  const words: SiteWords = {
+    ...two,
+    accept: ['SL2001', 'SL3003', 'SL3202', 'SL9011'].map((code) => ({ code, reason: 'until May' })),
+  }
+  const leftOver = ({ plan }: ReturnType<typeof planWords>) =>
+    plan.findings.flatMap(({ code, message }) => (code === 'SL2012' ? [/SL\d+/.exec(message)?.[0]] : []))
+
+  it('and found nowhere is told, of the plan and of the documents where those are asked', () => {
+    expect(leftOver(planWords(words))).toEqual(['SL2001', 'SL3003'])
+    const withDocuments = planWords(words, { documentFindings: () => [] })
+    expect(leftOver(withDocuments)).toEqual(['SL2001', 'SL3003', 'SL3202'])
+  })
+
+  it('covers what the documents have wrong as well', () => {
+    const noDns = { code: 'SL3202', severity: 'error', message: 'no DNS server', remedy: 'name one' } as const
+    const planned = planWords(words, { documentFindings: () => [noDns] })
+    expect(leftOver(planned)).toEqual(['SL2001', 'SL3003'])
+    expect(planned.plan.findings).toContainEqual({
+      ...noDns,
+      severity: 'warning',
+      message: 'no DNS server (accepted: until May)',
+    })
+  })
+})
+
 describe('the lock', () => {
   const moved: SiteWords = {
     clouds: [

@@ -14,7 +14,7 @@ import {
 } from '../errors/lock.ts'
 import { nearest } from '../errors/nearest.ts'
 import { rangeOf } from '../net/cidr.ts'
-import { acceptFindings } from '../site/accept.ts'
+import { accepted, acceptFindings } from '../site/accept.ts'
 import { unrepeated } from '../site/check-names.ts'
 import type { Cloud, Path, Site } from '../site/site.ts'
 import { assemblePlan } from './assemble.ts'
@@ -47,6 +47,8 @@ export interface PlanRequest {
   readonly forget?: readonly string[]
   /** What reading the site file found: judged together with the rest, so that `accept` covers it. */
   readonly findings?: readonly Finding[]
+  /** What is wrong with the documents that the plan would become: `accept` covers it as well. */
+  readonly documentFindings?: (plan: Plan) => readonly Finding[]
   /** What the cluster really holds and no cloud of the site owns. */
   readonly live?: readonly LedgerEntry[]
 }
@@ -97,10 +99,16 @@ export function planSite(request: PlanRequest): Planned {
     ...findConflicts(ledger, locate),
     ...(isEmpty(request.lock) ? [] : lockFindings(request, lock())),
   )
-  const findings = acceptFindings(unrepeated(found), site.accept, { locate: request.locate })
+  const own = unrepeated(found)
+  const plan = assemblePlan(site, draft, clouds, slots, accepted(own, site.accept))
+  const ofDocuments = request.documentFindings?.(plan) ?? []
+  const findings = acceptFindings([...own, ...ofDocuments], site.accept, {
+    locate: request.locate,
+    judges: request.documentFindings ? isAboutASite : isAboutAPlan,
+  })
   const changes = later(() => changesBetween(request.lock, lock()))
   return {
-    plan: assemblePlan(site, draft, clouds, slots, findings),
+    plan: { ...plan, findings },
     get lock() {
       return lock()
     },
@@ -108,6 +116,16 @@ export function planSite(request: PlanRequest): Planned {
       return changes()
     },
   }
+}
+
+/** Codes of reading and planning, and of what a cloud's Services need. */
+function isAboutAPlan(code: string): boolean {
+  return /^SL(2|30)/.test(code)
+}
+
+/** Those of the documents, too. */
+function isAboutASite(code: string): boolean {
+  return /^SL[23]/.test(code)
 }
 
 /** The wanted draft, or, where it would move what must not move, one in which those networks stay as they are. */

@@ -10,7 +10,10 @@ const overlap: Finding = {
   where: { file: 'site.yaml', line: 3, column: 1 },
   owners: ['rhoso1/ctlplane hosts (site.yaml:3:1)', 'rhoso2/ctlplane vips (site.yaml:9:1)'],
 }
-const settings = { locate: () => ({ file: 'site.yaml', line: 99, column: 3 }) }
+const settings = {
+  locate: () => ({ file: 'site.yaml', line: 99, column: 3 }),
+  judges: (code: string) => code.startsWith('SL2'),
+}
 const accept = (where: string | undefined, code = 'SL2001') => ({
   code,
   where,

@@ -22,15 +22,15 @@ export function acceptancesOf(written: readonly WrittenAcceptance[] = []): reado
 export interface AcceptSettings {
   readonly locate: (path: Path) => FilePlace
   /** Which codes this command looks for: an entry for another command's findings is not left over. */
-  readonly judges?: (code: string) => boolean
+  readonly judges: (code: string) => boolean
 }
 
 export function acceptFindings(
   findings: readonly Finding[],
   accept: readonly Acceptance[],
-  { locate, judges = (code) => code.startsWith('SL2') }: AcceptSettings,
+  settings: AcceptSettings,
 ): readonly Finding[] {
-  return [...accepted(findings, accept), ...unusedAcceptances(findings, accept, { locate, judges })]
+  return [...accepted(findings, accept), ...unusedAcceptances(findings, accept, settings)]
 }
 
 /** The findings, with those that the site's owner has accepted as warnings. */
@@ -47,7 +47,7 @@ export function accepted(findings: readonly Finding[], accept: readonly Acceptan
 export function unusedAcceptances(
   findings: readonly Finding[],
   accept: readonly Acceptance[],
-  { locate, judges }: Required<AcceptSettings>,
+  { locate, judges }: AcceptSettings,
 ): readonly Finding[] {
   const used = new Set(findings.flatMap((one) => accept.find((entry) => covers(entry, one)) ?? []))
   return accept
