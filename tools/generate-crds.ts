@@ -16,7 +16,7 @@ const CONTROL_PLANES = 'openstackcontrolplanes.core.openstack.org'
 export async function generatedCrd(
   set: keyof typeof outputs,
 ): Promise<{ readonly file: string; readonly text: string }> {
-  const { crds } = await ensureCrds(set, async () => [], sandboxContext())
+  const { crds } = await ensureCrds(set, async () => ({ ours: [], standIns: [] }), sandboxContext())
   const crd = crds.find((one) => one.metadata.name === CONTROL_PLANES)
   const read = readSlotTable(crd, CONTROL_PLANES)
   if (read.kind === 'refused') throw new Error(read.findings.map((one) => one.message).join('\n'))

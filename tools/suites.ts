@@ -46,6 +46,7 @@ export const suites: readonly Suite[] = [
     share: 3,
     folders: [
       'src/ini',
+      'src/node-services',
       'src/controllers/dataplane',
       'src/cli/dataplane',
       'src/cli/config',

@@ -1,4 +1,7 @@
-/** OpenStackDataPlaneService (dataplane.openstack.org/v1beta1): one step of phase 0, as a play or a role. */
+/**
+ * OpenStackDataPlaneService (dataplane.openstack.org/v1beta1): one step of phase 0, as a play or a role. The OpenStack
+ * services of phase 1 are another thing: `service-cr.ts` and `node-services`.
+ */
 import * as z from 'zod'
 import { type AnsibleRole, ansibleRoleSchema } from './ansibleee.ts'
 import type { KindDefinition } from './crd.ts'

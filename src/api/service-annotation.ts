@@ -1,15 +1,12 @@
 /**
  * Annotations that put an OpenStack service on a node: which key, which kind it makes, what its text means.
  *
- * Data: a further service is a further value. The engine, the webhooks and the status view read nothing else of a service
- * to know whether a node has it.
+ * Which there are is said by the services themselves, in `node-services`.
  */
 import { effectiveAnnotation } from './dataplane-inheritance.ts'
 import type { DataPlaneNode } from './dataplane-node.ts'
 import type { DataPlaneRole } from './dataplane-role.ts'
-import { novaExternalComputes } from './nova-external-compute.ts'
 import type { GroupVersionKind } from './object.ts'
-import { ovnMetadataAgents } from './ovn-metadata-agent.ts'
 
 export type Asked =
   | { readonly kind: 'none' }
@@ -29,38 +26,12 @@ export interface ServiceAnnotation {
   readonly bound?: string
 }
 
-/** RFC 1123, as Kubernetes names objects. */
-const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
-const CELL0 = /(^|-)cell0$/
-
-export const novaCellAnnotation: ServiceAnnotation = {
-  key: 'nova.openstack.org/cell',
-  holdKey: 'nova.openstack.org/deploy',
-  kind: novaExternalComputes,
-  bound: 'cellName',
-  read: (text) => {
-    if (text === '') return { kind: 'none' }
-    const remedy = 'name a NovaCell object, such as nova-cell1; leave it empty where a node is no compute'
-    if (!NAME.test(text) || text.length > 253) {
-      return { kind: 'malformed', why: 'it is not the name of an object', remedy }
-    }
-    if (CELL0.test(text)) return { kind: 'malformed', why: 'cell0 never has compute nodes', remedy }
-    return { kind: 'wanted', fields: { cellName: text } }
-  },
+/** The text of an annotation that is only on or off. */
+export function onOrOff(text: string): Asked {
+  if (text === '' || text === 'false') return { kind: 'none' }
+  if (text === 'true') return { kind: 'wanted', fields: {} }
+  return { kind: 'malformed', why: 'it is neither "true" nor "false"', remedy: 'write "true" or "false"' }
 }
-
-export const ovnMetadataAnnotation: ServiceAnnotation = {
-  key: 'neutron.openstack.org/ovn-metadata-agent',
-  holdKey: 'neutron.openstack.org/deploy',
-  kind: ovnMetadataAgents,
-  read: (text) => {
-    if (text === '' || text === 'false') return { kind: 'none' }
-    if (text === 'true') return { kind: 'wanted', fields: {} }
-    return { kind: 'malformed', why: 'it is neither "true" nor "false"', remedy: 'write "true" or "false"' }
-  },
-}
-
-export const serviceAnnotations: readonly ServiceAnnotation[] = [novaCellAnnotation, ovnMetadataAnnotation]
 
 /** What a node and its role together ask of a service. */
 export function askedOf(

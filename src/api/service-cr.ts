@@ -1,5 +1,6 @@
 /**
- * What every OpenStack service on a data plane node has in common (phase 1): whose node it is, how to reach it, its
+ * What the objects of every OpenStack service on a data plane node have in common (phase 1; which services there are:
+ * `node-services`): whose node it is, how to reach it, its
  * configuration in oslo.config's own words, and what was done to the host.
  */
 import * as z from 'zod'

@@ -25,23 +25,16 @@ export function missingImages(
   )
 }
 
-const runner = {
+/** The image that Ansible runs in. Upstream named its variable after nova alone, and so do we, for every service. */
+export const runnerImage: ServiceImages[string] = {
   variables: ['RELATED_IMAGE_NOVA_ANSIBLE_EE_IMAGE_URL_DEFAULT', 'NOVA_ANSIBLE_EE_IMAGE_URL_DEFAULT'],
   otherwise: 'quay.io/openstack-k8s-operators/openstack-ansibleee-runner:latest',
 }
 
-const service = (name: string, image: string): ServiceImages[string] => ({
-  variables: [`RELATED_IMAGE_${name}_IMAGE_URL_DEFAULT`, `${name}_IMAGE_URL_DEFAULT`],
-  otherwise: `quay.io/podified-antelope-centos9/${image}:current-podified`,
-})
-
-export const novaImages: ServiceImages = {
-  ansibleEEContainerImage: runner,
-  novaComputeContainerImage: service('NOVA_COMPUTE', 'openstack-nova-compute'),
-  novaLibvirtContainerImage: service('NOVA_LIBVIRT', 'openstack-nova-libvirt'),
-}
-
-export const ovnMetadataImages: ServiceImages = {
-  ansibleEEContainerImage: runner,
-  ovnMetadataAgentContainerImage: service('OVN_METADATA_AGENT', 'openstack-neutron-metadata-agent-ovn'),
+/** `NOVA_COMPUTE`, `openstack-nova-compute` */
+export function serviceImage(variable: string, image: string): ServiceImages[string] {
+  return {
+    variables: [`RELATED_IMAGE_${variable}_IMAGE_URL_DEFAULT`, `${variable}_IMAGE_URL_DEFAULT`],
+    otherwise: `quay.io/podified-antelope-centos9/${image}:current-podified`,
+  }
 }

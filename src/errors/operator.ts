@@ -1,11 +1,12 @@
 /** SL51xx: running and installing the operator. */
 import { problem } from './finding.ts'
 
-export const kindsMissing = problem<{ missing: readonly string[] }>({
+export const kindsMissing = problem<{ missing: readonly string[]; piece?: string }>({
   code: 'SL5101',
   severity: 'error',
   title: 'The cluster does not serve the kinds that the operator works with',
-  message: ({ missing }) => `the cluster does not serve ${missing.join(', ')}`,
+  message: ({ missing, piece }) =>
+    `the cluster does not serve ${missing.join(', ')}${piece === undefined ? '' : `, which ${piece} needs`}`,
   remedy: () =>
     'install their CustomResourceDefinitions: `stackloom operator crds | kubectl apply --server-side -f -`',
   story: `The operator serves NetConfig, IPSet and Reservation, and keeps its ledger in AddressBlocks. Where upstream's

@@ -109,17 +109,17 @@ so with Jobs several operators may work at once.`,
   example: {},
 })
 
-export const noServiceOnNode = problem<{ node: string }>({
+export const noServiceOnNode = problem<{ node: string; kinds: readonly string[] }>({
   code: 'SL7520',
   severity: 'error',
   title: 'No OpenStack service is meant for this node',
-  message: ({ node }) => `there is neither a NovaExternalCompute nor an OVNMetadataAgent named ${node}`,
+  message: ({ node, kinds }) => `no service object is named ${node}: there is no ${kinds.join(', no ')}`,
   remedy: () =>
     'check the name and the namespace (-n); a node gets a service by an annotation on it or on its role',
-  story: `Service objects are named as their node. \`nova.openstack.org/cell\` on a node or its role makes the
-NovaExternalCompute, \`neutron.openstack.org/ovn-metadata-agent: "true"\` the OVNMetadataAgent. Without one there is no
-configuration to explain.`,
-  example: { node: 'openstack/edpm-compute-0' },
+  story: `Service objects are named as their node, and an annotation on the node or on its role makes them:
+\`nova.openstack.org/cell\` the NovaExternalCompute, and so on for every service (the guide of the data plane has the
+list). Without one there is no configuration to explain.`,
+  example: { node: 'openstack/edpm-compute-0', kinds: ['NovaExternalCompute', 'OVNMetadataAgent'] },
 })
 
 export const configNotGenerated = problem<{ object: string; why: string }>({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { computeBinding, controlPlaneBinding, metadataAgentBinding } from './binding.ts'
+import { controlPlaneBinding } from './binding.ts'
 import { checkIni } from './check.ts'
 import { parseIni } from './parse.ts'
 
@@ -23,7 +23,7 @@ alias = {"name": "nic"}
 server_proxyclient_address = $my_ip
 server_listen = "::0"
 `
-    expect(checkIni(text, { binding: computeBinding })).toEqual([])
+    expect(checkIni(text, { binding: controlPlaneBinding })).toEqual([])
     expect(checkIni('')).toEqual([])
   })
 
@@ -53,14 +53,15 @@ server_listen = "::0"
     expect(codes(text)).toEqual(expected)
   })
 
-  it('refuses what binds a compute node to its cell, and warns of credentials', () => {
+  it('refuses what binds a service to its cloud, and warns of credentials', () => {
     const text =
       '[DEFAULT]\ntransport_url = rabbit://x\nhost = y\n[PLACEMENT]\npassword = p\n[api_database]\nconnection = z\n'
-    expect(codes(text, { binding: computeBinding })).toEqual(['SL7010 2', 'SL7010 3', 'SL7011 5', 'SL7010 7'])
-    expect(codes('[ovn]\novn_sb_connection = tcp:x\n', { binding: metadataAgentBinding })).toEqual([
+    expect(codes(text, { binding: controlPlaneBinding })).toEqual([
       'SL7010 2',
+      'SL7011 3',
+      'SL7011 5',
+      'SL7010 7',
     ])
-    expect(codes('[DEFAULT]\nhost = hostgroup\n', { binding: controlPlaneBinding })).toEqual(['SL7011 2'])
   })
 
   it('lets a $ refer to what this file or a generated one sets', () => {
@@ -84,7 +85,7 @@ metadata_proxy_shared_secret = a$hunter2
 db = mysql://u:hunter2@h/db # x
   [hunter2
 `
-    expect(JSON.stringify(checkIni(text, { binding: computeBinding }))).not.toMatch(
+    expect(JSON.stringify(checkIni(text, { binding: controlPlaneBinding }))).not.toMatch(
       /rabbit:\/\/nova:hunter2|= "?hunter2|\$hunter2|u:hunter2/,
     )
   })

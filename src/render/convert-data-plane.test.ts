@@ -34,8 +34,7 @@ const example: DataPlaneOf2023 = {
     node('edpm-compute-1', '192.168.122.101', { 'nova.openstack.org/cell': 'nova-cell2' }),
   ],
   services: [],
-  computes: [],
-  metadataAgents: [],
+  serviceObjects: [],
 }
 
 const named = (objects: readonly KubeObject[], kind: string): Readonly<Record<string, unknown>> =>
@@ -99,7 +98,7 @@ describe('The data plane of 2023 as today has it', () => {
       ...example,
       nodes: ['0', '1'].map((n) => node(`edpm-compute-${n}`, `192.168.122.10${n}`)),
     }
-    const { objects } = convertDataPlane({ ...together, computes: [compute] })
+    const { objects } = convertDataPlane({ ...together, serviceObjects: [compute] })
     expect(Object.keys(named(objects, 'NodeSet'))).toHaveLength(2)
     expect(Object.values(named(objects, 'ConfigMap'))).toEqual([{ '25-nova-custom.conf': text }])
     const services = Object.values(named(objects, 'Service')) as { readonly dataSources: readonly object[] }[]

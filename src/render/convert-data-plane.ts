@@ -11,12 +11,21 @@ import type { DataPlaneNode } from '../api/dataplane-node.ts'
 import type { DataPlaneRole } from '../api/dataplane-role.ts'
 import type { DataPlaneService } from '../api/dataplane-service.ts'
 import type { KubeObject } from '../api/object.ts'
-import { askedOf, novaCellAnnotation, ovnMetadataAnnotation } from '../api/service-annotation.ts'
 import type { ServiceObject } from '../api/service-cr.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { notConverted } from '../errors/runs.ts'
+import { nodeServices } from '../node-services/all.ts'
+import type { ServiceDefinition } from '../node-services/definition.ts'
 import { writeYaml } from '../yaml/write.ts'
-import { MIGRATION_SECRET, SSH_SECRET } from './data-plane.ts'
+import {
+  boundTo,
+  entriesOf,
+  objectsFor,
+  orphanFindings,
+  type WantedService,
+  wantedServices,
+} from './convert-node-services.ts'
+import { SSH_SECRET } from './data-plane.ts'
 
 const DATA_PLANE = 'dataplane.openstack.org/v1beta1'
 
@@ -25,8 +34,8 @@ export interface DataPlaneOf2023 {
   readonly roles: readonly DataPlaneRole[]
   readonly nodes: readonly DataPlaneNode[]
   readonly services: readonly DataPlaneService[]
-  readonly computes: readonly ServiceObject[]
-  readonly metadataAgents: readonly ServiceObject[]
+  /** Of every kind. */
+  readonly serviceObjects: readonly ServiceObject[]
 }
 
 export interface Converted {
@@ -37,8 +46,17 @@ export interface Converted {
 /** Services that today's operator brings along under the same names. */
 const BUILT_IN = new Set(['configure-network', 'validate-network', 'install-os', 'configure-os', 'run-os'])
 
-export function convertDataPlane(from: DataPlaneOf2023): Converted {
-  const groups = from.roles.flatMap((role) => groupsOf(role, from))
+export function convertDataPlane(
+  from: DataPlaneOf2023,
+  services: readonly ServiceDefinition[] = nodeServices,
+): Converted {
+  const groups = from.roles.flatMap((role) => groupsOf(role, from, services))
+  const isTaken = ({ kind, metadata }: ServiceObject): boolean =>
+    groups.some(
+      (group) =>
+        group.nodes.some((node) => node.metadata.name === metadata.name) &&
+        group.services.some(({ definition }) => definition.annotation.kind.kind === kind),
+    )
   const roleless = from.nodes.filter(
     ({ spec }) => !from.roles.some(({ metadata }) => metadata.name === spec.role),
   )
@@ -53,11 +71,15 @@ export function convertDataPlane(from: DataPlaneOf2023): Converted {
     ),
     ...from.roles.flatMap(roleFindings),
     ...from.nodes.flatMap((node) => nodeFindings(node, from.roles)),
+    ...orphanFindings(from.serviceObjects, isTaken),
   ]
   const own = from.services.filter(({ metadata }) => !BUILT_IN.has(metadata.name)).map(convertService)
   const objects = [
     ...own,
-    ...groups.flatMap((group) => [...extraConfig(group), ...servicesFor(group), nodeSet(group)]),
+    ...groups.flatMap((group) => [
+      ...group.services.flatMap((wanted) => objectsFor(group, wanted)),
+      nodeSet(group),
+    ]),
   ]
   const sets = objects.filter(({ kind }) => kind === 'OpenStackDataPlaneNodeSet')
   return { objects: sets.length > 0 ? [...objects, deployment(sets, objects)] : objects, findings }
@@ -69,51 +91,41 @@ interface Group {
   readonly namespace: string | undefined
   readonly role: DataPlaneRole
   readonly nodes: readonly DataPlaneNode[]
-  /** The NovaCell; undefined for nodes that are no computes. */
-  readonly cell: string | undefined
-  readonly novaConfig: string
-  readonly hasAgent: boolean
-  readonly agentConfig: string
+  readonly services: readonly WantedService[]
 }
 
-function groupsOf(role: DataPlaneRole, from: DataPlaneOf2023): readonly Group[] {
+function groupsOf(
+  role: DataPlaneRole,
+  from: DataPlaneOf2023,
+  services: readonly ServiceDefinition[],
+): readonly Group[] {
   const groups = new Map<string, Omit<Group, 'name'> & { nodes: DataPlaneNode[] }>()
   for (const node of from.nodes.filter(({ spec }) => spec.role === role.metadata.name)) {
-    const traits = traitsOf(node, role, from)
-    const key = JSON.stringify(Object.values(traits))
+    const wanted = wantedServices(services, from.serviceObjects, node, role)
+    const key = JSON.stringify(wanted.map(traitsOf))
     const known = groups.get(key)
     if (known) known.nodes.push(node)
-    else groups.set(key, { ...traits, namespace: role.metadata.namespace, role, nodes: [node] })
+    else groups.set(key, { services: wanted, namespace: role.metadata.namespace, role, nodes: [node] })
   }
   const all = [...groups.values()]
   return all.map((group) => ({ ...group, name: nameOf(group, all) }))
 }
 
-function traitsOf(
-  node: DataPlaneNode,
-  role: DataPlaneRole,
-  { computes, metadataAgents }: DataPlaneOf2023,
-): Pick<Group, 'cell' | 'novaConfig' | 'hasAgent' | 'agentConfig'> {
-  const { name } = node.metadata
-  const asked = askedOf(novaCellAnnotation, node, role)
-  const textOf = (objects: readonly ServiceObject[]): string =>
-    objects.find(({ metadata }) => metadata.name === name)?.spec.customServiceConfig ?? ''
-  return {
-    cell: asked.kind === 'wanted' ? asked.fields['cellName'] : undefined,
-    novaConfig: textOf(computes),
-    hasAgent: askedOf(ovnMetadataAnnotation, node, role).kind === 'wanted',
-    agentConfig: textOf(metadataAgents),
-  }
+/** What makes nodes differ that ask for the same service. */
+function traitsOf({ definition, fields, config }: WantedService): readonly unknown[] {
+  return [definition.name, fields, config]
 }
 
 /** The role's own name where one NodeSet is enough; else with the cell, and with a hash where that is not enough. */
 function nameOf(group: Omit<Group, 'name'>, all: readonly Omit<Group, 'name'>[]): string {
-  const { role, cell } = group
-  if (all.length === 1) return role.metadata.name
-  const name = `${role.metadata.name}-${cell ?? 'no-cell'}`
-  if (all.filter((one) => one.cell === cell).length === 1) return name
-  const { novaConfig, hasAgent, agentConfig } = group
-  return `${name}-${hashOf([novaConfig, hasAgent, agentConfig]).slice(0, 6)}`
+  if (all.length === 1) return group.role.metadata.name
+  const named = ({ role, services }: Omit<Group, 'name'>): string => {
+    const bounds = services.flatMap((one) => boundTo(one) ?? [])
+    return [role.metadata.name, ...(bounds.length > 0 ? bounds : ['no-cell'])].join('-')
+  }
+  const name = named(group)
+  if (all.filter((one) => named(one) === name).length === 1) return name
+  return `${name}-${hashOf(group.services.map(traitsOf)).slice(0, 6)}`
 }
 
 function nodeSet(group: Group): KubeObject {
@@ -185,83 +197,14 @@ function ansibleOf(section: NodeSection): Readonly<Record<string, unknown>> {
 }
 
 /** Today's order: what prepares a node, the role's own services in their places, then what connects it to the cloud. */
-function serviceList(group: Group): readonly string[] {
-  const phase0 = group.role.spec.services ?? [...BUILT_IN]
-  const { cell, hasAgent } = group
+function serviceList({ role, name, services }: Group): readonly string[] {
+  const phase0 = role.spec.services ?? [...BUILT_IN]
   return [
     'bootstrap',
     ...phase0,
     'install-certs',
     'ovn',
-    ...(hasAgent ? [agentService(group)] : []),
-    ...(cell === undefined ? [] : ['libvirt', novaService(group)]),
-  ]
-}
-
-function novaService({ cell, novaConfig, name }: Group): string {
-  return novaConfig === '' ? `nova-of-${cell}` : `nova-of-${name}`
-}
-
-function agentService({ agentConfig, name }: Group): string {
-  return agentConfig === '' ? 'neutron-metadata' : `neutron-metadata-of-${name}`
-}
-
-const NOVA_EXTRA = '25-nova-custom.conf'
-const AGENT_EXTRA = '25-neutron-metadata-custom.conf'
-
-/** customServiceConfig, byte for byte, under a name that is read after the generated file. */
-function extraConfig(group: Group): readonly KubeObject[] {
-  const { novaConfig, agentConfig } = group
-  const configMap = (suffix: string, key: string, text: string): readonly KubeObject[] =>
-    text === ''
-      ? []
-      : [
-          {
-            apiVersion: 'v1',
-            kind: 'ConfigMap',
-            metadata: metadataOf(group, `${group.name}-${suffix}`),
-            data: { [key]: text },
-          },
-        ]
-  return [
-    ...configMap('nova-config', NOVA_EXTRA, group.cell === undefined ? '' : novaConfig),
-    ...configMap('metadata-config', AGENT_EXTRA, group.hasAgent ? agentConfig : ''),
-  ]
-}
-
-function servicesFor(group: Group): readonly KubeObject[] {
-  const { cell, novaConfig, hasAgent, agentConfig, name } = group
-  const service = (own: string, spec: object): KubeObject => ({
-    apiVersion: DATA_PLANE,
-    kind: 'OpenStackDataPlaneService',
-    metadata: metadataOf(group, own),
-    spec: { caCerts: 'combined-ca-bundle', ...spec },
-  })
-  const secret = (secretName: string): object => ({ secretRef: { name: secretName } })
-  const configMap = (suffix: string, text: string): readonly object[] =>
-    text === '' ? [] : [{ configMapRef: { name: `${name}-${suffix}` } }]
-  const nova = {
-    edpmServiceType: 'nova',
-    playbook: 'osp.edpm.nova',
-    dataSources: [
-      secret(`${cell}-compute-config`),
-      secret(MIGRATION_SECRET),
-      ...configMap('nova-config', novaConfig),
-    ],
-  }
-  const agent = {
-    edpmServiceType: 'neutron-metadata',
-    playbook: 'osp.edpm.neutron_metadata',
-    dataSources: [
-      secret('neutron-ovn-metadata-agent-neutron-config'),
-      secret('nova-metadata-neutron-config'),
-      ...configMap('metadata-config', agentConfig),
-    ],
-  }
-  return [
-    ...(cell === undefined ? [] : [service(novaService(group), nova)]),
-    // Without a configuration of its own the built-in service does the same.
-    ...(hasAgent && agentConfig !== '' ? [service(agentService(group), agent)] : []),
+    ...services.flatMap((wanted) => entriesOf(name, wanted)),
   ]
 }
 

@@ -4,6 +4,7 @@
  * A Deployment runs once and never again: its name carries the hash of what it deploys, so a change makes a new one.
  */
 import { createHash } from 'node:crypto'
+import { MIGRATION_SECRET } from '../api/nova-external-compute.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { SiteFileCloud } from '../api/site.ts'
 import type { Plan, PlannedCloud, PlannedHostAddress, PlannedNetwork } from '../plan/plan.ts'
@@ -18,7 +19,6 @@ import { subnetOf } from './spans.ts'
 
 const DATA_PLANE = 'dataplane.openstack.org/v1beta1'
 export const SSH_SECRET = 'dataplane-ansible-ssh-private-key-secret'
-export const MIGRATION_SECRET = 'nova-migration-ssh-key'
 
 type Host = NonNullable<SiteFileCloud['hosts']>[number]
 type DataPlane = NonNullable<SiteFileCloud['dataPlane']>

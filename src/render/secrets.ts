@@ -2,11 +2,12 @@
  * The Secrets that a cloud needs, by name and key: never their values. They are generated for each cloud when it is
  * applied, or come from a store of secrets; a rendered tree holds this list only.
  */
+import { MIGRATION_SECRET } from '../api/nova-external-compute.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { cellNames } from '../plan/slots/cloud-services.ts'
 import { eraOf } from '../plan/slots/slots.ts'
 import { SECRET } from './control-plane/context.ts'
-import { MIGRATION_SECRET, SSH_SECRET } from './data-plane.ts'
+import { SSH_SECRET } from './data-plane.ts'
 
 /** What makes a good value for a key. */
 export type SecretRule =

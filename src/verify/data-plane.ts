@@ -5,9 +5,10 @@
  */
 import { type DataPlaneNode, dataPlaneNodes } from '../api/dataplane-node.ts'
 import type { Condition, GroupVersionKind } from '../api/object.ts'
-import { serviceAnnotations } from '../api/service-annotation.ts'
 import type { ServiceObject } from '../api/service-cr.ts'
 import { groupKindOf, indexSnapshot, type Snapshot } from '../api/snapshot.ts'
+import { nodeServices } from '../node-services/all.ts'
+import type { ServiceDefinition } from '../node-services/definition.ts'
 
 /** `none`: nobody asked for it. */
 export type PhaseState = 'none' | 'ready' | 'waiting' | 'failed'
@@ -35,17 +36,20 @@ export interface NodeState {
   readonly waits?: string
 }
 
-export const dataPlaneKinds: readonly GroupVersionKind[] = [
-  dataPlaneNodes,
-  ...serviceAnnotations.map(({ kind }) => kind),
-]
+/** What there is to know of a service here. */
+type Services = readonly Pick<ServiceDefinition, 'annotation'>[]
+
+export function dataPlaneKinds(services: Services = nodeServices): readonly GroupVersionKind[] {
+  return [dataPlaneNodes, ...services.map(({ annotation }) => annotation.kind)]
+}
 
 const STEP = / service ready$/
 
-export function dataPlaneStates(snapshot: Snapshot): readonly NodeState[] {
+export function dataPlaneStates(snapshot: Snapshot, services: Services = nodeServices): readonly NodeState[] {
+  const kinds = services.map(({ annotation }) => annotation.kind)
   const index = indexSnapshot(snapshot)
   const servicesOf = new Map(
-    serviceAnnotations.map(({ kind }) => [
+    kinds.map((kind) => [
       kind.kind,
       new Map(
         (index.all(groupKindOf(kind)) as readonly ServiceObject[]).map((one) => [
@@ -57,20 +61,23 @@ export function dataPlaneStates(snapshot: Snapshot): readonly NodeState[] {
   )
   return (index.all(groupKindOf(dataPlaneNodes)) as readonly DataPlaneNode[])
     .map((node) =>
-      stateOf(node, (kind) => servicesOf.get(kind)?.get(`${node.metadata.namespace}/${node.metadata.name}`)),
+      stateOf(node, kinds, (kind) =>
+        servicesOf.get(kind)?.get(`${node.metadata.namespace}/${node.metadata.name}`),
+      ),
     )
     .toSorted((a, b) => (`${a.namespace}/${a.node}` < `${b.namespace}/${b.node}` ? -1 : 1))
 }
 
 function stateOf(
   { metadata, spec, status }: DataPlaneNode,
+  kinds: readonly GroupVersionKind[],
   serviceOf: (kind: string) => ServiceObject | undefined,
 ): NodeState {
   const conditions = status?.conditions ?? []
   const find = (type: string): Condition | undefined => conditions.find((one) => one.type === type)
   const steps = conditions.filter(({ type }) => STEP.test(type))
   const [ready, phaseOne, machine] = [find('Ready'), find('ServicesReady'), find('BaremetalProvisionReady')]
-  const services = serviceAnnotations.map(({ kind }) => serviceState(kind.kind, serviceOf(kind.kind)))
+  const services = kinds.map(({ kind }) => serviceState(kind, serviceOf(kind)))
   const open = [ready, phaseOne].find((one) => one?.status !== 'True')
   return {
     namespace: metadata.namespace ?? '',

@@ -3,8 +3,6 @@
 import type { KindDefinition } from '../api/crd.ts'
 import { dataPlaneNodeKind } from '../api/dataplane-node.ts'
 import { dataPlaneRoleKind } from '../api/dataplane-role.ts'
-import { novaExternalComputeKind } from '../api/nova-external-compute.ts'
-import { ovnMetadataAgentKind } from '../api/ovn-metadata-agent.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
 import { defaultNode, validateNode, validateRole } from './data-plane.ts'
 import type { DataPlaneView } from './data-plane-view.ts'
@@ -17,17 +15,17 @@ const webhook = (
   operations: Webhook['operations'],
 ): Webhook => ({ kind, group, version, plural, singular: name.toLowerCase(), operations })
 
-const serviceKinds = [novaExternalComputeKind, ovnMetadataAgentKind]
-
-export const dataPlaneWebhooks: readonly Webhook[] = [
-  webhook('mutate', dataPlaneNodeKind, ['CREATE']),
-  webhook('validate', dataPlaneNodeKind, ['CREATE', 'UPDATE']),
-  webhook('validate', dataPlaneRoleKind, ['CREATE', 'UPDATE', 'DELETE']),
-  ...serviceKinds.flatMap((kind) => [
-    webhook('mutate', kind, ['CREATE']),
-    webhook('validate', kind, ['CREATE', 'UPDATE']),
-  ]),
-]
+export function dataPlaneWebhooks(services: readonly Pick<ServiceRules, 'crd'>[]): readonly Webhook[] {
+  return [
+    webhook('mutate', dataPlaneNodeKind, ['CREATE']),
+    webhook('validate', dataPlaneNodeKind, ['CREATE', 'UPDATE']),
+    webhook('validate', dataPlaneRoleKind, ['CREATE', 'UPDATE', 'DELETE']),
+    ...services.flatMap(({ crd }) => [
+      webhook('mutate', crd, ['CREATE']),
+      webhook('validate', crd, ['CREATE', 'UPDATE']),
+    ]),
+  ]
+}
 
 export function dataPlaneHandlers(
   view: DataPlaneView,
@@ -36,14 +34,10 @@ export function dataPlaneHandlers(
 ): Readonly<Record<string, AdmissionHandler>> {
   const annotations = services.map(({ annotation }) => annotation)
   const pathOf = (kind: Webhook['kind'], of: KindDefinition): string => webhookPath(webhook(kind, of, []))
-  const ofServices = serviceKinds.flatMap((kind): readonly (readonly [string, AdmissionHandler])[] => {
-    const rules = services.find(({ annotation }) => annotation.kind.kind === kind.kind)
-    if (!rules) return []
-    return [
-      [pathOf('mutate', kind), defaultService(view.env, rules)],
-      [pathOf('validate', kind), validateService(view, rules)],
-    ]
-  })
+  const ofServices = services.flatMap((rules): readonly (readonly [string, AdmissionHandler])[] => [
+    [pathOf('mutate', rules.crd), defaultService(view.env, rules)],
+    [pathOf('validate', rules.crd), validateService(view, rules)],
+  ])
   return {
     [pathOf('mutate', dataPlaneNodeKind)]: defaultNode(finalizer),
     [pathOf('validate', dataPlaneNodeKind)]: validateNode(view, annotations),

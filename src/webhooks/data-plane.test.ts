@@ -5,19 +5,12 @@ import type { DataPlaneRole } from '../api/dataplane-role.ts'
 import { type NovaExternalComputeSpec, novaExternalComputes } from '../api/nova-external-compute.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ovnMetadataAgents } from '../api/ovn-metadata-agent.ts'
-import { novaCellAnnotation, ovnMetadataAnnotation } from '../api/service-annotation.ts'
 import type { ServiceObject } from '../api/service-cr.ts'
-import { novaImages, ovnMetadataImages } from '../api/service-images.ts'
-import { computeBinding, metadataAgentBinding } from '../ini/binding.ts'
 import type { AdmissionAnswer, AdmissionRequest } from '../kube/admission.ts'
+import { nodeServices } from '../node-services/all.ts'
 import type { DataPlaneParts } from './data-plane-view.ts'
 import { dataPlaneHandlers, dataPlaneWebhooks } from './data-plane-webhooks.ts'
 import { webhookPath } from './registration.ts'
-
-const rules = [
-  { annotation: novaCellAnnotation, images: novaImages, binding: computeBinding },
-  { annotation: ovnMetadataAnnotation, images: ovnMetadataImages, binding: metadataAgentBinding },
-]
 
 interface Stock {
   readonly roles?: readonly DataPlaneRole[]
@@ -44,7 +37,7 @@ async function ask(
   known = stock,
 ): Promise<AdmissionAnswer> {
   const object = (change.object ?? change.oldObject) as KubeObject
-  const webhook = dataPlaneWebhooks.find(
+  const webhook = dataPlaneWebhooks(nodeServices).find(
     (one) => one.kind === sort && one.singular === object.kind.toLowerCase(),
   )
   if (!webhook) throw new Error(`no webhook for ${object.kind}`)
@@ -53,7 +46,7 @@ async function ask(
     now: async () => partsOf(stock),
     env: { NOVA_COMPUTE_IMAGE_URL_DEFAULT: 'from-env' },
   }
-  const handler = dataPlaneHandlers(view, rules, 'finalizer')[webhookPath(webhook)]
+  const handler = dataPlaneHandlers(view, nodeServices, 'finalizer')[webhookPath(webhook)]
   if (!handler) throw new Error(`nobody answers ${webhookPath(webhook)}`)
   const kind = { group: 'g', version: 'v', kind: object.kind }
   const resource = { group: 'g', version: 'v', resource: webhook.plural }

@@ -8,7 +8,7 @@ import type { DataPlaneNode } from '../api/dataplane-node.ts'
 import { ROLE_LABEL } from '../api/dataplane-node.ts'
 import type { DataPlaneRole } from '../api/dataplane-role.ts'
 import { type FieldFinding, nodeFindings, roleFindings } from '../api/dataplane-rules.ts'
-import { type ServiceAnnotation, serviceAnnotations } from '../api/service-annotation.ts'
+import type { ServiceAnnotation } from '../api/service-annotation.ts'
 import { placement } from '../api/service-placement.ts'
 import type { Violation } from '../api/violation.ts'
 import { judge } from '../api/violation.ts'
@@ -27,7 +27,7 @@ const MOST_NODES = 5
 
 export function validateNode(
   view: DataPlaneView,
-  annotations: readonly ServiceAnnotation[] = serviceAnnotations,
+  annotations: readonly ServiceAnnotation[],
 ): AdmissionHandler {
   return async (request, { signal }) => {
     const node = request.object as DataPlaneNode
@@ -43,7 +43,7 @@ export function validateNode(
 
 export function validateRole(
   view: DataPlaneView,
-  annotations: readonly ServiceAnnotation[] = serviceAnnotations,
+  annotations: readonly ServiceAnnotation[],
 ): AdmissionHandler {
   return async (request, { signal }) => {
     const role = (request.object ?? undefined) as DataPlaneRole | undefined

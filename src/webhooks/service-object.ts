@@ -3,27 +3,22 @@
  * or misread, options that bind the service, and images at creation.
  */
 import { effectiveOf } from '../api/dataplane-inheritance.ts'
-import type { ServiceAnnotation } from '../api/service-annotation.ts'
 import type { ServiceObject } from '../api/service-cr.ts'
-import { type Environment, missingImages, type ServiceImages } from '../api/service-images.ts'
+import { type Environment, missingImages } from '../api/service-images.ts'
 import type { Violation } from '../api/violation.ts'
 import { deprecatedField, malformedServiceAnnotation } from '../errors/dataplane.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { checkAnsibleVars } from '../ini/ansible-vars.ts'
-import type { BindingRule } from '../ini/binding.ts'
 import { checkIni } from '../ini/check.ts'
 import { parseIni } from '../ini/parse.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
+import type { ServiceDefinition } from '../node-services/definition.ts'
 import { allowed, answerOf } from './answer.ts'
 import { said } from './data-plane.ts'
 import type { DataPlaneView } from './data-plane-view.ts'
 
 /** What the webhooks know of a service. */
-export interface ServiceRules {
-  readonly annotation: ServiceAnnotation
-  readonly images: ServiceImages
-  readonly binding: readonly BindingRule[]
-}
+export type ServiceRules = Pick<ServiceDefinition, 'crd' | 'annotation' | 'images' | 'binding' | 'deprecated'>
 
 export function validateService(view: DataPlaneView, rules: ServiceRules): AdmissionHandler {
   return (request) => {
@@ -42,7 +37,8 @@ export function validateService(view: DataPlaneView, rules: ServiceRules): Admis
     const rest = [
       ...violations.filter(({ severity }) => severity !== 'error'),
       ...errors.filter((one) => !isNew(one)),
-      ...otherWarnings(view, request.namespace ?? '', service),
+      ...deprecatedFields(service, rules),
+      ...hiddenOptions(view, request.namespace ?? '', service),
     ]
     return answerOf(request, { refusals: errors.filter(isNew), warnings: rest })
   }
@@ -70,32 +66,25 @@ function judged(field: string, value: unknown, one: Finding): Judged {
   return { field, value, detail: said(one), rule: 'own', severity: one.severity }
 }
 
-function otherWarnings(
+function deprecatedFields({ spec }: ServiceObject, { deprecated = {} }: ServiceRules): readonly Judged[] {
+  return Object.entries(deprecated).flatMap(([name, instead]) => {
+    const field = `spec.${name}`
+    return spec[name] ? [judged(field, spec[name], finding(deprecatedField, { field, instead }))] : []
+  })
+}
+
+/** Options that the node's Ansible variables set behind the back of the files. */
+function hiddenOptions(
   view: DataPlaneView,
   namespace: string,
   { spec, metadata }: ServiceObject,
 ): readonly Judged[] {
-  const old = spec['novaInstance']
-    ? [
-        judged(
-          'spec.novaInstance',
-          spec['novaInstance'],
-          finding(deprecatedField, {
-            field: 'spec.novaInstance',
-            instead: 'name the NovaCell object in cellName, such as nova-cell1',
-          }),
-        ),
-      ]
-    : []
   const parts = view.known(namespace)
   const node = parts.node(spec.dataplaneNodeName ?? metadata.name)
-  if (!node) return old
+  if (!node) return []
   const { vars } = effectiveOf(node, node.spec.role ? parts.role(node.spec.role) : undefined)
   const { assignments } = parseIni(spec.customServiceConfig ?? '')
-  const hidden = checkAnsibleVars(vars, assignments).map((one) =>
-    judged('spec.customServiceConfig', undefined, one),
-  )
-  return [...old, ...hidden]
+  return checkAnsibleVars(vars, assignments).map((one) => judged('spec.customServiceConfig', undefined, one))
 }
 
 /** Images are filled in once, when the object is made: a later change of the environment changes nothing. */

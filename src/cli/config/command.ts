@@ -5,11 +5,11 @@ import type { DataPlaneRole } from '../../api/dataplane-role.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import type { ExplainedOption } from '../../controllers/dataplane/explain-config.ts'
-import type { ServiceDefinition } from '../../controllers/dataplane/service-definition.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { configNotGenerated, noServiceOnNode } from '../../errors/runs.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import type { ServiceDefinition } from '../../node-services/definition.ts'
 import { type ClusterFlags, openCluster, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -70,15 +70,18 @@ async function variablesOf(
 async function show(options: Options, io: Io): Promise<ExitCode> {
   const connection = await openCluster(options, io)
   try {
-    const { dataPlaneServiceDefinitions } = await import('../../controllers/dataplane/controllers.ts')
+    const { nodeServices } = await import('../../node-services/all.ts')
     const place = { namespace: options.namespace ?? connection.namespace, name: options.node }
     const found: Explained[] = []
     const vars = await variablesOf(connection.client, place, io.stop)
-    for (const definition of dataPlaneServiceDefinitions) {
+    for (const definition of nodeServices) {
       const one = await explainService(connection.client, definition, { place, vars }, io.stop)
       if (one) found.push(one)
     }
-    if (found.length === 0) throw failure(noServiceOnNode, { node: keyOf(place) }, { exitCode: 1 })
+    if (found.length === 0) {
+      const kinds = nodeServices.map(({ annotation }) => annotation.kind.kind)
+      throw failure(noServiceOnNode, { node: keyOf(place), kinds }, { exitCode: 1 })
+    }
     const wanted = options.overrides ? found.map(onlyOverrides) : found
     io.stderr(
       formatFindings(

@@ -1,7 +1,8 @@
 /** `stackloom dataplane`: from the data plane API of 2023 to today's. */
 import type { Command } from 'commander'
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
-import { indexSnapshot } from '../../api/snapshot.ts'
+import type { ServiceObject } from '../../api/service-cr.ts'
+import { groupKindOf, indexSnapshot } from '../../api/snapshot.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import type { Finding } from '../../errors/finding.ts'
 import type { Converted } from '../../render/convert-data-plane.ts'
@@ -34,21 +35,28 @@ export function define(command: Command, { io, act }: CommandContext): void {
 }
 
 async function run(options: Options, io: Io): Promise<ExitCode> {
-  const { objects, findings } = await gather(options, io)
   const { convertDataPlane } = await import('../../render/convert-data-plane.ts')
+  const { nodeServices } = await import('../../node-services/all.ts')
+  const { dataPlaneRoles } = await import('../../api/dataplane-role.ts')
+  const { dataPlaneNodes } = await import('../../api/dataplane-node.ts')
+  const { dataPlaneServices } = await import('../../api/dataplane-service.ts')
+  const ofServices = nodeServices.map(({ annotation }) => annotation.kind)
+  const kinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, ...ofServices]
+  const { objects, findings } = await gather(options, kinds, io)
   const index = indexSnapshot({ objects, unread: [] })
   const spaces = [...new Set(objects.map(({ metadata }) => metadata.namespace))]
   const converted = spaces
     .filter((space) => options.namespace === undefined || space === undefined || space === options.namespace)
     .map((space) => {
-      const all = (kind: string): never[] =>
-        index.all(kind).filter(({ metadata }) => metadata.namespace === space) as never[]
+      const all = (kind: GroupVersionKind): never[] =>
+        index.all(groupKindOf(kind)).filter(({ metadata }) => metadata.namespace === space) as never[]
       return convertDataPlane({
-        roles: all('dataplane.openstack.org/OpenStackDataPlaneRole'),
-        nodes: all('dataplane.openstack.org/OpenStackDataPlaneNode'),
-        services: all('dataplane.openstack.org/OpenStackDataPlaneService'),
-        computes: all('nova.openstack.org/NovaExternalCompute'),
-        metadataAgents: all('neutron.openstack.org/OVNMetadataAgent'),
+        roles: all(dataPlaneRoles),
+        nodes: all(dataPlaneNodes),
+        services: all(dataPlaneServices),
+        serviceObjects: nodeServices.flatMap(({ annotation }): readonly ServiceObject[] =>
+          all(annotation.kind),
+        ),
       })
     })
   return print(converted, findings, options.output, io)
@@ -76,23 +84,11 @@ interface Gathered {
   readonly findings: readonly Finding[]
 }
 
-async function gather(options: Options, io: Io): Promise<Gathered> {
+async function gather(options: Options, kinds: readonly GroupVersionKind[], io: Io): Promise<Gathered> {
   if (options.file !== undefined) return fromFile(options.file, io)
   const { snapshot, findings } = await gatherSnapshot(options, kinds, io)
   return { objects: snapshot.objects, findings }
 }
-
-const dataPlane = (kind: string): GroupVersionKind => ({
-  apiVersion: 'dataplane.openstack.org/v1beta1',
-  kind,
-})
-const kinds: readonly GroupVersionKind[] = [
-  dataPlane('OpenStackDataPlaneRole'),
-  dataPlane('OpenStackDataPlaneNode'),
-  dataPlane('OpenStackDataPlaneService'),
-  { apiVersion: 'nova.openstack.org/v1beta1', kind: 'NovaExternalCompute' },
-  { apiVersion: 'neutron.openstack.org/v1beta1', kind: 'OVNMetadataAgent' },
-]
 
 async function fromFile(file: string, io: Io): Promise<Gathered> {
   const { readYamlStream } = await import('../../yaml/read.ts')

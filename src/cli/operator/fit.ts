@@ -25,8 +25,10 @@ export async function fittingParts(
   const leftOut: Finding[] = []
   for (const part of partsNamed(parts, named)) {
     const problem = await misfit(client, part, needsKinds)
-    if (!problem) fitting.push(needsKinds ? await withServed(client, part) : part)
-    else if (named) throw new Failure([problem], 1)
+    if (!problem) {
+      fitting.push(needsKinds ? await withServed(client, part) : part)
+      if (needsKinds) leftOut.push(...(await missingPieces(client, part)))
+    } else if (named) throw new Failure([problem], 1)
     else leftOut.push(problem)
   }
   return { parts: fitting, leftOut }
@@ -34,11 +36,24 @@ export async function fittingParts(
 
 /** The same part, told which kinds of others are there when it starts. */
 async function withServed(client: Pick<KubeReader, 'resource'>, part: OperatorPart): Promise<OperatorPart> {
-  const { mayUse = [] } = part
-  if (mayUse.length === 0) return part
-  const missing = await missingKinds(client, mayUse)
+  const { mayUse = [], pieces = [] } = part
+  const asked = [...mayUse, ...pieces.flatMap(({ kinds }) => kinds)]
+  if (asked.length === 0) return part
+  const missing = await missingKinds(client, asked)
   const has = ({ apiVersion, kind }: GroupVersionKind): boolean => !missing.includes(`${apiVersion} ${kind}`)
   return { ...part, start: (context) => part.start({ ...context, has }) }
+}
+
+async function missingPieces(
+  client: Pick<KubeReader, 'resource'>,
+  { pieces = [] }: OperatorPart,
+): Promise<readonly Finding[]> {
+  const found: Finding[] = []
+  for (const { name, kinds } of pieces) {
+    const missing = await missingKinds(client, kinds)
+    if (missing.length > 0) found.push(finding(kindsMissing, { missing, piece: name }))
+  }
+  return found
 }
 
 /** In the order of the list; a name that is none of them is wrong use. */

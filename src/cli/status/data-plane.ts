@@ -1,6 +1,8 @@
 /** `stackloom status --data-plane`: nodes, phases and services in one table. */
 import pc from 'picocolors'
 import type { ExitCode } from '../../errors/failure.ts'
+import { nodeServices } from '../../node-services/all.ts'
+import type { ServiceDefinition } from '../../node-services/definition.ts'
 import { dataPlaneKinds, dataPlaneStates, type NodeState, type PhaseState } from '../../verify/data-plane.ts'
 import { type ClusterFlags, gatherSnapshot } from '../cluster.ts'
 import type { Io } from '../io.ts'
@@ -16,7 +18,7 @@ export interface DataPlaneOptions extends ClusterFlags {
 }
 
 export async function dataPlaneStatus(options: DataPlaneOptions, io: Io): Promise<ExitCode> {
-  const { snapshot, findings } = await gatherSnapshot(options, dataPlaneKinds, io)
+  const { snapshot, findings } = await gatherSnapshot(options, dataPlaneKinds(), io)
   io.stderr(formatFindings(findings, io.colour.stderr))
   const { namespace, output, all = false } = options
   const states = dataPlaneStates(snapshot).filter(
@@ -36,7 +38,7 @@ function table(states: readonly NodeState[], all: boolean, io: Io): string {
   if (shown.length === 0) return head
   const spaces = new Set(states.map(({ namespace }) => namespace)).size > 1
   const kinds = states[0]?.services.map(({ kind }) => kind) ?? []
-  const header = ['NODE', 'PHASE -1', 'PHASE 0', ...kinds.map(shortName)]
+  const header = ['NODE', 'PHASE -1', 'PHASE 0', ...kinds.map((kind) => columnOf(kind))]
   const rows = shown.map(
     (one): Row => [
       spaces ? `${one.namespace}/${one.node}` : one.node,
@@ -54,11 +56,10 @@ function table(states: readonly NodeState[], all: boolean, io: Io): string {
   return `${head}${body.join('\n')}\n`
 }
 
-function shortName(kind: string): string {
-  return (
-    ({ NovaExternalCompute: 'NOVA', OVNMetadataAgent: 'OVN METADATA' } as Record<string, string>)[kind] ??
-    kind
-  )
+/** `OVN METADATA` of the service `ovn-metadata`. */
+export function columnOf(kind: string, services: readonly ServiceDefinition[] = nodeServices): string {
+  const service = services.find(({ annotation }) => annotation.kind.kind === kind)
+  return service ? service.name.replaceAll('-', ' ').toUpperCase() : kind
 }
 
 function painted(text: string, state: PhaseState, io: Io): string {

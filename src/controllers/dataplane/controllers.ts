@@ -5,13 +5,7 @@ import { nodeController } from './node-controller.ts'
 import { roleController } from './role-controller.ts'
 import { serviceController } from './service-controller.ts'
 import { serviceCreator } from './service-creator.ts'
-import type { ServiceDefinition } from './service-definition.ts'
-import { novaService } from './services/nova.ts'
-import { ovnMetadataService } from './services/ovn-metadata.ts'
 import type { World } from './world.ts'
-
-/** A further service is one more entry. */
-export const dataPlaneServiceDefinitions: readonly ServiceDefinition[] = [novaService, ovnMetadataService]
 
 export function dataPlaneControllers(world: World): readonly Controller[] {
   return [

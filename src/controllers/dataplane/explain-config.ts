@@ -8,7 +8,7 @@ import { effectiveValues, type MergedOption, mergeIni, type Origin, optionId } f
 import { parseIni } from '../../ini/parse.ts'
 import { shown } from '../../ini/redact.ts'
 import { expand } from '../../ini/substitute.ts'
-import type { Files } from './config-files.ts'
+import type { Files } from '../../node-services/config-files.ts'
 
 export interface ExplainedValue {
   readonly value: string

@@ -22,7 +22,7 @@ import { type NodeView, viewOf } from './node-view.ts'
 import type { RunnableStep } from './phase-zero.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { type Playbook, runObject } from './run-object.ts'
-import { outlived } from './runs.ts'
+import { outlived } from './runs-by-host.ts'
 import { servicesTold } from './services-told.ts'
 import {
   byNode,

@@ -21,7 +21,7 @@ import { DEPLOYMENT, deploymentTold, MACHINE, SETUP } from './node-status.ts'
 import { type NodeView, viewOf } from './node-view.ts'
 import type { RunnableStep } from './phase-zero.ts'
 import { runObject } from './run-object.ts'
-import { outlived } from './runs.ts'
+import { outlived } from './runs-by-host.ts'
 import { byRole, bySource, configMapKind, secretKind, sourcesNamed, type World } from './world.ts'
 import { calmly, writeMetadata, writeSecret, writeStatus } from './writes.ts'
 

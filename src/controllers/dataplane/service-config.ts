@@ -8,9 +8,9 @@ import type { RunnerSettings } from '../../api/dataplane-inheritance.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import { checkIni } from '../../ini/check.ts'
 import { parseIni } from '../../ini/parse.ts'
-import type { ConfigFiles } from './config-files.ts'
+import type { ConfigFiles } from '../../node-services/config-files.ts'
+import type { Facts, ServiceDefinition, ServiceStep } from '../../node-services/definition.ts'
 import { hashOf } from './hash.ts'
-import type { Facts, ServiceDefinition, ServiceStep } from './service-definition.ts'
 
 export function configOf(definition: ServiceDefinition, service: ServiceObject, facts: Facts): ConfigFiles {
   const { customServiceConfig = '', defaultConfigOverwrite = {} } = service.spec

@@ -9,10 +9,10 @@ import type { ServiceObject } from '../../api/service-cr.ts'
 import { placement } from '../../api/service-placement.ts'
 import { fieldOwnedByOther, malformedServiceAnnotation } from '../../errors/dataplane.ts'
 import { finding } from '../../errors/finding.ts'
+import type { ServiceDefinition } from '../../node-services/definition.ts'
 import { conditionOf, isTrue, isWrong, type Told, waits } from './conditions.ts'
 import { SERVICES } from './node-status.ts'
 import { followingSpec, strayedFields } from './service-creator.ts'
-import type { ServiceDefinition } from './service-definition.ts'
 import { byNode, FIELD_MANAGER, type World } from './world.ts'
 
 export function servicesTold(world: World, node: DataPlaneNode, role: DataPlaneRole | undefined): Told {
@@ -22,8 +22,15 @@ export function servicesTold(world: World, node: DataPlaneNode, role: DataPlaneR
     const held = object && heldByOther(world, definition, node, role, object)
     return told ? [held ?? told] : []
   })
+  const unserved = world.unserved.flatMap(({ annotation }): readonly Told[] =>
+    askedOf(annotation, node, role).kind === 'wanted'
+      ? [waits(SERVICES, `${annotation.kind.kind} is asked for, but its kinds are not served here`)]
+      : [],
+  )
   const worst =
-    all.find(({ severity }) => severity === 'Error') ?? all.find(({ status }) => status !== 'True')
+    all.find(({ severity }) => severity === 'Error') ??
+    unserved[0] ??
+    all.find(({ status }) => status !== 'True')
   if (worst) return worst
   return isTrue(SERVICES, all.length === 0 ? 'No services requested' : 'Services ready')
 }

@@ -23,6 +23,7 @@ import type { Finding } from '../../errors/finding.ts'
 import type { Watch } from '../../kube/controller.ts'
 import type { Happening } from '../../kube/events.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
+import type { ServiceDefinition } from '../../node-services/definition.ts'
 import { dnsDatas, dnsMasqs } from '../dns/kinds.ts'
 import { type Fresh, freshlyCreated } from '../ipam/fresh.ts'
 import { ipSets, netConfigs } from '../ipam/reservation.ts'
@@ -34,9 +35,8 @@ import { nameservers } from './host-names.ts'
 import type { HostVars } from './inventory.ts'
 import { mountedHash, mountedSources } from './mounted-inputs.ts'
 import { type RunnableStep, type Step, stepInputs, stepOf } from './phase-zero.ts'
-import { type PlaybookName, readPlaybook } from './playbooks.ts'
-import { createRuns, type Runs } from './runs.ts'
-import type { ServiceDefinition } from './service-definition.ts'
+import { readPlaybook } from './playbooks.ts'
+import { createRuns, type Runs } from './runs-by-host.ts'
 
 export const FIELD_MANAGER = 'stackloom-dataplane'
 /** Keeps a node until its services and its machine are given back, and a service until its host is out of its cloud. */
@@ -68,8 +68,10 @@ export interface World {
   /** Each node that is under way lets so much pass before it is told of; its end, and whatever goes wrong, at once. */
   readonly progressMs: number
   /** The text of a playbook of our own. */
-  readonly playbook: (name: PlaybookName) => Promise<string>
+  readonly playbook: (name: string) => Promise<string>
   readonly services: readonly ServiceDefinition[]
+  /** Services whose kinds this cluster does not serve: whoever asks for one is told so. */
+  readonly unserved: readonly ServiceDefinition[]
   readonly controlPlane: ControlPlane
   readonly dataPlanes: SharedCache<DataPlane>
   readonly roles: SharedCache<DataPlaneRole>
@@ -118,6 +120,7 @@ export interface WorldKinds {
 export interface WorldOptions extends WorldKinds {
   readonly runtime: Pick<Runtime, 'client' | 'cache'>
   readonly services: readonly ServiceDefinition[]
+  readonly unserved?: readonly ServiceDefinition[]
   readonly controlPlane: ControlPlane
   readonly env: Environment
   readonly record?: (happening: Happening) => void
@@ -162,6 +165,7 @@ export function createWorld(options: WorldOptions): World {
     progressMs: options.progressMs ?? 100,
     playbook: options.playbook ?? readPlaybook,
     services,
+    unserved: options.unserved ?? [],
     controlPlane,
     dataPlanes: runtime.cache<DataPlane>({ kind: dataPlanes }),
     roles: runtime.cache<DataPlaneRole>({ kind: dataPlaneRoles }),

@@ -1,4 +1,7 @@
-/** Hosts outside the cluster: node sets, their runs, and whether nova knows them. */
+/**
+ * Hosts outside the cluster: node sets of today's API, their runs, and whether nova knows them. Nodes of 2023 are not looked
+ * at: their own conditions and `status --data-plane` say what they wait for.
+ */
 import type { KubeObject } from '../../api/object.ts'
 import * as problems from '../../errors/doctor-data-plane.ts'
 import { nearest } from '../../errors/nearest.ts'

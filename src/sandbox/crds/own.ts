@@ -2,23 +2,20 @@
  * The CRDs that Stackloom writes itself: in the sets `own` and `own-2023` each replaces the upstream one of the same
  * name.
  *
- * A kind that we serve is added here; the API server judges its schema when the set is prepared.
+ * A kind that we serve is added here, and one of a service on nodes where that is defined; the API server judges its
+ * schema when the set is prepared.
  */
 import { addressBlockKind } from '../../api/address-block.ts'
-import { ansibleRunKind } from '../../api/ansibleee.ts'
 import { crdOf } from '../../api/crd.ts'
-import { dataPlaneKind } from '../../api/dataplane.ts'
-import { dataPlaneNodeKind } from '../../api/dataplane-node.ts'
-import { dataPlaneRoleKind } from '../../api/dataplane-role.ts'
-import { dataPlaneServiceKind } from '../../api/dataplane-service.ts'
 import { dnsDataKind } from '../../api/dnsdata.ts'
 import { dnsMasqKind } from '../../api/dnsmasq.ts'
 import { ipSetKind, reservationKind } from '../../api/ipset.ts'
 import { netConfigKind } from '../../api/netconfig.ts'
-import { novaExternalComputeKind } from '../../api/nova-external-compute.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { ovnMetadataAgentKind } from '../../api/ovn-metadata-agent.ts'
-import type { OwnSet } from './sets.ts'
+import { nodeServices } from '../../node-services/all.ts'
+import type { ServiceDefinition } from '../../node-services/definition.ts'
+import { servedKinds, standIns } from '../../node-services/kinds.ts'
+import type { OwnDefinitions, OwnSet } from './sets.ts'
 
 const networkCrds: readonly KubeObject[] = [
   netConfigKind,
@@ -29,17 +26,15 @@ const networkCrds: readonly KubeObject[] = [
   dnsMasqKind,
 ].map(crdOf)
 
-const dataPlaneCrds: readonly KubeObject[] = [
-  dataPlaneKind,
-  dataPlaneRoleKind,
-  dataPlaneNodeKind,
-  dataPlaneServiceKind,
-  novaExternalComputeKind,
-  ovnMetadataAgentKind,
-  ansibleRunKind,
-].map(crdOf)
-
-export const ownCrds: Readonly<Record<OwnSet, readonly KubeObject[]>> = {
-  own: networkCrds,
-  'own-2023': [...networkCrds, ...dataPlaneCrds],
+/** `standIns`: for sets that have none of upstream's. */
+export function ownCrdsOf(services: readonly ServiceDefinition[]): Readonly<Record<OwnSet, OwnDefinitions>> {
+  return {
+    own: { ours: networkCrds, standIns: [] },
+    'own-2023': {
+      ours: [...networkCrds, ...servedKinds(services).map(crdOf)],
+      standIns: standIns(services).map(crdOf),
+    },
+  }
 }
+
+export const ownCrds = ownCrdsOf(nodeServices)

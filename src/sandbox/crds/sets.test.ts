@@ -61,7 +61,7 @@ const contextWith = (exec: Exec): BuildContext => ({
   exec,
   say: (note) => notes.push(note),
 })
-const none = async () => []
+const none = async () => ({ ours: [], standIns: [] })
 const namesOf = (crds: readonly KubeObject[]) => crds.map((crd) => crd.metadata.name)
 
 beforeEach(async () => {
@@ -89,8 +89,8 @@ describe('CRD sets', () => {
       kind: 'CustomResourceDefinition',
       metadata: { name: 'clouds.example.org', labels: { ours: 'yes' } },
     }
-    const today = await ensureCrds('today', async () => [own], context, pins)
-    const ours = await ensureCrds('own', async () => [own], context, pins)
+    const today = await ensureCrds('today', async () => ({ ours: [own], standIns: [] }), context, pins)
+    const ours = await ensureCrds('own', async () => ({ ours: [own], standIns: [] }), context, pins)
     expect(namesOf(ours.crds)).toEqual(namesOf(today.crds))
     expect(ours.crds.at(-1)?.metadata.labels).toEqual({ ours: 'yes' })
     expect(ours.key).not.toBe(today.key)

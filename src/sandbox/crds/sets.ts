@@ -24,8 +24,15 @@ export interface CrdCollection {
 const beneath = { own: 'today', 'own-2023': '2023' } as const
 export type OwnSet = keyof typeof beneath
 
+export interface OwnDefinitions {
+  /** In place of upstream's of the same names. */
+  readonly ours: readonly KubeObject[]
+  /** Only where the set beneath has none of the name. */
+  readonly standIns: readonly KubeObject[]
+}
+
 /** Ours, loaded only when they are asked for: most sandboxes do without. */
-export type OwnCrds = (set: OwnSet) => Promise<readonly KubeObject[]>
+export type OwnCrds = (set: OwnSet) => Promise<OwnDefinitions>
 
 /** Raise when the conversion changes what it writes. */
 const CONVERSION = 1
@@ -49,7 +56,9 @@ export async function ensureCrds(
     await readFile(path.join(folder, `${upstream}.json`), 'utf8'),
   ) as readonly KubeObject[]
   if (!isOwn(set)) return { set, key, crds }
-  const ours = await own(set)
+  const { ours: replacing, standIns } = await own(set)
+  const there = new Set(crds.map((crd) => crd.metadata.name))
+  const ours = [...replacing, ...standIns.filter((crd) => !there.has(crd.metadata.name))]
   const names = new Set(ours.map((crd) => crd.metadata.name))
   const merged = [...crds.filter((crd) => !names.has(crd.metadata.name)), ...ours]
   return { set, key: hashOf({ key, ours }), crds: merged }

@@ -1,16 +1,14 @@
 /** The data plane controllers in the test's own process, with short delays and a control plane that is played. */
 import type { GroupVersionKind } from '../../../src/api/object.ts'
 import type { ControlPlane } from '../../../src/controllers/dataplane/control-plane.ts'
-import {
-  dataPlaneControllers,
-  dataPlaneServiceDefinitions,
-} from '../../../src/controllers/dataplane/controllers.ts'
-import type { ServiceDefinition } from '../../../src/controllers/dataplane/service-definition.ts'
+import { dataPlaneControllers } from '../../../src/controllers/dataplane/controllers.ts'
 import { createWorld, type World } from '../../../src/controllers/dataplane/world.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { Happening } from '../../../src/kube/events.ts'
 import type { Log } from '../../../src/kube/log.ts'
 import { createRuntime, type Runtime } from '../../../src/kube/runtime.ts'
+import { nodeServices } from '../../../src/node-services/all.ts'
+import type { ServiceDefinition } from '../../../src/node-services/definition.ts'
 
 export interface PlayedControlPlane extends ControlPlane {
   readonly discovered: string[]
@@ -57,12 +55,7 @@ export interface ControllerOptions {
 }
 
 export function startControllers(client: KubeClient, options: ControllerOptions = {}): RunningControllers {
-  const {
-    services = dataPlaneServiceDefinitions,
-    env = {},
-    machines,
-    controlPlane = playedControlPlane(),
-  } = options
+  const { services = nodeServices, env = {}, machines, controlPlane = playedControlPlane() } = options
   const happened: Happening[] = []
   const errors: string[] = []
   const log: Log = (entry) => {

@@ -3,70 +3,26 @@
  * services that the engine never heard of.
  */
 import { describe, expect, it, vi } from 'vitest'
-import { z } from 'zod'
 import { ansibleRuns } from '../../../src/api/ansibleee.ts'
-import { crdOf, type KindDefinition } from '../../../src/api/crd.ts'
+import { crdOf } from '../../../src/api/crd.ts'
 import { dataPlanes } from '../../../src/api/dataplane.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../../../src/api/dataplane-node.ts'
 import { dataPlaneRoles } from '../../../src/api/dataplane-role.ts'
 import { dataPlaneServices } from '../../../src/api/dataplane-service.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ovnMetadataAgents } from '../../../src/api/ovn-metadata-agent.ts'
-import { serviceFields, serviceStatusSchema } from '../../../src/api/service-cr.ts'
 import { type BareMetalHost, bareMetalHosts } from '../../../src/controllers/dataplane/bare-metal.ts'
-import { dataPlaneServiceDefinitions } from '../../../src/controllers/dataplane/controllers.ts'
-import type { ServiceDefinition } from '../../../src/controllers/dataplane/service-definition.ts'
+import { nodeServices } from '../../../src/node-services/all.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
+import { weatherAgents as weather, weatherService } from '../../weather-service.ts'
 import { useCases } from './cases.ts'
 
-const weather = { apiVersion: 'weather.example.org/v1', kind: 'WeatherAgent' }
-const weatherKind: KindDefinition = {
-  group: 'weather.example.org',
-  version: 'v1',
-  kind: weather.kind,
-  plural: 'weatheragents',
-  scope: 'Namespaced',
-  spec: z.object({ ...serviceFields, station: z.string().optional() }),
-  status: serviceStatusSchema,
-}
-/** A service that nobody has: all that the engine is told of it. */
-const weatherService: ServiceDefinition = {
-  name: 'weather',
-  annotation: {
-    key: 'weather.example.org/station',
-    holdKey: 'weather.example.org/deploy',
-    kind: weather,
-    bound: 'station',
-    read: (text) => (text === '' ? { kind: 'none' } : { kind: 'wanted', fields: { station: text } }),
-  },
-  images: { ansibleEEContainerImage: { variables: [], otherwise: 'runner' } },
-  dependency: {
-    kind: { apiVersion: 'v1', kind: 'Secret' },
-    nameOf: ({ spec }) => spec['station'] as string | undefined,
-    condition: 'StationReady',
-  },
-  needs: ({ spec }) => [{ secret: String(spec['station']), keys: ['url'] }],
-  facts: ({ service, valueOf }) => ({
-    kind: 'found',
-    facts: { url: valueOf(String(service.spec['station']), 'url') },
-  }),
-  files: ({ url = '' }, custom) => ({
-    kind: 'files',
-    files: { '01-weather.conf': `[DEFAULT]\nurl = ${url}\n`, '02-custom.conf': custom },
-  }),
-  generatedFile: '01-weather.conf',
-  configSecret: (name) => `${name}-weather-config-data`,
-  binding: [],
-  variables: 'weather_',
-  steps: [{ name: 'weather', playbook: 'run-os' }],
-}
-
 const cluster = useCluster({ crds: 'own-2023' })
-const services = [...dataPlaneServiceDefinitions, weatherService]
+const services = [...nodeServices, weatherService]
 const at = useCases(cluster, { services, machines: bareMetalHosts }, async () => {
-  await cluster.client.apply(crdOf(weatherKind), { fieldManager: 'test' })
+  await cluster.client.apply(crdOf(weatherService.crd), { fieldManager: 'test' })
   const served = async (): Promise<void> => {
     if (!(await cluster.client.resource(weather))) throw new Error('not served yet')
   }

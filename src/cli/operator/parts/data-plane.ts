@@ -1,22 +1,13 @@
 /** The part that brings OpenStack services to nodes outside the cluster: roles, nodes, service objects, runs. */
-import { ansibleRunKind, ansibleRuns } from '../../../api/ansibleee.ts'
 import { crdOf, type KindDefinition } from '../../../api/crd.ts'
-import { dataPlaneKind, dataPlanes } from '../../../api/dataplane.ts'
-import { type DataPlaneNode, dataPlaneNodeKind, dataPlaneNodes } from '../../../api/dataplane-node.ts'
-import { type DataPlaneRole, dataPlaneRoleKind, dataPlaneRoles } from '../../../api/dataplane-role.ts'
-import { dataPlaneServiceKind, dataPlaneServices } from '../../../api/dataplane-service.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../api/dataplane-node.ts'
+import { type DataPlaneRole, dataPlaneRoles } from '../../../api/dataplane-role.ts'
 import { networkGroup } from '../../../api/netconfig.ts'
-import { novaCellKind, novaCells } from '../../../api/nova-cell.ts'
-import { novaExternalComputeKind, novaExternalComputes } from '../../../api/nova-external-compute.ts'
-import { keyOf } from '../../../api/object.ts'
-import { ovnMetadataAgentKind, ovnMetadataAgents } from '../../../api/ovn-metadata-agent.ts'
+import { type GroupVersionKind, keyOf } from '../../../api/object.ts'
 import type { ServiceAnnotation } from '../../../api/service-annotation.ts'
 import type { ServiceObject } from '../../../api/service-cr.ts'
 import { bareMetalHosts } from '../../../controllers/dataplane/bare-metal.ts'
-import {
-  dataPlaneControllers,
-  dataPlaneServiceDefinitions,
-} from '../../../controllers/dataplane/controllers.ts'
+import { dataPlaneControllers } from '../../../controllers/dataplane/controllers.ts'
 import { novaControlPlane } from '../../../controllers/dataplane/nova-control-plane.ts'
 import { startRuns } from '../../../controllers/dataplane/runs/start.ts'
 import { byRole, createWorld, FINALIZER, type World } from '../../../controllers/dataplane/world.ts'
@@ -24,100 +15,99 @@ import { dnsDatas, dnsMasqs } from '../../../controllers/dns/kinds.ts'
 import { ipSets, netConfigs } from '../../../controllers/ipam/reservation.ts'
 import { nodeSetInstalled } from '../../../errors/dataplane.ts'
 import type { AdmissionHandler } from '../../../kube/admission.ts'
+import { nodeServices } from '../../../node-services/all.ts'
+import type { ServiceDefinition } from '../../../node-services/definition.ts'
+import {
+  frameKinds,
+  groupVersionKindOf,
+  kindsOf,
+  servedKinds,
+  standIns,
+} from '../../../node-services/kinds.ts'
 import type { DataPlaneParts, DataPlaneView } from '../../../webhooks/data-plane-view.ts'
 import { dataPlaneHandlers, dataPlaneWebhooks } from '../../../webhooks/data-plane-webhooks.ts'
 import type { OperatorPart, PartContext, Rule } from './part.ts'
 
-const served: readonly KindDefinition[] = [
-  dataPlaneKind,
-  dataPlaneRoleKind,
-  dataPlaneNodeKind,
-  dataPlaneServiceKind,
-  novaExternalComputeKind,
-  ovnMetadataAgentKind,
-  ansibleRunKind,
-]
+/** Kinds of others that nodes use where they are served. */
+const surroundings: readonly GroupVersionKind[] = [bareMetalHosts, netConfigs, ipSets, dnsMasqs, dnsDatas]
 
-export const dataPlanePart: OperatorPart = {
-  name: 'dataplane',
-  kinds: [
-    dataPlanes,
-    dataPlaneRoles,
-    dataPlaneNodes,
-    dataPlaneServices,
-    novaExternalComputes,
-    ovnMetadataAgents,
-    ansibleRuns,
-    novaCells,
-  ],
-  optional: true,
-  clash: {
-    kind: { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneNodeSet' },
-    problem: nodeSetInstalled,
+const write = ({ group, plural }: KindDefinition): readonly Rule[] => [
+  {
+    apiGroups: [group],
+    resources: [plural],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
   },
-  // Ours in place of those of 2023, which have no room for what was done to a host; NovaCell is upstream's where it is.
-  crds: { own: served.map(crdOf), upstream: [crdOf(novaCellKind)] },
-  rules: [
-    ...served.map(
-      ({ group, plural }): Rule => ({
-        apiGroups: [group],
-        resources: [plural],
-        verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-      }),
-    ),
-    ...served.map(
-      ({ group, plural }): Rule => ({
-        apiGroups: [group],
-        resources: [`${plural}/status`, `${plural}/finalizers`],
-        verbs: ['update'],
-      }),
-    ),
-    { apiGroups: [novaCellKind.group], resources: [novaCellKind.plural], verbs: ['get', 'list', 'watch'] },
-    {
-      apiGroups: [''],
-      resources: ['secrets'],
-      verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
+  { apiGroups: [group], resources: [`${plural}/status`, `${plural}/finalizers`], verbs: ['update'] },
+]
+const read = ({ group, plural }: KindDefinition): Rule => ({
+  apiGroups: [group],
+  resources: [plural],
+  verbs: ['get', 'list', 'watch'],
+})
+
+export function dataPlanePartOf(services: readonly ServiceDefinition[]): OperatorPart {
+  return {
+    name: 'dataplane',
+    kinds: frameKinds.map(groupVersionKindOf),
+    // A cluster without the kinds of one service still has the others.
+    pieces: services.map((one) => ({ name: one.name, kinds: kindsOf(one) })),
+    optional: true,
+    clash: {
+      kind: { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneNodeSet' },
+      problem: nodeSetInstalled,
     },
-    { apiGroups: ['metal3.io'], resources: ['baremetalhosts'], verbs: ['get', 'list', 'watch', 'update'] },
-    // Addresses and names of nodes, where they are managed.
-    {
-      apiGroups: [networkGroup.group],
-      resources: ['ipsets', 'dnsdata'],
-      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
-    },
-    {
-      apiGroups: [networkGroup.group],
-      resources: ['netconfigs', 'dnsmasqs'],
-      verbs: ['get', 'list', 'watch'],
-    },
-    { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
-    {
-      apiGroups: ['batch'],
-      resources: ['jobs'],
-      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
-    },
-    { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
-    { apiGroups: [''], resources: ['pods/exec'], verbs: ['create', 'get'] },
-  ],
-  mayUse: [bareMetalHosts, netConfigs, ipSets, dnsMasqs, dnsDatas],
-  webhooks: dataPlaneWebhooks,
-  start: startDataPlane,
+    // Ours in place of those of 2023, which have no room for what was done to a host; what services wait for is
+    // upstream's where it is.
+    crds: { own: servedKinds(services).map(crdOf), upstream: standIns(services).map(crdOf) },
+    rules: [...servedKinds(services).flatMap(write), ...standIns(services).map(read), ...commonRules],
+    mayUse: surroundings,
+    webhooks: dataPlaneWebhooks(services),
+    start: (context) => startDataPlane(services, context),
+  }
 }
 
-function startDataPlane({
-  has = () => false,
-  runtime,
-  record,
-  env,
-  transport,
-  runs,
-  runTimeLimitMs,
-}: PartContext): Readonly<Record<string, AdmissionHandler>> {
+/** Whatever services there are. */
+const commonRules: readonly Rule[] = [
+  {
+    apiGroups: [''],
+    resources: ['secrets'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
+  },
+  { apiGroups: ['metal3.io'], resources: ['baremetalhosts'], verbs: ['get', 'list', 'watch', 'update'] },
+  // Addresses and names of nodes, where they are managed.
+  {
+    apiGroups: [networkGroup.group],
+    resources: ['ipsets', 'dnsdata'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  {
+    apiGroups: [networkGroup.group],
+    resources: ['netconfigs', 'dnsmasqs'],
+    verbs: ['get', 'list', 'watch'],
+  },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
+  {
+    apiGroups: ['batch'],
+    resources: ['jobs'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+  },
+  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
+  { apiGroups: [''], resources: ['pods/exec'], verbs: ['create', 'get'] },
+]
+
+export const dataPlanePart = dataPlanePartOf(nodeServices)
+
+function startDataPlane(
+  services: readonly ServiceDefinition[],
+  { has = () => false, runtime, record, env, transport, runs, runTimeLimitMs }: PartContext,
+): Readonly<Record<string, AdmissionHandler>> {
   const { client } = runtime
   const controlPlane = novaControlPlane({ client, transport })
+  const isServed = (one: ServiceDefinition): boolean => kindsOf(one).every(has)
   const world = createWorld({
     runtime,
-    services: dataPlaneServiceDefinitions,
+    services: services.filter(isServed),
+    unserved: services.filter((one) => !isServed(one)),
     controlPlane,
     env,
     record,
@@ -133,7 +123,7 @@ function startDataPlane({
     way: runs,
     ...(runTimeLimitMs !== undefined && { timeLimitMs: runTimeLimitMs }),
   })
-  return dataPlaneHandlers(viewOf(world), dataPlaneServiceDefinitions, FINALIZER)
+  return dataPlaneHandlers(viewOf(world), services, FINALIZER)
 }
 
 function viewOf(world: World): DataPlaneView {

@@ -11,7 +11,7 @@ import type { Transport } from '../../../kube/transport.ts'
 import type { Webhook } from '../../../webhooks/registration.ts'
 
 export interface PartContext {
-  /** Which of the kinds that the part may use are served. */
+  /** Which of the kinds that the part or its pieces may use are served. */
   readonly has?: (kind: GroupVersionKind) => boolean
   readonly runtime: Runtime
   readonly metrics: Metrics
@@ -50,6 +50,8 @@ export interface OperatorPart {
   /** What its controllers and webhooks may do, and nothing more. */
   readonly rules: readonly Rule[]
   readonly webhooks: readonly Webhook[]
+  /** Each works where its kinds are served; where they are not it alone stays out, with a word. */
+  readonly pieces?: readonly { readonly name: string; readonly kinds: readonly GroupVersionKind[] }[]
   /** Kinds of others that it uses where they are served. */
   readonly mayUse?: readonly GroupVersionKind[]
   /** Adds its controllers to the runtime; answers its webhooks, by path. */

@@ -6,7 +6,7 @@
  */
 import type { AnsibleRun, AnsibleRunStatus } from '../../../api/ansibleee.ts'
 import type { Condition } from '../../../api/object.ts'
-import { mostTries } from './decide.ts'
+import { mostTries } from './decide-attempt.ts'
 import type { RunEnd } from './executor.ts'
 
 const READY = 'Ready'

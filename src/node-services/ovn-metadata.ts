@@ -1,12 +1,16 @@
-/** The OVN metadata agent on a node, as data for the service engine. */
-import type { OvnMetadataAgentSpec } from '../../../api/ovn-metadata-agent.ts'
-import { ovnMetadataAnnotation } from '../../../api/service-annotation.ts'
-import type { ServiceObject } from '../../../api/service-cr.ts'
-import { ovnMetadataImages } from '../../../api/service-images.ts'
-import { metadataAgentBinding } from '../../../ini/binding.ts'
-import { type Assignment, parseIni } from '../../../ini/parse.ts'
-import { METADATA_GENERATED, type MetadataFacts, metadataConfigFiles } from '../config-files.ts'
-import type { Facts, ServiceDefinition } from '../service-definition.ts'
+/** The OVN metadata agent on a node. */
+import {
+  type OvnMetadataAgentSpec,
+  ovnMetadataAgentKind,
+  ovnMetadataAgents,
+} from '../api/ovn-metadata-agent.ts'
+import { onOrOff, type ServiceAnnotation } from '../api/service-annotation.ts'
+import type { ServiceObject } from '../api/service-cr.ts'
+import { runnerImage, serviceImage } from '../api/service-images.ts'
+import { type BindingRule, credentials } from '../ini/binding.ts'
+import { type Assignment, parseIni } from '../ini/parse.ts'
+import type { Facts, ServiceDefinition } from './definition.ts'
+import { METADATA_GENERATED, type MetadataFacts, metadataConfigFiles } from './ovn-metadata-config.ts'
 
 /** The keys under which neutron and nova publish their part of the configuration. */
 const NEUTRON_PART = '10-neutron-metadata.conf'
@@ -16,10 +20,57 @@ const specOf = ({ spec }: ServiceObject): OvnMetadataAgentSpec => spec as OvnMet
 const neutronSecret = (service: ServiceObject): string => specOf(service).neutronConfigSecretName ?? ''
 const novaSecret = (service: ServiceObject): string => specOf(service).novaMetadataSecretName ?? ''
 
+const annotation: ServiceAnnotation = {
+  key: 'neutron.openstack.org/ovn-metadata-agent',
+  holdKey: 'neutron.openstack.org/deploy',
+  kind: ovnMetadataAgents,
+  read: onOrOff,
+}
+
+const binding: readonly BindingRule[] = [
+  {
+    section: 'DEFAULT',
+    keys: ['host'],
+    verdict: 'refused',
+    why: 'it must be the chassis name under which this node is known to OVN',
+  },
+  {
+    section: 'DEFAULT',
+    keys: ['transport_url'],
+    verdict: 'refused',
+    why: 'the message bus binds the agent to its cloud',
+  },
+  {
+    section: 'ovn',
+    keys: ['ovn_sb_connection', 'ovn_nb_connection'],
+    verdict: 'refused',
+    why: 'the southbound database binds the agent to its cloud',
+  },
+  {
+    section: 'DEFAULT',
+    keys: [
+      'metadata_proxy_shared_secret',
+      'nova_metadata_host',
+      'nova_metadata_port',
+      'nova_metadata_protocol',
+    ],
+    verdict: 'warned',
+    why: 'it must be what the metadata service of this cell has',
+  },
+  credentials,
+]
+
 export const ovnMetadataService: ServiceDefinition = {
   name: 'ovn-metadata',
-  annotation: ovnMetadataAnnotation,
-  images: ovnMetadataImages,
+  crd: ovnMetadataAgentKind,
+  annotation,
+  images: {
+    ansibleEEContainerImage: runnerImage,
+    ovnMetadataAgentContainerImage: serviceImage(
+      'OVN_METADATA_AGENT',
+      'openstack-neutron-metadata-agent-ovn',
+    ),
+  },
   // neutron-operator has no object per agent: the Secret that it publishes for data plane nodes is what there is to wait for.
   dependency: {
     kind: { apiVersion: 'v1', kind: 'Secret' },
@@ -27,8 +78,8 @@ export const ovnMetadataService: ServiceDefinition = {
     condition: 'NeutronConfigReady',
   },
   needs: (service) => [
-    { secret: neutronSecret(service), keys: [NEUTRON_PART] },
-    { secret: novaSecret(service), keys: [NOVA_PART] },
+    { secret: neutronSecret(service), namedBy: 'neutronConfigSecretName', keys: [NEUTRON_PART] },
+    { secret: novaSecret(service), namedBy: 'novaMetadataSecretName', keys: [NOVA_PART] },
   ],
   facts: ({ service, valueOf, hostName }) => {
     const [neutron, nova] = [neutronSecret(service), novaSecret(service)]
@@ -54,7 +105,7 @@ export const ovnMetadataService: ServiceDefinition = {
   files: (facts, customServiceConfig) => metadataConfigFiles(metadataFacts(facts), customServiceConfig),
   generatedFile: METADATA_GENERATED,
   configSecret: (name) => `${name}-ovn-metadata-config-data`,
-  binding: metadataAgentBinding,
+  binding,
   variables: 'edpm_ovn_metadata_agent_',
   steps: [
     {
@@ -63,6 +114,12 @@ export const ovnMetadataService: ServiceDefinition = {
       extraVars: ({ spec }) => ({ edpm_ovn_metadata_agent_image: spec['ovnMetadataAgentContainerImage'] }),
     },
   ],
+  today: {
+    type: 'neutron-metadata',
+    playbook: 'osp.edpm.neutron_metadata',
+    order: 10,
+    secrets: () => ['neutron-ovn-metadata-agent-neutron-config', 'nova-metadata-neutron-config'],
+  },
 }
 
 function optionsOf(text: string): readonly Assignment[] {

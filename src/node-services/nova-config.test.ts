@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { effectiveValues, mergeIni } from '../../ini/merge.ts'
-import { parseIni } from '../../ini/parse.ts'
-import { expand } from '../../ini/substitute.ts'
-import {
-  type ComputeFacts,
-  type ConfigFiles,
-  computeConfigFiles,
-  METADATA_OVERRIDE,
-  metadataConfigFiles,
-  NOVA_OVERRIDE,
-} from './config-files.ts'
+import { effectiveConfig as effective } from '../../test/effective-config.ts'
+import { type ComputeFacts, computeConfigFiles, NOVA_OVERRIDE } from './nova-config.ts'
 
 const facts: ComputeFacts = {
   transportUrl: 'rabbit://user:pa$$word@rabbitmq-cell1.openstack.svc:5671/?ssl=1',
@@ -18,26 +9,6 @@ const facts: ComputeFacts = {
   servicePassword: 'S3cr$et',
   host: 'edpm-compute-0',
   myIp: '192.168.122.100',
-}
-
-/** What the service uses, as `section.key`. */
-function effective(made: ConfigFiles): Readonly<Record<string, string>> {
-  if (made.kind === 'refused') throw new Error('refused')
-  const read = Object.entries(made.files)
-    .filter(([name]) => /^\d\d-.*\.conf$/.test(name))
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([file, text]) => {
-      const { assignments, errors } = parseIni(text)
-      expect(errors).toEqual([])
-      return { file, assignments }
-    })
-  return Object.fromEntries(
-    mergeIni(read).map((option) => {
-      const value = effectiveValues(option)[0]?.value ?? ''
-      const expanded = expand(value, () => undefined)
-      return [`${option.section}.${option.key}`, expanded.kind === 'value' ? expanded.value : value]
-    }),
-  )
 }
 
 describe('The configuration of nova-compute', () => {
@@ -83,26 +54,5 @@ describe('The configuration of nova-compute', () => {
   it('refuses a credential that no file can hold instead of bending it', () => {
     const made = computeConfigFiles({ ...facts, servicePassword: 'a\r\nb' })
     expect(made.kind === 'refused' && made.findings.map(({ code }) => code)).toContain('SL7012')
-  })
-})
-
-describe('The configuration of the OVN metadata agent', () => {
-  const agent = {
-    ovnSbConnection: 'ssl:ovsdbserver-sb.openstack.svc:6642',
-    host: 'edpm-compute-0',
-    novaMetadataHost: 'nova-metadata-internal.openstack.svc',
-    sharedSecret: '12$45',
-  }
-
-  it('turns on debug logging by customServiceConfig', () => {
-    const custom = '[DEFAULT]\ndebug = True\n'
-    const made = metadataConfigFiles(agent, custom)
-    expect(made.kind === 'files' && made.files[METADATA_OVERRIDE]).toBe(custom)
-    expect(effective(made)).toMatchObject({
-      'DEFAULT.debug': 'True',
-      'DEFAULT.host': 'edpm-compute-0',
-      'DEFAULT.metadata_proxy_shared_secret': '12$45',
-      'ovn.ovn_sb_connection': agent.ovnSbConnection,
-    })
   })
 })

@@ -1,20 +1,24 @@
 /**
- * An OpenStack service on data plane nodes, as data: what asks for it, what it needs of the control plane, what its
- * configuration is made of, and which playbooks bring it to a host.
+ * An OpenStack service on data plane nodes, as data: its kind, what asks for it, what it needs of the control plane, what
+ * its configuration is made of, which playbooks bring it to a host, and what it is in today's API.
  *
- * The engine knows services in this form only. A further service is one more value of this type.
+ * This is all that anybody knows of a service: the engine, the webhooks, the operator's rights and CRDs, the status view
+ * and the conversion read it, and none of them has a list of its own. A further service is one more value of this type,
+ * named in `all.ts`.
  */
-import type { AnsibleRunSpec } from '../../api/ansibleee.ts'
-import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
-import type { ServiceAnnotation } from '../../api/service-annotation.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import type { ServiceImages } from '../../api/service-images.ts'
-import type { BindingRule } from '../../ini/binding.ts'
+import type { AnsibleRunSpec } from '../api/ansibleee.ts'
+import type { KindDefinition } from '../api/crd.ts'
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import type { ServiceAnnotation } from '../api/service-annotation.ts'
+import type { ServiceObject } from '../api/service-cr.ts'
+import type { ServiceImages } from '../api/service-images.ts'
+import type { BindingRule } from '../ini/binding.ts'
 import type { ConfigFiles } from './config-files.ts'
-import type { PlaybookName } from './playbooks.ts'
 
 export interface Dependency {
   readonly kind: GroupVersionKind
+  /** For clusters that have none of upstream's; absent for a kind that every cluster serves. */
+  readonly standIn?: KindDefinition
   /** The object that this service waits for; undefined when the service names none. */
   readonly nameOf: (service: ServiceObject) => string | undefined
   /** `NovaCellReady` */
@@ -23,7 +27,10 @@ export interface Dependency {
 
 /** A Secret of the control plane, and what is needed of it. */
 export interface Need {
+  /** Empty while nobody has named one. */
   readonly secret: string
+  /** The field that names it: `cellMessageBusSecretName of NovaCell nova-cell1`. */
+  readonly namedBy: string
   readonly keys: readonly string[]
 }
 
@@ -47,16 +54,39 @@ export interface FactSources {
 }
 
 export interface ServiceStep {
+  /**
+   * Names three things on a host: its folder in `/var/lib/openstack/config`, what `stackloom-service` starts, and what is
+   * recorded as done. Decommissioning takes it off by this name, so the playbook must use the same, and no other step,
+   * of phase 0 or of another service, may have it.
+   */
   readonly name: string
-  readonly playbook: PlaybookName
+  /** A file of `playbooks/`, without its ending. */
+  readonly playbook: string
   readonly extraVars?: (service: ServiceObject) => AnsibleRunSpec['extraVars']
 }
 
+/** What the service is in today's API: a service in the list of a NodeSet. */
+export interface TodayService {
+  /** `edpmServiceType`; services of this type are named by it. */
+  readonly type: string
+  readonly playbook: string
+  /** Its place in the list of a NodeSet: smaller comes earlier. */
+  readonly order: number
+  /** Built-in services that come right before it. */
+  readonly after?: readonly string[]
+  /** The Secrets that it reads, by the fields that follow from its annotation. */
+  readonly secrets: (fields: Facts) => readonly string[]
+}
+
 export interface ServiceDefinition {
-  /** One word: `nova`. Steps, Secrets and runs are named by it. */
+  /** `nova`: names its controllers and its column in `status`, and begins the names of its runs. */
   readonly name: string
+  /** The kind of its objects; `annotation.kind` refers to it. */
+  readonly crd: KindDefinition
   readonly annotation: ServiceAnnotation
   readonly images: ServiceImages
+  /** Fields that are ignored, and what is written instead. */
+  readonly deprecated?: Readonly<Record<string, string>>
   readonly dependency: Dependency
   /** What it reads of the control plane once the dependency is ready. */
   readonly needs: (service: ServiceObject, dependency: KubeObject) => readonly Need[]
@@ -69,6 +99,7 @@ export interface ServiceDefinition {
   readonly files: (facts: Facts, customServiceConfig: string) => ConfigFiles
   /** The generated one among the files: `01-nova.conf`. */
   readonly generatedFile: string
+  /** The name of the Secret with the files, by the name of the service object; no two services may agree on one. */
   readonly configSecret: (name: string) => string
   readonly binding: readonly BindingRule[]
   /** How Ansible variables begin that are about this service: `edpm_nova_`. */
@@ -77,6 +108,7 @@ export interface ServiceDefinition {
   readonly steps: readonly ServiceStep[]
   /** What the control plane is told after the last step and before the end. */
   readonly controlPlane?: ControlPlaneDuty
+  readonly today: TodayService
 }
 
 /** What has to happen in the control plane when a host comes and when it goes. */

@@ -24,7 +24,7 @@ export const defaultRunSettings: RunSettings = {
   retryMostMs: 360_000,
 }
 
-export type Decision =
+export type AttemptDecision =
   | { readonly kind: 'begin'; readonly attempt: number }
   | { readonly kind: 'wait'; readonly why: string; readonly forMs?: number }
   /** `again`: the attempt is over, the run is not. */
@@ -50,14 +50,14 @@ export interface Known {
   readonly settings: RunSettings
 }
 
-export function decide(known: Known): Decision {
+export function decideAttempt(known: Known): AttemptDecision {
   const { run, marked } = known
   if (run.metadata.deletionTimestamp !== undefined) return marked ? { kind: 'leave' } : { kind: 'nothing' }
   if (hasEnded(run)) return marked ? { kind: 'clean' } : { kind: 'nothing' }
   return run.status?.JobStatus === 'Running' ? decideRunning(known) : decidePending(known)
 }
 
-function decideRunning({ run, standing }: Known): Decision {
+function decideRunning({ run, standing }: Known): AttemptDecision {
   const number = run.status?.tries ?? 1
   switch (standing?.kind) {
     case undefined:
@@ -80,7 +80,7 @@ function isTriedAgain({ spec, status }: AnsibleRun, reason: RunReason): boolean 
   return !FINAL.has(reason) && (status?.tries ?? 1) <= (spec.backoffLimit ?? 6)
 }
 
-function decidePending(known: Known): Decision {
+function decidePending(known: Known): AttemptDecision {
   const { run, others, addresses, nowMs, settings } = known
   const done = alreadyDone(run, others)
   if (done) {

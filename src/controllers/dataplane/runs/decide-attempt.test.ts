@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AnsibleRun, type AnsibleRunStatus, HOSTS, INPUT_HASH } from '../../../api/ansibleee.ts'
-import { type Decision, decide, defaultRunSettings, type Known } from './decide.ts'
+import { type AttemptDecision, decideAttempt, defaultRunSettings, type Known } from './decide-attempt.ts'
 
 const settings = { ...defaultRunSettings, retryFirstMs: 10_000, retryMostMs: 30_000 }
 const NOW = Date.parse('2026-01-01T00:00:00Z')
@@ -20,8 +20,8 @@ function run(
   }
 }
 
-function ask(one: AnsibleRun, more: Partial<Known> = {}): Decision {
-  return decide({ run: one, marked: false, others: [], addresses: ['a'], nowMs: NOW, settings, ...more })
+function ask(one: AnsibleRun, more: Partial<Known> = {}): AttemptDecision {
+  return decideAttempt({ run: one, marked: false, others: [], addresses: ['a'], nowMs: NOW, settings, ...more })
 }
 
 const working = (...hosts: readonly string[]): AnsibleRunStatus => ({

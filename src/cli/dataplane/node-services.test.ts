@@ -1,0 +1,141 @@
+/**
+ * Every service on nodes is known everywhere, by its definition alone: the ones that there are, and one that was invented
+ * for tests. Who adds a service, or a list of services, finds here what was forgotten.
+ */
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { dataPlaneNode, dataPlaneRole } from '../../../test/data-plane.ts'
+import { weatherAgents, weatherService } from '../../../test/weather-service.ts'
+import { crdOf } from '../../api/crd.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ServiceObject } from '../../api/service-cr.ts'
+import { LEAVING, phase0Playbooks, readPlaybook } from '../../controllers/dataplane/playbooks.ts'
+import { nodeServices } from '../../node-services/all.ts'
+import type { ServiceDefinition } from '../../node-services/definition.ts'
+import { groupVersionKindOf } from '../../node-services/kinds.ts'
+import { convertDataPlane } from '../../render/convert-data-plane.ts'
+import { ownCrdsOf } from '../../sandbox/crds/own.ts'
+import { dataPlaneKinds, dataPlaneStates } from '../../verify/data-plane.ts'
+import { dataPlaneHandlers, dataPlaneWebhooks } from '../../webhooks/data-plane-webhooks.ts'
+import { webhookPath } from '../../webhooks/registration.ts'
+import { dataPlanePartOf } from '../operator/parts/data-plane.ts'
+import { columnOf } from '../status/data-plane.ts'
+
+const services = [...nodeServices, weatherService]
+const part = dataPlanePartOf(services)
+const kindOf = ({ annotation }: ServiceDefinition): string => annotation.kind.kind
+const crdNames = (crds: readonly KubeObject[]): readonly string[] => crds.map(({ metadata }) => metadata.name)
+
+describe.each(services)('the service $name', (service) => {
+  const { annotation, crd, dependency, images, steps } = service
+
+  it('says the same kind wherever it says one', () => {
+    expect(annotation.kind).toEqual(groupVersionKindOf(crd))
+    if (dependency.standIn) expect(dependency.kind).toEqual(groupVersionKindOf(dependency.standIn))
+    const [version] = (crdOf(crd)['spec'] as { versions: { schema: object }[] }).versions
+    const fields = [...Object.keys(images), ...(annotation.bound ? [annotation.bound] : [])]
+    for (const field of fields)
+      expect(version?.schema).toHaveProperty(['openAPIV3Schema', 'properties', 'spec', 'properties', field])
+  })
+
+  it('has its playbooks', async () => {
+    for (const { playbook } of steps) expect(await readPlaybook(playbook)).toContain('hosts: all')
+  })
+
+  it('has CRDs, rights and webhooks, with the operator and in the sandbox', () => {
+    const name = `${crd.plural}.${crd.group}`
+    expect(crdNames(part.crds.own)).toContain(name)
+    expect(crdNames(ownCrdsOf(services)['own-2023'].ours)).toContain(name)
+    const may = (group: string, resource: string): readonly string[] =>
+      part.rules
+        .filter(({ apiGroups, resources }) => apiGroups.includes(group) && resources.includes(resource))
+        .flatMap(({ verbs }) => verbs)
+    expect(may(crd.group, crd.plural)).toEqual(expect.arrayContaining(['list', 'watch', 'patch', 'delete']))
+    expect(may(crd.group, `${crd.plural}/status`)).toContain('update')
+    const waited = dependency.standIn ?? { group: '', plural: 'secrets' }
+    expect(may(waited.group, waited.plural)).toEqual(expect.arrayContaining(['get', 'list', 'watch']))
+    const webhooks = dataPlaneWebhooks(services).filter(({ plural }) => plural === crd.plural)
+    expect(webhooks.map(({ kind }) => kind)).toEqual(['mutate', 'validate'])
+    const nobody = {
+      role: () => undefined,
+      node: () => undefined,
+      nodesOf: () => [],
+      service: () => undefined,
+    }
+    const view = { env: {}, known: () => nobody, now: async () => nobody }
+    expect(Object.keys(dataPlaneHandlers(view, services, 'f'))).toEqual(
+      expect.arrayContaining(webhooks.map(webhookPath)),
+    )
+  })
+
+  it('is left out alone where its kinds are not served', () => {
+    expect(part.kinds).not.toContainEqual(annotation.kind)
+    expect(part.pieces?.find(({ name }) => name === service.name)?.kinds).toContainEqual(annotation.kind)
+  })
+
+  it('is shown by `status`', () => {
+    expect(dataPlaneKinds(services)).toContainEqual(annotation.kind)
+    const [state] = dataPlaneStates({ objects: [dataPlaneNode('n')], unread: [] }, services)
+    expect(state?.services.map(({ kind }) => kind)).toContain(kindOf(service))
+    expect(columnOf(kindOf(service), services)).toBe(service.name.replaceAll('-', ' ').toUpperCase())
+  })
+
+  it("has a place in today's API, and its configuration goes along", () => {
+    const text = '[DEFAULT]\ndebug = True\n'
+    const value = ['true', 'nova-cell1'].find((one) => annotation.read(one).kind === 'wanted') ?? ''
+    const object: ServiceObject = {
+      ...annotation.kind,
+      metadata: { name: 'n', namespace: 'openstack' },
+      spec: { customServiceConfig: text },
+    }
+    const from = {
+      roles: [dataPlaneRole('r', { preProvisioned: true })],
+      nodes: [dataPlaneNode('n', { role: 'r' }, { [annotation.key]: value })],
+      services: [],
+      serviceObjects: [object],
+    }
+    const { objects, findings } = convertDataPlane(from, services)
+    expect(findings).toEqual([])
+    const made = (kind: string) => objects.find((one) => one.kind === kind)
+    const { type } = service.today
+    expect(made('ConfigMap')?.['data']).toEqual({ [`25-${type}-custom.conf`]: text })
+    expect(made('OpenStackDataPlaneService')?.['spec']).toMatchObject({ edpmServiceType: type })
+    const { services: list } = made('OpenStackDataPlaneNodeSet')?.['spec'] as { services: string[] }
+    expect(list.at(-1)).toBe(`${type}-of-r`)
+    const unasked = { ...from, nodes: [dataPlaneNode('n', { role: 'r' })] }
+    expect(convertDataPlane(unasked, services).findings.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`${kindOf(service)} n: no annotation`),
+    ])
+  })
+})
+
+describe('services on nodes', () => {
+  it('share no name: not of themselves, their objects, their keys, their Secrets or their steps', () => {
+    const once = (names: readonly string[]): void => expect(names).toEqual([...new Set(names)])
+    once(services.map(({ name }) => name))
+    once(services.map(kindOf))
+    once(services.flatMap(({ annotation }) => [annotation.key, annotation.holdKey]))
+    once(services.map(({ configSecret }) => configSecret('n')))
+    once(services.map(({ today }) => today.type))
+    once([...phase0Playbooks, LEAVING, ...services.flatMap(({ steps }) => steps.map(({ name }) => name))])
+  })
+
+  it('are named in the guide', async () => {
+    const guide = await readFile('docs/guide/data-plane.md', 'utf8')
+    for (const { annotation } of nodeServices)
+      for (const word of [annotation.key, annotation.holdKey, annotation.kind.kind])
+        expect(guide).toContain(word)
+  })
+
+  it('are on a host under the names of their steps, by which they are taken off it', async () => {
+    for (const { name, playbook } of nodeServices.flatMap(({ steps }) => steps)) {
+      const text = await readPlaybook(playbook)
+      expect(text).toContain(`/var/lib/openstack/config/${name}\n`)
+      expect(text).toContain(`'/usr/local/libexec/stackloom-service', 'start', '${name}'`)
+    }
+  })
+
+  it('of the tests is none of the product', () => {
+    expect(dataPlaneKinds()).not.toContainEqual(weatherAgents)
+  })
+})

@@ -1,0 +1,108 @@
+/**
+ * The OpenStack services of nodes as today's API has them: entries in the list of a NodeSet, and a Service and a
+ * ConfigMap of their own where the built-in one does not do.
+ *
+ * Pure. Which services there are, and what each is today, stands in `node-services`.
+ */
+import type { DataPlaneNode } from '../api/dataplane-node.ts'
+import type { DataPlaneRole } from '../api/dataplane-role.ts'
+import type { KubeObject } from '../api/object.ts'
+import { askedOf } from '../api/service-annotation.ts'
+import type { ServiceObject } from '../api/service-cr.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import { notConverted } from '../errors/runs.ts'
+import type { Facts, ServiceDefinition } from '../node-services/definition.ts'
+
+/** A service that a node asks for. */
+export interface WantedService {
+  readonly definition: ServiceDefinition
+  /** What follows from the annotation. */
+  readonly fields: Facts
+  /** customServiceConfig; empty where nobody wrote one. */
+  readonly config: string
+}
+
+/** The object of a service on a node, whatever its kind. */
+export function wantedServices(
+  services: readonly ServiceDefinition[],
+  objects: readonly ServiceObject[],
+  node: DataPlaneNode,
+  role: DataPlaneRole,
+): readonly WantedService[] {
+  return services
+    .flatMap((definition): readonly WantedService[] => {
+      const { annotation } = definition
+      const asked = askedOf(annotation, node, role)
+      if (asked.kind !== 'wanted') return []
+      const object = objects.find(
+        ({ kind, metadata }) => kind === annotation.kind.kind && metadata.name === node.metadata.name,
+      )
+      return [{ definition, fields: asked.fields, config: object?.spec.customServiceConfig ?? '' }]
+    })
+    .toSorted((a, b) => a.definition.today.order - b.definition.today.order)
+}
+
+/** What the service is bound to for good: the cell of a compute. */
+export function boundTo({ definition, fields }: WantedService): string | undefined {
+  const { bound } = definition.annotation
+  return bound === undefined ? undefined : fields[bound]
+}
+
+/** Its entries in the list of a NodeSet. */
+export function entriesOf(set: string, wanted: WantedService): readonly string[] {
+  return [...(wanted.definition.today.after ?? []), serviceName(set, wanted)]
+}
+
+/** One for all that are bound alike; with a configuration of their own, one for the nodes that have it. */
+function serviceName(set: string, wanted: WantedService): string {
+  const { type } = wanted.definition.today
+  if (wanted.config !== '') return `${type}-of-${set}`
+  const bound = boundTo(wanted)
+  return bound === undefined ? type : `${type}-of-${bound}`
+}
+
+/** What a NodeSet needs beside it for one of its services. */
+export function objectsFor(
+  { name: set, namespace }: { readonly name: string; readonly namespace: string | undefined },
+  wanted: WantedService,
+): readonly KubeObject[] {
+  const { definition, fields, config } = wanted
+  const { type, playbook, secrets } = definition.today
+  // Without a configuration of its own the built-in service does the same, unless it is bound to one of several.
+  if (config === '' && boundTo(wanted) === undefined) return []
+  const metadata = (name: string): KubeObject['metadata'] => ({ name, ...(namespace && { namespace }) })
+  const extra = `${set}-${type}-config`
+  const service: KubeObject = {
+    apiVersion: 'dataplane.openstack.org/v1beta1',
+    kind: 'OpenStackDataPlaneService',
+    metadata: metadata(serviceName(set, wanted)),
+    spec: {
+      caCerts: 'combined-ca-bundle',
+      edpmServiceType: type,
+      playbook,
+      dataSources: [
+        ...secrets(fields).map((name) => ({ secretRef: { name } })),
+        ...(config === '' ? [] : [{ configMapRef: { name: extra } }]),
+      ],
+    },
+  }
+  if (config === '') return [service]
+  // Byte for byte, under a name that is read after the generated file.
+  const data = { [`25-${type}-custom.conf`]: config }
+  return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata(extra), data }, service]
+}
+
+/** Service objects that no annotation asks for: nothing is made of them. */
+export function orphanFindings(
+  objects: readonly ServiceObject[],
+  isTaken: (object: ServiceObject) => boolean,
+): readonly Finding[] {
+  return objects
+    .filter((one) => !isTaken(one))
+    .map(({ kind, metadata }) =>
+      finding(notConverted, {
+        what: `${kind} ${metadata.name}`,
+        why: 'no annotation of a node of its name asks for it; annotate the node, and convert again',
+      }),
+    )
+}

@@ -1,0 +1,26 @@
+/** What oslo.config makes of a service's files, for tests of what is generated. */
+import { expect } from 'vitest'
+import { effectiveValues, mergeIni } from '../src/ini/merge.ts'
+import { parseIni } from '../src/ini/parse.ts'
+import { expand } from '../src/ini/substitute.ts'
+import type { ConfigFiles } from '../src/node-services/config-files.ts'
+
+/** What the service uses, as `section.key`. */
+export function effectiveConfig(made: ConfigFiles): Readonly<Record<string, string>> {
+  if (made.kind === 'refused') throw new Error('refused')
+  const read = Object.entries(made.files)
+    .filter(([name]) => /^\d\d-.*\.conf$/.test(name))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([file, text]) => {
+      const { assignments, errors } = parseIni(text)
+      expect(errors).toEqual([])
+      return { file, assignments }
+    })
+  return Object.fromEntries(
+    mergeIni(read).map((option) => {
+      const value = effectiveValues(option)[0]?.value ?? ''
+      const expanded = expand(value, () => undefined)
+      return [`${option.section}.${option.key}`, expanded.kind === 'value' ? expanded.value : value]
+    }),
+  )
+}

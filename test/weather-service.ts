@@ -1,0 +1,56 @@
+/**
+ * A service on nodes that nobody has: all that the program is told of it is this definition. Whatever has a list of
+ * services has it too, or its test fails.
+ */
+import { z } from 'zod'
+import type { KindDefinition } from '../src/api/crd.ts'
+import { serviceFields, serviceStatusSchema } from '../src/api/service-cr.ts'
+import type { ServiceDefinition } from '../src/node-services/definition.ts'
+
+export const weatherAgents = { apiVersion: 'weather.example.org/v1', kind: 'WeatherAgent' }
+const weatherKind: KindDefinition = {
+  group: 'weather.example.org',
+  version: 'v1',
+  kind: weatherAgents.kind,
+  plural: 'weatheragents',
+  scope: 'Namespaced',
+  spec: z.object({ ...serviceFields, station: z.string().optional() }),
+  status: serviceStatusSchema,
+}
+export const weatherService: ServiceDefinition = {
+  name: 'weather',
+  crd: weatherKind,
+  annotation: {
+    key: 'weather.example.org/station',
+    holdKey: 'weather.example.org/deploy',
+    kind: weatherAgents,
+    bound: 'station',
+    read: (text) => (text === '' ? { kind: 'none' } : { kind: 'wanted', fields: { station: text } }),
+  },
+  images: { ansibleEEContainerImage: { variables: [], otherwise: 'runner' } },
+  dependency: {
+    kind: { apiVersion: 'v1', kind: 'Secret' },
+    nameOf: ({ spec }) => spec['station'] as string | undefined,
+    condition: 'StationReady',
+  },
+  needs: ({ spec }) => [{ secret: String(spec['station']), namedBy: 'station', keys: ['url'] }],
+  facts: ({ service, valueOf }) => ({
+    kind: 'found',
+    facts: { url: valueOf(String(service.spec['station']), 'url') },
+  }),
+  files: ({ url = '' }, custom) => ({
+    kind: 'files',
+    files: { '01-weather.conf': `[DEFAULT]\nurl = ${url}\n`, '02-custom.conf': custom },
+  }),
+  generatedFile: '01-weather.conf',
+  configSecret: (name) => `${name}-weather-config-data`,
+  binding: [],
+  variables: 'weather_',
+  steps: [{ name: 'weather', playbook: 'run-os' }],
+  today: {
+    type: 'weather',
+    playbook: 'weather.example.forecast',
+    order: 30,
+    secrets: ({ station = '' }) => [station],
+  },
+}
