@@ -1,6 +1,6 @@
 /**
- * A cluster in memory, as small as a test of the runtime needs: objects, versions, watches, finalizers. No schema, no
- * apply.
+ * A cluster in memory, as small as a test of the runtime needs: objects, versions, watches, finalizers; a patch merges,
+ * and an apply takes back what the same manager no longer names. No schema, no generations, no conflicts between managers.
  *
  * Versions are words, so that code that counts with them fails. Real clusters are in `test/real/`.
  */
@@ -27,6 +27,8 @@ export function memoryCluster(): MemoryCluster {
   const objects = new Map<string, KubeObject>()
   const history: { readonly id: string; readonly event: WatchEvent }[] = []
   const requests: string[] = []
+  /** What each manager applied last, by manager and object. */
+  const appliedBy = new Map<string, object>()
   const wakers = new Set<() => void>()
   let version = 0
   let up = true
@@ -134,12 +136,17 @@ export function memoryCluster(): MemoryCluster {
     },
     apply: async (object, options) => {
       await arrive('apply', refOf(object), options.signal)
-      const before = objects.get(idOf(refOf(object)))
-      return put({ ...before, ...object }, before ? 'modified' : 'added')
+      const id = idOf(refOf(object))
+      const before = objects.get(id)
+      const mine = `${options.fieldManager} ${id} ${before?.metadata.uid}`
+      const left = before && without(before, appliedBy.get(mine) ?? {}, object)
+      const stored = put(merged(left ?? {}, object) as KubeObject, before ? 'modified' : 'added')
+      appliedBy.set(`${options.fieldManager} ${id} ${stored.metadata.uid}`, object)
+      return stored
     },
     patch: async (ref, patch, options) => {
       await arrive('patch', ref, options.signal)
-      return put({ ...held(ref), ...(patch as object) }, 'modified')
+      return put(merged(held(ref), patch as object) as KubeObject, 'modified')
     },
     delete: async (ref, options) => {
       await arrive('delete', ref, options?.signal)
@@ -174,6 +181,32 @@ export function memoryCluster(): MemoryCluster {
     },
     objects: (kind) => [...objects.values()].filter((object) => object.kind === kind),
   }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** RFC 7386: objects are merged, null removes, everything else replaces. */
+function merged(value: object, patch: object): object {
+  const result: Record<string, unknown> = { ...value }
+  for (const [key, wanted] of Object.entries(patch)) {
+    if (wanted === null) delete result[key]
+    else if (!isFields(wanted)) result[key] = wanted
+    else result[key] = merged(isFields(result[key]) ? result[key] : {}, wanted)
+  }
+  return result
+}
+
+/** The value without what was applied and is not any more. */
+function without(value: object, was: object, now: object): object {
+  const result: Record<string, unknown> = { ...value }
+  for (const [key, old] of Object.entries(was)) {
+    const [held, wanted] = [result[key], (now as Fields)[key]]
+    if (isFields(old) && isFields(held)) result[key] = without(held, old, isFields(wanted) ? wanted : {})
+    else if (wanted === undefined) delete result[key]
+  }
+  return result
 }
 
 function error<P>(kind: ApiErrorKind, problem: Problem<P>, facts: P): ApiError {

@@ -49,6 +49,7 @@ describe('what holds for a node', () => {
       },
       ansibleLimit: '',
       services: ['install-os'],
+      hasStrategy: true,
       deploy: true,
       deployedBy: 'role',
     })

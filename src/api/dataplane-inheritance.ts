@@ -40,6 +40,8 @@ export interface Effective {
   readonly runner: RunnerSettings
   readonly ansibleLimit: string
   readonly services: readonly string[]
+  /** Whether anybody wrote a deployStrategy; without one nothing is deployed. */
+  readonly hasStrategy: boolean
   readonly deploy: boolean
   readonly deployedBy: DeployedBy
 }
@@ -56,6 +58,7 @@ export function effectiveOf(
   const { spec, metadata } = node
   const own = spec.node ?? {}
   const inherited = role?.spec.nodeTemplate ?? {}
+  const strategy = spec.deployStrategy ?? role?.spec.deployStrategy
   return {
     name: metadata.name,
     role: spec.role ?? '',
@@ -70,7 +73,8 @@ export function effectiveOf(
     runner: runnerOf(node, role),
     ansibleLimit: text(spec.deployStrategy?.ansibleLimit, role?.spec.deployStrategy?.ansibleLimit),
     services: role?.spec.services ?? [],
-    deploy: deploys(spec.deployStrategy ?? role?.spec.deployStrategy),
+    hasStrategy: strategy !== undefined,
+    deploy: deploys(strategy),
     deployedBy: servedBy(node),
   }
 }

@@ -96,12 +96,12 @@ describe.each(services)('the service $name', (service) => {
     }
     const { objects, findings } = convertDataPlane(from, services)
     expect(findings).toEqual([])
-    const made = (kind: string) => objects.find((one) => one.kind === kind)
+    const made = (kind: string): KubeObject | undefined => objects.find((one) => one.kind === kind)
     const { type } = service.today
     expect(made('ConfigMap')?.['data']).toEqual({ [`25-${type}-custom.conf`]: text })
     expect(made('OpenStackDataPlaneService')?.['spec']).toMatchObject({ edpmServiceType: type })
-    const { services: list } = made('OpenStackDataPlaneNodeSet')?.['spec'] as { services: string[] }
-    expect(list.at(-1)).toBe(`${type}-of-r`)
+    const set = made('OpenStackDataPlaneNodeSet')?.['spec'] as { services: string[] } | undefined
+    expect(set?.services.at(-1)).toBe(`${type}-of-r`)
     const unasked = { ...from, nodes: [dataPlaneNode('n', { role: 'r' })] }
     expect(convertDataPlane(unasked, services).findings.map(({ message }) => message)).toEqual([
       expect.stringContaining(`${kindOf(service)} n: no annotation`),

@@ -8,7 +8,7 @@ const question: Question = {
   wanted: 'new',
   applied: undefined,
   attempts: [],
-  deploy: true,
+  heldBy: undefined,
   policy: 'auto',
   request: undefined,
   gate: undefined,
@@ -34,16 +34,19 @@ describe('whether a step runs on a host', () => {
 
   it('is done once it was done with these inputs, whatever else is asked', () => {
     expect(ask({ applied: { hash: 'new', run: 'r' } })).toEqual({ kind: 'done' })
-    expect(ask({ applied: { hash: 'new', run: 'r' }, deploy: false, gate: 'x' })).toEqual({ kind: 'done' })
+    expect(ask({ applied: { hash: 'new', run: 'r' }, heldBy: 'deploy is false', gate: 'x' })).toEqual({
+      kind: 'done',
+    })
   })
 
   it('waits for the run that is under way, with whatever inputs it was started', () => {
     expect(ask({ attempts: [attempt(1, 'running', 'old')] })).toEqual({ kind: 'running', run: 'run-old-1' })
   })
 
-  it('holds when deploy is false: never done, or out of date', () => {
-    expect(ask({ deploy: false })).toEqual({ kind: 'held' })
-    expect(ask({ deploy: false, applied: old }).kind).toBe('out-of-date')
+  it('holds while nobody wants it, with the reason: never done, or out of date', () => {
+    const heldBy = 'it is outside of ansibleLimit a'
+    expect(ask({ heldBy })).toEqual({ kind: 'held', why: heldBy })
+    expect(ask({ heldBy, applied: old })).toEqual({ kind: 'out-of-date', why: heldBy })
   })
 
   it('with the policy manual the first deployment runs, and later changes wait for a new request', () => {
@@ -87,7 +90,7 @@ describe('whether a step runs on a host', () => {
     )
     const applied = fc.constantFrom(undefined, old, { hash: 'new', run: 'r' })
     const rest = fc.record({
-      deploy: fc.boolean(),
+      heldBy: fc.constantFrom(undefined, 'deploy is false'),
       policy: fc.constantFrom('auto' as const, 'manual' as const),
       request: fc.constantFrom(undefined, 'monday', 'tuesday'),
       gate: fc.constantFrom(undefined, 'a gate'),
@@ -101,7 +104,7 @@ describe('whether a step runs on a host', () => {
         expect(all.some((one) => one.outcome === 'running')).toBe(false)
         expect(done?.hash).not.toBe('new')
         expect(all.some(({ hash, number }) => hash === 'new' && number === decision.attempt)).toBe(false)
-        expect([more.deploy, more.gate, more.busyWith]).toEqual([true, undefined, undefined])
+        expect([more.heldBy, more.gate, more.busyWith]).toEqual([undefined, undefined, undefined])
       }),
     )
   })

@@ -25,7 +25,8 @@ export interface Question {
   readonly applied: Applied | undefined
   /** What was tried on this host for this step, with whatever inputs. */
   readonly attempts: readonly Attempt[]
-  readonly deploy: boolean
+  /** Why nobody wants it run now, in words; undefined when somebody does. */
+  readonly heldBy: string | undefined
   readonly policy: RunPolicy
   /** The run request that is in force. */
   readonly request: string | undefined
@@ -46,8 +47,8 @@ export type Decision =
   | { readonly kind: 'wait'; readonly why: string }
   /** It failed, and is tried again after a while. */
   | { readonly kind: 'pause'; readonly ms: number; readonly attempt: Attempt; readonly tried: number }
-  /** Nobody asked for it: `deploy` is off and it was never done. */
-  | { readonly kind: 'held' }
+  /** Nobody asked for it, and it was never done. */
+  | { readonly kind: 'held'; readonly why: string }
   /** It was done with other inputs, and nobody asked for the new ones to be applied. */
   | { readonly kind: 'out-of-date'; readonly why: string }
   /** It failed as often as it may. */
@@ -73,9 +74,9 @@ export function decide(question: Question): Decision {
 }
 
 /** Why it does not run although it is not done: nobody wants it, or nobody wants it now. */
-function nobodyAsked({ applied, deploy, policy, request }: Question): Decision | undefined {
-  if (!applied) return deploy ? undefined : { kind: 'held' }
-  if (!deploy) return { kind: 'out-of-date', why: 'deploy is false' }
+function nobodyAsked({ applied, heldBy, policy, request }: Question): Decision | undefined {
+  if (heldBy !== undefined) return { kind: applied ? 'out-of-date' : 'held', why: heldBy }
+  if (!applied) return undefined
   const requested = request !== undefined && request !== applied.request
   return policy === 'auto' || requested ? undefined : { kind: 'out-of-date', why: 'a run request is needed' }
 }

@@ -6,13 +6,13 @@ import type { ServiceObject } from '../../api/service-cr.ts'
 import { hostNotLeft } from '../../errors/dataplane.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { ReconcileContext } from '../../kube/controller.ts'
+import type { ServiceDefinition } from '../../node-services/definition.ts'
 import { type Attempt, appliedOf, attemptOf } from './attempts.ts'
 import { type Decision, decide } from './decide.ts'
 import { hashOf } from './hash.ts'
 import { tellStart } from './node-controller.ts'
 import { LEAVING } from './playbooks.ts'
 import { runObject } from './run-object.ts'
-import type { ServiceDefinition } from './service-definition.ts'
 import { type Gathered, gather } from './service-gather.ts'
 import type { World } from './world.ts'
 
@@ -43,7 +43,7 @@ export async function clearHost(
     wanted: hash,
     applied: appliedOf(undefined, [step], host, runs)[step],
     attempts: runs.flatMap((run): Attempt | readonly Attempt[] => attemptOf(run, host, step) ?? []),
-    deploy: true,
+    heldBy: undefined,
     policy: 'auto',
     request: gathered.node?.request,
     gate,

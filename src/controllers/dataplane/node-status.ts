@@ -39,7 +39,7 @@ export function nodeConditions(view: NodeView, services: Told): readonly Told[] 
             : waits(MACHINE, machine.why),
         ]
   const steps = phaseZero.steps.map(stepTold)
-  const deployment = deploymentTold(phaseZero.steps)
+  const deployment = deploymentTold(phaseZero.steps, view.behind)
   const network = [
     ...provisionTold(ADDRESSES, 'Addresses granted', view.network),
     ...provisionTold(NAMES, 'Names registered', view.names),
@@ -64,7 +64,7 @@ export function decisionTold(type: string, step: string, decision: Decision): To
     case 'done':
       return isTrue(type, `${step} service ready`)
     case 'held':
-      return notRequested(type, 'Deployment not started')
+      return notRequested(type, `Deployment not started: ${decision.why}`)
     case 'out-of-date':
       return waits(type, `${step} was deployed with other inputs: ${decision.why}`, 'OutOfDate')
     case 'running':
@@ -85,11 +85,13 @@ export function decisionTold(type: string, step: string, decision: Decision): To
   }
 }
 
-/** All steps as one: the first that is not done speaks. */
-export function deploymentTold(steps: readonly StepStanding[]): Told {
+/** All steps as one: the first that is not done speaks. `behind`: the run that comes before its own. */
+export function deploymentTold(steps: readonly StepStanding[], behind?: string): Told {
   const open = steps.find(({ decision }) => decision.kind !== 'done')
   if (!open) return isTrue(DEPLOYMENT, 'Deployment completed')
   if (open.step.kind === 'unknown') return isWrong(DEPLOYMENT, open.step.finding)
+  if (open.decision.kind === 'start' && behind !== undefined)
+    return waits(DEPLOYMENT, `Waiting for run ${behind} of its role, which this node is not in`)
   const told = decisionTold(DEPLOYMENT, open.step.name, open.decision)
   return open.decision.kind === 'running' || open.decision.kind === 'start'
     ? waits(DEPLOYMENT, 'Deployment in progress')

@@ -4,6 +4,7 @@
  * Gathers from the caches and lets pure functions decide. The same view for the node's own look, for its role's, and for
  * its services', so that they never disagree.
  */
+import { hasEnded } from '../../api/ansibleee.ts'
 import type { Effective } from '../../api/dataplane-inheritance.ts'
 import { effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
 import type { DataPlaneNode } from '../../api/dataplane-node.ts'
@@ -13,7 +14,7 @@ import type { IpSet } from '../../api/ipset.ts'
 import { keyOf } from '../../api/object.ts'
 import { roleMissing, sshKeyMissing } from '../../errors/dataplane.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { RUN_REQUEST } from './attempts.ts'
+import { hostsIn, RUN_REQUEST } from './attempts.ts'
 import { byConsumer, type Machine, machineOf } from './bare-metal.ts'
 import type { RunPolicy } from './decide.ts'
 import { namesOf, namesProvided, wantedNames } from './host-names.ts'
@@ -45,6 +46,8 @@ export interface NodeView {
   readonly policy: RunPolicy
   readonly request: string | undefined
   readonly phaseZero: HostStanding
+  /** The run of its role that others are in, while this node waits for the next. */
+  readonly behind: string | undefined
 }
 
 export function viewOf(world: World, node: DataPlaneNode, now: number): NodeView {
@@ -83,7 +86,15 @@ export function viewOf(world: World, node: DataPlaneNode, now: number): NodeView
     policy,
     request,
     phaseZero,
+    behind:
+      role && effective.deployedBy === 'role' && phaseZero.next ? othersIn(world, role, name) : undefined,
   }
+}
+
+/** A role makes one run at a time: those who are not in it wait, and nothing runs on them. */
+function othersIn(world: World, role: DataPlaneRole, name: string): string | undefined {
+  return world.runs.ofOwner(role.metadata.uid ?? '').find((run) => !hasEnded(run) && !hostsIn(run).has(name))
+    ?.metadata.name
 }
 
 type Provided = Pick<NodeView, 'wish' | 'ipSet' | 'wantedNames' | 'network' | 'names'>

@@ -15,7 +15,7 @@ import { type Attempt, appliedOf, attemptOf } from './attempts.ts'
 import { type Decision, decide, type Question } from './decide.ts'
 import { hashOf } from './hash.ts'
 import { type HostVars, hostVars } from './inventory.ts'
-import { type PlaybookName, phase0Playbooks } from './playbooks.ts'
+import { phase0Playbooks } from './playbooks.ts'
 import type { Playbook } from './run-object.ts'
 
 /** One service of a role, as it can be run; or why it cannot. */
@@ -28,7 +28,7 @@ export interface RunnableStep {
   readonly name: string
   readonly label: string
   /** What the namespace says; or the name of a playbook of our own. */
-  readonly playbook: Playbook | PlaybookName
+  readonly playbook: Playbook | string
 }
 
 export function stepOf(name: string, namespace: string, found: DataPlaneService | undefined): Step {
@@ -133,7 +133,7 @@ export function hostStanding(facts: HostFacts): HostStanding {
       wanted: hash,
       applied: applied[step.name],
       attempts,
-      deploy: effective.deploy && withinLimit(host, effective.ansibleLimit),
+      heldBy: heldBy(effective),
       gate,
       ...pick(facts),
     })
@@ -159,12 +159,19 @@ function pick({
   request,
   retry,
   now,
-}: HostFacts): Omit<Question, 'wanted' | 'applied' | 'attempts' | 'deploy' | 'gate'> {
+}: HostFacts): Omit<Question, 'wanted' | 'applied' | 'attempts' | 'heldBy' | 'gate'> {
   return { busyWith, policy, request, retry, now }
 }
 
 function listed<T>(one: T | undefined): readonly T[] {
   return one === undefined ? [] : [one]
+}
+
+/** Why nothing is to run on a host now. */
+function heldBy({ name, deploy, hasStrategy, ansibleLimit }: Effective): string | undefined {
+  if (!hasStrategy) return 'neither the node nor its role has a deployStrategy'
+  if (!deploy) return 'deploy is false'
+  return withinLimit(name, ansibleLimit) ? undefined : `it is outside of ansibleLimit ${ansibleLimit}`
 }
 
 /** `a,b*`, `all`, `!c`: names and patterns, as far as Ansible's limits are taken. */

@@ -12,14 +12,14 @@ import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import { missingImages } from '../../api/service-images.ts'
 import type { Controller, ReconcileContext, Reconciled, Watch } from '../../kube/controller.ts'
+import type { ServiceDefinition } from '../../node-services/definition.ts'
 import { appliedOf, STEP } from './attempts.ts'
 import { isTrue, isWrong, readyOf, type Told, unknown } from './conditions.ts'
 import { decommission } from './decommission.ts'
 import { KEPT_RUNS, tellStart } from './node-controller.ts'
 import { runObject } from './run-object.ts'
-import { outlived } from './runs.ts'
+import { outlived } from './runs-by-host.ts'
 import { configOf } from './service-config.ts'
-import type { ServiceDefinition } from './service-definition.ts'
 import { tellControlPlane } from './service-duty.ts'
 import { type Gathered, gather } from './service-gather.ts'
 import { decideSteps, type Situation, type StepDecision } from './service-steps.ts'
@@ -54,7 +54,7 @@ export function serviceController(world: World, definition: ServiceDefinition): 
     },
     { kind: ansibleRuns, map: (run) => runConcerns(run, definition, ofNode) },
     ...(dependency.kind === 'Secret' ? [] : [{ kind: dependency, map: dependents }]),
-    { kind: secretKind, map: (secret) => secretConcerns(secret, ofNode, all) },
+    { kind: secretKind, map: (secret) => secretConcerns(secret, world.services, ofNode, all) },
     { kind: configMapKind, map: (map) => inventoryUsers(cache.list(map.metadata.namespace), map) },
   ]
   return {
@@ -83,19 +83,26 @@ function runConcerns(
   return hosts.flatMap((name) => ofNode(keyOf({ namespace, name })))
 }
 
-/** Inventories of ours concern their node's services; any other Secret may be anybody's. */
+/**
+ * Inventories of ours concern their node's services, and configurations that we generated concern nobody; any other
+ * Secret may be anybody's. Its owner tells, never its name.
+ */
 function secretConcerns(
   { metadata }: KubeObject,
+  services: readonly ServiceDefinition[],
   ofNode: (key: string) => readonly string[],
   all: (namespace?: string) => readonly string[],
 ): readonly string[] {
-  const [owner] = (metadata.ownerReferences ?? []).filter(
-    ({ apiVersion }) => apiVersion === dataPlaneNodes.apiVersion,
+  const { ownerReferences: owners = [] } = metadata
+  const ours = owners.find(({ apiVersion }) => apiVersion === dataPlaneNodes.apiVersion)
+  if (ours?.kind === dataPlaneNodes.kind)
+    return ofNode(keyOf({ namespace: metadata.namespace ?? '', name: ours.name }))
+  const isGenerated = services.some(({ annotation }) =>
+    owners.some(
+      ({ apiVersion, kind }) => apiVersion === annotation.kind.apiVersion && kind === annotation.kind.kind,
+    ),
   )
-  if (owner?.kind === dataPlaneNodes.kind)
-    return ofNode(keyOf({ namespace: metadata.namespace ?? '', name: owner.name }))
-  if (owner || metadata.name.endsWith('-config-data')) return []
-  return all(metadata.namespace)
+  return ours || isGenerated ? [] : all(metadata.namespace)
 }
 
 function inventoryUsers(services: readonly ServiceObject[], { metadata }: KubeObject): readonly string[] {

@@ -9,11 +9,11 @@ import type { ServiceObject } from '../../api/service-cr.ts'
 import { inputMissing } from '../../errors/dataplane.ts'
 import { finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
+import type { Facts, ServiceDefinition } from '../../node-services/definition.ts'
 import { conditionOf, isTrue, isWrong, type Told, unknown, waits } from './conditions.ts'
 import { INVENTORY_KEY, NETWORK_KEY, reachedAt } from './inventory.ts'
 import { keyProblem, type NodeView, viewOf } from './node-view.ts'
 import type { Files } from './run-object.ts'
-import type { Facts, ServiceDefinition } from './service-definition.ts'
 import { type Secret, secretValue, type World } from './world.ts'
 
 export const INPUT = 'InputReady'
@@ -148,7 +148,9 @@ function factsOf(
   const lacks = (secret: string, field?: string): { readonly missing: Told } => ({
     missing: isWrong(INPUT, finding(inputMissing, { what: `secret/${secret}`, field })),
   })
-  for (const { secret, keys } of definition.needs(service, dependency)) {
+  for (const { secret, namedBy, keys } of definition.needs(service, dependency)) {
+    // Whoever names it has not come to it yet: its watch tells.
+    if (secret === '') return { missing: waits(INPUT, `Waiting for a Secret to be named in ${namedBy}`) }
     const there = secretOf(secret)
     if (!there) return lacks(secret)
     const field = keys.find((key) => !secretValue(there, key))

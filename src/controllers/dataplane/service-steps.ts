@@ -5,12 +5,12 @@
  */
 import type { Applied } from '../../api/dataplane.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
+import type { ServiceDefinition, ServiceStep } from '../../node-services/definition.ts'
 import { type Attempt, attemptOf } from './attempts.ts'
 import { isTrue, type Told, waits } from './conditions.ts'
 import { type Decision, decide } from './decide.ts'
 import { DEPLOYMENT, decisionTold } from './node-status.ts'
 import { type ServiceInputs, serviceStepInputs } from './service-config.ts'
-import type { ServiceDefinition, ServiceStep } from './service-definition.ts'
 import type { Gathered } from './service-gather.ts'
 import type { World } from './world.ts'
 
@@ -50,7 +50,7 @@ export function decideSteps(
       wanted: hash,
       applied: applied[step.name],
       attempts,
-      deploy: service.spec.deploy ?? true,
+      heldBy: (service.spec.deploy ?? true) ? undefined : 'deploy is false',
       policy: node?.policy ?? 'auto',
       request: node?.request,
       gate,

@@ -1,6 +1,9 @@
 /** The controller of runs with the local runner, against a test's cluster and a test's nodes. */
 import { type AnsibleRun, ansibleRuns } from '../../../src/api/ansibleee.ts'
-import { defaultRunSettings, type RunSettings } from '../../../src/controllers/dataplane/runs/decide-attempt.ts'
+import {
+  defaultRunSettings,
+  type RunSettings,
+} from '../../../src/controllers/dataplane/runs/decide-attempt.ts'
 import { localExecutor } from '../../../src/controllers/dataplane/runs/local/local-executor.ts'
 import {
   defaultRunPauses,

@@ -21,7 +21,15 @@ function run(
 }
 
 function ask(one: AnsibleRun, more: Partial<Known> = {}): AttemptDecision {
-  return decideAttempt({ run: one, marked: false, others: [], addresses: ['a'], nowMs: NOW, settings, ...more })
+  return decideAttempt({
+    run: one,
+    marked: false,
+    others: [],
+    addresses: ['a'],
+    nowMs: NOW,
+    settings,
+    ...more,
+  })
 }
 
 const working = (...hosts: readonly string[]): AnsibleRunStatus => ({

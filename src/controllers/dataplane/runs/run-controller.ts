@@ -26,7 +26,14 @@ import { isApiError } from '../../../kube/api-error.ts'
 import type { Controller, ReconcileContext, Reconciled, Watch } from '../../../kube/controller.ts'
 import type { Happening } from '../../../kube/events.ts'
 import type { Runtime, SharedCache } from '../../../kube/runtime.ts'
-import { ANY_HOST, type AttemptDecision, decideAttempt, inputHashOf, type RunSettings, rivalOf } from './decide-attempt.ts'
+import {
+  ANY_HOST,
+  type AttemptDecision,
+  decideAttempt,
+  inputHashOf,
+  type RunSettings,
+  rivalOf,
+} from './decide-attempt.ts'
 import type { Attempt, Executor, RunEnd } from './executor.ts'
 import { addressesOf, hostsOfInventories } from './inventory-hosts.ts'
 import { gatherMaterials, type Materials } from './materials.ts'
@@ -148,7 +155,11 @@ async function look(scene: Scene, run: AnsibleRun): Promise<Reconciled | undefin
   return act(scene, run, decision)
 }
 
-async function act(scene: Scene, run: AnsibleRun, decision: AttemptDecision): Promise<Reconciled | undefined> {
+async function act(
+  scene: Scene,
+  run: AnsibleRun,
+  decision: AttemptDecision,
+): Promise<Reconciled | undefined> {
   const { world, pauses, context } = scene
   const now = timeOf(context.clock.now())
   switch (decision.kind) {

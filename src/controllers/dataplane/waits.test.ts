@@ -1,0 +1,113 @@
+/** What nodes and services say that they wait for, and what wakes them: the controllers over a cluster in memory. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../../test/data-plane.ts'
+import { memoryCluster } from '../../../test/memory-cluster.ts'
+import { startControllers } from '../../../test/real/dataplane/controllers.ts'
+import { type Play, recordingExecutor } from '../../../test/real/dataplane/recording-executor.ts'
+import { weatherService } from '../../../test/weather-service.ts'
+import type { DataPlaneRoleSpec } from '../../api/dataplane.ts'
+import { novaCells } from '../../api/nova-cell.ts'
+import type { Condition, KubeObject } from '../../api/object.ts'
+import type { ServiceObject } from '../../api/service-cr.ts'
+import { nodeServices } from '../../node-services/all.ts'
+
+const namespace = 'openstack'
+const secret = (name: string, data: Readonly<Record<string, string>>): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, btoa(text)])),
+})
+const deploying: DataPlaneRoleSpec = {
+  nodeTemplate: { ansibleSSHPrivateKeySecret: SSH_SECRET },
+  deployStrategy: { deploy: true },
+  services: [],
+}
+
+const ends: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+/** A cluster with a key and a role, and who works in it. */
+async function begin(role: DataPlaneRoleSpec, play?: Play) {
+  const { client, objects } = memoryCluster()
+  await client.create(secret(SSH_SECRET, { 'ssh-privatekey': 'a key' }))
+  await client.create(dataPlaneRole('compute', role))
+  const executor = recordingExecutor(client, play)
+  const controllers = startControllers(client, { services: [...nodeServices, weatherService] })
+  ends.push(controllers.stop, executor.stop)
+  const find = (kind: string, name: string): KubeObject | undefined =>
+    objects(kind).find(({ metadata }) => metadata.name === name)
+  const message = (kind: string, name: string, type: string): string | undefined => {
+    const status = find(kind, name)?.['status'] as { conditions?: readonly Condition[] } | undefined
+    return status?.conditions?.find((one) => one.type === type)?.message
+  }
+  return { client, executor, find, message }
+}
+const soon = { timeout: 10_000, interval: 10 }
+
+describe('a service', () => {
+  it('is woken by the Secret that it waits for, whatever its name, and keeps its spec when images are filled in', async () => {
+    const { client, find, message } = await begin(deploying)
+    const { key } = weatherService.annotation
+    await client.create(dataPlaneNode('n', { role: 'compute' }, { [key]: 'hill-config-data' }))
+    await expect
+      .poll(() => message('WeatherAgent', 'n', 'StationReady'), soon)
+      .toBe('Waiting for Secret hill-config-data')
+    await client.create(secret('hill-config-data', { url: 'http://hill' }))
+    await expect.poll(() => message('WeatherAgent', 'n', 'Ready'), soon).toBe('WeatherAgent ready')
+    expect((find('WeatherAgent', 'n') as ServiceObject).spec).toMatchObject({
+      dataplaneNodeName: 'n',
+      station: 'hill-config-data',
+      ansibleEEContainerImage: 'runner',
+    })
+  })
+
+  it('says which field of its dependency names no Secret yet, and waits', async () => {
+    const { client, find, message } = await begin(deploying)
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] }
+    await client.create({ ...novaCells, metadata: { name: 'nova-cell1', namespace }, spec: {}, status })
+    await client.create(dataPlaneNode('n', { role: 'compute' }, { [CELL]: 'nova-cell1' }))
+    await expect
+      .poll(() => message('NovaExternalCompute', 'n', 'InputReady'), soon)
+      .toBe('Waiting for a Secret to be named in cellMessageBusSecretName of NovaCell nova-cell1')
+    const { status: told } = find('NovaExternalCompute', 'n') as ServiceObject
+    expect(told?.conditions?.filter(({ severity }) => severity === 'Error')).toEqual([])
+  })
+})
+
+describe('a node', () => {
+  const services = ['configure-network']
+
+  it('names the run of its role that it is not in', async () => {
+    const { client, executor, message } = await begin({ ...deploying, services }, () => undefined)
+    await client.create(dataPlaneNode('first', { role: 'compute' }))
+    await expect.poll(() => executor.recorded.length, soon).toBe(1)
+    await client.create(dataPlaneNode('later', { role: 'compute' }))
+    const run = executor.recorded[0]?.run
+    await expect
+      .poll(() => message('OpenStackDataPlaneNode', 'later', 'DeploymentReady'), soon)
+      .toBe(`Waiting for run ${run} of its role, which this node is not in`)
+    await expect
+      .poll(() => message('OpenStackDataPlaneNode', 'first', 'DeploymentReady'), soon)
+      .toBe('Deployment in progress')
+  })
+
+  it.each([
+    ['outside of the limit', { deploy: true, ansibleLimit: 'other' }, 'it is outside of ansibleLimit other'],
+    ['that is held', { deploy: false }, 'deploy is false'],
+    ['that nobody deploys', undefined, 'neither the node nor its role has a deployStrategy'],
+  ])('%s says why nothing runs', async (_, strategy, why) => {
+    const { deployStrategy: __, ...role } = deploying
+    const { client, message } = await begin({
+      ...role,
+      services,
+      ...(strategy && { deployStrategy: strategy }),
+    })
+    await client.create(dataPlaneNode('n', { role: 'compute' }))
+    await expect
+      .poll(() => message('OpenStackDataPlaneNode', 'n', 'DeploymentReady'), soon)
+      .toBe(`Deployment not started: ${why}`)
+  })
+})
