@@ -7,7 +7,7 @@ import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
 import type { Source } from '../kube/source.ts'
 
-/** Of events the warnings: the others come by the thousand and explain nothing. */
+/** Of events the warnings: all of them come by the thousand. */
 export function sourceOf({ apiVersion, kind }: GroupVersionKind): Source {
   const source = { kind: { apiVersion, kind } }
   return groupKindOf(source.kind) === 'Event' ? { ...source, fieldSelector: 'type=Warning' } : source
