@@ -56,8 +56,8 @@ export interface FactSources {
 export interface ServiceStep {
   /**
    * Names three things on a host: its folder in `/var/lib/openstack/config`, what `stackloom-service` starts, and what is
-   * recorded as done. Decommissioning takes it off by this name, so the playbook must use the same, and no other step,
-   * of phase 0 or of another service, may have it.
+   * recorded as done. Decommissioning takes it off by this name, so the playbook must use the same, and no step of another
+   * service may have it.
    */
   readonly name: string
   /** A file of `playbooks/`, without its ending. */

@@ -5,7 +5,8 @@
  * the inputs are today.
  */
 import { type AnsibleRun, ATTEMPT, hasEnded, hostsOf } from '../../api/ansibleee.ts'
-import type { Applied } from '../../api/dataplane.ts'
+import { type Applied, dataPlaneVersion } from '../../api/dataplane.ts'
+import type { GroupVersionKind } from '../../api/object.ts'
 
 /** The inputs of each host of a run, as JSON: `{"edpm-compute-0": "3f2a…"}`. */
 export const HOST_INPUTS = 'stackloom.dev/host-inputs'
@@ -53,6 +54,19 @@ function parsed(text: string): Inputs {
 /** The hosts that a run was made for. */
 export function hostsIn(run: AnsibleRun): ReadonlySet<string> {
   return readingOf(run).hosts
+}
+
+/**
+ * Whether it is a run of phase 0, asked for by a role or a node: who writes a role names its steps, and may name one like a
+ * service's.
+ */
+export function isOfPhaseZero({ metadata }: AnsibleRun): boolean {
+  return (metadata.ownerReferences ?? []).every(({ apiVersion }) => apiVersion === dataPlaneVersion)
+}
+
+/** Whether it was asked for by a service object of this kind. */
+export function isOfService({ metadata }: AnsibleRun, { apiVersion, kind }: GroupVersionKind): boolean {
+  return (metadata.ownerReferences ?? []).some((one) => one.apiVersion === apiVersion && one.kind === kind)
 }
 
 /** What this run says of this host and step; undefined when it is about something else. */

@@ -14,6 +14,7 @@ import { tellStart } from './node-controller.ts'
 import { LEAVING } from './playbooks.ts'
 import { runObject } from './run-object.ts'
 import { type Gathered, gather } from './service-gather.ts'
+import { runsOf } from './service-steps.ts'
 import type { World } from './world.ts'
 
 /** Why the host is not clear yet. */
@@ -37,7 +38,7 @@ export async function clearHost(
   const gathered = gather(world, definition, service, clock.now())
   const step = `${definition.name}-${LEAVING}`
   const hash = hashOf({ step, uid, request: gathered.node?.request })
-  const runs = world.runs.ofHost(namespace, host)
+  const runs = runsOf(world, definition, namespace, host)
   const gate = gateOf(gathered)
   const decision = decide({
     wanted: hash,

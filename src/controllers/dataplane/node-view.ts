@@ -14,7 +14,7 @@ import type { IpSet } from '../../api/ipset.ts'
 import { keyOf } from '../../api/object.ts'
 import { roleMissing, sshKeyMissing } from '../../errors/dataplane.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { hostsIn, RUN_REQUEST } from './attempts.ts'
+import { hostsIn, isOfPhaseZero, RUN_REQUEST } from './attempts.ts'
 import { byConsumer, type Machine, machineOf } from './bare-metal.ts'
 import type { RunPolicy } from './decide.ts'
 import { namesOf, namesProvided, wantedNames } from './host-names.ts'
@@ -66,7 +66,7 @@ export function viewOf(world: World, node: DataPlaneNode, now: number): NodeView
     steps: effective.services.map((service) => world.step(namespace, service)),
     inputsOf: (step) => world.inputs(effective, addresses, step, request, mounted),
     recorded: node.status?.applied,
-    runs: world.runs.ofHost(namespace, name),
+    runs: world.runs.ofHost(namespace, name).filter(isOfPhaseZero),
     gate: problems[0]?.message ?? awaited(provided.network, provided.names, machine),
     busyWith: world.runs.touching(namespace, name),
     policy,

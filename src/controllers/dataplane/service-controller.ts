@@ -22,7 +22,7 @@ import { outlived } from './runs-by-host.ts'
 import { configOf } from './service-config.ts'
 import { tellControlPlane } from './service-duty.ts'
 import { type Gathered, gather } from './service-gather.ts'
-import { decideSteps, type Situation, type StepDecision } from './service-steps.ts'
+import { decideSteps, runsOf, type Situation, type StepDecision } from './service-steps.ts'
 import { byNode, byRole, configMapKind, secretKind, type World } from './world.ts'
 import { calmly, writeSecret, writeStatus } from './writes.ts'
 
@@ -124,7 +124,7 @@ async function look(
   const configTold = configCondition(gathered, config)
   const host = service.spec.dataplaneNodeName ?? name
   const names = definition.steps.map((step) => step.name)
-  const applied = appliedOf(service.status?.applied, names, host, world.runs.ofHost(namespace, host))
+  const applied = appliedOf(service.status?.applied, names, host, runsOf(world, definition, namespace, host))
   const gate = gathered.gate ?? configGate(world, definition, service, configTold)
   const steps = decideSteps(world, definition, service, { gathered, applied, gate, host, now: clock.now() })
   // A run that is under way reads the configuration when it begins: what it was made for must still stand there.

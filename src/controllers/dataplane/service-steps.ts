@@ -3,10 +3,11 @@
  *
  * Gathers runs from the caches; `decide` does the rest.
  */
+import type { AnsibleRun } from '../../api/ansibleee.ts'
 import type { Applied } from '../../api/dataplane.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
 import type { ServiceDefinition, ServiceStep } from '../../node-services/definition.ts'
-import { type Attempt, attemptOf } from './attempts.ts'
+import { type Attempt, attemptOf, isOfService } from './attempts.ts'
 import { isTrue, type Told, waits } from './conditions.ts'
 import { type Decision, decide } from './decide.ts'
 import { DEPLOYMENT, decisionTold } from './node-status.ts'
@@ -36,7 +37,7 @@ export function decideSteps(
 ): readonly StepDecision[] {
   const { namespace = '' } = service.metadata
   const { node } = gathered
-  const runs = world.runs.ofHost(namespace, host)
+  const runs = runsOf(world, definition, namespace, host)
   const inputs = inputsOf(service, gathered)
   let gate = first
   return definition.steps.map((step): StepDecision => {
@@ -62,6 +63,16 @@ export function decideSteps(
     if (held.kind !== 'done') gate ??= `${step.name} comes first`
     return { step, hash, decision: held }
   })
+}
+
+/** Runs for this host that objects of this service asked for. */
+export function runsOf(
+  world: World,
+  { annotation }: ServiceDefinition,
+  namespace: string,
+  host: string,
+): readonly AnsibleRun[] {
+  return world.runs.ofHost(namespace, host).filter((run) => isOfService(run, annotation.kind))
 }
 
 /** Undefined while they are not all there. */

@@ -6,6 +6,7 @@ import { startControllers } from '../../../test/real/dataplane/controllers.ts'
 import { type Play, recordingExecutor } from '../../../test/real/dataplane/recording-executor.ts'
 import { weatherService } from '../../../test/weather-service.ts'
 import type { DataPlaneRoleSpec } from '../../api/dataplane.ts'
+import { dataPlaneServices } from '../../api/dataplane-service.ts'
 import { novaCells } from '../../api/nova-cell.ts'
 import type { Condition, KubeObject } from '../../api/object.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
@@ -43,7 +44,7 @@ async function begin(role: DataPlaneRoleSpec, play?: Play) {
     const status = find(kind, name)?.['status'] as { conditions?: readonly Condition[] } | undefined
     return status?.conditions?.find((one) => one.type === type)?.message
   }
-  return { client, executor, find, message }
+  return { client, executor, find, message, idle: controllers.idle }
 }
 const soon = { timeout: 10_000, interval: 10 }
 
@@ -74,6 +75,24 @@ describe('a service', () => {
       .toBe('Waiting for a Secret to be named in cellMessageBusSecretName of NovaCell nova-cell1')
     const { status: told } = find('NovaExternalCompute', 'n') as ServiceObject
     expect(told?.conditions?.filter(({ severity }) => severity === 'Error')).toEqual([])
+  })
+})
+
+describe('steps of one name', () => {
+  it('are told apart by whose they are: a step of phase 0 and one of a service', async () => {
+    const { client, executor, message, idle } = await begin({ ...deploying, services: ['weather'] })
+    await client.create({
+      ...dataPlaneServices,
+      metadata: { name: 'weather', namespace },
+      spec: { play: '- hosts: all\n' },
+    })
+    await client.create(secret('hill', { url: 'http://hill' }))
+    const { key } = weatherService.annotation
+    await client.create(dataPlaneNode('n', { role: 'compute' }, { [key]: 'hill' }))
+    await expect.poll(() => message('WeatherAgent', 'n', 'Ready'), soon).toBe('WeatherAgent ready')
+    let quiet = 0
+    await expect.poll(() => (quiet = idle() ? quiet + 1 : 0), soon).toBeGreaterThan(40)
+    expect(executor.recorded.map(({ step }) => step)).toEqual(['weather', 'weather'])
   })
 })
 
