@@ -11,8 +11,9 @@ import { unreadableInventory } from '../errors/deploy.ts'
 import { failure } from '../errors/failure.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
 import { forget } from '../plan/lock.ts'
-import { readLock, writeLock } from '../plan/lock-file.ts'
+import { writeLock } from '../plan/lock-file.ts'
 import { FIELD_MANAGER } from './changes.ts'
+import { lockOnRecord } from './recorded-lock.ts'
 
 export const SYSTEM_NAMESPACE = 'stackloom-system'
 const SHARED = 'shared'
@@ -168,9 +169,8 @@ export async function removeSystemNamespace(
 /** Takes clouds that are gone out of the lock on record: what they held may be given again. */
 export async function forgetInRecord(client: KubeClient, clouds: readonly string[]): Promise<void> {
   const shared = await readInventory(client)
-  if (shared?.lock === undefined) return
-  const { lock } = readLock(shared.lock, 'the lock on record')
-  if (!lock) return
+  const lock = lockOnRecord(shared?.lock)
+  if (!shared || !lock) return
   const kept = clouds.reduce((before, cloud) => forget(before, cloud), lock)
   await writeInventory(client, { ...shared, lock: writeLock(kept) })
 }

@@ -1,6 +1,12 @@
-/** The lock on record in the cluster: whether another one contradicts it, and what a run adds to it. Pure. */
+/** The lock on record in the cluster: what it says, whether another one contradicts it, and what a run adds to it. Pure. */
 import { changesBetween } from '../plan/changes.ts'
 import type { Lock } from '../plan/lock.ts'
+import { readLock } from '../plan/lock-file.ts'
+
+/** From the shared inventory's text. One that cannot be read counts as none. */
+export function lockOnRecord(text: string | undefined): Lock | undefined {
+  return text === undefined ? undefined : readLock(text, 'the lock on record').lock
+}
 
 /**
  * What is on record after a run for some clouds: their decisions are those of the present lock; of the others, who were

@@ -6,9 +6,9 @@ import type { KubeObject } from '../api/object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
 import { strandedCloud } from '../errors/deploy.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { readLock } from '../plan/lock-file.ts'
 import { listAt, textAt } from '../verify/readiness/read.ts'
 import type { Inventory } from './inventory.ts'
+import { lockOnRecord } from './recorded-lock.ts'
 import type { DocumentChange } from './site-changes.ts'
 
 export function strandedFindings(
@@ -22,8 +22,7 @@ export function strandedFindings(
     live && cloud === undefined ? addressesOf(live).filter((address) => !stay.has(address)) : [],
   )
   if (going.length === 0) return []
-  const recorded = inventories.find(({ cloud }) => cloud === undefined)?.lock
-  const lock = recorded === undefined ? undefined : readLock(recorded, 'the lock on record').lock
+  const lock = lockOnRecord(inventories.find(({ cloud }) => cloud === undefined)?.lock)
   return inventories.flatMap(({ cloud, objects }) => {
     if (cloud === undefined || clouds.includes(cloud) || !objects.some(standsOnNodes)) return []
     const networks = Object.values(lock?.clouds[cloud]?.networks ?? {})

@@ -7,7 +7,7 @@ import { groupKindOf } from '../api/snapshot.ts'
 import { type Clock, systemClock } from '../clock/clock.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
 import type { Lock } from '../plan/lock.ts'
-import { readLock, writeLock } from '../plan/lock-file.ts'
+import { writeLock } from '../plan/lock-file.ts'
 import { MANAGED_BY } from '../render/labels.ts'
 import { type RunReport, runStages } from '../run/engine.ts'
 import type { EventSink } from '../run/events.ts'
@@ -27,7 +27,7 @@ import {
 import { type Lookout, openLookout } from './lookout.ts'
 import { type Patience, standardPatience } from './patience.ts'
 import { pruneStage } from './prune.ts'
-import { lockAfter } from './recorded-lock.ts'
+import { lockAfter, lockOnRecord } from './recorded-lock.ts'
 import type { Leftover } from './site-changes.ts'
 import { siteStages } from './site-stages.ts'
 import type { DiscoverHosts } from './works/data-plane.ts'
@@ -118,8 +118,7 @@ function recordedLock(
 ): Pick<Inventory, 'lock'> {
   const text = before?.lock
   if (!lock) return text === undefined ? {} : { lock: text }
-  const recorded = text === undefined ? undefined : readLock(text, 'the lock on record').lock
-  return { lock: writeLock(lockAfter(recorded, lock, clouds)) }
+  return { lock: writeLock(lockAfter(lockOnRecord(text), lock, clouds)) }
 }
 
 function isSomebodys(ref: ObjectRef, lookout: Lookout): boolean {

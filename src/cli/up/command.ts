@@ -119,11 +119,8 @@ async function refuseContradiction(
   { inventories }: SiteChanges,
   { allowMove = [] }: Options,
 ): Promise<void> {
-  const recorded = inventories.find(({ cloud }) => cloud === undefined)?.lock
-  if (recorded === undefined) return
-  const { readLock } = await import('../../plan/lock-file.ts')
-  const { movedBetween } = await import('../../deploy/recorded-lock.ts')
-  const { lock } = readLock(recorded, 'the lock on record in the cluster')
+  const { lockOnRecord, movedBetween } = await import('../../deploy/recorded-lock.ts')
+  const lock = lockOnRecord(inventories.find(({ cloud }) => cloud === undefined)?.lock)
   const moved = lock ? movedBetween(lock, planning.lock, allowMove) : []
   if (moved.length > 0) throw failure(lockContradicted, { moved }, { exitCode: 1 })
 }
