@@ -1,30 +1,14 @@
-/**
- * The address of each node, host and endpoint on one network.
- *
- * Pure. Two clouds that share a subnet and its nodes span share the nodes' addresses too: a node has one there.
- */
-import { tooFewNodeAddresses } from '../../errors/capacity.ts'
-import { type Finding, finding } from '../../errors/finding.ts'
+/** Who holds a single address on one network: endpoints first, then nodes and hosts, family by family. Pure. */
+import type { Finding } from '../../errors/finding.ts'
 import { formatAddress } from '../../net/address.ts'
 import { lastOf } from '../../net/cidr.ts'
-import { formatRange, type Range, single } from '../../net/range.ts'
-import type { Path } from '../../site/site.ts'
+import { type Range, single } from '../../net/range.ts'
 import type { NamedAddress, PlannedHostAddress } from '../plan.ts'
-import { placeOf } from '../wishes.ts'
-import { type AddressGrants, capacity } from './addresses.ts'
 import type { DraftEndpoint, DraftSubnet, Stray } from './draft.ts'
-import {
-  assign,
-  type FamilyInput,
-  type Given,
-  type HolderInput,
-  insideSome,
-  pinsOf,
-  reportTroubles,
-  textsOf,
-} from './holding.ts'
 import { hostList, hostsOf } from './hosts.ts'
 import { readHeld } from './locked-addresses.ts'
+import { nodesOf } from './nodes.ts'
+import { type Given, type HolderInput, insideSome } from './one-family.ts'
 
 export interface Holders {
   readonly nodes: readonly NamedAddress[]
@@ -78,37 +62,4 @@ function endpointsOf(input: HolderInput, findings: Finding[]): readonly DraftEnd
     if (!insideSome(input, findings, { what, address, path })) return []
     return [{ name, value: address, address: formatAddress(address) }]
   })
-}
-
-function nodesOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): Given {
-  const { input, subnets } = part
-  const { site, wish, placement, locate } = input
-  const spans = subnets.flatMap((subnet) => subnet.spans.nodes ?? [])
-  const at = (name: string): Path => placeOf(wish, 'nodes', name)
-  const pinned = [...wish.nodes].map(([name, addresses]) => ({ name, addresses }))
-  const pins = pinsOf(part, pinned, 'node', at)
-  const all = site.cluster.nodes.map(({ name }) => name)
-  const names = spans.length > 0 ? all : all.filter((name) => pins.has(name))
-  // On one segment and one span a node has one address, whichever cloud asks.
-  const key = [placement?.segment, ...spans.map(formatRange)].join(' ')
-  const together = spans.length > 0 ? input.sharedNodes.get(key) : undefined
-  const asked = { spans, names, pins: together ? new Map([...together, ...pins]) : pins, locked }
-  const result = assign(part, 'nodes', asked)
-  if (!together) input.sharedNodes.set(key, shareable(names, result))
-  reportTroubles(part, 'node', result, at)
-  if (result.missing.length > 0) {
-    const facts = { owner: wish.owner, needed: names.length, available: capacity(spans, part.excluded) }
-    const where = locate(subnets[0]?.path ?? placeOf(wish, 'subnets'))
-    part.findings.push(finding(tooFewNodeAddresses, facts, { where }))
-  }
-  return { names, texts: textsOf(part, result) }
-}
-
-function shareable(names: readonly string[], { given }: AddressGrants): ReadonlyMap<string, bigint> {
-  const shared = new Map<string, bigint>()
-  names.forEach((name, at) => {
-    const value = given[at]
-    if (value !== undefined) shared.set(name, value)
-  })
-  return shared
 }

@@ -16,16 +16,16 @@ import type { Held } from '../lock.ts'
 import { own } from '../own.ts'
 import type { PlannedHostAddress } from '../plan.ts'
 import { capacity } from './addresses.ts'
+import { readHeld } from './locked-addresses.ts'
 import {
-  assign,
+  assignInFamily,
   type FamilyInput,
   type Given,
   type HolderInput,
   pinsOf,
   reportTroubles,
   textsOf,
-} from './holding.ts'
-import { readHeld } from './locked-addresses.ts'
+} from './one-family.ts'
 
 export function hostsOf(part: FamilyInput): Given {
   const { input, family, subnets } = part
@@ -42,7 +42,7 @@ export function hostsOf(part: FamilyInput): Given {
   const fresh = pins.size === 0 && !left?.hosts ? freshTexts(part, spans, names.length) : undefined
   if (fresh && agrees(held, names, fresh)) return { names, texts: fresh }
   const locked = readHeld(left?.hosts, held)[family]
-  const result = assign(part, 'hosts', { spans, names, pins, locked })
+  const result = assignInFamily(part, 'hosts', { spans, names, pins, locked })
   reportTroubles(part, 'host', result, at)
   if (result.missing.length > 0) {
     const facts = { owner: wish.owner, needed: names.length, available: capacity(spans, part.excluded) }

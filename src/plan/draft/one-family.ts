@@ -1,7 +1,4 @@
-/**
- * How nodes and hosts come to their addresses on one network, one family at a time: pins read, addresses given, troubles
- * told. Pure.
- */
+/** One family of one network, for nodes and hosts alike: their pins read, addresses given, troubles told. Pure. */
 import { type Finding, finding } from '../../errors/finding.ts'
 import { addressTwice, otherFamily, spanOutside } from '../../errors/ledger.ts'
 import { lockTwoOwners } from '../../errors/lock.ts'
@@ -86,7 +83,7 @@ interface Asked {
   readonly locked: ReadonlyMap<string, bigint>
 }
 
-export function assign(part: FamilyInput, kind: 'nodes' | 'hosts', asked: Asked): AddressGrants {
+export function assignInFamily(part: FamilyInput, kind: 'nodes' | 'hosts', asked: Asked): AddressGrants {
   const { family, subnets, excluded, strays } = part
   const others = subnets.flatMap(({ spans }) =>
     Object.entries(spans).flatMap(([role, ranges]) => (role === kind ? [] : ranges)),
