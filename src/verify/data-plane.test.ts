@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { dataPlaneNode } from '../../test/data-plane.ts'
 import { novaExternalComputes } from '../api/nova-external-compute.ts'
 import type { Condition, KubeObject } from '../api/object.ts'
+import { novaService } from '../node-services/nova.ts'
+import { ovnMetadataService } from '../node-services/ovn-metadata.ts'
 import { dataPlaneStates } from './data-plane.ts'
 
 const condition = (type: string, status: Condition['status'], message = '', severity = ''): Condition => ({
@@ -10,7 +12,8 @@ const condition = (type: string, status: Condition['status'], message = '', seve
   message,
   severity,
 })
-const states = (...objects: readonly KubeObject[]) => dataPlaneStates({ objects, unread: [] })
+const services = [novaService, ovnMetadataService]
+const states = (...objects: readonly KubeObject[]) => dataPlaneStates({ objects, unread: [] }, services)
 
 describe('the data plane at a glance', () => {
   it('has every node with its phases and services, by name', () => {

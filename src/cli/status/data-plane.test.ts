@@ -5,8 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { dataPlaneNode } from '../../../test/data-plane.ts'
 import { testIo } from '../../../test/io.ts'
 import type { Condition } from '../../api/object.ts'
+import { nodeServices } from '../../node-services/all.ts'
 import { writeYamlStream } from '../../yaml/write.ts'
 import { main } from '../main.ts'
+import { columnOf } from './data-plane.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -52,8 +54,10 @@ describe('status --data-plane', () => {
     const { code, out } = await status('Info')
     expect(code).toBe(0)
     expect(out).toContain('1 of 2 nodes are done')
-    expect(out).toMatch(/^NODE +PHASE -1 +PHASE 0 +NOVA +OVN METADATA$/m)
-    expect(out).toMatch(/^open +- +0\/1 +- +-$/m)
+    const columns = nodeServices.map(({ annotation }) => columnOf(annotation.kind.kind))
+    expect(columns).toEqual(expect.arrayContaining(['NOVA', 'OVN METADATA']))
+    expect(out).toMatch(new RegExp(`^NODE +PHASE -1 +PHASE 0 +${columns.join(' +')}$`, 'm'))
+    expect(out).toMatch(new RegExp(`^open +- +0/1${' +-'.repeat(columns.length)}$`, 'm'))
     expect(out).toContain('    the key is missing')
     expect(out).not.toContain('\nfine')
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80)

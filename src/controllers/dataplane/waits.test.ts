@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../../test/data-plane.ts'
 import { memoryCluster } from '../../../test/memory-cluster.ts'
-import { startControllers } from '../../../test/real/dataplane/controllers.ts'
+import { type ControllerOptions, startControllers } from '../../../test/real/dataplane/controllers.ts'
 import { type Play, recordingExecutor } from '../../../test/real/dataplane/recording-executor.ts'
 import { weatherService } from '../../../test/weather-service.ts'
 import type { DataPlaneRoleSpec } from '../../api/dataplane.ts'
@@ -31,12 +31,15 @@ afterEach(async () => {
 })
 
 /** A cluster with a key and a role, and who works in it. */
-async function begin(role: DataPlaneRoleSpec, play?: Play) {
+async function begin(
+  role: DataPlaneRoleSpec,
+  { play, ...options }: Pick<ControllerOptions, 'services' | 'unserved'> & { readonly play?: Play } = {},
+) {
   const { client, objects } = memoryCluster()
   await client.create(secret(SSH_SECRET, { 'ssh-privatekey': 'a key' }))
   await client.create(dataPlaneRole('compute', role))
   const executor = recordingExecutor(client, play)
-  const controllers = startControllers(client, { services: [...nodeServices, weatherService] })
+  const controllers = startControllers(client, { services: [...nodeServices, weatherService], ...options })
   ends.push(controllers.stop, executor.stop)
   const find = (kind: string, name: string): KubeObject | undefined =>
     objects(kind).find(({ metadata }) => metadata.name === name)
@@ -63,6 +66,18 @@ describe('a service', () => {
       station: 'hill-config-data',
       ansibleEEContainerImage: 'runner',
     })
+  })
+
+  it('that the cluster does not serve is not passed over in silence', async () => {
+    const { client, message } = await begin(deploying, {
+      services: nodeServices,
+      unserved: [weatherService],
+    })
+    const { key } = weatherService.annotation
+    await client.create(dataPlaneNode('n', { role: 'compute' }, { [key]: 'hill' }))
+    await expect
+      .poll(() => message('OpenStackDataPlaneNode', 'n', 'ServicesReady'), soon)
+      .toBe('WeatherAgent is asked for, but its kinds are not served here')
   })
 
   it('says which field of its dependency names no Secret yet, and waits', async () => {
@@ -100,7 +115,7 @@ describe('a node', () => {
   const services = ['configure-network']
 
   it('names the run of its role that it is not in', async () => {
-    const { client, executor, message } = await begin({ ...deploying, services }, () => undefined)
+    const { client, executor, message } = await begin({ ...deploying, services }, { play: () => undefined })
     await client.create(dataPlaneNode('first', { role: 'compute' }))
     await expect.poll(() => executor.recorded.length, soon).toBe(1)
     await client.create(dataPlaneNode('later', { role: 'compute' }))

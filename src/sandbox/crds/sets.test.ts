@@ -82,6 +82,24 @@ describe('CRD sets', () => {
     expect(downloads).toBe(1)
   })
 
+  it('take a stand-in only where upstream has none of its name', async () => {
+    const context = contextWith(fakeGo())
+    const standIn = (name: string): KubeObject => ({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name },
+      spec: { group: 'a stand-in' },
+    })
+    const standIns = [standIn('pools.example.org'), standIn('cells.example.org')]
+    const { crds } = await ensureCrds('own', async () => ({ ours: [], standIns }), context, pins)
+    const groups = crds.map(({ metadata, spec }) => [metadata.name, (spec as { group: string }).group])
+    expect(Object.fromEntries(groups)).toEqual({
+      'pools.example.org': 'example.org',
+      'clouds.example.org': 'example.org',
+      'cells.example.org': 'a stand-in',
+    })
+  })
+
   it('take ours in place of the same name in the set `own`, under another key', async () => {
     const context = contextWith(fakeGo())
     const own: KubeObject = {

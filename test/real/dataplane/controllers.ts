@@ -47,6 +47,7 @@ export interface RunningControllers {
 
 export interface ControllerOptions {
   readonly services?: readonly ServiceDefinition[]
+  readonly unserved?: readonly ServiceDefinition[]
   readonly env?: Readonly<Record<string, string>>
   readonly machines?: GroupVersionKind
   readonly controlPlane?: PlayedControlPlane
@@ -71,6 +72,7 @@ export function startControllers(client: KubeClient, options: ControllerOptions 
     retry: { attempts: 3, firstPauseMs: 50, longestPauseMs: 100 },
     ...(options.pace !== 'product' && { settleMs: 20, progressMs: 0 }),
     ...(machines && { machines }),
+    ...(options.unserved && { unserved: options.unserved }),
   })
   const added = dataPlaneControllers(world).map((one) => runtime.add(one))
   const idle = (): boolean => added.every((one) => one.idle())
