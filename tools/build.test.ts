@@ -1,18 +1,22 @@
 /** What the built program loads, by esbuild's own account of its chunks: no stopwatch, no noise. */
-import { build, type Metafile } from 'esbuild'
+import type { Metafile } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildOptions, withoutIdleRequire } from './build.ts'
+import { buildOptions, buildProgram, withoutIdleRequire } from './build.ts'
 
 let outputs: Metafile['outputs'] = {}
 
 beforeAll(async () => {
-  const { metafile } = await build({ ...buildOptions('test'), write: false, metafile: true })
+  const { metafile } = await buildProgram('test', { write: false, metafile: true })
   outputs = metafile?.outputs ?? {}
 })
 
+/** The source file that a chunk starts with, whether it is loaded at once or on demand. */
+const startOf = (chunk: Metafile['outputs'][string]): string | undefined =>
+  chunk.entryPoint?.replace(/^on-demand:/, '')
+
 /** The chunk that starts with this source file. */
 function chunkOf(source: string): string {
-  const found = Object.entries(outputs).find(([, one]) => one.entryPoint === source)
+  const found = Object.entries(outputs).find(([, one]) => startOf(one) === source)
   if (!found) throw new Error(`no chunk starts with ${source}`)
   return found[0]
 }
@@ -47,9 +51,10 @@ describe('the built program', () => {
   })
 
   it('loads one command without any other', () => {
-    const commands = Object.values(outputs).flatMap(({ entryPoint }) =>
-      entryPoint && /^src\/cli\/[^/]+\/(command|respond)\.ts$/.test(entryPoint) ? [entryPoint] : [],
-    )
+    const commands = Object.values(outputs).flatMap((chunk) => {
+      const start = startOf(chunk)
+      return start && /^src\/cli\/[^/]+\/(command|respond)\.ts$/.test(start) ? [start] : []
+    })
     expect(commands.length).toBeGreaterThan(1)
     const entangled = commands.flatMap((command) =>
       sourcesOf(chunkOf(command))
@@ -67,6 +72,14 @@ describe('the built program', () => {
         /^src\/(exec|pki|run)\/|^src\/lab\/(tree-files|render-into|drive\/(?!names))/.test(source),
       ),
     ).toEqual([])
+  })
+
+  it('comes in few files: each costs a command more time than what most of them hold', () => {
+    const files = (...parts: readonly string[]): number =>
+      new Set(['src/cli/entry.ts', ...parts].flatMap((part) => [...loadedWith(chunkOf(part))])).size
+    expect(files()).toBeLessThanOrEqual(3)
+    expect(files('src/cli/lab/command.ts')).toBeLessThanOrEqual(20)
+    expect(files('src/cli/lab/command.ts', 'src/lab/render-into.ts')).toBeLessThanOrEqual(28)
   })
 
   it('gives a require of its own only to chunks that use it, and moves no line', () => {

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type BuildOptions, build } from 'esbuild'
+import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild'
+import { chunkPlan } from './chunk-plan.ts'
 
 /** CommonJS dependencies inside an ESM bundle still call require. */
 const REQUIRE =
@@ -26,6 +27,37 @@ export function buildOptions(version: string): BuildOptions {
   }
 }
 
+/** Small files of which most commands need one or another: one chunk instead of a dozen. */
+const COMPANY =
+  /^src\/(net\/[\w-]+|yaml\/decode|errors\/(codes|file|import|nearest|site)|cli\/(command|files|new-file|questions|output\/format|output\/run\/events-option))\.ts$/
+
+/** Builds twice: the first time only to learn who imports whom. */
+export async function buildProgram(version: string, more: BuildOptions): Promise<BuildResult> {
+  const options = buildOptions(version)
+  const { metafile } = await build({ ...options, write: false, metafile: true })
+  const plan = chunkPlan(metafile.inputs, 'src/cli/entry.ts', (file) => COMPANY.test(file))
+  return build({ ...options, ...more, plugins: [withCompany(plan)] })
+}
+
+/** Parts that are loaded on demand come with the files that the plan names: then the bundler shares their chunks. */
+function withCompany(plan: ReadonlyMap<string, readonly string[]>): Plugin {
+  const namespace = 'on-demand'
+  return {
+    name: namespace,
+    setup: (bundler) => {
+      bundler.onResolve({ filter: /^\./ }, ({ kind, resolveDir, path: wanted }) => {
+        const part = path.relative('', path.resolve(resolveDir, wanted))
+        return kind === 'dynamic-import' && plan.has(part) ? { path: part, namespace } : undefined
+      })
+      bundler.onLoad({ filter: /./, namespace }, ({ path: part }) => {
+        const free = plan.get(part)?.filter((file) => file.startsWith('src/')) ?? []
+        const lines = [...free.map((file) => `import './${file}'`), `export * from './${part}'`]
+        return { contents: lines.join('\n'), resolveDir: path.resolve() }
+      })
+    },
+  }
+}
+
 /**
  * The bundler puts the banner into every chunk, and one of them uses it. A command loads dozens, and a require of its
  * own costs each of them time. The line stays, empty: source maps count lines.
@@ -39,7 +71,7 @@ export function withoutIdleRequire(chunk: string): string {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   rmSync('dist', { recursive: true, force: true })
-  await build(buildOptions(version))
+  await buildProgram(version, {})
   for (const name of readdirSync('dist').filter((file) => file.endsWith('.js'))) {
     const file = path.join('dist', name)
     writeFileSync(file, withoutIdleRequire(readFileSync(file, 'utf8')))
