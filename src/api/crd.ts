@@ -30,8 +30,6 @@ export interface KindDefinition {
 
 /** Put on a schema with `.meta(...)`: any fields are kept as they are. */
 export const preserveUnknown = { 'x-kubernetes-preserve-unknown-fields': true } as const
-/** Put on a schema with `.meta(...)`: a number or a text such as `50%`. */
-export const intOrString = { 'x-kubernetes-int-or-string': true } as const
 
 export function crdOf(definition: KindDefinition): KubeObject {
   const { group, version, kind, plural, shortNames, scope, spec, status, columns, labels } = definition
@@ -99,7 +97,7 @@ const UNASKED = new Set<unknown>([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEG
 
 function structural(node: Readonly<Record<string, unknown>>, path: string): StructuralSchema {
   for (const word of ['anyOf', 'oneOf', 'allOf', '$ref', 'not']) {
-    if (word in node && !('x-kubernetes-int-or-string' in node)) {
+    if (word in node) {
       throw new TypeError(`${path || 'the schema'} uses ${word}, which has no structural form`)
     }
   }
@@ -109,16 +107,8 @@ function structural(node: Readonly<Record<string, unknown>>, path: string): Stru
   const extensions = Object.fromEntries(
     Object.entries(node).filter(([key]) => key.startsWith('x-kubernetes-')),
   )
-  if ('x-kubernetes-int-or-string' in extensions) return { ...extensions, ...withoutType(kept) }
   if ('x-kubernetes-preserve-unknown-fields' in extensions) return { type: 'object', ...kept, ...extensions }
   return { ...kept, ...extensions, ...children(node, path) }
-}
-
-function withoutType({
-  type: _type,
-  ...rest
-}: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return rest
 }
 
 function children(node: Readonly<Record<string, unknown>>, path: string): StructuralSchema {

@@ -13,9 +13,6 @@ export interface Allocator {
   readonly take: (value: bigint) => boolean
   /** Takes the lowest free address; undefined when all are taken. */
   readonly next: () => bigint | undefined
-  /** Gives an address back. What is excluded stays so. */
-  readonly release: (value: bigint) => void
-  readonly isFree: (value: bigint) => boolean
   readonly free: () => bigint
 }
 
@@ -30,7 +27,7 @@ export function createAllocator(range: Range, excluded: Iterable<Range> = []): A
 }
 
 function bitmap(range: Range, never: RangeSet): Allocator {
-  const { family, first, last } = range
+  const { first, last } = range
   const size = Number(last - first) + 1
   const words = new Uint32Array(Math.ceil(size / 32))
   let free = size
@@ -67,17 +64,6 @@ function bitmap(range: Range, never: RangeSet): Allocator {
       set(at)
       lowest = at + 1
       return first + BigInt(at)
-    },
-    release: (value) => {
-      const at = offsetOf(value)
-      if (at < 0 || !isSet(at) || setContains(never, { family, value })) return
-      words[at >>> 5] = (words[at >>> 5] ?? 0) & ~(1 << (at & 31))
-      free += 1
-      if (at < lowest) lowest = at
-    },
-    isFree: (value) => {
-      const at = offsetOf(value)
-      return at >= 0 && !isSet(at)
     },
     free: () => BigInt(free),
   }
@@ -119,10 +105,6 @@ function sparse(range: Range, never: RangeSet): Allocator {
       }
       return undefined
     },
-    release: (value) => {
-      if (taken.delete(value) && value < lowest) lowest = value
-    },
-    isFree,
     free: () => capacity - BigInt(taken.size),
   }
 }

@@ -176,18 +176,3 @@ export function* subnets(network: Cidr, prefix: number): Generator<Cidr> {
     if (subnet) yield subnet
   }
 }
-
-/** The first network of length `prefix` in `network` that touches none of `taken` (sorted, not overlapping). */
-export function firstFreeSubnet(network: Cidr, prefix: number, taken: readonly Range[]): Cidr | undefined {
-  const step = 1n << BigInt(bitsOf(network.family) - prefix)
-  if (subnetCount(network, prefix) === 0n) return undefined
-  const end = lastOf(network)
-  let base = network.base
-  for (const range of taken) {
-    if (range.family !== network.family || range.last < base) continue
-    if (range.first > base + step - 1n) break
-    // Up to the next boundary after what is taken.
-    base = network.base + ((range.last - network.base) / step + 1n) * step
-  }
-  return base + step - 1n <= end ? { family: network.family, base, prefix } : undefined
-}

@@ -13,7 +13,6 @@ import {
   setSize,
   subtract,
   touching,
-  union,
 } from './range-set.ts'
 
 const runs = { numRuns: count({ test: 500, soak: 20_000 }) }
@@ -40,13 +39,11 @@ describe('a set of ranges', () => {
     )
   })
 
-  it('subtracts and unites like a set of addresses', () => {
+  it('subtracts like a set of addresses', () => {
     fc.assert(
       fc.property(ranges, ranges, (a, b) => {
         const difference = subtract(rangeSet(a), rangeSet(b))
-        const both = union(rangeSet(a), rangeSet(b))
         expect(held(difference)).toEqual(universe.filter((one) => within(a, one) && !within(b, one)))
-        expect(held(both)).toEqual(universe.filter((one) => within(a, one) || within(b, one)))
         expect(rangeSet(difference)).toEqual(difference)
       }),
       runs,
@@ -111,7 +108,6 @@ describe('an allocator', () => {
   const step = fc.oneof(
     fc.constant({ kind: 'next' as const }),
     fc.nat(70).map((at) => ({ kind: 'take' as const, at: BigInt(at) })),
-    fc.nat(70).map((at) => ({ kind: 'release' as const, at: BigInt(at) })),
   )
 
   it('gives the lowest free address, each once, whatever happens in between', () => {
@@ -131,14 +127,10 @@ describe('an allocator', () => {
             while (lowest !== undefined && !free(lowest)) lowest = lowest < own.last ? lowest + 1n : undefined
             expect(allocator.next()).toBe(lowest)
             if (lowest !== undefined) taken.add(lowest)
-          } else if (one.kind === 'take') {
+          } else {
             const possible = free(one.at)
-            expect(allocator.isFree(one.at)).toBe(possible)
             expect(allocator.take(one.at)).toBe(possible)
             if (possible) taken.add(one.at)
-          } else {
-            allocator.release(one.at)
-            taken.delete(one.at)
           }
         }
         const usable = setSize(subtract([own], rangeSet(excluded)))

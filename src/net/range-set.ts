@@ -22,10 +22,6 @@ export function rangeSet(ranges: Iterable<Range>): RangeSet {
   return merged
 }
 
-export function union(a: RangeSet, b: RangeSet): RangeSet {
-  return rangeSet([...a, ...b])
-}
-
 /** Index of the first range that ends at or after this address. */
 function search(set: RangeSet, { family, value }: Address): number {
   let low = 0

@@ -79,10 +79,6 @@ export function specialBlock(address: Address): SpecialBlock | undefined {
   return blocks.find((one) => cidrContains(one.cidr, address))
 }
 
-export function purposeOf(address: Address): Purpose {
-  return specialBlock(address)?.purpose ?? 'public'
-}
-
 /** Every purpose that some address of a network has: a wide prefix may mix them. */
 export function purposesOf(network: Cidr): readonly Purpose[] {
   const touched = blocks.filter((one) => cidrsOverlap(one.cidr, network))
