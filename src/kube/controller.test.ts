@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
 import type { KubeObject } from '../api/object.ts'
 import { type Cache, createCache } from './cache.ts'
-import { type Controller, createController, type RunningController, TerminalError } from './controller.ts'
+import { type Controller, createController, type RunningController } from './controller.ts'
 import { keyOf, type Request } from './key.ts'
 import type { LogEntry } from './log.ts'
 
@@ -175,36 +175,6 @@ describe('a controller', () => {
     await stage.stop()
   })
 
-  it('tells the reconciler how often the key has failed', async () => {
-    const seen: number[] = []
-    const stage = await started(
-      async (_, { retries }) => {
-        seen.push(retries)
-        if (retries < 2) throw new Error('not yet')
-      },
-      {},
-      [configMap('a', '1')],
-    )
-    await stage.clock.settle(100)
-    expect(seen).toEqual([0, 1, 2])
-    await stage.stop()
-  })
-
-  it('does not retry a terminal error until something changes', async () => {
-    const stage = await started(
-      async () => {
-        throw new TerminalError('no such network')
-      },
-      {},
-      [configMap('a', '1')],
-    )
-    expect(stage.clock.waiting()).toEqual([])
-    stage.cache.set(configMap('a', '2'))
-    await settled()
-    expect(stage.outcomes).toEqual(['terminal', 'terminal'])
-    await stage.stop()
-  })
-
   it('looks again after the time that the reconciler asked for', async () => {
     const stage = await started(async () => ({ requeueAfterMs: 60_000 }), {}, [configMap('a', '1')])
     await stage.clock.settle(120_000)
@@ -245,17 +215,6 @@ describe('a controller', () => {
     expect(most).toBe(4)
     expect(stage.looks).toHaveLength(20)
     expect(stage.controller.idle()).toBe(true)
-    await stage.stop()
-  })
-
-  it('breaks off a look that takes too long, and counts it as failed', async () => {
-    const reconcile: Controller['reconcile'] = async (_, { signal }) => {
-      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-    }
-    const stage = await started(reconcile, { timeoutMs: 500 }, [configMap('a', '1')])
-    await stage.clock.settle(500)
-    expect(stage.outcomes).toEqual(['error'])
-    expect(stage.entries.at(-1)).toMatchObject({ reason: 'not done after 500 ms' })
     await stage.stop()
   })
 

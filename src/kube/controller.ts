@@ -17,12 +17,10 @@ import { createQueue, type QueueObserver } from './queue.ts'
 import type { Source } from './source.ts'
 
 export interface ReconcileContext {
-  /** Fires when the controller stops, or when this look has taken too long. Pass it to every request. */
+  /** Fires when the controller stops. Pass it to every request. */
   readonly signal: AbortSignal
   readonly log: Log
   readonly clock: Clock
-  /** How often this key has failed since it last did well. */
-  readonly retries: number
 }
 
 export interface Reconciled {
@@ -30,10 +28,7 @@ export interface Reconciled {
   readonly requeueAfterMs?: number
 }
 
-/**
- * Brings one key's world in order. A throw asks for another look, later the more often it happens; a
- * `TerminalError` says that another look at the same world would say the same.
- */
+/** Brings one key's world in order. A throw asks for another look, later the more often it happens. */
 export type Reconcile = (
   request: Request,
   context: ReconcileContext,
@@ -55,8 +50,6 @@ export interface Controller {
   readonly reconcile: Reconcile
   /** How many keys are looked at at the same time. */
   readonly workers?: number
-  /** After so long a look's signal fires. */
-  readonly timeoutMs?: number
   readonly retry?: BackoffSettings
 }
 
@@ -65,7 +58,6 @@ export type Outcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'requeue-after'; readonly ms: number }
   | { readonly kind: 'error'; readonly error: unknown }
-  | { readonly kind: 'terminal'; readonly error: unknown }
   | { readonly kind: 'interrupted' }
 
 /** Told what happens, for metrics. */
@@ -95,14 +87,9 @@ export interface RunningController {
   readonly run: (signal: AbortSignal) => Promise<void>
 }
 
-/** Another look at the same world would say the same: no retry until something changes. */
-export class TerminalError extends Error {
-  override readonly name = 'TerminalError'
-}
-
 export function createController(definition: Controller, deps: ControllerDeps): RunningController {
   const { clock, cacheOf, log: plainLog = silent, observer = {} } = deps
-  const { name, watches, reconcile, workers = 1, timeoutMs, retry } = definition
+  const { name, watches, reconcile, workers = 1, retry } = definition
   const log = withFields(plainLog, { controller: name })
   const queue = createQueue({
     clock,
@@ -118,13 +105,10 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     const onStop = (): void => control.abort(stop.reason)
     if (stop.aborted) return { kind: 'interrupted' }
     stop.addEventListener('abort', onStop)
-    const late = (): void => control.abort(new Error(`not done after ${timeoutMs} ms`))
-    const cancelTimeout = timeoutMs === undefined ? undefined : clock.after(timeoutMs, late)
     try {
       const said = await reconcile(requestOf(key), {
         signal: control.signal,
         clock,
-        retries: queue.retries(key),
         log: withFields(log, { key, reconcileId: randomUUID() }),
       })
       const ms = said?.requeueAfterMs
@@ -132,9 +116,8 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     } catch (error) {
       // What a stop broke off is no failure of the key: whoever runs next looks at everything again.
       if (stop.aborted) return { kind: 'interrupted' }
-      return { kind: error instanceof TerminalError ? 'terminal' : 'error', error }
+      return { kind: 'error', error }
     } finally {
-      cancelTimeout?.()
       stop.removeEventListener('abort', onStop)
     }
   }
@@ -151,10 +134,6 @@ export function createController(definition: Controller, deps: ControllerDeps): 
       case 'error':
         log({ level: 'error', message: 'reconcile failed', key, ...tellOf(outcome.error) })
         queue.addRateLimited(key)
-        return
-      case 'terminal':
-        log({ level: 'error', message: 'reconcile gave up', key, ...tellOf(outcome.error) })
-        queue.forget(key)
         return
       case 'interrupted':
         return

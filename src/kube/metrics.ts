@@ -38,7 +38,6 @@ const results: Readonly<Record<Exclude<Outcome['kind'], 'interrupted'>, string>>
   success: 'success',
   'requeue-after': 'requeue_after',
   error: 'error',
-  terminal: 'error',
 }
 
 export function createMetrics({ clock, process = false }: MetricsOptions): Metrics {
@@ -104,11 +103,6 @@ function controllerFigures(registry: Registry): Pick<Metrics, 'controller'> {
     'result',
   ])
   const errors = make.counter('controller_runtime_reconcile_errors_total', 'Looks that failed', labels)
-  const terminal = make.counter(
-    'controller_runtime_terminal_reconcile_errors_total',
-    'Looks that failed for good',
-    labels,
-  )
   const time = make.histogram(
     'controller_runtime_reconcile_time_seconds',
     'Time per look',
@@ -122,8 +116,7 @@ function controllerFigures(registry: Registry): Pick<Metrics, 'controller'> {
     if (outcome === 'interrupted') return
     total.inc({ controller, result: results[outcome] })
     time.observe({ controller }, tookMs / 1000)
-    if (outcome === 'error' || outcome === 'terminal') errors.inc({ controller })
-    if (outcome === 'terminal') terminal.inc({ controller })
+    if (outcome === 'error') errors.inc({ controller })
   }
 
   return {
@@ -133,7 +126,7 @@ function controllerFigures(registry: Registry): Pick<Metrics, 'controller'> {
       working.set(name, workingMs)
       // A figure that is absent until something fails cannot be alerted on.
       for (const figure of [adds, retries]) figure.inc(queue, 0)
-      for (const figure of [errors, terminal]) figure.inc(own, 0)
+      errors.inc(own, 0)
       for (const result of new Set(Object.values(results))) total.inc({ ...own, result }, 0)
       return {
         queue: {

@@ -163,7 +163,6 @@ describe('the pages for kubelet and Prometheus', () => {
       'controller_runtime_reconcile_total{controller="ipset",result="requeue_after"} 1',
       'controller_runtime_reconcile_total{controller="ipset",result="success"} 0',
       'controller_runtime_reconcile_errors_total{controller="ipset"} 1',
-      'controller_runtime_terminal_reconcile_errors_total{controller="ipset"} 0',
       'controller_runtime_reconcile_time_seconds_count{controller="ipset"} 2',
       'controller_runtime_max_concurrent_reconciles{controller="ipset"} 3',
       'controller_runtime_active_workers{controller="ipset"} 0',
