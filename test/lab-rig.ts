@@ -12,9 +12,9 @@ import type { Lab } from '../src/lab/lab.ts'
 import { renderInto } from '../src/lab/render-into.ts'
 import type { RunReport } from '../src/run/engine.ts'
 import type { RunEvent } from '../src/run/events.ts'
-import { neverStopped } from '../src/run/stage.ts'
 import { labWith, smallSshKey } from './lab.ts'
 import { makeStandIns, type StandIns } from './lab-stand-ins.ts'
+import { neverStopped } from './never-stopped.ts'
 
 export interface Wishes {
   readonly replace?: readonly string[]

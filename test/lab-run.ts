@@ -4,8 +4,8 @@ import { systemClock } from '../src/clock/clock.ts'
 import { runProcess } from '../src/exec/process.ts'
 import { labUp } from '../src/lab/drive/up.ts'
 import { readLab } from '../src/lab/read.ts'
-import { neverStopped } from '../src/run/stage.ts'
 import { smallSshKey } from './lab.ts'
+import { neverStopped } from './never-stopped.ts'
 
 const [file = '', folder = ''] = process.argv.slice(2)
 const { lab } = readLab(readFileSync(file), file)

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { memoryCluster } from '../../test/memory-cluster.ts'
+import { neverStopped } from '../../test/never-stopped.ts'
 import type { KubeObject } from '../api/object.ts'
 import { systemClock } from '../clock/clock.ts'
-import { neverStopped } from '../run/stage.ts'
 import { openLookout } from './lookout.ts'
 
 const context = { emit: () => undefined, stop: neverStopped(), clock: systemClock }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { memoryCluster } from '../../test/memory-cluster.ts'
+import { neverStopped } from '../../test/never-stopped.ts'
 import type { KubeObject } from '../api/object.ts'
 import { systemClock } from '../clock/clock.ts'
 import { labelled } from '../render/labels.ts'
 import type { StageEvent } from '../run/events.ts'
-import { neverStopped } from '../run/stage.ts'
 import { readInventory, refOf, writeInventory } from './inventory.ts'
 import { pruneStage, reasonToKeep, type Users } from './prune.ts'
 

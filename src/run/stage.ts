@@ -42,8 +42,3 @@ export interface Stage {
 export function stageId(name: string, cloud?: string): string {
   return cloud === undefined ? name : `${cloud}/${name}`
 }
-
-/** The signal for a run that nobody stops. */
-export function neverStopped(): AbortSignal {
-  return new AbortController().signal
-}

@@ -9,7 +9,7 @@ import { adopt } from '../../../src/deploy/adopt/act.ts'
 import { openLookout } from '../../../src/deploy/lookout.ts'
 import { connect } from '../../../src/kube/connect.ts'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
-import { neverStopped } from '../../../src/run/stage.ts'
+import { neverStopped } from '../../never-stopped.ts'
 import { adoptPlan } from './adopt-plan.ts'
 
 interface Case {

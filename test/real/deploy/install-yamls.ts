@@ -10,8 +10,8 @@ import { systemClock } from '../../../src/clock/clock.ts'
 import { patiently } from '../../../src/deploy/patience.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { Plan, PlannedCloud } from '../../../src/plan/plan.ts'
-import { neverStopped } from '../../../src/run/stage.ts'
 import { ingressOf } from '../../../src/verify/readiness/services.ts'
+import { neverStopped } from '../../never-stopped.ts'
 
 export interface InstalledBy {
   /** What the script calls the pool of a network: without a prefix (upstream), or with one (document 000). */

@@ -15,11 +15,11 @@ import {
   updatePlan,
 } from '../../../src/deploy/update/update-plan.ts'
 import type { RunEvent } from '../../../src/run/events.ts'
-import { neverStopped } from '../../../src/run/stage.ts'
 import { AVAILABLE } from '../../../src/sandbox/actors/openstack/version.ts'
 import { textAt } from '../../../src/verify/readiness/read.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
+import { neverStopped } from '../../never-stopped.ts'
 import { testPlan } from '../../plan.ts'
 import { type Cast, furnish, onStage } from './cast.ts'
 
