@@ -22,9 +22,9 @@ export function servedKinds(services: readonly ServiceDefinition[]): readonly Ki
   return [...frameKinds, ...services.map(({ crd }) => crd)]
 }
 
-/** Kinds of the control plane that services wait for: upstream's, where they are installed. */
+/** Kinds of the control plane that services wait for, each once: upstream's, where they are installed. */
 export function standIns(services: readonly ServiceDefinition[]): readonly KindDefinition[] {
-  return services.flatMap(({ dependency }) => (dependency.standIn ? [dependency.standIn] : []))
+  return [...new Set(services.flatMap(({ dependency }) => dependency.standIn ?? []))]
 }
 
 export function groupVersionKindOf({ group, version, kind }: KindDefinition): GroupVersionKind {

@@ -22,7 +22,7 @@ export interface WantedService {
   readonly config: string
 }
 
-/** The object of a service on a node, whatever its kind. */
+/** What a node and its role ask for, in the order of today's lists. */
 export function wantedServices(
   services: readonly ServiceDefinition[],
   objects: readonly ServiceObject[],

@@ -120,6 +120,12 @@ describe('services on nodes', () => {
     once([...phase0Playbooks, LEAVING, ...services.flatMap(({ steps }) => steps.map(({ name }) => name))])
   })
 
+  it('that wait for the same kind bring it once', () => {
+    const [nova] = nodeServices
+    const twice = dataPlanePartOf(nova ? [nova, { ...weatherService, dependency: nova.dependency }] : [])
+    expect(crdNames(twice.crds.upstream)).toEqual(['novacells.nova.openstack.org'])
+  })
+
   it('are named in the guide', async () => {
     const guide = await readFile('docs/guide/data-plane.md', 'utf8')
     for (const { annotation } of nodeServices)
