@@ -6,10 +6,12 @@
  * Everything is on this machine's loopback, without a network namespace and its relays: nobody has a longer way than
  * another. Each has served a few before it is timed.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ipSets, netConfigs, reservations } from '../src/controllers/ipam/reservation.ts'
+import { ipSets, reservations } from '../src/api/ipset.ts'
+import { netConfigs } from '../src/api/netconfig.ts'
 import { type Cluster, startCluster } from '../test/cluster.ts'
 import { startPeer } from '../test/real/ipam/peer.ts'
 import { writesOf } from '../test/real/ipam/writes.ts'

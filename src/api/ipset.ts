@@ -1,7 +1,7 @@
 /** IPSet and Reservation (network.openstack.org/v1beta1): who asks for addresses, and what was given. */
 import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
-import { networkGroup, networkName, routeSchema, serviceNetworkName } from './netconfig.ts'
+import { networkGroup, networkName, networkVersion, routeSchema, serviceNetworkName } from './netconfig.ts'
 import type { Condition, SpecObject } from './object.ts'
 
 export const ipSetSpecSchema = z.object({
@@ -50,6 +50,8 @@ export interface IpSetStatus {
 
 export type IpSet = SpecObject<IpSetSpec, IpSetStatus>
 
+export const ipSets = { apiVersion: networkVersion, kind: 'IPSet' } as const
+
 export const ipSetKind: KindDefinition = {
   ...networkGroup,
   kind: 'IPSet',
@@ -89,6 +91,8 @@ export const reservationSpecSchema = z.object({
 
 export type ReservationSpec = z.infer<typeof reservationSpecSchema>
 export type Reservation = SpecObject<ReservationSpec>
+
+export const reservations = { apiVersion: networkVersion, kind: 'Reservation' } as const
 
 export const reservationKind: KindDefinition = {
   ...networkGroup,

@@ -4,6 +4,8 @@ import type { KindDefinition } from './crd.ts'
 import type { SpecObject } from './object.ts'
 
 export const networkGroup = { group: 'network.openstack.org', version: 'v1beta1' } as const
+export const networkVersion = `${networkGroup.group}/${networkGroup.version}` as const
+export const netConfigs = { apiVersion: networkVersion, kind: 'NetConfig' } as const
 
 export const networkName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9\-_]*[a-zA-Z0-9]$/)
 export const serviceNetworkName = z.string().regex(/^[a-z0-9][a-z0-9\-_]*[a-z0-9]$/)
@@ -58,4 +60,18 @@ export function findSubnet(
   const found = spec.networks.find((one) => same(one.name, network))
   const within = found?.subnets.find((one) => same(one.name, subnet))
   return { ...(found && { network: found }), ...(within && { subnet: within }) }
+}
+
+/** The NetConfig of a namespace: there should be one; of several the oldest counts, the same for everybody. */
+export function theNetConfig(all: readonly NetConfig[]): NetConfig | undefined {
+  const order = ({ metadata }: NetConfig): string => `${metadata.creationTimestamp ?? ''} ${metadata.name}`
+  return all.reduce<NetConfig | undefined>(
+    (first, one) => (first === undefined || order(one) < order(first) ? one : first),
+    undefined,
+  )
+}
+
+/** The service network that something plays: what it says, or its own name. An empty text says nothing. */
+export function serviceNetworkOf(name: string, said: string | undefined): string {
+  return (said || name).toLowerCase()
 }

@@ -75,3 +75,8 @@ export function identityOf(object: KubeObject): string {
   const group = object.apiVersion.includes('/') ? `${object.apiVersion.split('/')[0]}/` : ''
   return `${group}${object.kind} ${keyOf(object.metadata)}`
 }
+
+/** Kubernetes' times have no fractions. */
+export function timestamp(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`
+}

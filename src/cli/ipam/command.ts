@@ -34,7 +34,8 @@ export function define(command: Command, { io, act }: CommandContext): void {
 
 async function show(options: Options, io: Io): Promise<ExitCode> {
   const { holdersOf, addressBlocks } = await import('../../controllers/ipam/block.ts')
-  const { ipSets, netConfigs, reservations } = await import('../../controllers/ipam/reservation.ts')
+  const { ipSets, reservations } = await import('../../api/ipset.ts')
+  const { netConfigs } = await import('../../api/netconfig.ts')
   const { witnessOf } = await import('../../controllers/ipam/witness.ts')
   const { reportOf } = await import('../../controllers/ipam/report.ts')
   const kinds = [netConfigs, ipSets, reservations, addressBlocks]

@@ -4,7 +4,9 @@
  *
  * Pure. An IPSet has the name of its host.
  */
+
 import type { IpReservation, IpSet } from '../../api/ipset.ts'
+import { serviceNetworkOf } from '../../api/netconfig.ts'
 import type { HostVars } from './inventory.ts'
 
 const NONE: HostVars = {}
@@ -28,7 +30,7 @@ export function addressVars(ipSet: IpSet | undefined, servers: readonly string[]
 }
 
 function networkVars(one: IpReservation): readonly (readonly [string, unknown])[] {
-  const name = serviceNetworkOf(one)
+  const name = playedBy(one)
   const values: Readonly<Record<string, unknown>> = {
     ip: one.address,
     // The inventory wants the length of the prefix alone.
@@ -48,7 +50,7 @@ function networkVars(one: IpReservation): readonly (readonly [string, unknown])[
 
 /** The domains of its networks, the control plane's first; its own name is in that one. */
 function nameVars(ipSet: string, reservations: readonly IpReservation[]): HostVars {
-  const control = reservations.find((one) => serviceNetworkOf(one) === 'ctlplane')?.dnsDomain
+  const control = reservations.find((one) => playedBy(one) === 'ctlplane')?.dnsDomain
   const others = reservations.flatMap(({ dnsDomain }) => dnsDomain ?? [])
   const domains = [...new Set([...(control ? [control] : []), ...others])]
   if (domains.length === 0) return NONE
@@ -56,6 +58,6 @@ function nameVars(ipSet: string, reservations: readonly IpReservation[]): HostVa
   return { dns_search_domains: domains, ...(control && { canonical_hostname: `${host}.${control}` }) }
 }
 
-function serviceNetworkOf({ serviceNetwork, network }: IpReservation): string {
-  return (serviceNetwork ?? network).toLowerCase()
+function playedBy({ serviceNetwork, network }: IpReservation): string {
+  return serviceNetworkOf(network, serviceNetwork)
 }

@@ -4,15 +4,18 @@
  * Only specs are applied: annotations that a person put on a role or a node stay. What is taken out of the object is not
  * deleted, because a node is more than a line in a list.
  */
+
 import { type DataPlane, type DataPlaneRoleSpec, dataPlanes } from '../../api/dataplane.ts'
 import { dataPlaneNodes } from '../../api/dataplane-node.ts'
 import { dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { type GroupVersionKind, type KubeObject, keyOf } from '../../api/object.ts'
+import { sameJson } from '../../api/same-json.ts'
 import type { Controller } from '../../kube/controller.ts'
+import { calmly } from '../calmly.ts'
 import { conditionOf, isTrue, notRequested, readyOf, type Told, waits } from './conditions.ts'
 import { DEPLOYMENT, SETUP } from './node-status.ts'
 import { FIELD_MANAGER, type World } from './world.ts'
-import { calmly, sameJson, writeStatus } from './writes.ts'
+import { writeStatus } from './writes.ts'
 
 export function dataPlaneController(world: World): Controller {
   const toOwner = ({ metadata }: KubeObject): readonly string[] =>

@@ -2,6 +2,7 @@
  * A service that is deleted leaves its host: refused while instances run there, and while nobody can say whether they do.
  * It ends on the host before the control plane forgets it, or it would come back by itself.
  */
+
 import { type NovaCell, novaCells } from '../../api/nova-cell.ts'
 import { keyOf } from '../../api/object.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
@@ -9,11 +10,12 @@ import { decommissionUnknown, instancesRunning } from '../../errors/dataplane.ts
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { ReconcileContext, Reconciled } from '../../kube/controller.ts'
 import type { ServiceDefinition } from '../../node-services/definition.ts'
+import { gone } from '../calmly.ts'
 import { isWrong, readyOf, type Told, waits } from './conditions.ts'
 import { type Compute, instancesOn } from './control-plane.ts'
 import { clearHost } from './host-clearing.ts'
 import { FIELD_MANAGER, FINALIZER, type World } from './world.ts'
-import { gone, writeStatus } from './writes.ts'
+import { writeStatus } from './writes.ts'
 
 /** `"true"` on the service object: let it go, whatever runs there. */
 export const FORCE = 'stackloom.dev/force-decommission'

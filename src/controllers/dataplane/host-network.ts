@@ -6,14 +6,13 @@
  */
 import type { Effective } from '../../api/dataplane-inheritance.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
-import type { IpSet, IpSetNetwork } from '../../api/ipset.ts'
-import { findSubnet, type NetConfig, type NetConfigNetwork } from '../../api/netconfig.ts'
+import { type IpSet, type IpSetNetwork, ipSets } from '../../api/ipset.ts'
+import { findSubnet, type NetConfig, type NetConfigNetwork, serviceNetworkOf } from '../../api/netconfig.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { addressesUnusable } from '../../errors/dataplane.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import { cidrContains, parseCidr } from '../../net/cidr.ts'
-import { ipSets } from '../ipam/reservation.ts'
 import { conditionOf } from './conditions.ts'
 import { managementNetworkOf } from './inventory.ts'
 
@@ -87,7 +86,7 @@ function networkOf(
 
 /** A node that has its management address already keeps it: another one would be another host. */
 function reachedOn(network: NetConfigNetwork, cidr: string, effective: Effective): string | undefined {
-  if ((network.serviceNetwork ?? network.name).toLowerCase() !== managementNetworkOf(effective))
+  if (serviceNetworkOf(network.name, network.serviceNetwork) !== managementNetworkOf(effective))
     return undefined
   const [at, within] = [parseAddress(effective.ansibleHost), parseCidr(cidr)]
   return at && within && cidrContains(within, at) ? effective.ansibleHost : undefined

@@ -4,14 +4,17 @@
  * A node with a deployStrategy of its own asks for its own runs; the others are served by their role's runs, and only
  * what these came to is written down here.
  */
+
 import { ansibleRuns } from '../../api/ansibleee.ts'
 import { type DataPlaneNode, dataPlaneNodes, ROLE_LABEL } from '../../api/dataplane-node.ts'
 import { dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { dataPlaneServices } from '../../api/dataplane-service.ts'
+import { ipSets } from '../../api/ipset.ts'
+import { netConfigs } from '../../api/netconfig.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { Controller, ReconcileContext, Reconciled, Watch } from '../../kube/controller.ts'
+import { calmly, gone } from '../calmly.ts'
 import { dnsDatas, dnsMasqs } from '../dns/kinds.ts'
-import { ipSets, netConfigs } from '../ipam/reservation.ts'
 import { hostsIn, STEP } from './attempts.ts'
 import { type BareMetalHost, bareMetalHosts, consumerOf } from './bare-metal.ts'
 import { nodeInventory, nodeInventoryName } from './inventory.ts'
@@ -35,7 +38,7 @@ import {
   sourcesNamed,
   type World,
 } from './world.ts'
-import { calmly, gone, writeMetadata, writeSecret, writeStatus } from './writes.ts'
+import { writeMetadata, writeSecret, writeStatus } from './writes.ts'
 
 const WORKERS = 64
 /** So many ended runs of each step are kept for people to read. */

@@ -1,18 +1,20 @@
 /** Addresses and names of a node, the acting half: asked for while the node is there, given back when it goes. */
+
 import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
+import { ipSets } from '../../api/ipset.ts'
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { keyOf } from '../../api/object.ts'
+import { sameJson } from '../../api/same-json.ts'
 import { addressesUnusable } from '../../errors/dataplane.ts'
 import { reasonOf } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
+import { gone } from '../calmly.ts'
 import { dnsDatas } from '../dns/kinds.ts'
-import { ipSets } from '../ipam/reservation.ts'
 import { asksFor, isMadeFor } from './host-network.ts'
 import type { NodeView } from './node-view.ts'
 import { byMaker, FIELD_MANAGER, type World } from './world.ts'
-import { gone, sameJson } from './writes.ts'
 
 /** Why its addresses cannot be asked for; undefined when they are, or need not be. */
 export async function askForAddresses(

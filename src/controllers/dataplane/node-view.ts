@@ -4,6 +4,7 @@
  * Gathers from the caches and lets pure functions decide. The same view for the node's own look, for its role's, and for
  * its services', so that they never disagree.
  */
+
 import { hasEnded } from '../../api/ansibleee.ts'
 import type { Effective } from '../../api/dataplane-inheritance.ts'
 import { effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
@@ -11,6 +12,7 @@ import type { DataPlaneNode } from '../../api/dataplane-node.ts'
 import type { DataPlaneRole } from '../../api/dataplane-role.ts'
 import type { DnsData } from '../../api/dnsdata.ts'
 import type { IpSet } from '../../api/ipset.ts'
+import { theNetConfig } from '../../api/netconfig.ts'
 import { keyOf } from '../../api/object.ts'
 import { roleMissing, sshKeyMissing } from '../../errors/dataplane.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -111,7 +113,7 @@ const NOTHING: Provided = {
 function providedFor(world: World, node: DataPlaneNode, effective: Effective): Provided {
   const { namespace = '', name } = node.metadata
   const ipSet = world.ipSetOf(node)
-  const netConfig = world.netConfigs?.list(namespace)[0]
+  const netConfig = theNetConfig(world.netConfigs?.list(namespace) ?? [])
   if (!ipSet && !netConfig) return NOTHING
   const wish = addressWish(node, effective, netConfig)
   const servers = world.dnsMasqs?.list(namespace) ?? []

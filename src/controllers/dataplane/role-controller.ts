@@ -4,15 +4,17 @@
  * One run of a role at a time. It takes every host that is ready for the earliest step; hosts that failed come again by
  * themselves, hosts that were added meanwhile come with the next one.
  */
+
 import { ansibleRuns, hasEnded } from '../../api/ansibleee.ts'
 import type { Effective, RunnerSettings } from '../../api/dataplane-inheritance.ts'
 import { dataPlaneNodes } from '../../api/dataplane-node.ts'
 import { type DataPlaneRole, type DataPlaneRoleStatus, dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { dataPlaneServices } from '../../api/dataplane-service.ts'
+import { ipSets } from '../../api/ipset.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { Controller, ReconcileContext, Reconciled } from '../../kube/controller.ts'
+import { calmly } from '../calmly.ts'
 import { dnsMasqs } from '../dns/kinds.ts'
-import { ipSets } from '../ipam/reservation.ts'
 import { STEP } from './attempts.ts'
 import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from './conditions.ts'
 import { type HostVars, roleHostText, roleInventory, roleInventoryName } from './inventory.ts'
@@ -23,7 +25,7 @@ import type { RunnableStep } from './phase-zero.ts'
 import { runObject } from './run-object.ts'
 import { outlived } from './runs-by-host.ts'
 import { byRole, bySource, configMapKind, secretKind, sourcesNamed, type World } from './world.ts'
-import { calmly, writeMetadata, writeSecret, writeStatus } from './writes.ts'
+import { writeMetadata, writeSecret, writeStatus } from './writes.ts'
 
 const WORKERS = 8
 /** More hosts in one run would make its annotations too large to store. */

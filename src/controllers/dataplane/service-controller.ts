@@ -4,6 +4,7 @@
  * Gathers, has the steps decided, then acts: the configuration Secret, the next run, what the control plane is told at
  * the end, the status. The record of what was done is in the status before a run may go.
  */
+
 import { ansibleRuns } from '../../api/ansibleee.ts'
 import type { Applied } from '../../api/dataplane.ts'
 import { dataPlaneNodes } from '../../api/dataplane-node.ts'
@@ -13,6 +14,7 @@ import type { ServiceObject } from '../../api/service-cr.ts'
 import { missingImages } from '../../api/service-images.ts'
 import type { Controller, ReconcileContext, Reconciled, Watch } from '../../kube/controller.ts'
 import type { ServiceDefinition } from '../../node-services/definition.ts'
+import { calmly } from '../calmly.ts'
 import { appliedOf, STEP } from './attempts.ts'
 import { isTrue, isWrong, readyOf, type Told, unknown } from './conditions.ts'
 import { decommission } from './decommission.ts'
@@ -24,7 +26,7 @@ import { tellControlPlane } from './service-duty.ts'
 import { type Gathered, gather } from './service-gather.ts'
 import { decideSteps, runsOf, type Situation, type StepDecision } from './service-steps.ts'
 import { byNode, byRole, configMapKind, secretKind, type World } from './world.ts'
-import { calmly, writeSecret, writeStatus } from './writes.ts'
+import { writeSecret, writeStatus } from './writes.ts'
 
 const WORKERS = 64
 const CONFIG = 'ServiceConfigReady'

@@ -4,10 +4,12 @@
  * By server-side apply that never names customServiceConfig or an image: what a person writes there is theirs, also in an
  * object that was made by hand before. The images are filled in once, where they are missing.
  */
+
 import { type Effective, effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
 import { dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
+import { sameJson } from '../../api/same-json.ts'
 import type { ServiceObject, ServiceSpec } from '../../api/service-cr.ts'
 import { missingImages } from '../../api/service-images.ts'
 import { placement } from '../../api/service-placement.ts'
@@ -17,9 +19,9 @@ import { finding } from '../../errors/finding.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { Controller } from '../../kube/controller.ts'
 import type { ServiceDefinition } from '../../node-services/definition.ts'
+import { calmly } from '../calmly.ts'
 import { nodeInventoryName } from './inventory.ts'
 import { byRole, FIELD_MANAGER, FINALIZER, type World } from './world.ts'
-import { calmly, sameJson } from './writes.ts'
 
 const WORKERS = 32
 /** Whoever fills in images holds them for nobody: another hand takes them without a conflict. */

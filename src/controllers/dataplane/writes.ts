@@ -1,25 +1,11 @@
 /** The writes that the data plane controllers have in common: only what differs is written, on what was seen. */
-import type { Condition, KubeObject } from '../../api/object.ts'
-import { keyOf } from '../../api/object.ts'
-import { isApiError } from '../../kube/api-error.ts'
-import type { Reconcile, ReconcileContext } from '../../kube/controller.ts'
+
+import { type Condition, type KubeObject, keyOf, timestamp } from '../../api/object.ts'
+import { sameJson } from '../../api/same-json.ts'
+import type { ReconcileContext } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
 import { stamped, type Told } from './conditions.ts'
 import { FIELD_MANAGER, type Secret, secretKind, type World } from './world.ts'
-
-const CONFLICT_PAUSE_MS = 100
-
-/** Somebody else wrote first, and the watch will tell what: that is no failure. */
-export function calmly(look: Reconcile): Reconcile {
-  return async (request, context) => {
-    try {
-      return await look(request, context)
-    } catch (error) {
-      if (!isApiError(error, 'conflict', 'already-exists')) throw error
-      return { requeueAfterMs: CONFLICT_PAUSE_MS * (1 + context.clock.random()) }
-    }
-  }
-}
 
 interface WithConditions {
   readonly conditions?: readonly Condition[]
@@ -33,7 +19,7 @@ export async function writeStatus<T extends KubeObject & { readonly status?: Wit
   { told, fields }: { readonly told: readonly Told[]; readonly fields: object },
   { signal, clock }: ReconcileContext,
 ): Promise<T> {
-  const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  const now = timestamp(clock.now())
   const conditions = stamped(told, object.status?.conditions, now)
   const status = { ...fields, conditions }
   if (sameJson(object.status, status)) return object
@@ -99,25 +85,4 @@ export async function writeSecret(
   const next = { ...existing, data }
   const written = (await world.client.update(next, options)) as Secret
   world.secrets.note(written, resourceVersion ?? '')
-}
-
-/** Keys in whatever order: the API server gives them back in its own. */
-export function sameJson(one: unknown, other: unknown): boolean {
-  if (one === other) return true
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
-  if (Array.isArray(one) !== Array.isArray(other)) return false
-  const [a, b] = [one as Record<string, unknown>, other as Record<string, unknown>]
-  const keysOf = (value: Record<string, unknown>): readonly string[] =>
-    Object.keys(value).filter((key) => value[key] !== undefined)
-  const keys = keysOf(a)
-  return keys.length === keysOf(b).length && keys.every((key) => sameJson(a[key], b[key]))
-}
-
-/** What is gone already needs no more work. */
-export async function gone(write: Promise<unknown>): Promise<void> {
-  try {
-    await write
-  } catch (error) {
-    if (!isApiError(error, 'not-found')) throw error
-  }
 }

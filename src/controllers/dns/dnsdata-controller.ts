@@ -1,13 +1,14 @@
 /** The DNSData controller: its hosts as a ConfigMap with the label by which servers find it, and how it stands. */
+
 import type { DnsData, DnsDataStatus } from '../../api/dnsdata.ts'
-import { type KubeObject, keyOf } from '../../api/object.ts'
+import { type KubeObject, keyOf, timestamp } from '../../api/object.ts'
+import { sameJson } from '../../api/same-json.ts'
 import { fired } from '../../clock/clock.ts'
 import { configMapTaken, hostUnusable } from '../../errors/dns.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { isApiError } from '../../kube/api-error.ts'
 import type { Controller, ReconcileContext } from '../../kube/controller.ts'
-import { sameJson } from '../ipam/reservation.ts'
-import { done, failed, summedUp, timestamp, warned } from './conditions.ts'
+import { calmly } from '../calmly.ts'
+import { done, failed, summedUp, warned } from '../conditions.ts'
 import { ensureData } from './ensure.ts'
 import { partsOf, unusableTexts } from './hosts.ts'
 import {
@@ -17,6 +18,7 @@ import {
   FIELD_MANAGER,
   HOSTS_LABEL,
   isOwnedBy,
+  keysOfOwner,
   labelsOf,
   ownedBy,
   selectorOf,
@@ -25,7 +27,8 @@ import {
 import { hashOf } from './shards.ts'
 import { type DnsWorld, serversOf, sources } from './world.ts'
 
-const CONFLICT_PAUSE_MS = 100
+const ownerKeys = keysOfOwner('DNSData')
+
 /** So many wrong texts are named; the rest is counted. */
 const NAMED = 3
 
@@ -34,20 +37,18 @@ export function dnsDataController(world: DnsWorld): Controller {
     name: 'dnsdata',
     workers: 8,
     watches: [{ kind: dnsDatas }, { ...sources.ownMaps, map: ownerKeys }],
-    reconcile: async (request, context) => {
-      const key = keyOf(request)
-      await hostsFirst(world, request.namespace, context.signal)
-      const dnsData = world.dnsDatas.get(key)
-      try {
+    reconcile: calmly(
+      async (request, context) => {
+        const key = keyOf(request)
+        await hostsFirst(world, request.namespace, context.signal)
+        const dnsData = world.dnsDatas.get(key)
         if (!dnsData) await removeMaps(world, key, () => false, context.signal)
         else if (dnsData.metadata.deletionTimestamp) await takeLeave(world, dnsData, context.signal)
         else await serve(world, dnsData, context)
-      } catch (error) {
-        if (!isApiError(error, 'conflict', 'not-found')) throw error
-        return { requeueAfterMs: CONFLICT_PAUSE_MS }
-      }
-      return undefined
-    },
+        return undefined
+      },
+      ['conflict', 'not-found'],
+    ),
   }
 }
 
@@ -59,11 +60,6 @@ async function hostsFirst(
 ): Promise<void> {
   const servers = serversOf(world, namespace)
   await Promise.race([Promise.all(servers.map(world.turns.over)), fired(signal)])
-}
-
-function ownerKeys(object: KubeObject): readonly string[] {
-  const owner = controllerOf(object)
-  return owner?.kind === 'DNSData' ? [`${object.metadata.namespace}/${owner.name}`] : []
 }
 
 async function serve(world: DnsWorld, dnsData: DnsData, { signal, clock }: ReconcileContext): Promise<void> {

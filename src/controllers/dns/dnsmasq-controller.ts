@@ -4,16 +4,16 @@
  *
  * A configuration that dnsmasq could not read is not written: the server goes on with the one that it has.
  */
+
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import { dnsMasqViolations } from '../../api/dnsmasq-rules.ts'
-import { type KubeObject, keyOf } from '../../api/object.ts'
+import { type KubeObject, keyOf, timestamp } from '../../api/object.ts'
+import { sameJson } from '../../api/same-json.ts'
 import { dnsOptionUnusable } from '../../errors/dns.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { isApiError } from '../../kube/api-error.ts'
 import type { Controller, ReconcileContext } from '../../kube/controller.ts'
-import { sameJson } from '../ipam/reservation.ts'
+import { calmly } from '../calmly.ts'
 import { accountOf, configMapsOf, servicesOf } from './children.ts'
-import { timestamp } from './conditions.ts'
 import { dnsMasqStatus, type Standing } from './dnsmasq-status.ts'
 import { ensure } from './ensure.ts'
 import { isPart, serverOf } from './hosts-controller.ts'
@@ -22,7 +22,6 @@ import { childName, deploymentOf, type PodPlacement } from './pod.ts'
 import { letGo, placementOf } from './topology.ts'
 import { type BroughtHosts, type DnsWorld, sources } from './world.ts'
 
-const CONFLICT_PAUSE_MS = 100
 const TOPOLOGY_LOOK_MS = 60_000
 
 export function dnsMasqController(world: DnsWorld): Controller {
@@ -39,23 +38,17 @@ export function dnsMasqController(world: DnsWorld): Controller {
       ...sources.accounts.map((one) => ({ ...one, map: serverOf })),
       { kind: services, map: serverOf },
     ],
-    reconcile: async (request, context) => {
+    reconcile: calmly(async (request, context) => {
       const key = keyOf(request)
       const dnsMasq = world.dnsMasqs.get(key)
       const hosts = world.brought.get(key)
-      try {
-        if (!dnsMasq) await afterwards(world, key, context.signal)
-        else if (dnsMasq.metadata.deletionTimestamp) await takeLeave(world, dnsMasq, context.signal)
-        // Without hosts there is nothing to be run yet: who brings them calls.
-        else if (hosts) await serve(world, dnsMasq, hosts, context)
-        // Not every cluster has Topologies, so they are not watched.
-        if (dnsMasq?.spec.topologyRef?.name) return { requeueAfterMs: TOPOLOGY_LOOK_MS }
-      } catch (error) {
-        if (!isApiError(error, 'conflict', 'already-exists')) throw error
-        return { requeueAfterMs: CONFLICT_PAUSE_MS }
-      }
-      return undefined
-    },
+      if (!dnsMasq) await afterwards(world, key, context.signal)
+      else if (dnsMasq.metadata.deletionTimestamp) await takeLeave(world, dnsMasq, context.signal)
+      // Without hosts there is nothing to be run yet: who brings them calls.
+      else if (hosts) await serve(world, dnsMasq, hosts, context)
+      // Not every cluster has Topologies, so they are not watched.
+      return dnsMasq?.spec.topologyRef?.name ? { requeueAfterMs: TOPOLOGY_LOOK_MS } : undefined
+    }),
   }
 }
 

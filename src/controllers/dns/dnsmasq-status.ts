@@ -1,8 +1,9 @@
 /** The status of a DNSMasq, in upstream's fields, types and words. Pure. */
+
 import type { DnsMasq, DnsMasqStatus } from '../../api/dnsmasq.ts'
 import type { Condition, KubeObject } from '../../api/object.ts'
 import type { Finding } from '../../errors/finding.ts'
-import { done, failed, requested, summedUp } from './conditions.ts'
+import { done, failed, requested, summedUp } from '../conditions.ts'
 
 /** What came of one look. */
 export interface Standing {

@@ -1,8 +1,9 @@
 /** How children are written: only what differs, and what is not wanted any more goes. */
+
 import type { KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same-json.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { sameJson } from '../ipam/reservation.ts'
 import { FIELD_MANAGER } from './kinds.ts'
 import { hashOf } from './shards.ts'
 

@@ -4,24 +4,25 @@
  * Apart from everything else about a DNSMasq, because somebody waits for a name: a look is one small write, and no
  * change of a record waits for a status, a Service or a Deployment of the change before.
  */
+
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
+import { sameJson } from '../../api/same-json.ts'
 import { hostsTooMany } from '../../errors/dns.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { Controller } from '../../kube/controller.ts'
-import { sameJson } from '../ipam/reservation.ts'
+import { calmly } from '../calmly.ts'
 import { hostPartsOf } from './children.ts'
 import { type Edition, filesOf, nextEdition, readEdition } from './editions.ts'
 import { ensureData } from './ensure.ts'
 import { CONFIG_MAP_BYTES } from './hosts.ts'
-import { controllerOf, dnsDatas, dnsMasqs, FIELD_MANAGER, PART_LABEL, pods } from './kinds.ts'
+import { controllerOf, dnsDatas, dnsMasqs, FIELD_MANAGER, keysOfOwner, PART_LABEL, pods } from './kinds.ts'
 import { indexName, podLabels, shardName } from './pod.ts'
 import type { Served } from './shards.ts'
 import { sourcesOf } from './sources.ts'
 import { type DnsWorld, serversOf, sources } from './world.ts'
 
-const CONFLICT_PAUSE_MS = 100
 const HOSTS_ANNOTATION = 'stackloom.dev/hosts'
 
 /** `tell` is called with the key of a DNSMasq whose hosts, or what is wrong with them, are others than before. */
@@ -43,28 +44,28 @@ export function hostsController(world: DnsWorld, tell: (key: string) => void): C
       { ...sources.ownMaps, map: (one) => (isPart(one) ? serverOf(one) : []) },
       { ...sources.pods, map: () => [] },
     ],
-    reconcile: async (request, { signal, clock }) => {
-      const key = keyOf(request)
-      const end = world.turns.begin(key)
-      try {
-        const dnsMasq = world.dnsMasqs.get(key)
-        if (!dnsMasq || dnsMasq.metadata.deletionTimestamp) return undefined
-        const served = servedHosts(world, dnsMasq)
-        const findings = tooMany(served)
-        if (findings.length === 0) await writeHosts(world, dnsMasq, served, { signal, now: clock.now() })
-        end()
-        const known = world.brought.get(key)
-        world.brought.set(key, { hash: served.hash, findings })
-        if (known?.hash !== served.hash || !sameJson(known.findings, findings)) tell(key)
-        if (findings.length === 0) await hasten(world, dnsMasq, served.hash, signal)
-      } catch (error) {
-        if (!isApiError(error, 'conflict', 'already-exists', 'not-found')) throw error
-        return { requeueAfterMs: CONFLICT_PAUSE_MS }
-      } finally {
-        end()
-      }
-      return undefined
-    },
+    reconcile: calmly(
+      async (request, { signal, clock }) => {
+        const key = keyOf(request)
+        const end = world.turns.begin(key)
+        try {
+          const dnsMasq = world.dnsMasqs.get(key)
+          if (!dnsMasq || dnsMasq.metadata.deletionTimestamp) return undefined
+          const served = servedHosts(world, dnsMasq)
+          const findings = tooMany(served)
+          if (findings.length === 0) await writeHosts(world, dnsMasq, served, { signal, now: clock.now() })
+          end()
+          const known = world.brought.get(key)
+          world.brought.set(key, { hash: served.hash, findings })
+          if (known?.hash !== served.hash || !sameJson(known.findings, findings)) tell(key)
+          if (findings.length === 0) await hasten(world, dnsMasq, served.hash, signal)
+        } finally {
+          end()
+        }
+        return undefined
+      },
+      ['conflict', 'already-exists', 'not-found'],
+    ),
   }
 }
 
@@ -74,10 +75,7 @@ export function isPart({ metadata }: KubeObject): boolean {
 }
 
 /** The DNSMasq that owns it. */
-export function serverOf(object: KubeObject): readonly string[] {
-  const owner = controllerOf(object)
-  return owner?.kind === 'DNSMasq' ? [`${object.metadata.namespace}/${owner.name}`] : []
-}
+export const serverOf = keysOfOwner('DNSMasq')
 
 function servedHosts(world: DnsWorld, dnsMasq: DnsMasq): Served {
   const { namespace = '' } = dnsMasq.metadata

@@ -4,8 +4,10 @@
  * As today's data plane registers them: the host under the domain of every network; its own name with the address of
  * the control plane's network.
  */
+
 import type { DnsHost } from '../../api/dnsdata.ts'
 import type { IpReservation, IpSet } from '../../api/ipset.ts'
+import { serviceNetworkOf } from '../../api/netconfig.ts'
 import { DNS_ANNOTATION } from './kinds.ts'
 
 /** Whether its addresses are to be registered: by its own word, or by that of whoever made it. */
@@ -27,7 +29,7 @@ function namesOn(
   { network, dnsDomain, serviceNetwork }: IpReservation,
 ): string[] {
   const short = `${host}.${network.toLowerCase()}`
-  const isControl = (serviceNetwork ?? network).toLowerCase() === 'ctlplane'
+  const isControl = serviceNetworkOf(network, serviceNetwork) === 'ctlplane'
   const names = [...(dnsDomain ? [`${host}.${dnsDomain}`] : []), short, ...(isControl ? [name] : [])]
   return [...new Set(names)]
 }

@@ -1,11 +1,9 @@
 /** The kinds, labels and names that the DNS controllers work with, as upstream has them. */
-import { networkGroup } from '../../api/netconfig.ts'
+import { networkVersion } from '../../api/netconfig.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 
-const networkVersion = `${networkGroup.group}/${networkGroup.version}`
 export const dnsMasqs = { apiVersion: networkVersion, kind: 'DNSMasq' } as const
 export const dnsDatas = { apiVersion: networkVersion, kind: 'DNSData' } as const
-export const ipSets = { apiVersion: networkVersion, kind: 'IPSet' } as const
 export const topologies = { apiVersion: 'topology.openstack.org/v1beta1', kind: 'Topology' } as const
 export const configMaps = { apiVersion: 'v1', kind: 'ConfigMap' } as const
 export const services = { apiVersion: 'v1', kind: 'Service' } as const
@@ -50,6 +48,14 @@ export function isOwnedBy({ metadata }: KubeObject, owner: KubeObject): boolean 
 
 export function controllerOf({ metadata }: KubeObject): OwnerReference | undefined {
   return metadata.ownerReferences?.find((one) => one.controller)
+}
+
+/** The object of this kind that controls another one, as the key of its look. */
+export function keysOfOwner(kind: string): (object: KubeObject) => readonly string[] {
+  return (object) => {
+    const owner = controllerOf(object)
+    return owner?.kind === kind ? [`${object.metadata.namespace}/${owner.name}`] : []
+  }
 }
 
 /** The value by which hosts and servers find each other. */

@@ -1,7 +1,8 @@
 /** DNSData that controllers make: the Services' of a DNSMasq, the addresses' of an IPSet. */
+
 import type { DnsData, DnsHost } from '../../api/dnsdata.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
-import { sameJson } from '../ipam/reservation.ts'
+import { sameJson } from '../../api/same-json.ts'
 import { dnsDatas, FIELD_MANAGER, isOwnedBy, ownedBy } from './kinds.ts'
 import type { DnsWorld } from './world.ts'
 

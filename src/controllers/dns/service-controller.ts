@@ -1,13 +1,12 @@
 /** The service controller: for each DNSMasq, the DNSData `<name>-svc` with the Services that ask to be registered. */
-import { type KubeObject, keyOf } from '../../api/object.ts'
-import { isApiError } from '../../kube/api-error.ts'
+
+import { keyOf } from '../../api/object.ts'
 import type { Controller } from '../../kube/controller.ts'
-import { controllerOf, dnsDatas, dnsMasqs, selectorOf, services } from './kinds.ts'
+import { calmly } from '../calmly.ts'
+import { dnsDatas, dnsMasqs, keysOfOwner, selectorOf, services } from './kinds.ts'
 import { dataFor, ensureOwnData } from './own-data.ts'
 import { serviceHosts } from './service-hosts.ts'
 import { type DnsWorld, serversOf } from './world.ts'
-
-const CONFLICT_PAUSE_MS = 100
 
 export function serviceController(world: DnsWorld): Controller {
   return {
@@ -16,9 +15,9 @@ export function serviceController(world: DnsWorld): Controller {
     watches: [
       { kind: dnsMasqs },
       { kind: services, map: ({ metadata }) => serversOf(world, metadata.namespace) },
-      { kind: dnsDatas, map: ownerKeys },
+      { kind: dnsDatas, map: keysOfOwner('DNSMasq') },
     ],
-    reconcile: async (request, { signal }) => {
+    reconcile: calmly(async (request, { signal }) => {
       const dnsMasq = world.dnsMasqs.get(keyOf(request))
       if (!dnsMasq || dnsMasq.metadata.deletionTimestamp) return undefined
       const { namespace = '', name } = dnsMasq.metadata
@@ -33,19 +32,9 @@ export function serviceController(world: DnsWorld): Controller {
           note: `${finding.code}: ${finding.message}. ${finding.remedy}`,
         })
       }
-      try {
-        const wanted = dataFor(dnsMasq, `${name}-svc`, selectorOf(dnsMasq.spec), hosts)
-        await ensureOwnData(world, dnsMasq, wanted, signal)
-      } catch (error) {
-        if (!isApiError(error, 'conflict', 'already-exists')) throw error
-        return { requeueAfterMs: CONFLICT_PAUSE_MS }
-      }
+      const wanted = dataFor(dnsMasq, `${name}-svc`, selectorOf(dnsMasq.spec), hosts)
+      await ensureOwnData(world, dnsMasq, wanted, signal)
       return undefined
-    },
+    }),
   }
-}
-
-function ownerKeys(object: KubeObject): readonly string[] {
-  const owner = controllerOf(object)
-  return owner?.kind === 'DNSMasq' ? [`${object.metadata.namespace}/${owner.name}`] : []
 }

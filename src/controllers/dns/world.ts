@@ -5,7 +5,7 @@
  */
 import type { DnsData } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
-import type { IpSet } from '../../api/ipset.ts'
+import { type IpSet, ipSets } from '../../api/ipset.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { Finding } from '../../errors/finding.ts'
 import type { Happening } from '../../kube/events.ts'
@@ -18,7 +18,6 @@ import {
   dnsDatas,
   dnsMasqs,
   HOSTS_LABEL,
-  ipSets,
   NAME_LABEL,
   pods,
   roleBindings,

@@ -91,12 +91,3 @@ function heritage(reservation: Reservation | undefined): ReadonlySet<string> {
   const { uid = '', ownerReferences = [] } = reservation.metadata
   return new Set([uid, ...ownerReferences.filter((one) => one.kind === 'IPSet').map((one) => one.uid)])
 }
-
-/** The NetConfig of a namespace: there should be one; of several the oldest counts, the same for everybody. */
-export function theNetConfig(all: readonly NetConfig[]): NetConfig | undefined {
-  const order = ({ metadata }: NetConfig): string => `${metadata.creationTimestamp ?? ''} ${metadata.name}`
-  return all.reduce<NetConfig | undefined>(
-    (first, one) => (first === undefined || order(one) < order(first) ? one : first),
-    undefined,
-  )
-}

@@ -4,30 +4,23 @@
  * The ledger is written first, then the Reservation, then the status: a crash in between leaves an address held by
  * the one who gets it on the next look.
  */
-import type { IpSet, IpSetStatus, Reservation } from '../../api/ipset.ts'
-import { type KubeObject, keyOf } from '../../api/object.ts'
-import { isApiError } from '../../kube/api-error.ts'
+
+import { type IpSet, type IpSetStatus, ipSets, type Reservation, reservations } from '../../api/ipset.ts'
+import { netConfigs, theNetConfig } from '../../api/netconfig.ts'
+import { type KubeObject, keyOf, timestamp } from '../../api/object.ts'
 import type { Controller, ReconcileContext, Watch } from '../../kube/controller.ts'
+import { calmly, gone } from '../calmly.ts'
 import { addressBlocks } from './block.ts'
-import { claimOf, theNetConfig } from './claim-of.ts'
+import { claimOf } from './claim-of.ts'
 import { existingClaim, isOwned, recover, releaseGone } from './recover.ts'
 import { isReady } from './report.ts'
-import {
-  hasFinalizer,
-  ipSets,
-  netConfigs,
-  reservationFor,
-  reservations,
-  withFinalizer,
-  withoutFinalizer,
-} from './reservation.ts'
+import { hasFinalizer, reservationFor, withFinalizer, withoutFinalizer } from './reservation.ts'
 import { happeningOf, standingOf } from './standing.ts'
 import { type Allotment, type Standing, statusFor } from './status.ts'
 import { FIELD_MANAGER, type World } from './world.ts'
 
 /** Enough to fill a batch; each look waits for its batch to be written. */
 const WORKERS = 256
-const CONFLICT_PAUSE_MS = 100
 
 export function ipSetController(world: World): Controller {
   let recovered: Promise<void> | undefined
@@ -58,17 +51,11 @@ export function ipSetController(world: World): Controller {
     name: 'ipset',
     watches,
     workers: WORKERS,
-    reconcile: async (request, context) => {
-      try {
-        await whenRecovered(context.signal)
-        await look(world, keyOf(request), context)
-      } catch (error) {
-        if (!isApiError(error, 'conflict', 'already-exists')) throw error
-        // Somebody else wrote first, and the watch will tell what; that is no failure.
-        return { requeueAfterMs: CONFLICT_PAUSE_MS * (1 + context.clock.random()) }
-      }
+    reconcile: calmly(async (request, context) => {
+      await whenRecovered(context.signal)
+      await look(world, keyOf(request), context)
       return undefined
-    },
+    }),
   }
 }
 
@@ -162,7 +149,7 @@ async function writeStatus(
   standing: Standing,
   { signal, clock }: ReconcileContext,
 ): Promise<void> {
-  const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  const now = timestamp(clock.now())
   const status: IpSetStatus | undefined = statusFor(ipSet, standing, await world.form(), now)
   if (!status) return
   const next: IpSet = { ...ipSet, status }
@@ -219,13 +206,4 @@ async function removeFinalizer(world: World, object: Reservation, signal: AbortS
   const finalizers = withoutFinalizer(object.metadata.finalizers)
   const next = { ...object, metadata: { ...object.metadata, finalizers } }
   await gone(world.client.update(next, { fieldManager: FIELD_MANAGER, signal }))
-}
-
-/** What is gone already needs no more work. */
-async function gone(write: Promise<unknown>): Promise<void> {
-  try {
-    await write
-  } catch (error) {
-    if (!isApiError(error, 'not-found')) throw error
-  }
 }

@@ -2,14 +2,13 @@
  * The observer: beside infra-operator, says why an IPSet has no address and who shares one. It writes nothing but
  * Events: infra-operator keeps the status, and would write over anything that we put there.
  */
-import type { IpSet, Reservation } from '../../api/ipset.ts'
-import type { NetConfig } from '../../api/netconfig.ts'
+import { type IpSet, ipSets, type Reservation, reservations } from '../../api/ipset.ts'
+import { type NetConfig, netConfigs } from '../../api/netconfig.ts'
 import { keyOf } from '../../api/object.ts'
 import type { Controller } from '../../kube/controller.ts'
 import type { Happening } from '../../kube/events.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 import type { Stock } from './report.ts'
-import { ipSets, netConfigs, reservations } from './reservation.ts'
 import { happeningOf } from './standing.ts'
 import { type Witness, witnessOf } from './witness.ts'
 

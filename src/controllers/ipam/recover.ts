@@ -2,15 +2,14 @@
  * What must be true before the first grant: every Reservation's addresses are in the ledger, and nobody who is gone
  * is. Run once per start; a crash between any two writes is repaired here.
  */
-import type { IpSet, Reservation } from '../../api/ipset.ts'
-import { findSubnet } from '../../api/netconfig.ts'
+import { type IpSet, ipSets, type Reservation } from '../../api/ipset.ts'
+import { findSubnet, theNetConfig } from '../../api/netconfig.ts'
 import { keyOf } from '../../api/object.ts'
 import { parseAddress } from '../../net/address.ts'
-import { claimOf, claimOfReservation, theNetConfig } from './claim-of.ts'
+import { claimOf, claimOfReservation } from './claim-of.ts'
 import type { Claim } from './decide.ts'
 import { ownerOf } from './ledger.ts'
 import { segmentOf } from './pool.ts'
-import { ipSets } from './reservation.ts'
 import type { World } from './world.ts'
 
 export async function recover(world: World, signal: AbortSignal): Promise<void> {

@@ -4,10 +4,9 @@
  * Pure, over the ledger's blocks, NetConfigs and IPSets, live or from a dump: for `ipam status` and for the metrics.
  */
 import type { IpSet } from '../../api/ipset.ts'
-import type { NetConfig } from '../../api/netconfig.ts'
+import { type NetConfig, theNetConfig } from '../../api/netconfig.ts'
 import { keyOf } from '../../api/object.ts'
 import { formatAddress } from '../../net/address.ts'
-import { theNetConfig } from './claim-of.ts'
 import { liesIn } from './decide.ts'
 import { type Held, ownerOf } from './ledger.ts'
 import { poolOf, useOf } from './pool.ts'

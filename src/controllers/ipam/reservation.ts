@@ -3,13 +3,9 @@
  *
  * Pure. They show what was given; what makes an address unique is the ledger.
  */
-import type { IpSet, Reservation } from '../../api/ipset.ts'
-import { networkGroup } from '../../api/netconfig.ts'
-
-export const networkVersion = `${networkGroup.group}/${networkGroup.version}`
-export const reservations = { apiVersion: networkVersion, kind: 'Reservation' } as const
-export const ipSets = { apiVersion: networkVersion, kind: 'IPSet' } as const
-export const netConfigs = { apiVersion: networkVersion, kind: 'NetConfig' } as const
+import { type IpSet, ipSets, type Reservation, reservations } from '../../api/ipset.ts'
+import { networkVersion } from '../../api/netconfig.ts'
+import { sameJson } from '../../api/same-json.ts'
 
 /** Today's name, and that of 2023. */
 export const FINALIZERS: readonly string[] = ['openstack.org/ipset', 'IPSet']
@@ -80,18 +76,4 @@ export function withFinalizer(finalizers: readonly string[] = []): readonly stri
 
 export function withoutFinalizer(finalizers: readonly string[] = []): readonly string[] {
   return finalizers.filter((one) => !FINALIZERS.includes(one))
-}
-
-/** Equal as JSON, whatever the order of keys. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  const known = (value: object): readonly (readonly [string, unknown])[] =>
-    Object.entries(value).filter(([, inner]) => inner !== undefined)
-  const left = known(a)
-  return (
-    left.length === known(b).length &&
-    left.every(([key, inner]) => sameJson(inner, (b as Readonly<Record<string, unknown>>)[key]))
-  )
 }

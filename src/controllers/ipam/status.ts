@@ -3,11 +3,13 @@
  *
  * Pure. `today` is the form of the current API, `2023` that of its beginnings: which one is served decides.
  */
+
 import type { IpReservation, IpSet, IpSetStatus } from '../../api/ipset.ts'
-import type { Condition } from '../../api/object.ts'
+import { serviceNetworkOf } from '../../api/netconfig.ts'
+import { sameJson } from '../../api/same-json.ts'
 import { parseAddress } from '../../net/address.ts'
+import { done, failed, notBegun, summedUp } from '../conditions.ts'
 import type { Wish } from './claim-of.ts'
-import { sameJson } from './reservation.ts'
 
 export type StatusForm = 'today' | '2023'
 
@@ -38,14 +40,11 @@ export function statusFor(
       : failed('InputReady', inputProblem)
   const reserved =
     inputProblem !== undefined
-      ? waiting('ReservationReady', 'Reservation create not started')
+      ? notBegun('ReservationReady', 'Reservation create not started')
       : causes.length > 0
         ? failed('ReservationReady', `Reservation error occured ${causes.join('; ')}`)
         : done('ReservationReady', 'Reservation successful')
-  const worst = [input, reserved].find((one) => one.status === 'False')
-  const ready: Condition = worst ? { ...worst, type: 'Ready' } : done('Ready', 'Setup complete')
-  // Printer columns read the first condition: Ready comes first.
-  const conditions = [ready, input, reserved].map((one) => dated(one, ipSet.status?.conditions ?? [], now))
+  const conditions = summedUp([input, reserved], ipSet.status?.conditions, now)
   const { generation } = ipSet.metadata
   const status: IpSetStatus = {
     conditions,
@@ -62,33 +61,14 @@ function normal(status: IpSetStatus | undefined): unknown {
   return { ...status, reservations: status?.reservations ?? [] }
 }
 
-function done(type: string, message: string): Condition {
-  return { type, status: 'True', reason: 'Ready', message }
-}
-
-function failed(type: string, message: string): Condition {
-  return { type, status: 'False', reason: 'Error', severity: 'Error', message }
-}
-
-function waiting(type: string, message: string): Condition {
-  return { type, status: 'Unknown', reason: 'Init', message }
-}
-
-/** A condition that says what it said before keeps its time. */
-function dated(condition: Condition, before: readonly Condition[], now: string): Condition {
-  const old = before.find((one) => one.type === condition.type)
-  const { lastTransitionTime, ...said } = old ?? { lastTransitionTime: undefined }
-  return { ...condition, lastTransitionTime: sameJson(said, condition) ? (lastTransitionTime ?? now) : now }
-}
-
 function inOrder(allotments: readonly Allotment[], form: StatusForm): readonly Allotment[] {
   if (form === '2023') return [...allotments].sort((a, b) => (a.network.name < b.network.name ? -1 : 1))
-  const isFirst = (one: Allotment): boolean => serviceNetworkOf(one).toLowerCase() === 'ctlplane'
+  const isFirst = (one: Allotment): boolean => playedBy(one) === 'ctlplane'
   return [...allotments.filter(isFirst), ...allotments.filter((one) => !isFirst(one))]
 }
 
-function serviceNetworkOf({ network }: Wish): string {
-  return network.serviceNetwork || network.name.toLowerCase()
+function playedBy({ network }: Wish): string {
+  return serviceNetworkOf(network.name, network.serviceNetwork)
 }
 
 function entryOf(allotment: Allotment, form: StatusForm): IpReservation {
@@ -109,7 +89,7 @@ function entryOf(allotment: Allotment, form: StatusForm): IpReservation {
     ...(vlan !== undefined && { vlan }),
     ...(gateway !== undefined && { gateway }),
     ...(all.length > 0 && { routes: all }),
-    ...(form === 'today' && { serviceNetwork: serviceNetworkOf(allotment) }),
+    ...(form === 'today' && { serviceNetwork: playedBy(allotment) }),
   }
 }
 

@@ -4,8 +4,8 @@
  * Made once per runtime. Webhooks read it too, on every replica; only the leader writes.
  */
 import type { AddressBlock } from '../../api/address-block.ts'
-import type { IpSet, Reservation } from '../../api/ipset.ts'
-import type { NetConfig } from '../../api/netconfig.ts'
+import { type IpSet, ipSets, type Reservation, reservations } from '../../api/ipset.ts'
+import { type NetConfig, netConfigs } from '../../api/netconfig.ts'
 import type { Happening } from '../../kube/events.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
 import { type Allocator, createAllocator } from './allocator.ts'
@@ -14,7 +14,6 @@ import { createEchoes, type Echoes } from './echoes.ts'
 import { type Fresh, freshlyCreated } from './fresh.ts'
 import { createLedger, type Ledger, ownerOf } from './ledger.ts'
 import { type PoolOf, rememberedPools } from './pool.ts'
-import { ipSets, netConfigs, reservations } from './reservation.ts'
 import type { StatusForm } from './status.ts'
 
 export const FIELD_MANAGER = 'stackloom-ipam'

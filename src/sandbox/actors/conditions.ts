@@ -35,8 +35,3 @@ export function conditionsAfter(
     }
   })
 }
-
-/** Kubernetes' times have no fractions. */
-export function timestamp(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`
-}

@@ -6,10 +6,9 @@
  * A Pod annotated `sandbox.stackloom.dev/never-ready: REASON` stays waiting with that reason.
  */
 import { createHash } from 'node:crypto'
-import type { KubeObject } from '../../api/object.ts'
+import { type KubeObject, timestamp } from '../../api/object.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import { type Actor, type ActorStage, annotation } from './actor.ts'
-import { timestamp } from './conditions.ts'
 import { attach, detach } from './multus.ts'
 
 const POD = { apiVersion: 'v1', kind: 'Pod' }

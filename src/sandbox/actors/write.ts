@@ -1,5 +1,5 @@
 /** How actors write: only what differs, as operators do, so that a quiet world stays quiet. */
-import type { Condition, KubeObject } from '../../api/object.ts'
+import { type Condition, type KubeObject, timestamp } from '../../api/object.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
 
@@ -66,6 +66,6 @@ export function conditionsWith(
   return wanted.map((condition) => {
     const old = known.get(condition.type)
     const time = old && old.status === condition.status ? old.lastTransitionTime : undefined
-    return { ...condition, lastTransitionTime: time ?? new Date(now).toISOString().replace(/\.\d+Z$/, 'Z') }
+    return { ...condition, lastTransitionTime: time ?? timestamp(now) }
   })
 }

@@ -2,12 +2,13 @@
  * The whole operator with all of its parts: a node asks for addresses, is given them, has them in its inventory, and is
  * known by name. Nobody but the operator writes any of it.
  */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlaneNode, dataPlaneNodes } from '../../../src/api/dataplane-node.ts'
-import type { IpSet } from '../../../src/api/ipset.ts'
+import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
+import { netConfigs } from '../../../src/api/netconfig.ts'
 import type { GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
 import { dnsDatas, dnsMasqs, services } from '../../../src/controllers/dns/kinds.ts'
-import { ipSets, netConfigs } from '../../../src/controllers/ipam/reservation.ts'
 import { useCluster } from '../../cluster.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'

@@ -3,10 +3,15 @@
  * with upstream's CRDs and our webhooks and controllers. The rules' unit cases are in `src/api`.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { IpReservation, IpSet, IpSetNetwork } from '../../../src/api/ipset.ts'
-import type { NetConfigSpec } from '../../../src/api/netconfig.ts'
+import {
+  type IpReservation,
+  type IpSet,
+  type IpSetNetwork,
+  ipSets,
+  reservations,
+} from '../../../src/api/ipset.ts'
+import { type NetConfigSpec, netConfigs } from '../../../src/api/netconfig.ts'
 import { ownCrds } from '../../../src/cli/operator/crds.ts'
-import { ipSets, netConfigs, reservations } from '../../../src/controllers/ipam/reservation.ts'
 import { useCluster } from '../../cluster.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { type RunningOperator, startOperator } from './operator.ts'

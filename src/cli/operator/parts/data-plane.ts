@@ -1,8 +1,10 @@
 /** The part that brings OpenStack services to nodes outside the cluster: roles, nodes, service objects, runs. */
+
 import { crdOf, type KindDefinition } from '../../../api/crd.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../../../api/dataplane-node.ts'
 import { type DataPlaneRole, dataPlaneRoles } from '../../../api/dataplane-role.ts'
-import { networkGroup } from '../../../api/netconfig.ts'
+import { ipSets } from '../../../api/ipset.ts'
+import { netConfigs, networkGroup } from '../../../api/netconfig.ts'
 import { type GroupVersionKind, keyOf } from '../../../api/object.ts'
 import type { ServiceAnnotation } from '../../../api/service-annotation.ts'
 import type { ServiceObject } from '../../../api/service-cr.ts'
@@ -12,7 +14,6 @@ import { novaControlPlane } from '../../../controllers/dataplane/nova-control-pl
 import { startRuns } from '../../../controllers/dataplane/runs/start.ts'
 import { byRole, createWorld, FINALIZER, type World } from '../../../controllers/dataplane/world.ts'
 import { dnsDatas, dnsMasqs } from '../../../controllers/dns/kinds.ts'
-import { ipSets, netConfigs } from '../../../controllers/ipam/reservation.ts'
 import { nodeSetInstalled } from '../../../errors/dataplane.ts'
 import type { AdmissionHandler } from '../../../kube/admission.ts'
 import { nodeServices } from '../../../node-services/all.ts'

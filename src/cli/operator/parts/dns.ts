@@ -1,13 +1,15 @@
 /** The part that makes names resolve: DNSMasq, DNSData, the Services and IPSets that ask to be registered. */
+
 import { crdOf } from '../../../api/crd.ts'
 import { dnsDataKind } from '../../../api/dnsdata.ts'
 import { dnsMasqKind } from '../../../api/dnsmasq.ts'
+import { ipSets } from '../../../api/ipset.ts'
 import { networkGroup } from '../../../api/netconfig.ts'
 import { dnsDataController } from '../../../controllers/dns/dnsdata-controller.ts'
 import { dnsMasqController } from '../../../controllers/dns/dnsmasq-controller.ts'
 import { hostsController } from '../../../controllers/dns/hosts-controller.ts'
 import { ipSetHostsController } from '../../../controllers/dns/ipset-hosts-controller.ts'
-import { dnsDatas, dnsMasqs, ipSets } from '../../../controllers/dns/kinds.ts'
+import { dnsDatas, dnsMasqs } from '../../../controllers/dns/kinds.ts'
 import { DEFAULT_IMAGE } from '../../../controllers/dns/pod.ts'
 import { serviceController } from '../../../controllers/dns/service-controller.ts'
 import { createDnsWorld } from '../../../controllers/dns/world.ts'

@@ -11,7 +11,7 @@ import {
   hasEnded,
   hostsOf,
 } from '../../../api/ansibleee.ts'
-import { keyOf } from '../../../api/object.ts'
+import { keyOf, timestamp } from '../../../api/object.ts'
 import { reasonOf } from '../../../errors/failure.ts'
 import { type Finding, finding } from '../../../errors/finding.ts'
 import {
@@ -161,7 +161,7 @@ async function act(
   decision: AttemptDecision,
 ): Promise<Reconciled | undefined> {
   const { world, pauses, context } = scene
-  const now = timeOf(context.clock.now())
+  const now = timestamp(context.clock.now())
   switch (decision.kind) {
     case 'nothing':
       return undefined
@@ -198,7 +198,7 @@ function attemptOf(run: AnsibleRun): Attempt {
 async function begin(scene: Scene, run: AnsibleRun, number: number): Promise<Reconciled | undefined> {
   const { world, pauses, context } = scene
   const { signal, clock } = context
-  const now = timeOf(clock.now())
+  const now = timestamp(clock.now())
   const materials = await gatherMaterials(world.client, run, signal)
   if (materials.missing.length > 0) {
     const { message } = finding(runInputMissing, { missing: materials.missing })
@@ -263,7 +263,7 @@ async function progress(scene: Scene, run: AnsibleRun, task: string | undefined)
 
 async function recordEnd(scene: Scene, run: AnsibleRun, end: RunEnd, again: boolean): Promise<void> {
   const { world, context } = scene
-  const stored = await updateStatus(scene, run, ended(run, end, again, timeOf(context.clock.now())))
+  const stored = await updateStatus(scene, run, ended(run, end, again, timestamp(context.clock.now())))
   const told = findingOf(run, end, world.settings)
   world.record({
     regarding: run,
@@ -345,8 +345,4 @@ async function updateStatus(
   const written = (await world.client.update({ ...run, status }, options)) as AnsibleRun
   world.runs.note(written, run.metadata.resourceVersion ?? '')
   return written
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

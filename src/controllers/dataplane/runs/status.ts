@@ -4,8 +4,10 @@
  *
  * Pure. A status that says the same as before is not written again.
  */
+
 import type { AnsibleRun, AnsibleRunStatus } from '../../../api/ansibleee.ts'
 import type { Condition } from '../../../api/object.ts'
+import { sameJson } from '../../../api/same-json.ts'
 import { mostTries } from './decide-attempt.ts'
 import type { RunEnd } from './executor.ts'
 
@@ -86,7 +88,7 @@ export function ended(run: AnsibleRun, end: RunEnd, again: boolean, now: string)
 }
 
 export function sameStatus(run: AnsibleRun, status: AnsibleRunStatus): boolean {
-  return JSON.stringify(sorted(run.status ?? {})) === JSON.stringify(sorted(status))
+  return sameJson(run.status ?? {}, status)
 }
 
 function conditions(
@@ -101,15 +103,4 @@ function conditions(
     const same = before?.status === next.status && before.reason === next.reason && before.message === message
     return { ...next, lastTransitionTime: (same && before.lastTransitionTime) || now }
   })
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, one]) => one !== undefined)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, one]) => [key, sorted(one)]),
-  )
 }

@@ -5,11 +5,11 @@
  * Told to fail by an annotation on a Node (`sandbox.stackloom.dev/nmstate-failure: MESSAGE`, every policy) or on a
  * policy (`sandbox.stackloom.dev/nmstate-fails-on: NODE,NODE`).
  */
-import type { KubeObject } from '../../../api/object.ts'
+import { type KubeObject, timestamp } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Request } from '../../../kube/key.ts'
 import { type Actor, type ActorStage, annotation } from '../actor.ts'
-import { type ActedCondition, conditionsAfter, timestamp } from '../conditions.ts'
+import { type ActedCondition, conditionsAfter } from '../conditions.ts'
 import { type NetworkState, stateAfter } from './node-state.ts'
 import {
   enactmentConditions,

@@ -6,10 +6,10 @@
  * OperatorGroup or more than one (the version fails), a manual approval that nobody gave.
  */
 import { createHash } from 'node:crypto'
-import type { KubeObject } from '../../../api/object.ts'
+import { type KubeObject, timestamp } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Actor, ActorStage } from '../actor.ts'
-import { type ActedCondition, conditionsAfter, timestamp } from '../conditions.ts'
+import { type ActedCondition, conditionsAfter } from '../conditions.ts'
 import { addOperands } from './operands.ts'
 import { defaultCatalogs, type Package, packages } from './packages.ts'
 import { applyWorkloads, MANAGER, notAvailable, workloadSpec } from './workloads.ts'

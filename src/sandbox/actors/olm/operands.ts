@@ -1,9 +1,9 @@
 /** Plays the operators that OLM has installed: an operand becomes its workloads, and says so when they run. */
-import type { KubeObject } from '../../../api/object.ts'
+import { type KubeObject, timestamp } from '../../../api/object.ts'
 import type { CacheReader } from '../../../kube/cache.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { ActorStage } from '../actor.ts'
-import { type ActedCondition, conditionsAfter, timestamp } from '../conditions.ts'
+import { type ActedCondition, conditionsAfter } from '../conditions.ts'
 import { type Operand, type Package, packages } from './packages.ts'
 import { applyWorkloads, MANAGER, notAvailable } from './workloads.ts'
 

@@ -1,6 +1,6 @@
 /** Conditions in lib-common's form, with the one that sums up the others in front. Pure. */
-import type { Condition } from '../../api/object.ts'
-import { sameJson } from '../ipam/reservation.ts'
+import type { Condition } from '../api/object.ts'
+import { sameJson } from '../api/same-json.ts'
 
 export function done(type: string, message: string): Condition {
   return { type, status: 'True', reason: 'Ready', message }
@@ -12,6 +12,11 @@ export function failed(type: string, message: string): Condition {
 
 export function requested(type: string, message: string): Condition {
   return { type, status: 'False', reason: 'Requested', severity: 'Info', message }
+}
+
+/** Nobody has begun yet. */
+export function notBegun(type: string, message: string): Condition {
+  return { type, status: 'Unknown', reason: 'Init', message }
 }
 
 /** Something is not as it should be, and the rest goes on. */
@@ -36,9 +41,4 @@ function dated(condition: Condition, before: readonly Condition[], now: string):
   const { lastTransitionTime, ...said } =
     before.find((one) => one.type === condition.type) ?? ({} as Partial<Condition>)
   return { ...condition, lastTransitionTime: sameJson(said, condition) ? (lastTransitionTime ?? now) : now }
-}
-
-/** Kubernetes' times have no fractions. */
-export function timestamp(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`
 }
