@@ -37,7 +37,8 @@ export async function tellDiagnosis(opened: OpenedLab, { output }: LookOptions, 
   const findings = diagnose(await gatherFacts(await lookAt(opened, io), Date.now))
   if (output === 'table') {
     io.stderr(formatFindings(findings, io.colour.stderr))
-    io.stdout(findings.length === 0 ? `${opened.lab.name} is well\n` : `${findings.length} findings\n`)
+    const count = findings.length === 1 ? '1 finding' : `${findings.length} findings`
+    io.stdout(findings.length === 0 ? `${opened.lab.name} is well\n` : `${count}\n`)
   } else io.stdout(await serialise({ lab: opened.lab.name, findings }, output))
   return hasErrors(findings) ? 1 : 0
 }
