@@ -73,7 +73,7 @@ describe('The local runner with ansible-playbook alone', () => {
     await executor.begin(attempt, materials, never)
     const home = path.join(folder, `${attempt.run.metadata.uid}-1`)
     const modes = await Promise.all(
-      ['.', 'root/runner/env', 'root/runner/env/ssh_key'].map(async (name) =>
+      ['.', 'root/runner/env', 'root/runner/ssh_key'].map(async (name) =>
         ((await stat(path.join(home, name))).mode & 0o777).toString(8),
       ),
     )

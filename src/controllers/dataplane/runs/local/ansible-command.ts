@@ -21,6 +21,20 @@ export async function findAnsible(exec: Exec): Promise<AnsibleProgram> {
   throw failure(noAnsible, { tried: programs })
 }
 
+const AGENT_KEY = 'runner/env/ssh_key'
+const FILE_KEY = 'runner/ssh_key'
+
+/**
+ * ansible-runner hands a key in `env` to an agent through a pipe, and hangs for good when the agent dies before it has
+ * read: a key in a file needs neither. Only for one with a passphrase is the agent needed: ansible-runner types it.
+ */
+export function withoutAgent(program: AnsibleProgram, wanted: RunFiles): RunFiles {
+  const key = wanted.files.get(AGENT_KEY)
+  if (!key || (program === 'ansible-runner' && wanted.files.has('runner/env/passwords'))) return wanted
+  const { [AGENT_KEY]: _, ...others } = Object.fromEntries(wanted.files)
+  return { ...wanted, files: new Map([...Object.entries(others), [FILE_KEY, key]]) }
+}
+
 export function ansibleWords(
   program: AnsibleProgram,
   folder: RunFolder,
@@ -36,7 +50,6 @@ export function ansibleWords(
     '-i',
     at('inventory'),
     ...(has('env/extravars') ? ['-e', `@${at('env/extravars')}`] : []),
-    ...(has('env/ssh_key') ? ['--private-key', at('env/ssh_key')] : []),
     // A name in a collection is no file of the project.
     has(`project/${playbook}`) ? at(`project/${playbook}`) : playbook,
   ]
@@ -45,6 +58,7 @@ export function ansibleWords(
 /** What Ansible needs to know; what the run itself sets comes after, and wins. */
 export function ansibleEnvironment(
   folder: RunFolder,
+  { files }: RunFiles,
   callbacks: string,
   controlPath: string,
 ): Readonly<Record<string, string>> {
@@ -59,6 +73,7 @@ export function ansibleEnvironment(
     ANSIBLE_HOST_KEY_CHECKING: 'False',
     ANSIBLE_RETRY_FILES_ENABLED: 'False',
     ANSIBLE_NOCOLOR: 'True',
+    ...(files.has(FILE_KEY) && { ANSIBLE_PRIVATE_KEY_FILE: path.join(folder.root, FILE_KEY) }),
   }
 }
 

@@ -60,12 +60,14 @@ left() {
     grep -lsz "^ssh: $${SOCKETS}/" /proc/[0-9]*/cmdline
   } | sed 's|/proc/||; s|/.*||'
 }
-end() { while pids=$(left) && [ -n "$pids" ]; do kill -9 $pids 2>/dev/null; sleep 0.05; done; }
-trap 'kill -9 $job 2>/dev/null; end; exit 143' TERM
-[ "$PPID" = "$operator" ] || exit 143
+end() {
+  while pids=$(left) && [ -n "$pids" ]; do kill -9 $pids 2>/dev/null; sleep 0.05; done
+  rm -rf "$${SOCKETS}"
+}
+trap 'kill -9 $! 2>/dev/null; end; exit 143' TERM
+[ "$PPID" = "$operator" ] || { end; exit 143; }
 ${MARK}=$id "$@" &
-job=$!
-wait $job
+wait $!
 code=$?
 end
 exit $code`

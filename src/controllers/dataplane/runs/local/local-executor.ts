@@ -17,7 +17,13 @@ import { type Redact, redactor } from '../../../../exec/redact.ts'
 import { callbackFolder } from '../../playbooks.ts'
 import type { Attempt, Executor, RunEnd, Standing } from '../executor.ts'
 import { type RunFiles, runFiles } from '../run-files.ts'
-import { type AnsibleProgram, ansibleEnvironment, ansibleWords, findAnsible } from './ansible-command.ts'
+import {
+  type AnsibleProgram,
+  ansibleEnvironment,
+  ansibleWords,
+  findAnsible,
+  withoutAgent,
+} from './ansible-command.ts'
 import { endLeftovers, guarded, SOCKETS } from './leftovers.ts'
 import { endOf, eventsOf, failuresOf, type RunEvent, taskOf } from './run-events.ts'
 import {
@@ -70,8 +76,8 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
     if (refusal) throw failure(runInputUnusable, { what: 'the run', reason: refusal.message })
     program ??= options.program ? Promise.resolve(options.program) : findAnsible(runProcess)
     const folder = folderOf(base, attempt)
-    const files = withVariables(wanted, attempt, folder)
     const chosen = await program
+    const files = withoutAgent(chosen, withVariables(wanted, attempt, folder))
     if (!(await makeFolder(folder, files.files))) return
     const sockets = await mkdtemp(path.join(tmpdir(), 'stackloom-ssh-'))
     const mask = redactor(files.secrets)
@@ -81,7 +87,11 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
       {
         ...programOf(guarded(id, words)),
         cwd: path.join(folder.runner, 'project'),
-        env: { ...ansibleEnvironment(folder, callbackFolder(), sockets), ...files.env, [SOCKETS]: sockets },
+        env: {
+          ...ansibleEnvironment(folder, files, callbackFolder(), sockets),
+          ...files.env,
+          [SOCKETS]: sockets,
+        },
       },
       {
         timeoutMs: options.timeLimitMs,
@@ -95,14 +105,18 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
       },
     )
     const done = started.ended.then(async (ending) => {
-      await endLeftovers(id, clock, sockets)
-      const end = await endFor(ending, folder, said, mask, options.timeLimitMs)
-      await writeEnd(folder, end)
-      await rm(sockets, { recursive: true, force: true })
+      try {
+        await endLeftovers(id, clock, sockets)
+        await writeEnd(folder, await endFor(ending, folder, said, mask, options.timeLimitMs))
+        await rm(sockets, { recursive: true, force: true })
+      } catch {
+        // An end that cannot be written down is what its events say of it, or it is not known.
+      }
+      // Whoever is told looks at once, and must not find it running still.
+      live.delete(id)
       options.onEnded(keyOf(attempt.run.metadata))
     })
     live.set(id, { process: started, folder, mask, done, told: 0 })
-    void done.finally(() => live.delete(id))
   }
 
   const look: Executor['look'] = async (attempt) => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { shellWords } from './ansible-command.ts'
 import { endOf, eventsOf, failuresOf, type RunEvent, taskOf } from './run-events.ts'
 
 const plain = (text: string): string => text
@@ -64,18 +63,5 @@ describe('The events of a run', () => {
   it('leave out failures that the playbook ignores', () => {
     const ignored: RunEvent = { event: 'failed', host: 'a', task: 'T', message: 'm', ignored: true }
     expect(failuresOf([ignored], plain)).toEqual([])
-  })
-})
-
-describe('Options of a run', () => {
-  it('are split as a shell does', () => {
-    expect(shellWords(`--tags a,b -e 'x=1 2' --limit "a b"`)).toEqual([
-      '--tags',
-      'a,b',
-      '-e',
-      'x=1 2',
-      '--limit',
-      'a b',
-    ])
   })
 })
