@@ -3,7 +3,7 @@
  * none after a recorded success, none lost.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,12 +20,15 @@ const cluster = useCluster()
 const nodes = useNodes(both)
 const namespace = 'openstack'
 const rounds = count({ test: 1, soak: 20 })
-/** Two wait for each other; one is tried as often by itself. */
-const perHost = count({ test: 1, soak: 2 })
-/** How many of the kills hit a task at work; the others come at any time. */
-const inTheMidst = count({ test: 0, soak: 0.5 })
+/** So many kills a round, operator and runner by turns. */
+const killsPerRound = count({ test: 2, soak: 3 })
+/** Every how many kills one hits a task at work; the others come at any time. */
+const aimedEvery = count({ test: 1, soak: 2 })
+/** Whether every kill finds new runs beside those that are under way, which then wait for each other. */
+const newRunsEveryTime = count({ test: 0, soak: 1 }) === 1
 /** On a busy machine a round takes minutes: Ansible starts many times in it. */
 const ROUND_MS = 600_000
+const PATIENCE = { timeout: 240_000, interval: 200 }
 let folder = ''
 let operator: ChildProcess | undefined
 
@@ -73,27 +76,80 @@ async function killRunner(): Promise<void> {
 /** On its host, a run holds a lock while it works: whoever finds it held has caught two at once. */
 const work = (name: string): string =>
   [
-    'mkdir /srv/lock || echo overlap >> /srv/overlaps',
-    `trap 'rmdir /srv/lock; exit 1' HUP INT TERM`,
+    `trap 'rm -f /srv/lock; exit 1' HUP INT TERM`,
+    'set -C',
+    'echo > /srv/lock || echo overlap >> /srv/overlaps',
     `echo ${name} >> /srv/begun`,
     'sleep 0.7 & wait',
-    'rmdir /srv/lock',
+    'while [ -e /srv/hold ]; do sleep 0.2 & wait; done',
+    'rm -f /srv/lock',
   ].join('\n')
 
-async function onHost(host: string, file: string): Promise<readonly string[]> {
-  const text = await readFile(path.join(nodes.node(host).root, 'srv', file), 'utf8').catch(() => '')
+const onHost = (host: string, file: string): string => path.join(nodes.node(host).root, 'srv', file)
+
+async function linesOn(host: string, file: string): Promise<readonly string[]> {
+  const text = await readFile(onHost(host, file), 'utf8').catch(() => '')
   return text.split('\n').filter((line) => line !== '')
 }
 
 const begun = async (): Promise<readonly string[]> =>
-  (await Promise.all(both.map((host) => onHost(host, 'begun')))).flat().toSorted()
+  (await Promise.all(both.map((host) => linesOn(host, 'begun')))).flat().toSorted()
 
-/** Until a task has begun on a host, and somewhere into it: there a kill does the most harm. */
-async function whileOneWorks(): Promise<void> {
-  const before = (await begun()).length
-  const deadline = Date.now() + 30_000
-  while ((await begun()).length === before && Date.now() < deadline) await sleep(50)
+const isThere = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  )
+const allAtWork = async (): Promise<boolean> =>
+  (await Promise.all(both.map((host) => isThere(onHost(host, 'lock'))))).every(Boolean)
+
+/** From now on whoever works on a host stays in the midst of its task. */
+const hold = (): Promise<unknown> => Promise.all(both.map((host) => writeFile(onHost(host, 'hold'), '')))
+const letGo = (): Promise<unknown> =>
+  Promise.all(both.map((host) => rm(onHost(host, 'hold'), { force: true })))
+
+/**
+ * In the midst of a task a kill does the most harm: if anything of it lived on, the next attempt would meet it. With
+ * everybody at work, only a new attempt can begin.
+ */
+async function killInTheMidst(victim: () => Promise<void>): Promise<void> {
+  await hold()
+  await expect.poll(allAtWork, PATIENCE).toBe(true)
   await sleep(Math.random() * 700)
+  const before = (await begun()).length
+  await victim()
+  await expect.poll(async () => (await begun()).length, PATIENCE).toBeGreaterThan(before)
+}
+
+async function killAnyTime(victim: () => Promise<void>): Promise<void> {
+  await letGo()
+  await sleep(1_000 + Math.random() * 4_000)
+  await victim()
+}
+
+async function killOperator(): Promise<void> {
+  await kill()
+  start()
+}
+
+/** One run on each host. */
+async function ask(id: string): Promise<readonly string[]> {
+  const names = both.map((host) => `${host}-${id}`)
+  for (const [index, name] of names.entries()) {
+    await cluster.client.create(
+      ansibleRun(namespace, name, {
+        play: play([{ name: 'Work', 'ansible.builtin.raw': work(name) }]),
+        backoffLimit: 20,
+        extraMounts: mounts(`dataplanenode-${both[index]}`),
+      }),
+    )
+  }
+  return names
+}
+
+async function states(): Promise<readonly (string | undefined)[]> {
+  const { items } = await cluster.client.list(ansibleRuns, { namespace })
+  return [...new Set(items.map((one) => (one as AnsibleRun).status?.JobStatus))]
 }
 
 describe('Runs whose operator or runner is killed', () => {
@@ -101,42 +157,28 @@ describe('Runs whose operator or runner is killed', () => {
     'never overlap on a host, never repeat a recorded success, and are never lost',
     async () => {
       const expected: string[] = []
+      let kills = 0
       for (let round = 0; round < rounds; round += 1) {
         start()
-        const wanted = both.flatMap((host) =>
-          ['a', 'b'].slice(0, perHost).map((id) => ({ host, name: `${host}-${round}-${id}` })),
-        )
-        for (const { host, name } of wanted) {
-          await cluster.client.create(
-            ansibleRun(namespace, name, {
-              play: play([{ name: 'Work', 'ansible.builtin.shell': work(name) }]),
-              backoffLimit: 20,
-              extraMounts: mounts(`dataplanenode-${host}`),
-            }),
-          )
+        for (let index = 0; index < killsPerRound; index += 1) {
+          if (index === 0 || newRunsEveryTime) expected.push(...(await ask(`${round}-${index}`)))
+          const victim = kills % 2 === 0 ? killOperator : killRunner
+          const strike = Math.floor(kills / 2) % aimedEvery === 0 ? killInTheMidst : killAnyTime
+          await strike(victim)
+          kills += 1
         }
-        // Moments that nobody chose, somewhere in the life of the runs.
-        for (const victim of [kill, killRunner, kill]) {
-          if (Math.random() < inTheMidst) await whileOneWorks()
-          else await sleep(1_000 + Math.random() * 4_000)
-          await victim()
-          if (victim === kill) start()
-        }
-        const states = async (): Promise<readonly (string | undefined)[]> => {
-          const { items } = await cluster.client.list(ansibleRuns, { namespace })
-          return [...new Set(items.map((one) => (one as AnsibleRun).status?.JobStatus))]
-        }
-        await expect.poll(states, { timeout: 240_000, interval: 500 }).toEqual(['Succeeded'])
-        expected.push(...wanted.map(({ name }) => name))
+        await letGo()
+        await expect.poll(states, PATIENCE).toEqual(['Succeeded'])
+        for (const host of both) expect(await linesOn(host, 'overlaps')).toEqual([])
         await kill()
       }
       const before = await begun()
       for (const name of expected) expect(before, `${name} never ran`).toContain(name)
-      // A restart finds only recorded successes.
+      // Whoever starts anew looks at them all: only what was asked for since begins.
       start()
-      await sleep(3_000)
-      expect(await begun()).toEqual(before)
-      for (const host of both) expect(await onHost(host, 'overlaps')).toEqual([])
+      const since = await ask('last')
+      await expect.poll(states, PATIENCE).toEqual(['Succeeded'])
+      expect(await begun()).toEqual([...before, ...since].toSorted())
       await kill()
       await expect.poll(left, { timeout: 30_000 }).toEqual([])
     },
