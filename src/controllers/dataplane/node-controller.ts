@@ -28,6 +28,7 @@ import { type Playbook, runObject } from './run-object.ts'
 import { outlived } from './runs-by-host.ts'
 import { servicesTold } from './services-told.ts'
 import {
+  byHost,
   byNode,
   byRole,
   bySource,
@@ -110,9 +111,7 @@ function nodesOfSource(world: World, { metadata }: KubeObject): readonly string[
 
 /** An IPSet has the name of a host, which is its node's unless the node says otherwise. */
 function nodesOfHost(world: World, { metadata }: KubeObject): readonly string[] {
-  const { namespace, name } = metadata
-  const other = world.nodes.list(namespace).filter(({ spec }) => spec.hostName === name)
-  return [keyOf(metadata), ...other.map((node) => keyOf(node.metadata))]
+  return world.nodes.by(byHost, keyOf(metadata)).map((node) => keyOf(node.metadata))
 }
 
 function hostKeys(run: KubeObject): readonly string[] {

@@ -24,7 +24,7 @@ import { type NodeView, viewOf } from './node-view.ts'
 import type { RunnableStep } from './phase-zero.ts'
 import { runObject } from './run-object.ts'
 import { outlived } from './runs-by-host.ts'
-import { byRole, bySource, configMapKind, secretKind, sourcesNamed, type World } from './world.ts'
+import { byHost, byRole, bySource, configMapKind, secretKind, sourcesNamed, type World } from './world.ts'
 import { writeMetadata, writeSecret, writeStatus } from './writes.ts'
 
 const WORKERS = 8
@@ -80,11 +80,7 @@ function rolesOfSource(world: World, { metadata }: KubeObject): readonly string[
 }
 
 function rolesOfHost(world: World, { metadata }: KubeObject): readonly string[] {
-  const { namespace, name } = metadata
-  return world.nodes
-    .list(namespace)
-    .filter((node) => node.metadata.name === name || node.spec.hostName === name)
-    .flatMap(roleKeys)
+  return world.nodes.by(byHost, keyOf(metadata)).flatMap(roleKeys)
 }
 
 function ownerKeys({ metadata }: KubeObject): readonly string[] {

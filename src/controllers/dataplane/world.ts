@@ -132,6 +132,8 @@ export interface WorldOptions extends WorldKinds {
 /** How nodes are found by their role, and service objects by their node. */
 export const byRole = 'role'
 export const byNode = 'node'
+/** Nodes by the names of their hosts: their own, and the one that they say. */
+export const byHost = 'host'
 /** Nodes by the Secrets and ConfigMaps that they name themselves. */
 export const bySource = 'source'
 /** IPSets and DNSData by the uid of the node that they were made for. */
@@ -170,7 +172,7 @@ export function createWorld(options: WorldOptions): World {
     roles: runtime.cache<DataPlaneRole>({ kind: dataPlaneRoles }),
     nodes: runtime.cache<DataPlaneNode>(
       { kind: dataPlaneNodes },
-      { [byRole]: roleOfNode, [bySource]: sourcesOfNode },
+      { [byRole]: roleOfNode, [byHost]: hostsOfNode, [bySource]: sourcesOfNode },
     ),
     steps: runtime.cache<DataPlaneService>({ kind: dataPlaneServices }),
     secrets,
@@ -215,6 +217,9 @@ const makerOf = ({ metadata }: KubeObject): readonly string[] =>
 
 const roleOfNode = ({ metadata, spec }: DataPlaneNode): readonly string[] =>
   spec.role ? [`${metadata.namespace}/${spec.role}`] : []
+
+const hostsOfNode = ({ metadata, spec }: DataPlaneNode): readonly string[] =>
+  [...new Set([metadata.name, spec.hostName || metadata.name])].map((name) => `${metadata.namespace}/${name}`)
 
 const sourcesOfNode = ({ metadata, spec }: DataPlaneNode): readonly string[] =>
   sourcesNamed(spec.node, spec.env).map((name) => `${metadata.namespace}/${name}`)
