@@ -17,13 +17,14 @@ import { calmly, gone } from '../calmly.ts'
 import { dnsDatas, dnsMasqs } from '../dns/kinds.ts'
 import { hostsIn, STEP } from './attempts.ts'
 import { type BareMetalHost, bareMetalHosts, consumerOf } from './bare-metal.ts'
-import { nodeInventory, nodeInventoryName } from './inventory.ts'
+import { type InventoryFiles, nodeInventory, nodeInventoryName } from './inventory.ts'
 import { releaseMachine, takeMachine } from './machines.ts'
 import { askForAddresses, giveBackNetwork, makerKeys, registerNames } from './node-network.ts'
 import { nodeConditions, nodeStatus } from './node-status.ts'
 import { type NodeView, viewOf } from './node-view.ts'
 import type { RunnableStep } from './phase-zero.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { remembered } from './remembered.ts'
 import { type Playbook, runObject } from './run-object.ts'
 import { outlived } from './runs-by-host.ts'
 import { servicesTold } from './services-told.ts'
@@ -47,10 +48,15 @@ export const KEPT_RUNS = 3
 
 export function nodeController(world: World): Controller {
   const progress = createProgress(world.progressMs)
+  const inventory: Inventory = remembered(({ effective, addresses }) => nodeInventory(effective, addresses))
   const watches: readonly Watch[] = [
     ...world.whole,
     { kind: dataPlaneNodes },
-    { kind: dataPlaneRoles, map: ({ metadata }) => nodesOfRole(world, keyOf(metadata)) },
+    {
+      kind: dataPlaneRoles,
+      map: ({ metadata }) => nodesOfRole(world, keyOf(metadata)),
+      isEcho: world.echoes.isEcho,
+    },
     { kind: dataPlaneServices, map: ({ metadata }) => nodesIn(world, metadata.namespace) },
     { kind: secretKind, map: (secret) => nodesOfSource(world, secret) },
     { kind: configMapKind, map: (configMap) => nodesOfSource(world, configMap) },
@@ -74,7 +80,7 @@ export function nodeController(world: World): Controller {
     reconcile: calmly(async (request, context) => {
       const node = world.nodes.get(keyOf(request))
       if (!node) return undefined
-      if (!node.metadata.deletionTimestamp) return serve(world, progress, node, context)
+      if (!node.metadata.deletionTimestamp) return serve(world, { progress, inventory }, node, context)
       progress.ended(node)
       return leave(world, node, context)
     }),
@@ -119,9 +125,11 @@ function hostKeys(run: KubeObject): readonly string[] {
   return [...hostsIn(run as Parameters<typeof hostsIn>[0])].map((name) => keyOf({ namespace, name }))
 }
 
+type Inventory = (view: NodeView) => InventoryFiles
+
 async function serve(
   world: World,
-  progress: Progress,
+  { progress, inventory }: { readonly progress: Progress; readonly inventory: Inventory },
   stored: DataPlaneNode,
   context: ReconcileContext,
 ): Promise<Reconciled | undefined> {
@@ -137,8 +145,7 @@ async function serve(
   const busy = world.runs.touching(namespace, name) !== undefined
   // A run that is under way reads its inventory when it begins: what it was made for must still stand there.
   if (view.problems.length === 0 && view.network.kind !== 'awaited' && !busy) {
-    const files = nodeInventory(view.effective, view.addresses)
-    await writeSecret(world, node, nodeInventoryName(name), { ...files }, signal)
+    await writeSecret(world, node, nodeInventoryName(name), { ...inventory(view) }, signal)
     if (view.effective.deployedBy === 'node') await startOwnRun(world, view, context)
   }
   const underWay = isUnderWay(view)

@@ -6,7 +6,7 @@
  */
 
 import { ansibleRuns, hasEnded } from '../../api/ansibleee.ts'
-import type { Effective, RunnerSettings } from '../../api/dataplane-inheritance.ts'
+import type { RunnerSettings } from '../../api/dataplane-inheritance.ts'
 import { dataPlaneNodes } from '../../api/dataplane-node.ts'
 import { type DataPlaneRole, type DataPlaneRoleStatus, dataPlaneRoles } from '../../api/dataplane-role.ts'
 import { dataPlaneServices } from '../../api/dataplane-service.ts'
@@ -17,11 +17,12 @@ import { calmly } from '../calmly.ts'
 import { dnsMasqs } from '../dns/kinds.ts'
 import { STEP } from './attempts.ts'
 import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from './conditions.ts'
-import { type HostVars, roleHostText, roleInventory, roleInventoryName } from './inventory.ts'
+import { roleHostText, roleInventory, roleInventoryName } from './inventory.ts'
 import { KEPT_RUNS, playbookOf, tellStart } from './node-controller.ts'
 import { DEPLOYMENT, deploymentTold, MACHINE, SETUP } from './node-status.ts'
 import { type NodeView, viewOf } from './node-view.ts'
 import type { RunnableStep } from './phase-zero.ts'
+import { remembered } from './remembered.ts'
 import { runObject } from './run-object.ts'
 import { outlived } from './runs-by-host.ts'
 import { byHost, byRole, bySource, configMapKind, secretKind, sourcesNamed, type World } from './world.ts'
@@ -33,7 +34,9 @@ const MOST_HOSTS = 500
 const DATA_PLANE_LABEL = 'openstackdataplane'
 
 export function roleController(world: World): Controller {
-  const hostText = rememberedHosts()
+  const hostText: HostText = remembered(({ effective, node, addresses }) =>
+    roleHostText(effective, node, addresses),
+  )
   return {
     name: 'dataplane-role',
     watches: [
@@ -90,18 +93,6 @@ function ownerKeys({ metadata }: KubeObject): readonly string[] {
 }
 
 type HostText = (view: NodeView) => string
-
-/** A host's part of the inventory changes with what holds for it and with its addresses only. */
-function rememberedHosts(): HostText {
-  const texts = new WeakMap<Effective, { readonly addresses: HostVars; readonly text: string }>()
-  return ({ node, effective, addresses }) => {
-    const known = texts.get(effective)
-    if (known?.addresses === addresses) return known.text
-    const text = roleHostText(effective, node, addresses)
-    texts.set(effective, { addresses, text })
-    return text
-  }
-}
 
 async function look(
   world: World,

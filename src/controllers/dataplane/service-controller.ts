@@ -53,6 +53,7 @@ export function serviceController(world: World, definition: ServiceDefinition): 
       kind: dataPlaneRoles,
       map: ({ metadata }) =>
         world.nodes.by(byRole, keyOf(metadata)).flatMap((node) => ofNode(keyOf(node.metadata))),
+      isEcho: world.echoes.isEcho,
     },
     { kind: ansibleRuns, map: (run) => runConcerns(run, definition, ofNode) },
     ...(dependency.kind === 'Secret' ? [] : [{ kind: dependency, map: dependents }]),

@@ -42,6 +42,7 @@ export function serviceCreator(world: World, definition: ServiceDefinition): Con
       {
         kind: dataPlaneRoles,
         map: ({ metadata }) => world.nodes.by(byRole, keyOf(metadata)).map((node) => keyOf(node.metadata)),
+        isEcho: world.echoes.isEcho,
       },
       { kind: definition.annotation.kind },
     ],

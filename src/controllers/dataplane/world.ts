@@ -25,6 +25,7 @@ import type { Happening } from '../../kube/events.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
 import type { ServiceDefinition } from '../../node-services/definition.ts'
 import { dnsDatas, dnsMasqs } from '../dns/kinds.ts'
+import { createEchoes, type Echoes } from '../ipam/echoes.ts'
 import { type Fresh, freshlyCreated } from '../ipam/fresh.ts'
 import { addressVars } from './addresses.ts'
 import { type BareMetalHost, byConsumer, consumerOf } from './bare-metal.ts'
@@ -60,6 +61,8 @@ export interface World {
   /** What every view of a node reads: whoever looks at one waits until all of it was read. */
   readonly whole: readonly Watch[]
   readonly record: (happening: Happening) => void
+  /** Our own writes of status: what a role says of itself concerns none of its nodes. */
+  readonly echoes: Echoes
   readonly env: Environment
   readonly retry: Retry
   /** So long a role waits for more of its nodes before it looks at them all. */
@@ -160,6 +163,7 @@ export function createWorld(options: WorldOptions): World {
     client: runtime.client,
     whole: readByViews(options),
     record: options.record ?? (() => {}),
+    echoes: createEchoes(),
     env,
     retry: options.retry ?? defaultRetry,
     settleMs: options.settleMs ?? 200,

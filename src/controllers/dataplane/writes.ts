@@ -29,6 +29,7 @@ export async function writeStatus<T extends KubeObject & { readonly status?: Wit
     subresource: 'status',
     signal,
   })) as T
+  world.echoes.expect(written)
   cache.note(written, object.metadata.resourceVersion ?? '')
   return written
 }
