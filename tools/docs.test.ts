@@ -42,7 +42,7 @@ describe('the pages', () => {
 
   it('have a row for each folder of the house, and for no other', () => {
     const table = /\| folder [^]*?\n\n/.exec(readFileSync('docs/architecture.md', 'utf8'))?.[0] ?? ''
-    const rows = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)])
+    const rows = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w-]+)`/g)])
     expect(new Set(rows.map((match) => match[1]))).toEqual(new Set(readdirSync('src')))
   })
 

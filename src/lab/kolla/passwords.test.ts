@@ -25,6 +25,11 @@ describe('passwords.yml', () => {
     expect(isPlainlyComplete(`# mine\n${text}of_another_release: x\n`)).toBe(true)
   })
 
+  it.each('./_-=aZ09'.split(''))('is seen to be complete with a secret that begins with %s', (first) => {
+    const read = { ...(parse(text) as Passwords), prometheus_bcrypt_salt: `${first}qSSBO9b9YSVint9lA9Fou` }
+    expect(isPlainlyComplete(passwordsText(read))).toBe(true)
+  })
+
   it('is never said to be complete when any key is missing, empty or nothing', () => {
     for (const [key, kind] of passwordKeys) {
       const without = text.replace(new RegExp(`^${key}:.*\\n(?:  .*\\n)*`, 'm'), '')

@@ -37,7 +37,7 @@ export function lacksPasswords(old: Passwords): boolean {
   )
 }
 
-const PLAIN = String.raw`(\w+): ([A-Za-z][\w./=-]*|"[^"\\\n]*")`
+const PLAIN = String.raw`(\w+): ([A-Za-z_/][\w./=-]*|"[^"\\\n]*")`
 const KEY_PAIR = String.raw`(\w+):\n {2}private_key: \|\n(?: {4}[\w+/= -]+\n)+ {2}public_key: [\w+/=@. -]+`
 /** What we write: a text of nothing but these is a mapping of passwords and pairs of keys, whatever else YAML may be. */
 const ENTRY = new RegExp(String.raw`(?:---|#.*|${PLAIN}|${KEY_PAIR}|)\n`, 'gy')
