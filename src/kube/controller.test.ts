@@ -114,6 +114,36 @@ describe('a controller', () => {
     await stage.stop()
   })
 
+  it('gives way while it looks at many who need nothing, and serves first who comes meanwhile', async () => {
+    const clock = manualClock()
+    const cache = createCache()
+    const looks: string[] = []
+    const reconcile = async (request: Request): Promise<void> => {
+      looks.push(request.name)
+      // Every look takes its time, and none waits for anything.
+      clock.advance(1)
+    }
+    const workers = 40
+    const controller = createController(
+      { name: 'test', watches: [{ kind, canWait: () => true }], reconcile, workers },
+      { clock, cacheOf: () => cache },
+    )
+    const control = new AbortController()
+    const running = controller.run(control.signal)
+    cache.replace(Array.from({ length: 1_000 }, (_, n) => configMap(`fine-${n}`, '1')))
+    const seen: number[] = []
+    while (looks.length < 1_001) {
+      await new Promise((resolve) => setImmediate(resolve))
+      seen.push(looks.length)
+      if (seen.length === 3) cache.set(configMap('new', '1'))
+    }
+    const atOnce = seen.map((count, turn) => count - (seen[turn - 1] ?? 0))
+    expect(Math.max(...atOnce)).toBeLessThanOrEqual(2 * workers)
+    expect(looks.indexOf('new')).toBeLessThan((seen[3] ?? 0) + workers)
+    control.abort()
+    await running
+  })
+
   it('looks at nothing before its caches are whole', async () => {
     const cache = createCache()
     const looks: Request[] = []

@@ -87,6 +87,9 @@ export interface RunningController {
   readonly run: (signal: AbortSignal) => Promise<void>
 }
 
+/** After so long of looks that never wait for anything, the rest of the program has its turn. */
+const TURN_MS = 10
+
 export function createController(definition: Controller, deps: ControllerDeps): RunningController {
   const { clock, cacheOf, log: plainLog = silent, observer = {} } = deps
   const { name, watches, reconcile, workers = 1, retry } = definition
@@ -152,8 +155,31 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     queue.done(key)
   }
 
+  let breathed = clock.elapsed()
+  let breath: Promise<void> | undefined
+  const nextTurn = (): Promise<void> =>
+    new Promise((resolve) => {
+      setImmediate(() => {
+        breath = undefined
+        breathed = clock.elapsed()
+        resolve()
+      })
+    })
+  /**
+   * Looks that find nothing to do would otherwise run in one breath: no event, no request and no lease in between. All
+   * workers share it: one breath for each would be as many turns of theirs before anybody else's.
+   */
+  const breathe = async (): Promise<void> => {
+    if (clock.elapsed() - breathed < TURN_MS) return
+    breath ??= nextTurn()
+    await breath
+  }
+
   const work = async (stop: AbortSignal): Promise<void> => {
-    for (let key = await queue.next(); key !== undefined; key = await queue.next()) await attend(key, stop)
+    for (let key = await queue.next(); key !== undefined; key = await queue.next()) {
+      await attend(key, stop)
+      await breathe()
+    }
   }
 
   let started = false
