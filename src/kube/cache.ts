@@ -140,10 +140,11 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
 
 /** Moves a key from where the old object was filed to where the new one belongs. */
 function refile<T extends KubeObject>(index: Index<T>, key: string, previous?: T, object?: T): void {
-  const before = new Set(previous ? index.valuesOf(previous) : [])
-  const after = new Set(object ? index.valuesOf(object) : [])
-  for (const value of before) {
-    if (after.has(value)) continue
+  const after = object ? index.valuesOf(object) : []
+  // Most are filed for the first time: a whole list costs no more than it must.
+  const kept = previous && new Set(after)
+  for (const value of previous ? index.valuesOf(previous) : []) {
+    if (kept?.has(value)) continue
     const keys = index.keys.get(value)
     keys?.delete(key)
     if (keys?.size === 0) index.keys.delete(value)

@@ -36,13 +36,21 @@ function holding({ ledger, netConfigs, ipSets: sets }: World): (reservation: Res
   }
   return ({ metadata, spec }) => {
     const { namespace = '' } = metadata
-    const uid = sets.get(keyOf(metadata))?.metadata.uid
+    const owner = keyOf(metadata)
+    const uid = sets.get(owner)?.metadata.uid
+    const held = ledger.heldBy(owner)
     return Object.values(spec.reservation ?? {}).every(({ network, subnet, address }) => {
       const read = parseAddress(address)
       const segment = segmentFor(namespace, network, subnet)
-      if (!read || segment === undefined) return false
-      const holder = ledger.holder({ segment, ...read })
-      return holder?.uid === uid && uid !== undefined && holder?.network === network
+      if (!read || segment === undefined || uid === undefined) return false
+      return held.some(
+        ({ spot, holder }) =>
+          spot.value === read.value &&
+          spot.family === read.family &&
+          spot.segment === segment &&
+          holder.uid === uid &&
+          holder.network === network,
+      )
     })
   }
 }
@@ -65,25 +73,25 @@ export function isOwned({ metadata }: Reservation): boolean {
 }
 
 async function releaseTheGone(world: World, signal: AbortSignal): Promise<void> {
-  const owners = new Set([...world.ledger.all()].map(({ holder }) => ownerOf(holder)))
-  const suspects = [...owners].filter((owner) => {
-    const living = livingUids(world, owner, world.ipSets.get(owner))
-    return world.ledger.heldBy(owner).some(({ holder }) => !living.has(holder.uid))
-  })
-  await Promise.all(suspects.map((owner) => releaseGone(world, owner, signal)))
+  const suspects = new Set<string>()
+  // Every address is looked at before the first grant: this is all that may be done for each.
+  for (const { holder } of world.ledger.all()) {
+    const owner = ownerOf(holder)
+    if (!isLiving(world, owner, world.ipSets.get(owner), holder.uid)) suspects.add(owner)
+  }
+  await Promise.all([...suspects].map((owner) => releaseGone(world, owner, signal)))
 }
 
 /** Gives back what UIDs hold that do not exist any more. The cache may be old, so the API server is asked. */
 export async function releaseGone(world: World, owner: string, signal: AbortSignal): Promise<void> {
   const [namespace = '', name = ''] = owner.split('/')
   const live = (await world.client.get({ ...ipSets, namespace, name }, { signal })) as IpSet | undefined
-  const living = livingUids(world, owner, live)
-  await world.allocator.release(owner, (uid) => !living.has(uid))
+  await world.allocator.release(owner, (uid) => !isLiving(world, owner, live, uid))
 }
 
-function livingUids(world: World, owner: string, ipSet: IpSet | undefined): ReadonlySet<string> {
+/** While an IPSet adopts a Reservation, what the Reservation held is on its way to the IPSet. */
+function isLiving(world: World, owner: string, ipSet: IpSet | undefined, uid: string): boolean {
+  if (ipSet && (ipSet.metadata.uid ?? '') === uid) return true
   const reservation = world.reservations.get(owner)
-  // While an IPSet adopts a Reservation, what the Reservation held is on its way to the IPSet.
-  const orphan = reservation && !isOwned(reservation) ? [reservation.metadata.uid ?? ''] : []
-  return new Set([...(ipSet ? [ipSet.metadata.uid ?? ''] : []), ...orphan])
+  return reservation !== undefined && !isOwned(reservation) && (reservation.metadata.uid ?? '') === uid
 }
