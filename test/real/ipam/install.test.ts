@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const one of operators) await one.stop()
   for (const one of helpers) one.kill('SIGKILL')
-  await rm(folder, { recursive: true, force: true })
+  if (folder) await rm(folder, { recursive: true, force: true })
 })
 
 async function install(...words: string[]): Promise<{ code: number; out: string; err: string }> {

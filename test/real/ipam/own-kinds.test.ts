@@ -46,7 +46,8 @@ beforeAll(async () => {
 }, 600_000)
 afterAll(async () => {
   await operator?.stop()
-  await rm(folder, { recursive: true, force: true })
+  // Without a cluster nothing was made.
+  if (folder) await rm(folder, { recursive: true, force: true })
 })
 beforeEach(async () => {
   cases += 1
