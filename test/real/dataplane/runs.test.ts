@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AnsibleRun, type AnsibleRunSpec, ansibleRuns } from '../../../src/api/ansibleee.ts'
+import { TEMPLATE_PATH } from '../../../src/controllers/dataplane/inventory.ts'
 import { LEAVING, phase0Playbooks, readPlaybook } from '../../../src/controllers/dataplane/playbooks.ts'
 import { programOf, runProcess } from '../../../src/exec/process.ts'
 import type { Happening } from '../../../src/kube/events.ts'
+import { nodeServices } from '../../../src/node-services/all.ts'
 import { computeConfigFiles } from '../../../src/node-services/nova-config.ts'
 import { metadataConfigFiles } from '../../../src/node-services/ovn-metadata-config.ts'
 import { useCluster } from '../../cluster.ts'
@@ -28,8 +30,17 @@ let working: Promise<unknown> | undefined
 
 /** No OpenStack runs here: what is started in its place does nothing, for ever. */
 const standIns = {
+  stackloom_libvirt_command: ['sleep', 'infinity'],
   stackloom_nova_command: ['sleep', 'infinity'],
   stackloom_ovn_metadata_command: ['sleep', 'infinity'],
+}
+/** Those of all services, in the order in which they come. */
+const servicePlaybooks = nodeServices.flatMap(({ steps }) => steps.map(({ playbook }) => playbook))
+/** What phase 0 does only when it is told. */
+const furnished = {
+  edpm_network_config_template: TEMPLATE_PATH,
+  stackloom_network_apply: ['touch', '/srv/network-applied'],
+  stackloom_timezone: 'UTC',
 }
 
 beforeAll(async () => {
@@ -87,11 +98,22 @@ describe('The playbooks', () => {
     const name = 'edpm-compute-0'
     // Each task takes a second or more: all of them are tried in `make soak`.
     const few = ['install-os', 'ovn-metadata'] as const
-    const all = count({ test: 0, soak: 1 }) ? ([...phase0Playbooks, 'nova', 'ovn-metadata'] as const) : few
+    const whole = count({ test: 0, soak: 1 }) === 1
+    const all = whole ? ([...phase0Playbooks, ...servicePlaybooks] as const) : few
+    await cluster.client.create(
+      secret(namespace, 'furnished', {
+        inventory: inventory(nodes, [name], { ...standIns, ...furnished }),
+        'nic-config-template': 'address: {{ ctlplane_ip }}\n',
+      }),
+    )
+    const template = {
+      volumes: [{ name: 'template', secret: { secretName: 'furnished' } }],
+      mounts: [{ name: 'template', mountPath: TEMPLATE_PATH, subPath: path.basename(TEMPLATE_PATH) }],
+    }
     const spec = {
       play: (await Promise.all(all.map((one) => readPlaybook(one)))).join('\n'),
       env: [{ name: 'ANSIBLE_PIPELINING', value: 'True' }],
-      extraMounts: mounts(`dataplanenode-${name}`, 'config-data'),
+      extraMounts: [...mounts('furnished', 'config-data'), template],
     }
     const compute = {
       transportUrl: 'rabbit://nova:pa$$@rabbitmq-cell1.openstack.svc:5671/?ssl=1',
@@ -116,6 +138,7 @@ describe('The playbooks', () => {
     const brought = [
       ['nova', '01-nova.conf'],
       ['nova', '02-nova-override.conf'],
+      ['libvirt', 'virtqemud.conf'],
       ['ovn-metadata', '01-neutron-metadata.conf'],
       ['ovn-metadata', '02-neutron-metadata-override.conf'],
     ] as const
@@ -127,15 +150,20 @@ describe('The playbooks', () => {
       reason: 'Completed',
       hosts: { [name]: { changed: 0, failures: 0, unreachable: 0 } },
     })
+    if (whole) {
+      const { address } = nodes.node(name)
+      expect(await onNode(name, '/etc/os-net-config/config.yaml')).toBe(`address: ${address}\n`)
+    }
     const runs = async (): Promise<boolean> => {
       const pid = await onNode(name, '/var/lib/stackloom/services/ovn-metadata.pid').catch(() => undefined)
       return pid !== undefined
     }
     expect(await runs()).toBe(true)
+    const services = whole ? servicePlaybooks.toReversed() : ['ovn-metadata']
     const leaving = {
       ...spec,
       play: await readPlaybook(LEAVING),
-      extraVars: { stackloom_services: ['ovn-metadata'] },
+      extraVars: { stackloom_services: services },
     }
     await create('leaves', leaving)
     expect((await ended('leaves'))?.result).toMatchObject({
@@ -146,6 +174,12 @@ describe('The playbooks', () => {
     await expect(
       onNode(name, '/var/lib/openstack/config/ovn-metadata/01-neutron-metadata.conf'),
     ).rejects.toThrow()
+    if (!whole) return
+    await create('left', leaving)
+    expect((await ended('left'))?.result).toMatchObject({
+      reason: 'Completed',
+      hosts: { [name]: { changed: 0, failures: 0 } },
+    })
   }, 900_000)
 })
 
