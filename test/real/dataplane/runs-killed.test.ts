@@ -73,15 +73,17 @@ async function killRunner(): Promise<void> {
   if (pid > 1) process.kill(pid, 'SIGKILL')
 }
 
-/** On its host, a run holds a lock while it works: whoever finds it held has caught two at once. */
+/**
+ * On its host, a run holds a lock while it works: whoever finds it held by one who lives has caught two at once. The lock
+ * of one that was ended stays; only a living holder counts.
+ */
 const work = (name: string): string =>
   [
-    `trap 'rm -f /srv/lock; exit 1' HUP INT TERM`,
-    'set -C',
-    'echo > /srv/lock || echo overlap >> /srv/overlaps',
+    'kill -0 "$(cat /srv/lock)" 2>/dev/null && echo overlap >> /srv/overlaps',
+    'echo $$ > /srv/lock',
     `echo ${name} >> /srv/begun`,
-    'sleep 0.7 & wait',
-    'while [ -e /srv/hold ]; do sleep 0.2 & wait; done',
+    'sleep 0.7',
+    'while [ -e /srv/hold ]; do sleep 0.2; done',
     'rm -f /srv/lock',
   ].join('\n')
 
@@ -95,13 +97,15 @@ async function linesOn(host: string, file: string): Promise<readonly string[]> {
 const begun = async (): Promise<readonly string[]> =>
   (await Promise.all(both.map((host) => linesOn(host, 'begun')))).flat().toSorted()
 
-const isThere = (file: string): Promise<boolean> =>
-  access(file).then(
+async function isAtWork(host: string): Promise<boolean> {
+  const [pid] = await linesOn(host, 'lock')
+  if (pid === undefined) return false
+  return access(path.join(nodes.node(host).root, 'proc', pid)).then(
     () => true,
     () => false,
   )
-const allAtWork = async (): Promise<boolean> =>
-  (await Promise.all(both.map((host) => isThere(onHost(host, 'lock'))))).every(Boolean)
+}
+const allAtWork = async (): Promise<boolean> => (await Promise.all(both.map(isAtWork))).every(Boolean)
 
 /** From now on whoever works on a host stays in the midst of its task. */
 const hold = (): Promise<unknown> => Promise.all(both.map((host) => writeFile(onHost(host, 'hold'), '')))
