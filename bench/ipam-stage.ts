@@ -15,21 +15,24 @@ import { freePorts } from '../test/real/ipam/operator.ts'
 
 const names = ['ctlplane', 'internalapi', 'storage', 'tenant', 'external']
 
-const fiveNetworks: NetConfigSpec = {
-  networks: names.map((name, index) => ({
-    name,
-    mtu: 1500,
-    dnsDomain: `${name}.example.com`,
-    subnets: [
-      {
-        name: 'subnet1',
-        cidr: `10.${index}.0.0/16`,
-        vlan: 20 + index,
-        allocationRanges: [{ start: `10.${index}.0.10`, end: `10.${index}.255.250` }],
-      },
-    ],
-  })),
-}
+const networkOf = (name: string, index: number): NetConfigSpec['networks'][number] => ({
+  name,
+  mtu: 1500,
+  dnsDomain: `${name}.example.com`,
+  subnets: [
+    {
+      name: 'subnet1',
+      cidr: `10.${index}.0.0/16`,
+      vlan: 20 + index,
+      allocationRanges: [{ start: `10.${index}.0.10`, end: `10.${index}.255.250` }],
+    },
+  ],
+})
+
+const fiveNetworks: NetConfigSpec = { networks: names.map(networkOf) }
+
+/** The same and one more, which nobody asks for: every IPSet must be looked at, and nothing follows. */
+export const sixNetworks: NetConfigSpec = { networks: [...names, 'octavia'].map(networkOf) }
 
 export async function furnish({ client }: Cluster): Promise<void> {
   for (const crd of ownCrds) await client.apply(crd, { fieldManager: 'bench' })
@@ -104,10 +107,14 @@ function isReady({ status }: IpSet): boolean {
 }
 
 export interface OperatorProcess {
-  readonly peakMiB: () => number
+  readonly peakBytes: () => number
+  /** How many times it has looked at an IPSet, and come to the end of it. */
+  readonly looks: () => Promise<number>
   /** Resolves when its log says these words, with the time (Unix, in ms) that stands beside them. */
   readonly says: (words: string) => Promise<number>
   readonly kill: () => Promise<void>
+  /** As a person stops it: it gives its Lease back. */
+  readonly stop: () => Promise<void>
 }
 
 /** The built program, with webhooks, elected. */
@@ -141,14 +148,21 @@ export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
     }
     return Date.parse(/"time":"([^"]+)"/.exec(line() ?? '')?.[1] ?? '')
   }
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal)
+    await ended
+  }
   await says('webhooks are served')
   return {
-    peakMiB: () =>
-      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
-    says,
-    kill: async () => {
-      child.kill('SIGKILL')
-      await ended
+    peakBytes: () =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024,
+    looks: async () => {
+      const page = await (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text()
+      const counts = page.matchAll(/^controller_runtime_reconcile_total\{[^}]*\} (\d+)/gm)
+      return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
     },
+    says,
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
   }
 }
