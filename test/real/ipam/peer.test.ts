@@ -16,10 +16,12 @@ import { ownCrds } from '../../../src/cli/operator/crds.ts'
 import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
-import { design2023, ipSet, netConfig } from '../../ipam.ts'
+import { design2023, ipSet } from '../../ipam.ts'
+import { type History, openHistory } from './history.ts'
 import { launchOperator, type RunningOperator } from './operator.ts'
 import { type Peer, startPeer } from './peer.ts'
-import { exceptions, forPeer, type Sequence, type Step, sequences } from './sequences.ts'
+import { playerOn, type Rules, ready } from './play.ts'
+import { exceptions, forPeer, sequences } from './sequences.ts'
 
 const cluster = useCluster({ crds: '2023', controllerManager: true })
 /** infra-operator's client is throttled: the full counts take it the better part of an hour. */
@@ -31,113 +33,14 @@ const many = count({ test: 50, soak: 1_000 })
 let folder: string
 let peer: Peer | undefined
 let ours: RunningOperator | undefined
+let history: History | undefined
 
 const create = (object: KubeObject): Promise<unknown> => cluster.client.create(object)
 const read = async (namespace: string, name: string): Promise<IpSet | undefined> =>
   (await cluster.client.get({ ...ipSets, namespace, name })) as IpSet | undefined
 const list = async <T extends KubeObject>(kind: { apiVersion: string; kind: string }, namespace?: string) =>
   (await cluster.client.list(kind, namespace === undefined ? {} : { namespace })).items as readonly T[]
-const ready = (one: IpSet | undefined): string | undefined =>
-  one?.status?.conditions?.find(({ type }) => type === 'Ready')?.status
-
-async function configure(namespace: string, spec: NetConfigSpec): Promise<void> {
-  await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-  // On a segment of its own: sequences must not take each other's addresses.
-  const made = netConfig(spec, { 'stackloom.dev/segment': namespace })
-  await create({ ...made, metadata: { ...made.metadata, namespace } })
-}
-
-/** Ready, or told why not. Whoever asks sees the end of the step and not the middle. */
-async function settles(namespace: string, name: string): Promise<void> {
-  await vi.waitUntil(async () => {
-    const one = await read(namespace, name)
-    if (ready(one) === 'True') return true
-    const [told] = (one?.status?.conditions ?? []).filter(({ type }) => type === 'ReservationReady')
-    return told?.status === 'False'
-  }, soon)
-}
-
-async function deleted(namespace: string, name: string): Promise<void> {
-  await cluster.client.delete({ ...ipSets, namespace, name })
-  await vi.waitUntil(async () => {
-    const left = await Promise.all(
-      [ipSets, reservations].map((kind) => cluster.client.get({ ...kind, namespace, name })),
-    )
-    return left.every((one) => one === undefined)
-  }, soon)
-}
-
-interface Play {
-  /** What must be done after a delete so that those who wait are looked at. */
-  readonly nudge: (namespace: string) => Promise<void>
-  readonly spec: (spec: NetConfigSpec) => NetConfigSpec
-  /** What it must come to after each step: waited for, so that a slow machine makes no difference. */
-  readonly wanted?: readonly string[] | undefined
-}
-
-/** The addresses of everybody after each step, as `host-0=True net-0:10.0.0.17`. */
-async function play(namespace: string, { spec, steps }: Sequence, rules: Play): Promise<readonly string[]> {
-  await configure(namespace, rules.spec(spec))
-  const seen: string[] = []
-  for (const [index, step] of steps.entries()) {
-    await take(namespace, step, rules)
-    seen.push(await stateOf(namespace, rules.wanted?.[index]))
-  }
-  return seen
-}
-
-async function stateOf(namespace: string, wanted: string | undefined): Promise<string> {
-  for (let tries = 0; ; tries += 1) {
-    const sets = await list<IpSet>(ipSets, namespace)
-    const lines = sets.map((one) => {
-      const given = (one.status?.reservations ?? []).map(({ network, address }) => `${network}:${address}`)
-      return [`${one.metadata.name}=${ready(one)}`, ...given.sort()].join(' ')
-    })
-    const state = lines.sort().join('; ')
-    if (wanted === undefined || state === wanted || tries === 300) return state
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-}
-
-async function take(namespace: string, step: Step, { nudge }: Play): Promise<void> {
-  if (step.kind === 'create') {
-    await create(ipSet(step.name, step.networks, namespace))
-    return settles(namespace, step.name)
-  }
-  await deleted(namespace, step.name)
-  return nudge(namespace)
-}
-
-const waiting = async (namespace: string): Promise<readonly string[]> =>
-  (await list<IpSet>(ipSets, namespace))
-    .filter((one) => ready(one) !== 'True')
-    .map(({ metadata }) => metadata.name)
-    .sort((a, b) => Number(a.slice(5)) - Number(b.slice(5)))
-
-/** infra-operator wakes nobody: each is touched, the oldest first, and given time to be looked at. */
-async function touchThoseWhoWait(namespace: string): Promise<void> {
-  for (const name of await waiting(namespace)) {
-    const ref = { ...ipSets, namespace, name }
-    const before = (await cluster.client.get(ref))?.metadata.resourceVersion
-    await cluster.client.patch(
-      ref,
-      { metadata: { annotations: { touched: String(before) } } },
-      { type: 'merge' },
-    )
-    await looked(namespace, name)
-  }
-}
-
-/** A look that changes nothing cannot be seen: a later one of somebody else can, because there is one worker. */
-async function looked(namespace: string, name: string): Promise<void> {
-  const marker = {
-    ...ipSet('marker', [{ name: 'nowhere' }]),
-    metadata: { name: `marker-${name}`, namespace },
-  }
-  await create(marker)
-  await settles(namespace, marker.metadata.name)
-  await deleted(namespace, marker.metadata.name)
-}
+const { configure, settles, play, stateOf, looked, touchThoseWhoWait } = playerOn(cluster, soon)
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'stackloom-peer-'))
@@ -146,6 +49,7 @@ beforeAll(async () => {
   peer = await startPeer(cluster, path.join(folder, 'infra-operator.log'))
 }, limit)
 afterAll(async () => {
+  await history?.close()
   await ours?.stop()
   await peer?.stop()
   if (folder) await rm(folder, { recursive: true, force: true })
@@ -176,7 +80,7 @@ describe('infra-operator and ours', () => {
   it(
     'infra-operator plays its part',
     async () => {
-      const rules: Play = { nudge: touchThoseWhoWait, spec: forPeer }
+      const rules: Rules = { nudge: touchThoseWhoWait, spec: forPeer }
       played.peer = await Promise.all(all.map((one, n) => play(`peer-${n}`, one, rules)))
       expect(played.peer.flat().join('\n')).toContain('host-0=')
     },
@@ -268,13 +172,21 @@ describe('infra-operator and ours', () => {
     'ours gives the same addresses after each step, but for what is named',
     async () => {
       expect(exceptions.length).toBeGreaterThan(0)
-      const rules: Play = { nudge: served, spec: (spec) => spec }
+      // Ours wakes those who wait by itself; one that cannot be served gives it a moment for that.
+      const nudge = (namespace: string): Promise<void> => looked(namespace, 'all')
+      const rules: Rules = { nudge, spec: (spec) => spec }
+      history = await openHistory(cluster, (namespace) => namespace.startsWith('ours-'))
       const own = await Promise.all(
         all.map((one, n) => play(`ours-${n}`, one, { ...rules, wanted: played.peer?.[n] })),
       )
-      for (const [n, sequence] of all.entries()) {
-        expect(own[n], `seed ${seed}, sequence ${n}: ${JSON.stringify(sequence)}`).toEqual(played.peer?.[n])
-      }
+      const about = (n: number): string => `seed ${seed}, sequence ${n}: ${JSON.stringify(all[n])}`
+      for (const n of all.keys()) expect(own[n], about(n)).toEqual(played.peer?.[n])
+      // Nothing came after what was seen, and nothing else was there in between.
+      await create(ipSet('another', [{ name: 'CtlPlane' }], 'moving'))
+      await settles('moving', 'another')
+      for (const n of all.keys()) expect(await stateOf(`ours-${n}`), about(n)).toBe(played.peer?.[n]?.at(-1))
+      expect(history.changes()).toBeGreaterThan(all.length)
+      expect(history.lost()).toEqual([])
     },
     limit,
   )
@@ -300,11 +212,6 @@ describe('The networking design of 2023, with the definitions of 2023', () => {
     ])
   }, 120_000)
 })
-
-/** Ours wakes them itself; a newcomer that cannot be served is looked at after them. */
-async function served(namespace: string): Promise<void> {
-  await looked(namespace, 'all')
-}
 
 /** The way in of somebody who may read the kinds and write Events. */
 async function asReader(): Promise<string> {

@@ -22,13 +22,18 @@ export interface Sequence {
 /** What infra-operator does otherwise, and how it is told to do it our way. */
 export const exceptions = [
   {
-    name: 'it gives the gateway and the broadcast address to hosts',
+    name: 'it gives the gateway, the network address and the broadcast address to hosts',
     said: (subnet: NetConfigSubnet): NetConfigSubnet => {
-      const read = cidr(subnet.cidr)
+      const network = cidr(subnet.cidr)
+      const { family, base } = network
       // IPv6 has no broadcast.
-      const last = read.family === 4 ? [formatAddress({ family: 4, value: lastOf(read) })] : []
-      const nobodys = [...(subnet.gateway === undefined ? [] : [subnet.gateway]), ...last]
-      return { ...subnet, excludeAddresses: [...(subnet.excludeAddresses ?? []), ...nobodys] }
+      const ends = family === 4 ? [base, lastOf(network)] : [base]
+      const nobodys = ends.map((value) => formatAddress({ family, value }))
+      const gateway = subnet.gateway === undefined ? [] : [subnet.gateway]
+      return {
+        ...subnet,
+        excludeAddresses: [...new Set([...(subnet.excludeAddresses ?? []), ...gateway, ...nobodys])],
+      }
     },
   },
   // Said by touching those who wait, the oldest first, after each delete.
@@ -52,8 +57,42 @@ export function forPeer(spec: NetConfigSpec): NetConfigSpec {
   return { networks: spec.networks.map((one) => ({ ...one, subnets: one.subnets.map(said) })) }
 }
 
+/** Every third has a crowd, at one edge after the other; the first is known: none of it is left to chance. */
 export function sequences(count: number, seed: number): readonly Sequence[] {
-  return fc.sample(sequence, { numRuns: count, seed })
+  const drawn = Array.from({ length: count - 1 }, (_, n) => {
+    const edge = n % 3 === 2 ? edges[Math.floor(n / 3) % edges.length] : undefined
+    return fc.sample(edge ? crowdedAt(edge) : mixed, { numRuns: 1, seed: seed + n })
+  })
+  return [overtaken, ...drawn.flat()]
+}
+
+/** The oldest who waits wants an address that stays taken: a younger one gets what is freed before it. */
+const overtaken: Sequence = {
+  spec: {
+    networks: [
+      {
+        name: 'net-0',
+        mtu: 1500,
+        dnsDomain: 'net-0.example.com',
+        subnets: [
+          {
+            name: 'subnet1',
+            cidr: '10.0.0.16/29',
+            vlan: 20,
+            allocationRanges: [{ start: '10.0.0.17', end: '10.0.0.18' }],
+          },
+        ],
+      },
+    ],
+  },
+  steps: [
+    ...[undefined, undefined, '10.0.0.18', undefined, undefined].map((fixedIP, index) => ({
+      kind: 'create' as const,
+      name: `host-${index}`,
+      networks: [{ name: 'net-0', subnetName: 'subnet1', ...(fixedIP !== undefined && { fixedIP }) }],
+    })),
+    ...[0, 1, 3].map((index) => ({ kind: 'delete' as const, name: `host-${index}` })),
+  ],
 }
 
 /** Neighbours of which some are in the ranges of a subnet: all of a small one, or those at a border within a large one. */
@@ -89,8 +128,8 @@ interface Drawn {
   readonly wide: boolean
 }
 
-const subnetAt = (index: number): fc.Arbitrary<Drawn> =>
-  fc.boolean().chain((wide) => {
+const subnetAt = (index: number, surelyWide = false): fc.Arbitrary<Drawn> =>
+  (surelyWide ? fc.constant(true) : fc.boolean()).chain((wide) => {
     const drawn = fc.integer({ min: 1, max: reachOf(wide) })
     return fc
       .record({
@@ -120,32 +159,81 @@ const subnetAt = (index: number): fc.Arbitrary<Drawn> =>
       })
   })
 
-const sequence: fc.Arbitrary<Sequence> = fc.integer({ min: 1, max: 3 }).chain((many) =>
+/** Ranges for few, at the edges of what may be given: from the `first` one after `base` to the `last`. */
+const edges = [
+  { cidr: '10.0.0.16/29', base: '10.0.0.16', first: 0, last: 1, why: 'the network address' },
+  { cidr: '10.0.0.16/29', base: '10.0.0.16', first: 6, last: 7, why: 'the broadcast address' },
+  { cidr: '10.0.0.16/29', base: '10.0.0.16', first: 5, last: 7, why: 'the broadcast address, two before it' },
+  { cidr: '10.0.0.0/23', base: '10.0.0.253', first: 2, last: 4, why: '.0 in the midst of a subnet' },
+  { cidr: 'fd00:1::10/125', base: 'fd00:1::10', first: 0, last: 1, why: 'the first of an IPv6 subnet' },
+  { cidr: 'fd00:1::10/125', base: 'fd00:1::10', first: 6, last: 7, why: 'the last of one, which is given' },
+  { cidr: 'fd00:1::/64', base: 'fd00:1::fffd', first: 2, last: 4, why: '16 zero bits' },
+  { cidr: 'fd00:1::/64', base: 'fd00:1::fd', first: 2, last: 4, why: '8 zero bits, which are given' },
+] as const
+
+function drawnAt({ cidr: prefix, base, first, last }: (typeof edges)[number]): Drawn {
+  const { family, value } = address(base)
+  const at = (n: number): string => formatAddress({ family, value: value + BigInt(n) })
+  const allocationRanges = [{ start: at(first), end: at(last) }]
+  return { subnet: { name: 'subnet1', cidr: prefix, vlan: 20, allocationRanges }, at, wide: false }
+}
+
+const wish = (
+  networks: fc.Arbitrary<readonly number[]>,
+  leaves: fc.Arbitrary<number | null>,
+  address = fc.nat(),
+): fc.Arbitrary<Draw> =>
+  fc.record({
+    deletes: leaves,
+    networks,
+    // Seldom: who asks for no certain address is what makes a pool full.
+    fixed: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: address }),
+  })
+
+/** Whoever comes and goes, on one to three networks. */
+const mixed: fc.Arbitrary<Sequence> = fc.integer({ min: 1, max: 3 }).chain((many) =>
   fc
     .record({
       drawn: fc.tuple(...Array.from({ length: many }, (_, index) => subnetAt(index))),
-      steps: fc.array(
-        fc.record({
-          deletes: fc.option(fc.nat(), { freq: 2 }),
-          networks: fc.shuffledSubarray([...Array(many).keys()], { minLength: 1 }),
-          // Seldom: who asks for no certain address is what makes a pool full.
-          fixed: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat() }),
-        }),
+      draws: fc.array(
+        wish(
+          fc.shuffledSubarray([...Array(many).keys()], { minLength: 1 }),
+          fc.option(fc.nat(), { freq: 2 }),
+        ),
         { minLength: 4, maxLength: 7 },
       ),
     })
-    .map(({ drawn, steps }) => ({
-      spec: {
-        networks: drawn.map(({ subnet }, index) => ({
-          name: `net-${index}`,
-          mtu: 1500,
-          dnsDomain: `net-${index}.example.com`,
-          subnets: [subnet],
-        })),
-      },
-      steps: stepsOf(steps, drawn),
-    })),
+    .map(sequenceOf),
 )
+
+/** More than there are addresses for, so that several wait for one pool; then those who came first leave. */
+const crowdedAt = (edge: (typeof edges)[number]): fc.Arbitrary<Sequence> => {
+  // One that somebody else has or waits for, counted as draws are: from the second of the place.
+  const inRange = fc.integer({ min: Math.max(edge.first, 1) - 1, max: Math.min(edge.last, 6) - 1 })
+  const comes = (networks: fc.Arbitrary<readonly number[]>): fc.Arbitrary<Draw> =>
+    wish(networks, fc.constant(null), inRange)
+  const leaves = fc.option(fc.nat({ max: 1 }), { freq: 3 })
+  return fc
+    .record({
+      wide: subnetAt(1, true),
+      first: fc.array(comes(fc.constant([0])), { minLength: 2, maxLength: 2 }),
+      more: fc.array(comes(fc.constantFrom([0], [0, 1])), { minLength: 2, maxLength: 3 }),
+      last: fc.array(wish(fc.constant([0]), leaves, inRange), { minLength: 2, maxLength: 4 }),
+    })
+    .map(({ wide, first, more, last }) =>
+      sequenceOf({ drawn: [drawnAt(edge), wide], draws: [...first, ...more, ...last] }),
+    )
+}
+
+function sequenceOf({ drawn, draws }: { drawn: readonly Drawn[]; draws: readonly Draw[] }): Sequence {
+  const networks = drawn.map(({ subnet }, index) => ({
+    name: `net-${index}`,
+    mtu: 1500,
+    dnsDomain: `net-${index}.example.com`,
+    subnets: [subnet],
+  }))
+  return { spec: { networks }, steps: stepsOf(draws, drawn) }
+}
 
 interface Draw {
   readonly deletes: number | null
