@@ -3,13 +3,15 @@ import { dnsData, dnsMasq, host } from '../../../test/dns.ts'
 import { manualClock, settled } from '../../../test/manual-clock.ts'
 import { memoryCluster } from '../../../test/memory-cluster.ts'
 import type { DnsData } from '../../api/dnsdata.ts'
+import type { DnsMasq } from '../../api/dnsmasq.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { createRuntime } from '../../kube/runtime.ts'
 import { dnsDataController } from './dnsdata-controller.ts'
 import { dnsMasqController } from './dnsmasq-controller.ts'
 import { hostsController } from './hosts-controller.ts'
-import { configMaps, dnsDatas } from './kinds.ts'
+import { configMaps, dnsDatas, pods } from './kinds.ts'
+import { podLabels } from './pod.ts'
 import { createDnsWorld } from './world.ts'
 
 const HOSTS = 'ConfigMap ns/dnsmasq-dns-hosts'
@@ -115,6 +117,27 @@ describe('a change of a record', () => {
     await quiet()
     expect(writesSince(start)).toEqual(['update DNSData ns/some'])
   })
+})
+
+it('a pod is told once of each change, and not of looks that change nothing', async () => {
+  const server = cluster.objects('DNSMasq')[0] as DnsMasq
+  const labels = podLabels(server)
+  await cluster.client.create({ ...pods, metadata: { name: 'server', namespace: 'ns', labels } })
+  await quiet()
+  const toldIn = async (work: () => Promise<void>): Promise<number> => {
+    const start = cluster.requests.length
+    await work()
+    await quiet()
+    return writesSince(start).filter((one) => one === 'patch Pod ns/server').length
+  }
+  expect(await toldIn(() => change('10.0.0.5'))).toBe(1)
+  expect(await toldIn(() => change('10.0.0.5'))).toBe(0)
+  // Another look at the same hosts: the server itself was written to.
+  expect(
+    await toldIn(
+      async () => void (await cluster.client.update({ ...(cluster.objects('DNSMasq')[0] as DnsMasq) })),
+    ),
+  ).toBe(0)
 })
 
 it('hosts of a DNSMasq that is gone go with it', async () => {
