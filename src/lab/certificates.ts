@@ -163,7 +163,7 @@ function keptLeaf(
   const all = files.map((file) => file.text).join('')
   const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/.exec(all)?.[0]
   const privateKey = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n/.exec(all)?.[0]
-  if (!certificate || !privateKey || files.some((file) => file.text === '')) return undefined
+  if (!certificate || !privateKey) return undefined
   try {
     const parsed = new X509Certificate(certificate)
     const sound = parsed.verify(authority) && belongsTo(parsed, privateKey) && !isDueForRenewal(parsed, now)
