@@ -2,7 +2,7 @@
  * A service that is deleted leaves its host: refused while instances run there, and while nobody can say whether they do.
  * It ends on the host before the control plane forgets it, or it would come back by itself.
  */
-
+import type { AnsibleRun } from '../../api/ansibleee.ts'
 import { type NovaCell, novaCells } from '../../api/nova-cell.ts'
 import { keyOf } from '../../api/object.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
@@ -14,6 +14,7 @@ import { gone } from '../calmly.ts'
 import { isWrong, readyOf, type Told, waits } from './conditions.ts'
 import { type Compute, instancesOn } from './control-plane.ts'
 import { clearHost } from './host-clearing.ts'
+import { runsOf } from './service-steps.ts'
 import { FIELD_MANAGER, FINALIZER, type World } from './world.ts'
 import { writeStatus } from './writes.ts'
 
@@ -33,7 +34,7 @@ export async function decommission(
   if (!finalizers.includes(FINALIZER)) return undefined
   const forced = annotations[FORCE] === 'true'
   const compute = definition.controlPlane && computeOf(world, definition, service)
-  if (wasDeployed(service)) {
+  if (mayBeOnHost(world, definition, service)) {
     const refusal = forced || !compute ? undefined : await refusalOf(world, compute, signal)
     if (refusal) {
       await tell(world, definition, service, isWrong(CONDITION, refusal, 'DeletionFailed'), context)
@@ -72,9 +73,23 @@ async function tell(
   await writeStatus(world, world.objectsOf(definition), service, said, context)
 }
 
-/** What never reached its host has nothing there to lose. */
-function wasDeployed({ status }: ServiceObject): boolean {
-  return Object.keys(status?.applied ?? {}).length > 0
+/** What never reached its host has nothing there to lose. A run that failed, or that is at work, may have left something. */
+function mayBeOnHost(
+  world: World,
+  definition: ServiceDefinition,
+  { metadata, spec, status }: ServiceObject,
+): boolean {
+  if (Object.keys(status?.applied ?? {}).length > 0) return true
+  const { namespace = '', name, uid } = metadata
+  const host = spec.dataplaneNodeName ?? name
+  return runsOf(world, definition, namespace, host).some(
+    (run) => run.metadata.ownerReferences?.some((one) => one.uid === uid) && !neverArrived(run, host),
+  )
+}
+
+function neverArrived({ status }: AnsibleRun, host: string): boolean {
+  const own = status?.result?.hosts?.[host]
+  return own !== undefined && own.unreachable > 0 && own.ok === 0
 }
 
 function computeOf(world: World, { dependency }: ServiceDefinition, service: ServiceObject): Compute {

@@ -479,6 +479,23 @@ describe('a compute that goes', () => {
     await says(dataPlaneNodes, name, 'ServicesReady', 'No services requested')
   })
 
+  it('ends on its host also when its first run failed there', async () => {
+    const name = 'edpm-compute-0'
+    const broken = { ok: 3, changed: 2, failures: 1, unreachable: 0 }
+    at.play = ({ step }) => (step === 'libvirt' ? { reason: 'Failed', hosts: { [name]: broken } } : {})
+    at.controllers.controlPlane.instances.set(name, 0)
+    await cell('nova-cell1')
+    await documentExample([])
+    const steps = (): readonly string[] =>
+      at.executor.recorded
+        .filter(({ namespace, hosts }) => namespace === at.namespace && hosts.includes(name))
+        .map(({ step }) => step)
+    await expect.poll(steps, soon).toContain('libvirt')
+    await cluster.client.delete({ ...novaExternalComputes, namespace: at.namespace, name })
+    await expect.poll(() => compute(name), soon).toBeUndefined()
+    expect(steps().at(-1)).toBe('nova-decommission')
+  })
+
   it('that never reached its host stays away long enough to take its annotation away', async () => {
     await documentExample([])
     const name = 'edpm-compute-0'
