@@ -76,6 +76,13 @@ export function identityOf(object: KubeObject): string {
   return `${group}${object.kind} ${keyOf(object.metadata)}`
 }
 
+/** Without the record of who wrote which field, which is half of most objects. The server keeps it in an update. */
+export function withoutWriters<T extends KubeObject>(object: T): T {
+  if (!object.metadata.managedFields) return object
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
 /** Kubernetes' times have no fractions. */
 export function timestamp(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`

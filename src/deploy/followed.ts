@@ -3,7 +3,7 @@
  *
  * That is the kind's own, not the asker's: each kind is followed once, for everybody who asks in a run.
  */
-import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import { type GroupVersionKind, type KubeObject, withoutWriters } from '../api/object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
 import type { Source } from '../kube/source.ts'
 
@@ -33,8 +33,8 @@ export function keptOf(object: KubeObject): KubeObject {
     return rest
   }
   if (!notOurs.has(groupKind)) return object
-  const { managedFields: _, ...metadata } = object.metadata
-  if (groupKind !== 'Pod') return { ...object, metadata }
+  const kept = withoutWriters(object)
+  if (groupKind !== 'Pod') return kept
   const spec = object['spec'] as { readonly nodeName?: string } | undefined
-  return { ...object, metadata, spec: { nodeName: spec?.nodeName } }
+  return { ...kept, spec: { nodeName: spec?.nodeName } }
 }

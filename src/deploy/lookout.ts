@@ -64,9 +64,9 @@ export function openLookout(settings: LookoutSettings): Lookout {
     if (followed.has(groupKind)) return
     if (!resource) return void unserved.set(groupKind, kind)
     unserved.delete(groupKind)
-    const cache = createCache()
+    const cache = createCache({ keep: keptOf })
     const source = sourceOf(kind)
-    const reflector = createReflector({ client, source, cache: keeping(cache), clock, timing })
+    const reflector = createReflector({ client, source, cache, clock, timing })
     followed.set(groupKind, { namespaced: resource.namespaced, cache, reflector })
     cache.subscribe(({ object }) => wakeFor(object.metadata.namespace))
     running.push(reflector.run(end.signal))
@@ -146,11 +146,3 @@ export function openLookout(settings: LookoutSettings): Lookout {
 
 /** A run is watched by a person: it comes back sooner than a controller would. */
 const quickTiming: ReflectorTiming = { ...defaultTiming, backoff: { firstMs: 200, maxMs: 5_000 } }
-
-function keeping(cache: Cache): Cache {
-  return {
-    ...cache,
-    set: (object) => cache.set(keptOf(object)),
-    replace: (objects) => cache.replace(objects.map(keptOf)),
-  }
-}

@@ -52,6 +52,23 @@ describe('the cache', () => {
     expect(() => cache.declareIndex('network', () => [])).toThrow('declared twice')
   })
 
+  it('holds of each object what it is told to keep, whichever way it comes', () => {
+    const written = (name: string, version: string): KubeObject => ({ ...pool(name, version), status: {} })
+    const cache = createCache({
+      keep: ({ apiVersion, kind, metadata, spec }: KubeObject): KubeObject => ({
+        apiVersion,
+        kind,
+        metadata,
+        spec,
+      }),
+    })
+    cache.replace([written('listed', '1')])
+    cache.set(written('watched', '2'))
+    cache.set(written('noted', '3'))
+    expect(cache.note(written('noted', '4'), '3')).toBe(true)
+    expect(cache.list()).toEqual([pool('listed', '1'), pool('watched', '2'), pool('noted', '4')])
+  })
+
   it('tells listeners of every change, what was there before included, and of nothing else', () => {
     const cache = createCache()
     cache.set(pool('early', '1'))

@@ -30,6 +30,8 @@ export interface CacheReader<T extends KubeObject = KubeObject> {
 
 export interface Cache<T extends KubeObject = KubeObject> extends CacheReader<T> {
   readonly declareIndex: (name: string, valuesOf: IndexOf<T>) => void
+  /** What of an object is held. */
+  readonly keep: (object: T) => T
   readonly set: (object: T) => void
   readonly delete: (object: T) => void
   /** A whole list: what is not in it is gone. */
@@ -44,6 +46,8 @@ export interface Cache<T extends KubeObject = KubeObject> extends CacheReader<T>
 
 export interface CacheOptions<T extends KubeObject> {
   readonly indexes?: Readonly<Record<string, IndexOf<T>>>
+  /** What of an object is held; all of it unless told otherwise. Its names and version must stay. */
+  readonly keep?: (object: T) => T
   /** Freezes every object to its depth, so that a reader who writes fails at once. For tests: it costs time. */
   readonly freeze?: boolean
 }
@@ -87,11 +91,14 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
     for (const listener of listeners) listener(change)
   }
 
+  const { keep = (given: T): T => given, freeze = false } = options
+
   const set = (given: T): void => {
     const key = keyOf(given.metadata)
     const previous = objects.get(key)
     if (previous && sameVersion(previous, given)) return
-    const object = options.freeze ? deepFreeze(given) : given
+    const kept = keep(given)
+    const object = freeze ? deepFreeze(kept) : kept
     store(key, previous, object)
     tell(previous ? { kind: 'modified', object, previous } : { kind: 'added', object })
   }
@@ -121,6 +128,7 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
       return () => listeners.delete(listener)
     },
     declareIndex,
+    keep,
     set,
     delete: (object) => remove(keyOf(object.metadata), object),
     replace: (list) => {

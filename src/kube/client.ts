@@ -16,6 +16,8 @@ export interface ListOptions {
   readonly fieldSelector?: string
   /** Objects per page; the client follows `continue` by itself. */
   readonly limit?: number
+  /** What of each object is kept, page by page; all of it unless told otherwise. */
+  readonly keep?: (object: KubeObject) => KubeObject
   readonly signal?: AbortSignal
 }
 

@@ -32,11 +32,12 @@ export async function listAll(send: Send, errand: ListErrand): Promise<ObjectLis
 }
 
 async function listPages(send: Send, errand: ListErrand, limit: number | undefined): Promise<ObjectList> {
+  const { keep = (item: KubeObject): KubeObject => item } = errand.options
   const items: KubeObject[] = []
   let token: string | undefined
   for (;;) {
     const page = await listPage(send, errand, limit, token)
-    for (const item of page.items) items.push(item)
+    for (const item of page.items) items.push(keep(item))
     token = page.next
     if (!token) return { items, resourceVersion: page.resourceVersion }
   }

@@ -94,7 +94,8 @@ export function createReflector<T extends KubeObject>(options: ReflectorOptions<
 
   const list = async (signal: AbortSignal): Promise<Ending> => {
     try {
-      const { items, resourceVersion } = await client.list(kind, { ...scope, limit: pageSize, signal })
+      const keep = (item: KubeObject): KubeObject => cache.keep(item as T)
+      const { items, resourceVersion } = await client.list(kind, { ...scope, limit: pageSize, keep, signal })
       // An answer that arrives after the stop belongs to nobody.
       if (!signal.aborted) cache.replace(items as readonly T[])
       heard()

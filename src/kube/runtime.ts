@@ -37,6 +37,8 @@ export interface RuntimeOptions {
   readonly graceMs?: number
   /** A cache that could not be refreshed for so long makes the program unready. */
   readonly staleMs?: number
+  /** What of an object caches hold; all of it unless told otherwise. */
+  readonly keep?: (object: KubeObject) => KubeObject
   /** For tests: a reader who writes to a cached object fails. */
   readonly freeze?: boolean
 }
@@ -72,7 +74,16 @@ interface Reflected {
 }
 
 export function createRuntime(options: RuntimeOptions): Runtime {
-  const { client, clock = systemClock, log = silent, metrics, timing, election, freeze = false } = options
+  const {
+    client,
+    clock = systemClock,
+    log = silent,
+    metrics,
+    timing,
+    election,
+    keep,
+    freeze = false,
+  } = options
   const { graceMs = 30_000, staleMs = 300_000 } = options
   const reflected = new Map<string, Reflected>()
   const controllers: RunningController[] = []
@@ -87,7 +98,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     if (known) return known
     const { kind, namespace, labelSelector, fieldSelector } = source
     const name = [kind.kind, namespace, labelSelector, fieldSelector].filter(Boolean).join(' ')
-    const cache = createCache({ freeze })
+    const cache = createCache({ freeze, ...optional({ keep }) })
     const observer = metrics?.reflector(name, () => made.reflector.status())
     const plain = { kind, ...optional({ namespace, labelSelector, fieldSelector }) }
     const reflector = createReflector({

@@ -176,6 +176,18 @@ describe('a list', () => {
     ])
   })
 
+  it('keeps of every item what it is told to keep', async () => {
+    const { client } = await clientFor(({ query }, answer) =>
+      answerJson(answer, query.get('continue') === 'more' ? page(['b']) : page(['a'], 'more')),
+    )
+    const keep = ({ metadata, ...rest }: KubeObject): KubeObject => ({
+      ...rest,
+      metadata: { name: metadata.name.toUpperCase() },
+    })
+    const { items } = await client.list(configMap, { keep })
+    expect(items.map((one) => one.metadata.name)).toEqual(['A', 'B'])
+  })
+
   it('that grows too old between pages is begun anew, without a mix of two versions', async () => {
     let cuts = 0
     const { client } = await clientFor(({ query }, answer) => {

@@ -3,7 +3,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { GroupVersionKind } from '../../api/object.ts'
+import { setFlagsFromString } from 'node:v8'
+import { type GroupVersionKind, type KubeObject, withoutWriters } from '../../api/object.ts'
+import { groupKindOf } from '../../api/snapshot.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import { localRunsNeedLeader } from '../../errors/runs.ts'
@@ -56,6 +58,7 @@ export async function runOperator(options: RunOptions, io: Io): Promise<ExitCode
 /** What of the parts is run, and what it needs. */
 interface Crew {
   readonly kinds: readonly GroupVersionKind[]
+  readonly crowds: readonly GroupVersionKind[]
   readonly start: (context: PartContext) => Readonly<Record<string, AdmissionHandler>>
   readonly webhooks: readonly Webhook[]
 }
@@ -63,6 +66,7 @@ interface Crew {
 function workers(chosen: readonly OperatorPart[]): Crew {
   return {
     kinds: chosen.flatMap((part) => part.kinds),
+    crowds: crowdsOf(chosen),
     start: (context) => Object.assign({}, ...chosen.map((part) => part.start(context))),
     webhooks: chosen.flatMap((part) => part.webhooks),
   }
@@ -71,12 +75,23 @@ function workers(chosen: readonly OperatorPart[]): Crew {
 function observers(chosen: readonly OperatorPart[]): Crew {
   return {
     kinds: chosen.flatMap((part) => part.observe?.kinds ?? []),
+    crowds: crowdsOf(chosen),
     start: (context) => {
       for (const part of chosen) part.observe?.start(context)
       return {}
     },
     webhooks: [],
   }
+}
+
+function crowdsOf(chosen: readonly OperatorPart[]): readonly GroupVersionKind[] {
+  return chosen.flatMap((part) => part.crowds ?? [])
+}
+
+/** What caches hold of an object. */
+function keeping(crowds: readonly GroupVersionKind[]): (object: KubeObject) => KubeObject {
+  const names = new Set(crowds.map(groupKindOf))
+  return (object) => (names.has(groupKindOf(object)) ? withoutWriters(object) : object)
 }
 
 async function work(
@@ -87,12 +102,20 @@ async function work(
   control: AbortController,
 ): Promise<ExitCode> {
   const { signal } = control
+  // It lives long and mostly waits: by default the heap grows to three times of what is in use before it is swept.
+  setFlagsFromString('--heap-growing-percent=50')
   const identity = `${hostname()}_${randomUUID()}`
   const metrics = createMetrics({ clock: systemClock, process: true })
   const election = { namespace, name: LEASE_NAME, identity }
   // The Lease is a write, too: an observer makes none.
   const elected = options.leaderElection && !options.observe
-  const runtime = createRuntime({ client, log, metrics, ...(elected && { election }) })
+  const runtime = createRuntime({
+    client,
+    log,
+    metrics,
+    keep: keeping(crew.crowds),
+    ...(elected && { election }),
+  })
   const recorder = createEventRecorder({
     client,
     controller: `stackloom.dev/${LEASE_NAME}`,

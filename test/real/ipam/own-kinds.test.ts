@@ -73,6 +73,11 @@ describe('The operator with kinds of our own writing', () => {
     expect(made.status?.reservations).toMatchObject([
       { network: 'net-1', address: '172.17.0.100', serviceNetwork: 'net-1', mtu: 1400 },
     ])
+    // The operator does not remember who wrote what, and its writes do not make the API server forget it.
+    const writers = (made.metadata.managedFields ?? []).filter(({ subresource }) => !subresource)
+    expect(writers.map(({ fieldsV1 }) => Object.keys(fieldsV1 ?? {}))).toContainEqual(
+      expect.arrayContaining(['f:spec']),
+    )
     const blocks = async (): Promise<number> => (await cluster.client.list(addressBlocks)).items.length
     expect(await blocks()).toBe(1)
     await cluster.client.delete({ ...ipSets, namespace, name: 'a' })

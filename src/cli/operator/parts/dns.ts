@@ -23,6 +23,7 @@ const OWN = [...READ, 'create', 'update', 'patch', 'delete']
 export const dnsPart: OperatorPart = {
   name: 'dns',
   kinds: [dnsMasqs, dnsDatas, ipSets],
+  crowds: [dnsDatas, ipSets],
   crds: { own: [], upstream: [dnsDataKind, dnsMasqKind].map(crdOf) },
   rules: [
     network(['ipsets'], READ),

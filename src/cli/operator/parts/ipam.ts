@@ -29,6 +29,7 @@ const IPSET_CRD = 'ipsets.network.openstack.org'
 export const ipamPart: OperatorPart = {
   name: 'ipam',
   kinds: [netConfigs, ipSets, reservations, addressBlocks],
+  crowds: [ipSets, reservations, addressBlocks],
   crds: {
     own: [crdOf(addressBlockKind)],
     upstream: [netConfigKind, ipSetKind, reservationKind].map(crdOf),

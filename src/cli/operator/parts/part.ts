@@ -41,6 +41,8 @@ export interface OperatorPart {
   readonly clash?: { readonly kind: GroupVersionKind; readonly problem: Problem<object> }
   /** Without these it cannot work. */
   readonly kinds: readonly GroupVersionKind[]
+  /** Those of them that come by the thousand, and of which nobody asks who wrote which field. */
+  readonly crowds?: readonly GroupVersionKind[]
   readonly crds: {
     /** Only Stackloom has them. */
     readonly own: readonly KubeObject[]
