@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { codesOf, planWords, type SiteWords } from '../../test/site.ts'
+import { hasErrors } from '../errors/finding.ts'
 import { readLock, writeLock } from './lock-file.ts'
 import type { Plan, PlannedNetwork } from './plan.ts'
 
@@ -203,6 +204,16 @@ describe('what is accepted', () => {
     expect(leftOver(planWords(words))).toEqual(['SL2001', 'SL3003'])
     const withDocuments = planWords(words, { documentFindings: () => [] })
     expect(leftOver(withDocuments)).toEqual(['SL2001', 'SL3003', 'SL3202'])
+  })
+
+  it('is not told to be left over by documents that were not made, because the plan has errors', () => {
+    const [cloud] = two.clouds ?? []
+    const failing = planWords(
+      { ...words, clouds: [cloud, cloud].flatMap((one) => one ?? []) },
+      { documentFindings: () => [] },
+    )
+    expect(hasErrors(failing.plan.findings)).toBe(true)
+    expect(leftOver(failing)).not.toContain('SL3202')
   })
 
   it('covers what the documents have wrong as well', () => {

@@ -3,7 +3,7 @@
  *
  * Pure and deterministic. Nothing that the lock gave moves, unless it is named in `allowMove`.
  */
-import { type Finding, finding } from '../errors/finding.ts'
+import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import {
   cloudLeaving,
   forgetPresent,
@@ -104,7 +104,8 @@ export function planSite(request: PlanRequest): Planned {
   const ofDocuments = request.documentFindings?.(plan) ?? []
   const findings = acceptFindings([...own, ...ofDocuments], site.accept, {
     locate: request.locate,
-    judges: request.documentFindings ? isAboutASite : isAboutAPlan,
+    // Documents are made of a plan without errors only.
+    judges: request.documentFindings && !hasErrors(plan.findings) ? isAboutASite : isAboutAPlan,
   })
   const changes = later(() => changesBetween(request.lock, lock()))
   return {

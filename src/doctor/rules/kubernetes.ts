@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/object.ts'
 import * as problems from '../../errors/doctor-kubernetes.ts'
 import { podsOf } from '../../verify/readiness/pods.ts'
 import {
+  at,
   conditionOf,
   conditionsOf,
   describeCommand,
@@ -205,7 +206,7 @@ const claimPending = rule({
 })
 
 const isClassless = (claim: KubeObject): boolean =>
-  textAt(claim, 'status', 'phase') === 'Pending' && textAt(claim, 'spec', 'storageClassName') === undefined
+  textAt(claim, 'status', 'phase') === 'Pending' && at(claim, 'spec', 'storageClassName') === undefined
 
 const noDefaultClass = rule({
   id: 'kubernetes/no-default-storage-class',

@@ -1,23 +1,38 @@
 /** Volume claims: bound, or why not. */
+import type { KubeObject } from '../../api/object.ts'
+import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { lastSaid } from './events.ts'
-import { nameOf, sinceMs, textAt } from './read.ts'
+import { at, nameOf, sinceMs, textAt } from './read.ts'
 import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
+
+const CLASS = 'storage.k8s.io/StorageClass'
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class'
 
 export const claimReadiness: ReadinessRule = (claim, { around, now, grace }) => {
   const phase = textAt(claim, 'status', 'phase')
   const describe = `kubectl -n ${claim.metadata.namespace} describe pvc ${claim.metadata.name}`
   if (phase === 'Bound') return ready
   if (phase === 'Lost') return failed(`${nameOf(claim)} has lost its volume`, describe)
-  const storageClass = textAt(claim, 'spec', 'storageClassName')
-  const classes = around.all('storage.k8s.io/StorageClass')
-  const known = classes.some(({ metadata }) => metadata.name === storageClass)
-  if (storageClass !== undefined && classes.length > 0 && !known)
-    return failed(
-      `${nameOf(claim)} asks for the storage class ${storageClass}, which does not exist`,
-      'kubectl get storageclass',
-    )
+  const lacking = lackingClass(claim, around)
+  const old = sinceMs(claim.metadata.creationTimestamp, now) >= grace.allocationMs
+  // A default class may be on its way, and is given to claims that wait for one.
+  if (lacking && (at(claim, 'spec', 'storageClassName') !== undefined || old))
+    return failed(`${nameOf(claim)} ${lacking}`, 'kubectl get storageclass')
   const said = lastSaid(claim, ['ProvisioningFailed', 'FailedBinding'], around)
   if (said && sinceMs(said.first, now) >= grace.allocationMs)
     return failed(`${nameOf(claim)} stays pending: ${said.message}`, describe)
   return progressing(`${nameOf(claim)} to be bound${said ? `: ${said.message}` : ''}`)
+}
+
+/** Which storage class is missing. The empty name is none: such a claim waits for a volume that somebody makes. */
+function lackingClass(claim: KubeObject, around: SnapshotIndex): string | undefined {
+  const asked = at(claim, 'spec', 'storageClassName')
+  const classes = around.all(CLASS)
+  if (asked === '' || classes.length === 0) return undefined
+  if (typeof asked === 'string') {
+    const known = classes.some(({ metadata }) => metadata.name === asked)
+    return known ? undefined : `asks for the storage class ${asked}, which does not exist`
+  }
+  const standard = classes.some(({ metadata }) => metadata.annotations?.[DEFAULT_CLASS] === 'true')
+  return standard ? undefined : 'asks for the default storage class, and none of the classes is the default'
 }

@@ -106,4 +106,24 @@ describe('workloads', () => {
       cause: expect.stringContaining('storage class fast'),
     })
   })
+
+  it('fail for want of a default class when a claim names none, but not at once', () => {
+    const slow = object({ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', name: 'slow' })
+    const claim = (spec: object, ageMs: number) =>
+      object({
+        kind: 'PersistentVolumeClaim',
+        namespace: 'ns',
+        metadata: { creationTimestamp: ago(ageMs) },
+        spec,
+        status: { phase: 'Pending' },
+      })
+    const long = standardGrace.allocationMs
+    expect(judge(claim({}, 0), [slow]).kind).toBe('progressing')
+    expect(judge(claim({}, long), [slow])).toMatchObject({
+      kind: 'failed',
+      cause: expect.stringContaining('none of the classes is the default'),
+    })
+    // The empty name asks for no class at all: somebody makes the volume by hand.
+    expect(judge(claim({ storageClassName: '' }, long), [slow]).kind).toBe('progressing')
+  })
 })
