@@ -6,10 +6,10 @@
  * interface that another policy of the same node names as well stays.
  */
 import type { KubeObject } from '../api/object.ts'
+import { listAt, textAt } from '../api/raw-object.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
 import { MANAGED_BY } from '../render/labels.ts'
 import type { StageContext } from '../run/stage.ts'
-import { listAt, textAt } from '../verify/readiness/read.ts'
 import { readinessOf } from '../verify/readiness/readiness.ts'
 import { standardGrace } from '../verify/readiness/verdict.ts'
 import { FIELD_MANAGER } from './changes.ts'

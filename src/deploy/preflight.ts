@@ -5,6 +5,7 @@
  * Pure: the live objects come in. Who asks and who writes is the stage's business.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import { at, listAt, textAt } from '../api/raw-object.ts'
 import type { SnapshotIndex } from '../api/snapshot.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import {
@@ -15,7 +16,6 @@ import {
   storageClassMissing,
   whereaboutsMissing,
 } from '../errors/preflight.ts'
-import { at, listAt, textAt } from '../verify/readiness/read.ts'
 import { crdFindings } from './control-plane-crd.ts'
 import type { DeploySite } from './world.ts'
 

@@ -6,8 +6,8 @@
 
 import type { GroupVersionKind } from '../api/object.ts'
 import { keyOf } from '../api/object.ts'
+import { nameOf } from '../api/raw-object.ts'
 import { groupKindOf, indexSnapshot, type Snapshot } from '../api/snapshot.ts'
-import { nameOf } from '../verify/readiness/read.ts'
 import { readinessOf, readinessOfLive } from '../verify/readiness/readiness.ts'
 import {
   type Grace,

@@ -3,10 +3,10 @@
  * write that anew would take its node addresses away. It has to be taken down first. Pure.
  */
 import type { KubeObject } from '../api/object.ts'
+import { listAt, textAt } from '../api/raw-object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
 import { strandedCloud } from '../errors/deploy.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { listAt, textAt } from '../verify/readiness/read.ts'
 import type { Inventory } from './inventory.ts'
 import { lockOnRecord } from './recorded-lock.ts'
 import type { DocumentChange } from './site-changes.ts'

@@ -1,5 +1,6 @@
 /** What every stage's work gets: the cluster, the view of it, the site as far as deploying needs it, and the settings. */
 import { type GroupVersionKind, identityOf, type KubeObject } from '../api/object.ts'
+import { nameOf } from '../api/raw-object.ts'
 import { groupKindOf } from '../api/snapshot.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -8,7 +9,6 @@ import type { RenderedDocument } from '../render/documents.ts'
 import type { NeededSecret } from '../render/secrets.ts'
 import type { StageContext } from '../run/stage.ts'
 import { fieldDifferences } from '../verify/fields.ts'
-import { nameOf } from '../verify/readiness/read.ts'
 import { readinessOf } from '../verify/readiness/readiness.ts'
 import {
   type Grace,

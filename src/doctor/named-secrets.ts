@@ -3,8 +3,8 @@
  * what it says.
  */
 import type { KubeObject } from '../api/object.ts'
+import { textAt } from '../api/raw-object.ts'
 import { groupKindOf, type Snapshot } from '../api/snapshot.ts'
-import { textAt } from '../verify/readiness/read.ts'
 import { recordOf } from '../yaml/loose.ts'
 
 export interface SecretName {

@@ -4,11 +4,11 @@
  * Pure. Objects may come from a broken dump, so nothing below `metadata` is trusted to have its shape.
  */
 import { type KubeObject, keyOf } from '../api/object.ts'
+import { textAt } from '../api/raw-object.ts'
 import { groupKindOf, type Snapshot, type SnapshotIndex } from '../api/snapshot.ts'
 import { groupBy } from '../plan/group.ts'
 import type { Plan } from '../plan/plan.ts'
 import { eventsIn, type Said, saidOf, subjectOf } from '../verify/readiness/events.ts'
-import { textAt } from '../verify/readiness/read.ts'
 import { type ReadinessContext, standardGrace } from '../verify/readiness/verdict.ts'
 import { isRecord } from '../yaml/loose.ts'
 

@@ -4,6 +4,7 @@
  * Pure, over a snapshot. What the plan says is `plan/lookup.ts`; where the two disagree is told here.
  */
 import { identityOf, type KubeObject } from '../api/object.ts'
+import { at, listAt, nameOf, textAt } from '../api/raw-object.ts'
 import { groupKindOf, type SnapshotIndex } from '../api/snapshot.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { heldByOther, heldTwice } from '../errors/verify-networks.ts'
@@ -11,7 +12,6 @@ import { type Address, compareAddresses, formatAddress, parseAddress } from '../
 import { parseRange, rangeContains } from '../net/range.ts'
 import { ATTACHMENT, NET_CONFIG, NODE, POD, POOL, RESERVATION, SERVICE, WHEREABOUTS } from './checks/kinds.ts'
 import { podAddressesOf } from './checks/networks.ts'
-import { at, listAt, nameOf, textAt } from './readiness/read.ts'
 import { ingressOf } from './readiness/services.ts'
 
 const NODE_STATE = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkState' } as const

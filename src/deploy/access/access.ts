@@ -3,11 +3,11 @@
  * address. Pure: what holds a password stays a value here; who writes files decides on their mode.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { at, listAt, textAt } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { noAuthority, noCredentials, unreadableCredentials } from '../../errors/access.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { type Fields, fieldsOf, mergeRaw } from '../../render/merge.ts'
-import { at, listAt, textAt } from '../../verify/readiness/read.ts'
 import { ingressOf } from '../../verify/readiness/services.ts'
 import { readYaml } from '../../yaml/read.ts'
 

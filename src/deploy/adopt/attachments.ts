@@ -1,12 +1,12 @@
 /** Network attachments that exist: kept as they are, and told where the plan would have them otherwise. Pure. */
 import type { KubeObject } from '../../api/object.ts'
+import { textAt } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { attachmentKept } from '../../errors/adopt.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
 import { fieldsOf } from '../../render/merge.ts'
 import { cniConfig } from '../../render/multus.ts'
-import { textAt } from '../../verify/readiness/read.ts'
 
 const looked = ['range', 'range_start', 'range_end', 'network_name'] as const
 

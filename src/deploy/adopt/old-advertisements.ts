@@ -1,9 +1,9 @@
 /** Advertisements of pools that go: those that serve nobody else go with them, the others stay and are told. Pure. */
 import type { KubeObject } from '../../api/object.ts'
+import { listAt } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { oldObjectKept } from '../../errors/adopt.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { listAt } from '../../verify/readiness/read.ts'
 import type { OldPool } from './old-pools.ts'
 
 export type OldAdvertisement = KubeObject

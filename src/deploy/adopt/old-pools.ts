@@ -5,10 +5,10 @@
  * lets go of ours.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { listAt } from '../../api/raw-object.ts'
 import { parseRange, rangesOverlap } from '../../net/range.ts'
 import { type RangeSet, rangeSet, subtract } from '../../net/range-set.ts'
 import { rangeText } from '../../render/spans.ts'
-import { listAt } from '../../verify/readiness/read.ts'
 
 export interface OldPool {
   readonly pool: KubeObject

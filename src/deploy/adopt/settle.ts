@@ -3,12 +3,12 @@
  * we nor an operator that was late.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { numberAt } from '../../api/raw-object.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { addressNotBack } from '../../errors/adopt.ts'
 import { failure } from '../../errors/failure.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { lastSaid } from '../../verify/readiness/events.ts'
-import { numberAt } from '../../verify/readiness/read.ts'
 import { ingressOf } from '../../verify/readiness/services.ts'
 import { refOf } from '../inventory.ts'
 import { patiently } from '../patience.ts'

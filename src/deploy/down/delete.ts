@@ -4,13 +4,13 @@
  * A finalizer is somebody's promise to clean up. One that stays is reported with its owner; it is never ripped out.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { nameOf, sinceMs, textAt } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { stuckFinalizer } from '../../errors/down.ts'
 import { failure } from '../../errors/failure.ts'
 import { MANAGED_BY } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { keptBy } from '../../verify/readiness/deletion.ts'
-import { nameOf, sinceMs, textAt } from '../../verify/readiness/read.ts'
 import { failed, progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
 import { inParallel } from '../apply.ts'
 import type { ListedObject } from '../inventory.ts'

@@ -1,4 +1,6 @@
 /** The proof that nothing of ours is left: the server is asked anew, kind by kind, by our labels. */
+
+import { nameOf } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { somethingLeft } from '../../errors/down.ts'
 import { Failure } from '../../errors/failure.ts'
@@ -6,7 +8,6 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import { CLOUD, MANAGED_BY } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
-import { nameOf } from '../../verify/readiness/read.ts'
 import { type Inventory, SYSTEM_NAMESPACE } from '../inventory.ts'
 import { patiently } from '../patience.ts'
 import type { DownWorld } from './world.ts'

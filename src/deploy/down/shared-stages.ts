@@ -3,12 +3,12 @@
  * and nobody else uses.
  */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import { textAt } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { stillUsed } from '../../errors/down.ts'
 import { finding } from '../../errors/finding.ts'
 import { MANAGED_BY } from '../../render/labels.ts'
 import type { After, Stage, StageContext } from '../../run/stage.ts'
-import { textAt } from '../../verify/readiness/read.ts'
 import { deleteInventory, type Inventory, type ListedObject } from '../inventory.ts'
 import { removePolicies } from '../node-policies.ts'
 import { NODE_NETWORKING } from '../stage-table.ts'

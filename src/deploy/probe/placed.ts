@@ -1,9 +1,9 @@
 /** Where the probes have come to stand: which run with an address on their network, and why others do not. Pure. */
 import type { KubeObject } from '../../api/object.ts'
+import { listAt, textAt } from '../../api/raw-object.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Unprobed } from '../../verify/probe/judge.ts'
 import { type ProbePod, placeOfPod } from '../../verify/probe/tasks.ts'
-import { listAt, textAt } from '../../verify/readiness/read.ts'
 
 const STATUS = 'k8s.v1.cni.cncf.io/network-status'
 

@@ -1,10 +1,10 @@
 /** What an update of one cloud would do: from which version to which, in which steps. Pure. */
 import type { KubeObject } from '../../api/object.ts'
+import { at, textAt } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { noVersion, siteAsksOtherwise, updateUnderWay, versionNotAvailable } from '../../errors/update.ts'
 import { fieldsOf } from '../../render/merge.ts'
-import { at, textAt } from '../../verify/readiness/read.ts'
 
 export interface UpdateWish {
   readonly cloud: string

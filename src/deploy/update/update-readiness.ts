@@ -5,7 +5,7 @@
  * the new target.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { conditionOf, nameOf, numberAt, textAt } from '../../verify/readiness/read.ts'
+import { conditionOf, nameOf, numberAt, textAt } from '../../api/raw-object.ts'
 import { failed, progressing, type Readiness, ready } from '../../verify/readiness/verdict.ts'
 
 /** In upstream's order: OVN before the rest, the control plane before the hosts. */

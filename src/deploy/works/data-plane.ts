@@ -4,11 +4,11 @@
  * A deployment runs once and only on node sets that are set up; before that it would fail and stay failed.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { nameOf } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { judgeBy } from '../../verify/readiness/deletion.ts'
 import { nodeSetSetUp } from '../../verify/readiness/openstack.ts'
-import { nameOf } from '../../verify/readiness/read.ts'
 import { progressing, type Readiness, worst } from '../../verify/readiness/verdict.ts'
 import { applyChanges } from '../apply.ts'
 import { FIELD_MANAGER } from '../changes.ts'

@@ -4,11 +4,11 @@
  * A node whose interfaces change may lose its way for a moment; two at once may take the cluster's quorum along.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { textAt } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { CLOUD } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { ENACTMENT } from '../../verify/readiness/nmstate.ts'
-import { textAt } from '../../verify/readiness/read.ts'
 import { readinessOfLive } from '../../verify/readiness/readiness.ts'
 import { progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
 import { applyChanges } from '../apply.ts'

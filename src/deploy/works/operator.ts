@@ -5,6 +5,7 @@
  * break the first.
  */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import { textAt } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { operatorMissing } from '../../errors/deploy.ts'
 import { failure } from '../../errors/failure.ts'
@@ -12,7 +13,6 @@ import type { Finding } from '../../errors/finding.ts'
 import { MANAGED_BY } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { installedReadiness, type Part } from '../../verify/readiness/installed.ts'
-import { textAt } from '../../verify/readiness/read.ts'
 import { type Readiness, worst } from '../../verify/readiness/verdict.ts'
 import { type Applied, applyChanges } from '../apply.ts'
 import { waitUntilReady } from '../wait.ts'

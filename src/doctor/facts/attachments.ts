@@ -1,10 +1,10 @@
 /** Network attachments, and the addresses that whereabouts has given for them. */
 import type { KubeObject } from '../../api/object.ts'
+import { at, textAt } from '../../api/raw-object.ts'
 import { formatAddress, parseAddress } from '../../net/address.ts'
 import { parseRange, type Range } from '../../net/range.ts'
 import { type RangeSet, rangeSet, subtract } from '../../net/range-set.ts'
 import { type Attachment, readAttachment } from '../../site/import/attachment.ts'
-import { at, textAt } from '../../verify/readiness/read.ts'
 import { isRecord, recordOf, textOf } from '../../yaml/loose.ts'
 import type { Patient } from '../patient.ts'
 

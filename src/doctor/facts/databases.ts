@@ -1,6 +1,6 @@
 /** Databases of a cloud: who waits for which, and the volumes that they wait for themselves. */
 import type { Condition, KubeObject } from '../../api/object.ts'
-import { conditionsOf, sinceMs, textAt } from '../../verify/readiness/read.ts'
+import { conditionsOf, sinceMs, textAt } from '../../api/raw-object.ts'
 import { openstackKinds } from '../kinds.ts'
 import type { Patient } from '../patient.ts'
 import { CLAIM, workloadsOf } from './workloads.ts'

@@ -2,10 +2,10 @@
  * Interfaces of nodes: what nmstate says that each node has, or, where no state was read, what the policies make.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { listAt, numberAt, textAt } from '../../api/raw-object.ts'
 import { parseAddress } from '../../net/address.ts'
 import { cidrAround, formatCidr } from '../../net/cidr.ts'
 import { selectedNodes } from '../../verify/readiness/nmstate.ts'
-import { listAt, numberAt, textAt } from '../../verify/readiness/read.ts'
 import type { Patient } from '../patient.ts'
 
 export const POLICY = 'nmstate.io/NodeNetworkConfigurationPolicy'

@@ -1,7 +1,7 @@
 /** LoadBalancer Services: what each asks of MetalLB, in which spelling, and what it got. */
 import type { KubeObject } from '../../api/object.ts'
+import { listAt, numberAt, textAt } from '../../api/raw-object.ts'
 import type { Said } from '../../verify/readiness/events.ts'
-import { listAt, numberAt, textAt } from '../../verify/readiness/read.ts'
 import { askedAddresses, ingressOf } from '../../verify/readiness/services.ts'
 import { recordOf } from '../../yaml/loose.ts'
 import type { Patient } from '../patient.ts'

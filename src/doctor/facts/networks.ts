@@ -1,9 +1,9 @@
 /** Networks of clouds as the cluster knows them: the subnets of every NetConfig. */
 import type { KubeObject } from '../../api/object.ts'
+import { listAt, textAt } from '../../api/raw-object.ts'
 import { type Cidr, parseCidr } from '../../net/cidr.ts'
 import { parseRange, type Range } from '../../net/range.ts'
 import { subnetFacts } from '../../site/import/netconfig-facts.ts'
-import { listAt, textAt } from '../../verify/readiness/read.ts'
 import type { Patient } from '../patient.ts'
 
 export const NET_CONFIG = 'network.openstack.org/NetConfig'

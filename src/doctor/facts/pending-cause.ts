@@ -3,8 +3,9 @@
  *
  * One cause for each Service, so that the rules about pending Services never speak twice.
  */
+
+import { sinceMs, textAt } from '../../api/raw-object.ts'
 import { parseAddress } from '../../net/address.ts'
-import { sinceMs, textAt } from '../../verify/readiness/read.ts'
 import type { Patient } from '../patient.ts'
 import { type Balanced, holders, overridesIn, pending, refusalOf, type Wish, wish } from './load-balancers.ts'
 import { type Pool, poolNamed, poolOfAddress, pools, serves, sizeOfPool } from './pools.ts'

@@ -1,5 +1,6 @@
 /** MetalLB's pools as its allocator sees them: ranges, whom they serve, who advertises them. */
 import type { KubeObject } from '../../api/object.ts'
+import { at, listAt } from '../../api/raw-object.ts'
 import { formatAddress, parseAddress } from '../../net/address.ts'
 import { rangeOf } from '../../net/cidr.ts'
 import {
@@ -11,7 +12,6 @@ import {
   rangeSize,
   rangesOverlap,
 } from '../../net/range.ts'
-import { at, listAt } from '../../verify/readiness/read.ts'
 import { recordOf, textsOf } from '../../yaml/loose.ts'
 import type { Patient } from '../patient.ts'
 import { cloudSubnets } from './networks.ts'

@@ -1,6 +1,6 @@
 /** Addresses that hosts of the data plane have, as their Reservations say. */
 import type { KubeObject } from '../../api/object.ts'
-import { at, nameOf, textAt } from '../../verify/readiness/read.ts'
+import { at, nameOf, textAt } from '../../api/raw-object.ts'
 import { recordOf } from '../../yaml/loose.ts'
 import type { Patient } from '../patient.ts'
 

@@ -3,7 +3,7 @@
  * others (`passwordSelectors`), so a service that does is not judged.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { at } from '../../verify/readiness/read.ts'
+import { at } from '../../api/raw-object.ts'
 import { recordOf } from '../../yaml/loose.ts'
 
 const keysOf: Readonly<Record<string, readonly string[]>> = {

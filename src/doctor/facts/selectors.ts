@@ -1,6 +1,6 @@
 /** Kubernetes label selectors: `matchLabels` and `matchExpressions`, all of which must hold. */
 
-import { at, listAt } from '../../verify/readiness/read.ts'
+import { at, listAt } from '../../api/raw-object.ts'
 import { recordOf, textOf, textsOf } from '../../yaml/loose.ts'
 
 export function matchesLabels(

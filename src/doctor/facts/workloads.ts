@@ -1,6 +1,6 @@
 /** What runs for the object of a service, by the names that operators give. */
 import type { KubeObject } from '../../api/object.ts'
-import { conditionOf } from '../../verify/readiness/read.ts'
+import { conditionOf } from '../../api/raw-object.ts'
 import type { Patient } from '../patient.ts'
 
 export const CLAIM = 'PersistentVolumeClaim'

@@ -1,12 +1,12 @@
 /** Where MetalLB announces, against the interfaces that nodes have; and pools against the plan. */
 import type { KubeObject } from '../../api/object.ts'
+import { listAt, textAt } from '../../api/raw-object.ts'
 import * as problems from '../../errors/doctor-metallb.ts'
 import { nearest } from '../../errors/nearest.ts'
 import { formatRange, type Range } from '../../net/range.ts'
 import { rangeSet, subtract } from '../../net/range-set.ts'
 import { toRange } from '../../plan/address-range.ts'
 import type { PlannedNetwork } from '../../plan/plan.ts'
-import { listAt, textAt } from '../../verify/readiness/read.ts'
 import { recordOf, textsOf } from '../../yaml/loose.ts'
 import { interfacesByNode, knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
 import { advertises, L2, POOL, poolNamed, pools } from '../facts/pools.ts'

@@ -1,10 +1,10 @@
 /** The control plane of a cloud: its Secret, its conditions, its endpoints. */
 import type { Condition, KubeObject } from '../../api/object.ts'
+import { at, conditionOf, describeCommand, nameOf, numberAt } from '../../api/raw-object.ts'
 import * as problems from '../../errors/doctor-control-plane.ts'
 import { groupBy } from '../../plan/group.ts'
 import { lastingError, say } from '../../verify/readiness/conditions.ts'
 import { isBeingDeleted } from '../../verify/readiness/deletion.ts'
-import { at, conditionOf, describeCommand, nameOf, numberAt } from '../../verify/readiness/read.ts'
 import { readinessOfLive } from '../../verify/readiness/readiness.ts'
 import { recordOf, textOf } from '../../yaml/loose.ts'
 import { databaseOf, GALERA, isOfDatabase, unboundVolumes, waitingFor } from '../facts/databases.ts'

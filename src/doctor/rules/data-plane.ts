@@ -3,10 +3,10 @@
  * at: their own conditions and `status --data-plane` say what they wait for.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { at, conditionOf, conditionsOf, nameOf, sinceMs, textAt } from '../../api/raw-object.ts'
 import * as problems from '../../errors/doctor-data-plane.ts'
 import { nearest } from '../../errors/nearest.ts'
 import { groupBy } from '../../plan/group.ts'
-import { at, conditionOf, conditionsOf, nameOf, sinceMs, textAt } from '../../verify/readiness/read.ts'
 import { recordOf, textsOf } from '../../yaml/loose.ts'
 import { NOVA_HOSTS, SECRET } from '../kinds.ts'
 import { links } from '../links.ts'

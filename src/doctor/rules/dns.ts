@@ -1,8 +1,9 @@
 /** Names: dnsmasq, what it serves, and whom it asks. */
+
+import { conditionOf, listAt, nameOf, textAt } from '../../api/raw-object.ts'
 import * as problems from '../../errors/doctor-dns.ts'
 import { parseAddress } from '../../net/address.ts'
 import { groupBy } from '../../plan/group.ts'
-import { conditionOf, listAt, nameOf, textAt } from '../../verify/readiness/read.ts'
 import { recordOf, textsOf } from '../../yaml/loose.ts'
 import { balanced } from '../facts/load-balancers.ts'
 import { links } from '../links.ts'

@@ -1,7 +1,5 @@
 /** The cluster itself: what cannot go, what cannot run, what is not there. */
 import type { KubeObject } from '../../api/object.ts'
-import * as problems from '../../errors/doctor-kubernetes.ts'
-import { podsOf } from '../../verify/readiness/pods.ts'
 import {
   at,
   conditionOf,
@@ -10,7 +8,9 @@ import {
   numberAt,
   sinceMs,
   textAt,
-} from '../../verify/readiness/read.ts'
+} from '../../api/raw-object.ts'
+import * as problems from '../../errors/doctor-kubernetes.ts'
+import { podsOf } from '../../verify/readiness/pods.ts'
 import { readinessOfLive } from '../../verify/readiness/readiness.ts'
 import { finalizerOwner } from '../facts/finalizers.ts'
 import { CLAIM, waitsForVolumes } from '../facts/workloads.ts'

@@ -1,10 +1,10 @@
 /** MetalLB's pools and advertisements: wrong, overlapping, open, unannounced. */
 import type { KubeObject } from '../../api/object.ts'
+import { conditionsOf, textAt } from '../../api/raw-object.ts'
 import * as problems from '../../errors/doctor-metallb.ts'
 import { nearest } from '../../errors/nearest.ts'
 import { formatRange, intersection, type Range } from '../../net/range.ts'
 import { groupBy } from '../../plan/group.ts'
-import { conditionsOf, textAt } from '../../verify/readiness/read.ts'
 import { recordOf, textsOf } from '../../yaml/loose.ts'
 import { type Balanced, balanced, holders } from '../facts/load-balancers.ts'
 import {

@@ -1,4 +1,6 @@
 /** Pods and their networks: attachments that cannot work, addresses that ran out or leaked. */
+
+import { at, textAt } from '../../api/raw-object.ts'
 import * as problems from '../../errors/doctor-multus.ts'
 import { nearest } from '../../errors/nearest.ts'
 import { parseAddress } from '../../net/address.ts'
@@ -7,7 +9,6 @@ import { rangeCovers } from '../../net/range.ts'
 import { setContains, setSize } from '../../net/range-set.ts'
 import { groupBy } from '../../plan/group.ts'
 import { readAttachment } from '../../site/import/attachment.ts'
-import { at, textAt } from '../../verify/readiness/read.ts'
 import {
   attachments,
   holdsFor,

@@ -1,9 +1,9 @@
 /** Networking of the nodes: policies that failed, stayed behind, or undid each other. */
 import type { KubeObject } from '../../api/object.ts'
+import { at, conditionOf, listAt, numberAt, sinceMs, textAt } from '../../api/raw-object.ts'
 import * as problems from '../../errors/doctor-nmstate.ts'
 import { groupBy } from '../../plan/group.ts'
 import { ENACTMENT, selectedNodes } from '../../verify/readiness/nmstate.ts'
-import { at, conditionOf, listAt, numberAt, sinceMs, textAt } from '../../verify/readiness/read.ts'
 import { recordOf } from '../../yaml/loose.ts'
 import { NAD, podSpans } from '../facts/attachments.ts'
 import { desired, interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'

@@ -1,8 +1,8 @@
 /** Operators that come by OLM: groups, subscriptions, versions. */
 import type { KubeObject } from '../../api/object.ts'
+import { conditionOf, describeCommand, textAt } from '../../api/raw-object.ts'
 import * as problems from '../../errors/doctor-olm.ts'
 import { groupBy } from '../../plan/group.ts'
-import { conditionOf, describeCommand, textAt } from '../../verify/readiness/read.ts'
 import { links } from '../links.ts'
 import type { Patient } from '../patient.ts'
 import { type Rule, rule } from '../rule.ts'

@@ -1,10 +1,10 @@
 /** Addresses with two owners: ranges of two allocators that meet, and addresses that two have. */
 import type { KubeObject } from '../../api/object.ts'
+import { nameOf } from '../../api/raw-object.ts'
 import * as problems from '../../errors/doctor-ipam.ts'
 import { formatRange, intersection, type Range } from '../../net/range.ts'
 import { rangeSet, subtract } from '../../net/range-set.ts'
 import { groupBy } from '../../plan/group.ts'
-import { nameOf } from '../../verify/readiness/read.ts'
 import { IP_POOL, NAD, podAddresses, podSpans } from '../facts/attachments.ts'
 import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
 import { balanced } from '../facts/load-balancers.ts'

@@ -1,7 +1,7 @@
 /** Admission webhooks that refuse what they should judge. */
 import type { KubeObject } from '../../api/object.ts'
+import { listAt, textAt } from '../../api/raw-object.ts'
 import * as problems from '../../errors/doctor-webhooks.ts'
-import { listAt, textAt } from '../../verify/readiness/read.ts'
 import { hasEndpoints } from '../../verify/readiness/services.ts'
 import { links } from '../links.ts'
 import type { Patient } from '../patient.ts'

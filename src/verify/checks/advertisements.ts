@@ -1,10 +1,10 @@
 /** Advertisements: each pool is announced on the interface of its network, and on no other. */
 import type { KubeObject } from '../../api/object.ts'
+import { at, listAt, nameOf } from '../../api/raw-object.ts'
 import { groupKindOf, type SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { announcedElsewhere } from '../../errors/verify.ts'
 import type { PlannedNetwork } from '../../plan/plan.ts'
-import { at, listAt, nameOf } from '../readiness/read.ts'
 import { asPlanned, desiredOf } from './as-planned.ts'
 import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
 import { BGP_ADVERTISEMENT, L2_ADVERTISEMENT, POOL } from './kinds.ts'

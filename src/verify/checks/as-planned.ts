@@ -1,10 +1,10 @@
 /** Whether objects are on the cluster as they were rendered: what is missing, what differs. Pure. */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import { nameOf } from '../../api/raw-object.ts'
 import { groupKindOf, type SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { plannedDiffers, plannedMissing } from '../../errors/verify.ts'
 import { fieldDifferences } from '../fields.ts'
-import { nameOf } from '../readiness/read.ts'
 import { placeOf } from './check.ts'
 
 const LONGEST = 120

@@ -1,12 +1,12 @@
 /** Endpoints in keystone: the internal one leads to the planned VIP, the public one to this cloud's Route or VIP. */
 import { type KubeObject, keyOf } from '../../api/object.ts'
+import { at, textAt } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { endpointElsewhere, endpointForeign, endpointsAbsent } from '../../errors/verify-networks.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import type { ServiceEntry } from '../../plan/slots/services.ts'
-import { at, textAt } from '../readiness/read.ts'
 import { ingressOf } from '../readiness/services.ts'
 import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
 import { ENDPOINT, ROUTE, SERVICE } from './kinds.ts'

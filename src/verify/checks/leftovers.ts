@@ -1,10 +1,10 @@
 /** Leftovers: nothing of an older deployment lives beside the site's objects. */
 import type { KubeObject } from '../../api/object.ts'
+import { nameOf } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { leftover } from '../../errors/verify-networks.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { nameOf } from '../readiness/read.ts'
 import { counted, placeOf, type SiteCheck } from './check.ts'
 import { ATTACHMENT, BGP_ADVERTISEMENT, L2_ADVERTISEMENT, NET_CONFIG, POLICY, POOL } from './kinds.ts'
 

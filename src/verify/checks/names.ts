@@ -1,10 +1,11 @@
 /** DNS: what the cloud's dnsmasq knows, and what it answers where it was asked. */
+
+import { listAt, textAt } from '../../api/raw-object.ts'
 import { groupKindOf, type SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { dnsAnswerWrong, dnsRecordWrong, dnsUnreachable } from '../../errors/verify-networks.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
 import { serviceOfUse } from '../../plan/slots/service-names.ts'
-import { listAt, textAt } from '../readiness/read.ts'
 import { type CloudCheck, type CloudLook, counted, type DnsAnswers, placeOf } from './check.ts'
 import { DNS_DATA, SERVICE } from './kinds.ts'
 

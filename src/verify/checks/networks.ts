@@ -1,12 +1,12 @@
 /** Networks of pods and hosts: attachments and NetConfig as planned, and what was given out lies in its span. */
 import type { KubeObject } from '../../api/object.ts'
 import { keyOf } from '../../api/object.ts'
+import { at, textAt } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { podAddressOutside, podOfOther, reservationOutside } from '../../errors/verify-networks.ts'
 import { formatAddress, parseAddress } from '../../net/address.ts'
 import type { PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
-import { at, textAt } from '../readiness/read.ts'
 import { asPlanned, desiredOf } from './as-planned.ts'
 import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
 import { ATTACHMENT, NET_CONFIG, RESERVATION, WHEREABOUTS } from './kinds.ts'

@@ -1,9 +1,10 @@
 /** Node networking: every policy of the site is as planned, and in force on every node for its current generation. */
+
+import { nameOf } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { plannedMissing } from '../../errors/verify.ts'
 import { policyNotEnacted } from '../../errors/verify-networks.ts'
-import { nameOf } from '../readiness/read.ts'
 import { readinessOfLive } from '../readiness/readiness.ts'
 import { standardGrace } from '../readiness/verdict.ts'
 import { asPlanned, desiredOf } from './as-planned.ts'

@@ -1,10 +1,10 @@
 /** Pods: each is on every network that it asks for, with an address of its cloud. */
 import { type KubeObject, keyOf } from '../../api/object.ts'
+import { listAt, textAt } from '../../api/raw-object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { attachedPodsAbsent, podAddressForeign, podWithoutNetwork } from '../../errors/verify-networks.ts'
 import type { PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
 import { isRecord } from '../../yaml/loose.ts'
-import { listAt, textAt } from '../readiness/read.ts'
 import { type CloudCheck, counted, placeOf } from './check.ts'
 import { POD } from './kinds.ts'
 import { holderOf, spansOf, spanWords } from './spans.ts'

@@ -1,9 +1,9 @@
 /** Pools: there with the planned ranges, for their own cloud alone, and nobody else has their addresses. */
 import type { KubeObject } from '../../api/object.ts'
+import { at, listAt } from '../../api/raw-object.ts'
 import { groupKindOf } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { poolElsewhere, poolOpen } from '../../errors/verify.ts'
-import { at, listAt } from '../readiness/read.ts'
 import { asPlanned, desiredOf } from './as-planned.ts'
 import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
 import { POOL } from './kinds.ts'

@@ -1,6 +1,7 @@
 /** Services: each has its planned address from its own pool, and nobody else has it or shares it. */
 import type { KubeObject } from '../../api/object.ts'
 import { keyOf } from '../../api/object.ts'
+import { textAt } from '../../api/raw-object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import {
   foreignHolder,
@@ -13,7 +14,6 @@ import {
 import type { PlannedCloud } from '../../plan/plan.ts'
 import { serviceOfUse } from '../../plan/slots/service-names.ts'
 import { lastSaid } from '../readiness/events.ts'
-import { textAt } from '../readiness/read.ts'
 import { askedAddresses, ingressOf } from '../readiness/services.ts'
 import { type CloudCheck, type CloudLook, counted, placeOf } from './check.ts'
 import { EVENT, SERVICE } from './kinds.ts'

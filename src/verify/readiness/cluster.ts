@@ -1,6 +1,6 @@
 /** Namespaces, CRDs and admission webhooks. */
 import type { KubeObject } from '../../api/object.ts'
-import { conditionOf, listAt, nameOf, textAt } from './read.ts'
+import { conditionOf, listAt, nameOf, textAt } from '../../api/raw-object.ts'
 import { hasEndpoints } from './services.ts'
 import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
 

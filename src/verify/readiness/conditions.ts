@@ -5,7 +5,14 @@
  * because these operators report as Error what the next reconcile may mend.
  */
 import type { Condition, KubeObject } from '../../api/object.ts'
-import { conditionOf, conditionsOf, describeCommand, nameOf, numberAt, sinceMs } from './read.ts'
+import {
+  conditionOf,
+  conditionsOf,
+  describeCommand,
+  nameOf,
+  numberAt,
+  sinceMs,
+} from '../../api/raw-object.ts'
 import {
   failed,
   progressing,

@@ -3,7 +3,7 @@
  * still says. Whoever asks one rule directly asks it through `judgeBy`.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { nameOf } from './read.ts'
+import { nameOf } from '../../api/raw-object.ts'
 import { progressing, type Readiness, type ReadinessContext, type ReadinessRule } from './verdict.ts'
 
 export function judgeBy(rule: ReadinessRule, object: KubeObject, context: ReadinessContext): Readiness {

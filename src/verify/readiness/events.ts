@@ -1,7 +1,7 @@
 /** What a cluster has said about an object: its events, in either of the two event APIs. */
 import type { KubeObject } from '../../api/object.ts'
+import { at, textAt } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
-import { at, textAt } from './read.ts'
 
 export interface Said {
   readonly reason: string

@@ -5,8 +5,8 @@
  * is looked for in every namespace and an installation by somebody else counts.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { conditionOf, nameOf, textAt } from '../../api/raw-object.ts'
 import { isBeingDeleted } from './deletion.ts'
-import { conditionOf, nameOf, textAt } from './read.ts'
 import { readinessOfLive } from './readiness.ts'
 import { hasEndpoints } from './services.ts'
 import { progressing, type Readiness, type ReadinessContext, ready, worst } from './verdict.ts'

@@ -5,7 +5,7 @@
  * enactment that fails ends the wait at once: nmstate has rolled the node back and will not try again.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { at, conditionOf, nameOf, numberAt } from './read.ts'
+import { at, conditionOf, nameOf, numberAt } from '../../api/raw-object.ts'
 import {
   failed,
   progressing,

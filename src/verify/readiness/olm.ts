@@ -1,7 +1,7 @@
 /** Operators that come by OLM: the Subscription, its install plan and the ClusterServiceVersion behind it. */
 import type { KubeObject } from '../../api/object.ts'
+import { conditionOf, describeCommand, nameOf, textAt } from '../../api/raw-object.ts'
 import { judgeBy } from './deletion.ts'
-import { conditionOf, describeCommand, nameOf, textAt } from './read.ts'
 import {
   failed,
   progressing,

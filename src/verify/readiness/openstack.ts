@@ -3,10 +3,10 @@
  * first object of its namespace that has failed has the better cause.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { at, nameOf, numberAt, textAt } from '../../api/raw-object.ts'
 import { byCondition, readyCondition, unsettled } from './conditions.ts'
 import { judgeBy } from './deletion.ts'
 import { podReadiness } from './pods.ts'
-import { at, nameOf, numberAt, textAt } from './read.ts'
 import { serviceReadiness } from './services.ts'
 import { claimReadiness } from './storage.ts'
 import { progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'

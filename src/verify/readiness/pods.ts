@@ -1,6 +1,6 @@
 /** Pods, and what keeps a workload's pods from running: images, crashes, volumes, room. */
 import type { KubeObject } from '../../api/object.ts'
-import { at, conditionOf, listAt, nameOf, numberAt, sinceMs, textAt } from './read.ts'
+import { at, conditionOf, listAt, nameOf, numberAt, sinceMs, textAt } from '../../api/raw-object.ts'
 import {
   failed,
   progressing,

@@ -1,6 +1,7 @@
 /** Kinds without a status, such as MetalLB's configuration: ready when they read back as they were written. */
+
+import { nameOf } from '../../api/raw-object.ts'
 import { fieldDifferences } from '../fields.ts'
-import { nameOf } from './read.ts'
 import { progressing, type ReadinessRule, ready } from './verdict.ts'
 
 export const readBack: ReadinessRule = (live, { desired }) => {

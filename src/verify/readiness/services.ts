@@ -4,9 +4,9 @@
  * An address that is not the planned one is a failure at once: nothing will move it.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { listAt, nameOf, sinceMs, textAt } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { lastSaid } from './events.ts'
-import { listAt, nameOf, sinceMs, textAt } from './read.ts'
 import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
 
 export const serviceReadiness: ReadinessRule = (service, { around, now, grace, planned }) => {

@@ -1,8 +1,8 @@
 /** Volume claims: bound, or why not. */
 import type { KubeObject } from '../../api/object.ts'
+import { at, nameOf, sinceMs, textAt } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { lastSaid } from './events.ts'
-import { at, nameOf, sinceMs, textAt } from './read.ts'
 import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
 
 const CLASS = 'storage.k8s.io/StorageClass'

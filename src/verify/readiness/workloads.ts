@@ -1,9 +1,9 @@
 /** Deployments, DaemonSets, StatefulSets and Jobs: their own counts, and their pods' troubles as the cause. */
 import type { KubeObject } from '../../api/object.ts'
+import { conditionOf, describeCommand, nameOf, numberAt, textAt } from '../../api/raw-object.ts'
 import { unsettled } from './conditions.ts'
 import { judgeBy } from './deletion.ts'
 import { podReadiness, podsOf } from './pods.ts'
-import { conditionOf, describeCommand, nameOf, numberAt, textAt } from './read.ts'
 import {
   failed,
   progressing,

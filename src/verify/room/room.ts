@@ -4,6 +4,7 @@
  * Pure. Figures of use are measurements of one highly available control plane while idle: they warn, they do not refuse.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { listAt, textAt } from '../../api/raw-object.ts'
 import { groupKindOf, type SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from '../../errors/room.ts'
 import type { PlannedDocument } from '../checks/check.ts'
 import { CLAIM, NODE, POD, STORAGE_CLASS, VOLUME } from '../checks/kinds.ts'
-import { listAt, textAt } from '../readiness/read.ts'
 import { gibibytes, quantity } from './quantity.ts'
 import { volumesOf } from './volumes.ts'
 

@@ -1,5 +1,5 @@
 /** Reading raw objects: a field by its path, or nothing when it is not there or of another type. */
-import type { Condition, KubeObject } from '../../api/object.ts'
+import type { Condition, KubeObject } from './object.ts'
 
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let here = value
