@@ -4,7 +4,7 @@ import type { DataPlaneNode } from '../../api/dataplane-node.ts'
 import type { DataPlaneRole } from '../../api/dataplane-role.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import type { ServiceObject } from '../../api/service-cr.ts'
-import type { ExplainedOption } from '../../controllers/dataplane/explain-config.ts'
+import type { ExplainedOption } from '../../controllers/dataplane/services/explain-config.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { configNotGenerated, noServiceOnNode } from '../../errors/runs.ts'
@@ -110,7 +110,7 @@ async function explainService(
   { place, vars }: { readonly place: Place; readonly vars: Readonly<Record<string, unknown>> },
   signal: AbortSignal,
 ): Promise<Explained | undefined> {
-  const { explainConfig } = await import('../../controllers/dataplane/explain-config.ts')
+  const { explainConfig } = await import('../../controllers/dataplane/services/explain-config.ts')
   const { checkAnsibleVars, hiddenOptions } = await import('../../ini/ansible-vars.ts')
   const { parseIni } = await import('../../ini/parse.ts')
   const object = (await client.get({ ...definition.annotation.kind, ...place }, { signal })) as

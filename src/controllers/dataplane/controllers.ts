@@ -1,10 +1,10 @@
 /** All controllers of the data plane, over one world. */
 import type { Controller } from '../../kube/controller.ts'
 import { dataPlaneController } from './dataplane-controller.ts'
-import { nodeController } from './node-controller.ts'
-import { roleController } from './role-controller.ts'
-import { serviceController } from './service-controller.ts'
-import { serviceCreator } from './service-creator.ts'
+import { nodeController } from './nodes/node-controller.ts'
+import { roleController } from './nodes/role-controller.ts'
+import { serviceCreator } from './services/creator.ts'
+import { serviceController } from './services/service-controller.ts'
 import type { World } from './world.ts'
 
 export function dataPlaneControllers(world: World): readonly Controller[] {

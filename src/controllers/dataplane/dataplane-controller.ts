@@ -13,7 +13,7 @@ import { sameJson } from '../../api/same-json.ts'
 import type { Controller } from '../../kube/controller.ts'
 import { calmly } from '../calmly.ts'
 import { conditionOf, isTrue, notRequested, readyOf, type Told, waits } from './conditions.ts'
-import { DEPLOYMENT, SETUP } from './node-status.ts'
+import { DEPLOYMENT, SETUP } from './nodes/status.ts'
 import { FIELD_MANAGER, type World } from './world.ts'
 import { writeStatus } from './writes.ts'
 

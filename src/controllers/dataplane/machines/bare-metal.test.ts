@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { dataPlaneNode, dataPlaneRole } from '../../../test/data-plane.ts'
-import type { BaremetalTemplate } from '../../api/baremetal-template.ts'
+import { dataPlaneNode, dataPlaneRole } from '../../../../test/data-plane.ts'
+import type { BaremetalTemplate } from '../../../api/baremetal-template.ts'
 import {
   type BareMetalHost,
   bareMetalHosts,

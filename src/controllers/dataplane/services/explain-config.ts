@@ -3,12 +3,12 @@
  *
  * Pure. Files are read in the order of their names, as oslo.config reads a folder; credentials are never shown.
  */
-import type { HiddenOption } from '../../ini/ansible-vars.ts'
-import { effectiveValues, type MergedOption, mergeIni, type Origin, optionId } from '../../ini/merge.ts'
-import { parseIni } from '../../ini/parse.ts'
-import { shown } from '../../ini/redact.ts'
-import { expand } from '../../ini/substitute.ts'
-import type { Files } from '../../node-services/config-files.ts'
+import type { HiddenOption } from '../../../ini/ansible-vars.ts'
+import { effectiveValues, type MergedOption, mergeIni, type Origin, optionId } from '../../../ini/merge.ts'
+import { parseIni } from '../../../ini/parse.ts'
+import { shown } from '../../../ini/redact.ts'
+import { expand } from '../../../ini/substitute.ts'
+import type { Files } from '../../../node-services/config-files.ts'
 
 export interface ExplainedValue {
   readonly value: string

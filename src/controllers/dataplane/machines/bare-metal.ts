@@ -4,10 +4,10 @@
  * Pure: which machine a node has, which free one it may take, and what is written on it. A claim is one write on the
  * version that was seen, while nobody's consumerRef stands there.
  */
-import type { BaremetalTemplate, HardwareReqs } from '../../api/baremetal-template.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
-import type { DataPlaneRole } from '../../api/dataplane-role.ts'
-import { keyOf, type SpecObject } from '../../api/object.ts'
+import type { BaremetalTemplate, HardwareReqs } from '../../../api/baremetal-template.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../api/dataplane-node.ts'
+import type { DataPlaneRole } from '../../../api/dataplane-role.ts'
+import { keyOf, type SpecObject } from '../../../api/object.ts'
 
 export const bareMetalHosts = { apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost' } as const
 export const byConsumer = 'consumer'

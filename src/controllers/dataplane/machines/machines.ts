@@ -1,10 +1,13 @@
 /** Phase -1, the acting half: taking a machine for a node, and giving it back. */
-import type { BaremetalTemplate } from '../../api/baremetal-template.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
-import { type KubeObject, keyOf } from '../../api/object.ts'
-import { noFreeMachine, sshKeyMissing } from '../../errors/dataplane.ts'
-import { type Finding, finding } from '../../errors/finding.ts'
-import type { ReconcileContext } from '../../kube/controller.ts'
+import type { BaremetalTemplate } from '../../../api/baremetal-template.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../api/dataplane-node.ts'
+import { type KubeObject, keyOf } from '../../../api/object.ts'
+import { noFreeMachine, sshKeyMissing } from '../../../errors/dataplane.ts'
+import { type Finding, finding } from '../../../errors/finding.ts'
+import type { ReconcileContext } from '../../../kube/controller.ts'
+import { reachedAt } from '../inventory.ts'
+import type { NodeView } from '../nodes/view.ts'
+import { FIELD_MANAGER, secretKind, secretValue, type World } from '../world.ts'
 import {
   type BareMetalHost,
   byConsumer,
@@ -14,9 +17,6 @@ import {
   released,
 } from './bare-metal.ts'
 import { networkData, userData } from './cloud-init.ts'
-import { reachedAt } from './inventory.ts'
-import type { NodeView } from './node-view.ts'
-import { FIELD_MANAGER, secretKind, secretValue, type World } from './world.ts'
 
 const AUTHORIZED_KEYS = 'authorized_keys'
 const ROOT_PASSWORD = 'NodeRootPassword'

@@ -5,9 +5,9 @@
  * Pure. An IPSet has the name of its host.
  */
 
-import type { IpReservation, IpSet } from '../../api/ipset.ts'
-import { serviceNetworkOf } from '../../api/netconfig.ts'
-import type { HostVars } from './inventory.ts'
+import type { IpReservation, IpSet } from '../../../api/ipset.ts'
+import { serviceNetworkOf } from '../../../api/netconfig.ts'
+import type { HostVars } from '../inventory.ts'
 
 const NONE: HostVars = {}
 /** The answer for one IPSet is one value: whoever compares sees that nothing changed. */

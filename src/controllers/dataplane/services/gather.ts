@@ -3,18 +3,18 @@
  *
  * Gathers from the caches. What is missing is said in upstream's words, and waited for by watch.
  */
-import type { DataPlaneNode } from '../../api/dataplane-node.ts'
-import { type Condition, type KubeObject, keyOf } from '../../api/object.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import { inputMissing } from '../../errors/dataplane.ts'
-import { finding } from '../../errors/finding.ts'
-import { parseAddress } from '../../net/address.ts'
-import type { Facts, ServiceDefinition } from '../../node-services/definition.ts'
-import { conditionOf, isTrue, isWrong, type Told, unknown, waits } from './conditions.ts'
-import { INVENTORY_KEY, NETWORK_KEY, reachedAt } from './inventory.ts'
-import { keyProblem, type NodeView, viewOf } from './node-view.ts'
-import type { Files } from './run-object.ts'
-import { type Secret, secretValue, type World } from './world.ts'
+import type { DataPlaneNode } from '../../../api/dataplane-node.ts'
+import { type Condition, type KubeObject, keyOf } from '../../../api/object.ts'
+import type { ServiceObject } from '../../../api/service-cr.ts'
+import { inputMissing } from '../../../errors/dataplane.ts'
+import { finding } from '../../../errors/finding.ts'
+import { parseAddress } from '../../../net/address.ts'
+import type { Facts, ServiceDefinition } from '../../../node-services/definition.ts'
+import { conditionOf, isTrue, isWrong, type Told, unknown, waits } from '../conditions.ts'
+import { INVENTORY_KEY, NETWORK_KEY, reachedAt } from '../inventory.ts'
+import { keyProblem, type NodeView, viewOf } from '../nodes/view.ts'
+import type { Files } from '../run-object.ts'
+import { type Secret, secretValue, type World } from '../world.ts'
 
 export const INPUT = 'InputReady'
 

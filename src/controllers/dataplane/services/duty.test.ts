@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Applied } from '../../api/dataplane.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import { novaService } from '../../node-services/nova.ts'
-import type { Decision } from './decide.ts'
-import { tellControlPlane } from './service-duty.ts'
-import type { StepDecision } from './service-steps.ts'
-import type { World } from './world.ts'
+import type { Applied } from '../../../api/dataplane.ts'
+import type { ServiceObject } from '../../../api/service-cr.ts'
+import { novaService } from '../../../node-services/nova.ts'
+import type { Decision } from '../decide.ts'
+import type { World } from '../world.ts'
+import { tellControlPlane } from './duty.ts'
+import type { StepDecision } from './steps.ts'
 
 const service: ServiceObject = {
   apiVersion: 'nova.openstack.org/v1beta1',

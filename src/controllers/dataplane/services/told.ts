@@ -1,19 +1,19 @@
 /** Phase 1 of a node in one condition: every service that is asked for or there, and what it waits for. */
 
-import { effectiveAnnotation } from '../../api/dataplane-inheritance.ts'
-import type { DataPlaneNode } from '../../api/dataplane-node.ts'
-import type { DataPlaneRole } from '../../api/dataplane-role.ts'
-import { keyOf } from '../../api/object.ts'
-import { askedOf } from '../../api/service-annotation.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import { placement } from '../../api/service-placement.ts'
-import { fieldOwnedByOther, malformedServiceAnnotation } from '../../errors/dataplane.ts'
-import { finding } from '../../errors/finding.ts'
-import type { ServiceDefinition } from '../../node-services/definition.ts'
-import { conditionOf, isTrue, isWrong, type Told, waits } from './conditions.ts'
-import { SERVICES } from './node-status.ts'
-import { followingSpec, strayedFields } from './service-creator.ts'
-import { byNode, FIELD_MANAGER, type World } from './world.ts'
+import { effectiveAnnotation } from '../../../api/dataplane-inheritance.ts'
+import type { DataPlaneNode } from '../../../api/dataplane-node.ts'
+import type { DataPlaneRole } from '../../../api/dataplane-role.ts'
+import { keyOf } from '../../../api/object.ts'
+import { askedOf } from '../../../api/service-annotation.ts'
+import type { ServiceObject } from '../../../api/service-cr.ts'
+import { placement } from '../../../api/service-placement.ts'
+import { fieldOwnedByOther, malformedServiceAnnotation } from '../../../errors/dataplane.ts'
+import { finding } from '../../../errors/finding.ts'
+import type { ServiceDefinition } from '../../../node-services/definition.ts'
+import { conditionOf, isTrue, isWrong, type Told, waits } from '../conditions.ts'
+import { SERVICES } from '../nodes/status.ts'
+import { byNode, FIELD_MANAGER, type World } from '../world.ts'
+import { followingSpec, strayedFields } from './creator.ts'
 
 export function servicesTold(world: World, node: DataPlaneNode, role: DataPlaneRole | undefined): Told {
   const all = world.services.flatMap((definition): readonly Told[] => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { dataPlaneNode } from '../../../test/data-plane.ts'
-import { ipSet } from '../../../test/ipam.ts'
-import type { DnsMasq, DnsMasqStatus } from '../../api/dnsmasq.ts'
-import { DNS_ANNOTATION, dnsMasqs } from '../dns/kinds.ts'
+import { dataPlaneNode } from '../../../../test/data-plane.ts'
+import { ipSet } from '../../../../test/ipam.ts'
+import type { DnsMasq, DnsMasqStatus } from '../../../api/dnsmasq.ts'
+import { DNS_ANNOTATION, dnsMasqs } from '../../dns/kinds.ts'
 import { nameservers, namesProvided, wantedNames } from './host-names.ts'
 
 const node = dataPlaneNode('n')

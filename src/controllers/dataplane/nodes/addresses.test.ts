@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ipSet } from '../../../test/ipam.ts'
+import { ipSet } from '../../../../test/ipam.ts'
 import { addressVars } from './addresses.ts'
 
 const granted = {

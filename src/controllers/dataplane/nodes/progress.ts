@@ -3,7 +3,7 @@
  *
  * The more nodes are under way, the longer each keeps quiet. What is done within that time is told once, at its end.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { KubeObject } from '../../../api/object.ts'
 
 export interface Progress {
   /** How long a node that is under way keeps quiet still. */

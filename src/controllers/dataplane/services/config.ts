@@ -4,13 +4,13 @@
  *
  * Pure. customServiceConfig is read by oslo.config's rules before anything is made of it, and is passed on byte for byte.
  */
-import type { RunnerSettings } from '../../api/dataplane-inheritance.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import { checkIni } from '../../ini/check.ts'
-import { parseIni } from '../../ini/parse.ts'
-import type { ConfigFiles } from '../../node-services/config-files.ts'
-import type { Facts, ServiceDefinition, ServiceStep } from '../../node-services/definition.ts'
-import { hashOf } from './hash.ts'
+import type { RunnerSettings } from '../../../api/dataplane-inheritance.ts'
+import type { ServiceObject } from '../../../api/service-cr.ts'
+import { checkIni } from '../../../ini/check.ts'
+import { parseIni } from '../../../ini/parse.ts'
+import type { ConfigFiles } from '../../../node-services/config-files.ts'
+import type { Facts, ServiceDefinition, ServiceStep } from '../../../node-services/definition.ts'
+import { hashOf } from '../hash.ts'
 
 export function configOf(definition: ServiceDefinition, service: ServiceObject, facts: Facts): ConfigFiles {
   const { customServiceConfig = '', defaultConfigOverwrite = {} } = service.spec

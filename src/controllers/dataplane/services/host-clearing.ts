@@ -2,20 +2,20 @@
  * The run that takes a service off its host, by the same rules as any other run: one at a time on a host, repeated when it
  * fails, not after it succeeded.
  */
-import type { ServiceObject } from '../../api/service-cr.ts'
-import { hostNotLeft } from '../../errors/dataplane.ts'
-import { type Finding, finding } from '../../errors/finding.ts'
-import type { ReconcileContext } from '../../kube/controller.ts'
-import type { ServiceDefinition } from '../../node-services/definition.ts'
-import { type Attempt, appliedOf, attemptOf } from './attempts.ts'
-import { type Decision, decide } from './decide.ts'
-import { hashOf } from './hash.ts'
-import { tellStart } from './node-controller.ts'
-import { LEAVING } from './playbooks.ts'
-import { runObject } from './run-object.ts'
-import { type Gathered, gather } from './service-gather.ts'
-import { runsOf } from './service-steps.ts'
-import type { World } from './world.ts'
+import type { ServiceObject } from '../../../api/service-cr.ts'
+import { hostNotLeft } from '../../../errors/dataplane.ts'
+import { type Finding, finding } from '../../../errors/finding.ts'
+import type { ReconcileContext } from '../../../kube/controller.ts'
+import type { ServiceDefinition } from '../../../node-services/definition.ts'
+import { type Attempt, appliedOf, attemptOf } from '../attempts.ts'
+import { type Decision, decide } from '../decide.ts'
+import { hashOf } from '../hash.ts'
+import { tellStart } from '../nodes/node-controller.ts'
+import { LEAVING } from '../playbooks.ts'
+import { runObject } from '../run-object.ts'
+import type { World } from '../world.ts'
+import { type Gathered, gather } from './gather.ts'
+import { runsOf } from './steps.ts'
 
 /** Why the host is not clear yet. */
 export interface Clearing {

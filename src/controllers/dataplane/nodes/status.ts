@@ -3,15 +3,15 @@
  *
  * Pure. Ready means phases -1 and 0 only: they need no control plane.
  */
-import type { DataPlaneNodeStatus } from '../../api/dataplane-node.ts'
-import { runsExhausted } from '../../errors/dataplane.ts'
-import { finding } from '../../errors/finding.ts'
-import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from './conditions.ts'
-import type { Decision } from './decide.ts'
+import type { DataPlaneNodeStatus } from '../../../api/dataplane-node.ts'
+import { runsExhausted } from '../../../errors/dataplane.ts'
+import { finding } from '../../../errors/finding.ts'
+import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from '../conditions.ts'
+import type { Decision } from '../decide.ts'
+import { nodeInventoryName } from '../inventory.ts'
 import type { Provision } from './host-network.ts'
-import { nodeInventoryName } from './inventory.ts'
-import type { NodeView } from './node-view.ts'
 import type { StepStanding } from './phase-zero.ts'
+import type { NodeView } from './view.ts'
 
 export const DEPLOYMENT = 'DeploymentReady'
 export const SETUP = 'SetupReady'

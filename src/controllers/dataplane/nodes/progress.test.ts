@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { dataPlaneNode } from '../../../test/data-plane.ts'
-import type { DataPlaneNode } from '../../api/dataplane-node.ts'
+import { dataPlaneNode } from '../../../../test/data-plane.ts'
+import type { DataPlaneNode } from '../../../api/dataplane-node.ts'
 import { createProgress } from './progress.ts'
 
 const node = (uid: string): DataPlaneNode => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { hiddenOptions } from '../../ini/ansible-vars.ts'
-import { computeConfigFiles } from '../../node-services/nova-config.ts'
+import { hiddenOptions } from '../../../ini/ansible-vars.ts'
+import { computeConfigFiles } from '../../../node-services/nova-config.ts'
 import { explainConfig } from './explain-config.ts'
 
 const made = computeConfigFiles(

@@ -3,8 +3,8 @@
  *
  * Pure. Both are JSON, which cloud-init reads as YAML.
  */
-import type { BaremetalTemplate } from '../../api/baremetal-template.ts'
-import { parseAddress } from '../../net/address.ts'
+import type { BaremetalTemplate } from '../../../api/baremetal-template.ts'
+import { parseAddress } from '../../../net/address.ts'
 
 export interface FirstStart {
   readonly hostName: string

@@ -5,18 +5,18 @@
  * later.
  */
 
-import type { AnsibleRun } from '../../api/ansibleee.ts'
-import type { Applied } from '../../api/dataplane.ts'
-import type { Effective } from '../../api/dataplane-inheritance.ts'
-import type { DataPlaneService } from '../../api/dataplane-service.ts'
-import { runnerInputsUnsupported, unknownDataPlaneService } from '../../errors/dataplane.ts'
-import { type Finding, finding } from '../../errors/finding.ts'
-import { type Attempt, appliedOf, attemptOf } from './attempts.ts'
-import { type Decision, decide, type Question } from './decide.ts'
-import { hashOf } from './hash.ts'
-import { type HostVars, hostVars } from './inventory.ts'
-import { phase0Playbooks } from './playbooks.ts'
-import type { Playbook } from './run-object.ts'
+import type { AnsibleRun } from '../../../api/ansibleee.ts'
+import type { Applied } from '../../../api/dataplane.ts'
+import type { Effective } from '../../../api/dataplane-inheritance.ts'
+import type { DataPlaneService } from '../../../api/dataplane-service.ts'
+import { runnerInputsUnsupported, unknownDataPlaneService } from '../../../errors/dataplane.ts'
+import { type Finding, finding } from '../../../errors/finding.ts'
+import { type Attempt, appliedOf, attemptOf } from '../attempts.ts'
+import { type Decision, decide, type Question } from '../decide.ts'
+import { hashOf } from '../hash.ts'
+import { type HostVars, hostVars } from '../inventory.ts'
+import { phase0Playbooks } from '../playbooks.ts'
+import type { Playbook } from '../run-object.ts'
 
 /** One service of a role, as it can be run; or why it cannot. */
 export type Step =

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { dataPlaneNode, dataPlaneRole } from '../../../test/data-plane.ts'
-import { design2023, netConfig } from '../../../test/ipam.ts'
-import type { DataPlaneNodeSpec, NodeSection } from '../../api/dataplane.ts'
-import { effectiveOf } from '../../api/dataplane-inheritance.ts'
-import type { NetConfig } from '../../api/netconfig.ts'
-import type { Condition } from '../../api/object.ts'
+import { dataPlaneNode, dataPlaneRole } from '../../../../test/data-plane.ts'
+import { design2023, netConfig } from '../../../../test/ipam.ts'
+import type { DataPlaneNodeSpec, NodeSection } from '../../../api/dataplane.ts'
+import { effectiveOf } from '../../../api/dataplane-inheritance.ts'
+import type { NetConfig } from '../../../api/netconfig.ts'
+import type { Condition } from '../../../api/object.ts'
 import { type AddressWish, addressesProvided, addressWish } from './host-network.ts'
 
 const config = design2023.netConfig

@@ -1,13 +1,13 @@
 /** What the control plane is told when a service has reached its host. */
-import type { Applied } from '../../api/dataplane.ts'
-import type { NovaCell } from '../../api/nova-cell.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import { reasonOf } from '../../errors/failure.ts'
-import type { ServiceDefinition } from '../../node-services/definition.ts'
-import { type Told, waits } from './conditions.ts'
-import { DEPLOYMENT } from './node-status.ts'
-import { deploymentOf, type Situation, type StepDecision } from './service-steps.ts'
-import type { World } from './world.ts'
+import type { Applied } from '../../../api/dataplane.ts'
+import type { NovaCell } from '../../../api/nova-cell.ts'
+import type { ServiceObject } from '../../../api/service-cr.ts'
+import { reasonOf } from '../../../errors/failure.ts'
+import type { ServiceDefinition } from '../../../node-services/definition.ts'
+import { type Told, waits } from '../conditions.ts'
+import { DEPLOYMENT } from '../nodes/status.ts'
+import type { World } from '../world.ts'
+import { deploymentOf, type Situation, type StepDecision } from './steps.ts'
 
 export interface Duty {
   readonly told: Told

@@ -5,29 +5,24 @@
  * what these came to is written down here.
  */
 
-import { ansibleRuns } from '../../api/ansibleee.ts'
-import { type DataPlaneNode, dataPlaneNodes, ROLE_LABEL } from '../../api/dataplane-node.ts'
-import { dataPlaneRoles } from '../../api/dataplane-role.ts'
-import { dataPlaneServices } from '../../api/dataplane-service.ts'
-import { ipSets } from '../../api/ipset.ts'
-import { netConfigs } from '../../api/netconfig.ts'
-import { type KubeObject, keyOf } from '../../api/object.ts'
-import type { Controller, ReconcileContext, Reconciled, Watch } from '../../kube/controller.ts'
-import { calmly, gone } from '../calmly.ts'
-import { dnsDatas, dnsMasqs } from '../dns/kinds.ts'
-import { hostsIn, STEP } from './attempts.ts'
-import { type BareMetalHost, bareMetalHosts, consumerOf } from './bare-metal.ts'
-import { type InventoryFiles, nodeInventory, nodeInventoryName } from './inventory.ts'
-import { releaseMachine, takeMachine } from './machines.ts'
-import { askForAddresses, giveBackNetwork, makerKeys, registerNames } from './node-network.ts'
-import { nodeConditions, nodeStatus } from './node-status.ts'
-import { type NodeView, viewOf } from './node-view.ts'
-import type { RunnableStep } from './phase-zero.ts'
-import { createProgress, type Progress } from './progress.ts'
-import { remembered } from './remembered.ts'
-import { type Playbook, runObject } from './run-object.ts'
-import { outlived } from './runs-by-host.ts'
-import { servicesTold } from './services-told.ts'
+import { ansibleRuns } from '../../../api/ansibleee.ts'
+import { type DataPlaneNode, dataPlaneNodes, ROLE_LABEL } from '../../../api/dataplane-node.ts'
+import { dataPlaneRoles } from '../../../api/dataplane-role.ts'
+import { dataPlaneServices } from '../../../api/dataplane-service.ts'
+import { ipSets } from '../../../api/ipset.ts'
+import { netConfigs } from '../../../api/netconfig.ts'
+import { type KubeObject, keyOf } from '../../../api/object.ts'
+import type { Controller, ReconcileContext, Reconciled, Watch } from '../../../kube/controller.ts'
+import { calmly, gone } from '../../calmly.ts'
+import { dnsDatas, dnsMasqs } from '../../dns/kinds.ts'
+import { hostsIn, STEP } from '../attempts.ts'
+import { type InventoryFiles, nodeInventory, nodeInventoryName } from '../inventory.ts'
+import { type BareMetalHost, bareMetalHosts, consumerOf } from '../machines/bare-metal.ts'
+import { releaseMachine, takeMachine } from '../machines/machines.ts'
+import { remembered } from '../remembered.ts'
+import { type Playbook, runObject } from '../run-object.ts'
+import { outlived } from '../runs-by-host.ts'
+import { servicesTold } from '../services/told.ts'
 import {
   byHost,
   byNode,
@@ -39,8 +34,13 @@ import {
   secretKind,
   sourcesNamed,
   type World,
-} from './world.ts'
-import { writeMetadata, writeSecret, writeStatus } from './writes.ts'
+} from '../world.ts'
+import { writeMetadata, writeSecret, writeStatus } from '../writes.ts'
+import { askForAddresses, giveBackNetwork, makerKeys, registerNames } from './network.ts'
+import type { RunnableStep } from './phase-zero.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { nodeConditions, nodeStatus } from './status.ts'
+import { type NodeView, viewOf } from './view.ts'
 
 const WORKERS = 64
 /** So many ended runs of each step are kept for people to read. */

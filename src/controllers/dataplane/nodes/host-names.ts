@@ -5,13 +5,13 @@
  * addresses. The servers themselves are what its inventory names for the host to ask.
  */
 
-import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
-import type { DnsData } from '../../api/dnsdata.ts'
-import type { DnsMasq } from '../../api/dnsmasq.ts'
-import type { IpSet } from '../../api/ipset.ts'
-import { ipSetHosts, isWanted } from '../dns/ipset-hosts.ts'
-import { dnsDatas, selectorOf } from '../dns/kinds.ts'
-import { conditionOf } from './conditions.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../api/dataplane-node.ts'
+import type { DnsData } from '../../../api/dnsdata.ts'
+import type { DnsMasq } from '../../../api/dnsmasq.ts'
+import type { IpSet } from '../../../api/ipset.ts'
+import { ipSetHosts, isWanted } from '../../dns/ipset-hosts.ts'
+import { dnsDatas, selectorOf } from '../../dns/kinds.ts'
+import { conditionOf } from '../conditions.ts'
 import { type Provision, readyAt } from './host-network.ts'
 
 /** A name that neither an inventory nor a person's DNSData has by chance: its ConfigMap is named alike. */

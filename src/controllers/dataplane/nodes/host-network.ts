@@ -4,17 +4,22 @@
  * Pure. A namespace with a NetConfig is one whose addresses are managed: there the networks of a node, or of its role,
  * are asked for by name. Where there is none, addresses are what people write into the node.
  */
-import type { Effective } from '../../api/dataplane-inheritance.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
-import { type IpSet, type IpSetNetwork, ipSets } from '../../api/ipset.ts'
-import { findSubnet, type NetConfig, type NetConfigNetwork, serviceNetworkOf } from '../../api/netconfig.ts'
-import type { KubeObject } from '../../api/object.ts'
-import { addressesUnusable } from '../../errors/dataplane.ts'
-import { type Finding, finding } from '../../errors/finding.ts'
-import { parseAddress } from '../../net/address.ts'
-import { cidrContains, parseCidr } from '../../net/cidr.ts'
-import { conditionOf } from './conditions.ts'
-import { managementNetworkOf } from './inventory.ts'
+import type { Effective } from '../../../api/dataplane-inheritance.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../api/dataplane-node.ts'
+import { type IpSet, type IpSetNetwork, ipSets } from '../../../api/ipset.ts'
+import {
+  findSubnet,
+  type NetConfig,
+  type NetConfigNetwork,
+  serviceNetworkOf,
+} from '../../../api/netconfig.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import { addressesUnusable } from '../../../errors/dataplane.ts'
+import { type Finding, finding } from '../../../errors/finding.ts'
+import { parseAddress } from '../../../net/address.ts'
+import { cidrContains, parseCidr } from '../../../net/cidr.ts'
+import { conditionOf } from '../conditions.ts'
+import { managementNetworkOf } from '../inventory.ts'
 
 export type AddressWish =
   | { readonly kind: 'none' }

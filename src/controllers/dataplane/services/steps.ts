@@ -3,17 +3,17 @@
  *
  * Gathers runs from the caches; `decide` does the rest.
  */
-import type { AnsibleRun } from '../../api/ansibleee.ts'
-import type { Applied } from '../../api/dataplane.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import type { ServiceDefinition, ServiceStep } from '../../node-services/definition.ts'
-import { type Attempt, attemptOf, isOfService } from './attempts.ts'
-import { isTrue, type Told, waits } from './conditions.ts'
-import { type Decision, decide } from './decide.ts'
-import { DEPLOYMENT, decisionTold } from './node-status.ts'
-import { type ServiceInputs, serviceStepInputs } from './service-config.ts'
-import type { Gathered } from './service-gather.ts'
-import type { World } from './world.ts'
+import type { AnsibleRun } from '../../../api/ansibleee.ts'
+import type { Applied } from '../../../api/dataplane.ts'
+import type { ServiceObject } from '../../../api/service-cr.ts'
+import type { ServiceDefinition, ServiceStep } from '../../../node-services/definition.ts'
+import { type Attempt, attemptOf, isOfService } from '../attempts.ts'
+import { isTrue, type Told, waits } from '../conditions.ts'
+import { type Decision, decide } from '../decide.ts'
+import { DEPLOYMENT, decisionTold } from '../nodes/status.ts'
+import type { World } from '../world.ts'
+import { type ServiceInputs, serviceStepInputs } from './config.ts'
+import type { Gathered } from './gather.ts'
 
 export interface StepDecision {
   readonly step: ServiceStep
