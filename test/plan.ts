@@ -39,7 +39,7 @@ const networks: readonly {
   { name: 'designateext', vlan: 26, base: 26, roles: 'nodes pods vips' },
 ]
 
-export function testSite(settings: PlanSettings = {}): Site {
+function testSite(settings: PlanSettings = {}): Site {
   const { nodes = 3, platform = 'openshift', families = [4] } = settings
   const clouds = settings.clouds ?? [{ name: 'rhoso1', namespace: 'openstack' }]
   return siteOf({

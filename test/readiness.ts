@@ -4,7 +4,7 @@ import { indexSnapshot } from '../src/api/snapshot.ts'
 import { readinessOfLive } from '../src/verify/readiness/readiness.ts'
 import { type Readiness, type ReadinessContext, standardGrace } from '../src/verify/readiness/verdict.ts'
 
-export const NOW = Date.parse('2026-01-01T12:00:00Z')
+const NOW = Date.parse('2026-01-01T12:00:00Z')
 export const ago = (ms: number): string => new Date(NOW - ms).toISOString()
 
 interface Draft {

@@ -8,7 +8,7 @@ import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import type { SpecObject } from './object.ts'
 
-export const stackloomGroup = { group: 'stackloom.dev', version: 'v1alpha1' } as const
+const stackloomGroup = { group: 'stackloom.dev', version: 'v1alpha1' } as const
 
 export interface AddressHolder {
   /** Of the IPSet, or of a Reservation that no IPSet has claimed yet. */

@@ -11,7 +11,7 @@ import { conditionSchema } from './ipset.ts'
 import type { Condition, SpecObject } from './object.ts'
 import { containerSchema, dnsConfigSchema, envVarSchema, extraMountSchema } from './pod.ts'
 
-export const ansibleGroup = { group: 'ansibleee.openstack.org', version: 'v1alpha1' } as const
+const ansibleGroup = { group: 'ansibleee.openstack.org', version: 'v1alpha1' } as const
 
 export const ansibleRuns = {
   apiVersion: `${ansibleGroup.group}/${ansibleGroup.version}`,
@@ -51,7 +51,7 @@ export const ansibleRoleSchema = z.object({
     .optional(),
 })
 
-export const ansibleRunSpecSchema = z.object({
+const ansibleRunSpecSchema = z.object({
   play: z.string().optional().describe('a playbook, inline'),
   playbook: z.string().optional().describe('a playbook by file name or by its name in a collection'),
   // The name of 2023 for what is one role.
@@ -81,14 +81,14 @@ export const ansibleRunSpecSchema = z.object({
   debug: z.boolean().default(false),
 })
 
-export const hostResultSchema = z.object({
+const hostResultSchema = z.object({
   ok: z.int(),
   changed: z.int(),
   failures: z.int(),
   unreachable: z.int(),
 })
 
-export const runReasons = [
+const runReasons = [
   /** It ran to its end, on every host. */
   'Completed',
   /** A task failed on at least one host. */
@@ -103,7 +103,7 @@ export const runReasons = [
   'Unknown',
 ] as const
 
-export const runResultSchema = z.object({
+const runResultSchema = z.object({
   reason: z.enum(runReasons),
   message: z.string().optional().describe('what went wrong, in one line, without secrets'),
   startedAt: z.string().meta({ format: 'date-time' }).optional(),
@@ -116,14 +116,14 @@ export const runResultSchema = z.object({
 })
 
 /** What is known of an attempt while it works. */
-export const runningSchema = z.object({
+const runningSchema = z.object({
   startedAt: z.string().meta({ format: 'date-time' }),
   /** Addresses, or names where the inventory has none: nobody else may work on these until the end is recorded. */
   hosts: z.array(z.string()),
   task: z.string().optional().describe('the task that began last'),
 })
 
-export const jobStatuses = ['Pending', 'Running', 'Succeeded', 'Failed'] as const
+const jobStatuses = ['Pending', 'Running', 'Succeeded', 'Failed'] as const
 
 export type AnsibleRole = z.infer<typeof ansibleRoleSchema>
 export type AnsibleRunSpec = z.input<typeof ansibleRunSpecSchema>

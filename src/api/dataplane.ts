@@ -15,7 +15,7 @@ import { envVarSchema, extraMountSchema } from './pod.ts'
 export const dataPlaneGroup = { group: 'dataplane.openstack.org', version: 'v1beta1' } as const
 export const dataPlaneVersion = `${dataPlaneGroup.group}/${dataPlaneGroup.version}`
 
-export const deployStrategySchema = z.object({
+const deployStrategySchema = z.object({
   deploy: z.boolean().default(true),
   ansibleTags: z.string().optional(),
   ansibleLimit: z.string().optional(),
@@ -32,7 +32,7 @@ const novaTemplateSchema = z
   .describe('Deprecated and ignored: annotate with nova.openstack.org/cell instead')
 
 /** `nodeTemplate` of a role and `node` of a node: the role's values hold where the node has none. */
-export const nodeSectionSchema = z.object({
+const nodeSectionSchema = z.object({
   networkConfig: z.object({ template: z.string().optional() }).optional(),
   networks: z
     .array(
@@ -56,8 +56,8 @@ export const nodeSectionSchema = z.object({
   nova: novaTemplateSchema.optional(),
 })
 
-export const networkAttachmentsSchema = z.array(z.string()).optional()
-export const envSchema = z.array(envVarSchema).optional()
+const networkAttachmentsSchema = z.array(z.string()).optional()
+const envSchema = z.array(envVarSchema).optional()
 
 export type DeployStrategy = z.input<typeof deployStrategySchema>
 export type NodeSection = z.infer<typeof nodeSectionSchema>

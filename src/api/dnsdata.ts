@@ -5,7 +5,7 @@ import { conditionSchema } from './ipset.ts'
 import { networkGroup } from './netconfig.ts'
 import type { Condition, SpecObject } from './object.ts'
 
-export const DEFAULT_SELECTOR = 'dnsdata'
+const DEFAULT_SELECTOR = 'dnsdata'
 
 /** Which DNSMasq serves it: the one whose value is the same, whatever the case. */
 export const selectorSchema = z.string().default(DEFAULT_SELECTOR)

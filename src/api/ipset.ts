@@ -4,7 +4,7 @@ import type { KindDefinition } from './crd.ts'
 import { networkGroup, networkName, networkVersion, routeSchema, serviceNetworkName } from './netconfig.ts'
 import type { Condition, SpecObject } from './object.ts'
 
-export const ipSetSpecSchema = z.object({
+const ipSetSpecSchema = z.object({
   immutable: z.boolean().default(false),
   networks: z.array(
     z.object({
@@ -71,7 +71,7 @@ export const ipSetKind: KindDefinition = {
   ],
 }
 
-export const reservationSpecSchema = z.object({
+const reservationSpecSchema = z.object({
   ipSetRef: z
     .object({
       apiVersion: z.string().optional(),

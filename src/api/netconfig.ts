@@ -33,7 +33,7 @@ const netConfigNetworkSchema = z.object({
   subnets: z.array(subnetSchema),
 })
 
-export const netConfigSpecSchema = z.object({ networks: z.array(netConfigNetworkSchema) })
+const netConfigSpecSchema = z.object({ networks: z.array(netConfigNetworkSchema) })
 
 export type NetConfigSpec = z.infer<typeof netConfigSpecSchema>
 export type NetConfigNetwork = NetConfigSpec['networks'][number]

@@ -5,7 +5,7 @@ import { readyColumns } from './dataplane.ts'
 import type { SpecObject } from './object.ts'
 import { type ServiceSpec, type ServiceStatus, serviceFields, serviceStatusSchema } from './service-cr.ts'
 
-export const neutronGroup = { group: 'neutron.openstack.org', version: 'v1beta1' } as const
+const neutronGroup = { group: 'neutron.openstack.org', version: 'v1beta1' } as const
 
 export interface OvnMetadataAgentSpec extends ServiceSpec {
   readonly neutronConfigSecretName?: string

@@ -56,6 +56,6 @@ export function placement(
 }
 
 /** Made or adopted by the controller: it says which node it is for. */
-export function isOurs({ spec, metadata }: ServiceObject): boolean {
+function isOurs({ spec, metadata }: ServiceObject): boolean {
   return spec.dataplaneNodeName === metadata.name
 }

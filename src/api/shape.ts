@@ -140,7 +140,7 @@ function describeValue(value: unknown): string {
 }
 
 /** `spec.clouds[0].name`, as people write paths. */
-export function nameOf(path: ValuePath): string {
+function nameOf(path: ValuePath): string {
   if (path.length === 0) return 'the file'
   return path.reduce<string>((name, step) => {
     if (typeof step === 'number') return `${name}[${step}]`

@@ -90,7 +90,7 @@ export async function planFromFiles(
 }
 
 /** `site.yaml` has `site.lock.yaml` beside it; a site from stdin has none unless it is named. */
-export function lockFileOf({ file, lock }: Pick<PlanningOptions, 'file' | 'lock'>): string | undefined {
+function lockFileOf({ file, lock }: Pick<PlanningOptions, 'file' | 'lock'>): string | undefined {
   if (lock !== undefined) return lock
   if (file === '-') return undefined
   const { dir, name, ext } = path.parse(file)

@@ -35,7 +35,7 @@ export interface Inventory {
   readonly lock?: string
 }
 
-export function inventoryName(cloud: string | undefined): string {
+function inventoryName(cloud: string | undefined): string {
   return `inventory-${cloud === undefined ? SHARED : `cloud-${cloud}`}`
 }
 

@@ -79,7 +79,7 @@ export function stageIdOf({ stage, cloud }: RenderedDocument): string {
 type Filed = (stage: string, cloud?: string) => readonly KubeObject[]
 
 /** Found once: looking through all documents for each cloud would cost clouds times clouds. */
-export function fileByStage(documents: readonly RenderedDocument[]): Filed {
+function fileByStage(documents: readonly RenderedDocument[]): Filed {
   const filed = new Map<string, KubeObject[]>()
   for (const document of documents) {
     const id = stageIdOf(document)

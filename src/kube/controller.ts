@@ -239,7 +239,7 @@ function tellOf(error: unknown): { readonly reason: string; readonly stack?: str
 }
 
 /** Resolves when every cache is whole, or the signal has fired. */
-export async function untilSynced(caches: readonly CacheReader[], signal: AbortSignal): Promise<void> {
+async function untilSynced(caches: readonly CacheReader[], signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   let giveUp = (): void => {}
   const stopped = new Promise<void>((resolve) => {

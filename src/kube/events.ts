@@ -42,7 +42,7 @@ export interface EventSettings {
   readonly flushMs: number
 }
 
-export const defaultEventSettings: EventSettings = {
+const defaultEventSettings: EventSettings = {
   quietMs: 360_000,
   seriesEveryMs: 10_000,
   perSecond: 10,

@@ -36,7 +36,7 @@ export interface LeaseTiming {
   readonly attemptMs: number
 }
 
-export const defaultLeaseTiming: LeaseTiming = {
+const defaultLeaseTiming: LeaseTiming = {
   leaseMs: 15_000,
   renewDeadlineMs: 10_000,
   retryMs: 2_000,

@@ -53,7 +53,7 @@ interface Place {
   readonly key: string
 }
 
-export const defaultRetry: BackoffSettings = { firstMs: 5, maxMs: 1_000_000 }
+const defaultRetry: BackoffSettings = { firstMs: 5, maxMs: 1_000_000 }
 
 export function createQueue({ clock, retry = defaultRetry, observer = {} }: QueueOptions): WorkQueue {
   const ready = createFifo<string>()

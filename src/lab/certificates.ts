@@ -32,7 +32,7 @@ export interface CertificateWork {
   readonly made: readonly string[]
 }
 
-export function leavesOf(lab: Lab): readonly Leaf[] {
+function leavesOf(lab: Lab): readonly Leaf[] {
   const tls = nodesWithAny(lab, ['control', 'network'])
   const computes = nodesWith(lab, 'compute')
   const backendHosts = tls.flatMap((node) => [node.name, `${node.name}.${lab.dns.domain}`, node.address])

@@ -128,7 +128,7 @@ function tlsOf(file: NonNullable<LabFile['spec']['tls']>): Lab['tls'] {
   return { internal, external, backend }
 }
 
-export function gib(size: string): number {
+function gib(size: string): number {
   return Number.parseInt(size, 10)
 }
 

@@ -59,6 +59,6 @@ export function manifestOf(files: readonly TreeFile[]): Manifest {
   return Object.fromEntries(files.map((file) => [file.path, checksum(file.text)]))
 }
 
-export function checksum(text: string): string {
+function checksum(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -114,7 +114,7 @@ function formatIpv6(value: bigint): string {
 }
 
 /** The eight groups of 16 bits. */
-export function groupsOf(value: bigint): readonly number[] {
+function groupsOf(value: bigint): readonly number[] {
   const groups = [0, 0, 0, 0, 0, 0, 0, 0]
   for (let word = 3, rest = value; word >= 0; word -= 1, rest >>= 32n) {
     const bits = Number(BigInt.asUintN(32, rest))

@@ -19,7 +19,7 @@ export interface ReloadOptions extends CredentialFiles {
   readonly signal: AbortSignal
 }
 
-export async function readCredentials(files: CredentialFiles): Promise<Credentials> {
+async function readCredentials(files: CredentialFiles): Promise<Credentials> {
   const [certificate, privateKey] = await Promise.all([
     readFile(files.certificateFile, 'utf8'),
     readFile(files.privateKeyFile, 'utf8'),

@@ -121,7 +121,7 @@ function conflictOf(
 }
 
 /** `rhoso1/ctlplane vips 192.168.122.80-192.168.122.90`. */
-export function entryWords(entry: LedgerEntry): string {
+function entryWords(entry: LedgerEntry): string {
   return `${entry.owner} ${spanWords(entry)}`
 }
 

@@ -67,7 +67,7 @@ export function placeOf(wish: NetworkWish, key: Parameters<typeof pathOf>[1], ..
   return pathOf(wish.network, key, ...rest) ?? wish.cloud.path
 }
 
-export function ownerOf(cloud: Cloud, network: CloudNetwork): string {
+function ownerOf(cloud: Cloud, network: CloudNetwork): string {
   return `${cloud.name}/${network.name}`
 }
 
@@ -120,7 +120,7 @@ function readWish(cloud: Cloud, network: CloudNetwork, site: Site, reader: Reade
 }
 
 /** Whether the cloud itself says this, not a template. */
-export function isOwnPin(network: CloudNetwork, key: keyof CloudNetwork['settings']): boolean {
+function isOwnPin(network: CloudNetwork, key: keyof CloudNetwork['settings']): boolean {
   const written = network.layers.findLast((layer) => layer.settings[key] !== undefined)
   return written?.path?.[1] === 'clouds'
 }

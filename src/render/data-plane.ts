@@ -99,7 +99,7 @@ function novaService(cloud: PlannedCloud, cell: string): readonly KubeObject[] {
   return ceph ? [cephNova(cloud, ceph), service] : [service]
 }
 
-export function novaServiceName(cell: string): string {
+function novaServiceName(cell: string): string {
   return `nova-${cell}`
 }
 

@@ -66,7 +66,7 @@ function sharedDocuments(plan: Plan, index: SegmentIndex): readonly RenderedDocu
 }
 
 /** One cloud's documents; the index is found once for all clouds. */
-export function cloudDocuments(
+function cloudDocuments(
   plan: Plan,
   cloud: PlannedCloud,
   index = indexSegments(plan),

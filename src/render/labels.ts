@@ -14,7 +14,7 @@ export interface Ownership {
 export const MANAGED_BY = 'app.kubernetes.io/managed-by'
 const PART_OF = 'app.kubernetes.io/part-of'
 export const CLOUD = 'stackloom.dev/cloud'
-export const NETWORK = 'stackloom.dev/network'
+const NETWORK = 'stackloom.dev/network'
 
 export const ourLabels: readonly string[] = [MANAGED_BY, PART_OF, CLOUD, NETWORK]
 

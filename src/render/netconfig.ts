@@ -49,7 +49,7 @@ const namesOf2023: Readonly<Record<string, string>> = {
   storagemgmt: 'StorageMgmt',
 }
 
-export function networkName(name: string, era: Era): string {
+function networkName(name: string, era: Era): string {
   if (era === 'today') return name
   return namesOf2023[name] ?? `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
 }

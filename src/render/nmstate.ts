@@ -97,7 +97,7 @@ function policies(
   })
 }
 
-export function policyName(node: string, cloud?: PlannedCloud): string {
+function policyName(node: string, cloud?: PlannedCloud): string {
   return `${cloud ? cloud.namespace : 'stackloom-base'}-${node}`
 }
 

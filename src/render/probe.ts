@@ -12,7 +12,7 @@ export const PROBE = 'stackloom.dev/probe'
 const PROBE_NODE = 'stackloom.dev/node'
 const NAME = 'stackloom-probe'
 /** The interface that Multus is asked to make. */
-export const PROBE_INTERFACE = 'net1'
+const PROBE_INTERFACE = 'net1'
 export const PROBE_COMMAND = ['sh', '/probe/probe.sh', PROBE_INTERFACE]
 const LIFE_SECONDS = 900
 

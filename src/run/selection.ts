@@ -71,7 +71,7 @@ function unknownNames(stages: readonly Stage[], selection: Selection): Finding[]
 }
 
 /** The kept stages, ordered through those that are left out. */
-export function narrowTo(stages: readonly Stage[], kept: ReadonlySet<string>): readonly Stage[] {
+function narrowTo(stages: readonly Stage[], kept: ReadonlySet<string>): readonly Stage[] {
   const known = byId(stages)
   const bridged = new Map<string, readonly After[]>()
   const bridge = (id: string): readonly After[] => {

@@ -25,7 +25,7 @@ export type ControlAnswer =
 const ATTEMPTS = 20
 const RETRY_MS = 50
 
-export class ControlError extends Error {
+class ControlError extends Error {
   override readonly name = 'ControlError'
 }
 

@@ -30,7 +30,7 @@ export interface Launched {
 }
 
 /** Makes a namespace, brings up its loopback, and becomes the program. A user who is not root maps itself first. */
-export function namespaceCommand(): readonly string[] {
+function namespaceCommand(): readonly string[] {
   const mapped = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
   const script = 'ip link set lo up && exec "$@"'
   return ['unshare', ...mapped, '--net', '/bin/sh', '-c', script, 'sh']

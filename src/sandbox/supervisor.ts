@@ -17,7 +17,7 @@ import { type SupervisedTask, supervisedTask } from './supervised-task.ts'
 export type Outcome = { readonly kind: 'ready' } | ({ readonly kind: 'failed' } & MissionFailure)
 
 /** The listening socket that a launcher outside the namespace hands down. */
-export const HANDED_DOWN_FD = 3
+const HANDED_DOWN_FD = 3
 
 const LOG_LINES = 12
 

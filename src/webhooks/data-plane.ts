@@ -111,7 +111,7 @@ function sorted(found: readonly FieldFinding[], old: readonly FieldFinding[] = [
   return { refusals: verdict.refusals, warnings: [...verdict.warnings, ...warnings] }
 }
 
-export function violationOf({ field, value, finding }: FieldFinding): Violation {
+function violationOf({ field, value, finding }: FieldFinding): Violation {
   return { field, value, detail: said(finding), rule: 'own' }
 }
 

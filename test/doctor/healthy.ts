@@ -25,11 +25,11 @@ interface CloudNumbers {
 }
 
 export const first: CloudNumbers = { namespace: 'openstack', octet: 17, vlan: 20, bridge: 'ospbr' }
-export const second: CloudNumbers = { namespace: 'openstack2', octet: 27, vlan: 30, bridge: 'ospbr2' }
+const second: CloudNumbers = { namespace: 'openstack2', octet: 27, vlan: 30, bridge: 'ospbr2' }
 
 const nodes = ['worker-0', 'worker-1']
 
-export function cloud({ namespace, octet, vlan, bridge }: CloudNumbers): readonly KubeObject[] {
+function cloud({ namespace, octet, vlan, bridge }: CloudNumbers): readonly KubeObject[] {
   const net = `172.${octet}.0`
   const ctl = `192.168.${octet}`
   const api = `${namespace}-internalapi`
@@ -159,7 +159,7 @@ export function cloud({ namespace, octet, vlan, bridge }: CloudNumbers): readonl
 }
 
 /** What the clouds share. */
-export function shared(): readonly KubeObject[] {
+function shared(): readonly KubeObject[] {
   const group = 'operators.coreos.com/v1alpha1'
   return [
     ...nodes.map(node),

@@ -3,7 +3,7 @@ import type { Condition, KubeObject } from '../../src/api/object.ts'
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z')
 /** Long enough ago that nothing is merely slow. */
-export const LONG_AGO = '2026-03-01T09:00:00Z'
+const LONG_AGO = '2026-03-01T09:00:00Z'
 
 type Json = Readonly<Record<string, unknown>>
 type Meta = Partial<KubeObject['metadata']>
@@ -149,7 +149,7 @@ export interface InterfaceWords {
   readonly addresses?: readonly string[]
 }
 
-export function nic({ name, ports, addresses = [] }: InterfaceWords): Json {
+function nic({ name, ports, addresses = [] }: InterfaceWords): Json {
   return {
     name,
     type: ports ? 'linux-bridge' : 'vlan',

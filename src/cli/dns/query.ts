@@ -10,7 +10,7 @@ const AT_ONCE = 16
 const TIMEOUT_MS = 2_000
 
 /** `192.168.122.80`, `192.168.122.80:5353`, `[fd00::53]:5353`. */
-export function serverOf(text: string): string {
+function serverOf(text: string): string {
   return isIPv6(text) ? `[${text}]` : text
 }
 

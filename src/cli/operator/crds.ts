@@ -19,8 +19,10 @@ export function definitionsOf(chosen: readonly OperatorPart[]): Definitions {
 }
 
 export function definitionsNamed(named: readonly string[] | undefined): Definitions {
-  return named ? definitionsOf(partsNamed(parts, named)) : { own: ownCrds, upstream: upstreamCrds }
+  return named ? definitionsOf(partsNamed(parts, named)) : fitting
 }
 
 /** Of the parts that fit in every cluster: the others must be asked for by name. */
-export const { own: ownCrds, upstream: upstreamCrds } = definitionsOf(parts.filter(({ clash }) => !clash))
+const fitting = definitionsOf(parts.filter(({ clash }) => !clash))
+
+export const ownCrds = fitting.own

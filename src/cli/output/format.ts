@@ -1,7 +1,7 @@
 /** `-o`: one value, printed the way that was asked for. Every command offers json and yaml; a table is its own. */
 import { Option } from 'commander'
 
-export const formats = ['table', 'wide', 'json', 'yaml', 'name'] as const
+const formats = ['table', 'wide', 'json', 'yaml', 'name'] as const
 export type Format = (typeof formats)[number]
 
 export function outputOption(supported: readonly Format[], standard: Format = 'table'): Option {

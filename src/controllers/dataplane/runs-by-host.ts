@@ -21,7 +21,7 @@ export interface Runs {
   readonly cache: SharedCache<AnsibleRun>
 }
 
-export const RUN_MANAGER = 'stackloom-dataplane'
+const RUN_MANAGER = 'stackloom-dataplane'
 
 export function createRuns(runtime: Pick<Runtime, 'client' | 'cache'>): Runs {
   const { client } = runtime

@@ -60,7 +60,7 @@ export function decide(claims: readonly Claim[], ledger: Ledger): Decision {
   return { verdicts, changes: draft.changes() }
 }
 
-export function oldestFirst(claims: readonly Claim[]): readonly Claim[] {
+function oldestFirst(claims: readonly Claim[]): readonly Claim[] {
   const order = (claim: Claim): string => `${claim.created} ${ownerOf(claim)}`
   return [...claims].sort((a, b) => (order(a) < order(b) ? -1 : 1))
 }

@@ -12,7 +12,7 @@ import type { Range } from '../../net/range.ts'
 import { rangeSet, setContains, setSize } from '../../net/range-set.ts'
 
 /** On a NetConfig: its networks are on segments of their own, whatever other NetConfigs have the same VLAN ids. */
-export const SEGMENT_ANNOTATION = 'stackloom.dev/segment'
+const SEGMENT_ANNOTATION = 'stackloom.dev/segment'
 
 export interface Pool {
   readonly segment: string

@@ -20,7 +20,7 @@ const SERVICE = { apiVersion: 'v1', kind: 'Service' } as const
 const IPSET = { apiVersion: 'network.openstack.org/v1beta1', kind: 'IPSet' } as const
 const CLAIM = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' } as const
 
-export const downCloudStages = [
+const downCloudStages = [
   'data-plane',
   'control-plane',
   'netconfig',
@@ -33,7 +33,7 @@ export const downCloudStages = [
 type DownStage = (typeof downCloudStages)[number]
 
 /** Which step removes an object of a cloud. */
-export function downStageOf(ref: ListedObject): DownStage {
+function downStageOf(ref: ListedObject): DownStage {
   const groupKind = groupKindOf(ref)
   if (groupKind.startsWith('dataplane.openstack.org/')) return 'data-plane'
   if (groupKind.startsWith('core.openstack.org/')) return 'control-plane'

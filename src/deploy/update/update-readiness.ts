@@ -9,7 +9,7 @@ import { conditionOf, nameOf, numberAt, textAt } from '../../api/raw-object.ts'
 import { failed, progressing, type Readiness, ready } from '../../verify/readiness/verdict.ts'
 
 /** In upstream's order: OVN before the rest, the control plane before the hosts. */
-export const updateSteps = {
+const updateSteps = {
   'ovn-control-plane': 'MinorUpdateOVNControlplane',
   'ovn-data-plane': 'MinorUpdateOVNDataplane',
   'control-plane': 'MinorUpdateControlplane',

@@ -76,7 +76,7 @@ interface Step {
 }
 
 /** By node: the base alone, because VLANs stand on its bonds; then what the clouds add. */
-export function stepsOf(policies: readonly KubeObject[]): readonly Step[] {
+function stepsOf(policies: readonly KubeObject[]): readonly Step[] {
   const nodes = [...new Set(policies.map(nodeOf))]
   return nodes.flatMap((node) => {
     const here = policies.filter((policy) => nodeOf(policy) === node)

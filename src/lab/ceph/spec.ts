@@ -3,7 +3,7 @@ import { writeYamlStream } from '../../yaml/write.ts'
 import { hasRole, type Lab, type LabNode, nodesWith } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
 
-export function cephSpecs(lab: Lab): readonly object[] {
+function cephSpecs(lab: Lab): readonly object[] {
   const members = lab.nodes.filter((node) => hasRole(node, 'ceph-mon') || osdDevice(node) !== undefined)
   const monitors = nodesWith(lab, 'ceph-mon').map((node) => node.name)
   const hosts = members.map((node) => ({
@@ -30,7 +30,7 @@ export function cephSpecs(lab: Lab): readonly object[] {
   ]
 }
 
-export function osdDevice(node: LabNode): string | undefined {
+function osdDevice(node: LabNode): string | undefined {
   return node.disks.find((disk) => disk.use === 'osd')?.device
 }
 

@@ -11,7 +11,7 @@ export interface CephUser {
   readonly folders: readonly string[]
 }
 
-export const users: readonly CephUser[] = [
+const users: readonly CephUser[] = [
   {
     name: 'glance',
     caps: { mon: 'profile rbd', osd: 'profile rbd pool=images', mgr: 'profile rbd pool=images' },
@@ -35,7 +35,7 @@ export const users: readonly CephUser[] = [
 ]
 
 /** A cephx key: its type, when it was made (left out), its length, and sixteen random bytes. */
-export function makeCephKey(): string {
+function makeCephKey(): string {
   const head = Buffer.alloc(12)
   head.writeUInt16LE(1, 0)
   head.writeUInt16LE(16, 10)

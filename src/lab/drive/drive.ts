@@ -63,7 +63,7 @@ function readOrNothing(file: string): string | undefined {
   }
 }
 
-export function newestBackup(folder: string): string | undefined {
+function newestBackup(folder: string): string | undefined {
   const below = `${STATE_FOLDER}/backups`
   try {
     const newest = readdirSync(path.join(folder, below))

@@ -71,7 +71,7 @@ export function toolsFor(settings: ToolSettings): Tools {
 }
 
 /** On another drive when the lab says so: disks live in Lima's home. */
-export function limaHomeOf(lab: Lab, env: ToolSettings['env']): string {
+function limaHomeOf(lab: Lab, env: ToolSettings['env']): string {
   if (lab.host.storage !== undefined) return path.join(lab.host.storage, 'lima')
   return env['LIMA_HOME'] ?? path.join(env['HOME'] ?? '~', '.lima')
 }

@@ -42,7 +42,7 @@ function planVm(node: LabNode, wanted: object, world: World): VmAction {
 }
 
 /** Top-level fields that differ, by value: order and style of the text do not matter. */
-export function differences(wanted: object, have: unknown): readonly string[] {
+function differences(wanted: object, have: unknown): readonly string[] {
   const [a, b] = [wanted, have ?? {}].map((one) => JSON.parse(JSON.stringify(one)) as Record<string, unknown>)
   const keys = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})])
   return [...keys].filter((key) => !isDeepStrictEqual(a?.[key], b?.[key]))

@@ -170,7 +170,7 @@ function sizes(): Chapter {
 }
 
 /** Phase 2, appended to globals.yml by Kolla-Ansible. It takes effect when it is in `kolla/globals.d/`. */
-export function cephGlobalsOf(lab: Lab): Readonly<Record<string, unknown>> {
+function cephGlobalsOf(lab: Lab): Readonly<Record<string, unknown>> {
   const monitor = lab.nodes.find((node) => node.roles.includes('ceph-mon'))
   return {
     enable_cinder: 'yes',

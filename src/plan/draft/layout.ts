@@ -36,7 +36,7 @@ export function readLayout(texts: Readonly<Record<AllocatorRole, readonly string
 }
 
 /** `80-90`, or one offset; undefined when it is neither. */
-export function parseOffsets(text: string, family: Family): Offsets | undefined {
+function parseOffsets(text: string, family: Family): Offsets | undefined {
   const [firstText = '', lastText = firstText, ...more] = text.split('-').map((part) => part.trim())
   const [first, last] = [offset(firstText, family), offset(lastText, family)]
   if (more.length > 0 || first === undefined || last === undefined || first > last) return undefined

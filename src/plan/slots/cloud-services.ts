@@ -99,7 +99,7 @@ export function settingsOf(cloud: Cloud, name: string): ServiceSettings {
  * The raw fields of a service's template: the service's own, then the control plane's override on top of it.
  * For services with several instances (`templates`) these are the instances by name.
  */
-export function rawTemplates(cloud: Cloud, name: string): readonly Readonly<Record<string, unknown>>[] {
+function rawTemplates(cloud: Cloud, name: string): readonly Readonly<Record<string, unknown>>[] {
   const override = cloud.file.overrides?.controlPlane?.[name]
   const layers = [
     settingsOf(cloud, name).template,

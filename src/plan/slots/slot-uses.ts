@@ -115,12 +115,12 @@ function networkOf(service: CloudService, endpoint: EndpointEntry, face: Face, c
 }
 
 /** Where public VIPs are: what the site says, or the network that everybody reaches. */
-export function publicNetwork(cloud: Cloud): string {
+function publicNetwork(cloud: Cloud): string {
   return cloud.file.public?.network ?? 'ctlplane'
 }
 
 /** How the public endpoint of a service is reached: only OpenShift has Routes. */
-export function publicBy(service: CloudService, { cloud, platform }: SlotUseInput): 'route' | 'vip' {
+function publicBy(service: CloudService, { cloud, platform }: SlotUseInput): 'route' | 'vip' {
   return service.settings.public ?? cloud.file.public?.by ?? (platform === 'openshift' ? 'route' : 'vip')
 }
 

@@ -9,7 +9,7 @@ export type Ceph = NonNullable<SiteFileCloud['ceph']>
 
 const CONF = '/etc/ceph/ceph.conf'
 
-export function cephUser(ceph: Ceph): string {
+function cephUser(ceph: Ceph): string {
   return ceph.user ?? 'openstack'
 }
 

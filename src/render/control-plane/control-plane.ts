@@ -32,7 +32,7 @@ export function renderControlPlane(plan: Plan, cloud: PlannedCloud): readonly Ku
 }
 
 /** The version that the site asks for, in before the control plane, so that it is never deployed with another. */
-export function renderVersion(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+function renderVersion(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const { version } = cloud.from.file
   if (version === undefined || eraOf(plan.slots) === '2023') return []
   return [

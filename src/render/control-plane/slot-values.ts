@@ -81,7 +81,7 @@ function override(slot: FilledSlot): Fields {
   }
 }
 
-export function annotations({ network, vips }: FilledSlot): Readonly<Record<string, string>> {
+function annotations({ network, vips }: FilledSlot): Readonly<Record<string, string>> {
   const { pool = '', sharingKey = '' } = network
   const addresses = vips.map((vip) => vip.address).join(',')
   const shared = vips.every((vip) => vip.shared)

@@ -11,7 +11,7 @@ export type Layer = (typeof layers)[number]
 
 const operands = new Set(['NMState', 'MetalLB', 'OpenStack', 'BGPPeer'])
 
-export function layerOf({ stage, object }: RenderedDocument): Layer {
+function layerOf({ stage, object }: RenderedDocument): Layer {
   switch (stage) {
     case 'nmstate':
     case 'metallb':

@@ -15,7 +15,7 @@ const POD = { apiVersion: 'v1', kind: 'Pod' }
 const NODE = { apiVersion: 'v1', kind: 'Node' }
 const MANAGER = 'actor-kubelet'
 
-export const NEVER_READY = annotation('never-ready')
+const NEVER_READY = annotation('never-ready')
 
 interface PodSpec {
   readonly nodeName?: string

@@ -95,7 +95,7 @@ export const certManagerParts: readonly Part[] = [
 const WEBHOOK_SERVICES = ['openstack', 'openstack-baremetal', 'infra'] as const
 
 /** Each service operator that document 000 and today's bundle have. */
-export const SERVICE_OPERATORS = [
+const SERVICE_OPERATORS = [
   'barbican',
   'cinder',
   'designate',

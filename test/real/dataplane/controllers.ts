@@ -17,7 +17,7 @@ export interface PlayedControlPlane extends ControlPlane {
   readonly instances: Map<string, number>
 }
 
-export function playedControlPlane(): PlayedControlPlane {
+function playedControlPlane(): PlayedControlPlane {
   const discovered: string[] = []
   const removed: string[] = []
   const instances = new Map<string, number>()

@@ -87,7 +87,7 @@ exec chroot "$1/new" /usr/sbin/sshd -D -e -h /run/host_key -o UsePAM=no \\
 /** Ends with this process, and ends everything that it started: nothing may be left of a node. */
 const ALONE = ['setpriv', '--pdeathsig', 'KILL', '--', 'unshare', '--net', '--pid', '--fork', '--kill-child']
 
-export async function startNodes(
+async function startNodes(
   names: readonly string[],
 ): Promise<{ readonly nodes: DataPlaneNodes; readonly stop: () => Promise<void> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-nodes-'))

@@ -33,7 +33,7 @@ export type Provision =
   | { readonly kind: 'there' }
 
 /** The name under which a host has its addresses and its names. */
-export function hostOf({ metadata, spec }: DataPlaneNode): string {
+function hostOf({ metadata, spec }: DataPlaneNode): string {
   return spec.hostName || metadata.name
 }
 

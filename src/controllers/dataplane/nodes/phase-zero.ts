@@ -175,7 +175,7 @@ function heldBy({ name, deploy, hasStrategy, ansibleLimit }: Effective): string 
 }
 
 /** `a,b*`, `all`, `!c`: names and patterns, as far as Ansible's limits are taken. */
-export function withinLimit(host: string, limit: string): boolean {
+function withinLimit(host: string, limit: string): boolean {
   const words = limit.split(/[,:]/).filter((word) => word !== '')
   if (words.length === 0) return true
   const matches = (pattern: string): boolean =>

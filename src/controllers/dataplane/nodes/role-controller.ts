@@ -146,7 +146,7 @@ interface Crowd {
 }
 
 /** The hosts that can go together: the same step, run in the same way. The earliest step first. */
-export function nextCrowd(services: readonly string[], views: readonly NodeView[]): Crowd | undefined {
+function nextCrowd(services: readonly string[], views: readonly NodeView[]): Crowd | undefined {
   const crowds = new Map<string, Crowd>()
   for (const { effective, request, phaseZero } of views) {
     const { next } = phaseZero

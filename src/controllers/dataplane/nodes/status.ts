@@ -22,7 +22,7 @@ const NAMES = 'NodeDNSDataReady'
 export const SERVICES = 'ServicesReady'
 
 /** Upstream's name for it, spaces included. */
-export function stepCondition(step: string): string {
+function stepCondition(step: string): string {
   return `${step} service ready`
 }
 

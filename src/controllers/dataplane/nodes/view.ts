@@ -27,7 +27,7 @@ import { type AddressWish, addressesProvided, addressWish, type Provision } from
 import { type HostStanding, hostStanding } from './phase-zero.ts'
 
 /** `manual`: after the first deployment changed inputs wait for a run request. On a role or a node. */
-export const RUN_POLICY = 'stackloom.dev/run-policy'
+const RUN_POLICY = 'stackloom.dev/run-policy'
 
 export interface NodeView {
   readonly node: DataPlaneNode

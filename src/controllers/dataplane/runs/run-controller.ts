@@ -40,7 +40,7 @@ import { gatherMaterials, type Materials } from './materials.ts'
 import { inventoriesIn, runFiles } from './run-files.ts'
 import { claimed, ended, progressed, sameStatus, unclaimed, waiting } from './status.ts'
 
-export const FINALIZER = 'stackloom.dev/ansible-run'
+const FINALIZER = 'stackloom.dev/ansible-run'
 /** On every run that may work on hosts: so that asking for those does not mean asking for all there ever were. */
 const ACTIVE = 'stackloom.dev/active'
 const FIELD_MANAGER = 'stackloom-runs'

@@ -19,7 +19,7 @@ import { clearHost } from './host-clearing.ts'
 import { runsOf } from './steps.ts'
 
 /** `"true"` on the service object: let it go, whatever runs there. */
-export const FORCE = 'stackloom.dev/force-decommission'
+const FORCE = 'stackloom.dev/force-decommission'
 const CONDITION = 'DecommissionReady'
 const ASK_AGAIN_MS = 30_000
 

@@ -16,7 +16,7 @@ import { keyProblem, type NodeView, viewOf } from '../nodes/view.ts'
 import type { Files } from '../run-object.ts'
 import { type Secret, secretValue, type World } from '../world.ts'
 
-export const INPUT = 'InputReady'
+const INPUT = 'InputReady'
 
 export interface Gathered {
   readonly node: NodeView | undefined

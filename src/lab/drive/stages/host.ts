@@ -86,7 +86,7 @@ function networkSteps({ lab, tools, read }: DriveContext): readonly Step[] {
   ]
 }
 
-export function mergeNetworks(old: string | undefined, lab: Lab, file: string): string {
+function mergeNetworks(old: string | undefined, lab: Lab, file: string): string {
   const wanted = limaNetworks(lab)
   if (old === undefined) return writeYaml({ paths: pathsOf(lab), group: 'admin', networks: wanted })
   const { value } = readYaml(old, file)

@@ -29,7 +29,7 @@ const MANAGER = 'actor-nmstate'
 const POLICY_LABEL = 'nmstate.io/policy'
 
 export const NODE_FAILURE = annotation('nmstate-failure')
-export const POLICY_FAILS_ON = annotation('nmstate-fails-on')
+const POLICY_FAILS_ON = annotation('nmstate-fails-on')
 
 export const nmstate: Actor = {
   plays: 'kubernetes-nmstate: NodeNetworkConfigurationPolicy to enactments, conditions and NodeNetworkState',

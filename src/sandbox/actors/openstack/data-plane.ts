@@ -15,7 +15,7 @@ const API = 'dataplane.openstack.org/v1beta1'
 const nodeSets = { kind: { apiVersion: API, kind: 'OpenStackDataPlaneNodeSet' } }
 const deployments = { kind: { apiVersion: API, kind: 'OpenStackDataPlaneDeployment' } }
 const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion' } }
-export const DEPLOYMENT_FAILS = annotation('fails')
+const DEPLOYMENT_FAILS = annotation('fails')
 
 const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
 const asked = {

@@ -23,7 +23,7 @@ const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
 /** A label of what this actor made. */
 const MADE = annotation('made')
 /** An annotation of the namespace kube-system: the domain of Routes, which OpenShift's ingress settings have. */
-export const DOMAIN = annotation('domain')
+const DOMAIN = annotation('domain')
 const USUAL_DOMAIN = 'apps.example.com'
 
 export const serviceOperators: Actor = {

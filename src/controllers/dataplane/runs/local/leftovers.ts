@@ -8,7 +8,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { Clock } from '../../../../clock/clock.ts'
 
-export const MARK = 'STACKLOOM_RUN'
+const MARK = 'STACKLOOM_RUN'
 export const SOCKETS = 'STACKLOOM_SOCKETS'
 
 /** Kills until nobody is left; `sockets` is the folder of the attempt's connections, where it is known. */
