@@ -169,7 +169,7 @@ async function handleOf(
     await ask(folder.control, { do: 'kill', task })
   }
   const start = async (task: ClusterProgram): Promise<void> => {
-    await ask(folder.control, { do: 'start', task }, 90_000)
+    await ask(folder.control, { do: 'start', task }, 270_000)
   }
   const cluster: Cluster = {
     client: connection.client,

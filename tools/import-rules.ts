@@ -32,10 +32,11 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   deploy: { may: ['run', 'kube', 'render', 'verify'] },
   controllers: { may: ['kube', 'api', 'plan', 'render', 'exec'] },
   webhooks: { may: ['kube', 'api', 'plan', 'render', 'exec'] },
+  operator: { may: ['controllers', 'webhooks'] },
   lab: { may: ['run', 'exec', 'plan'] },
   doctor: { may: ['verify'] },
   sandbox: { may: ['kube', 'exec', 'net', 'node-services'] },
-  cli: { may: ['deploy', 'controllers', 'webhooks', 'lab', 'doctor', 'sandbox'], top: true },
+  cli: { may: ['deploy', 'operator', 'lab', 'doctor', 'sandbox'], top: true },
 }
 
 /** Every folder that `folder` may import, direct or not. */

@@ -56,7 +56,14 @@ export const suites: readonly Suite[] = [
   {
     name: 'ipam',
     share: 4,
-    folders: ['src/controllers', 'src/webhooks', 'src/cli/operator', 'src/cli/ipam', 'test/real/ipam'],
+    folders: [
+      'src/controllers',
+      'src/webhooks',
+      'src/operator',
+      'src/cli/operator',
+      'src/cli/ipam',
+      'test/real/ipam',
+    ],
   },
   { name: 'dns', share: 2, folders: ['src/controllers/dns', 'src/cli/dns', 'test/real/dns'] },
   {

@@ -31,7 +31,8 @@ export const programsOf: Readonly<Record<Part | 'core', readonly ProgramName[]>>
   'metallb-webhooks': ['metallb-controller'],
 }
 
-const READY_MS = 60_000
+/** For a busy machine: a program that has ended is noticed at once, this ends only a wait for one that hangs. */
+const READY_MS = 240_000
 
 export function roster(input: RosterInput): readonly Task[] {
   const makers: Readonly<Record<Part, (input: RosterInput) => Task>> = {

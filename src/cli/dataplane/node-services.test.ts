@@ -13,12 +13,12 @@ import { LEAVING, phase0Playbooks, readPlaybook } from '../../controllers/datapl
 import { nodeServices } from '../../node-services/all.ts'
 import type { ServiceDefinition } from '../../node-services/definition.ts'
 import { groupVersionKindOf } from '../../node-services/kinds.ts'
+import { dataPlanePartOf } from '../../operator/parts/data-plane.ts'
 import { convertDataPlane } from '../../render/convert-data-plane.ts'
 import { ownCrdsOf } from '../../sandbox/crds/own.ts'
 import { dataPlaneKinds, dataPlaneStates } from '../../verify/data-plane.ts'
 import { dataPlaneHandlers, dataPlaneWebhooks } from '../../webhooks/data-plane-webhooks.ts'
 import { webhookPath } from '../../webhooks/registration.ts'
-import { dataPlanePartOf } from '../operator/parts/data-plane.ts'
 import { columnOf } from '../status/data-plane.ts'
 
 const services = [...nodeServices, weatherService]

@@ -90,7 +90,7 @@ function defineCrds(command: Command, { io, act }: CommandContext): void {
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
     .action((options: CrdOptions) =>
       act(async () => {
-        const { definitionsNamed } = await import('./crds.ts')
+        const { definitionsNamed } = await import('../../operator/crds.ts')
         const { stream } = await import('./stream.ts')
         const { own, upstream } = definitionsNamed(options.parts)
         const all = options.all ? [...upstream, ...own] : own

@@ -1,28 +1,10 @@
 /** The options of `operator run`, as the command line gives them. */
 import { InvalidArgumentError } from 'commander'
-import type { RunWay } from '../../controllers/dataplane/runs/start.ts'
+import type { OperatorOptions } from '../../operator/options.ts'
 import type { ClusterFlags } from '../cluster.ts'
 import { parseDuration } from '../duration.ts'
 
-export interface RunOptions extends ClusterFlags {
-  readonly webhookUrl?: string
-  readonly webhookService?: string
-  readonly certDir?: string
-  readonly webhookPort: number
-  readonly healthPort: number
-  readonly bind: string
-  readonly leaderElection: boolean
-  /** Beside infra-operator: look and tell, write nothing else. */
-  readonly observe?: boolean
-  /** Where Ansible runs: in Jobs unless said. */
-  readonly runs?: RunWay
-  /** After so long Ansible is ended; an hour unless said. */
-  readonly runTimeLimit?: number
-  /** Only these parts; all that fit unless said. */
-  readonly parts?: readonly string[]
-  /** For tests: how often certificates are looked at. */
-  readonly certificatesEveryMs?: number
-}
+export type RunOptions = ClusterFlags & Omit<OperatorOptions, 'env'>
 
 /** `90s`, `1h30m` */
 export function durationOf(text: string): number {

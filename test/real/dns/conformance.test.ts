@@ -7,7 +7,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import type { DnsData } from '../../../src/api/dnsdata.ts'
 import type { DnsMasq, DnsMasqSpec } from '../../../src/api/dnsmasq.ts'
 import type { Condition, GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
-import { ownCrds } from '../../../src/cli/operator/crds.ts'
 import {
   configMaps,
   deployments,
@@ -20,6 +19,7 @@ import {
   services,
   topologies,
 } from '../../../src/controllers/dns/kinds.ts'
+import { ownCrds } from '../../../src/operator/crds.ts'
 import { useCluster } from '../../cluster.ts'
 import { dnsData, dnsMasq, host } from '../../dns.ts'
 import { podSpecOf } from '../../dns-pod.ts'

@@ -11,7 +11,7 @@ import {
   reservations,
 } from '../../../src/api/ipset.ts'
 import { type NetConfigSpec, netConfigs } from '../../../src/api/netconfig.ts'
-import { ownCrds } from '../../../src/cli/operator/crds.ts'
+import { ownCrds } from '../../../src/operator/crds.ts'
 import { useCluster } from '../../cluster.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { type RunningOperator, startOperator } from './operator.ts'

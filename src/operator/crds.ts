@@ -1,5 +1,5 @@
 /** The CustomResourceDefinitions of the kinds that the operator works with, over all of its parts. */
-import type { KubeObject } from '../../api/object.ts'
+import type { KubeObject } from '../api/object.ts'
 import { partsNamed } from './fit.ts'
 import type { OperatorPart } from './parts/part.ts'
 import { parts } from './parts.ts'

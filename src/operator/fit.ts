@@ -1,9 +1,9 @@
 /** Whether the operator may work in a cluster: what it needs is served, and nobody else does the same work. */
-import type { GroupVersionKind } from '../../api/object.ts'
-import { Failure, failure } from '../../errors/failure.ts'
-import { type Finding, finding } from '../../errors/finding.ts'
-import { infraOperatorRuns, kindsMissing, unknownPart } from '../../errors/operator.ts'
-import type { KubeReader } from '../../kube/client.ts'
+import type { GroupVersionKind } from '../api/object.ts'
+import { Failure, failure } from '../errors/failure.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import { infraOperatorRuns, kindsMissing, unknownPart } from '../errors/operator.ts'
+import type { KubeReader } from '../kube/client.ts'
 import type { OperatorPart } from './parts/part.ts'
 
 export const RIVAL = 'infra-operator-controller-manager'

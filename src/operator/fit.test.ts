@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { weatherAgents, weatherService } from '../../../test/weather-service.ts'
-import type { GroupVersionKind } from '../../api/object.ts'
-import type { KubeReader } from '../../kube/client.ts'
-import { nodeServices } from '../../node-services/all.ts'
+import { weatherAgents, weatherService } from '../../test/weather-service.ts'
+import type { GroupVersionKind } from '../api/object.ts'
+import type { KubeReader } from '../kube/client.ts'
+import { nodeServices } from '../node-services/all.ts'
 import { fittingParts } from './fit.ts'
 import { dataPlanePartOf } from './parts/data-plane.ts'
 

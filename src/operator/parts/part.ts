@@ -1,14 +1,14 @@
 /** What one part of the operator brings: kinds, rights, webhooks, controllers. */
-import type { GroupVersionKind, KubeObject } from '../../../api/object.ts'
-import type { Environment } from '../../../api/service-images.ts'
-import type { RunWay } from '../../../controllers/dataplane/runs/start.ts'
-import type { Problem } from '../../../errors/finding.ts'
-import type { AdmissionHandler } from '../../../kube/admission.ts'
-import type { Happening } from '../../../kube/events.ts'
-import type { Metrics } from '../../../kube/metrics.ts'
-import type { Runtime } from '../../../kube/runtime.ts'
-import type { Transport } from '../../../kube/transport.ts'
-import type { Webhook } from '../../../webhooks/registration.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import type { Environment } from '../../api/service-images.ts'
+import type { RunWay } from '../../controllers/dataplane/runs/start.ts'
+import type { Problem } from '../../errors/finding.ts'
+import type { AdmissionHandler } from '../../kube/admission.ts'
+import type { Happening } from '../../kube/events.ts'
+import type { Metrics } from '../../kube/metrics.ts'
+import type { Runtime } from '../../kube/runtime.ts'
+import type { Transport } from '../../kube/transport.ts'
+import type { Webhook } from '../../webhooks/registration.ts'
 
 export interface PartContext {
   /** Which of the kinds that the part or its pieces may use are served. */

@@ -7,30 +7,30 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { KubeObject } from '../../api/object.ts'
-import { systemClock } from '../../clock/clock.ts'
-import { failure, reasonOf } from '../../errors/failure.ts'
-import { webhooksNotInstalled } from '../../errors/operator.ts'
-import type { AdmissionHandler } from '../../kube/admission.ts'
-import { serveAdmission } from '../../kube/admission-server.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import type { Log } from '../../kube/log.ts'
-import type { Metrics } from '../../kube/metrics.ts'
-import type { CredentialFiles } from '../../pki/reload.ts'
-import { servingCertificate } from '../../webhooks/certificates.ts'
+import type { KubeObject } from '../api/object.ts'
+import { systemClock } from '../clock/clock.ts'
+import { failure, reasonOf } from '../errors/failure.ts'
+import { webhooksNotInstalled } from '../errors/operator.ts'
+import type { AdmissionHandler } from '../kube/admission.ts'
+import { serveAdmission } from '../kube/admission-server.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { Log } from '../kube/log.ts'
+import type { Metrics } from '../kube/metrics.ts'
+import type { CredentialFiles } from '../pki/reload.ts'
+import { servingCertificate } from '../webhooks/certificates.ts'
 import {
   trustConfigurations,
   type Webhook,
   type WebhookPlace,
   webhookConfigurations,
-} from '../../webhooks/registration.ts'
+} from '../webhooks/registration.ts'
 import { LEASE_NAME } from './names.ts'
-import type { RunOptions } from './options.ts'
+import type { OperatorOptions } from './options.ts'
 
 export interface Serving {
   readonly client: KubeClient
   readonly namespace: string
-  readonly options: RunOptions
+  readonly options: OperatorOptions
   readonly handlers: Readonly<Record<string, AdmissionHandler>>
   readonly webhooks: readonly Webhook[]
   readonly metrics: Metrics
@@ -86,7 +86,10 @@ export async function serveWebhooks(
   return { stopped: Promise.all([server.stopped, looking]).then(keys.forget) }
 }
 
-function placeOf({ webhookUrl, webhookService }: RunOptions, namespace: string): WebhookPlace | undefined {
+function placeOf(
+  { webhookUrl, webhookService }: OperatorOptions,
+  namespace: string,
+): WebhookPlace | undefined {
   if (webhookUrl !== undefined) return { url: webhookUrl }
   return webhookService === undefined
     ? undefined

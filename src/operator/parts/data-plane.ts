@@ -1,32 +1,26 @@
 /** The part that brings OpenStack services to nodes outside the cluster: roles, nodes, service objects, runs. */
 
-import { crdOf, type KindDefinition } from '../../../api/crd.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../../../api/dataplane-node.ts'
-import { type DataPlaneRole, dataPlaneRoles } from '../../../api/dataplane-role.ts'
-import { ipSets } from '../../../api/ipset.ts'
-import { netConfigs, networkGroup } from '../../../api/netconfig.ts'
-import { type GroupVersionKind, keyOf } from '../../../api/object.ts'
-import type { ServiceAnnotation } from '../../../api/service-annotation.ts'
-import type { ServiceObject } from '../../../api/service-cr.ts'
-import { dataPlaneControllers } from '../../../controllers/dataplane/controllers.ts'
-import { bareMetalHosts } from '../../../controllers/dataplane/machines/bare-metal.ts'
-import { novaControlPlane } from '../../../controllers/dataplane/nova-control-plane.ts'
-import { startRuns } from '../../../controllers/dataplane/runs/start.ts'
-import { byRole, createWorld, FINALIZER, type World } from '../../../controllers/dataplane/world.ts'
-import { dnsDatas, dnsMasqs } from '../../../controllers/dns/kinds.ts'
-import { nodeSetInstalled } from '../../../errors/dataplane.ts'
-import type { AdmissionHandler } from '../../../kube/admission.ts'
-import { nodeServices } from '../../../node-services/all.ts'
-import type { ServiceDefinition } from '../../../node-services/definition.ts'
-import {
-  frameKinds,
-  groupVersionKindOf,
-  kindsOf,
-  servedKinds,
-  standIns,
-} from '../../../node-services/kinds.ts'
-import type { DataPlaneParts, DataPlaneView } from '../../../webhooks/data-plane-view.ts'
-import { dataPlaneHandlers, dataPlaneWebhooks } from '../../../webhooks/data-plane-webhooks.ts'
+import { crdOf, type KindDefinition } from '../../api/crd.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../api/dataplane-node.ts'
+import { type DataPlaneRole, dataPlaneRoles } from '../../api/dataplane-role.ts'
+import { ipSets } from '../../api/ipset.ts'
+import { netConfigs, networkGroup } from '../../api/netconfig.ts'
+import { type GroupVersionKind, keyOf } from '../../api/object.ts'
+import type { ServiceAnnotation } from '../../api/service-annotation.ts'
+import type { ServiceObject } from '../../api/service-cr.ts'
+import { dataPlaneControllers } from '../../controllers/dataplane/controllers.ts'
+import { bareMetalHosts } from '../../controllers/dataplane/machines/bare-metal.ts'
+import { novaControlPlane } from '../../controllers/dataplane/nova-control-plane.ts'
+import { startRuns } from '../../controllers/dataplane/runs/start.ts'
+import { byRole, createWorld, FINALIZER, type World } from '../../controllers/dataplane/world.ts'
+import { dnsDatas, dnsMasqs } from '../../controllers/dns/kinds.ts'
+import { nodeSetInstalled } from '../../errors/dataplane.ts'
+import type { AdmissionHandler } from '../../kube/admission.ts'
+import { nodeServices } from '../../node-services/all.ts'
+import type { ServiceDefinition } from '../../node-services/definition.ts'
+import { frameKinds, groupVersionKindOf, kindsOf, servedKinds, standIns } from '../../node-services/kinds.ts'
+import type { DataPlaneParts, DataPlaneView } from '../../webhooks/data-plane-view.ts'
+import { dataPlaneHandlers, dataPlaneWebhooks } from '../../webhooks/data-plane-webhooks.ts'
 import type { OperatorPart, PartContext, Rule } from './part.ts'
 
 /** Kinds of others that nodes use where they are served. */

@@ -4,9 +4,9 @@
  * Rights are the least that the parts name. To create a webhook configuration cannot be limited to a name, so the
  * installer creates them, and the operator may only write its own two.
  */
-import type { KubeObject } from '../../api/object.ts'
-import { SECRET_NAME } from '../../webhooks/certificates.ts'
-import { CONFIGURATION_NAME, type WebhookPlace, webhookConfigurations } from '../../webhooks/registration.ts'
+import type { KubeObject } from '../api/object.ts'
+import { SECRET_NAME } from '../webhooks/certificates.ts'
+import { CONFIGURATION_NAME, type WebhookPlace, webhookConfigurations } from '../webhooks/registration.ts'
 import { RIVAL } from './fit.ts'
 import { LEASE_NAME } from './names.ts'
 import type { OperatorPart, Rule } from './parts/part.ts'
