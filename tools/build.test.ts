@@ -77,9 +77,9 @@ describe('the built program', () => {
   it('comes in few files: each costs a command more time than what most of them hold', () => {
     const files = (...parts: readonly string[]): number =>
       new Set(['src/cli/entry.ts', ...parts].flatMap((part) => [...loadedWith(chunkOf(part))])).size
-    expect(files()).toBeLessThanOrEqual(3)
-    expect(files('src/cli/lab/command.ts')).toBeLessThanOrEqual(20)
-    expect(files('src/cli/lab/command.ts', 'src/lab/render-into.ts')).toBeLessThanOrEqual(28)
+    expect(files()).toBeLessThanOrEqual(2)
+    expect(files('src/cli/lab/command.ts')).toBeLessThanOrEqual(11)
+    expect(files('src/cli/lab/command.ts', 'src/lab/render-into.ts')).toBeLessThanOrEqual(14)
   })
 
   it('gives a require of its own only to chunks that use it, and moves no line', () => {

@@ -27,15 +27,24 @@ export function buildOptions(version: string): BuildOptions {
   }
 }
 
-/** Small files of which most commands need one or another: one chunk instead of a dozen. */
-const COMPANY =
-  /^src\/(net\/[\w-]+|yaml\/decode|errors\/(codes|file|import|nearest|site)|cli\/(command|files|new-file|questions|output\/format|output\/run\/events-option))\.ts$/
+/** Companies of small files: a command that needs one of them gets all in one chunk instead of a dozen. */
+const COMPANIES = [
+  // Most commands need one or another.
+  /^src\/(net\/[\w-]+|yaml\/(decode|write)|errors\/(codes|file|import|nearest|site)|cli\/(command|files|new-file|questions|output\/format|output\/run\/events-option))\.ts$/,
+  // Whose an address is.
+  /^src\/(plan\/(conflicts|group|ledger|reader|wishes)|errors\/ledger|site\/(accept|site))\.ts$/,
+  // A file that a person wrote.
+  /^src\/(yaml\/(aliases|locate|read)|api\/(known-fields|shape))\.ts$|node_modules\/yaml\//,
+  // What is wrong with a lab, and what is rendered of it.
+  /^src\/errors\/lab(-kolla|-tree)?\.ts$/,
+  /^src\/lab\/(certificates|gitignore|line-diff|render-into|secrets|ssh-keys|tree-[\w-]+|kolla\/(groups|passwords))\.ts$/,
+]
 
 /** Builds twice: the first time only to learn who imports whom. */
 export async function buildProgram(version: string, more: BuildOptions): Promise<BuildResult> {
   const options = buildOptions(version)
   const { metafile } = await build({ ...options, write: false, metafile: true })
-  const plan = chunkPlan(metafile.inputs, 'src/cli/entry.ts', (file) => COMPANY.test(file))
+  const plan = chunkPlan(metafile.inputs, 'src/cli/entry.ts', COMPANIES)
   return build({ ...options, ...more, plugins: [withCompany(plan)] })
 }
 

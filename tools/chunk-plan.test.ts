@@ -14,12 +14,8 @@ function sources(files: Readonly<Record<string, string>>): Sources {
   return Object.fromEntries(Object.entries(files).map(([file, words]) => [file, { imports: imports(words) }]))
 }
 
-const nobody = () => false
-const freeFor = (
-  part: string,
-  files: Readonly<Record<string, string>>,
-  inCompany = nobody as (file: string) => boolean,
-) => chunkPlan(sources(files), 'entry', inCompany).get(part)?.toSorted()
+const freeFor = (part: string, files: Readonly<Record<string, string>>, companies: readonly RegExp[] = []) =>
+  chunkPlan(sources(files), 'entry', companies).get(part)?.toSorted()
 
 describe('what a part may reach for nothing', () => {
   it('is what the program has loaded before it demands a command, but never the entry itself', () => {
@@ -62,8 +58,20 @@ describe('what a part may reach for nothing', () => {
       'net/cidr': 'text',
       text: '',
     }
-    const inCompany = (file: string): boolean => file.startsWith('net/')
-    expect(freeFor('ip', files, inCompany)).toEqual(['net/cidr', 'text'])
-    expect(freeFor('init', files, inCompany)).toEqual([])
+    expect(freeFor('ip', files, [/^net/])).toEqual(['net/cidr', 'text'])
+    expect(freeFor('init', files, [/^net/])).toEqual([])
+  })
+
+  it('is every company that it gets to through another one', () => {
+    const files = {
+      entry: 'lab*',
+      lab: 'yaml/read',
+      'yaml/read': '',
+      'yaml/write': 'net/range',
+      'net/range': '',
+      'net/cidr': '',
+      'plan/ledger': '',
+    }
+    expect(freeFor('lab', files, [/^net/, /^yaml/, /^plan/])).toEqual(['net/cidr', 'net/range', 'yaml/write'])
   })
 })

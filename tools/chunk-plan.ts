@@ -4,7 +4,7 @@
  * The bundler puts into one chunk what the same parts reach. It does not know that a part which is loaded on demand
  * comes after the one that demands it, so it spreads what they have in common over many chunks; and each costs a
  * command the time of a file. Here is what a part may reach for nothing: what is loaded before it anyway, whoever
- * demands it, and the rest of a company of small files of which it needs one.
+ * demands it, and the rest of every company of small files of which it needs one.
  */
 
 interface Import {
@@ -19,18 +19,13 @@ export type Sources = Readonly<Record<string, { readonly imports: readonly Impor
 export function chunkPlan(
   sources: Sources,
   entry: string,
-  inCompany: (file: string) => boolean,
+  companies: readonly RegExp[],
 ): ReadonlyMap<string, readonly string[]> {
-  const company = Object.keys(sources).filter(inCompany)
   const needed = new Map(
     [entry, ...demandedBy(sources, Object.keys(sources))].map((part) => [part, reach(sources, [part])]),
   )
-  const reached = new Map(
-    [...needed].map(([part, files]) => [
-      part,
-      company.some((file) => files.has(file)) ? reach(sources, [part, ...company]) : files,
-    ]),
-  )
+  const members = companies.map((company) => Object.keys(sources).filter((file) => company.test(file)))
+  const reached = new Map([...needed].map(([part, files]) => [part, withCompanies(sources, files, members)]))
   const before = loadedBefore(sources, entry, reached)
   const free = (part: string): readonly string[] =>
     [...(reached.get(part) ?? []), ...(before.get(part) ?? [])].filter(
@@ -38,6 +33,21 @@ export function chunkPlan(
       (file) => file !== entry && !needed.get(part)?.has(file),
     )
   return new Map([...needed.keys()].filter((part) => part !== entry).map((part) => [part, free(part)]))
+}
+
+/** What is there when every company comes as a whole, with what its files import: that may be of another company. */
+function withCompanies(
+  sources: Sources,
+  files: ReadonlySet<string>,
+  companies: readonly (readonly string[])[],
+): ReadonlySet<string> {
+  const joining = companies
+    .filter((company) => company.some((file) => files.has(file)))
+    .flat()
+    .filter((file) => !files.has(file))
+  return joining.length === 0
+    ? files
+    : withCompanies(sources, reach(sources, [...files, ...joining]), companies)
 }
 
 /** For each part, what is there whichever way led to it: the entry's way begins with nothing. */

@@ -4,7 +4,7 @@ import type { Io } from './io.ts'
 /** The answer to yes or no; no when nobody is there to answer. */
 export async function askYesNo(question: string, io: Io): Promise<boolean> {
   if (!io.interactive) return false
-  const { confirm, isCancel } = await import('@clack/prompts')
+  const { confirm, isCancel } = await import('./prompts.ts')
   const answer = await confirm({ message: question, initialValue: false })
   return !isCancel(answer) && answer
 }
@@ -12,7 +12,7 @@ export async function askYesNo(question: string, io: Io): Promise<boolean> {
 /** The name typed out, for what cannot be undone. */
 export async function askName(question: string, name: string, io: Io): Promise<boolean> {
   if (!io.interactive) return false
-  const { text, isCancel } = await import('@clack/prompts')
+  const { text, isCancel } = await import('./prompts.ts')
   const answer = await text({ message: question, placeholder: name })
   return !isCancel(answer) && answer === name
 }

@@ -83,8 +83,9 @@ function fileIn(words: readonly string[]): string | undefined {
 
 async function readSite(file: string): Promise<Json | undefined> {
   try {
-    const { parse } = await import('yaml')
-    return asObject(parse(await readFile(file, 'utf8'), { logLevel: 'silent' }))
+    const { readYaml } = await import('../../yaml/read.ts')
+    const { value } = readYaml(await readFile(file), file)
+    return value === undefined ? undefined : asObject(value)
   } catch {
     return undefined
   }

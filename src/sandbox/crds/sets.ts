@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { loadAll } from 'js-yaml'
 import type { KubeObject } from '../../api/object.ts'
 import { finding } from '../../errors/finding.ts'
 import { damagedCache } from '../../errors/sandbox.ts'
@@ -88,7 +89,7 @@ async function ensureConverted(key: string, pins: CrdPins, context: BuildContext
     say({ kind: 'progress', text: `fetching ${pins.modules.length} modules that carry CRDs` })
     const texts = await fetchCrdTexts(pins, shelf, exec, signal)
     say({ kind: 'progress', text: 'converting CRDs' })
-    const converted = await convert(texts)
+    const converted = convert(texts)
     await publish(folder, async (aside) => {
       for (const [set, crds] of converted)
         await writeFile(path.join(aside, `${set}.json`), JSON.stringify(crds))
@@ -100,8 +101,7 @@ async function ensureConverted(key: string, pins: CrdPins, context: BuildContext
 }
 
 /** What a generator leaves in a CRD file that belongs to a server, not to us. */
-async function convert(texts: readonly CrdText[]): Promise<ReadonlyMap<string, readonly KubeObject[]>> {
-  const { loadAll } = await import('js-yaml')
+function convert(texts: readonly CrdText[]): ReadonlyMap<string, readonly KubeObject[]> {
   const sets = new Map<string, Map<string, KubeObject>>()
   for (const { from, text } of texts) {
     for (const document of loadAll(text) as readonly (KubeObject | null)[]) {
