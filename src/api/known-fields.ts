@@ -1,8 +1,8 @@
 /** The fields that a schema knows at a path: what a misspelt one is compared with. */
-import type * as z from 'zod'
+import type * as z from 'zod/v4/core'
 import type { ValuePath } from '../yaml/locate.ts'
 
-type Schema = z.core.$ZodType
+type Schema = z.$ZodType
 
 interface Definition {
   readonly type: string

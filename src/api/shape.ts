@@ -3,7 +3,9 @@
  *
  * For the kinds that people write (Site, Lab). Knows zod and positions, no kind in particular.
  */
-import type * as z from 'zod'
+import type { ZodType } from 'zod'
+import type { ZodMiniType } from 'zod/mini'
+import type * as z from 'zod/v4/core'
 import { emptyFile, missingField, unknownField, wrongType, wrongValue } from '../errors/file.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { nearest } from '../errors/nearest.ts'
@@ -17,10 +19,14 @@ export interface Shaped<T> {
   readonly findings: readonly Finding[]
 }
 
-type Issue = z.core.$ZodIssue
+type Issue = z.$ZodIssue
 
 /** `wanted` is what the file should be, in words: `a Site`. */
-export function checkShape<T>(schema: z.ZodType<T>, reading: Reading, wanted: string): Shaped<T> {
+export function checkShape<T>(
+  schema: ZodType<T> | ZodMiniType<T>,
+  reading: Reading,
+  wanted: string,
+): Shaped<T> {
   const { value, findings, locate } = reading
   if (value === undefined) return { findings }
   if (value === null) return { findings: [finding(emptyFile, { wanted }, { where: locate([]) })] }
@@ -38,7 +44,7 @@ export function checkShape<T>(schema: z.ZodType<T>, reading: Reading, wanted: st
 }
 
 interface Context {
-  readonly schema: z.ZodType
+  readonly schema: z.$ZodType
   readonly reading: Reading
   /** The fields that unknown ones were most likely meant to be. */
   readonly misspelt: Set<string>

@@ -1,12 +1,12 @@
 /** `stackloom schema`: the JSON Schema of the files that people write, for editors and other checkers. */
 import { Argument, type Command } from 'commander'
-import type * as z from 'zod'
+import type * as z from 'zod/v4/core'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 
 type Kind = 'site' | 'lab'
 
-const schemas: Readonly<Record<Kind, () => Promise<readonly [z.ZodType, string]>>> = {
+const schemas: Readonly<Record<Kind, () => Promise<readonly [z.$ZodType, string]>>> = {
   site: async () => [(await import('../../api/site.ts')).siteSchema, 'Site'],
   lab: async () => [(await import('../../api/lab.ts')).labSchema, 'Lab'],
 }
