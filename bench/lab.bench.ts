@@ -39,13 +39,14 @@ export const figures: readonly Figure[] = [
           'kolla/certificates',
           'kolla/passwords.yml',
           'kolla/config/nova/nova-libvirt',
-          'ssh',
+          'ssh/id_ed25519',
+          'ssh/id_ed25519.pub',
         ])
           cpSync(path.join(folder, 'osl', part), path.join(out, part), { recursive: true })
       }
       const ours = async (): Promise<number> => {
         fresh()
-        return timed(() => stackloom('render', '-f', file, '--out', out, '--overwrite'))
+        return timed(() => stackloom('render', '-f', file, '--out', out))
       }
       return ratio({ ours, theirs: bare, rounds: 11, warmUp: 2 })
     },
