@@ -63,13 +63,17 @@ for role, (groups, names, services) in WANTED.items():
 for folder in ('haproxy/services.d', 'keepalived/checks'):
     os.makedirs(os.path.join(OUT, 'node1', folder), exist_ok=True)
 # Its further tasks are for a single frontend and for firewalld, and the lab has neither.
-write(read('roles', 'haproxy-config', 'tasks', 'main.yml')[:1], 'roles', 'haproxy-config', 'tasks', 'main.yml')
+# Services that nothing balances are left out here: the task would look at each of them and skip it.
+haproxy = read('roles', 'haproxy-config', 'tasks', 'main.yml')[:1]
+haproxy[0]['with_dict'] = '{{ project_services | dict2items | selectattr("value.haproxy", "defined") | items2dict }}'
+write(haproxy, 'roles', 'haproxy-config', 'tasks', 'main.yml')
 write(read('roles', 'loadbalancer-config', 'tasks', 'main.yml')[:1], 'roles', 'loadbalancer-config', 'tasks', 'main.yml')
 
 configuration = [
     {
-        'include_role': {'name': role, 'tasks_from': 'narrow.yml'},
-        'when': f'group_names | intersect({groups}) | length > 0',
+        'hosts': ':'.join(groups),
+        'gather_facts': False,
+        'tasks': [{'import_role': {'name': role, 'tasks_from': 'narrow.yml'}}],
     }
     for role, (groups, _, _) in WANTED.items()
 ]
@@ -82,7 +86,7 @@ balancing = [
 ]
 write(
     [
-        {'hosts': 'all', 'gather_facts': False, 'tasks': configuration},
+        *configuration,
         {'hosts': 'loadbalancer', 'gather_facts': False, 'tasks': balancing},
     ],
     'narrow.yml',
