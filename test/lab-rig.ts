@@ -1,5 +1,5 @@
 /** A lab driven with stand-ins, for tests: its own folder, its own tools, and what they were called with. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeAll, beforeEach, vi } from 'vitest'
@@ -25,7 +25,13 @@ export interface Wishes {
   readonly again?: readonly string[]
 }
 
-const SECRETS = ['kolla/certificates', 'kolla/passwords.yml', 'ssh/id_ed25519', 'ssh/id_ed25519.pub']
+const SECRETS = [
+  'kolla/certificates',
+  'kolla/config/nova/nova-libvirt',
+  'kolla/passwords.yml',
+  'ssh/id_ed25519',
+  'ssh/id_ed25519.pub',
+]
 
 /** Document 004's lab with Ceph beside LVM. */
 export const both = (changes: Readonly<Record<string, unknown>> = {}): Lab =>
@@ -35,21 +41,23 @@ export function labRig() {
   // A run starts dozens of small programs: on a busy machine they take their time.
   vi.setConfig({ testTimeout: 180_000 })
   let made = ''
+  let firstEvents: readonly RunEvent[] = []
   const rig = { base: '', folder: '', tools: undefined as unknown as StandIns, events: [] as RunEvent[] }
 
   beforeAll(async () => {
-    made = mkdtempSync(path.join(tmpdir(), 'stackloom-made-'))
-    await renderInto(both(), made, { now: Date.now(), makeSshKey: smallSshKey })
+    made = mkdtempSync(path.join(tmpdir(), 'stackloom-drive-'))
+    // One place for all tests of a file: a tree and its tools know where they stand.
+    rig.base = path.join(made, 'base')
+    rig.folder = path.join(rig.base, 'osl')
+    await renderInto(both(), path.join(made, 'secrets'), { now: Date.now(), makeSshKey: smallSshKey })
     return () => rmSync(made, { recursive: true })
   })
   beforeEach(() => {
-    rig.base = mkdtempSync(path.join(tmpdir(), 'stackloom-drive-'))
-    rig.folder = path.join(rig.base, 'osl')
     rig.tools = makeStandIns(rig.base, rig.folder)
     rig.events = []
     // The secrets of every test are the same: making keys is what takes time.
     for (const part of SECRETS)
-      cpSync(path.join(made, part), path.join(rig.folder, part), { recursive: true })
+      cpSync(path.join(made, 'secrets', part), path.join(rig.folder, part), { recursive: true })
   })
   afterEach(() => rmSync(rig.base, { recursive: true }))
 
@@ -75,8 +83,24 @@ export function labRig() {
       makeSshKey: smallSshKey,
     })
 
+  const copied = (from: string, to: string): void =>
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true })
+
   return Object.assign(rig, {
     up,
+    /** What the first run of the lab leaves, events and calls included. It runs once for all tests of a file. */
+    deployed: async (): Promise<void> => {
+      const kept = path.join(made, 'deployed')
+      if (existsSync(kept)) {
+        rmSync(rig.base, { recursive: true })
+        copied(kept, rig.base)
+        rig.events = [...firstEvents]
+      } else {
+        await up(both())
+        firstEvents = [...rig.events]
+        copied(rig.base, kept)
+      }
+    },
     context: async (lab: Lab, { system = 'darwin', env = {} }: Pick<Wishes, 'system' | 'env'> = {}) => {
       const { folder, tools } = rig
       const memory = await openMemory(folder)

@@ -17,7 +17,7 @@ describe('a changed lab', () => {
   const four = () => labWith({}, { phase: 'both', preset: 'four-node' })
 
   it('scales to four nodes with one edit: resized, created, and no disk with state deleted', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const before = rig.births()
     const calls = await rig.since(() => rig.up(four()))
     expect(rig.births()).toMatchObject(before)
@@ -31,7 +31,7 @@ describe('a changed lab', () => {
   })
 
   it('shows a replacement and does it only with consent; data disks stay', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const image = both({ 'spec.vm.user': 'ops' })
     const refused = await rig.up(image)
     expect(refused.outcome).toBe('failed')
@@ -49,7 +49,7 @@ describe('a changed lab', () => {
   })
 
   it('refuses to replace a node whose OS disk holds the database, until a backup exists that it restores', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const changed = both({ 'spec.networks.tunnel.interface': 'tun1' })
     const wishes = { replace: ['node1', 'node2'] }
     expect((await rig.up(changed, wishes)).outcome).toBe('failed')
@@ -77,20 +77,20 @@ describe('a changed lab', () => {
   })
 
   it('runs reconfigure for changed services', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const calls = await rig.since(() => rig.up(both({ 'spec.logging': 'opensearch' })))
     const kolla = calls.filter((call) => call.startsWith('kolla-ansible')).map((call) => call.split(' ')[1])
     expect(kolla).toEqual(['pull', 'reconfigure', 'post-deploy'])
   })
 
   it('never shrinks a disk', async () => {
-    await rig.up(both())
+    await rig.deployed()
     await rig.up(both({ 'spec.nodes.2.disks.lvm': '5GiB' }))
     expect(rig.findings().map((one) => one.code)).toContain('SL8312')
   })
 
   it('comes back after a reboot of the host, unlocking disks', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const before = rig.births()
     for (const node of ['node1', 'node2', 'node3'])
       writeFileSync(path.join(rig.base, `lima/osl-${node}/status`), 'Stopped\n')
@@ -106,7 +106,7 @@ describe('a changed lab', () => {
 
 describe('around the stages', () => {
   it('tells status: VMs, real disk use, stages', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const status = await labStatus(await rig.context(both()))
     expect(status.nodes.map((node) => [node.name, node.status, node.next])).toEqual([
       ['node1', 'Running', 'keep'],
@@ -118,7 +118,7 @@ describe('around the stages', () => {
   })
 
   it('diagnoses missing VIPs, wrong clocks and stale sudoers', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const facts = await gatherFacts(await rig.context(both()), Date.now)
     const [first] = facts.nodes
     const broken = {
@@ -136,7 +136,7 @@ describe('around the stages', () => {
   })
 
   it('snapshots all VMs, and only when all of them run', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const lines = (await snapshotSteps(await rig.context(both()), 'create', 'x')).map((step) =>
       step.kind === 'run' ? shellLine(step.words) : '',
     )
@@ -178,7 +178,7 @@ describe('around the stages', () => {
   })
 
   it('stops without deleting; deletes VMs and disks when told to', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const words = async (remove: boolean) =>
       (await downSteps(await rig.context(both()), remove)).map((step) =>
         step.kind === 'run' ? step.words.slice(2).join(' ') : step.kind,
@@ -190,7 +190,7 @@ describe('around the stages', () => {
   })
 
   it('packs a backup whole or not at all', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const steps = backupSteps(await rig.context(both()), 0).map((step) =>
       step.kind === 'run' ? step.words[0] : step.kind,
     )

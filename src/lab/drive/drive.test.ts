@@ -41,7 +41,7 @@ describe('a lab, from nothing', () => {
   })
 
   it('does nothing twice', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const calls = await rig.since(() => rig.up(both()))
     expect(calls.filter((call) => !/--version|version$|-V$|sudoers|list --json|disk ls/.test(call))).toEqual(
       [],
@@ -60,7 +60,7 @@ describe('a lab, from nothing', () => {
   })
 
   it('does a stage again when it is asked for by name', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const calls = await rig.since(() => rig.up(both(), { from: 'deploy', again: ['deploy'] }))
     expect(
       calls.filter((call) => call.startsWith('kolla-ansible')).map((call) => call.split(' ')[1]),
@@ -93,7 +93,7 @@ describe('a lab, from nothing', () => {
   })
 
   it('keeps the output of every stage', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const logs = readdirSync(path.join(rig.folder, '.stackloom/logs'))
     expect(logs).toContain('deploy.log')
     expect(readFileSync(path.join(rig.folder, '.stackloom/logs/vms.log'), 'utf8')).toContain(
@@ -102,7 +102,7 @@ describe('a lab, from nothing', () => {
   })
 
   it('has no secret in any argument or log', async () => {
-    await rig.up(both())
+    await rig.deployed()
     const passwords = readFileSync(path.join(rig.folder, 'kolla/passwords.yml'), 'utf8')
     const secrets = [...passwords.matchAll(/: "?([A-Za-z0-9]{40})"?$/gm)].map((match) => match[1] as string)
     expect(secrets.length).toBeGreaterThan(50)
