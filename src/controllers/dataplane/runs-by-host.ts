@@ -8,7 +8,7 @@ import { type AnsibleRun, ansibleRuns, hasEnded } from '../../api/ansibleee.ts'
 import { type KubeObject, keyOf } from '../../api/object.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
-import { hostsIn, mayTouch } from './attempts.ts'
+import { type Attempt, attemptOf, hostsIn, mayTouch, STEP } from './attempts.ts'
 
 export interface Runs {
   /** Every run that was made for this host, by whomever. */
@@ -84,26 +84,46 @@ export function createRuns(runtime: Pick<Runtime, 'client' | 'cache'>): Runs {
 }
 
 /**
- * Ended runs that nobody needs any more: older than the last ones of their step, and not the proof of what is recorded.
+ * Ended runs that nobody needs any more: older than the last ones of their step, not the proof of what is recorded, and
+ * not counted among the attempts of a host that has yet to succeed. A failure that is forgotten would be tried for ever.
  */
 export function outlived(
   runs: readonly AnsibleRun[],
-  stepOf: (run: AnsibleRun) => string | undefined,
   proofs: ReadonlySet<string>,
   keep: number,
 ): readonly AnsibleRun[] {
   const bySteps = new Map<string, AnsibleRun[]>()
   for (const run of runs) {
-    const step = stepOf(run)
-    if (step === undefined || !hasEnded(run)) continue
-    bySteps.set(step, [...(bySteps.get(step) ?? []), run])
+    const step = run.metadata.annotations?.[STEP]
+    if (step !== undefined) bySteps.set(step, [...(bySteps.get(step) ?? []), run])
   }
-  const age = ({ status, metadata }: AnsibleRun): string =>
-    status?.result?.finishedAt ?? metadata.creationTimestamp ?? ''
-  return [...bySteps.values()].flatMap((list) =>
-    list
-      .toSorted((a, b) => (age(a) < age(b) ? 1 : -1))
+  return [...bySteps].flatMap(([step, list]) => {
+    const newestFirst = list.toSorted((a, b) => (age(a) < age(b) ? 1 : -1))
+    const counted = countedIn(newestFirst, step)
+    return newestFirst
+      .filter(hasEnded)
       .slice(keep)
-      .filter(({ metadata }) => !proofs.has(metadata.name)),
-  )
+      .filter((run) => !proofs.has(run.metadata.name) && !counted.has(run))
+  })
+}
+
+/** One that is under way is younger than all that have ended. */
+function age(run: AnsibleRun): string {
+  return hasEnded(run) ? (run.status?.result?.finishedAt ?? run.metadata.creationTimestamp ?? '') : '~'
+}
+
+/** Those that tried on some host what its newest attempt tries, and has not achieved. */
+function countedIn(newestFirst: readonly AnsibleRun[], step: string): ReadonlySet<AnsibleRun> {
+  const newest = new Map<string, Attempt>()
+  const counted = new Set<AnsibleRun>()
+  for (const run of newestFirst) {
+    for (const host of hostsIn(run)) {
+      const attempt = attemptOf(run, host, step)
+      if (!attempt) continue
+      const last = newest.get(host) ?? attempt
+      newest.set(host, last)
+      if (last.outcome !== 'succeeded' && attempt.hash === last.hash) counted.add(run)
+    }
+  }
+  return counted
 }

@@ -10,6 +10,9 @@ import { createRuntime, type Runtime } from '../../../src/kube/runtime.ts'
 import { nodeServices } from '../../../src/node-services/all.ts'
 import type { ServiceDefinition } from '../../../src/node-services/definition.ts'
 
+/** More than the runs that are kept for people to read: what was tried must be known all the same. */
+export const ATTEMPTS = 5
+
 export interface PlayedControlPlane extends ControlPlane {
   readonly discovered: string[]
   readonly removed: string[]
@@ -69,7 +72,7 @@ export function startControllers(client: KubeClient, options: ControllerOptions 
     controlPlane,
     env,
     record: (one) => void happened.push(one),
-    retry: { attempts: 3, firstPauseMs: 50, longestPauseMs: 100 },
+    retry: { attempts: ATTEMPTS, firstPauseMs: 50, longestPauseMs: 100 },
     ...(options.pace !== 'product' && { settleMs: 20, progressMs: 0 }),
     ...(machines && { machines }),
     ...(options.unserved && { unserved: options.unserved }),

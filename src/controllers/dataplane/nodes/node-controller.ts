@@ -15,7 +15,7 @@ import { type KubeObject, keyOf } from '../../../api/object.ts'
 import type { Controller, ReconcileContext, Reconciled, Watch } from '../../../kube/controller.ts'
 import { calmly, gone } from '../../calmly.ts'
 import { dnsDatas, dnsMasqs } from '../../dns/kinds.ts'
-import { hostsIn, STEP } from '../attempts.ts'
+import { hostsIn } from '../attempts.ts'
 import { type InventoryFiles, nodeInventory, nodeInventoryName } from '../inventory.ts'
 import { type BareMetalHost, bareMetalHosts, consumerOf } from '../machines/bare-metal.ts'
 import { releaseMachine, takeMachine } from '../machines/machines.ts'
@@ -218,7 +218,7 @@ async function prune(world: World, owner: DataPlaneNode, view: NodeView, signal:
   const runs = world.runs.ofOwner(owner.metadata.uid ?? '')
   if (runs.length <= KEPT_RUNS) return
   const proofs = new Set(Object.values(view.phaseZero.applied).map(({ run }) => run))
-  for (const run of outlived(runs, ({ metadata }) => metadata.annotations?.[STEP], proofs, KEPT_RUNS)) {
+  for (const run of outlived(runs, proofs, KEPT_RUNS)) {
     const { namespace = '', name } = run.metadata
     await world.client.delete({ ...ansibleRuns, namespace, name }, { signal })
   }

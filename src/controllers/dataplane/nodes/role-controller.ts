@@ -15,7 +15,6 @@ import { type KubeObject, keyOf } from '../../../api/object.ts'
 import type { Controller, ReconcileContext, Reconciled } from '../../../kube/controller.ts'
 import { calmly } from '../../calmly.ts'
 import { dnsMasqs } from '../../dns/kinds.ts'
-import { STEP } from '../attempts.ts'
 import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from '../conditions.ts'
 import { roleHostText, roleInventory, roleInventoryName } from '../inventory.ts'
 import { remembered } from '../remembered.ts'
@@ -269,7 +268,7 @@ async function prune(
       ]),
     ),
   )
-  for (const run of outlived(runs, ({ metadata }) => metadata.annotations?.[STEP], proofs, KEPT_RUNS)) {
+  for (const run of outlived(runs, proofs, KEPT_RUNS)) {
     const { namespace = '', name } = run.metadata
     await world.client.delete({ ...ansibleRuns, namespace, name }, { signal })
   }

@@ -15,7 +15,7 @@ import { missingImages } from '../../../api/service-images.ts'
 import type { Controller, ReconcileContext, Reconciled, Watch } from '../../../kube/controller.ts'
 import type { ServiceDefinition } from '../../../node-services/definition.ts'
 import { calmly } from '../../calmly.ts'
-import { appliedOf, STEP } from '../attempts.ts'
+import { appliedOf } from '../attempts.ts'
 import { isTrue, isWrong, readyOf, type Told, unknown } from '../conditions.ts'
 import { KEPT_RUNS, tellStart } from '../nodes/node-controller.ts'
 import { runObject } from '../run-object.ts'
@@ -242,7 +242,7 @@ async function prune(
   const runs = world.runs.ofOwner(service.metadata.uid ?? '')
   if (runs.length <= KEPT_RUNS) return
   const proofs = new Set(Object.values(applied).map(({ run }) => run))
-  for (const run of outlived(runs, ({ metadata }) => metadata.annotations?.[STEP], proofs, KEPT_RUNS)) {
+  for (const run of outlived(runs, proofs, KEPT_RUNS)) {
     const { namespace = '', name } = run.metadata
     await world.client.delete({ ...ansibleRuns, namespace, name }, { signal })
   }
