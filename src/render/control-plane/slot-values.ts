@@ -25,11 +25,13 @@ export function filledSlots(cloud: PlannedCloud): readonly FilledSlot[] {
       else vips.set(vip.slot, [vip])
     }
   }
-  return cloud.uses.flatMap((use) => {
+  const filled: FilledSlot[] = []
+  for (const use of cloud.uses) {
     const network = networks.get(use.network)
     const own = vips.get(use.name)
-    return network && own ? [{ use, network, vips: own }] : []
-  })
+    if (network && own) filled.push({ use, network, vips: own })
+  }
+  return filled
 }
 
 /** Fills every slot of a spec that is being made. */

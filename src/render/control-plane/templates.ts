@@ -16,6 +16,7 @@ import { networkAttachments, SECRET, type TemplateContext } from './context.ts'
 export type Template = (context: TemplateContext) => Fields
 
 export const DATABASE = 'openstack'
+/** Written out in glance and neutron, which every cloud has: V8 is slow to add fields to what a spread has copied. */
 const access = { databaseInstance: DATABASE, secret: SECRET }
 
 // The CRD wants an image here, and the operator's webhook would write this very one; the controller takes the
@@ -47,7 +48,8 @@ export const templates: Readonly<Record<string, Template>> = {
 
   glance: ({ glanceApis, ceph, attach, storageClass }) => ({
     template: {
-      ...access,
+      databaseInstance: DATABASE,
+      secret: SECRET,
       keystoneEndpoint: glanceApis[0],
       imageCache: {},
       storage: { storageClass, storageRequest: '10G' },
@@ -79,7 +81,11 @@ export const templates: Readonly<Record<string, Template>> = {
   }),
 
   neutron: ({ attach }) => ({
-    template: { ...access, ...networkAttachments(attach('neutron', 'internalapi')) },
+    template: {
+      databaseInstance: DATABASE,
+      secret: SECRET,
+      ...networkAttachments(attach('neutron', 'internalapi')),
+    },
   }),
 
   nova: ({ cells, attach }) => {
