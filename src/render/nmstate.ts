@@ -24,13 +24,19 @@ export interface DesiredState {
   readonly routes?: { readonly config: readonly unknown[] }
 }
 
+/** A segment with who stands on it, and what of that is the same on every node. */
+interface Ground {
+  readonly segment: Segment
+  readonly tenancies: readonly Tenancy[]
+  readonly description: string
+  readonly routes: readonly Route[]
+}
+
 /** Who stands on which segment: found once, because looking it up for each cloud would cost clouds times clouds. */
 export interface SegmentIndex {
-  /** By segment. */
-  readonly tenancies: ReadonlyMap<string, readonly Tenancy[]>
-  /** Segments that one cloud alone stands on, by cloud. */
-  readonly own: ReadonlyMap<string, readonly Segment[]>
-  readonly shared: readonly Segment[]
+  /** What one cloud alone stands on, by cloud. */
+  readonly own: ReadonlyMap<string, readonly Ground[]>
+  readonly shared: readonly Ground[]
 }
 
 export function indexSegments(plan: Plan): SegmentIndex {
@@ -43,18 +49,26 @@ export function indexSegments(plan: Plan): SegmentIndex {
       else tenancies.set(network.segment, [{ cloud, network }])
     }
   }
-  const own = new Map<string, Segment[]>(plan.clouds.map(({ name }) => [name, []]))
-  const shared: Segment[] = []
+  const own = new Map<string, Ground[]>(plan.clouds.map(({ name }) => [name, []]))
+  const shared: Ground[] = []
   // Where segments are there to be shared they are the site's from the first cloud on: the second one to come, or to
   // go, must not make them change hands.
   const isShared = plan.from.addressing.isolation === 'shared-vlan'
   for (const segment of plan.segments) {
-    const on = tenancies.get(segment.id) ?? []
-    const clouds = new Set(on.map(({ cloud }) => cloud.name))
-    if (clouds.size > 1 || (isShared && clouds.size > 0)) shared.push(segment)
-    else for (const cloud of clouds) own.get(cloud)?.push(segment)
+    const on = tenancies.get(segment.id)
+    const first = on?.[0]?.cloud
+    if (!on || !first) continue
+    if (isShared || on.some(({ cloud }) => cloud.name !== first.name)) shared.push(groundOf(segment, on))
+    else own.get(first.name)?.push(groundOf(segment, on))
   }
-  return { tenancies, own, shared }
+  return { own, shared }
+}
+
+function groundOf(segment: Segment, tenancies: readonly Tenancy[]): Ground {
+  const description = tenancies.map(({ cloud, network }) => `${cloud.name} ${network.name}`).join(', ')
+  const routes: Route[] = []
+  for (const { network } of tenancies) routes.push(...routesOf(network))
+  return { segment, tenancies, description, routes }
 }
 
 /** Bonds, NICs and what several clouds share, once per node. */
@@ -69,7 +83,7 @@ export function renderCloudPolicies(
   index = indexSegments(plan),
 ): readonly KubeObject[] {
   const own = index.own.get(cloud.name) ?? []
-  return policies(plan, cloud, (node) => stateOf(plan, node, own, index))
+  return policies(plan, cloud, (node) => stateOf(plan, node, own))
 }
 
 function policies(
@@ -79,22 +93,22 @@ function policies(
 ): readonly KubeObject[] {
   const { nodes, maxUnavailable } = plan.from.cluster
   const labels = labelsOf({ site: plan.site, ...(cloud && { cloud: cloud.name }) })
-  return nodes.flatMap((node) => {
+  const found: KubeObject[] = []
+  for (const node of nodes) {
     const desiredState = desired(node)
-    if (desiredState.interfaces.length === 0) return []
-    return [
-      {
-        apiVersion: 'nmstate.io/v1',
-        kind: 'NodeNetworkConfigurationPolicy',
-        metadata: { name: policyName(node.name, cloud), labels },
-        spec: {
-          nodeSelector: { 'kubernetes.io/hostname': node.name },
-          ...(maxUnavailable !== undefined && { maxUnavailable }),
-          desiredState,
-        },
+    if (desiredState.interfaces.length === 0) continue
+    found.push({
+      apiVersion: 'nmstate.io/v1',
+      kind: 'NodeNetworkConfigurationPolicy',
+      metadata: { name: policyName(node.name, cloud), labels },
+      spec: {
+        nodeSelector: { 'kubernetes.io/hostname': node.name },
+        ...(maxUnavailable !== undefined && { maxUnavailable }),
+        desiredState,
       },
-    ]
-  })
+    })
+  }
+  return found
 }
 
 function policyName(node: string, cloud?: PlannedCloud): string {
@@ -102,7 +116,7 @@ function policyName(node: string, cloud?: PlannedCloud): string {
 }
 
 function baseState(plan: Plan, node: ClusterNode, index: SegmentIndex): DesiredState {
-  const shared = stateOf(plan, node, index.shared, index)
+  const shared = stateOf(plan, node, index.shared)
   const named = new Set(shared.interfaces.map((one) => one['name']))
   const bonds = plan.from.cluster.bonds
   const nics = Object.entries(node.nics)
@@ -135,18 +149,12 @@ function nicInterface(plan: Plan, nic: string, role: string, bonds: readonly Bon
   }
 }
 
-function stateOf(
-  plan: Plan,
-  node: ClusterNode,
-  segments: readonly Segment[],
-  { tenancies }: SegmentIndex,
-): DesiredState {
+function stateOf(plan: Plan, node: ClusterNode, grounds: readonly Ground[]): DesiredState {
   const interfaces: Interface[] = []
   const routes: unknown[] = []
-  for (const segment of segments) {
-    const on = tenancies.get(segment.id) ?? []
-    interfaces.push(...interfacesOf(plan, node, segment, on))
-    for (const { network } of on) routes.push(...routesOf(network, addressedInterface(node, segment)))
+  for (const ground of grounds) {
+    interfaces.push(...interfacesOf(plan, node, ground))
+    for (const route of ground.routes) routes.push(nodeRoute(route, addressedInterface(node, ground.segment)))
   }
   return { interfaces, ...(routes.length > 0 && { routes: { config: routes } }) }
 }
@@ -154,8 +162,7 @@ function stateOf(
 function interfacesOf(
   plan: Plan,
   node: ClusterNode,
-  segment: Segment,
-  tenancies: readonly Tenancy[],
+  { segment, tenancies, description }: Ground,
 ): readonly Interface[] {
   const base = node.nics[segment.nic]
   if (base === undefined) return []
@@ -165,7 +172,6 @@ function interfacesOf(
   const vlan = { 'base-iface': base, id: segment.vlan, 'reorder-headers': true }
   const { mtu } = segment
   const state = 'up'
-  const description = describe(tenancies)
   if (segment.bridge !== undefined) {
     return [
       ...(tagged
@@ -178,7 +184,7 @@ function interfacesOf(
         state,
         mtu,
         bridge: {
-          options: { stp: { enabled: false } },
+          options: NO_SPANNING_TREE,
           port: [{ name: carrier, ...(!tagged && { vlan: {} }) }],
         },
         ipv4,
@@ -190,11 +196,8 @@ function interfacesOf(
   return [{ ...nicInterface(plan, base, segment.nic, plan.from.cluster.bonds), description, ipv4, ipv6 }]
 }
 
-function describe(tenancies: readonly Tenancy[]): string {
-  return tenancies.map(({ cloud, network }) => `${cloud.name} ${network.name}`).join(', ')
-}
-
 const OFF = { enabled: false }
+const NO_SPANNING_TREE = { stp: { enabled: false } }
 
 /** Every address that this node has on a segment, of all clouds on it. */
 function addressing(
@@ -221,16 +224,17 @@ function addressedInterface(node: ClusterNode, segment: Segment): string {
   return segment.bridge ?? (segment.vlan === undefined ? (node.nics[segment.nic] ?? '') : segment.interface)
 }
 
-function routesOf(network: PlannedNetwork, nextHop: string): readonly unknown[] {
-  const subnetRoutes = network.subnets.flatMap((subnet) => subnet.routes)
-  if (network.routes.length + subnetRoutes.length === 0) return []
-  return uniqueRoutes([...network.routes, ...subnetRoutes]).map(({ destination, nexthop }) => ({
-    destination,
-    'next-hop-address': nexthop,
-    'next-hop-interface': nextHop,
-  }))
+function routesOf(network: PlannedNetwork): readonly Route[] {
+  const routes = [...network.routes]
+  for (const subnet of network.subnets) routes.push(...subnet.routes)
+  return uniqueRoutes(routes)
+}
+
+function nodeRoute({ destination, nexthop }: Route, nextHop: string): unknown {
+  return { destination, 'next-hop-address': nexthop, 'next-hop-interface': nextHop }
 }
 
 export function uniqueRoutes(routes: readonly Route[]): readonly Route[] {
+  if (routes.length < 2) return routes
   return [...new Map(routes.map((route) => [`${route.destination} ${route.nexthop}`, route])).values()]
 }
