@@ -4,11 +4,12 @@ import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { labelled } from './labels.ts'
 
 export function renderDnsData(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
-  const hosts = cloud.networks.flatMap((network) =>
-    network.hosts
-      .filter((host) => host.names.length > 0)
-      .map((host) => ({ hostnames: host.names, ip: host.address })),
-  )
+  const hosts: unknown[] = []
+  for (const network of cloud.networks) {
+    for (const { names, address } of network.hosts) {
+      if (names.length > 0) hosts.push({ hostnames: names, ip: address })
+    }
+  }
   if (hosts.length === 0) return []
   const object = {
     apiVersion: 'network.openstack.org/v1beta1',

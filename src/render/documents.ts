@@ -44,10 +44,9 @@ export interface RenderedDocument {
 
 export function renderDocuments(plan: Plan): readonly RenderedDocument[] {
   const index = indexSegments(plan)
-  return [
-    ...sharedDocuments(plan, index),
-    ...plan.clouds.flatMap((cloud) => cloudDocuments(plan, cloud, index)),
-  ]
+  const documents = [...sharedDocuments(plan, index)]
+  for (const cloud of plan.clouds) documents.push(...cloudDocuments(plan, cloud, index))
+  return documents
 }
 
 function sharedDocuments(plan: Plan, index: SegmentIndex): readonly RenderedDocument[] {

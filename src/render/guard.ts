@@ -10,16 +10,15 @@ import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { labelsOf } from './labels.ts'
 import { cidrsOf, spansOf } from './spans.ts'
 
-/** What every cloud's policy looks at. */
-const loadBalancers = {
-  failurePolicy: 'Fail',
-  matchConstraints: {
-    resourceRules: [
-      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['services'] },
-    ],
-  },
-  matchConditions: [{ name: 'load-balancers', expression: "object.spec.type == 'LoadBalancer'" }],
+/** What every cloud's policy looks at: Services … */
+const matchConstraints = {
+  resourceRules: [
+    { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['services'] },
+  ],
 }
+
+/** … that MetalLB serves. */
+const matchConditions = [{ name: 'load-balancers', expression: "object.spec.type == 'LoadBalancer'" }]
 
 interface Holdings {
   readonly pools: readonly string[]
@@ -38,7 +37,9 @@ export function renderGuard(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
     kind: 'ValidatingAdmissionPolicy',
     metadata,
     spec: {
-      ...loadBalancers,
+      failurePolicy: 'Fail',
+      matchConstraints,
+      matchConditions,
       variables: variables(cloud, held),
       validations: validations(cloud),
     },
@@ -53,14 +54,16 @@ export function renderGuard(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
 }
 
 function holdingsOf(cloud: PlannedCloud): Holdings {
-  const pooled = cloud.networks.filter((network) => network.pool !== undefined)
-  return {
-    pools: pooled.flatMap((network) => network.pool ?? []),
-    keys: pooled.flatMap((network) => network.sharingKey ?? []),
-    prefixes: pooled.flatMap((network) =>
-      network.subnets.flatMap((subnet) => cidrsOf(spansOf(subnet, 'vips'))),
-    ),
+  const pools: string[] = []
+  const keys: string[] = []
+  const prefixes: string[] = []
+  for (const { pool, sharingKey, subnets } of cloud.networks) {
+    if (pool === undefined) continue
+    pools.push(pool)
+    if (sharingKey !== undefined) keys.push(sharingKey)
+    for (const subnet of subnets) prefixes.push(...cidrsOf(spansOf(subnet, 'vips')))
   }
+  return { pools, keys, prefixes }
 }
 
 /** Both spellings of an annotation: MetalLB prefers one, but reads the other where that one is missing. */
@@ -101,32 +104,45 @@ function variables(cloud: PlannedCloud, held: Holdings): readonly unknown[] {
   ]
 }
 
-function validations(cloud: PlannedCloud): readonly unknown[] {
-  const rule = (inside: string, outside: string, what: string, list: string): unknown => ({
-    expression: `variables.inside ? ${inside} : ${outside}`,
+/** What is judged, and how it is told when it is wrong. */
+interface Rule {
+  readonly expression: string
+  readonly what: string
+  readonly list: string
+}
+
+function rule(inside: string, outside: string, what: string, list: string): Rule {
+  return { expression: `variables.inside ? ${inside} : ${outside}`, what, list }
+}
+
+/** The same for every cloud, but for the names in its message. */
+const rules = [
+  rule(
+    "variables.pools.all(p, p == '' || p in variables.ownPools)",
+    'size(variables.ownPools) == 0',
+    'pools',
+    "variables.pools.join(', ')",
+  ),
+  rule(
+    "variables.keys.all(k, k == '' || k in variables.ownKeys)",
+    'size(variables.ownKeys) == 0',
+    'sharing keys',
+    "variables.keys.join(', ')",
+  ),
+  rule(
+    'variables.allAddressesOwn',
+    'variables.noAddressOwn',
+    'addresses',
+    "variables.addresses.map(l, l.join(' ')).join(' ')",
+  ),
+]
+
+function validations({ name, namespace }: PlannedCloud): readonly unknown[] {
+  return rules.map(({ expression, what, list }) => ({
+    expression,
     messageExpression:
-      `variables.inside ? '${cloud.name}: only this cloud\\'s ${what} may be asked for in ${cloud.namespace}: ' + ${list}` +
-      ` : '${cloud.name}: its ${what} belong to namespace ${cloud.namespace}: ' + ${list}`,
+      `variables.inside ? '${name}: only this cloud\\'s ${what} may be asked for in ${namespace}: ' + ${list}` +
+      ` : '${name}: its ${what} belong to namespace ${namespace}: ' + ${list}`,
     reason: 'Forbidden',
-  })
-  return [
-    rule(
-      "variables.pools.all(p, p == '' || p in variables.ownPools)",
-      'size(variables.ownPools) == 0',
-      'pools',
-      "variables.pools.join(', ')",
-    ),
-    rule(
-      "variables.keys.all(k, k == '' || k in variables.ownKeys)",
-      'size(variables.ownKeys) == 0',
-      'sharing keys',
-      "variables.keys.join(', ')",
-    ),
-    rule(
-      'variables.allAddressesOwn',
-      'variables.noAddressOwn',
-      'addresses',
-      "variables.addresses.map(l, l.join(' ')).join(' ')",
-    ),
-  ]
+  }))
 }

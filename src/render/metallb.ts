@@ -14,27 +14,32 @@ const POOLS = 'metallb.io/v1beta1'
 
 export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const serviceAllocation = { namespaces: [cloud.namespace] }
-  return cloud.networks.flatMap((network) => {
-    const { pool } = network
-    if (pool === undefined) return []
-    return [
-      {
-        apiVersion: POOLS,
-        kind: 'IPAddressPool',
-        metadata: {
-          name: pool,
-          namespace: plan.from.cluster.metallb.namespace,
-          labels: labelsOf(owner(plan, cloud, network)),
-        },
-        spec: {
-          addresses: network.subnets.flatMap((subnet) => freeSpansOf(subnet, 'vips').map(spanText)),
-          autoAssign: false,
-          avoidBuggyIPs: false,
-          serviceAllocation,
-        },
+  const pools: KubeObject[] = []
+  for (const network of cloud.networks) {
+    if (network.pool === undefined) continue
+    pools.push({
+      apiVersion: POOLS,
+      kind: 'IPAddressPool',
+      metadata: {
+        name: network.pool,
+        namespace: plan.from.cluster.metallb.namespace,
+        labels: labelsOf(owner(plan, cloud, network)),
       },
-    ]
-  })
+      spec: {
+        addresses: addressesOf(network),
+        autoAssign: false,
+        avoidBuggyIPs: false,
+        serviceAllocation,
+      },
+    })
+  }
+  return pools
+}
+
+function addressesOf(network: PlannedNetwork): readonly string[] {
+  const ranges: string[] = []
+  for (const subnet of network.subnets) ranges.push(...freeSpansOf(subnet, 'vips').map(spanText))
+  return ranges
 }
 
 /** How the cloud's addresses are announced. */

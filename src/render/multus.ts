@@ -14,13 +14,14 @@ import { cidrsOf, reservedIn, spansOf } from './spans.ts'
 type Json = Readonly<Record<string, unknown>>
 
 export function renderAttachments(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
-  const attached = cloud.networks.filter((network) => network.attach !== 'none')
-  return attached.flatMap((network) => [
-    definition(plan, cloud, network, network.name, cniConfig(cloud, network)),
-    ...(network.endpoints.length > 0
-      ? [definition(plan, cloud, network, staticName(network), staticConfig(network))]
-      : []),
-  ])
+  const definitions: KubeObject[] = []
+  for (const network of cloud.networks) {
+    if (network.attach === 'none') continue
+    definitions.push(definition(plan, cloud, network, network.name, cniConfig(cloud, network)))
+    if (network.endpoints.length === 0) continue
+    definitions.push(definition(plan, cloud, network, staticName(network), staticConfig(network)))
+  }
+  return definitions
 }
 
 /** The definition for individual endpoints: one network cannot have two ways of giving addresses. */
@@ -64,13 +65,13 @@ function link(network: PlannedNetwork): Json {
 }
 
 function ipam(cloud: PlannedCloud, network: PlannedNetwork): Json {
-  const ranges = network.subnets.flatMap(whereaboutsRange)
-  const [only, ...more] = ranges
+  const ranges = network.subnets.map(whereaboutsRange).filter((range) => range !== undefined)
+  const [only] = ranges
   if (!only) return {}
   return {
     type: 'whereabouts',
     // One range in the short form that everybody writes; several mean one address of each.
-    ...(more.length === 0 ? only : { ipRanges: ranges }),
+    ...(ranges.length === 1 ? only : { ipRanges: ranges }),
     ...(network.podRoutes.length > 0 && { routes: network.podRoutes.map(cniRoute) }),
     network_name: `${cloud.namespace}-${network.name}`,
   }
@@ -81,16 +82,16 @@ function cniRoute({ destination, nexthop }: Route): Json {
 }
 
 /** From the first to the last address for pods, with everything between that is not theirs excluded. */
-function whereaboutsRange(subnet: PlannedSubnet): readonly Json[] {
+function whereaboutsRange(subnet: PlannedSubnet): Json | undefined {
   const pods = subnet.spans.filter((span) => span.role === 'pods')
   const [only] = pods
-  if (!only) return []
+  if (!only) return undefined
   // Nearly every subnet: one span, nothing to leave out of it.
   if (pods.length === 1 && subnet.reserved.length === 0) {
-    return [{ range: subnet.cidr, range_start: only.start, range_end: only.end }]
+    return { range: subnet.cidr, range_start: only.start, range_end: only.end }
   }
   const { start, end, exclude } = exclusions(subnet)
-  return [{ range: subnet.cidr, range_start: start, range_end: end, ...(exclude.length > 0 && { exclude }) }]
+  return { range: subnet.cidr, range_start: start, range_end: end, ...(exclude.length > 0 && { exclude }) }
 }
 
 function exclusions(subnet: PlannedSubnet): AddressRange & { readonly exclude: readonly string[] } {

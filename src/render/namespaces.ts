@@ -5,16 +5,18 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import { labelled } from './labels.ts'
+import { labelled, labelsOf } from './labels.ts'
 
-const PRIVILEGED = { 'pod-security.kubernetes.io/enforce': 'privileged' }
-/** Without it OpenShift computes the label above by itself and takes ours back. */
+/** Without it OpenShift computes the label `enforce` by itself and takes ours back. */
 const NO_SYNC = { 'security.openshift.io/scc.podSecurityLabelSync': 'false' }
 
 export function renderCloudNamespace(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
-  const labels = { ...PRIVILEGED, ...(plan.from.cluster.platform === 'openshift' && NO_SYNC) }
-  const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: cloud.namespace, labels } }
-  return [labelled(object, { site: plan.site, cloud: cloud.name })]
+  const labels = {
+    'pod-security.kubernetes.io/enforce': 'privileged',
+    ...(plan.from.cluster.platform === 'openshift' && NO_SYNC),
+    ...labelsOf({ site: plan.site, cloud: cloud.name }),
+  }
+  return [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: cloud.namespace, labels } }]
 }
 
 export function namespace(plan: Plan, name: string): KubeObject {

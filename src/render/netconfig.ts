@@ -8,7 +8,7 @@ import { setSize, subtract } from '../net/range-set.ts'
 import { type AddressRange, fromRange } from '../plan/address-range.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
 import { type Era, eraOf } from '../plan/slots/slots.ts'
-import { labelled } from './labels.ts'
+import { labelsOf } from './labels.ts'
 import { mergeRaw } from './merge.ts'
 import { uniqueRoutes } from './nmstate.ts'
 import { addressesOf, reservedIn, spansOf } from './spans.ts'
@@ -18,23 +18,28 @@ const LISTED = 64n
 
 export function renderNetConfig(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const era = eraOf(plan.slots)
-  const networks = cloud.networks.filter(hasHosts).map((network) => networkOf(network, era))
-  if (networks.length === 0) return []
-  const object = {
-    apiVersion: 'network.openstack.org/v1beta1',
-    kind: 'NetConfig',
-    metadata: { name: 'netconfig', namespace: cloud.namespace },
-    spec: mergeRaw({ networks }, cloud.from.file.overrides?.netConfig),
+  const networks: unknown[] = []
+  for (const network of cloud.networks) {
+    const subnets = network.subnets.filter(hasHosts)
+    if (subnets.length > 0) networks.push(networkOf(network, subnets, era))
   }
-  return [labelled(object, { site: plan.site, cloud: cloud.name })]
+  if (networks.length === 0) return []
+  const labels = labelsOf({ site: plan.site, cloud: cloud.name })
+  return [
+    {
+      apiVersion: 'network.openstack.org/v1beta1',
+      kind: 'NetConfig',
+      metadata: { name: 'netconfig', namespace: cloud.namespace, labels },
+      spec: mergeRaw({ networks }, cloud.from.file.overrides?.netConfig),
+    },
+  ]
 }
 
-function hasHosts(network: PlannedNetwork): boolean {
-  return network.subnets.some((subnet) => subnet.spans.some((span) => span.role === 'hosts'))
+function hasHosts(subnet: PlannedSubnet): boolean {
+  return subnet.spans.some((span) => span.role === 'hosts')
 }
 
-function networkOf(network: PlannedNetwork, era: Era): unknown {
-  const subnets = network.subnets.filter((subnet) => subnet.spans.some((span) => span.role === 'hosts'))
+function networkOf(network: PlannedNetwork, subnets: readonly PlannedSubnet[], era: Era): unknown {
   return {
     name: networkName(network.name, era),
     dnsDomain: network.dnsDomain,

@@ -28,7 +28,9 @@ export function freeSpansOf(subnet: PlannedSubnet, role: AllocatorRole): readonl
 }
 
 export function cidrsOf(ranges: RangeSet): readonly string[] {
-  return ranges.flatMap((range) => toCidrs(range).map(formatCidr))
+  const texts: string[] = []
+  for (const range of ranges) for (const one of toCidrs(range)) texts.push(formatCidr(one))
+  return texts
 }
 
 export function rangeText(range: Range): string {
@@ -43,7 +45,7 @@ export function spanText({ start, end }: AddressRange): string {
 export function prefixOf(network: PlannedNetwork, text: string): number {
   const subnet = subnetOf(network, text)
   if (!subnet) throw new TypeError(`${text} is in no subnet of ${network.name}`)
-  return Number(subnet.cidr.slice(subnet.cidr.lastIndexOf('/') + 1))
+  return Number(subnet.cidr.slice(subnet.cidr.indexOf('/') + 1))
 }
 
 export function subnetOf(network: PlannedNetwork, text: string): PlannedSubnet | undefined {
