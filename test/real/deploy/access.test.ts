@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
@@ -7,6 +6,7 @@ import { main } from '../../../src/cli/main.ts'
 import { readCertificate } from '../../../src/pki/certificate.ts'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
 import { useCluster } from '../../cluster.ts'
+import { useFolder } from '../../folder.ts'
 import { testIo } from '../../io.ts'
 import { adoptPlan } from './adopt-plan.ts'
 import { type Cast, furnish, onStage } from './cast.ts'
@@ -19,10 +19,9 @@ const PASSWORD = 'a-secret-of-this-test'
 describe('access to a cloud that runs', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true })
   let cast: Cast | undefined
-  let folder = ''
+  const folder = useFolder()
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'stackloom-access-'))
     await furnish(cluster.client, [])
     cast = onStage(cluster.connection, ['openstack'])
     const objects = installedObjects(plan, cloud, { pool: (network) => network })
@@ -41,10 +40,7 @@ describe('access to a cloud that runs', { timeout: 600_000 }, () => {
     await vi.waitUntil(() => cluster.client.get(config), { timeout: 120_000, interval: 100 })
     await writeFile(path.join(folder, 'site.yaml'), siteFile)
   }, 600_000)
-  afterAll(async () => {
-    await cast?.leave()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => cast?.leave())
 
   const access = async (...more: readonly string[]) => {
     const kubeconfig = path.join(folder, 'kubeconfig')

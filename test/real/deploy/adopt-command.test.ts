@@ -1,14 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseDocument } from 'yaml'
-import { main } from '../../../src/cli/main.ts'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
 import { useCluster } from '../../cluster.ts'
-import { testIo } from '../../io.ts'
+import { useFolder } from '../../folder.ts'
 import { adoptPlan } from './adopt-plan.ts'
-import { type Cast, furnish, onStage } from './cast.ts'
+import { type Cast, commandsIn, furnish, onStage } from './cast.ts'
 import { addressesIn, installCloud, installedObjects, settled } from './install-yamls.ts'
 
 const plan = adoptPlan(1)
@@ -18,11 +16,10 @@ const cloud = plan.clouds[0] as PlannedCloud
 describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: Cast | undefined
-  let folder = ''
+  const folder = useFolder()
   let before: ReadonlyMap<string, string> = new Map()
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'stackloom-adopt-'))
     await furnish(
       cluster.client,
       plan.from.cluster.nodes.map(({ name }) => name),
@@ -32,16 +29,9 @@ describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_
     await installCloud(cluster.client, installedObjects(plan, cloud, upstream))
     before = await settled(cluster.client, cloud.namespace, 16)
   }, 600_000)
-  afterAll(async () => {
-    await cast?.leave()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => cast?.leave())
 
-  const stackloom = async (...words: readonly string[]) => {
-    const io = testIo({ cwd: folder })
-    const code = await main([...words, '--kubeconfig', cluster.kubeconfig], io)
-    return { code, out: io.out(), err: io.err() }
-  }
+  const stackloom = commandsIn(folder, cluster)
   const adopt = (...words: readonly string[]) => stackloom('adopt', '--cloud', cloud.namespace, ...words)
 
   it('begins with a site file that the cluster itself gives', async () => {

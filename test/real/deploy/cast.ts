@@ -1,5 +1,7 @@
 /** A sandbox as a deployment needs it: nodes, storage, the actors of what cannot run there, and ways to look at it. */
+
 import { identityOf, type KubeObject } from '../../../src/api/object.ts'
+import { main } from '../../../src/cli/main.ts'
 import { down } from '../../../src/deploy/down/down.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { type UpSettings, up } from '../../../src/deploy/up.ts'
@@ -11,6 +13,8 @@ import type { RunReport } from '../../../src/run/engine.ts'
 import type { RunEvent } from '../../../src/run/events.ts'
 import { play } from '../../../src/sandbox/actors/registry.ts'
 import { ensureNodes } from '../../../src/sandbox/nodes.ts'
+import type { Cluster } from '../../cluster.ts'
+import { testIo } from '../../io.ts'
 
 export interface Cast {
   readonly leave: () => Promise<void>
@@ -127,4 +131,18 @@ export function contentsOf(objects: ReadonlyMap<string, KubeObject>): Readonly<R
       return [id, JSON.stringify({ ...rest, metadata: { ...identity, managedFields: ours } })]
     }),
   )
+}
+
+/** The program's commands in this process, in a folder and for a cluster. */
+export function commandsIn(
+  folder: string,
+  cluster: Pick<Cluster, 'kubeconfig'>,
+): (
+  ...words: readonly string[]
+) => Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  return async (...words) => {
+    const io = testIo({ cwd: folder })
+    const code = await main([...words, '--kubeconfig', cluster.kubeconfig], io)
+    return { code, out: io.out(), err: io.err() }
+  }
 }

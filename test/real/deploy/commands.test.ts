@@ -1,19 +1,17 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { at, textAt } from '../../../src/api/raw-object.ts'
-import { main } from '../../../src/cli/main.ts'
 import { down } from '../../../src/deploy/down/down.ts'
 import { readInventories, readInventory } from '../../../src/deploy/inventory.ts'
 import type { ObjectRef } from '../../../src/kube/client.ts'
 import { selfCommand } from '../../../src/sandbox/self.ts'
 import { useCluster } from '../../cluster.ts'
-import { testIo } from '../../io.ts'
+import { useFolder } from '../../folder.ts'
 import { neverStopped } from '../../never-stopped.ts'
-import { type Cast, furnish, onStage } from './cast.ts'
+import { type Cast, commandsIn, furnish, onStage } from './cast.ts'
 import { restingObjects, versionsOf } from './everything.ts'
 
 const site = `
@@ -69,10 +67,9 @@ function definition(kind: string, plural: string): KubeObject {
 describe('the commands of a deployment', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: Cast | undefined
-  let folder = ''
+  const folder = useFolder()
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'stackloom-commands-'))
     await writeFile(path.join(folder, 'site.yaml'), site)
     await furnish(cluster.client, ['worker-0'])
     for (const one of [definition('Network', 'networks'), definition('DNS', 'dnses')])
@@ -88,16 +85,9 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     }
     cast = onStage(cluster.connection)
   }, 600_000)
-  afterAll(async () => {
-    await cast?.leave()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => cast?.leave())
 
-  const stackloom = async (...words: readonly string[]) => {
-    const io = testIo({ cwd: folder })
-    const code = await main([...words, '--kubeconfig', cluster.kubeconfig], io)
-    return { code, out: io.out(), err: io.err() }
-  }
+  const stackloom = commandsIn(folder, cluster)
   const get = (ref: ObjectRef) => cluster.client.get(ref)
   const edit = (ref: ObjectRef, patch: object, fieldManager = 'a-hand') =>
     cluster.client.patch(ref, patch, { type: 'merge', fieldManager })

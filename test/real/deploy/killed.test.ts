@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { selfCommand } from '../../../src/sandbox/self.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
+import { useFolder } from '../../folder.ts'
 import { type Cast, furnish, onStage } from './cast.ts'
 import { bodiesOf, likenessOf, restingObjects } from './everything.ts'
 
@@ -25,18 +25,14 @@ const kills = count({ test: 2, soak: 50 })
 describe('a run that is killed', { timeout: 600_000 + kills * 120_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: Cast | undefined
-  let folder = ''
+  const folder = useFolder()
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'stackloom-killed-'))
     await writeFile(path.join(folder, 'site.yaml'), site)
     await furnish(cluster.client, ['worker-0', 'worker-1'])
     cast = onStage(cluster.connection)
   })
-  afterAll(async () => {
-    await cast?.leave()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => cast?.leave())
 
   /** The program as a process of its own; killed after so many events, if it gets that far. */
   const stackloom = (

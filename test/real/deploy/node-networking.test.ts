@@ -1,13 +1,11 @@
 /** Node networking belongs to the whole site: what happens to the policies when a cloud or a node leaves the site file. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listAt, textAt } from '../../../src/api/raw-object.ts'
-import { main } from '../../../src/cli/main.ts'
 import { useCluster } from '../../cluster.ts'
-import { testIo } from '../../io.ts'
-import { type Cast, furnish, onStage } from './cast.ts'
+import { useFolder } from '../../folder.ts'
+import { type Cast, commandsIn, furnish, onStage } from './cast.ts'
 
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 const rhoso1 = { name: 'rhoso1', namespace: 'openstack' }
@@ -36,23 +34,15 @@ function siteOf({ clouds, nodes = 2, isolation = 'vlan-per-cloud' }: Words): str
 describe('node networking', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', controllerManager: true })
   let cast: Cast | undefined
-  let folder = ''
+  const folder = useFolder()
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'stackloom-nodes-'))
     await furnish(cluster.client, ['worker-0', 'worker-1'])
     cast = onStage(cluster.connection, ['nmstate'])
   }, 600_000)
-  afterAll(async () => {
-    await cast?.leave()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => cast?.leave())
 
-  const stackloom = async (...words: readonly string[]) => {
-    const io = testIo({ cwd: folder })
-    const code = await main([...words, '--kubeconfig', cluster.kubeconfig], io)
-    return { code, out: io.out(), err: io.err() }
-  }
+  const stackloom = commandsIn(folder, cluster)
   const write = (words: Words) => writeFile(path.join(folder, 'site.yaml'), siteOf(words))
   /** Namespace and attachments as well: a cloud that has nothing of its own is not deployed. */
   const UP = ['up', ...['nncp', 'namespace', 'netattach'].flatMap((stage) => ['--stage', stage]), '--yes']

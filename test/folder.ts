@@ -1,0 +1,11 @@
+/** A folder of a test file's own, gone when its tests are over, whatever came of them. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll } from 'vitest'
+
+export function useFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-test-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
