@@ -101,7 +101,7 @@ async function work(
 ): Promise<void> {
   const { signal } = control
   // It lives long and mostly waits: by default the heap grows to three times of what is in use before it is swept.
-  setFlagsFromString('--heap-growing-percent=50')
+  setFlagsFromString('--heap-growing-percent=30')
   const identity = `${hostname()}_${randomUUID()}`
   const metrics = createMetrics({ clock: systemClock, process: true })
   const election = { namespace, name: LEASE_NAME, identity }
