@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { codesOf, planWords, type SiteWords } from '../../test/site.ts'
-import { hasErrors } from '../errors/finding.ts'
 import { readLock, writeLock } from './lock-file.ts'
 import type { Plan, PlannedNetwork } from './plan.ts'
 
@@ -189,42 +188,6 @@ describe('conflicts', () => {
         '172.17.0.10-172.17.0.29, 172.17.0.71-172.17.0.79, 172.17.0.91-172.17.0.250',
       )
     }
-  })
-})
-
-describe('what is accepted', () => {
-  const words: SiteWords = {
-    ...two,
-    accept: ['SL2001', 'SL3003', 'SL3202', 'SL9011'].map((code) => ({ code, reason: 'until May' })),
-  }
-  const leftOver = ({ plan }: ReturnType<typeof planWords>) =>
-    plan.findings.flatMap(({ code, message }) => (code === 'SL2012' ? [/SL\d+/.exec(message)?.[0]] : []))
-
-  it('and found nowhere is told, of the plan and of the documents where those are asked', () => {
-    expect(leftOver(planWords(words))).toEqual(['SL2001', 'SL3003'])
-    const withDocuments = planWords(words, { documentFindings: () => [] })
-    expect(leftOver(withDocuments)).toEqual(['SL2001', 'SL3003', 'SL3202'])
-  })
-
-  it('is not told to be left over by documents that were not made, because the plan has errors', () => {
-    const [cloud] = two.clouds ?? []
-    const failing = planWords(
-      { ...words, clouds: [cloud, cloud].flatMap((one) => one ?? []) },
-      { documentFindings: () => [] },
-    )
-    expect(hasErrors(failing.plan.findings)).toBe(true)
-    expect(leftOver(failing)).not.toContain('SL3202')
-  })
-
-  it('covers what the documents have wrong as well', () => {
-    const noDns = { code: 'SL3202', severity: 'error', message: 'no DNS server', remedy: 'name one' } as const
-    const planned = planWords(words, { documentFindings: () => [noDns] })
-    expect(leftOver(planned)).toEqual(['SL2001', 'SL3003'])
-    expect(planned.plan.findings).toContainEqual({
-      ...noDns,
-      severity: 'warning',
-      message: 'no DNS server (accepted: until May)',
-    })
   })
 })
 

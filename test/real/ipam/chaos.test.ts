@@ -147,6 +147,8 @@ describe('Two operators without leader election', () => {
     'in a storm of conflicts, because somebody touches all that they write, lose none',
     async () => {
       twoOperators()
+      // Somebody who stays: at the end something is left to look at.
+      await insist(() => come('host-0'))
       const calm = new AbortController()
       const storm = (async () => {
         for (let blow = 0; !calm.signal.aborted; blow += 1) {
