@@ -18,8 +18,13 @@ export interface Runs {
   readonly touching: (namespace: string, host: string) => string | undefined
   /** False when somebody is on one of the hosts, or such a run exists already. */
   readonly start: (run: AnsibleRun, signal: AbortSignal) => Promise<boolean>
+  /** Deletes the ended runs of an owner that nobody needs any more. `proofs` are those of what its status records. */
+  readonly prune: (owner: string, proofs: () => readonly string[], signal: AbortSignal) => Promise<void>
   readonly cache: SharedCache<AnsibleRun>
 }
+
+/** So many ended runs of each step are kept for people to read. */
+const KEPT_RUNS = 3
 
 const RUN_MANAGER = 'stackloom-dataplane'
 
@@ -51,14 +56,24 @@ export function createRuns(runtime: Pick<Runtime, 'client' | 'cache'>): Runs {
     taken.get(`${namespace}/${host}`) ??
     ofHost(namespace, host).find((run) => mayTouch(run, host))?.metadata.name
 
+  const ofOwner = (uid: string): readonly AnsibleRun[] =>
+    withMade(cache.by('owner', uid), ({ metadata }) =>
+      (metadata.ownerReferences ?? []).some((one) => one.uid === uid),
+    )
+
   return {
     cache,
     ofHost,
     touching,
-    ofOwner: (uid) =>
-      withMade(cache.by('owner', uid), ({ metadata }) =>
-        (metadata.ownerReferences ?? []).some((one) => one.uid === uid),
-      ),
+    ofOwner,
+    prune: async (owner, proofs, signal) => {
+      const runs = ofOwner(owner)
+      if (runs.length <= KEPT_RUNS) return
+      for (const { metadata } of outlived(runs, new Set(proofs()), KEPT_RUNS)) {
+        const { namespace = '', name } = metadata
+        await client.delete({ ...ansibleRuns, namespace, name }, { signal })
+      }
+    },
     start: async (run, signal) => {
       const { name, namespace = '' } = run.metadata
       const hosts = [...hostsIn(run)]

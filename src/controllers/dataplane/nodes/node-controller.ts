@@ -21,7 +21,6 @@ import { type BareMetalHost, bareMetalHosts, consumerOf } from '../machines/bare
 import { releaseMachine, takeMachine } from '../machines/machines.ts'
 import { remembered } from '../remembered.ts'
 import { type Playbook, runObject } from '../run-object.ts'
-import { outlived } from '../runs-by-host.ts'
 import { servicesTold } from '../services/told.ts'
 import {
   byHost,
@@ -43,8 +42,6 @@ import { nodeConditions, nodeStatus } from './status.ts'
 import { type NodeView, viewOf } from './view.ts'
 
 const WORKERS = 64
-/** So many ended runs of each step are kept for people to read. */
-export const KEPT_RUNS = 3
 
 export function nodeController(world: World): Controller {
   const progress = createProgress(world.progressMs)
@@ -155,7 +152,9 @@ async function serve(
   const written = await writeStatus(world, world.nodes, node, { told, fields: nodeStatus(view) }, context)
   if (underWay) progress.told(node, clock.now())
   else progress.ended(node)
-  await prune(world, written, view, signal)
+  // Only what is written down in the status may lose its evidence.
+  const proofs = (): readonly string[] => Object.values(view.phaseZero.applied).map(({ run }) => run)
+  await world.runs.prune(written.metadata.uid ?? '', proofs, signal)
   const [pause] = view.phaseZero.steps.flatMap(({ decision }) =>
     decision.kind === 'pause' ? [decision.ms] : [],
   )
@@ -211,17 +210,6 @@ export async function playbookOf(world: World, { playbook }: RunnableStep): Prom
 
 export function tellStart(world: World, regarding: KubeObject, run: string, step: string): void {
   world.record({ regarding, type: 'Normal', reason: 'RunStarted', action: 'Deploy', note: `${step}: ${run}` })
-}
-
-/** Only what is written down in the status may lose its evidence. */
-async function prune(world: World, owner: DataPlaneNode, view: NodeView, signal: AbortSignal): Promise<void> {
-  const runs = world.runs.ofOwner(owner.metadata.uid ?? '')
-  if (runs.length <= KEPT_RUNS) return
-  const proofs = new Set(Object.values(view.phaseZero.applied).map(({ run }) => run))
-  for (const run of outlived(runs, proofs, KEPT_RUNS)) {
-    const { namespace = '', name } = run.metadata
-    await world.client.delete({ ...ansibleRuns, namespace, name }, { signal })
-  }
 }
 
 /** A node that goes takes its services along, if they may go, and gives its machine back. */

@@ -19,10 +19,9 @@ import { isTrue, isWrong, notRequested, readyOf, type Told, waits } from '../con
 import { roleHostText, roleInventory, roleInventoryName } from '../inventory.ts'
 import { remembered } from '../remembered.ts'
 import { runObject } from '../run-object.ts'
-import { outlived } from '../runs-by-host.ts'
 import { byHost, byRole, bySource, configMapKind, secretKind, sourcesNamed, type World } from '../world.ts'
 import { writeMetadata, writeSecret, writeStatus } from '../writes.ts'
-import { KEPT_RUNS, playbookOf, tellStart } from './node-controller.ts'
+import { playbookOf, tellStart } from './node-controller.ts'
 import type { RunnableStep } from './phase-zero.ts'
 import { DEPLOYMENT, deploymentTold, MACHINE, SETUP } from './status.ts'
 import { type NodeView, viewOf } from './view.ts'
@@ -115,7 +114,7 @@ async function look(
   }
   const said = { told: roleConditions(role, views), fields: roleStatus(role, views) }
   await writeStatus(world, world.roles, role, said, context)
-  await prune(world, uid, views, signal)
+  await world.runs.prune(uid, () => proofsIn(views), signal)
   const pauses = views.filter(({ effective }) => effective.deployedBy === 'role').flatMap(pausesOf)
   return pauses.length > 0 ? { requeueAfterMs: Math.min(...pauses) } : undefined
 }
@@ -252,24 +251,11 @@ function roleStatus(
 }
 
 /** A run may go when each of its hosts has written down what it came to: the record, not the view, is asked. */
-async function prune(
-  world: World,
-  uid: string,
-  views: readonly NodeView[],
-  signal: AbortSignal,
-): Promise<void> {
-  const runs = world.runs.ofOwner(uid)
-  if (runs.length <= KEPT_RUNS) return
-  const proofs = new Set(
-    views.flatMap(({ phaseZero, node }) =>
-      Object.entries(phaseZero.applied).flatMap(([step, { run }]) => [
-        run,
-        node.status?.applied?.[step]?.run ?? '',
-      ]),
-    ),
+function proofsIn(views: readonly NodeView[]): readonly string[] {
+  return views.flatMap(({ phaseZero, node }) =>
+    Object.entries(phaseZero.applied).flatMap(([step, { run }]) => [
+      run,
+      node.status?.applied?.[step]?.run ?? '',
+    ]),
   )
-  for (const run of outlived(runs, proofs, KEPT_RUNS)) {
-    const { namespace = '', name } = run.metadata
-    await world.client.delete({ ...ansibleRuns, namespace, name }, { signal })
-  }
 }

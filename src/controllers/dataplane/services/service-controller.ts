@@ -17,9 +17,8 @@ import type { ServiceDefinition } from '../../../node-services/definition.ts'
 import { calmly } from '../../calmly.ts'
 import { appliedOf } from '../attempts.ts'
 import { isTrue, isWrong, readyOf, type Told, unknown } from '../conditions.ts'
-import { KEPT_RUNS, tellStart } from '../nodes/node-controller.ts'
+import { tellStart } from '../nodes/node-controller.ts'
 import { runObject } from '../run-object.ts'
-import { outlived } from '../runs-by-host.ts'
 import { byNode, byRole, configMapKind, secretKind, type World } from '../world.ts'
 import { writeSecret, writeStatus } from '../writes.ts'
 import { configOf } from './config.ts'
@@ -142,7 +141,9 @@ async function look(
     fields: statusFields(service, steps, duty.applied),
   }
   await writeStatus(world, world.objectsOf(definition), service, said, context)
-  await prune(world, service, duty.applied, signal)
+  // Only what the stored status proves may lose its evidence.
+  const proofs = (): readonly string[] => Object.values(duty.applied).map(({ run }) => run)
+  await world.runs.prune(service.metadata.uid ?? '', proofs, signal)
   const pauses = steps.flatMap(({ decision }) => (decision.kind === 'pause' ? [decision.ms] : []))
   const again = [...pauses, ...(duty.failed ? [DUTY_PAUSE_MS] : [])]
   return again.length > 0 ? { requeueAfterMs: Math.min(...again) } : undefined
@@ -230,20 +231,4 @@ async function startNext(
     ...(spec.dnsConfig && { dnsConfig: spec.dnsConfig }),
   })
   if (await world.runs.start(run, signal)) tellStart(world, service, run.metadata.name, next.step.name)
-}
-
-/** Only what the stored status proves may lose its evidence. */
-async function prune(
-  world: World,
-  service: ServiceObject,
-  applied: Readonly<Record<string, Applied>>,
-  signal: AbortSignal,
-): Promise<void> {
-  const runs = world.runs.ofOwner(service.metadata.uid ?? '')
-  if (runs.length <= KEPT_RUNS) return
-  const proofs = new Set(Object.values(applied).map(({ run }) => run))
-  for (const run of outlived(runs, proofs, KEPT_RUNS)) {
-    const { namespace = '', name } = run.metadata
-    await world.client.delete({ ...ansibleRuns, namespace, name }, { signal })
-  }
 }
