@@ -1,8 +1,8 @@
 /** The command line: what a person waits for before anything useful happens. */
 import type { Figure } from '../tools/figure.ts'
-import { output, ratio, runNode } from '../tools/measure.ts'
+import { ratio, runNode, runProgram } from '../tools/measure.ts'
 
-const node = (...args: string[]) => output(process.execPath, args)
+const node = (...args: string[]) => runProgram(process.execPath, args)
 
 export const figures: readonly Figure[] = [
   {

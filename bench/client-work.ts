@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { KubeObject } from '../src/api/object.ts'
 import { connect } from '../src/kube/connect.ts'
-import { gatherLive } from '../src/kube/snapshot.ts'
+import { takeSnapshot } from '../src/kube/snapshot.ts'
 
 const [kubeconfig = '', verb, file = ''] = process.argv.slice(2)
 const { client, close } = await connect({ kubeconfig, env: process.env })
@@ -10,7 +10,7 @@ const input = JSON.parse(readFileSync(file, 'utf8')) as { readonly items: readon
 if (verb === 'apply') {
   await Promise.all(input.items.map((object) => client.apply(object, { fieldManager: 'bench' })))
 } else {
-  const { snapshot, findings } = await gatherLive(client, input.items)
+  const { snapshot, findings } = await takeSnapshot(client, input.items)
   if (findings.length > 0) throw new Error(JSON.stringify(findings))
   process.stdout.write(JSON.stringify(snapshot.objects))
 }

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { build } from 'esbuild'
-import { ensurePrograms } from '../src/sandbox/build/ensure.ts'
+import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
 import { startCluster } from '../test/cluster.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 import type { Figure } from '../tools/figure.ts'
-import { once, output, ratio } from '../tools/measure.ts'
+import { once, ratio, runProgram } from '../tools/measure.ts'
 
 const OBJECTS = 200
 
@@ -37,8 +37,7 @@ const measured = once(async (): Promise<Ratios> => {
   const { cluster, stop } = await startCluster({ crds: 'today' })
   try {
     const program = path.join(folder, 'work.mjs')
-    const banner =
-      "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);"
+    const banner = "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);"
     await build({
       entryPoints: ['bench/client-work.ts'],
       outfile: program,
@@ -53,8 +52,8 @@ const measured = once(async (): Promise<Ratios> => {
       return at
     }
     const wanted = file('kinds.json', kinds)
-    const ours = (...args: string[]) => output(process.execPath, [program, cluster.kubeconfig, ...args])
-    const theirs = (...args: string[]) => output(kubectl, ['--kubeconfig', cluster.kubeconfig, ...args])
+    const ours = (...args: string[]) => runProgram(process.execPath, [program, cluster.kubeconfig, ...args])
+    const theirs = (...args: string[]) => runProgram(kubectl, ['--kubeconfig', cluster.kubeconfig, ...args])
     // Each side has objects of its own: fields have one manager.
     const [own, other] = ['ours', 'theirs'].map((side) => file(`${side}.json`, configMaps(side)))
     return {

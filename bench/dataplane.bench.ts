@@ -2,9 +2,10 @@
  * The data plane controllers with an executor that does nothing: from created to Ready, against the bare writes that no
  * controller could do without (four per node: the node, its inventory, a run, its status).
  */
-import { ansibleRuns } from '../src/api/ansibleee.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../src/api/dataplane-node.ts'
+
 import type { KubeObject } from '../src/api/object.ts'
+import { ansibleRuns } from '../src/dataplane/kinds/ansible-run.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../src/dataplane/kinds/node.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { type Cluster, startCluster } from '../test/cluster.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../test/data-plane.ts'
@@ -75,12 +76,7 @@ async function prepared({ client }: Cluster, namespace: string): Promise<void> {
 const node = (index: number, namespace: string): DataPlaneNode => {
   const ansibleHost = `192.168.${index >> 8}.${index & 255}`
   const ansibleVars = `ctlplane_ip: ${ansibleHost}\n`
-  return dataPlaneNode(
-    `node-${index}`,
-    { role: 'compute', ansibleHost, node: { ansibleVars } },
-    {},
-    namespace,
-  )
+  return dataPlaneNode(`node-${index}`, { role: 'compute', ansibleHost, node: { ansibleVars } }, {}, namespace)
 }
 
 /** Milliseconds per node, from the first create to the last Ready. */
@@ -90,11 +86,9 @@ async function deployed(cluster: Cluster, namespace: string, count: number): Pro
   const controllers = startControllers(client, { pace: 'product' })
   const executor = recordingExecutor(client)
   const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET, ansibleUser: 'root' }
-  await client.create(
-    dataPlaneRole('compute', { nodeTemplate, deployStrategy: { deploy: true } }, {}, namespace),
-  )
+  await client.create(dataPlaneRole('compute', { nodeTemplate, deployStrategy: { deploy: true } }, {}, namespace))
   const isReady = ({ status }: DataPlaneNode): boolean =>
-    status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false
+    status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
   const began = performance.now()
   await eachOf(count, async (index) => void (await client.create(node(index, namespace))))
   while (controllers.world.nodes.list(namespace).filter(isReady).length < count) {
@@ -129,9 +123,7 @@ async function bareWrites(cluster: Cluster, namespace: string, count: number): P
   })
   const took = performance.now() - began
   await Promise.all((await client.list(ansibleRuns, { namespace })).items.map((run) => remove(client, run)))
-  await Promise.all(
-    (await client.list(dataPlaneNodes, { namespace })).items.map((one) => remove(client, one)),
-  )
+  await Promise.all((await client.list(dataPlaneNodes, { namespace })).items.map((item) => remove(client, item)))
   return took / count
 }
 

@@ -8,24 +8,24 @@ import path from 'node:path'
 import type { KubeObject } from '../src/api/object.ts'
 import { systemClock } from '../src/clock/clock.ts'
 import { applyChanges } from '../src/deploy/apply.ts'
-import { openGate } from '../src/deploy/gate.ts'
-import { openLookout } from '../src/deploy/lookout.ts'
+import { createLimiter } from '../src/deploy/limiter.ts'
+import { openLiveView } from '../src/deploy/live-view.ts'
 import { siteOfPlan } from '../src/deploy/site-of-plan.ts'
 import { up } from '../src/deploy/up.ts'
-import { changesOf, kindsOf } from '../src/deploy/world.ts'
+import { compareObjects, distinctKinds } from '../src/deploy/world.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { type Connection, connect } from '../src/kube/connect.ts'
 import type { Plan } from '../src/plan/plan.ts'
-import { renderDocuments } from '../src/render/documents.ts'
+import { renderDocuments } from '../src/render/render.ts'
 import type { StageContext } from '../src/run/stage.ts'
-import { ensurePrograms } from '../src/sandbox/build/ensure.ts'
+import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
 import { startCluster } from '../test/cluster.ts'
-import { neverStopped } from '../test/never-stopped.ts'
+import { neverAborted } from '../test/never-aborted.ts'
 import { testPlan } from '../test/plan.ts'
-import { furnish, onStage } from '../test/real/deploy/cast.ts'
+import { prepareCluster, startActors } from '../test/real/deploy/deployment-fixture.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 import type { Figure } from '../tools/figure.ts'
-import { median, once, output, ratio, runNode } from '../tools/measure.ts'
+import { median, once, ratio, runNode, runProgram } from '../tools/measure.ts'
 
 const CLOUDS = 20
 const NODES = 3
@@ -41,15 +41,15 @@ function cloudsOf(round: number, many: number): readonly KubeObject[] {
     .map(({ object }) => object)
 }
 
-const context: StageContext = { emit: () => undefined, stop: neverStopped(), clock: systemClock }
+const context: StageContext = { emit: () => undefined, stop: neverAborted(), clock: systemClock }
 
 /** What `up` does with a stage's objects, for all of them at once: look, compare, apply. */
 async function applyAll(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
-  const lookout = openLookout({ client })
+  const lookout = openLiveView({ client })
   try {
-    await lookout.follow(kindsOf(objects), context)
-    const changes = changesOf(objects, { lookout })
-    await applyChanges(changes, { client, force: false, gate: openGate(8) }, context)
+    await lookout.watch(distinctKinds(objects), context)
+    const changes = compareObjects(objects, { lookout })
+    await applyChanges(changes, { client, force: false, gate: createLimiter(8) }, context)
   } finally {
     await lookout.close()
   }
@@ -90,14 +90,11 @@ const applied = once(async (): Promise<ApplyFigures> => {
           .map((one) => JSON.stringify(one))
           .join('\n---\n')}\n`,
       )
-      return time(() =>
-        output(kubectl, ['--kubeconfig', cluster.kubeconfig, 'apply', '--server-side', '-f', file]),
-      )
+      return time(() => runProgram(kubectl, ['--kubeconfig', cluster.kubeconfig, 'apply', '--server-side', '-f', file]))
     }
     const againstKubectl = await ratio({ ours, theirs, rounds: 3, warmUp: 0 })
     const five: number[] = []
-    for (let round = 0; round < 3; round += 1)
-      five.push(await time(async () => applyAll(connection.client, take(5))))
+    for (let round = 0; round < 3; round += 1) five.push(await time(async () => applyAll(connection.client, take(5))))
     const fifty = await time(async () => applyAll(connection.client, take(50)))
     return { againstKubectl, growth: fifty / median(five) }
   } finally {
@@ -120,8 +117,8 @@ function sitePlan(many: number): Plan {
 const ran = once(async (): Promise<RunFigures> => {
   const { cluster, stop } = await startCluster({ crds: 'today', metallb: true, controllerManager: true })
   const site = siteOfPlan(sitePlan(CLOUDS))
-  await furnish(cluster.client, site.nodes)
-  const cast = onStage(cluster.connection, undefined, 10)
+  await prepareCluster(cluster.client, site.nodes)
+  const cast = startActors(cluster.connection, undefined, 10)
   const connection = await connect({ kubeconfig: cluster.kubeconfig, env: {} })
   const witness = await watchReadiness(connection)
   try {
@@ -134,7 +131,7 @@ const ran = once(async (): Promise<RunFigures> => {
         run: 'bench',
         what: 'up',
         sink: () => undefined,
-        stop: neverStopped(),
+        stop: neverAborted(),
         discoverHosts: async () => '',
       })
       if (report.outcome !== 'done') throw new Error(`the run ended ${report.outcome}`)
@@ -148,7 +145,7 @@ const ran = once(async (): Promise<RunFigures> => {
   } finally {
     await witness.close()
     await connection.close()
-    await cast.leave()
+    await cast.stop()
     await stop()
   }
 })
@@ -156,8 +153,8 @@ const ran = once(async (): Promise<RunFigures> => {
 /** A second pair of eyes: when the last control plane became ready, as anybody could have seen it. */
 async function watchReadiness({ client }: Connection) {
   const kind = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' }
-  const lookout = openLookout({ client })
-  await lookout.follow([kind], context)
+  const lookout = openLiveView({ client })
+  await lookout.watch([kind], context)
   let last = performance.now()
   let open = true
   const seen = new Map<string, boolean>()
@@ -172,7 +169,7 @@ async function watchReadiness({ client }: Connection) {
         if (ready && !seen.get(key)) last = performance.now()
         seen.set(key, ready)
       }
-      await lookout.changed(undefined, 100, context)
+      await lookout.waitForChange(undefined, 100, context)
     }
   })()
   return {
@@ -189,24 +186,16 @@ async function watchReadiness({ client }: Connection) {
 async function peakMemory(): Promise<number> {
   const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
   const { cluster, stop } = await startCluster({ crds: 'today', metallb: true, controllerManager: true })
-  const cast = onStage(cluster.connection, undefined, 10)
+  const cast = startActors(cluster.connection, undefined, 10)
   try {
     const nodes = Array.from({ length: NODES }, (_, at) => `worker-${at}`)
-    await furnish(cluster.client, nodes)
+    await prepareCluster(cluster.client, nodes)
     const file = path.join(folder, 'site.yaml')
     writeFileSync(file, siteFile(50, nodes))
-    const run = await runNode([
-      'bin/stackloom',
-      'up',
-      '-f',
-      file,
-      '--yes',
-      '--kubeconfig',
-      cluster.kubeconfig,
-    ])
+    const run = await runNode(['bin/stackloom', 'up', '-f', file, '--yes', '--kubeconfig', cluster.kubeconfig])
     return run.peakMiB
   } finally {
-    await cast.leave()
+    await cast.stop()
     await stop()
     rmSync(folder, { recursive: true, force: true })
   }

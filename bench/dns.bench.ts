@@ -8,7 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { deployments, dnsDatas } from '../src/controllers/dns/kinds.ts'
+import { deployments, dnsDatas } from '../src/controllers/dns/dns-kinds.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { startCluster } from '../test/cluster.ts'
 import { dnsData, dnsMasq } from '../test/dns.ts'
@@ -31,7 +31,7 @@ import {
   remove,
   settled,
   until,
-} from './dns-stage.ts'
+} from './dns-setup.ts'
 
 const ROUNDS = 200
 const PEER_ROUNDS = 10
@@ -87,7 +87,7 @@ const measured = once(async (): Promise<Times> => {
     }
     return { ...times, ...(await comeAndGo(client, few)), ...loaded }
   } finally {
-    for (const one of places) await one.stop()
+    for (const place of places) await place.stop()
     await operator.kill()
     await stop()
   }
@@ -111,10 +111,7 @@ async function comeAndGo(
 }
 
 /** Asks for a name that was there before, without pause, while something is done. */
-async function whileAsked(
-  { ask }: Place,
-  work: () => Promise<number>,
-): Promise<Pick<Times, 'load' | 'longestAnswer'>> {
+async function whileAsked({ ask }: Place, work: () => Promise<number>): Promise<Pick<Times, 'load' | 'longestAnswer'>> {
   let longestAnswer = 0
   let over = false
   const asking = (async () => {

@@ -6,16 +6,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { KubeObject } from '../src/api/object.ts'
-import { fromCluster, fromDump } from '../src/cli/doctor/gather.ts'
+import { gatherFromCluster, gatherFromDump } from '../src/cli/doctor/gather-evidence.ts'
 import { diagnose } from '../src/doctor/diagnose.ts'
 import { kindsToGather } from '../src/doctor/kinds.ts'
-import { rules } from '../src/doctor/rules/all.ts'
+import { rules } from '../src/doctor/rules.ts'
 import type { KubeClient } from '../src/kube/client.ts'
-import { renderDocuments } from '../src/render/documents.ts'
+import { renderDocuments } from '../src/render/render.ts'
 import { startCluster } from '../test/cluster.ts'
-import { neverStopped } from '../test/never-stopped.ts'
+import { neverAborted } from '../test/never-aborted.ts'
 import { testPlan } from '../test/plan.ts'
-import { furnish } from '../test/real/deploy/cast.ts'
+import { prepareCluster } from '../test/real/deploy/deployment-fixture.ts'
 import type { Figure } from '../tools/figure.ts'
 import { ratio } from '../tools/measure.ts'
 
@@ -31,7 +31,7 @@ const plan = () =>
 /** Everything that fifty clouds render, and the Services of each with its address. */
 async function furnishClouds(client: KubeClient): Promise<void> {
   const site = plan()
-  await furnish(
+  await prepareCluster(
     client,
     site.from.cluster.nodes.map(({ name }) => name),
   )
@@ -39,7 +39,7 @@ async function furnishClouds(client: KubeClient): Promise<void> {
   const isNamespace = ({ kind }: KubeObject): boolean => kind === 'Namespace'
   await inTurn(documents.filter(isNamespace), (one) => client.apply(one, { fieldManager: 'bench' }))
   await inTurn(
-    documents.filter((one) => !isNamespace(one) && !one.kind.startsWith('ValidatingAdmission')),
+    documents.filter((document) => !isNamespace(document) && !document.kind.startsWith('ValidatingAdmission')),
     (one) => client.apply(one, { fieldManager: 'bench' }),
   )
   const services = site.clouds.flatMap((cloud) =>
@@ -89,16 +89,14 @@ async function overCluster(): Promise<number> {
     const look = {
       namespaces: [],
       ask: () => Promise.reject(new Error('nobody to ask')),
-      stop: neverStopped(),
+      stop: neverAborted(),
     }
     return await ratio({
       ours: async () => {
-        const { snapshot } = await fromCluster(client, rules, look)
-        if (diagnose({ snapshot, now: Date.now() }, rules).judged !== rules.length)
-          throw new Error('a rule was blind')
+        const { snapshot } = await gatherFromCluster(client, rules, look)
+        if (diagnose({ snapshot, now: Date.now() }, rules).judged !== rules.length) throw new Error('a rule was blind')
       },
-      theirs: () =>
-        inTurn(kinds, async (kind) => ((await client.resource(kind)) ? client.list(kind) : undefined)),
+      theirs: () => inTurn(kinds, async (kind) => ((await client.resource(kind)) ? client.list(kind) : undefined)),
       rounds: 7,
       warmUp: 2,
     })
@@ -144,7 +142,7 @@ async function overDump(): Promise<number> {
     const files = readdirSync(folder).map((name) => path.join(folder, name))
     return await ratio({
       ours: async () => {
-        const { snapshot } = await fromDump(folder, rules, neverStopped())
+        const { snapshot } = await gatherFromDump(folder, rules, neverAborted())
         diagnose({ snapshot, now: Date.now() }, rules)
       },
       theirs: () => {

@@ -27,7 +27,7 @@ import {
   runOperator,
   sixNetworks,
   type Witness,
-} from './ipam-stage.ts'
+} from './ipam-setup.ts'
 
 const FEW = 1_000
 const MANY = 10_000

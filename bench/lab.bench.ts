@@ -3,9 +3,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Figure } from '../tools/figure.ts'
-import { once, output, ratio, timed } from '../tools/measure.ts'
+import { once, ratio, runProgram, timed } from '../tools/measure.ts'
 
-const node = (...args: string[]) => output(process.execPath, args)
+const node = (...args: string[]) => runProgram(process.execPath, args)
 const stackloom = (...args: string[]) => node('bin/stackloom', 'lab', ...args)
 const file = 'examples/lab-three-node.yaml'
 const bare = () => node('-e', '0')

@@ -1,20 +1,11 @@
 /** The largest site that figures are promised for: eight networks, 250 hosts each cloud, dual stack. */
-import { siteOf } from '../src/site/defaults.ts'
+import { buildSite } from '../src/site/defaults.ts'
 import type { Site } from '../src/site/site.ts'
 
-const NETWORKS = [
-  'ctlplane',
-  'internalapi',
-  'storage',
-  'tenant',
-  'storagemgmt',
-  'designate',
-  'designateext',
-  'octavia',
-]
+const NETWORKS = ['ctlplane', 'internalapi', 'storage', 'tenant', 'storagemgmt', 'designate', 'designateext', 'octavia']
 export function largeSite(clouds: number): Site {
   const everywhere = { roles: ['nodes' as const, 'pods' as const, 'vips' as const, 'hosts' as const] }
-  return siteOf({
+  return buildSite({
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
     metadata: { name: 'large' },

@@ -1,5 +1,5 @@
 /** The planner at its largest: 50 clouds x 8 networks x 250 hosts, dual stack. */
-import { overlaps } from '../src/net/overlaps.ts'
+import { findOverlaps } from '../src/net/overlaps.ts'
 import type { Range } from '../src/net/range.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
 import { planJson } from '../src/plan/plan-json.ts'
@@ -93,7 +93,7 @@ export const figures: readonly Figure[] = [
     measure: () => {
       const all = spans(100_000)
       return ratio({
-        ours: () => own(() => overlaps(all)),
+        ours: () => own(() => findOverlaps(all)),
         theirs: () => own(() => [...all].sort(byStart)),
         rounds: 11,
         warmUp: 2,

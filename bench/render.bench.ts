@@ -5,12 +5,12 @@ import path from 'node:path'
 import { emptyLock } from '../src/plan/lock.ts'
 import type { Plan } from '../src/plan/plan.ts'
 import { planSite } from '../src/plan/planner.ts'
-import { builtInTable } from '../src/plan/slots/crds/known.ts'
-import { renderDocuments } from '../src/render/documents.ts'
+import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
+import { renderDocuments } from '../src/render/render.ts'
 import { readSite } from '../src/site/read.ts'
 import { writeYaml, writeYamlStream } from '../src/yaml/write.ts'
 import type { Figure } from '../tools/figure.ts'
-import { output, ratio } from '../tools/measure.ts'
+import { ratio, runProgram } from '../tools/measure.ts'
 
 function siteText(clouds: number): string {
   return writeYaml({
@@ -95,8 +95,8 @@ export const figures: readonly Figure[] = [
       writeFileSync(site, siteText(50))
       try {
         return await ratio({
-          ours: () => output(process.execPath, ['bin/stackloom', 'render', '-f', site]),
-          theirs: () => output(process.execPath, ['-e', '0']),
+          ours: () => runProgram(process.execPath, ['bin/stackloom', 'render', '-f', site]),
+          theirs: () => runProgram(process.execPath, ['-e', '0']),
           rounds: 11,
           warmUp: 1,
         })

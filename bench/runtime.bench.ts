@@ -5,11 +5,11 @@
 import { systemClock } from '../src/clock/clock.ts'
 import { createCache } from '../src/kube/cache.ts'
 import { fixedCredential } from '../src/kube/credential.ts'
+import { createKubeClient } from '../src/kube/http-client.ts'
 import { createQueue } from '../src/kube/queue.ts'
-import { createReflector, defaultTiming } from '../src/kube/reflector.ts'
+import { createReflector, defaultReflectorTiming } from '../src/kube/reflector.ts'
 import { openTransport } from '../src/kube/transport.ts'
-import { kubeClient } from '../src/kube/verbs.ts'
-import { type FaultyServer, faultyServer } from '../test/faulty-server.ts'
+import { type FaultyServer, startFaultyServer } from '../test/faulty-server.ts'
 import type { Figure, Measured } from '../tools/figure.ts'
 import { ratio } from '../tools/measure.ts'
 
@@ -27,8 +27,7 @@ export const figures: readonly Figure[] = [
     // Ours comes in pages, theirs in one piece; ConfigMaps are what generated models cost least for.
     name: 'runtime.sync',
     unit: 'x',
-    measure: () =>
-      withServer((server) => ratio({ ours: () => ourSync(server), theirs: () => theirSync(server) })),
+    measure: () => withServer((server) => ratio({ ours: () => ourSync(server), theirs: () => theirSync(server) })),
   },
   {
     // A server that ends every watch at once: how many requests it gets in two seconds.
@@ -78,15 +77,15 @@ const ourInformer: Informer = async (server) => {
   const cache = createCache()
   const control = new AbortController()
   const source = { kind: { apiVersion: 'v1', kind: 'ConfigMap' } }
-  const client = kubeClient(transport)
-  const reflector = createReflector({ client, source, cache, clock: systemClock, timing: defaultTiming })
+  const client = createKubeClient(transport)
+  const reflector = createReflector({ client, source, cache, clock: systemClock, timing: defaultReflectorTiming })
   const running = reflector.run(control.signal)
   const stop = async (): Promise<void> => {
     control.abort()
     await running
     await transport.close()
   }
-  return { whenSynced: cache.whenSynced, stop }
+  return { whenSynced: cache.waitForSync, stop }
 }
 
 const theirInformer: Informer = async (server) => {
@@ -113,7 +112,7 @@ const ourSync = (server: FaultyServer): Promise<number> => syncOnce(ourInformer,
 const theirSync = (server: FaultyServer): Promise<number> => syncOnce(theirInformer, server)
 
 async function withServer(measure: (server: FaultyServer) => Promise<Measured>): Promise<Measured> {
-  const server = await faultyServer()
+  const server = await startFaultyServer()
   for (let at = 0; at < OBJECTS; at += 1) server.put(`object-${at}`, 'x'.repeat(500))
   try {
     return await measure(server)
@@ -123,11 +122,11 @@ async function withServer(measure: (server: FaultyServer) => Promise<Measured>):
 }
 
 async function requestsWhenClosed(informer: Informer): Promise<number> {
-  const server = await faultyServer()
+  const server = await startFaultyServer()
   server.watches.push(...Array.from({ length: 100_000 }, () => ({ kind: 'close' }) as const))
   const following = await informer(server)
   await new Promise((resolve) => setTimeout(resolve, 2_000))
-  const requests = server.asked.length
+  const requests = server.requests.length
   await following.stop()
   await server.close()
   return requests

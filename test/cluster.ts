@@ -13,20 +13,20 @@ import { Failure } from '../src/errors/failure.ts'
 import { runProcess } from '../src/exec/process.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { type Connection, connect } from '../src/kube/connect.ts'
-import { ensurePrograms } from '../src/sandbox/build/ensure.ts'
-import { ask } from '../src/sandbox/control.ts'
+import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
+import { callSupervisor } from '../src/sandbox/control.ts'
+import { ensureCrds } from '../src/sandbox/crds/crd-sets.ts'
 import type { CrdSet } from '../src/sandbox/crds/names.ts'
-import { ensureCrds } from '../src/sandbox/crds/sets.ts'
 import { logFile, type SandboxFolder, sandboxFolder, socketPath } from '../src/sandbox/folder.ts'
 import { type Forwarder, forward } from '../src/sandbox/forward.ts'
-import { enterCommand, namespaceRefusal } from '../src/sandbox/launch.ts'
-import { type Lock, takeLock } from '../src/sandbox/lock.ts'
-import { copyPrepared, ensurePrepared } from '../src/sandbox/prepare.ts'
+import { findNamespaceProblem, nsenterCommand } from '../src/sandbox/launch.ts'
+import { copyPreparedStore, ensurePreparedStore } from '../src/sandbox/prepare.ts'
+import { acquireLock, type ProcessLock } from '../src/sandbox/process-lock.ts'
+import { requiredPrograms } from '../src/sandbox/program-table.ts'
 import type { ProgramName } from '../src/sandbox/programs.ts'
-import { raise, removeFolder } from '../src/sandbox/raise.ts'
-import { programsOf } from '../src/sandbox/roster.ts'
 import type { SandboxContext } from '../src/sandbox/sandbox.ts'
 import type { Part } from '../src/sandbox/settings.ts'
+import { removeSandboxFolder, startPrograms } from '../src/sandbox/start-programs.ts'
 import { sandboxContext } from './sandbox-context.ts'
 
 export interface ClusterOptions {
@@ -75,8 +75,8 @@ const AT_ONCE = 2
 const slots = Array.from({ length: AT_ONCE }, (_, slot) => `test cluster ${slot}`)
 
 /** One of the two places for a running cluster, for tests that start sandboxes by the command line. */
-export function takeClusterSlot(): Promise<Lock> {
-  return takeLock(slots)
+export function takeClusterSlot(): Promise<ProcessLock> {
+  return acquireLock(slots)
 }
 
 /** A cluster for all tests of the file in which this is called. Its fields work inside tests and hooks only. */
@@ -103,7 +103,7 @@ export function useCluster(options: ClusterOptions = {}): Cluster {
 /** Why no cluster can be had here, or undefined. */
 async function refusalOf(options: ClusterOptions): Promise<string | undefined> {
   if (options.netns ?? true) {
-    const refusal = await namespaceRefusal(runProcess)
+    const refusal = await findNamespaceProblem(runProcess)
     if (refusal !== undefined) return `no network namespace can be made here: ${refusal}`
   }
   try {
@@ -123,28 +123,25 @@ function partsOf(options: ClusterOptions): readonly Part[] {
 }
 
 function programsFor(parts: readonly Part[]): readonly ProgramName[] {
-  return [...new Set([...programsOf.core, ...parts.flatMap((part) => programsOf[part])])]
+  return [...new Set([...requiredPrograms.core, ...parts.flatMap((part) => requiredPrograms[part])])]
 }
 
 /** The same without hooks, for benches and tools. The caller stops it. */
 export async function startCluster(
   options: ClusterOptions = {},
-  takePlace: () => Promise<Lock> = takeClusterSlot,
+  takePlace: () => Promise<ProcessLock> = takeClusterSlot,
 ): Promise<{ readonly cluster: Cluster; readonly stop: () => Promise<void> }> {
   const { crds = 'none', netns = true } = options
   const context = sandboxContext()
   const parts = partsOf(options)
   const programs = await ensurePrograms(programsFor(parts), context)
-  const prepared = await ensurePrepared(await ensureCrds(crds, context.ownCrds, context), context)
+  const prepared = await ensurePreparedStore(await ensureCrds(crds, context.ownCrds, context), context)
   const slot = await takePlace()
   try {
     const folder = sandboxFolder(await mkdtemp(path.join(tmpdir(), 'stackloom-test-')))
-    await copyPrepared(prepared, folder)
+    await copyPreparedStore(prepared, folder)
     const port = { number: 0, fixed: false }
-    const raised = await raise(
-      { name: 'test', folder, programs, parts, netns, ephemeral: true, port },
-      context,
-    )
+    const raised = await startPrograms({ name: 'test', folder, programs, parts, netns, ephemeral: true, port }, context)
     return await handleOf(folder, { ...raised, netns, slot }, context)
   } catch (error) {
     await slot.release()
@@ -155,7 +152,7 @@ export async function startCluster(
 interface RaisedTest {
   readonly pid: number
   readonly netns: boolean
-  readonly slot: Lock
+  readonly slot: ProcessLock
 }
 
 async function handleOf(
@@ -166,10 +163,10 @@ async function handleOf(
   const connection = await connect({ kubeconfig: folder.kubeconfig, env })
   const doors: Forwarder[] = []
   const kill = async (task: ClusterProgram): Promise<void> => {
-    await ask(folder.control, { do: 'kill', task })
+    await callSupervisor(folder.control, { do: 'kill', task })
   }
   const start = async (task: ClusterProgram): Promise<void> => {
-    await ask(folder.control, { do: 'start', task }, 270_000)
+    await callSupervisor(folder.control, { do: 'start', task }, 270_000)
   }
   const cluster: Cluster = {
     client: connection.client,
@@ -187,9 +184,9 @@ async function handleOf(
       if (!netns) return
       const socket = socketPath(path.join(folder.root, `expose-${port}.sock`))
       doors.push(await forward({ path: socket }, { port, host: '127.0.0.1' }))
-      await ask(folder.control, { do: 'expose', port, socket })
+      await callSupervisor(folder.control, { do: 'expose', port, socket })
     },
-    inside: netns ? enterCommand(pid) : [],
+    inside: netns ? nsenterCommand(pid) : [],
     pid,
     logOf: (program) => logFile(folder, program),
   }
@@ -199,7 +196,7 @@ async function handleOf(
     // Nothing of it is kept, so nothing needs to end gracefully.
     process.kill(pid, 'SIGKILL')
     await gone(pid)
-    await removeFolder(folder)
+    await removeSandboxFolder(folder)
     await slot.release()
   }
   return { cluster, stop }

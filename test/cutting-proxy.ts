@@ -12,13 +12,13 @@ export interface CuttingProxy {
   /** Resets every open connection; new ones work. */
   readonly cut: () => void
   /** While true nothing passes, and nothing ends either: the cable is pulled. */
-  readonly hush: (hushed: boolean) => void
+  readonly silence: (hushed: boolean) => void
   /** While true, connections are reset as soon as they are made. */
   readonly refuse: (refused: boolean) => void
   readonly close: () => Promise<void>
 }
 
-export async function cuttingProxy(target: {
+export async function startCuttingProxy(target: {
   readonly host: string
   readonly port: number
 }): Promise<CuttingProxy> {
@@ -72,7 +72,7 @@ export async function cuttingProxy(target: {
     port: (server.address() as AddressInfo).port,
     connections: () => connections,
     cut,
-    hush: (next) => {
+    silence: (next) => {
       hushed = next
       // What lost bytes cannot go on; whoever still holds such a connection has not noticed yet.
       if (!next) cut()

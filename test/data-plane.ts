@@ -1,9 +1,15 @@
 /** Roles, nodes and runs for tests: document 003's, and what varies them. */
-import { type AnsibleRun, ATTEMPT, ansibleRuns, HOSTS, type RunResult } from '../src/api/ansibleee.ts'
-import type { DataPlaneNodeSpec, DataPlaneRoleSpec } from '../src/api/dataplane.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../src/api/dataplane-node.ts'
-import { type DataPlaneRole, dataPlaneRoles } from '../src/api/dataplane-role.ts'
-import { HOST_INPUTS, STEP } from '../src/controllers/dataplane/attempts.ts'
+import {
+  type AnsibleRun,
+  ATTEMPT_ANNOTATION,
+  ansibleRuns,
+  HOSTS_ANNOTATION,
+  type RunResult,
+} from '../src/dataplane/kinds/ansible-run.ts'
+import type { DataPlaneNodeSpec, DataPlaneRoleSpec } from '../src/dataplane/kinds/data-plane.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../src/dataplane/kinds/node.ts'
+import { type DataPlaneRole, dataPlaneRoles } from '../src/dataplane/kinds/role.ts'
+import { HOST_INPUTS_ANNOTATION, STEP_ANNOTATION } from '../src/dataplane/runs/attempts.ts'
 
 type Annotations = Readonly<Record<string, string>>
 export const SSH_SECRET = 'dataplane-ansible-ssh-private-key-secret'
@@ -36,20 +42,17 @@ export interface RunFacts {
   readonly spec?: AnsibleRun['spec']
 }
 
-export function ansibleRun(
-  name: string,
-  { step, hosts, attempt = 1, status, spec = {} }: RunFacts,
-): AnsibleRun {
+export function ansibleRun(name: string, { step, hosts, attempt = 1, status, spec = {} }: RunFacts): AnsibleRun {
   return {
     ...ansibleRuns,
     metadata: {
       name,
       namespace: 'openstack',
       annotations: {
-        [STEP]: step,
-        [ATTEMPT]: String(attempt),
-        [HOSTS]: Object.keys(hosts).join(','),
-        [HOST_INPUTS]: JSON.stringify(hosts),
+        [STEP_ANNOTATION]: step,
+        [ATTEMPT_ANNOTATION]: String(attempt),
+        [HOSTS_ANNOTATION]: Object.keys(hosts).join(','),
+        [HOST_INPUTS_ANNOTATION]: JSON.stringify(hosts),
       },
     },
     spec,

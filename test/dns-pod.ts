@@ -35,13 +35,13 @@ export interface PodSpec {
   readonly volumes: readonly PodVolume[]
 }
 
-export function podSpecOf(deployment: KubeObject): PodSpec {
+export function podSpec(deployment: KubeObject): PodSpec {
   return (deployment['spec'] as { readonly template: { readonly spec: PodSpec } }).template.spec
 }
 
 /** The ConfigMaps that a volume brings. */
-export function configMapsOf({ configMap, projected }: PodVolume): readonly string[] {
-  return configMap ? [configMap.name] : (projected?.sources.map((one) => one.configMap.name) ?? [])
+export function volumeConfigMaps({ configMap, projected }: PodVolume): readonly string[] {
+  return configMap ? [configMap.name] : (projected?.sources.map((source) => source.configMap.name) ?? [])
 }
 
 const NOBODY = 65_534
@@ -85,11 +85,9 @@ export interface PodOptions {
 /** Its volumes must have been brought. Ready when the server has read its hosts. */
 export async function startPod(options: PodOptions): Promise<RunningPod> {
   const { deployment, folder, address, env = {}, changeArgument = (one) => one } = options
-  const spec = podSpecOf(deployment)
+  const spec = podSpec(deployment)
   await mountAll(spec, folder)
-  const run = (
-    container: Container,
-  ): { readonly words: readonly string[]; readonly env: NodeJS.ProcessEnv } => {
+  const run = (container: Container): { readonly words: readonly string[]; readonly env: NodeJS.ProcessEnv } => {
     const placed = (text: string): string =>
       text.replaceAll('$(POD_IP)', address).replace(/(?<=^|=)\/[^\s]+/, (at) => inside(at, container, folder))
     const set = container.env.map(({ name, value = '' }) => [name, placed(value)])
@@ -147,8 +145,8 @@ function inside(at: string, { volumeMounts }: Container, { root }: PodFolder): s
 }
 
 async function mountAll({ containers, volumes }: PodSpec, folder: PodFolder): Promise<void> {
-  for (const { name, mountPath, subPath } of containers.flatMap((one) => one.volumeMounts)) {
-    const volume = volumes.find((one) => one.name === name)
+  for (const { name, mountPath, subPath } of containers.flatMap((container) => container.volumeMounts)) {
+    const volume = volumes.find((volume) => volume.name === name)
     const target = `${folder.root}${mountPath}`
     await mkdir(path.dirname(target), { recursive: true, mode: 0o755 })
     if (volume?.emptyDir) {

@@ -1,7 +1,7 @@
 /** DNSMasqs and DNSData for tests: those of the conformance list, and what varies them. */
 import type { DnsData, DnsHost } from '../src/api/dnsdata.ts'
 import type { DnsMasq, DnsMasqSpec } from '../src/api/dnsmasq.ts'
-import { dnsDatas, dnsMasqs } from '../src/controllers/dns/kinds.ts'
+import { dnsDatas, dnsMasqs } from '../src/controllers/dns/dns-kinds.ts'
 
 export function dnsMasq(name: string, namespace = 'ns', spec: Partial<DnsMasqSpec> = {}): DnsMasq {
   return {
@@ -15,12 +15,7 @@ export function dnsMasq(name: string, namespace = 'ns', spec: Partial<DnsMasqSpe
   }
 }
 
-export function dnsData(
-  name: string,
-  hosts: readonly DnsHost[],
-  namespace = 'ns',
-  selector = 'dnsdata',
-): DnsData {
+export function dnsData(name: string, hosts: readonly DnsHost[], namespace = 'ns', selector = 'dnsdata'): DnsData {
   return {
     ...dnsDatas,
     metadata: { name, namespace },

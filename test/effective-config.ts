@@ -1,9 +1,9 @@
 /** What oslo.config makes of a service's files, for tests of what is generated. */
 import { expect } from 'vitest'
+import type { ConfigFiles } from '../src/dataplane/service-definitions/config-files.ts'
 import { effectiveValues, mergeIni } from '../src/ini/merge.ts'
 import { parseIni } from '../src/ini/parse.ts'
-import { expand } from '../src/ini/substitute.ts'
-import type { ConfigFiles } from '../src/node-services/config-files.ts'
+import { expandReferences } from '../src/ini/substitute.ts'
 
 /** What the service uses, as `section.key`. */
 export function effectiveConfig(made: ConfigFiles): Readonly<Record<string, string>> {
@@ -19,7 +19,7 @@ export function effectiveConfig(made: ConfigFiles): Readonly<Record<string, stri
   return Object.fromEntries(
     mergeIni(read).map((option) => {
       const value = effectiveValues(option)[0]?.value ?? ''
-      const expanded = expand(value, () => undefined)
+      const expanded = expandReferences(value, () => undefined)
       return [`${option.section}.${option.key}`, expanded.kind === 'value' ? expanded.value : value]
     }),
   )

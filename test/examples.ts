@@ -4,7 +4,7 @@ import { hasErrors } from '../src/errors/finding.ts'
 import { emptyLock } from '../src/plan/lock.ts'
 import type { Plan } from '../src/plan/plan.ts'
 import { planSite } from '../src/plan/planner.ts'
-import { builtInTable } from '../src/plan/slots/crds/known.ts'
+import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import type { Era } from '../src/plan/slots/slots.ts'
 import { readSite } from '../src/site/read.ts'
 

@@ -5,13 +5,13 @@
 import type { ServerResponse } from 'node:http'
 import type { KubeObject } from '../src/api/object.ts'
 import {
-  answerCore,
-  answerJson,
-  type PlayedServer,
-  playServer,
+  respondCoreDiscovery,
+  respondJson,
+  type ScriptedServer,
   type SeenRequest,
+  startScriptedServer,
   statusObject,
-} from './played-server.ts'
+} from './scripted-server.ts'
 
 export type Fault =
   | { readonly kind: 'status'; readonly code: number; readonly retryAfterSeconds?: number }
@@ -35,11 +35,11 @@ export interface FaultyServer {
   readonly lists: Fault[]
   readonly watches: Fault[]
   /** What was asked: `list`, `list CONTINUE`, `watch VERSION`. */
-  readonly asked: readonly string[]
+  readonly requests: readonly string[]
   readonly put: (name: string, value: string) => void
   readonly remove: (name: string) => void
   /** What a fresh list would give, by name. */
-  readonly truth: () => Readonly<Record<string, string>>
+  readonly current: () => Readonly<Record<string, string>>
   /** Watches that are open and served. */
   readonly watching: () => number
   /** Ends every open watch: cleanly, or with a reset. */
@@ -56,7 +56,7 @@ interface Entry {
   readonly object: KubeObject
 }
 
-export async function faultyServer(): Promise<FaultyServer> {
+export async function startFaultyServer(): Promise<FaultyServer> {
   const objects = new Map<string, KubeObject>()
   const lists: Fault[] = []
   const watches: Fault[] = []
@@ -92,8 +92,7 @@ export async function faultyServer(): Promise<FaultyServer> {
 
   const watch = async (request: SeenRequest, answer: ServerResponse): Promise<void> => {
     const from = Number(request.query.get('resourceVersion'))
-    if (from < forgotten)
-      return answerJson(answer, statusObject(410, 'Expired', 'too old resource version'), 410)
+    if (from < forgotten) return respondJson(answer, statusObject(410, 'Expired', 'too old resource version'), 410)
     const missed = history.filter((entry) => entry.version > from).map(lineOf)
     const serve = (): void => {
       answer.writeHead(200, { 'content-type': 'application/json' })
@@ -105,12 +104,12 @@ export async function faultyServer(): Promise<FaultyServer> {
     await suffer(watches.shift(), answer, missed.join(''), serve)
   }
 
-  const played: PlayedServer = await playServer((request, answer) => {
+  const played: ScriptedServer = await startScriptedServer((request, answer) => {
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
       asked.push('refused')
-      return answerJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
+      return respondJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
     }
-    if (answerCore(request, answer)) return undefined
+    if (respondCoreDiscovery(request, answer)) return undefined
     if (request.query.has('watch')) {
       asked.push(`watch ${request.query.get('resourceVersion')}`)
       return watch(request, answer)
@@ -124,7 +123,7 @@ export async function faultyServer(): Promise<FaultyServer> {
     url: played.url,
     lists,
     watches,
-    asked,
+    requests: asked,
     put: (name, value) => {
       version += 1
       const metadata = { name, namespace: 'openstack', resourceVersion: String(version) }
@@ -140,7 +139,7 @@ export async function faultyServer(): Promise<FaultyServer> {
       objects.delete(name)
       happen('DELETED', { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } })
     },
-    truth: () => valuesOf([...objects.values()]),
+    current: () => valuesOf([...objects.values()]),
     watching: () => open.size,
     endWatches: (how) => {
       for (const answer of open) {
@@ -162,9 +161,9 @@ export async function faultyServer(): Promise<FaultyServer> {
 
 /** What a list of ConfigMaps says, by name. */
 export function valuesOf(objects: readonly KubeObject[]): Readonly<Record<string, string>> {
-  const pairs = objects.map((one): [string, string] => [
-    one.metadata.name,
-    (one['data'] as { value: string }).value,
+  const pairs = objects.map((object): [string, string] => [
+    object.metadata.name,
+    (object['data'] as { value: string }).value,
   ])
   return Object.fromEntries(pairs.sort(([a], [b]) => a.localeCompare(b)))
 }
@@ -189,7 +188,7 @@ async function suffer(
       return serve()
     case 'status': {
       const headers = fault.retryAfterSeconds === undefined ? {} : { 'retry-after': fault.retryAfterSeconds }
-      return answerJson(answer, statusObject(fault.code, 'Broken', 'a bad day'), fault.code, headers)
+      return respondJson(answer, statusObject(fault.code, 'Broken', 'a bad day'), fault.code, headers)
     }
     case 'mute':
       return undefined

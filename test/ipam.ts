@@ -4,10 +4,7 @@ import type { NetConfig, NetConfigSpec } from '../src/api/netconfig.ts'
 
 export const networkVersion = 'network.openstack.org/v1beta1'
 
-export function netConfig(
-  spec: NetConfigSpec,
-  annotations: Readonly<Record<string, string>> = {},
-): NetConfig {
+export function netConfig(spec: NetConfigSpec, annotations: Readonly<Record<string, string>> = {}): NetConfig {
   return {
     apiVersion: networkVersion,
     kind: 'NetConfig',
@@ -45,7 +42,7 @@ function conformanceNetwork(name: string, octet: number, vlan: number): NetConfi
 }
 
 export function ipSet(name: string, networks: readonly Partial<IpSetNetwork>[], namespace = 'ns'): IpSet {
-  const wishes = networks.map((one) => ({ name: 'net-1', subnetName: 'subnet1', ...one }))
+  const wishes = networks.map((network) => ({ name: 'net-1', subnetName: 'subnet1', ...network }))
   return {
     apiVersion: networkVersion,
     kind: 'IPSet',

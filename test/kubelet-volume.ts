@@ -75,8 +75,7 @@ export async function followConfigMaps(options: {
     const write = kubeletVolume(folder)
     return {
       names,
-      bring: () =>
-        write(Object.assign({}, ...names.map((name) => filesOf(cache.get(`${namespace}/${name}`))))),
+      bring: () => write(Object.assign({}, ...names.map((name) => filesOf(cache.get(`${namespace}/${name}`))))),
     }
   })
   /** As a kubelet does: it brings what is true when it gets to it, not every state in between. */
@@ -90,7 +89,7 @@ export async function followConfigMaps(options: {
   }
   const control = new AbortController()
   const running = runtime.run(control.signal)
-  await cache.whenSynced()
+  await cache.waitForSync()
   for (const { bring } of writers) bring()
   const unsubscribe = cache.subscribe(({ object }) => {
     for (const { names, bring } of writers) {

@@ -2,24 +2,21 @@
 import { parse, stringify } from 'yaml'
 import { certificatePaths } from '../src/lab/certificates.ts'
 import { type Lab, usesCeph } from '../src/lab/lab.ts'
-import { type PresetAnswers, presetText, standardAnswers } from '../src/lab/presets.ts'
-import { type LabReading, readLab } from '../src/lab/read.ts'
+import { defaultAnswers, type PresetAnswers, renderPreset } from '../src/lab/presets.ts'
+import { type ReadLabResult, readLab } from '../src/lab/read-lab.ts'
 import type { LabSecrets } from '../src/lab/secrets.ts'
-import { rsaSshKey } from '../src/lab/ssh-keys.ts'
+import { generateRsaKey } from '../src/lab/ssh.ts'
 import type { TreeFile } from '../src/lab/tree.ts'
 import { type TreeInput, treeFiles } from '../src/lab/tree-files.ts'
 
 type Tree = Record<string, unknown>
 
 export function labText(answers: Partial<PresetAnswers> = {}): string {
-  return presetText({ ...standardAnswers, ...answers })
+  return renderPreset({ ...defaultAnswers, ...answers })
 }
 
 /** Document 004's file with values set or removed, by path: `{ 'spec.vips.internal': '…' }`. */
-export function changedText(
-  changes: Readonly<Record<string, unknown>>,
-  answers: Partial<PresetAnswers> = {},
-): string {
+export function labTextWith(changes: Readonly<Record<string, unknown>>, answers: Partial<PresetAnswers> = {}): string {
   const file = parse(labText(answers)) as Tree
   for (const [path, value] of Object.entries(changes)) {
     const steps = path.split('.')
@@ -31,24 +28,21 @@ export function changedText(
   return stringify(file)
 }
 
-export function changedLab(
+export function readLabWith(
   changes: Readonly<Record<string, unknown>>,
   answers: Partial<PresetAnswers> = {},
-): LabReading {
-  return readLab(changedText(changes, answers), 'lab.yaml')
+): ReadLabResult {
+  return readLab(labTextWith(changes, answers), 'lab.yaml')
 }
 
-export function labWith(
-  changes: Readonly<Record<string, unknown>> = {},
-  answers: Partial<PresetAnswers> = {},
-): Lab {
-  const { lab, findings } = changedLab(changes, answers)
-  if (!lab) throw new Error(findings.map((one) => one.message).join('\n'))
+export function labWith(changes: Readonly<Record<string, unknown>> = {}, answers: Partial<PresetAnswers> = {}): Lab {
+  const { lab, findings } = readLabWith(changes, answers)
+  if (!lab) throw new Error(findings.map((finding) => finding.message).join('\n'))
   return lab
 }
 
 /** Document 004's lab with a fourth node, the other three as they were. */
-export function labWithOneMore(): Lab {
+export function labWithFourthNode(): Lab {
   const nodes = labWith().nodes.map((node, at) => ({
     name: node.name,
     roles: node.roles,
@@ -63,7 +57,7 @@ export function labWithOneMore(): Lab {
 }
 
 /** The tree of a lab whose secrets are words: no key is made for it. */
-export function treeOf(lab: Lab, existing: TreeInput['existing'] = () => undefined): readonly TreeFile[] {
+export function renderTestTree(lab: Lab, existing: TreeInput['existing'] = () => undefined): readonly TreeFile[] {
   const secrets: LabSecrets = {
     ssh: { private_key: 'private', public_key: 'public' },
     passwords: 'passwords\n',
@@ -75,4 +69,4 @@ export function treeOf(lab: Lab, existing: TreeInput['existing'] = () => undefin
 }
 
 /** Four thousand bits take seconds on a busy machine; nothing here depends on their number. */
-export const smallSshKey = () => rsaSshKey(1024)
+export const generateSmallKey = () => generateRsaKey(1024)

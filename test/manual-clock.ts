@@ -1,7 +1,7 @@
 /**
  * A clock that stands still until a test moves it. Timers fire in the order of their time, then of their making.
  */
-import { type Clock, sleepBy } from '../src/clock/clock.ts'
+import { type Clock, sleepWith } from '../src/clock/clock.ts'
 
 export interface ManualClock extends Clock {
   /** Moves time, and runs what falls due on the way. */
@@ -52,7 +52,7 @@ export function manualClock(start = 1_700_000_000_000): ManualClock {
   return {
     now: () => wall,
     elapsed: () => time,
-    sleep: (ms, signal) => sleepBy(after, ms, signal),
+    sleep: (ms, signal) => sleepWith(after, ms, signal),
     after,
     random: () => 1 - Number.EPSILON,
     advance: (ms) => {

@@ -5,12 +5,12 @@
  * Versions are words, so that code that counts with them fails. Real clusters are in `test/real/`.
  */
 import type { GroupVersionKind, KubeObject } from '../src/api/object.ts'
-import { serverUnreachable } from '../src/errors/connection.ts'
 import { finding, type Problem } from '../src/errors/finding.ts'
-import { objectExists, objectMissing, staleWrite } from '../src/errors/kube.ts'
 import { ApiError, type ApiErrorKind } from '../src/kube/api-error.ts'
 import type { KubeClient, ObjectRef, WatchEvent } from '../src/kube/client.ts'
-import { keyOf } from '../src/kube/key.ts'
+import { objectExists, objectMissing, staleWrite } from '../src/kube/findings/api-server.ts'
+import { serverUnreachable } from '../src/kube/findings/connection.ts'
+import { objectKey } from '../src/kube/key.ts'
 
 export interface MemoryCluster {
   readonly client: KubeClient
@@ -35,7 +35,7 @@ export function memoryCluster(): MemoryCluster {
   let hush = false
 
   const idOf = ({ apiVersion, kind, namespace, name }: ObjectRef): string =>
-    `${apiVersion}|${kind}|${keyOf({ name, ...(namespace && { namespace }) })}`
+    `${apiVersion}|${kind}|${objectKey({ name, ...(namespace && { namespace }) })}`
   const refOf = (object: KubeObject): ObjectRef => ({
     apiVersion: object.apiVersion,
     kind: object.kind,
@@ -52,9 +52,7 @@ export function memoryCluster(): MemoryCluster {
     ref: { kind: string; name?: string; namespace?: string },
     signal?: AbortSignal,
   ) => {
-    const key = ref.name
-      ? ` ${keyOf({ name: ref.name, ...(ref.namespace && { namespace: ref.namespace }) })}`
-      : ''
+    const key = ref.name ? ` ${objectKey({ name: ref.name, ...(ref.namespace && { namespace: ref.namespace }) })}` : ''
     requests.push(`${verb} ${ref.kind}${key}`)
     await new Promise((resolve) => setImmediate(resolve))
     if (hush) await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(broken())))
@@ -161,10 +159,7 @@ export function memoryCluster(): MemoryCluster {
       }
       if (!before.metadata.finalizers?.length) put(before, 'deleted')
       else if (before.metadata.deletionTimestamp === undefined)
-        put(
-          { ...before, metadata: { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
-          'modified',
-        )
+        put({ ...before, metadata: { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }, 'modified')
       return true
     },
   }

@@ -7,7 +7,7 @@ import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Segment } from 
 import { slotTable } from '../src/plan/slots/crds/today.ts'
 import { slotUses } from '../src/plan/slots/slot-uses.ts'
 import type { SlotTable, SlotUse } from '../src/plan/slots/slots.ts'
-import { siteOf } from '../src/site/defaults.ts'
+import { buildSite } from '../src/site/defaults.ts'
 import type { Cloud, Family, Site } from '../src/site/site.ts'
 
 export interface PlanSettings {
@@ -42,7 +42,7 @@ const networks: readonly {
 function testSite(settings: PlanSettings = {}): Site {
   const { nodes = 3, platform = 'openshift', families = [4] } = settings
   const clouds = settings.clouds ?? [{ name: 'rhoso1', namespace: 'openstack' }]
-  return siteOf({
+  return buildSite({
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
     metadata: { name: 'lab' },
@@ -62,9 +62,7 @@ function testSite(settings: PlanSettings = {}): Site {
 export function testPlan(settings: PlanSettings = {}): Plan {
   const site = testSite(settings)
   const table = settings.table ?? slotTable()
-  const clouds = site.clouds.map((cloud, index) =>
-    plannedCloud(site, cloud, index, table, settings.shared ?? false),
-  )
+  const clouds = site.clouds.map((cloud, index) => plannedCloud(site, cloud, index, table, settings.shared ?? false))
   return {
     site: site.name,
     clouds,
@@ -75,13 +73,7 @@ export function testPlan(settings: PlanSettings = {}): Plan {
   }
 }
 
-function plannedCloud(
-  site: Site,
-  from: Cloud,
-  index: number,
-  table: SlotTable,
-  shared: boolean,
-): PlannedCloud {
+function plannedCloud(site: Site, from: Cloud, index: number, table: SlotTable, shared: boolean): PlannedCloud {
   const { services, uses } = slotUses({
     cloud: from,
     platform: site.cluster.platform,
@@ -91,11 +83,7 @@ function plannedCloud(
   const bridge = index === 0 || shared ? 'ospbr' : `ospbr${index}`
   const planned = networks.map(({ name, vlan, base, roles }) => {
     const tag =
-      vlan === undefined
-        ? index === 0 || shared
-          ? undefined
-          : 29 + 10 * index
-        : vlan + (shared ? 0 : 10 * index)
+      vlan === undefined ? (index === 0 || shared ? undefined : 29 + 10 * index) : vlan + (shared ? 0 : 10 * index)
     const subnets = site.addressing.families.map((family) => subnetOf(family, base, index, roles))
     return networkOf({ site, from, name, tag, subnets, uses, ...(name === 'ctlplane' && { bridge }) })
   })
@@ -143,7 +131,7 @@ function networkOf({ site, from, name, tag, subnets, uses, bridge }: NetworkInpu
   const carrier = tag === undefined ? 'enp6s0' : `enp6s0.${tag}`
   const first = (role: string, step: number): readonly string[] =>
     subnets.flatMap((subnet) => {
-      const span = subnet.spans.find((one) => one.role === role)
+      const span = subnet.spans.find((span) => span.role === role)
       return span ? [nth(span.start, step)] : []
     })
   const pool = first('vips', 0).length > 0 ? `${from.namespace}-${name}` : undefined

@@ -1,8 +1,8 @@
 /** Objects and what is around them, for tests of readiness rules: one moment, two nodes. */
 import type { Condition, KubeObject } from '../src/api/object.ts'
 import { indexSnapshot } from '../src/api/snapshot.ts'
-import { readinessOfLive } from '../src/verify/readiness/readiness.ts'
-import { type Readiness, type ReadinessContext, standardGrace } from '../src/verify/readiness/verdict.ts'
+import { liveReadiness } from '../src/verify/readiness/readiness.ts'
+import { defaultGrace, type Readiness, type ReadinessContext } from '../src/verify/readiness/verdict.ts'
 
 const NOW = Date.parse('2026-01-01T12:00:00Z')
 export const ago = (ms: number): string => new Date(NOW - ms).toISOString()
@@ -16,14 +16,7 @@ interface Draft {
   readonly [field: string]: unknown
 }
 
-export function object({
-  apiVersion = 'v1',
-  kind,
-  name = 'it',
-  namespace,
-  metadata,
-  ...rest
-}: Draft): KubeObject {
+export function object({ apiVersion = 'v1', kind, name = 'it', namespace, metadata, ...rest }: Draft): KubeObject {
   return {
     apiVersion,
     kind,
@@ -32,14 +25,11 @@ export function object({
   }
 }
 
-export function context(
-  objects: readonly KubeObject[],
-  more: Partial<ReadinessContext> = {},
-): ReadinessContext {
+export function context(objects: readonly KubeObject[], more: Partial<ReadinessContext> = {}): ReadinessContext {
   return {
     around: indexSnapshot({ objects, unread: [] }),
     now: NOW,
-    grace: standardGrace,
+    grace: defaultGrace,
     nodes: ['worker-0', 'worker-1'],
     ...more,
   }
@@ -50,13 +40,9 @@ export function judge(
   others: readonly KubeObject[] = [],
   more: Partial<ReadinessContext> = {},
 ): Readiness {
-  return readinessOfLive(subject, context([subject, ...others], more))
+  return liveReadiness(subject, context([subject, ...others], more))
 }
 
-export function condition(
-  type: string,
-  status: Condition['status'],
-  more: Partial<Condition> = {},
-): Condition {
+export function condition(type: string, status: Condition['status'], more: Partial<Condition> = {}): Condition {
   return { type, status, ...more }
 }

@@ -2,19 +2,19 @@
 
 import type { SiteFileSpec } from '../src/api/site.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
-import { type Planned, type PlanRequest, planSite } from '../src/plan/planner.ts'
+import { type PlanInput, type Planned, planSite } from '../src/plan/planner.ts'
 import { slotTable } from '../src/plan/slots/crds/today.ts'
 import { readSite } from '../src/site/read.ts'
 import { writeYaml } from '../src/yaml/write.ts'
 
 type Cluster = Partial<SiteFileSpec['cluster']>
 
-export interface SiteWords extends Omit<Partial<SiteFileSpec>, 'cluster'> {
+export interface PartialSiteSpec extends Omit<Partial<SiteFileSpec>, 'cluster'> {
   readonly cluster?: Cluster
 }
 
 /** A complete site file; what is not said is as small as it can be. */
-export function siteText({ cluster, ...spec }: SiteWords, name = 'lab'): string {
+export function siteText({ cluster, ...spec }: PartialSiteSpec, name = 'lab'): string {
   return writeYaml({
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
@@ -29,21 +29,23 @@ export function siteText({ cluster, ...spec }: SiteWords, name = 'lab'): string 
 
 const table = slotTable()
 
-type RequestParts = Partial<Omit<PlanRequest, 'site' | 'locate'>>
+type RequestParts = Partial<Omit<PlanInput, 'site' | 'locate'>>
 
 /** Throws when the text has not the shape of a site: then the test is wrong. */
 export function planText(text: string, settings: RequestParts = {}): Planned {
   const { site, locate, findings } = readSite(text, 'site.yaml')
-  if (!site) throw new Error(findings.map((one) => one.message).join('\n'))
+  if (!site) throw new Error(findings.map((finding) => finding.message).join('\n'))
   const lock: Lock = settings.lock ?? emptyLock(site.name)
   return planSite({ slots: table, ...settings, lock, findings, site, locate })
 }
 
-export function planWords(words: SiteWords, settings: RequestParts = {}): Planned {
+export function planSpec(words: PartialSiteSpec, settings: RequestParts = {}): Planned {
   return planText(siteText(words), settings)
 }
 
 /** The codes of what is wrong, without mere information. */
-export function codesOf({ plan }: Planned): readonly string[] {
-  return [...new Set(plan.findings.filter((one) => one.severity !== 'info').map((one) => one.code))].sort()
+export function listCodes({ plan }: Planned): readonly string[] {
+  return [
+    ...new Set(plan.findings.filter((finding) => finding.severity !== 'info').map((finding) => finding.code)),
+  ].sort()
 }

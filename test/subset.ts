@@ -11,7 +11,5 @@ export function missingFrom(whole: unknown, part: unknown, path = ''): readonly 
       missingFrom((whole as Record<string, unknown>)[key], value, `${path}.${key}`),
     )
   }
-  return Object.is(whole, part)
-    ? []
-    : [`${path}: ${JSON.stringify(whole)} instead of ${JSON.stringify(part)}`]
+  return Object.is(whole, part) ? [] : [`${path}: ${JSON.stringify(whole)} instead of ${JSON.stringify(part)}`]
 }

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod'
 import type { KindDefinition } from '../src/api/crd.ts'
-import { serviceFields, serviceStatusSchema } from '../src/api/service-cr.ts'
-import type { ServiceDefinition } from '../src/node-services/definition.ts'
+import { serviceSpecFields, serviceStatusSchema } from '../src/dataplane/kinds/service-object.ts'
+import type { ServiceDefinition } from '../src/dataplane/service-definitions/definition.ts'
 
 export const weatherAgents = { apiVersion: 'weather.example.org/v1', kind: 'WeatherAgent' }
 const weatherKind: KindDefinition = {
@@ -14,7 +14,7 @@ const weatherKind: KindDefinition = {
   kind: weatherAgents.kind,
   plural: 'weatheragents',
   scope: 'Namespaced',
-  spec: z.object({ ...serviceFields, station: z.string().optional() }),
+  spec: z.object({ ...serviceSpecFields, station: z.string().optional() }),
   status: serviceStatusSchema,
 }
 export const weatherService: ServiceDefinition = {
@@ -24,19 +24,19 @@ export const weatherService: ServiceDefinition = {
     key: 'weather.example.org/station',
     holdKey: 'weather.example.org/deploy',
     kind: weatherAgents,
-    bound: 'station',
-    read: (text) => (text === '' ? { kind: 'none' } : { kind: 'wanted', fields: { station: text } }),
+    immutableField: 'station',
+    parse: (text) => (text === '' ? { kind: 'none' } : { kind: 'wanted', fields: { station: text } }),
   },
   images: { ansibleEEContainerImage: { variables: [], otherwise: 'runner' } },
   dependency: {
     kind: { apiVersion: 'v1', kind: 'Secret' },
-    nameOf: ({ spec }) => spec['station'] as string | undefined,
+    objectName: ({ spec }) => spec['station'] as string | undefined,
     condition: 'StationReady',
   },
-  needs: ({ spec }) => [{ secret: String(spec['station']), namedBy: 'station', keys: ['url'] }],
-  facts: ({ service, valueOf }) => ({
+  requiredSecrets: ({ spec }) => [{ secret: String(spec['station']), namedBy: 'station', keys: ['url'] }],
+  facts: ({ service, secretValue }) => ({
     kind: 'found',
-    facts: { url: valueOf(String(service.spec['station']), 'url') },
+    facts: { url: secretValue(String(service.spec['station']), 'url') },
   }),
   files: ({ url = '' }, custom) => ({
     kind: 'files',
@@ -45,9 +45,9 @@ export const weatherService: ServiceDefinition = {
   generatedFile: '01-weather.conf',
   configSecret: (name) => `${name}-weather-config-data`,
   binding: [],
-  variables: 'weather_',
+  variablePrefix: 'weather_',
   steps: [{ name: 'weather', playbook: 'run-os' }],
-  today: {
+  nodeSetService: {
     type: 'weather',
     playbook: 'weather.example.forecast',
     order: 30,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { selectAreas, wrongNames } from './bench.ts'
-import { type Figure, formatFigure, misses } from './figure.ts'
+import { misnamedFigures, selectAreas } from './bench.ts'
+import { type Figure, formatFigure, missesTarget } from './figure.ts'
 import { compare, median, once, runNode } from './measure.ts'
 
 const figure = (name: string, target?: Figure['target']): Figure => ({
@@ -19,14 +19,14 @@ describe('a figure', () => {
 
   it('misses its target on the wrong side only, and when the measurement is no number', () => {
     const atLeast = figure('a.b', { op: '>=', value: 10 })
-    expect([9.9, 10, Number.NaN].map((value) => misses(atLeast, value))).toEqual([true, false, true])
-    expect(misses(figure('a.b'), 1e9)).toBe(false)
+    expect([9.9, 10, Number.NaN].map((value) => missesTarget(atLeast, value))).toEqual([true, false, true])
+    expect(missesTarget(figure('a.b'), 1e9)).toBe(false)
   })
 })
 
 describe('ONLY', () => {
   const files = ['bench/cli.bench.ts', 'bench/plan.bench.ts', 'bench/fixtures/x.ts']
-  const names = (prefix: string) => selectAreas(files, prefix).map((one) => one.name)
+  const names = (prefix: string) => selectAreas(files, prefix).map((selectArea) => selectArea.name)
 
   it('selects by the beginning of <area>.<figure>, and loads no other area', () => {
     expect(names('')).toEqual(['cli', 'plan'])
@@ -36,7 +36,7 @@ describe('ONLY', () => {
   })
 
   it('holds a figure to the area of its file', () => {
-    expect(wrongNames('plan', [figure('plan.a'), figure('cli.a')])).toEqual(['cli.a'])
+    expect(misnamedFigures('plan', [figure('plan.a'), figure('cli.a')])).toEqual(['cli.a'])
   })
 })
 

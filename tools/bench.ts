@@ -7,8 +7,8 @@
  */
 import { availableParallelism, loadavg } from 'node:os'
 import { pathToFileURL } from 'node:url'
-import { reasonOf } from '../src/errors/failure.ts'
-import { type Figure, formatFigure, misses } from './figure.ts'
+import { formatError } from '../src/errors/failure.ts'
+import { type Figure, formatFigure, missesTarget } from './figure.ts'
 import { filesBelow } from './files.ts'
 
 const BENCH_FILE = /^bench\/([a-z0-9-]+)\.bench\.ts$/
@@ -28,20 +28,20 @@ export function selectAreas(files: readonly string[], prefix: string): readonly 
 }
 
 /** Figures with names outside their file's area could not be found by prefix. */
-export function wrongNames(area: string, figures: readonly Figure[]): readonly string[] {
-  return figures.map((one) => one.name).filter((name) => !name.startsWith(`${area}.`) || /\s/.test(name))
+export function misnamedFigures(area: string, figures: readonly Figure[]): readonly string[] {
+  return figures.map((figure) => figure.name).filter((name) => !name.startsWith(`${area}.`) || /\s/.test(name))
 }
 
 async function load({ name, file }: Area): Promise<readonly Figure[]> {
   const { figures } = (await import(pathToFileURL(file).href)) as { figures: readonly Figure[] }
-  const wrong = wrongNames(name, figures)
+  const wrong = misnamedFigures(name, figures)
   if (wrong.length) throw new Error(`${file}: figures must be named ${name}.<figure>: ${wrong.join(', ')}`)
   return figures
 }
 
 async function main(prefix: string): Promise<number> {
   const areas = selectAreas(filesBelow('.', 'bench'), prefix)
-  const figures = (await Promise.all(areas.map(load))).flat().filter((one) => one.name.startsWith(prefix))
+  const figures = (await Promise.all(areas.map(load))).flat().filter((figure) => figure.name.startsWith(prefix))
   if (figures.length === 0) {
     console.error(`bench: no figure begins with ${prefix}`)
     return 2
@@ -63,10 +63,10 @@ async function print(figure: Figure): Promise<number> {
       return 0
     }
     console.log(formatFigure(figure, measured))
-    if (!misses(figure, measured)) return 0
+    if (!missesTarget(figure, measured)) return 0
     console.error(`# ${figure.name} misses its target`)
   } catch (thrown) {
-    console.error(`# ${figure.name} failed: ${reasonOf(thrown)}`)
+    console.error(`# ${figure.name} failed: ${formatError(thrown)}`)
   }
   return 1
 }

@@ -11,8 +11,7 @@ beforeAll(async () => {
 })
 
 /** The source file that a chunk starts with, whether it is loaded at once or on demand. */
-const startOf = (chunk: Metafile['outputs'][string]): string | undefined =>
-  chunk.entryPoint?.replace(/^on-demand:/, '')
+const startOf = (chunk: Metafile['outputs'][string]): string | undefined => chunk.entryPoint?.replace(/^on-demand:/, '')
 
 /** The chunk that starts with this source file. */
 function chunkOf(source: string): string {
@@ -35,8 +34,7 @@ function sourcesOf(chunk: string): readonly string[] {
   return [...loadedWith(chunk)].flatMap((one) => Object.keys(outputs[one]?.inputs ?? {}))
 }
 
-const packageOf = (source: string): string | undefined =>
-  /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]
+const packageOf = (source: string): string | undefined => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]
 
 describe('the built program', () => {
   it('answers --help with commander and colours, and no other package', () => {
@@ -66,7 +64,7 @@ describe('the built program', () => {
 
   it('checks a lab without loading what renders or drives one', () => {
     const sources = sourcesOf(chunkOf('src/cli/lab/command.ts'))
-    expect(sources).toContain('src/lab/check/check.ts')
+    expect(sources).toContain('src/lab/check/check-lab.ts')
     expect(
       sources.filter((source) =>
         /^src\/(exec|pki|run)\/|^src\/lab\/(tree-files|render-into|drive\/(?!names))/.test(source),
@@ -79,7 +77,7 @@ describe('the built program', () => {
       new Set(['src/cli/entry.ts', ...parts].flatMap((part) => [...loadedWith(chunkOf(part))])).size
     expect(files()).toBeLessThanOrEqual(2)
     expect(files('src/cli/lab/command.ts')).toBeLessThanOrEqual(11)
-    expect(files('src/cli/lab/command.ts', 'src/lab/render-into.ts')).toBeLessThanOrEqual(14)
+    expect(files('src/cli/lab/command.ts', 'src/lab/render-lab.ts')).toBeLessThanOrEqual(14)
   })
 
   it('gives a require of its own only to chunks that use it, and moves no line', () => {

@@ -19,16 +19,11 @@ const freeFor = (part: string, files: Readonly<Record<string, string>>, companie
 
 describe('what a part may reach for nothing', () => {
   it('is what the program has loaded before it demands a command, but never the entry itself', () => {
-    expect(freeFor('plan', { entry: 'main', main: 'errors plan*', errors: '', plan: '' })).toEqual([
-      'errors',
-      'main',
-    ])
+    expect(freeFor('plan', { entry: 'main', main: 'errors plan*', errors: '', plan: '' })).toEqual(['errors', 'main'])
   })
 
   it('is no file that it reaches itself', () => {
-    expect(freeFor('plan', { entry: 'main', main: 'errors plan*', errors: '', plan: 'errors' })).toEqual([
-      'main',
-    ])
+    expect(freeFor('plan', { entry: 'main', main: 'errors plan*', errors: '', plan: 'errors' })).toEqual(['main'])
   })
 
   it('is what all ways to it have in common, however long they are', () => {

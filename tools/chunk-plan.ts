@@ -45,9 +45,7 @@ function withCompanies(
     .filter((company) => company.some((file) => files.has(file)))
     .flat()
     .filter((file) => !files.has(file))
-  return joining.length === 0
-    ? files
-    : withCompanies(sources, reach(sources, [...files, ...joining]), companies)
+  return joining.length === 0 ? files : withCompanies(sources, reach(sources, [...files, ...joining]), companies)
 }
 
 /** For each part, what is there whichever way led to it: the entry's way begins with nothing. */

@@ -6,7 +6,7 @@ import { testIo } from '../test/io.ts'
 const WIDTH = 100
 
 export async function commandPages(entries: readonly CommandEntry[]): Promise<ReadonlyMap<string, string>> {
-  const visible = entries.filter((one) => !one.hidden)
+  const visible = entries.filter((entry) => !entry.hidden)
   const commands = await Promise.all(visible.map(loadCommand))
   const rows = visible.map(({ name, summary }) => `| [${name}](${name}.md) | ${summary} |`)
   const index = `# Commands\n\nGenerated from \`src/cli\` by \`make docs\`.\n\n| command | what |\n|---|---|\n${rows.join('\n')}\n`
@@ -28,7 +28,7 @@ export async function loadCommand(entry: CommandEntry): Promise<Command> {
 /** The command and every command below it that people use. */
 export function withSubcommands(command: Command): readonly Command[] {
   const visible = new Set(command.createHelp().visibleCommands(command))
-  return [command, ...command.commands.filter((one) => visible.has(one)).flatMap(withSubcommands)]
+  return [command, ...command.commands.filter((command) => visible.has(command)).flatMap(withSubcommands)]
 }
 
 /** `stackloom sandbox start` */
@@ -46,9 +46,9 @@ export function helpText(command: Command): string {
 }
 
 function page(command: Command): string {
-  const sections = withSubcommands(command).map((one) => {
-    const level = one === command ? '#' : '##'
-    return `${level} ${fullName(one)}\n\n\`\`\`text\n${helpText(one)}\n\`\`\`\n`
+  const sections = withSubcommands(command).map((withSubcommand) => {
+    const level = withSubcommand === command ? '#' : '##'
+    return `${level} ${fullName(withSubcommand)}\n\n\`\`\`text\n${helpText(withSubcommand)}\n\`\`\`\n`
   })
   return sections.join('\n')
 }

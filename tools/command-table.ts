@@ -3,7 +3,7 @@ import type { CommandEntry } from '../src/cli/command.ts'
 
 export function commandTable(entries: readonly CommandEntry[]): string {
   const rows = entries
-    .filter((one) => !one.hidden)
+    .filter((entry) => !entry.hidden)
     .map(({ name, summary }) => `| [\`${name}\`](docs/reference/commands/${name}.md) | ${summary} |`)
   return `| command | what |\n|---|---|\n${rows.join('\n')}`
 }

@@ -11,14 +11,14 @@ import { type Io, processIo } from '../src/cli/io.ts'
 import { main } from '../src/cli/main.ts'
 import { formatFindings } from '../src/cli/output/findings.ts'
 import { formatTable } from '../src/cli/output/table.ts'
-import { narrator } from '../src/cli/sandbox/narrate.ts'
+import { progressPrinter } from '../src/cli/sandbox/progress-printer.ts'
 import { Failure } from '../src/errors/failure.ts'
 import { isApiError } from '../src/kube/api-error.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { connect } from '../src/kube/connect.ts'
-import { namespaceRefusal } from '../src/sandbox/launch.ts'
+import { findNamespaceProblem } from '../src/sandbox/launch.ts'
 import { resetSandbox, type SandboxContext, startSandbox } from '../src/sandbox/sandbox.ts'
-import { ingressOf } from '../src/verify/readiness/services.ts'
+import { ingressAddresses } from '../src/verify/readiness/load-balancer.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 
 const NAME = 'demo'
@@ -27,7 +27,7 @@ const SITE = path.join(import.meta.dirname, '..', 'examples', 'two-clouds.yaml')
 
 const io = processIo()
 const { bold, dim, green, yellow } = pc.createColors(io.colour.stdout)
-const { say, end } = narrator(io)
+const { notify, end } = progressPrinter(io)
 
 const print = (text = ''): void => io.stdout(`${text}\n`)
 const heading = (text: string): void => print(`\n${bold(text)}`)
@@ -41,14 +41,11 @@ async function stackloom(folder: string, kubeconfig: string, ...words: readonly 
 
 async function demo(context: SandboxContext, folder: string): Promise<number> {
   print(bold('Stackloom: two OpenStack clouds on one cluster, on this machine'))
-  const netns = (await namespaceRefusal(context.exec)) === undefined
+  const netns = (await findNamespaceProblem(context.exec)) === undefined
   await resetSandbox(NAME, context)
   const began = Date.now()
   const actors = ['kubelet', 'nmstate', 'olm', 'openstack']
-  const { kubeconfig, programs, server } = await startSandbox(
-    { name: NAME, netns, actors, nodes: NODES },
-    context,
-  )
+  const { kubeconfig, programs, server } = await startSandbox({ name: NAME, netns, actors, nodes: NODES }, context)
   end()
   heading('1. A cluster')
   const seconds = ((Date.now() - began) / 1000).toFixed(1)
@@ -87,12 +84,12 @@ async function showAddresses(client: KubeClient): Promise<void> {
   heading('4. What MetalLB gave: every Service an address of its own cloud')
   const { items } = await client.list({ apiVersion: 'v1', kind: 'Service' })
   const rows = items
-    .filter((service) => ingressOf(service).length > 0)
+    .filter((service) => ingressAddresses(service).length > 0)
     .map(({ metadata, ...rest }) => [
       `   ${metadata.namespace}`,
       metadata.name,
       metadata.annotations?.['metallb.io/ip-allocated-from-pool'] ?? '',
-      ingressOf({ metadata, ...rest } as KubeObject).join(', '),
+      ingressAddresses({ metadata, ...rest } as KubeObject).join(', '),
     ])
   io.stdout(formatTable(['   NAMESPACE', 'SERVICE', 'POOL', 'ADDRESS'], rows, io.columns))
 }
@@ -118,7 +115,7 @@ async function showThief(client: KubeClient): Promise<void> {
   }
 }
 
-const context: SandboxContext = { ...sandboxContext(say), signal: io.stop }
+const context: SandboxContext = { ...sandboxContext(notify), signal: io.stop }
 const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-demo-'))
 try {
   process.exitCode = await demo(context, folder)

@@ -27,7 +27,7 @@ export function formatFigure({ name, unit, target }: Figure, value: number): str
   return `bench ${name} ${formatNumber(value)} ${unit} (${wanted})`
 }
 
-export function misses({ target }: Figure, measured: number): boolean {
+export function missesTarget({ target }: Figure, measured: number): boolean {
   if (!target) return false
   // A measurement that went wrong must not pass for a good one.
   if (Number.isNaN(measured)) return true

@@ -4,9 +4,9 @@
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { fieldsOf } from '../src/plan/slots/crd-fields.ts'
+import { buildCrdFields } from '../src/plan/slots/crd-fields.ts'
 import { readSlotTable } from '../src/plan/slots/slot-table.ts'
-import { ensureCrds } from '../src/sandbox/crds/sets.ts'
+import { ensureCrds } from '../src/sandbox/crds/crd-sets.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 
 const outputs = { today: 'src/plan/slots/crds/today.ts', '2023': 'src/plan/slots/crds/of-2023.ts' } as const
@@ -17,10 +17,10 @@ export async function generatedCrd(
   set: keyof typeof outputs,
 ): Promise<{ readonly file: string; readonly text: string }> {
   const { crds } = await ensureCrds(set, async () => ({ ours: [], standIns: [] }), sandboxContext())
-  const crd = crds.find((one) => one.metadata.name === CONTROL_PLANES)
+  const crd = crds.find((crd) => crd.metadata.name === CONTROL_PLANES)
   const read = readSlotTable(crd, CONTROL_PLANES)
-  if (read.kind === 'refused') throw new Error(read.findings.map((one) => one.message).join('\n'))
-  return { file: outputs[set], text: moduleText(set, read.table, fieldsOf(read.schema)) }
+  if (read.kind === 'refused') throw new Error(read.findings.map((finding) => finding.message).join('\n'))
+  return { file: outputs[set], text: moduleText(set, read.table, buildCrdFields(read.schema)) }
 }
 
 function moduleText(set: string, table: unknown, fields: unknown): string {

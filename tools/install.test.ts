@@ -33,7 +33,7 @@ it('the lock file names the packages of every platform, without which npm ci ref
   }
   const missing = Object.entries(packages).flatMap(([name, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter(
-      (one) => !packages[`node_modules/${one}`] && !packages[`${name}/node_modules/${one}`],
+      (key) => !packages[`node_modules/${key}`] && !packages[`${name}/node_modules/${key}`],
     ),
   )
   expect(missing).toEqual([])

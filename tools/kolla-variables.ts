@@ -38,7 +38,7 @@ redhat_pkg_removals run_default_subdirectories selinux_state ubuntu_pkg_install 
 virtualenv virtualenv_site_packages
 `
 
-export function kollaVariables(): readonly string[] {
+export function findKollaVariables(): readonly string[] {
   const root = path.join(kollaVenv(), 'share/kolla-ansible/ansible')
   const names = new Set(BOOTSTRAP.split(/\s+/).filter((name) => name !== ''))
   for (const file of filesBelow(root, '.')) {
@@ -55,9 +55,7 @@ function namesSet(text: string): readonly string[] {
 
 /** `{{ some_name | default(…) }}`; fields of other values and names of one word are not variables of a user. */
 function namesRead(text: string): readonly string[] {
-  return [...text.matchAll(/(?<![.\w])([a-z][a-z0-9]*_\w+)\s*\|\s*default\(/g)].map(
-    (match) => match[1] as string,
-  )
+  return [...text.matchAll(/(?<![.\w])([a-z][a-z0-9]*_\w+)\s*\|\s*default\(/g)].map((match) => match[1] as string)
 }
 
 export function variablesModule(names: readonly string[]): string {
@@ -70,4 +68,4 @@ ${names.join('\n')}
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  writeFileSync('src/lab/kolla/variable-names.ts', variablesModule(kollaVariables()))
+  writeFileSync('src/lab/kolla/variable-names.ts', variablesModule(findKollaVariables()))

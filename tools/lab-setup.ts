@@ -7,9 +7,9 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Failure } from '../src/errors/failure.ts'
 import { deployerPackages } from '../src/lab/drive/stages/tooling.ts'
-import { ensurePins } from '../src/sandbox/build/ensure.ts'
-import { placesOf } from '../src/sandbox/places.ts'
+import { ensurePins } from '../src/sandbox/build/ensure-programs.ts'
 import type { ProgramPin } from '../src/sandbox/programs.ts'
+import { resolveSandboxPaths } from '../src/sandbox/sandbox-context.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 
 const pins = {
@@ -38,10 +38,14 @@ export async function labPrograms(): Promise<Readonly<Record<LabProgram, string>
 }
 
 /** Kolla-Ansible and the Ansible that it is made for; the client of OpenStack has no part in tests. */
-const packages = deployerPackages.filter((one) => !one.startsWith('python-openstackclient'))
+const packages = deployerPackages.filter((deployerPackage) => !deployerPackage.startsWith('python-openstackclient'))
 
 export function kollaVenv(): string {
-  return path.join(placesOf(process.env).cache, 'venvs', `${packages.join('-').replaceAll(/[^\w.-]+/g, '_')}`)
+  return path.join(
+    resolveSandboxPaths(process.env).cache,
+    'venvs',
+    `${packages.join('-').replaceAll(/[^\w.-]+/g, '_')}`,
+  )
 }
 
 export function hasKollaVenv(): boolean {
@@ -68,10 +72,7 @@ function setUpVenv(): boolean {
   rmSync(folder, { recursive: true, force: true })
   const made = spawnSync('python3', ['-m', 'venv', folder]).status === 0
   const pip = ['install', '--quiet', '--disable-pip-version-check', ...packages]
-  if (
-    !made ||
-    spawnSync(path.join(folder, 'bin/pip'), pip, { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0
-  ) {
+  if (!made || spawnSync(path.join(folder, 'bin/pip'), pip, { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0) {
     console.log('setup: without Kolla-Ansible: Python or its packages are not there')
     return false
   }

@@ -10,15 +10,13 @@ export interface WrongImport {
   readonly reason: string
 }
 
-const IMPORT =
-  /^\s*(?:import|export)\s+(type\s)?[^'"]*?from\s+['"](\.[^'"]+)['"]|\bimport\(\s*['"](\.[^'"]+)['"]\s*\)/
+const IMPORT = /^\s*(?:import|export)\s+(type\s)?[^'"]*?from\s+['"](\.[^'"]+)['"]|\bimport\(\s*['"](\.[^'"]+)['"]\s*\)/
 
 /** What one file imports wrongly. `file` is relative to the root, such as `src/plan/ledger.ts`. */
-export function wrongImports(file: string, text: string): readonly WrongImport[] {
+export function findWrongImports(file: string, text: string): readonly WrongImport[] {
   const folder = folderOf(file)
   if (!folder) return []
-  if (!importRules[folder])
-    return [{ file, line: 1, reason: `src/${folder} has no rule in tools/import-rules.ts` }]
+  if (!importRules[folder]) return [{ file, line: 1, reason: `src/${folder} has no rule in tools/import-rules.ts` }]
   const found: WrongImport[] = []
   for (const { line, specifier, typeOnly } of importsIn(text)) {
     const target = folderOf(path.posix.join(path.posix.dirname(file), specifier))
@@ -69,8 +67,8 @@ function importsIn(text: string): readonly FoundImport[] {
 if (import.meta.url === `file://${process.argv[1]}`) {
   const root = process.argv[2] ?? '.'
   const files = filesBelow(root, 'src').filter((file) => file.endsWith('.ts'))
-  const wrong = files.flatMap((file) => wrongImports(file, readFileSync(path.join(root, file), 'utf8')))
-  for (const one of wrong) console.error(`${one.file}:${one.line}: ${one.reason}`)
+  const wrong = files.flatMap((file) => findWrongImports(file, readFileSync(path.join(root, file), 'utf8')))
+  for (const wrongImport of wrong) console.error(`${wrongImport.file}:${wrongImport.line}: ${wrongImport.reason}`)
   if (wrong.length) process.exitCode = 1
   else console.log(`imports: ${files.length} files follow the house`)
 }

@@ -84,7 +84,7 @@ export async function runNode(
   const note = path.join(import.meta.dirname, 'note-peak.mjs')
   try {
     const started = performance.now()
-    const stdout = await output(process.execPath, ['--import', note, ...args], {
+    const stdout = await runProgram(process.execPath, ['--import', note, ...args], {
       input: options.stdin ?? '',
       env: { ...process.env, ...options.env, STACKLOOM_PEAK_FILE: peakFile },
     })
@@ -96,7 +96,7 @@ export async function runNode(
 }
 
 /** Runs any program to its end, for the side that needs no memory figure. Its failure is the bench's failure. */
-export function output(
+export function runProgram(
   program: string,
   args: readonly string[],
   { input = '', env = process.env }: { readonly input?: string; readonly env?: NodeJS.ProcessEnv } = {},

@@ -4,25 +4,25 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { placesOf } from '../src/sandbox/places.ts'
+import { resolveSandboxPaths } from '../src/sandbox/sandbox-context.ts'
 
 const VERSION = '2.2.62'
 
 function folder(): string {
-  return path.join(placesOf(process.env).cache, `nmstatectl-${VERSION}`)
+  return path.join(resolveSandboxPaths(process.env).cache, `nmstatectl-${VERSION}`)
 }
 
 /** Where it is, or will be. */
-export function nmstatectl(): string {
+export function nmstatectlPath(): string {
   return path.join(folder(), 'bin', 'nmstatectl')
 }
 
 export function hasNmstatectl(): boolean {
-  return existsSync(nmstatectl())
+  return existsSync(nmstatectlPath())
 }
 
 /** Takes some minutes the first time. False where there is no cargo, or the crate does not come. */
-export function setUpNmstatectl(): boolean {
+export function installNmstatectl(): boolean {
   if (hasNmstatectl()) return true
   console.log(`setup: building nmstatectl ${VERSION}, once, in some minutes`)
   const words = ['install', '--quiet', '--locked', '--root', folder(), `nmstatectl@${VERSION}`]

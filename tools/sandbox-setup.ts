@@ -2,24 +2,24 @@
 
 import { processIo } from '../src/cli/io.ts'
 import { formatFindings } from '../src/cli/output/findings.ts'
-import { narrator } from '../src/cli/sandbox/narrate.ts'
+import { progressPrinter } from '../src/cli/sandbox/progress-printer.ts'
 import { Failure } from '../src/errors/failure.ts'
-import { ensurePrograms } from '../src/sandbox/build/ensure.ts'
+import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
+import { ensureCrds } from '../src/sandbox/crds/crd-sets.ts'
 import { crdSets } from '../src/sandbox/crds/names.ts'
-import { ensureCrds } from '../src/sandbox/crds/sets.ts'
-import { ensurePrepared } from '../src/sandbox/prepare.ts'
+import { ensurePreparedStore } from '../src/sandbox/prepare.ts'
 import { type ProgramName, programs } from '../src/sandbox/programs.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 
 /** False when something could not be made; why was said, and the tests that need it are skipped with that reason. */
 export async function setUpSandbox(): Promise<boolean> {
   const io = processIo()
-  const { say, end } = narrator(io)
-  const context = { ...sandboxContext(say), signal: io.stop }
+  const { notify, end } = progressPrinter(io)
+  const context = { ...sandboxContext(notify), signal: io.stop }
   try {
     await ensurePrograms(Object.keys(programs) as ProgramName[], context)
     for (const set of crdSets) {
-      await ensurePrepared(await ensureCrds(set, context.ownCrds, context), context)
+      await ensurePreparedStore(await ensureCrds(set, context.ownCrds, context), context)
     }
     return true
   } catch (error) {

@@ -5,18 +5,18 @@
 import { spawnSync } from 'node:child_process'
 import { type DebianPackage, debianPackages } from './debian-packages.ts'
 import { setUpLab } from './lab-setup.ts'
-import { setUpNmstatectl } from './nmstatectl.ts'
+import { installNmstatectl } from './nmstatectl.ts'
 import { setUpSandbox } from './sandbox-setup.ts'
 
 function missing(packages: readonly DebianPackage[]): readonly DebianPackage[] {
-  const query = ['-W', '-f', '${Package} ${db:Status-Status}\n', ...packages.map((one) => one.name)]
+  const query = ['-W', '-f', '${Package} ${db:Status-Status}\n', ...packages.map((debianPackage) => debianPackage.name)]
   const { stdout } = spawnSync('dpkg-query', query, { encoding: 'utf8' })
   const installed = new Set((stdout ?? '').split('\n'))
-  return packages.filter((one) => !installed.has(`${one.name} installed`))
+  return packages.filter((debianPackage) => !installed.has(`${debianPackage.name} installed`))
 }
 
 function install(packages: readonly DebianPackage[]): void {
-  const names = packages.map((one) => one.name)
+  const names = packages.map((debianPackage) => debianPackage.name)
   console.log(`setup: installing ${names.join(', ')}`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const apt = (...words: string[]) => spawnSync('apt-get', ['-qq', '-y', ...words], { env, encoding: 'utf8' })
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   const absent = wanted.length > 0 ? missing(wanted) : []
   for (const { name, why } of absent) console.log(`setup: without ${name}: ${why}`)
   const sandbox = await setUpSandbox()
-  const nmstate = setUpNmstatectl()
+  const nmstate = installNmstatectl()
   const lab = await setUpLab()
   if (absent.length === 0 && sandbox && nmstate && lab) console.log('setup: complete')
 }

@@ -7,7 +7,7 @@
 export interface Suite {
   readonly name: string
   /** Minutes of a warm `make test`. */
-  readonly share: number
+  readonly budgetMinutes: number
   readonly folders: readonly string[]
 }
 
@@ -15,13 +15,13 @@ export interface Suite {
 export const suites: readonly Suite[] = [
   {
     name: 'deploy',
-    share: 5,
+    budgetMinutes: 5,
     folders: ['src/deploy', 'src/run', 'src/cli/up', 'src/cli/down', 'test/real/deploy'],
   },
-  { name: 'lab', share: 2, folders: ['src/lab', 'src/cli/lab', 'test/real/lab'] },
+  { name: 'lab', budgetMinutes: 2, folders: ['src/lab', 'src/cli/lab', 'test/real/lab'] },
   {
     name: 'plan',
-    share: 1,
+    budgetMinutes: 1,
     folders: [
       'src/net',
       'src/site',
@@ -37,13 +37,13 @@ export const suites: readonly Suite[] = [
   },
   {
     name: 'render',
-    share: 3,
+    budgetMinutes: 3,
     folders: ['src/render', 'src/cli/render', 'src/cli/slots', 'test/real/render'],
   },
-  { name: 'foundation', share: 3, folders: ['src', 'tools', 'test'] },
+  { name: 'foundation', budgetMinutes: 3, folders: ['src', 'tools', 'test'] },
   {
     name: 'data plane',
-    share: 3,
+    budgetMinutes: 3,
     folders: [
       'src/ini',
       'src/node-services',
@@ -55,31 +55,23 @@ export const suites: readonly Suite[] = [
   },
   {
     name: 'ipam',
-    share: 4,
-    folders: [
-      'src/controllers',
-      'src/webhooks',
-      'src/operator',
-      'src/cli/operator',
-      'src/cli/ipam',
-      'test/real/ipam',
-    ],
+    budgetMinutes: 4,
+    folders: ['src/controllers', 'src/webhooks', 'src/operator', 'src/cli/operator', 'src/cli/ipam', 'test/real/ipam'],
   },
-  { name: 'dns', share: 2, folders: ['src/controllers/dns', 'src/cli/dns', 'test/real/dns'] },
+  { name: 'dns', budgetMinutes: 2, folders: ['src/controllers/dns', 'src/cli/dns', 'test/real/dns'] },
   {
     name: 'verify',
-    share: 2,
+    budgetMinutes: 2,
     folders: ['src/verify', 'src/doctor', 'src/cli/verify', 'src/cli/doctor', 'test/real/verify'],
   },
 ]
 
 /** The suite that owns a test file, or undefined when none does. */
-export function suiteOf(file: string, all: readonly Suite[] = suites): Suite | undefined {
+export function findSuite(file: string, all: readonly Suite[] = suites): Suite | undefined {
   let best: { readonly suite: Suite; readonly length: number } | undefined
   for (const suite of all) {
     for (const folder of suite.folders) {
-      if (file.startsWith(`${folder}/`) && folder.length > (best?.length ?? 0))
-        best = { suite, length: folder.length }
+      if (file.startsWith(`${folder}/`) && folder.length > (best?.length ?? 0)) best = { suite, length: folder.length }
     }
   }
   return best?.suite

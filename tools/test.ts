@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { filesBelow } from './files.ts'
 import type { FileCounts, SuiteCounts } from './suite-reporter.ts'
-import { type Suite, suiteOf, suites } from './suites.ts'
+import { findSuite, type Suite, suites } from './suites.ts'
 
 interface SuiteResult extends SuiteCounts {
   readonly suite: Suite
@@ -54,10 +54,7 @@ function readCounts(file: string): SuiteCounts {
   }
 }
 
-function vitest(
-  files: readonly string[],
-  env: Record<string, string>,
-): Promise<{ output: string; code: number }> {
+function vitest(files: readonly string[], env: Record<string, string>): Promise<{ output: string; code: number }> {
   return new Promise((resolve) => {
     const args = [
       'node_modules/vitest/vitest.mjs',
@@ -85,7 +82,7 @@ async function main(): Promise<void> {
     .filter((file) => file.endsWith('.test.ts'))
   const queue = suites
     .filter((suite) => wanted.length === 0 || wanted.includes(suite.name.replaceAll(' ', '-')))
-    .map((suite) => ({ suite, files: tests.filter((file) => suiteOf(file) === suite) }))
+    .map((suite) => ({ suite, files: tests.filter((file) => findSuite(file) === suite) }))
     .filter(({ files }) => files.length > 0)
   const results: SuiteResult[] = []
   const worker = async (): Promise<void> => {
@@ -102,7 +99,7 @@ async function main(): Promise<void> {
 
 /** The results, with the second count of what failed beside others and passed alone. */
 async function triedAgain(results: readonly SuiteResult[]): Promise<readonly SuiteResult[]> {
-  const failed = results.flatMap((one) => one.files.filter(isFailed))
+  const failed = results.flatMap((result) => result.files.filter(isFailed))
   if (failed.length > SECOND_TRIES) return results
   const settled: SuiteResult[] = []
   for (const result of results) settled.push(await withSecondTries(result))
@@ -116,7 +113,7 @@ async function withSecondTries(result: SuiteResult): Promise<SuiteResult> {
   const second = await runSuite(result.suite, failed, false)
   if (failuresOf(second) > 0) return result
   for (const file of failed) console.log(`UNSTEADY: ${file} failed beside others and passed alone`)
-  return { ...result, files: [...result.files.filter((one) => !isFailed(one)), ...second.files] }
+  return { ...result, files: [...result.files.filter((file) => !isFailed(file)), ...second.files] }
 }
 
 function isFailed({ failed }: FileCounts): boolean {
@@ -127,13 +124,13 @@ function line(result: SuiteResult, soak: boolean): string {
   const { suite, minutes, files } = result
   const passed = files.reduce((total, one) => total + one.passed, 0)
   const skipped = files.reduce((total, one) => total + one.skipped.length, 0)
-  const over = !soak && minutes > suite.share ? '  OVER ITS SHARE' : ''
-  return `${suite.name}: ${passed} passed, ${failuresOf(result)} failed, ${skipped} skipped in ${minutes.toFixed(1)} min (share ${suite.share} min)${over}`
+  const over = !soak && minutes > suite.budgetMinutes ? '  OVER ITS SHARE' : ''
+  return `${suite.name}: ${passed} passed, ${failuresOf(result)} failed, ${skipped} skipped in ${minutes.toFixed(1)} min (share ${suite.budgetMinutes} min)${over}`
 }
 
 function report(results: readonly SuiteResult[], soak: boolean): void {
-  const files = results.flatMap((one) => one.files)
-  const skipped = files.flatMap((one) => one.skipped)
+  const files = results.flatMap((result) => result.files)
+  const skipped = files.flatMap((file) => file.skipped)
   for (const one of skipped) console.log(`skipped: ${one.name}: ${one.reason || 'NO REASON GIVEN'}`)
   console.log('')
   for (const result of results) console.log(line(result, soak))

@@ -23,20 +23,18 @@ export interface AddressHolder {
  * A holder is one line of text: the API server checks every value of an object at every write, and a block of 256
  * lines has far fewer of them than one of 256 holders with four fields each.
  */
-export function holderText({ namespace, name, network, uid }: AddressHolder): string {
+export function formatHolder({ namespace, name, network, uid }: AddressHolder): string {
   return `${namespace}/${name} ${network} ${uid}`
 }
 
-export function holderFrom(text: string): AddressHolder {
+export function parseHolder(text: string): AddressHolder {
   const [owner = '', network = '', uid = ''] = text.split(' ')
   const slash = owner.indexOf('/')
   return { uid, namespace: owner.slice(0, slash), name: owner.slice(slash + 1), network }
 }
 
 const addressBlockSpecSchema = z.object({
-  segment: z
-    .string()
-    .describe('one L2 domain: `vlan-20`, `untagged`, or these after the segment of a NetConfig'),
+  segment: z.string().describe('one L2 domain: `vlan-20`, `untagged`, or these after the segment of a NetConfig'),
   first: z.string().describe('the first address of the block'),
   // Atomic: the API server need not keep who wrote which field of which entry, which is more than the entry itself.
   holders: z

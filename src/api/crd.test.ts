@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { crdOf, preserveUnknown, structuralSchema } from './crd.ts'
+import { preserveUnknown, renderCrd, structuralSchema } from './crd.ts'
 
 describe('structural schemas', () => {
   it('say what zod says: types, defaults, bounds, patterns, what is required', () => {
@@ -46,7 +46,7 @@ describe('structural schemas', () => {
 
 describe('a CustomResourceDefinition', () => {
   it('has names, columns and the status subresource', () => {
-    const crd = crdOf({
+    const crd = renderCrd({
       group: 'example.org',
       version: 'v1',
       kind: 'Thing',

@@ -31,7 +31,7 @@ export interface KindDefinition {
 /** Put on a schema with `.meta(...)`: any fields are kept as they are. */
 export const preserveUnknown = { 'x-kubernetes-preserve-unknown-fields': true } as const
 
-export function crdOf(definition: KindDefinition): KubeObject {
+export function renderCrd(definition: KindDefinition): KubeObject {
   const { group, version, kind, plural, shortNames, scope, spec, status, columns, labels } = definition
   const properties = {
     apiVersion: { type: 'string' },
@@ -104,9 +104,7 @@ function structural(node: Readonly<Record<string, unknown>>, path: string): Stru
   const kept = Object.fromEntries(
     KEPT.flatMap((key) => (key in node && !UNASKED.has(node[key]) ? [[key, node[key]]] : [])),
   )
-  const extensions = Object.fromEntries(
-    Object.entries(node).filter(([key]) => key.startsWith('x-kubernetes-')),
-  )
+  const extensions = Object.fromEntries(Object.entries(node).filter(([key]) => key.startsWith('x-kubernetes-')))
   if ('x-kubernetes-preserve-unknown-fields' in extensions) return { type: 'object', ...kept, ...extensions }
   return { ...kept, ...extensions, ...children(node, path) }
 }

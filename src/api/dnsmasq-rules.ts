@@ -39,7 +39,7 @@ function optionProblems({ key, values }: DnsOption): readonly OptionProblem[] {
     return detail === undefined ? [] : [{ at, value, detail }]
   })
   if (each.length > 0) return each
-  const detail = shapes[key]?.(values)
+  const detail = optionChecks[key]?.(values)
   return detail === undefined ? [] : [{ value: values, detail }]
 }
 
@@ -48,14 +48,13 @@ function textProblem(value: string): string | undefined {
   if (/[\r\n]/.test(value)) return 'a line break would begin another directive'
   if (/\p{Cc}/u.test(value)) return 'a control character has no meaning here'
   if ((value.match(/(?<!\\)"/g) ?? []).length % 2 === 1) return 'a quotation mark is not closed'
-  if (/(^|\s)#/.test(value.replace(/"[^"]*"/g, '""')))
-    return 'a # begins a comment: what follows it is not read'
+  if (/(^|\s)#/.test(value.replace(/"[^"]*"/g, '""'))) return 'a # begins a comment: what follows it is not read'
   return undefined
 }
 
-type Shape = (values: readonly string[]) => string | undefined
+type OptionCheck = (values: readonly string[]) => string | undefined
 
-const shapes: Readonly<Partial<Record<OptionKey, Shape>>> = {
+const optionChecks: Readonly<Partial<Record<OptionKey, OptionCheck>>> = {
   server: (values) => onlyOne(values) ?? serverProblem(values[0] ?? ''),
   local: (values) => onlyOne(values) ?? serverProblem(values[0] ?? ''),
   'rev-server': ([subnet = '', server = '', ...rest]) => {
@@ -69,8 +68,8 @@ const shapes: Readonly<Partial<Record<OptionKey, Shape>>> = {
   'dhcp-ttl': seconds,
   'max-ttl': seconds,
   'no-negcache': (values) => (values.length > 0 ? 'takes no value' : undefined),
-  cname: (values) => (parts(values).length < 2 ? 'needs a name and its target' : undefined),
-  'host-record': (values) => (parts(values).length < 2 ? 'needs a name and an address' : undefined),
+  cname: (values) => (splitValues(values).length < 2 ? 'needs a name and its target' : undefined),
+  'host-record': (values) => (splitValues(values).length < 2 ? 'needs a name and an address' : undefined),
   'ptr-record': atLeastOne,
   'txt-record': atLeastOne,
   'srv-host': atLeastOne,
@@ -83,12 +82,12 @@ const shapes: Readonly<Partial<Record<OptionKey, Shape>>> = {
 }
 
 /** People write `values: [a, b]` and `values: ["a,b"]`; the line is the same. */
-function parts(values: readonly string[]): readonly string[] {
+function splitValues(values: readonly string[]): readonly string[] {
   return values.join(',').split(',').filter(Boolean)
 }
 
 function atLeastOne(values: readonly string[]): string | undefined {
-  return parts(values).length === 0 ? 'needs a value' : undefined
+  return splitValues(values).length === 0 ? 'needs a value' : undefined
 }
 
 function onlyOne(values: readonly string[]): string | undefined {

@@ -3,13 +3,12 @@ import { type Family, parseAddress } from '../net/address.ts'
 import { parsePrefixed } from '../net/cidr.ts'
 import type { IpSetNetwork, IpSetSpec } from './ipset.ts'
 import { findSubnet, type NetConfigSpec, type NetConfigSubnet } from './netconfig.ts'
-import { memberOf, networkOf, type Report, uniqueNames } from './netconfig-rules.ts'
+import { networkCidr, parseMember, type Report, uniqueNames } from './netconfig-rules.ts'
 import type { Violation } from './violation.ts'
 
 export function ipSetViolations(spec: IpSetSpec, netConfig: NetConfigSpec): readonly Violation[] {
   const violations: Violation[] = []
-  const report: Report = (field, value, detail, rule = 'upstream') =>
-    violations.push({ field, value, detail, rule })
+  const report: Report = (field, value, detail, rule = 'upstream') => violations.push({ field, value, detail, rule })
   const asked = uniqueNames(report)
   const defaultRoutes = new Set<Family>()
   spec.networks.forEach((wish, index) => {
@@ -33,7 +32,7 @@ export function ipSetViolations(spec: IpSetSpec, netConfig: NetConfigSpec): read
 function checkFixedAddress(wish: IpSetNetwork, subnet: NetConfigSubnet, field: string, report: Report): void {
   const prefixed = parsePrefixed(subnet.cidr)
   if (wish.fixedIP === undefined || !prefixed) return
-  memberOf(networkOf(prefixed), subnet.cidr, wish.fixedIP, `${field}.fixedIP`, report)
+  parseMember(networkCidr(prefixed), subnet.cidr, wish.fixedIP, `${field}.fixedIP`, report)
 }
 
 interface RouteCheck {
@@ -54,18 +53,14 @@ function checkDefaultRoute(
   }
   if (family !== undefined) defaultRoutes.add(family)
   if (!subnet.gateway) {
-    report(
-      `${field}.defaultRoute`,
-      true,
-      `defaultRoute requested, but not configured for subnet ${subnet.name}`,
-    )
+    report(`${field}.defaultRoute`, true, `defaultRoute requested, but not configured for subnet ${subnet.name}`)
   }
 }
 
 /** What an update may never do: take a network away, or move it. */
 export function ipSetChangeViolations(spec: IpSetSpec, old: IpSetSpec): readonly Violation[] {
   return old.networks.flatMap((before): readonly Violation[] => {
-    const index = spec.networks.findIndex((one) => one.name === before.name)
+    const index = spec.networks.findIndex((network) => network.name === before.name)
     const after = spec.networks[index]
     const refuse = (field: string, value: unknown, detail: string): readonly Violation[] => [
       { field, value, detail, rule: 'upstream' },
@@ -79,8 +74,7 @@ export function ipSetChangeViolations(spec: IpSetSpec, old: IpSetSpec): readonly
         `subnet within a network must not change (${before.name}/${before.subnetName})`,
       )
     }
-    if (after.fixedIP !== before.fixedIP)
-      return refuse(`${field}.fixedIP`, after.fixedIP, 'fixedIP must not change')
+    if (after.fixedIP !== before.fixedIP) return refuse(`${field}.fixedIP`, after.fixedIP, 'fixedIP must not change')
     if (after.defaultRoute !== before.defaultRoute) {
       return refuse(`${field}.defaultRoute`, after.defaultRoute, 'defaultRoute must not change')
     }
@@ -92,7 +86,7 @@ export function ipSetChangeViolations(spec: IpSetSpec, old: IpSetSpec): readonly
  * Why a fixed address cannot be had, although the schema and the subnet allow it: a warning at admission, the cause
  * in the condition. Whether somebody holds it already is the ledger's to say.
  */
-export function unusableFixedAddress(wish: IpSetNetwork, subnet: NetConfigSubnet): string | undefined {
+export function fixedIpProblem(wish: IpSetNetwork, subnet: NetConfigSubnet): string | undefined {
   const wanted = wish.fixedIP === undefined ? undefined : parseAddress(wish.fixedIP)
   if (!wanted) return undefined
   const is = (text: string | undefined): boolean => {

@@ -83,10 +83,7 @@ const reservationSpecSchema = z.object({
       resourceVersion: z.string().optional(),
     })
     .meta({ 'x-kubernetes-map-type': 'atomic' }),
-  reservation: z.record(
-    z.string(),
-    z.object({ network: networkName, subnet: networkName, address: z.string() }),
-  ),
+  reservation: z.record(z.string(), z.object({ network: networkName, subnet: networkName, address: z.string() })),
 })
 
 export type ReservationSpec = z.infer<typeof reservationSpecSchema>
@@ -101,7 +98,5 @@ export const reservationKind: KindDefinition = {
   scope: 'Namespaced',
   spec: reservationSpecSchema,
   status: z.object({}),
-  columns: [
-    { name: 'Reservation', type: 'string', jsonPath: '.spec.reservation', description: 'Reservation' },
-  ],
+  columns: [{ name: 'Reservation', type: 'string', jsonPath: '.spec.reservation', description: 'Reservation' }],
 }

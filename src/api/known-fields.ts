@@ -15,10 +15,10 @@ interface Definition {
 
 export function knownFields(schema: Schema, path: ValuePath): readonly string[] {
   const here = path.reduce<readonly Schema[]>(
-    (schemas, step) => schemas.flatMap((one) => stepInto(one, step)),
+    (schemas, step) => schemas.flatMap((schema) => stepInto(schema, step)),
     unwrap(schema),
   )
-  return [...new Set(here.flatMap((one) => Object.keys(definitionOf(one).shape ?? {})))]
+  return [...new Set(here.flatMap((schema) => Object.keys(definitionOf(schema).shape ?? {})))]
 }
 
 function stepInto(schema: Schema, step: string | number): readonly Schema[] {

@@ -31,24 +31,15 @@ const network = z.strictObject({
   subnet: field(text, 'its addresses in CIDR form, such as 10.0.1.0/24'),
   gateway: optional(address, 'the address of the host on it; the first one by default'),
   dhcpEnd: optional(address, 'last address that macOS gives out by DHCP; the ninth of the subnet by default'),
-  attached: optional(
-    z.array(z.enum(nodeRoles)),
-    'the roles whose nodes are on it; document 004 decides by default',
-  ),
+  attached: optional(z.array(z.enum(nodeRoles)), 'the roles whose nodes are on it; document 004 decides by default'),
   interface: optional(text, 'name of the interface in the nodes, at most 15 characters'),
-  vipInterface: optional(
-    text,
-    'external only: the second NIC, which carries the external VIP; vip0 by default',
-  ),
+  vipInterface: optional(text, 'external only: the second NIC, which carries the external VIP; vip0 by default'),
   floating: optional(text, 'external only: the range of floating addresses, such as 10.0.2.150-10.0.2.199'),
 })
 
 const node = z.strictObject({
   name: field(text, 'its name and hostname, such as node1'),
-  roles: field(
-    z.array(z.enum(nodeRoles)).check(z.minLength(1)),
-    'what it does: the top groups of the inventory',
-  ),
+  roles: field(z.array(z.enum(nodeRoles)).check(z.minLength(1)), 'what it does: the top groups of the inventory'),
   cpus: field(wholeFrom(1), 'virtual CPUs'),
   memory: field(size, 'its RAM'),
   disk: field(size, 'its operating system disk, which a replacement makes anew'),
@@ -72,10 +63,7 @@ const image = z.strictObject({
     z.string().check(z.regex(/^\d{8}$/, 'the date of a release such as 20260705')),
     'the dated release of the Ubuntu 24.04 cloud image',
   ),
-  sha256: optional(
-    z.string().check(z.regex(/^[0-9a-f]{64}$/, 'a SHA-256 in 64 hexadecimal digits')),
-    'its checksum',
-  ),
+  sha256: optional(z.string().check(z.regex(/^[0-9a-f]{64}$/, 'a SHA-256 in 64 hexadecimal digits')), 'its checksum'),
   fallback: optional(
     z.boolean(),
     'dated images vanish after some months: then the current one is used; true by default',
@@ -107,10 +95,7 @@ const openstack = z.strictObject({
   release: optional(z.enum(['2025.2']), 'the OpenStack release'),
   globals: optional(raw, 'more variables for globals.yml, merged last'),
   hostVars: optional(z.record(z.string(), raw), 'more variables of single nodes'),
-  config: optional(
-    z.record(z.string(), text),
-    'more files below kolla/config/, by path: text that the services merge',
-  ),
+  config: optional(z.record(z.string(), text), 'more files below kolla/config/, by path: text that the services merge'),
 })
 
 const vm = z.strictObject({

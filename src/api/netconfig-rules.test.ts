@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NetConfigNetwork, NetConfigSpec, NetConfigSubnet } from './netconfig.ts'
 import { netConfigChangeViolations, netConfigViolations } from './netconfig-rules.ts'
-import { judge } from './violation.ts'
+import { judgeViolations } from './violation.ts'
 
 const four: NetConfigSubnet = {
   name: 'subnet1',
@@ -34,7 +34,7 @@ const network = (
 })
 const spec = (...networks: NetConfigNetwork[]): NetConfigSpec => ({ networks })
 const details = (checked: NetConfigSpec): readonly string[] =>
-  netConfigViolations(checked).map((one) => `${one.field}: ${one.detail}`)
+  netConfigViolations(checked).map((netConfigViolation) => `${netConfigViolation.field}: ${netConfigViolation.detail}`)
 
 describe.each([
   ['IPv4', four, '172.18.0.1', six.gateway],
@@ -58,21 +58,9 @@ describe.each([
     ['a gateway that is none', { gateway: 'nonsense' }, `${at}.gateway: not an IP address`],
     ['a gateway of the other family', { gateway: other }, `${at}.gateway: cannot mix IPv4 and IPv6`],
     ['a gateway outside', { gateway: outside }, `${at}.gateway: ${notIn}`],
-    [
-      'a range start that is none',
-      range('nonsense', last),
-      `${at}.allocationRanges[0].start: not an IP address`,
-    ],
-    [
-      'a range end that is none',
-      range(first, 'nonsense'),
-      `${at}.allocationRanges[0].end: not an IP address`,
-    ],
-    [
-      'a range of the other family',
-      range(other, last),
-      `${at}.allocationRanges[0].start: cannot mix IPv4 and IPv6`,
-    ],
+    ['a range start that is none', range('nonsense', last), `${at}.allocationRanges[0].start: not an IP address`],
+    ['a range end that is none', range(first, 'nonsense'), `${at}.allocationRanges[0].end: not an IP address`],
+    ['a range of the other family', range(other, last), `${at}.allocationRanges[0].start: cannot mix IPv4 and IPv6`],
     ['a start outside', range(outside, last), `${at}.allocationRanges[0].start: ${notIn}`],
     ['an end outside', range(first, outside), `${at}.allocationRanges[0].end: ${notIn}`],
     ['an exclude that is none', { excludeAddresses: ['x'] }, `${at}.excludeAddresses[0]: not an IP address`],
@@ -92,11 +80,7 @@ describe.each([
       { routes: [{ destination: '::/0', nexthop: other }] },
       `${at}.routes[0].nexthop: cannot mix IPv4 and IPv6`,
     ],
-    [
-      'a nexthop outside',
-      { routes: [{ destination: '::/0', nexthop: outside }] },
-      `${at}.routes[0].nexthop: ${notIn}`,
-    ],
+    ['a nexthop outside', { routes: [{ destination: '::/0', nexthop: outside }] }, `${at}.routes[0].nexthop: ${notIn}`],
     [
       'a destination that is none',
       { routes: [{ destination: 'x', nexthop: good.gateway as string }] },
@@ -147,9 +131,9 @@ describe('the networks of a NetConfig', () => {
     expect(details(spec(network('net-1', [four]), network('net-1', [elsewhere], 'b.example.com')))).toEqual([
       'spec.networks[1].name: network name net-1 already in use at spec.networks[0].name, must be uniq',
     ])
-    expect(
-      details(spec(network('net-1', [four]), network('Net-1', [elsewhere], 'b.example.com')))[0],
-    ).toContain('in case alone')
+    expect(details(spec(network('net-1', [four]), network('Net-1', [elsewhere], 'b.example.com')))[0]).toContain(
+      'in case alone',
+    )
   })
 
   it('may use one subnet name each, but none twice', () => {
@@ -197,7 +181,9 @@ describe('the networks of a NetConfig', () => {
 describe('an update while IPSets exist', () => {
   const old = spec(network('net-1', [four]))
   const change = (changes: Partial<NetConfigSubnet>): readonly string[] =>
-    netConfigChangeViolations(spec(network('net-1', [{ ...four, ...changes }])), old).map((one) => one.detail)
+    netConfigChangeViolations(spec(network('net-1', [{ ...four, ...changes }])), old).map(
+      (netConfigChangeViolation) => netConfigChangeViolation.detail,
+    )
 
   it('may leave things, and may change the gateway', () => {
     expect(change({})).toEqual([])
@@ -205,7 +191,9 @@ describe('an update while IPSets exist', () => {
   })
 
   it('may not remove a network, rename a subnet, or change cidr or vlan', () => {
-    expect(netConfigChangeViolations(spec(), old).map((one) => one.detail)).toEqual(['network net-1 removed'])
+    expect(
+      netConfigChangeViolations(spec(), old).map((netConfigChangeViolation) => netConfigChangeViolation.detail),
+    ).toEqual(['network net-1 removed'])
     expect(change({ name: 'subnet2' })).toEqual(['name of a subnet must not change - subnet1'])
     expect(change({ cidr: '172.17.0.0/23' })).toEqual(['cidr of a subnet must not change - 172.17.0.0/24'])
     expect(change({ vlan: 21 })).toEqual(['vlan of a subnet must not change - 20'])
@@ -213,10 +201,8 @@ describe('an update while IPSets exist', () => {
 })
 
 it('a rule of ours refuses what is new and warns of what was there before', () => {
-  const bad = spec(
-    network('net-1', [{ ...four, allocationRanges: [{ start: '172.17.0.1', end: '172.17.0.9' }] }]),
-  )
+  const bad = spec(network('net-1', [{ ...four, allocationRanges: [{ start: '172.17.0.1', end: '172.17.0.9' }] }]))
   const violations = netConfigViolations(bad)
-  expect(judge(violations).refusals).toHaveLength(1)
-  expect(judge(violations, violations)).toEqual({ refusals: [], warnings: violations })
+  expect(judgeViolations(violations).refusals).toHaveLength(1)
+  expect(judgeViolations(violations, violations)).toEqual({ refusals: [], warnings: violations })
 })

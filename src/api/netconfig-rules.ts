@@ -6,14 +6,14 @@
 import { type Address, formatAddress, parseAddress } from '../net/address.ts'
 import {
   type Cidr,
-  cidrAround,
+  cidrContaining,
   cidrContains,
   cidrsOverlap,
-  lastOf,
+  lastAddress,
   type PrefixedAddress,
   parsePrefixed,
 } from '../net/cidr.ts'
-import { overlaps } from '../net/overlaps.ts'
+import { findOverlaps } from '../net/overlaps.ts'
 import { type Range, rangeContains } from '../net/range.ts'
 import type { NetConfigNetwork, NetConfigSpec, NetConfigSubnet } from './netconfig.ts'
 import type { Violation } from './violation.ts'
@@ -24,8 +24,7 @@ export type Report = (field: string, value: unknown, detail: string, rule?: Viol
 
 export function netConfigViolations(spec: NetConfigSpec): readonly Violation[] {
   const violations: Violation[] = []
-  const report: Report = (field, value, detail, rule = 'upstream') =>
-    violations.push({ field, value, detail, rule })
+  const report: Report = (field, value, detail, rule = 'upstream') => violations.push({ field, value, detail, rule })
   const names = uniqueNames(report)
   const domains = uniqueDomains(report)
   const cidrs = disjointCidrs(report)
@@ -38,7 +37,7 @@ export function netConfigViolations(spec: NetConfigSpec): readonly Violation[] {
   return violations
 }
 
-function checkSubnets(network: NetConfigNetwork, path: string, report: Report, cidrs: CidrBook): void {
+function checkSubnets(network: NetConfigNetwork, path: string, report: Report, cidrs: CidrCheck): void {
   const names = uniqueNames(report)
   const domains = uniqueDomains(report)
   network.subnets.forEach((subnet, index) => {
@@ -47,32 +46,28 @@ function checkSubnets(network: NetConfigNetwork, path: string, report: Report, c
     if (subnet.dnsDomain !== undefined) domains(subnet.dnsDomain, `${field}.dnsDomain`)
     const prefixed = parsePrefixed(subnet.cidr)
     if (!prefixed) return report(`${field}.cidr`, subnet.cidr, `IP address prefix (CIDR) ${subnet.cidr}`)
-    cidrs(subnet.cidr, networkOf(prefixed), `${field}.cidr`)
-    checkSubnet(subnet, networkOf(prefixed), field, report)
+    cidrs(subnet.cidr, networkCidr(prefixed), `${field}.cidr`)
+    checkSubnet(subnet, networkCidr(prefixed), field, report)
   })
 }
 
 /** The network of a CIDR that may have host bits set: upstream allows them. */
-export function networkOf({ address, prefix }: PrefixedAddress): Cidr {
-  return cidrAround(address, prefix)
+export function networkCidr({ address, prefix }: PrefixedAddress): Cidr {
+  return cidrContaining(address, prefix)
 }
 
 function checkSubnet(subnet: NetConfigSubnet, network: Cidr, path: string, report: Report): void {
   const within = (value: string, field: string): Address | undefined =>
-    memberOf(network, subnet.cidr, value, field, report)
+    parseMember(network, subnet.cidr, value, field, report)
   const gateway = subnet.gateway === undefined ? undefined : within(subnet.gateway, `${path}.gateway`)
   subnet.excludeAddresses?.forEach((value, index) => within(value, `${path}.excludeAddresses[${index}]`))
   subnet.routes?.forEach((route, index) => {
     within(route.nexthop, `${path}.routes[${index}].nexthop`)
     if (!parsePrefixed(route.destination)) {
-      report(
-        `${path}.routes[${index}].destination`,
-        route.destination,
-        `IP address prefix (CIDR) ${route.destination}`,
-      )
+      report(`${path}.routes[${index}].destination`, route.destination, `IP address prefix (CIDR) ${route.destination}`)
     }
   })
-  const ranges = subnet.allocationRanges.flatMap(({ start, end }, index): readonly PlacedRange[] => {
+  const ranges = subnet.allocationRanges.flatMap(({ start, end }, index): readonly LocatedRange[] => {
     const field = `${path}.allocationRanges[${index}]`
     const first = within(start, `${field}.start`)
     const last = within(end, `${field}.end`)
@@ -87,21 +82,21 @@ function checkSubnet(subnet: NetConfigSubnet, network: Cidr, path: string, repor
   checkRanges(ranges, network, gateway, report)
 }
 
-interface PlacedRange extends Range {
+interface LocatedRange extends Range {
   readonly field: string
   readonly text: string
 }
 
 function checkRanges(
-  ranges: readonly PlacedRange[],
+  ranges: readonly LocatedRange[],
   network: Cidr,
   gateway: Address | undefined,
   report: Report,
 ): void {
-  for (const [a, b] of overlaps(ranges).pairs) {
+  for (const [a, b] of findOverlaps(ranges).pairs) {
     report(b.field, b.text, `allocation range ${b.text} overlaps with ${a.text}`, 'own')
   }
-  const special = [...(gateway ? [{ address: gateway, what: 'gateway' }] : []), ...endsOf(network)]
+  const special = [...(gateway ? [{ address: gateway, what: 'gateway' }] : []), ...reservedAddresses(network)]
   for (const range of ranges) {
     for (const { address, what } of special) {
       if (!rangeContains(range, address)) continue
@@ -116,17 +111,17 @@ function checkRanges(
 }
 
 /** The addresses that no host may have: the first of any subnet with room, and IPv4's last. */
-function endsOf(network: Cidr): readonly { readonly address: Address; readonly what: string }[] {
+function reservedAddresses(network: Cidr): readonly { readonly address: Address; readonly what: string }[] {
   const { family, base, prefix } = network
   if (prefix >= (family === 4 ? 31 : 127)) return []
   const first = { address: { family, value: base }, what: 'network address' }
   return family === 4
-    ? [first, { address: { family, value: lastOf(network) }, what: 'broadcast address' }]
+    ? [first, { address: { family, value: lastAddress(network) }, what: 'broadcast address' }]
     : [first]
 }
 
 /** Parses an address that must lie in the subnet, and reports the first reason why it does not. */
-export function memberOf(
+export function parseMember(
   network: Cidr,
   cidrText: string,
   value: string,
@@ -136,16 +131,15 @@ export function memberOf(
   const address = parseAddress(value)
   if (!address) report(field, value, 'not an IP address')
   else if (address.family !== network.family) report(field, value, 'cannot mix IPv4 and IPv6')
-  else if (!cidrContains(network, address))
-    report(field, value, `address not in IP address prefix (CIDR) ${cidrText}`)
+  else if (!cidrContains(network, address)) report(field, value, `address not in IP address prefix (CIDR) ${cidrText}`)
   else return address
   return undefined
 }
 
-type NameBook = (name: string, field: string) => void
+type NameCheck = (name: string, field: string) => void
 
 /** Look-ups ignore case, so names that differ in case alone are one name to them. */
-export function uniqueNames(report: Report): NameBook {
+export function uniqueNames(report: Report): NameCheck {
   const exact = new Map<string, string>()
   const folded = new Map<string, string>()
   return (name, field) => {
@@ -164,7 +158,7 @@ export function uniqueNames(report: Report): NameBook {
   }
 }
 
-function uniqueDomains(report: Report): NameBook {
+function uniqueDomains(report: Report): NameCheck {
   const used = new Map<string, string>()
   return (domain, field) => {
     if (!DOMAIN.test(domain)) report(field, domain, `DNSDoman name ${domain} is not valid`)
@@ -174,16 +168,15 @@ function uniqueDomains(report: Report): NameBook {
   }
 }
 
-type CidrBook = (text: string, network: Cidr, field: string) => void
+type CidrCheck = (text: string, network: Cidr, field: string) => void
 
-function disjointCidrs(report: Report): CidrBook {
+function disjointCidrs(report: Report): CidrCheck {
   const used: { readonly text: string; readonly network: Cidr; readonly field: string }[] = []
   return (text, network, field) => {
     const equal = used.find((one) => one.text === text)
     const overlap = equal ? undefined : used.find((one) => cidrsOverlap(one.network, network))
     if (equal) report(field, text, `CIDR ${text} already in use at ${equal.field}`)
-    else if (overlap)
-      report(field, text, `CIDR ${text} overlaps with ${overlap.text} at ${overlap.field}`, 'own')
+    else if (overlap) report(field, text, `CIDR ${text} overlaps with ${overlap.text} at ${overlap.field}`, 'own')
     used.push({ text, network, field })
   }
 }
@@ -194,7 +187,7 @@ export function netConfigChangeViolations(spec: NetConfigSpec, old: NetConfigSpe
   const report = (field: string, value: unknown, detail: string): void =>
     void violations.push({ field, value, detail, rule: 'upstream' })
   for (const before of old.networks) {
-    const index = spec.networks.findIndex((one) => one.name === before.name)
+    const index = spec.networks.findIndex((network) => network.name === before.name)
     const after = spec.networks[index]
     if (!after) report('spec.networks', before.name, `network ${before.name} removed`)
     else checkSubnetChanges(before, after, `spec.networks[${index}]`, report)
@@ -209,7 +202,7 @@ function checkSubnetChanges(
   report: (field: string, value: unknown, detail: string) => void,
 ): void {
   for (const old of before.subnets) {
-    const index = after.subnets.findIndex((one) => one.name === old.name)
+    const index = after.subnets.findIndex((subnet) => subnet.name === old.name)
     const subnet = after.subnets[index]
     const field = `${path}.subnets[${index}]`
     if (!subnet) report(`${path}.subnets`, old.name, `name of a subnet must not change - ${old.name}`)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type NetConfig, networkVersion, serviceNetworkOf, theNetConfig } from './netconfig.ts'
+import { type NetConfig, networkVersion, resolveServiceNetwork, selectNetConfig } from './netconfig.ts'
 
 function netConfig(name: string, creationTimestamp: string): NetConfig {
   return {
@@ -13,16 +13,16 @@ function netConfig(name: string, creationTimestamp: string): NetConfig {
 describe('the NetConfig of a namespace', () => {
   it('is the oldest of several, in whatever order they are known', () => {
     const [old, young] = [netConfig('z', '2026-01-01T00:00:00Z'), netConfig('a', '2026-01-02T00:00:00Z')]
-    expect(theNetConfig([young, old])).toBe(old)
-    expect(theNetConfig([old, young])).toBe(old)
-    expect(theNetConfig([])).toBeUndefined()
+    expect(selectNetConfig([young, old])).toBe(old)
+    expect(selectNetConfig([old, young])).toBe(old)
+    expect(selectNetConfig([])).toBeUndefined()
   })
 })
 
 describe('a service network', () => {
   it('is what the network says, or its own name where it says nothing', () => {
-    expect(serviceNetworkOf('Storage', 'storagemgmt')).toBe('storagemgmt')
-    expect(serviceNetworkOf('CtlPlane', undefined)).toBe('ctlplane')
-    expect(serviceNetworkOf('CtlPlane', '')).toBe('ctlplane')
+    expect(resolveServiceNetwork('Storage', 'storagemgmt')).toBe('storagemgmt')
+    expect(resolveServiceNetwork('CtlPlane', undefined)).toBe('ctlplane')
+    expect(resolveServiceNetwork('CtlPlane', '')).toBe('ctlplane')
   })
 })

@@ -63,7 +63,7 @@ export function findSubnet(
 }
 
 /** The NetConfig of a namespace: there should be one; of several the oldest counts, the same for everybody. */
-export function theNetConfig(all: readonly NetConfig[]): NetConfig | undefined {
+export function selectNetConfig(all: readonly NetConfig[]): NetConfig | undefined {
   const order = ({ metadata }: NetConfig): string => `${metadata.creationTimestamp ?? ''} ${metadata.name}`
   return all.reduce<NetConfig | undefined>(
     (first, one) => (first === undefined || order(one) < order(first) ? one : first),
@@ -72,6 +72,6 @@ export function theNetConfig(all: readonly NetConfig[]): NetConfig | undefined {
 }
 
 /** The service network that something plays: what it says, or its own name. An empty text says nothing. */
-export function serviceNetworkOf(name: string, said: string | undefined): string {
+export function resolveServiceNetwork(name: string, said: string | undefined): string {
   return (said || name).toLowerCase()
 }

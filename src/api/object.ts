@@ -66,24 +66,24 @@ export interface GroupVersionKind {
 }
 
 /** `namespace/name`, or the name alone for what has no namespace. */
-export function keyOf(meta: { readonly namespace?: string; readonly name: string }): string {
+export function objectKey(meta: { readonly namespace?: string; readonly name: string }): string {
   return meta.namespace ? `${meta.namespace}/${meta.name}` : meta.name
 }
 
 /** One line that names an object among all objects: `metallb.io/IPAddressPool metallb-system/openstack-internalapi`. */
-export function identityOf(object: KubeObject): string {
+export function objectIdentity(object: KubeObject): string {
   const group = object.apiVersion.includes('/') ? `${object.apiVersion.split('/')[0]}/` : ''
-  return `${group}${object.kind} ${keyOf(object.metadata)}`
+  return `${group}${object.kind} ${objectKey(object.metadata)}`
 }
 
 /** Without the record of who wrote which field, which is half of most objects. The server keeps it in an update. */
-export function withoutWriters<T extends KubeObject>(object: T): T {
+export function withoutManagedFields<T extends KubeObject>(object: T): T {
   if (!object.metadata.managedFields) return object
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }
 }
 
 /** Kubernetes' times have no fractions. */
-export function timestamp(epochMs: number): string {
+export function formatTimestamp(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`
 }

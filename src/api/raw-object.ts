@@ -1,7 +1,7 @@
 /** Reading raw objects: a field by its path, or nothing when it is not there or of another type. */
 import type { Condition, KubeObject } from './object.ts'
 
-export function at(value: unknown, ...path: readonly string[]): unknown {
+export function getField(value: unknown, ...path: readonly string[]): unknown {
   let here = value
   for (const step of path) {
     if (typeof here !== 'object' || here === null) return undefined
@@ -10,23 +10,23 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
   return here
 }
 
-export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = at(value, ...path)
+export function getString(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = getField(value, ...path)
   return typeof found === 'string' && found !== '' ? found : undefined
 }
 
-export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
-  const found = at(value, ...path)
+export function getNumber(value: unknown, ...path: readonly string[]): number | undefined {
+  const found = getField(value, ...path)
   return typeof found === 'number' ? found : undefined
 }
 
-export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = at(value, ...path)
+export function getList(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = getField(value, ...path)
   return Array.isArray(found) ? found : []
 }
 
-export function conditionsOf(object: KubeObject): readonly Condition[] {
-  return listAt(object, 'status', 'conditions').filter(isCondition)
+export function getConditions(object: KubeObject): readonly Condition[] {
+  return getList(object, 'status', 'conditions').filter(isCondition)
 }
 
 /** Dumps that hands or tools have made may hold anything in this list. */
@@ -37,17 +37,17 @@ function isCondition(value: unknown): value is Condition {
 }
 
 /** By type, never by index: controllers reorder and add conditions as they like. */
-export function conditionOf(object: KubeObject, type: string): Condition | undefined {
-  return conditionsOf(object).find((one) => one.type === type)
+export function findCondition(object: KubeObject, type: string): Condition | undefined {
+  return getConditions(object).find((condition) => condition.type === type)
 }
 
-export function sinceMs(time: string | undefined, now: number): number {
+export function ageMs(time: string | undefined, now: number): number {
   const then = time === undefined ? Number.NaN : Date.parse(time)
   return Number.isNaN(then) ? 0 : Math.max(0, now - then)
 }
 
 /** `Service openstack/keystone-internal`, as a person says it. */
-export function nameOf({ kind, metadata }: KubeObject): string {
+export function formatObjectName({ kind, metadata }: KubeObject): string {
   return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
 }
 

@@ -6,14 +6,14 @@
 import type { ZodType } from 'zod'
 import type { ZodMiniType } from 'zod/mini'
 import type * as z from 'zod/v4/core'
+import { closestMatch } from '../errors/closest-match.ts'
 import { emptyFile, missingField, unknownField, wrongType, wrongValue } from '../errors/file.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { nearest } from '../errors/nearest.ts'
 import type { ValuePath } from '../yaml/locate.ts'
-import type { Reading } from '../yaml/read.ts'
+import type { YamlReading } from '../yaml/read.ts'
 import { knownFields } from './known-fields.ts'
 
-export interface Shaped<T> {
+export interface ShapeResult<T> {
   /** Absent when anything is wrong. */
   readonly value?: T
   readonly findings: readonly Finding[]
@@ -24,9 +24,9 @@ type Issue = z.$ZodIssue
 /** `wanted` is what the file should be, in words: `a Site`. */
 export function checkShape<T>(
   schema: ZodType<T> | ZodMiniType<T>,
-  reading: Reading,
+  reading: YamlReading,
   wanted: string,
-): Shaped<T> {
+): ShapeResult<T> {
   const { value, findings, locate } = reading
   if (value === undefined) return { findings }
   if (value === null) return { findings: [finding(emptyFile, { wanted }, { where: locate([]) })] }
@@ -37,15 +37,13 @@ export function checkShape<T>(
   const context: Context = { schema, reading, misspelt }
   const wrong = parsed.error.issues.flatMap((issue) => issueFindings(issue, [], context))
   // A required field under a misspelt name is one slip, not two.
-  const slips = wrong.filter(
-    ({ field, finding: { code } }) => code !== missingField.code || !misspelt.has(field),
-  )
-  return { findings: [...findings, ...slips.map((one) => one.finding)] }
+  const slips = wrong.filter(({ field, finding: { code } }) => code !== missingField.code || !misspelt.has(field))
+  return { findings: [...findings, ...slips.map((slip) => slip.finding)] }
 }
 
 interface Context {
   readonly schema: z.$ZodType
-  readonly reading: Reading
+  readonly reading: YamlReading
   /** The fields that unknown ones were most likely meant to be. */
   readonly misspelt: Set<string>
 }
@@ -60,7 +58,7 @@ function issueFindings(issue: Issue, base: ValuePath, context: Context): readonl
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknown(path, key, context))
   if (issue.code === 'invalid_union') {
     const inside = innerIssues(issue.errors)
-    if (inside) return inside.flatMap((one) => issueFindings(one, path, context))
+    if (inside) return inside.flatMap(($ZodIssue) => issueFindings($ZodIssue, path, context))
   }
   const { reading } = context
   const found = valueAt(reading.value, path)
@@ -78,7 +76,7 @@ function issueFindings(issue: Issue, base: ValuePath, context: Context): readonl
 
 function unknown(path: ValuePath, field: string, { schema, reading, misspelt }: Context): FieldFinding {
   const known = knownFields(schema, path)
-  const meant = nearest(field, known)
+  const meant = closestMatch(field, known)
   if (meant !== undefined) misspelt.add(nameOf([...path, meant]))
   const facts = { field, parent: nameOf(path), nearest: meant, known }
   const where = reading.locateKey([...path, field])
@@ -88,7 +86,7 @@ function unknown(path: ValuePath, field: string, { schema, reading, misspelt }: 
 /** The alternative that was meant: the one that got past its outermost type, if there is just one. */
 function innerIssues(alternatives: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const meant = alternatives.filter((issues) =>
-    issues.every((one) => one.path.length > 0 || one.code === 'unrecognized_keys'),
+    issues.every((issue) => issue.path.length > 0 || issue.code === 'unrecognized_keys'),
   )
   return meant.length === 1 ? meant[0] : undefined
 }

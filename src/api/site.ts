@@ -128,9 +128,7 @@ export const cloudSchema = z.strictObject({
   namespace: text.describe('its namespace in the cluster: a cloud is a namespace'),
   version: text.optional().describe('the OpenStackVersion to deploy'),
   storageClass: text.optional().describe("the storage class of its databases, if not the cluster's"),
-  pool: text
-    .optional()
-    .describe('the pool name that somebody asked for; only `<namespace>-<network>` can work'),
+  pool: text.optional().describe('the pool name that somebody asked for; only `<namespace>-<network>` can work'),
   networks: z
     .record(z.string(), z.union([networkSchema, z.literal(false)]))
     .optional()
@@ -175,15 +173,7 @@ const bond = z.strictObject({
   name: text.describe('its interface name; a node uses it as a NIC'),
   ports: z.array(text).min(1).describe('the interfaces that it is made of'),
   mode: z
-    .enum([
-      'active-backup',
-      'balance-rr',
-      'balance-xor',
-      'broadcast',
-      '802.3ad',
-      'balance-tlb',
-      'balance-alb',
-    ])
+    .enum(['active-backup', 'balance-rr', 'balance-xor', 'broadcast', '802.3ad', 'balance-tlb', 'balance-alb'])
     .describe('how it uses its ports; 802.3ad needs LACP on the switch'),
   mtu: z.int().optional().describe('the largest mtu that it carries'),
   options: z
@@ -237,9 +227,7 @@ const reserved = z.strictObject({
 const cluster = z.strictObject({
   platform: z.enum(['openshift', 'kubernetes']).optional().describe('openshift by default'),
   nodes: z.array(node).min(1).describe('the nodes that run the clouds, with their NICs'),
-  reserved: reserved
-    .optional()
-    .describe('what the cluster itself uses; the defaults of the platform otherwise'),
+  reserved: reserved.optional().describe('what the cluster itself uses; the defaults of the platform otherwise'),
   dns: z.array(address).optional().describe('DNS servers that the clouds ask'),
   domain: text.optional().describe('the domain of Routes, such as apps.example.com'),
   storageClass: text.optional().describe('the storage class of the clouds'),
@@ -291,9 +279,7 @@ const addressing = z.strictObject({
 
 const acceptance = z.strictObject({
   code: text.describe('the code of the finding, such as SL2101'),
-  where: text
-    .optional()
-    .describe('a word of the finding, such as rhoso1/designateext; everywhere by default'),
+  where: text.optional().describe('a word of the finding, such as rhoso1/designateext; everywhere by default'),
   reason: text.describe('why this is accepted, for whoever reads the file later'),
 })
 

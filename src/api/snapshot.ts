@@ -3,7 +3,7 @@
  *
  * Gathered live or read from a folder of dumps by `kube/snapshot.ts`; read by importers, status, verify and doctor.
  */
-import { type GroupVersionKind, type KubeObject, keyOf } from './object.ts'
+import { type GroupVersionKind, type KubeObject, objectKey } from './object.ts'
 
 /** A kind that was asked for and could not be read: it is unknown, which is not the same as absent. */
 export interface UnreadKind extends GroupVersionKind {
@@ -26,7 +26,7 @@ export interface SnapshotIndex {
 }
 
 /** `metallb.io/IPAddressPool`, or `Service` for the core group. */
-export function groupKindOf({ apiVersion, kind }: GroupVersionKind): string {
+export function formatGroupKind({ apiVersion, kind }: GroupVersionKind): string {
   const slash = apiVersion.indexOf('/')
   return slash < 0 ? kind : `${apiVersion.slice(0, slash)}/${kind}`
 }
@@ -34,16 +34,16 @@ export function groupKindOf({ apiVersion, kind }: GroupVersionKind): string {
 export function indexSnapshot(snapshot: Snapshot): SnapshotIndex {
   const byKind = new Map<string, Map<string, KubeObject>>()
   for (const object of snapshot.objects) {
-    const groupKind = groupKindOf(object)
+    const groupKind = formatGroupKind(object)
     const objects = byKind.get(groupKind) ?? new Map<string, KubeObject>()
-    objects.set(keyOf(object.metadata), object)
+    objects.set(objectKey(object.metadata), object)
     byKind.set(groupKind, objects)
   }
-  const unread = new Map(snapshot.unread.map((one) => [groupKindOf(one), one.reason]))
+  const unread = new Map(snapshot.unread.map((unreadKind) => [formatGroupKind(unreadKind), unreadKind.reason]))
   return {
     all: (groupKind) => [...(byKind.get(groupKind)?.values() ?? [])],
     get: (groupKind, name, namespace) =>
-      byKind.get(groupKind)?.get(keyOf(namespace === undefined ? { name } : { namespace, name })),
+      byKind.get(groupKind)?.get(objectKey(namespace === undefined ? { name } : { namespace, name })),
     unread: (groupKind) => unread.get(groupKind),
   }
 }

@@ -25,8 +25,8 @@ export interface Verdict {
  * What to refuse and what to warn of. A rule of ours refuses only what is new: a violation that the old object
  * had already, at whatever place in its list, stays a warning.
  */
-export function judge(violations: readonly Violation[], old: readonly Violation[] = []): Verdict {
-  const known = new Set(old.map((one) => one.detail))
-  const refused = (one: Violation): boolean => one.rule === 'upstream' || !known.has(one.detail)
-  return { refusals: violations.filter(refused), warnings: violations.filter((one) => !refused(one)) }
+export function judgeViolations(violations: readonly Violation[], old: readonly Violation[] = []): Verdict {
+  const known = new Set(old.map((violation) => violation.detail))
+  const refused = (violation: Violation): boolean => violation.rule === 'upstream' || !known.has(violation.detail)
+  return { refusals: violations.filter(refused), warnings: violations.filter((violation) => !refused(violation)) }
 }

@@ -10,7 +10,7 @@ export async function askYesNo(question: string, io: Io): Promise<boolean> {
 }
 
 /** The name typed out, for what cannot be undone. */
-export async function askName(question: string, name: string, io: Io): Promise<boolean> {
+export async function confirmByName(question: string, name: string, io: Io): Promise<boolean> {
   if (!io.interactive) return false
   const { text, isCancel } = await import('./prompts.ts')
   const answer = await text({ message: question, placeholder: name })

@@ -4,7 +4,12 @@ import path from 'node:path'
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testIo } from '../../test/io.ts'
-import { answerCore, answerJson, type PlayedServer, playServer } from '../../test/played-server.ts'
+import {
+  respondCoreDiscovery,
+  respondJson,
+  type ScriptedServer,
+  startScriptedServer,
+} from '../../test/scripted-server.ts'
 import { createAuthority } from '../pki/authority.ts'
 import { type ClusterFlags, gatherSnapshot, openCluster, withClusterFlags } from './cluster.ts'
 import type { CommandEntry } from './command.ts'
@@ -12,18 +17,13 @@ import { main } from './main.ts'
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap' }
 let folder: string
-let server: PlayedServer
+let server: ScriptedServer
 beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'stackloom-cluster-'))
-  server = await playServer((seen, answer) => {
-    if (answerCore(seen, answer)) return
+  server = await startScriptedServer((seen, answer) => {
+    if (respondCoreDiscovery(seen, answer)) return
     const headers = { warning: '299 - "ConfigMaps are old"' }
-    answerJson(
-      answer,
-      { metadata: { resourceVersion: '1' }, items: [{ metadata: { name: 'a' } }] },
-      200,
-      headers,
-    )
+    respondJson(answer, { metadata: { resourceVersion: '1' }, items: [{ metadata: { name: 'a' } }] }, 200, headers)
   })
 })
 afterEach(async () => {
@@ -72,12 +72,9 @@ describe('the cluster of a command', () => {
   })
 
   it('is not asked when there is a dump of it', async () => {
-    writeFileSync(
-      path.join(folder, 'dump.json'),
-      JSON.stringify({ ...configMap, metadata: { name: 'dumped' } }),
-    )
+    writeFileSync(path.join(folder, 'dump.json'), JSON.stringify({ ...configMap, metadata: { name: 'dumped' } }))
     const { snapshot } = await gatherSnapshot({ from: folder }, [configMap], testIo())
-    expect(snapshot.objects.map((one) => one.metadata.name)).toEqual(['dumped'])
+    expect(snapshot.objects.map((object) => object.metadata.name)).toEqual(['dumped'])
     expect(server.seen).toHaveLength(0)
   })
 })
@@ -103,8 +100,7 @@ describe('a command that asks a cluster', () => {
       }),
   }
   const run = async (file: string, content?: object | string) => {
-    if (content !== undefined)
-      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+    if (content !== undefined) writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
     const io = testIo({ env: { HOME: folder } })
     const exitCode = await main(['look', '--kubeconfig', file], io, [look])
     return { exitCode, out: io.out(), err: io.err() }
@@ -119,7 +115,7 @@ describe('a command that asks a cluster', () => {
     const past = { now: () => Date.parse('2020-01-01T00:00:00Z') }
     const authority = await createAuthority({ commonName: 'ca', days: 36_500 }, past)
     const leaf = await authority.issue({ commonName: 's', hosts: ['127.0.0.1'], uses: ['server'], days: 30 })
-    const old = await playServer(() => undefined, { cert: leaf.certificate, key: leaf.privateKey })
+    const old = await startScriptedServer(() => undefined, { cert: leaf.certificate, key: leaf.privateKey })
     const ca = Buffer.from(authority.certificate).toString('base64')
     return { old, cluster: { server: old.url, 'certificate-authority-data': ca } }
   }
@@ -127,7 +123,7 @@ describe('a command that asks a cluster', () => {
   it('says in one finding what is wrong and what to do, shows no secret and no stack, and works when it is put right', async () => {
     const file = path.join(folder, 'their-config')
     const { old, cluster } = await expired()
-    const gone = await playServer(() => undefined)
+    const gone = await startScriptedServer(() => undefined)
     await gone.close()
     const cases: readonly (readonly [string, object | string | undefined])[] = [
       ['SL1002', undefined],

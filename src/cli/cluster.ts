@@ -8,9 +8,9 @@ import type { Command } from 'commander'
 import type { GroupVersionKind } from '../api/object.ts'
 import { Failure } from '../errors/failure.ts'
 import { finding } from '../errors/finding.ts'
-import { emptyDump, serverWarning, unreadKind } from '../errors/kube.ts'
 import type { Connection } from '../kube/connect.ts'
-import type { Gathered, GatherOptions } from '../kube/snapshot.ts'
+import { emptyDump, serverWarning, unreadKind } from '../kube/findings/api-server.ts'
+import type { SnapshotOptions, SnapshotResult } from '../kube/snapshot.ts'
 import type { Io } from './io.ts'
 import { formatFinding } from './output/findings.ts'
 
@@ -50,16 +50,16 @@ export async function gatherSnapshot(
   source: ClusterFlags & { readonly from?: string },
   kinds: readonly GroupVersionKind[],
   io: Io,
-  options: Omit<GatherOptions, 'signal'> = {},
-): Promise<Gathered> {
+  options: Omit<SnapshotOptions, 'signal'> = {},
+): Promise<SnapshotResult> {
   if (source.from !== undefined) {
-    const { gatherDump } = await import('../kube/dump.ts')
-    return gatherDump(path.resolve(io.cwd, source.from), kinds, io.stop)
+    const { loadDump } = await import('../kube/dump.ts')
+    return loadDump(path.resolve(io.cwd, source.from), kinds, io.stop)
   }
-  const { gatherLive } = await import('../kube/snapshot.ts')
+  const { takeSnapshot } = await import('../kube/snapshot.ts')
   const connection = await openCluster(source, io)
   try {
-    return await gatherLive(connection.client, kinds, { ...options, signal: io.stop })
+    return await takeSnapshot(connection.client, kinds, { ...options, signal: io.stop })
   } finally {
     await connection.close()
   }
@@ -69,7 +69,7 @@ export async function gatherSnapshot(
  * For commands that judge what they see: a dump that shows nothing of a cluster is not one of a cluster that is well.
  * Its broken files are named with it.
  */
-export function refuseEmptyDump({ snapshot, findings }: Gathered, from: string): void {
+export function refuseEmptyDump({ snapshot, findings }: SnapshotResult, from: string): void {
   if (snapshot.objects.length > 0 || snapshot.unread.length === 0) return
   const broken = findings.filter(({ code }) => code !== unreadKind.code)
   throw new Failure([...broken, finding(emptyDump, { where: from })])

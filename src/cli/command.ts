@@ -28,5 +28,5 @@ export interface CommandEntry {
 
 /** Examples come first in a person's eyes: they stand right below the usage line. */
 export function withExamples(command: Command, examples: readonly string[]): Command {
-  return command.addHelpText('after', `\nExamples:\n${examples.map((one) => `  ${one}`).join('\n')}\n`)
+  return command.addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}\n`)
 }

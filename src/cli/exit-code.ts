@@ -4,10 +4,7 @@ import type { RunOutcome } from '../run/events.ts'
 import type { Io } from './io.ts'
 
 /** 130 is for the one who pressed Ctrl-C; a run that had to stop has failed. */
-export function exitCodeOf(
-  { outcome }: { readonly outcome: RunOutcome },
-  { stop }: Pick<Io, 'stop'>,
-): ExitCode {
+export function runExitCode({ outcome }: { readonly outcome: RunOutcome }, { stop }: Pick<Io, 'stop'>): ExitCode {
   if (outcome === 'stopped') return stop.aborted ? 130 : 1
   return outcome === 'done' ? 0 : 1
 }

@@ -2,7 +2,7 @@
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { unreadableFile, unwritableFile } from '../errors/common.ts'
-import { failure, reasonOf } from '../errors/failure.ts'
+import { failure, formatError } from '../errors/failure.ts'
 import type { Io } from './io.ts'
 
 /** `-` is stdin; paths count from where the command was started. `madeBy`: the command that makes such a file. */
@@ -52,5 +52,5 @@ async function writeDraft(draft: string, text: string, mode?: number): Promise<v
 
 /** Node's `ENOENT: no such file or directory, open '…'` without what everybody knows. */
 function systemReason(thrown: unknown): string {
-  return /^[A-Z]+: ([^,]+)/.exec(reasonOf(thrown))?.[1] ?? reasonOf(thrown)
+  return /^[A-Z]+: ([^,]+)/.exec(formatError(thrown))?.[1] ?? formatError(thrown)
 }

@@ -2,10 +2,11 @@
  * One run that writes to the cluster: under the site's Lease, with a printer for its events, and an end that the
  * shell understands. `up`, `down`, `adopt` and `update` differ in the work alone.
  */
-import { leaseLost } from '../errors/deploy.ts'
+
 import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { EventSink } from '../run/events.ts'
+import { leaseLost } from '../run/findings.ts'
 import type { Io } from './io.ts'
 import { formatFinding } from './output/findings.ts'
 import type { EventFormat } from './output/run/events-option.ts'
@@ -20,19 +21,18 @@ export interface LeasedRun {
   readonly stop: AbortSignal
 }
 
-export async function leasedRun<T>(
+export async function runWithLease<T>(
   client: KubeClient,
   events: EventFormat,
   io: Io,
   work: (run: LeasedRun) => Promise<T>,
 ): Promise<T> {
-  const { underLease, runIdentity } = await import('../deploy/up-lease.ts')
+  const { withRunLease, runIdentity } = await import('../deploy/run-lease.ts')
   const { ensureSystemNamespace } = await import('../deploy/inventory.ts')
   await ensureSystemNamespace(client)
   const identity = runIdentity()
-  const onDoubt = (holder: string): void =>
-    io.stderr(`waiting to see whether the run of ${holder} still lives\n`)
-  return underLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
+  const onDoubt = (holder: string): void => io.stderr(`waiting to see whether the run of ${holder} still lives\n`)
+  return withRunLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
     const printer = choosePrinter(events, io)
     try {
       return await work({ run: identity, sink: printer.sink, stop: AbortSignal.any([io.stop, lost]) })

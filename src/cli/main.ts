@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander'
 import { internalError, wrongUse } from '../errors/common.ts'
-import { type ExitCode, Failure, failure, reasonOf } from '../errors/failure.ts'
+import { type ExitCode, Failure, failure, formatError } from '../errors/failure.ts'
 import type { Act, CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
 import { type Io, processIo } from './io.ts'
@@ -31,12 +31,7 @@ export async function main(
 }
 
 /** Only the command that is used is loaded; the others are a name and a line in the list. */
-async function assemble(
-  argv: readonly string[],
-  io: Io,
-  act: Act,
-  entries: readonly CommandEntry[],
-): Promise<Command> {
+async function assemble(argv: readonly string[], io: Io, act: Act, entries: readonly CommandEntry[]): Promise<Command> {
   const program = new Command('stackloom')
     .description('Plans, renders, deploys, verifies and operates OpenStack clouds.')
     .version(typeof STACKLOOM_VERSION === 'string' ? STACKLOOM_VERSION : 'development')
@@ -75,7 +70,7 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
 }
 
 function usedCommand(program: Command, argv: readonly string[]): Command {
-  return argv.reduce((used, word) => used.commands.find((one) => one.name() === word) ?? used, program)
+  return argv.reduce((used, word) => used.commands.find((command) => command.name() === word) ?? used, program)
 }
 
 function pathOf(command: Command): string {
@@ -94,9 +89,7 @@ function fileHint({ code }: CommanderError, used: Command, argv: readonly string
 function explainFailure(thrown: unknown, argv: readonly string[], io: Io): ExitCode {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2
   const known =
-    thrown instanceof Failure
-      ? thrown
-      : failure(internalError, { reason: reasonOf(thrown) }, { cause: thrown })
+    thrown instanceof Failure ? thrown : failure(internalError, { reason: formatError(thrown) }, { cause: thrown })
   io.stderr(formatFindings(known.findings, io.colour.stderr))
   if (argv.includes('--debug')) io.stderr(`${stackOf(thrown)}\n`)
   return known.exitCode

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { failure } from '../errors/failure.ts'
-import { fileExists } from '../errors/import.ts'
+import { fileExists } from '../errors/new-file.ts'
 import { writeOutput } from './files.ts'
 import type { Io } from './io.ts'
 

@@ -6,9 +6,9 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { Failure } from '../errors/failure.ts'
-import { type FilePlace, type Finding, finding, hasErrors } from '../errors/finding.ts'
-import { lockedButNew } from '../errors/lock.ts'
+import { type FileLocation, type Finding, finding, hasErrors } from '../errors/finding.ts'
 import type { Change } from '../plan/changes.ts'
+import { lockOutdated } from '../plan/findings/lock.ts'
 import type { LedgerEntry } from '../plan/ledger.ts'
 import { emptyLock, type Lock, lockedSlots } from '../plan/lock.ts'
 import { type Planned, planSite } from '../plan/planner.ts'
@@ -17,7 +17,7 @@ import type { Path, Site } from '../site/site.ts'
 import { readInput, writeOutput } from './files.ts'
 import type { Io } from './io.ts'
 
-type Locate = (path: Path) => FilePlace
+type Locate = (path: Path) => FileLocation
 
 export interface PlanningOptions {
   readonly file: string
@@ -44,7 +44,7 @@ export interface Planning extends Planned {
 }
 
 /** The options that every command with a site file has. */
-export function planningOptions(command: Command): Command {
+export function withPlanningOptions(command: Command): Command {
   return command
     .option('-f, --file <file>', 'the site file, - for stdin', 'site.yaml')
     .option('--lock <file>', 'the lock, if it is not beside the site file')
@@ -59,26 +59,22 @@ export interface PlanningParts {
   readonly live?: (site: Site) => Promise<readonly LedgerEntry[]>
 }
 
-export async function planFromFiles(
-  options: PlanningOptions,
-  io: Io,
-  parts: PlanningParts = {},
-): Promise<Planning> {
+export async function planFromFiles(options: PlanningOptions, io: Io, parts: PlanningParts = {}): Promise<Planning> {
   const { readSite } = await import('../site/read.ts')
   const reading = readSite(await readInput(options.file, io, 'stackloom init'), options.file)
   const { site, locate } = reading
   if (!site) throw new Failure(reading.findings, 2)
   const lockFile = lockFileOf(options)
   const before = await readLockFile(lockFile, site.name, io)
-  const { renderFindings } = await import('../render/findings.ts')
-  const { fieldsFor } = await import('../plan/slots/crds/known.ts')
+  const { lintDocuments } = await import('../render/lints.ts')
+  const { findCrdFields } = await import('../plan/slots/built-in-crds.ts')
   const planned = planSite({
     site,
     lock: before,
     slots: await slotsFor(options, before, io, parts),
     locate,
     findings: reading.findings,
-    documentFindings: (plan) => renderFindings(plan, fieldsFor(plan.slots), locate),
+    documentFindings: (plan) => lintDocuments(plan, findCrdFields(plan.slots), locate),
     allowMove: options.allowMove ?? [],
     forget: options.forget ?? [],
     ...(parts.live && { live: await parts.live(site) }),
@@ -120,7 +116,7 @@ async function slotsFor(
 function lockedFinding({ changes }: Planned): Finding {
   const [first] = changes
   const words = first ? `${subjectOf(first)} ${first.to ?? ''}`.trim() : 'the slot table'
-  return finding(lockedButNew, { count: Math.max(changes.length, 1), first: words })
+  return finding(lockOutdated, { count: Math.max(changes.length, 1), first: words })
 }
 
 /** Writes the new decisions, if there are any. Nothing is written for a plan with errors. */
@@ -141,10 +137,7 @@ function summaryOf({ changes }: Planning): string {
     ['gone', changes.filter(({ to }) => to === undefined)],
   ]
   const some = kinds.filter(([, own]) => own.length > 0)
-  return (
-    some.map(([kind, own]) => `${kind}: ${firstOf(own.map(subjectOf))}`).join('; ') ||
-    'the slot table changed'
-  )
+  return some.map(([kind, own]) => `${kind}: ${firstOf(own.map(subjectOf))}`).join('; ') || 'the slot table changed'
 }
 
 function subjectOf({ cloud, network, what }: Change): string {
@@ -158,6 +151,6 @@ function firstOf(names: readonly string[]): string {
 }
 
 /** For commands that cannot go on: the plan's errors, as a failure. */
-export function refuseErrors({ findings }: Planning): void {
+export function failOnErrors({ findings }: Planning): void {
   if (hasErrors(findings)) throw new Failure(findings, 1)
 }

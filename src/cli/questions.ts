@@ -1,16 +1,16 @@
 /** Answers to a command's questions: options are answers already given; the rest is asked, or is the usual. */
 
 /** Whom to ask. An interface, so that a test can answer. */
-export interface Questions {
+export interface Prompter {
   readonly text: (message: string, standard: string) => Promise<string>
   readonly choose: <T extends string>(message: string, choices: readonly T[]) => Promise<T>
 }
 
 /** The person at the terminal; nobody in a pipeline. */
-export async function askerFor(interactive: boolean): Promise<Questions | undefined> {
+export async function openPrompter(interactive: boolean): Promise<Prompter | undefined> {
   if (!interactive) return undefined
-  const { terminalQuestions } = await import('./terminal-questions.ts')
-  return terminalQuestions(process.stderr)
+  const { terminalPrompter } = await import('./terminal-questions.ts')
+  return terminalPrompter(process.stderr)
 }
 
 export interface Answers {
@@ -23,10 +23,9 @@ export interface Answers {
   ) => Promise<T>
 }
 
-export function answersFrom(ask: Questions | undefined): Answers {
+export function createAnswers(ask: Prompter | undefined): Answers {
   return {
     text: async (given, question, standard) => given ?? (ask ? await ask.text(question, standard) : standard),
-    choose: async (given, question, choices) =>
-      given ?? (ask ? await ask.choose(question, choices) : choices[0]),
+    choose: async (given, question, choices) => given ?? (ask ? await ask.choose(question, choices) : choices[0]),
   }
 }

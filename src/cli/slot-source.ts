@@ -8,13 +8,9 @@ import { readInput } from './files.ts'
 import type { Io } from './io.ts'
 
 /** `today`, `2023`, `live`, or a file. */
-export async function slotTableFrom(
-  source: string,
-  io: Io,
-  live: () => Promise<SlotTable>,
-): Promise<SlotTable> {
+export async function slotTableFrom(source: string, io: Io, live: () => Promise<SlotTable>): Promise<SlotTable> {
   if (source === 'today' || source === '2023') {
-    const { builtInTable } = await import('../plan/slots/crds/known.ts')
+    const { builtInTable } = await import('../plan/slots/built-in-crds.ts')
     return builtInTable(source)
   }
   if (source === 'live') return live()

@@ -24,13 +24,13 @@ function after(ms: number, run: () => void): () => void {
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  sleep: (ms, signal) => sleepBy(after, ms, signal),
+  sleep: (ms, signal) => sleepWith(after, ms, signal),
   after,
   random: () => Math.random(),
 }
 
 /** A sleep made of a timer, for every clock that has one. */
-export function sleepBy(timer: Clock['after'], ms: number, signal?: AbortSignal): Promise<void> {
+export function sleepWith(timer: Clock['after'], ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
     const wake = (): void => {
@@ -44,12 +44,12 @@ export function sleepBy(timer: Clock['after'], ms: number, signal?: AbortSignal)
 }
 
 /** A delay somewhere between half of `ms` and all of it: many clients that failed together come back apart. */
-export function jittered(ms: number, clock: Pick<Clock, 'random'>): number {
+export function withJitter(ms: number, clock: Pick<Clock, 'random'>): number {
   return ms * (0.5 + clock.random() / 2)
 }
 
 /** Resolves when the signal fires. For a signal that does: the listener stays until then. */
-export function fired(signal: AbortSignal): Promise<void> {
+export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })

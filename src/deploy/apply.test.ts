@@ -5,8 +5,8 @@ import { systemClock } from '../clock/clock.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { StageEvent } from '../run/events.ts'
 import { applyChanges } from './apply.ts'
-import { changeOf } from './changes.ts'
-import { openGate } from './gate.ts'
+import { createLimiter } from './limiter.ts'
+import { compareObject } from './object-changes.ts'
 
 const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'openstack' } }
 const config = (name: string): KubeObject => ({
@@ -29,15 +29,19 @@ async function applyUntil(objects: readonly KubeObject[], stopAt: number, atOnce
       return client.apply(object, options)
     },
   }
-  const changes = objects.map((one) => changeOf(one, undefined))
-  const context = { emit: (one: StageEvent) => void events.push(one), stop: stop.signal, clock: systemClock }
-  const settings = { client: slow, force: false, gate: openGate(atOnce) }
+  const changes = objects.map((object) => compareObject(object, undefined))
+  const context = {
+    emit: (stageEvent: StageEvent) => void events.push(stageEvent),
+    stop: stop.signal,
+    clock: systemClock,
+  }
+  const settings = { client: slow, force: false, gate: createLimiter(atOnce) }
   const ended = await applyChanges(changes, settings, context).then(
     () => 'done',
     (thrown: unknown) => (thrown === stop.signal.reason ? 'stopped' : String(thrown)),
   )
   const written = ['Namespace', 'ConfigMap'].flatMap(held).map(({ metadata }) => metadata.name)
-  const told = events.flatMap((one) => (one.kind === 'applied' ? (one.object?.name ?? '') : []))
+  const told = events.flatMap((event) => (event.kind === 'applied' ? (event.object?.name ?? '') : []))
   return { ended, written, told, requests }
 }
 
@@ -63,14 +67,14 @@ describe('applying', () => {
   it('asks the server for nothing when everything is as it should be', async () => {
     const { client, requests } = memoryCluster()
     const live = { ...namespace, metadata: { ...namespace.metadata, uid: 'u' } }
-    const unchanged = { ...changeOf(namespace, live), change: 'unchanged' as const }
+    const unchanged = { ...compareObject(namespace, live), change: 'unchanged' as const }
     const events: StageEvent[] = []
     const context = {
-      emit: (one: StageEvent) => void events.push(one),
+      emit: (stageEvent: StageEvent) => void events.push(stageEvent),
       stop: new AbortController().signal,
       clock: systemClock,
     }
-    await applyChanges([unchanged], { client, force: false, gate: openGate(1) }, context)
+    await applyChanges([unchanged], { client, force: false, gate: createLimiter(1) }, context)
     expect(requests).toEqual([])
     expect(events).toMatchObject([{ kind: 'applied', change: 'unchanged' }])
   })

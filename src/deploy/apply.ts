@@ -3,48 +3,48 @@
  *
  * A stop lets the writes in flight end. A refusal ends the stage after them, with every refusal told.
  */
-import { identityOf, type KubeObject } from '../api/object.ts'
+import { type KubeObject, objectIdentity } from '../api/object.ts'
 import { Failure } from '../errors/failure.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { StageContext } from '../run/stage.ts'
-import { FIELD_MANAGER, type ObjectChange } from './changes.ts'
-import type { Gate } from './gate.ts'
-import { type Patience, patiently } from './patience.ts'
-import { rankOf } from './ranks.ts'
+import type { Limiter } from './limiter.ts'
+import { FIELD_MANAGER, type ObjectChange } from './object-changes.ts'
+import { applyRank } from './ranks.ts'
+import { type RetryPolicy, retry } from './retry.ts'
 
-export interface ApplySettings {
+export interface ApplyOptions {
   readonly client: KubeClient
   readonly force: boolean
-  readonly patience?: Patience
+  readonly patience?: RetryPolicy
   /** Shared by everybody who writes in this run. */
-  readonly gate: Gate
+  readonly gate: Limiter
   /** Objects of this stage at work at once. */
   readonly atOnce?: number
 }
 
 /** What the server holds now, by identity. */
-export type Applied = ReadonlyMap<string, KubeObject>
+export type AppliedObjects = ReadonlyMap<string, KubeObject>
 
 export async function applyChanges(
   changes: readonly ObjectChange[],
-  settings: ApplySettings,
+  settings: ApplyOptions,
   context: StageContext,
-): Promise<Applied> {
+): Promise<AppliedObjects> {
   const applied = new Map<string, KubeObject>()
-  const ranks = [...new Set(changes.map(({ desired }) => rankOf(desired)))].sort((a, b) => a - b)
+  const ranks = [...new Set(changes.map(({ desired }) => applyRank(desired)))].sort((a, b) => a - b)
   for (const rank of ranks) {
-    const same = changes.filter(({ desired }) => rankOf(desired) === rank)
-    await inParallel(same, settings.atOnce ?? 8, async (change) => {
+    const same = changes.filter(({ desired }) => applyRank(desired) === rank)
+    await runParallel(same, settings.atOnce ?? 8, async (change) => {
       context.stop.throwIfAborted()
-      applied.set(identityOf(change.desired), await applyOne(change, settings, context))
+      applied.set(objectIdentity(change.desired), await applyObject(change, settings, context))
     })
   }
   return applied
 }
 
-async function applyOne(
+async function applyObject(
   { change, desired, live }: ObjectChange,
-  { client, force, patience, gate }: ApplySettings,
+  { client, force, patience, gate }: ApplyOptions,
   context: StageContext,
 ): Promise<KubeObject> {
   const { apiVersion, kind, metadata } = desired
@@ -60,13 +60,13 @@ async function applyOne(
       context.stop.throwIfAborted()
       return client.apply(desired, { fieldManager: FIELD_MANAGER, force })
     })
-  const written = await patiently(write, context, patience)
+  const written = await retry(write, context, patience)
   context.emit({ kind: 'applied', change: change === 'create' ? 'created' : 'changed', object })
   return written
 }
 
 /** Runs all, a few at a time. After a failure nothing new begins; the findings of all failures are thrown as one. */
-export async function inParallel<T>(
+export async function runParallel<T>(
   items: readonly T[],
   atOnce: number,
   act: (item: T) => Promise<void>,
@@ -82,11 +82,11 @@ export async function inParallel<T>(
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
   if (failures.length === 0) return
-  const known = failures.filter((one) => one instanceof Failure)
+  const known = failures.filter((failure) => failure instanceof Failure)
   if (failures.length === 1 || known.length < failures.length)
-    throw failures.find((one) => !(one instanceof Failure)) ?? failures[0]
+    throw failures.find((failure) => !(failure instanceof Failure)) ?? failures[0]
   throw new Failure(
-    known.flatMap((one) => one.findings),
+    known.flatMap((failure) => failure.findings),
     known[0]?.exitCode,
     { cause: known[0] },
   )

@@ -4,11 +4,11 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { otherCrd } from '../errors/preflight.ts'
 import type { KubeReader } from '../kube/client.ts'
 import { slotLines } from '../plan/lock.ts'
 import { readSlotTable } from '../plan/slots/slot-table.ts'
 import type { SlotTable } from '../plan/slots/slots.ts'
+import { crdMismatch } from './findings/preflight.ts'
 
 const CRD = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -17,7 +17,7 @@ const CRD = {
 } as const
 
 /** Undefined until the operator has brought it. */
-export function liveCrd(client: Pick<KubeReader, 'get'>): Promise<KubeObject | undefined> {
+export function readControlPlaneCrd(client: Pick<KubeReader, 'get'>): Promise<KubeObject | undefined> {
   return client.get(CRD)
 }
 
@@ -30,7 +30,7 @@ export function crdFindings(planned: SlotTable, crd: KubeObject | undefined): re
   const [before, after] = [slotLines(planned), slotLines(read.table)]
   const gone = before.filter((line) => !after.includes(line))
   const added = after.filter((line) => !before.includes(line))
-  return [finding(otherCrd, { gone: gone.map(pathOf), added: added.map(pathOf) })]
+  return [finding(crdMismatch, { gone: gone.map(pathOf), added: added.map(pathOf) })]
 }
 
 function pathOf(line: string): string {

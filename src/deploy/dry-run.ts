@@ -7,10 +7,10 @@ import type { KubeObject } from '../api/object.ts'
 import { type Finding } from '../errors/finding.ts'
 import { isApiError } from '../kube/api-error.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { fieldDifferences } from '../verify/fields.ts'
-import { inParallel } from './apply.ts'
-import { FIELD_MANAGER } from './changes.ts'
-import { type DocumentChange, differing, type SiteChanges } from './site-changes.ts'
+import { fieldDifferences } from '../verify/field-differences.ts'
+import { runParallel } from './apply.ts'
+import { FIELD_MANAGER } from './object-changes.ts'
+import { changedDocuments, type DocumentChange, type SiteChanges } from './site-changes.ts'
 
 export interface DryRun extends SiteChanges {
   /** Conflicts and refusals that an apply would meet. */
@@ -24,7 +24,7 @@ export async function dryRun(
 ): Promise<DryRun> {
   const refusals: Finding[] = []
   const judged = new Map<DocumentChange, DocumentChange>()
-  await inParallel(differing(changes), 8, async (change) => {
+  await runParallel(changedDocuments(changes), 8, async (change) => {
     signal.throwIfAborted()
     try {
       const after = await client.apply(change.desired, { fieldManager: FIELD_MANAGER, force, dryRun: true })
@@ -35,16 +35,14 @@ export async function dryRun(
       refusals.push(...thrown.findings)
     }
   })
-  return { ...changes, documents: changes.documents.map((one) => judged.get(one) ?? one), refusals }
+  return { ...changes, documents: changes.documents.map((document) => judged.get(document) ?? document), refusals }
 }
 
 /** Fields by the server's word: what it would hold that it does not hold now. */
 function withServerView(change: DocumentChange, after: KubeObject): DocumentChange {
   if (!change.live) return change
   const fields = fieldDifferences(content(after), content(change.live))
-  return fields.length > 0
-    ? { ...change, fields }
-    : { ...change, change: 'take over', risk: 'safe', fields: [] }
+  return fields.length > 0 ? { ...change, fields } : { ...change, change: 'take over', risk: 'safe', fields: [] }
 }
 
 /** Without what changes by itself. */

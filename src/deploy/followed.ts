@@ -3,18 +3,18 @@
  *
  * That is the kind's own, not the asker's: each kind is followed once, for everybody who asks in a run.
  */
-import { type GroupVersionKind, type KubeObject, withoutWriters } from '../api/object.ts'
-import { groupKindOf } from '../api/snapshot.ts'
+import { type GroupVersionKind, type KubeObject, withoutManagedFields } from '../api/object.ts'
+import { formatGroupKind } from '../api/snapshot.ts'
 import type { Source } from '../kube/source.ts'
 
 /** Of events the warnings: all of them come by the thousand. */
-export function sourceOf({ apiVersion, kind }: GroupVersionKind): Source {
+export function watchSource({ apiVersion, kind }: GroupVersionKind): Source {
   const source = { kind: { apiVersion, kind } }
-  return groupKindOf(source.kind) === 'Event' ? { ...source, fieldSelector: 'type=Warning' } : source
+  return formatGroupKind(source.kind) === 'Event' ? { ...source, fieldSelector: 'type=Warning' } : source
 }
 
 /** Kinds that we neither write nor delete and that are many or long: who wrote what of them is half their size. */
-const notOurs = new Set([
+const readOnlyKinds = new Set([
   'Event',
   'Node',
   'Pod',
@@ -26,14 +26,14 @@ const notOurs = new Set([
 ])
 
 /** What is kept of an object. Values of Secrets stay out of our memory: that one is there is all that a wait asks. */
-export function keptOf(object: KubeObject): KubeObject {
-  const groupKind = groupKindOf(object)
+export function trimObject(object: KubeObject): KubeObject {
+  const groupKind = formatGroupKind(object)
   if (groupKind === 'Secret') {
     const { data: _data, stringData: _stringData, ...rest } = object
     return rest
   }
-  if (!notOurs.has(groupKind)) return object
-  const kept = withoutWriters(object)
+  if (!readOnlyKinds.has(groupKind)) return object
+  const kept = withoutManagedFields(object)
   if (groupKind !== 'Pod') return kept
   const spec = object['spec'] as { readonly nodeName?: string } | undefined
   return { ...kept, spec: { nodeName: spec?.nodeName } }

@@ -4,23 +4,23 @@
  * It is written before the first apply, so that nothing of ours can exist without being listed; it is trimmed only
  * after something is gone. Prune, down and resume work from it, on any machine.
  */
-import { type KubeObject, keyOf } from '../api/object.ts'
-import { groupKindOf } from '../api/snapshot.ts'
+import { type KubeObject, objectKey } from '../api/object.ts'
+import { formatGroupKind } from '../api/snapshot.ts'
 import { type Clock, systemClock } from '../clock/clock.ts'
-import { unreadableInventory } from '../errors/deploy.ts'
 import { failure } from '../errors/failure.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
 import { forget } from '../plan/lock.ts'
 import { writeLock } from '../plan/lock-file.ts'
-import { FIELD_MANAGER } from './changes.ts'
-import { lockOnRecord } from './recorded-lock.ts'
+import { unreadableInventory } from '../run/findings.ts'
+import { FIELD_MANAGER } from './object-changes.ts'
+import { parseRecordedLock } from './recorded-lock.ts'
 
 export const SYSTEM_NAMESPACE = 'stackloom-system'
 const SHARED = 'shared'
 const LABEL = 'stackloom.dev/inventory'
 
 /** An object that we have applied, or are about to. */
-export interface ListedObject extends ObjectRef {
+export interface InventoryEntry extends ObjectRef {
   /** It was there before us, made by somebody else: it is not ours to delete. */
   readonly adopted?: true
 }
@@ -30,7 +30,7 @@ export interface Inventory {
   readonly cloud?: string
   readonly site: string
   readonly namespace?: string
-  readonly objects: readonly ListedObject[]
+  readonly objects: readonly InventoryEntry[]
   /** The lock's decisions as they were applied, as text. */
   readonly lock?: string
 }
@@ -39,14 +39,14 @@ function inventoryName(cloud: string | undefined): string {
   return `inventory-${cloud === undefined ? SHARED : `cloud-${cloud}`}`
 }
 
-export function refOf({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
+export function objectRef({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
   const { name, namespace } = metadata
   return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
 /** Equal for the same object in any version of its API. */
-export function refId(ref: ObjectRef): string {
-  return `${groupKindOf(ref)} ${keyOf(ref)}`
+export function refKey(ref: ObjectRef): string {
+  return `${formatGroupKind(ref)} ${objectKey(ref)}`
 }
 
 export async function readInventory(client: KubeClient, cloud?: string): Promise<Inventory | undefined> {
@@ -75,7 +75,7 @@ export function parseInventory(configMap: KubeObject): Inventory {
       site: data['site'] ?? '',
       ...(cloud !== undefined && cloud !== SHARED && { cloud: cloud.replace(/^cloud-/, '') }),
       ...(data['namespace'] !== undefined && { namespace: data['namespace'] }),
-      objects: JSON.parse(data['objects'] ?? '[]') as readonly ListedObject[],
+      objects: JSON.parse(data['objects'] ?? '[]') as readonly InventoryEntry[],
       ...(data['lock'] !== undefined && { lock: data['lock'] }),
     }
   } catch (thrown) {
@@ -83,8 +83,8 @@ export function parseInventory(configMap: KubeObject): Inventory {
   }
 }
 
-export function inventoryObject({ site, cloud, namespace, objects, lock }: Inventory): KubeObject {
-  const sorted = objects.toSorted((a, b) => refId(a).localeCompare(refId(b)))
+export function renderInventory({ site, cloud, namespace, objects, lock }: Inventory): KubeObject {
+  const sorted = objects.toSorted((a, b) => refKey(a).localeCompare(refKey(b)))
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -106,22 +106,22 @@ export function inventoryObject({ site, cloud, namespace, objects, lock }: Inven
 }
 
 /** Adds to what is listed, never removes: whatever was applied once stays listed until it is gone. */
-export function withObjects(before: Inventory | undefined, wanted: Inventory): Inventory {
-  const known = new Map((before?.objects ?? []).map((ref) => [refId(ref), ref]))
+export function addObjects(before: Inventory | undefined, wanted: Inventory): Inventory {
+  const known = new Map((before?.objects ?? []).map((ref) => [refKey(ref), ref]))
   // Whether something was there before us is only seen the first time.
-  const all = new Map(wanted.objects.map((ref) => [refId(ref), known.get(refId(ref)) ?? ref]))
+  const all = new Map(wanted.objects.map((ref) => [refKey(ref), known.get(refKey(ref)) ?? ref]))
   return { ...wanted, objects: [...new Map([...known, ...all]).values()] }
 }
 
 /** What is listed but no longer wanted. */
-export function leftBehind(before: Inventory, wanted: readonly KubeObject[]): readonly ListedObject[] {
-  const ids = new Set(wanted.map((object) => refId(refOf(object))))
-  return before.objects.filter((ref) => !ids.has(refId(ref)))
+export function staleObjects(before: Inventory, wanted: readonly KubeObject[]): readonly InventoryEntry[] {
+  const ids = new Set(wanted.map((object) => refKey(objectRef(object))))
+  return before.objects.filter((ref) => !ids.has(refKey(ref)))
 }
 
 /** Writes it unless it is there already, word for word: a run that changes nothing writes nothing. */
 export async function writeInventory(client: KubeClient, inventory: Inventory): Promise<void> {
-  const desired = inventoryObject(inventory)
+  const desired = renderInventory(inventory)
   const live = await client.get(configMapRef(inventory.cloud))
   if (live && JSON.stringify(sorted(live['data'])) === JSON.stringify(sorted(desired['data']))) return
   // Nobody else has a say in this object, so there is nothing to be polite about.
@@ -167,9 +167,9 @@ export async function removeSystemNamespace(
 }
 
 /** Takes clouds that are gone out of the lock on record: what they held may be given again. */
-export async function forgetInRecord(client: KubeClient, clouds: readonly string[]): Promise<void> {
+export async function forgetRecordedClouds(client: KubeClient, clouds: readonly string[]): Promise<void> {
   const shared = await readInventory(client)
-  const lock = lockOnRecord(shared?.lock)
+  const lock = parseRecordedLock(shared?.lock)
   if (!shared || !lock) return
   const kept = clouds.reduce((before, cloud) => forget(before, cloud), lock)
   await writeInventory(client, { ...shared, lock: writeLock(kept) })

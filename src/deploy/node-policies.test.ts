@@ -3,7 +3,7 @@ import { testPlan } from '../../test/plan.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Plan } from '../plan/plan.ts'
 import { renderBasePolicies, renderCloudPolicies } from '../render/nmstate.ts'
-import { absentState } from './node-policies.ts'
+import { absentInterfaces } from './node-policies.ts'
 
 const two = [
   { name: 'rhoso1', namespace: 'openstack' },
@@ -34,7 +34,7 @@ describe('the teardown of node networking', () => {
   it('removes what the cloud had made, bridges before the VLANs below them, and nothing else', () => {
     const plan = testPlan({ clouds: two, nodes: 1 })
     const policy = policyOf(plan, 'rhoso2')
-    const absent = absentState(policy, [policyOf(plan, 'rhoso1'), baseOf(plan)])
+    const absent = absentInterfaces(policy, [policyOf(plan, 'rhoso1'), baseOf(plan)])
     expect(absent[0]).toEqual({ name: 'ospbr1', type: 'linux-bridge', state: 'absent' })
     expect(absent.slice(1).every((one) => one.type === 'vlan')).toBe(true)
     expect(absent.map(({ name }) => name).toSorted()).toEqual(names(policy).toSorted())
@@ -50,8 +50,8 @@ describe('the teardown of node networking', () => {
     })
     const [cloud] = plan.clouds
     const standing = policyOf(plan, cloud?.name ?? '')
-    expect(absentState(baseOf(plan), [standing])).toEqual([])
-    expect(absentState(baseOf(plan), [])).toEqual([{ name: 'bond0', type: 'bond', state: 'absent' }])
+    expect(absentInterfaces(baseOf(plan), [standing])).toEqual([])
+    expect(absentInterfaces(baseOf(plan), [])).toEqual([{ name: 'bond0', type: 'bond', state: 'absent' }])
   })
 
   it('is not kept by what stands on another node', () => {
@@ -59,6 +59,6 @@ describe('the teardown of node networking', () => {
     const [cloud] = plan.clouds
     const [first, second] = cloud ? renderCloudPolicies(plan, cloud) : []
     if (!first || !second) throw new Error('no policy for each node')
-    expect(absentState(first, [second])).toHaveLength(names(first).length)
+    expect(absentInterfaces(first, [second])).toHaveLength(names(first).length)
   })
 })

@@ -6,14 +6,14 @@
  * interface that another policy of the same node names as well stays.
  */
 import type { KubeObject } from '../api/object.ts'
-import { listAt, textAt } from '../api/raw-object.ts'
+import { getList, getString } from '../api/raw-object.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
-import { MANAGED_BY } from '../render/labels.ts'
+import { MANAGED_BY_LABEL } from '../render/labels.ts'
 import type { StageContext } from '../run/stage.ts'
-import { readinessOf } from '../verify/readiness/readiness.ts'
-import { standardGrace } from '../verify/readiness/verdict.ts'
-import { FIELD_MANAGER } from './changes.ts'
-import { type Lookout, openLookout } from './lookout.ts'
+import { objectReadiness } from '../verify/readiness/readiness.ts'
+import { defaultGrace } from '../verify/readiness/verdict.ts'
+import { type LiveView, openLiveView } from './live-view.ts'
+import { FIELD_MANAGER } from './object-changes.ts'
 import { waitUntilReady } from './wait.ts'
 import { aroundNodes } from './works/around.ts'
 
@@ -26,25 +26,25 @@ interface Interface {
   readonly type: string
 }
 
-export async function removePolicies(
+export async function removeNodePolicies(
   refs: readonly ObjectRef[],
   client: KubeClient,
   context: StageContext,
-  given?: Lookout,
+  given?: LiveView,
 ): Promise<void> {
   if (refs.length === 0) return
-  const lookout = given ?? openLookout({ client })
+  const lookout = given ?? openLiveView({ client })
   try {
-    await lookout.follow([POLICY, ...aroundNodes], context)
+    await lookout.watch([POLICY, ...aroundNodes], context)
     const wanted = new Set(refs.map(({ name }) => name))
     for (const { name } of refs) {
       context.stop.throwIfAborted()
       const all = lookout.index().all('nmstate.io/NodeNetworkConfigurationPolicy')
       const policy = all.find(({ metadata }) => metadata.name === name)
       // Never another owner's, whatever it is called.
-      if (policy?.metadata.labels?.[MANAGED_BY] !== 'stackloom') continue
+      if (policy?.metadata.labels?.[MANAGED_BY_LABEL] !== 'stackloom') continue
       const others = all.filter(({ metadata }) => !wanted.has(metadata.name))
-      await takeAway(policy, others, { client, lookout }, context)
+      await removeNodePolicy(policy, others, { client, lookout }, context)
     }
   } finally {
     if (!given) await lookout.close()
@@ -53,17 +53,17 @@ export async function removePolicies(
 
 interface Tools {
   readonly client: KubeClient
-  readonly lookout: Lookout
+  readonly lookout: LiveView
 }
 
-async function takeAway(
+async function removeNodePolicy(
   policy: KubeObject,
   others: readonly KubeObject[],
   { client, lookout }: Tools,
   context: StageContext,
 ): Promise<void> {
   const { name } = policy.metadata
-  const absent = absentState(policy, others)
+  const absent = absentInterfaces(policy, others)
   if (absent.length > 0 && !isAbsentAlready(policy)) {
     const patch = { spec: { desiredState: { interfaces: absent, routes: null } } }
     const written = await client.patch({ ...POLICY, name }, patch, {
@@ -77,10 +77,7 @@ async function takeAway(
       const seen = around.get('nmstate.io/NodeNetworkConfigurationPolicy', name)
       if (!seen || (seen.metadata.generation ?? 0) < generation)
         return { kind: 'progressing', waits: `${name} to be seen as written` } as const
-      return readinessOf(
-        { ...POLICY, name },
-        { around, now: context.clock.now(), grace: standardGrace, nodes: [] },
-      )
+      return objectReadiness({ ...POLICY, name }, { around, now: context.clock.now(), grace: defaultGrace, nodes: [] })
     }
     await waitUntilReady(look, lookout, context)
   }
@@ -89,32 +86,30 @@ async function takeAway(
 }
 
 /** Bridges before what is below them; nothing that another policy of the same node still names. */
-export function absentState(policy: KubeObject, others: readonly KubeObject[]): readonly Interface[] {
-  const node = textAt(policy, 'spec', 'nodeSelector', 'kubernetes.io/hostname')
+export function absentInterfaces(policy: KubeObject, others: readonly KubeObject[]): readonly Interface[] {
+  const node = getString(policy, 'spec', 'nodeSelector', 'kubernetes.io/hostname')
   const kept = new Set(
     others
-      .filter((other) => textAt(other, 'spec', 'nodeSelector', 'kubernetes.io/hostname') === node)
-      .flatMap((other) => namedIn(other)),
+      .filter((other) => getString(other, 'spec', 'nodeSelector', 'kubernetes.io/hostname') === node)
+      .flatMap((other) => referencedInterfaces(other)),
   )
-  const made = (listAt(policy, 'spec', 'desiredState', 'interfaces') as readonly Interface[]).filter(
+  const made = (getList(policy, 'spec', 'desiredState', 'interfaces') as readonly Interface[]).filter(
     ({ name, type }) => MADE.includes(type) && !kept.has(name),
   )
-  const bridgesFirst = made.toSorted(
-    (a, b) => Number(b.type === 'linux-bridge') - Number(a.type === 'linux-bridge'),
-  )
+  const bridgesFirst = made.toSorted((a, b) => Number(b.type === 'linux-bridge') - Number(a.type === 'linux-bridge'))
   return bridgesFirst.map(({ name, type }) => ({ name, type, state: 'absent' }))
 }
 
 /** Interfaces that a policy makes or stands on. */
-function namedIn(policy: KubeObject): readonly string[] {
-  return listAt(policy, 'spec', 'desiredState', 'interfaces').flatMap((one) => [
-    textAt(one, 'name') ?? '',
-    textAt(one, 'vlan', 'base-iface') ?? '',
-    ...listAt(one, 'bridge', 'port').flatMap((port) => textAt(port, 'name') ?? []),
+function referencedInterfaces(policy: KubeObject): readonly string[] {
+  return getList(policy, 'spec', 'desiredState', 'interfaces').flatMap((one) => [
+    getString(one, 'name') ?? '',
+    getString(one, 'vlan', 'base-iface') ?? '',
+    ...getList(one, 'bridge', 'port').flatMap((port) => getString(port, 'name') ?? []),
   ])
 }
 
 function isAbsentAlready(policy: KubeObject): boolean {
-  const interfaces = listAt(policy, 'spec', 'desiredState', 'interfaces')
-  return interfaces.length > 0 && interfaces.every((one) => textAt(one, 'state') === 'absent')
+  const interfaces = getList(policy, 'spec', 'desiredState', 'interfaces')
+  return interfaces.length > 0 && interfaces.every((iface) => getString(iface, 'state') === 'absent')
 }

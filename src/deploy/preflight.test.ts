@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { memoryCluster } from '../../test/memory-cluster.ts'
-import { neverStopped } from '../../test/never-stopped.ts'
+import { neverAborted } from '../../test/never-aborted.ts'
 import { testPlan } from '../../test/plan.ts'
 import type { KubeObject } from '../api/object.ts'
 import { indexSnapshot, type SnapshotIndex, type UnreadKind } from '../api/snapshot.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { StageEvent } from '../run/events.ts'
-import { standardGrace } from '../verify/readiness/verdict.ts'
-import { openGate } from './gate.ts'
-import type { Lookout } from './lookout.ts'
-import { standardPatience } from './patience.ts'
+import { defaultGrace } from '../verify/readiness/verdict.ts'
+import { createLimiter } from './limiter.ts'
+import type { LiveView } from './live-view.ts'
 import { preflight } from './preflight.ts'
+import { defaultRetryPolicy } from './retry.ts'
 import { siteOfPlan } from './site-of-plan.ts'
 import { preflightWork } from './works/preflight.ts'
 import type { World } from './world.ts'
@@ -36,16 +36,11 @@ const storage = (name: string, isDefault = true): KubeObject => ({
   kind: 'StorageClass',
   metadata: { name, annotations: { 'storageclass.kubernetes.io/is-default-class': String(isDefault) } },
 })
-const fit = [
-  storage('local'),
-  network({ routingViaHost: true, ipForwarding: 'Global' }),
-  dns(['192.168.122.1']),
-]
+const fit = [storage('local'), network({ routingViaHost: true, ipForwarding: 'Global' }), dns(['192.168.122.1'])]
 const unread = (apiVersion: string, kind: string): UnreadKind => ({ apiVersion, kind, reason: 'not served' })
 const look = (objects: readonly KubeObject[], missing: readonly UnreadKind[] = []): SnapshotIndex =>
   indexSnapshot({ objects, unread: missing })
-const codes = (around: SnapshotIndex, of = site) =>
-  preflight(of, around, undefined).findings.map(({ code }) => code)
+const codes = (around: SnapshotIndex, of = site) => preflight(of, around, undefined).findings.map(({ code }) => code)
 
 describe('what a cluster must bring', () => {
   it('is nothing more when it is all there', () => {
@@ -113,28 +108,28 @@ describe('consent to cluster-wide settings', () => {
     const lookout = {
       follow: async () => undefined,
       index: () => look([storage('local'), ...objects('Network'), ...objects('DNS')]),
-    } as unknown as Lookout
+    } as unknown as LiveView
     const world: World = {
       client,
       lookout,
       site,
-      grace: standardGrace,
-      patience: standardPatience,
+      grace: defaultGrace,
+      patience: defaultRetryPolicy,
       force: false,
       mayConfigureCluster,
-      gate: openGate(1),
+      gate: createLimiter(1),
     }
     const events: StageEvent[] = []
     const context = {
-      emit: (one: StageEvent) => void events.push(one),
-      stop: neverStopped(),
+      emit: (stageEvent: StageEvent) => void events.push(stageEvent),
+      stop: neverAborted(),
       clock: systemClock,
     }
     const stage = preflightWork(world)
     expect(await stage.check(context)).toMatchObject({ kind: 'needed' })
     await stage.work(context)
-    const writes = requests.filter((one) => !/^(get|list|create) /.test(one))
-    return { writes, events: events.map((one) => (one.kind === 'finding' ? one.finding.code : one.kind)) }
+    const writes = requests.filter((request) => !/^(get|list|create) /.test(request))
+    return { writes, events: events.map((event) => (event.kind === 'finding' ? event.finding.code : event.kind)) }
   }
 
   it('withheld: each setting is told, none is changed', async () => {

@@ -5,9 +5,10 @@
  * Pure: the live objects come in. Who asks and who writes is the stage's business.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
-import { at, listAt, textAt } from '../api/raw-object.ts'
+import { getField, getList, getString } from '../api/raw-object.ts'
 import type { SnapshotIndex } from '../api/snapshot.ts'
 import { type Finding, finding } from '../errors/finding.ts'
+import { crdFindings } from './control-plane-crd.ts'
 import {
   clusterDnsMissing,
   gatewaySettings,
@@ -15,8 +16,7 @@ import {
   noDefaultStorageClass,
   storageClassMissing,
   whereaboutsMissing,
-} from '../errors/preflight.ts'
-import { crdFindings } from './control-plane-crd.ts'
+} from './findings/preflight.ts'
 import type { DeploySite } from './world.ts'
 
 /** A change to something that belongs to the whole cluster. */
@@ -80,10 +80,10 @@ function storageFindings(site: DeploySite, around: SnapshotIndex): readonly Find
 /** Without these OVN-Kubernetes does not answer for VIPs on secondary interfaces. */
 function gatewaySetting(around: SnapshotIndex): ClusterSetting | undefined {
   const network = around.get('operator.openshift.io/Network', 'cluster')
-  if (!network || textAt(network, 'spec', 'defaultNetwork', 'type') !== 'OVNKubernetes') return undefined
-  const gatewayConfig = at(network, 'spec', 'defaultNetwork', 'ovnKubernetesConfig', 'gatewayConfig')
-  const viaHost = at(gatewayConfig, 'routingViaHost') === true
-  const forwarding = textAt(gatewayConfig, 'ipForwarding') === 'Global'
+  if (!network || getString(network, 'spec', 'defaultNetwork', 'type') !== 'OVNKubernetes') return undefined
+  const gatewayConfig = getField(network, 'spec', 'defaultNetwork', 'ovnKubernetesConfig', 'gatewayConfig')
+  const viaHost = getField(gatewayConfig, 'routingViaHost') === true
+  const forwarding = getString(gatewayConfig, 'ipForwarding') === 'Global'
   if (viaHost && forwarding) return undefined
   return {
     object: nameOfObject(network),
@@ -103,8 +103,8 @@ function gatewaySetting(around: SnapshotIndex): ClusterSetting | undefined {
 function dnsSetting({ dns }: DeploySite, around: SnapshotIndex): ClusterSetting | undefined {
   const operator = around.get('operator.openshift.io/DNS', 'default')
   if (!operator || dns.length === 0) return undefined
-  const upstreams = listAt(operator, 'spec', 'upstreamResolvers', 'upstreams')
-  const known = upstreams.map((upstream) => textAt(upstream, 'address'))
+  const upstreams = getList(operator, 'spec', 'upstreamResolvers', 'upstreams')
+  const known = upstreams.map((upstream) => getString(upstream, 'address'))
   const missing = dns.filter((address) => !known.includes(address))
   if (missing.length === 0) return undefined
   return {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { memoryCluster } from '../../test/memory-cluster.ts'
-import { neverStopped } from '../../test/never-stopped.ts'
+import { neverAborted } from '../../test/never-aborted.ts'
 import type { KubeObject } from '../api/object.ts'
 import { systemClock } from '../clock/clock.ts'
-import { labelled } from '../render/labels.ts'
+import { addOwnershipLabels } from '../render/labels.ts'
 import type { StageEvent } from '../run/events.ts'
-import { readInventory, refOf, writeInventory } from './inventory.ts'
-import { pruneStage, reasonToKeep, type Users } from './prune.ts'
+import { objectRef, readInventory, writeInventory } from './inventory.ts'
+import { type Dependents, pruneStage, reasonToKeep } from './prune.ts'
 
-const nobody: Users = { services: [], claims: [] }
+const nobody: Dependents = { services: [], claims: [] }
 const owner = { site: 'lab', cloud: 'rhoso1' }
 
 const pool: KubeObject = {
@@ -37,9 +37,9 @@ const claim = (within: string): KubeObject => ({
 })
 const leftover = (object: KubeObject, more: object = {}) => ({
   cloud: 'rhoso1',
-  ref: { ...refOf(object), ...more },
+  ref: { ...objectRef(object), ...more },
 })
-const ours = (object: KubeObject): KubeObject => labelled(object, owner)
+const ours = (object: KubeObject): KubeObject => addOwnershipLabels(object, owner)
 
 describe('what left the site', () => {
   it('goes when it is ours and nobody stands on it', () => {
@@ -68,9 +68,9 @@ describe('what left the site', () => {
     const here = reasonToKeep(leftover(attachment, { adopted: true }), ours(attachment), nobody)
     expect(here).toBe('it was there before Stackloom')
     expect(reasonToKeep(leftover(attachment), attachment, nobody)).toBe('it is not ours any more')
-    const other = labelled(attachment, { site: 'lab', cloud: 'rhoso2' })
+    const other = addOwnershipLabels(attachment, { site: 'lab', cloud: 'rhoso2' })
     expect(reasonToKeep(leftover(attachment), other, nobody)).toBe('it belongs to rhoso2')
-    const shared = labelled(attachment, { site: 'lab' })
+    const shared = addOwnershipLabels(attachment, { site: 'lab' })
     expect(reasonToKeep(leftover(attachment), shared, nobody)).toBe('it belongs to what the clouds share')
   })
 })
@@ -79,7 +79,7 @@ describe('pruning', () => {
   const prune = async (live: readonly KubeObject[], left: readonly KubeObject[]) => {
     const { client, objects } = memoryCluster()
     for (const object of live) await client.create(object)
-    await writeInventory(client, { site: 'lab', cloud: 'rhoso1', objects: left.map(refOf) })
+    await writeInventory(client, { site: 'lab', cloud: 'rhoso1', objects: left.map(objectRef) })
     const events: StageEvent[] = []
     const stage = pruneStage(
       left.map((one) => leftover(one)),
@@ -88,7 +88,7 @@ describe('pruning', () => {
     )
     const context = {
       emit: (event: StageEvent) => void events.push(event),
-      stop: neverStopped(),
+      stop: neverAborted(),
       clock: systemClock,
     }
     await stage.work(context)

@@ -4,27 +4,23 @@
  * gone from the nodes.
  */
 import type { KubeObject } from '../api/object.ts'
-import { groupKindOf } from '../api/snapshot.ts'
-import { notPruned } from '../errors/deploy.ts'
+import { formatGroupKind } from '../api/snapshot.ts'
 import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { parseAddress } from '../net/address.ts'
 import { setContains } from '../net/range-set.ts'
-import { CLOUD, MANAGED_BY } from '../render/labels.ts'
+import { CLOUD_LABEL, MANAGED_BY_LABEL } from '../render/labels.ts'
+import { notPruned } from '../run/findings.ts'
 import type { Stage, StageContext } from '../run/stage.ts'
-import { ingressOf } from '../verify/readiness/services.ts'
-import { rangesOf } from './adopt/old-pools.ts'
-import { readInventory, refId, writeInventory } from './inventory.ts'
-import { removePolicies } from './node-policies.ts'
+import { ingressAddresses } from '../verify/readiness/load-balancer.ts'
+import { poolRanges } from './adopt/old-pools.ts'
+import { readInventory, refKey, writeInventory } from './inventory.ts'
+import { removeNodePolicies } from './node-policies.ts'
 import type { Leftover } from './site-changes.ts'
 import { NODE_NETWORKING } from './stage-table.ts'
 
 /** Runs when everything before it went well: what takes the place of the old must be there first. */
-export function pruneStage(
-  leftovers: readonly Leftover[],
-  client: KubeClient,
-  before: readonly Stage[],
-): Stage {
+export function pruneStage(leftovers: readonly Leftover[], client: KubeClient, before: readonly Stage[]): Stage {
   return {
     id: 'prune',
     name: 'prune',
@@ -44,7 +40,7 @@ async function pruneLeftovers(
   client: KubeClient,
   context: StageContext,
 ): Promise<void> {
-  const users = await gatherUsers(leftovers, client)
+  const users = await listDependents(leftovers, client)
   const gone: Leftover[] = []
   const policies: Leftover[] = []
   for (const leftover of leftovers) {
@@ -52,8 +48,7 @@ async function pruneLeftovers(
     const { ref } = leftover
     const live = await client.get(ref)
     const why = live && reasonToKeep(leftover, live, users)
-    if (why !== undefined)
-      context.emit({ kind: 'finding', finding: finding(notPruned, { object: refId(ref), why }) })
+    if (why !== undefined) context.emit({ kind: 'finding', finding: finding(notPruned, { object: refKey(ref), why }) })
     else if (live && isPolicy(leftover)) policies.push(leftover)
     else {
       if (live) await remove(client, live, leftover, context)
@@ -61,36 +56,31 @@ async function pruneLeftovers(
     }
   }
   const refs = policies.map(({ ref }) => ref)
-  await removePolicies(refs, client, context)
-  await trim(client, [...gone, ...policies])
+  await removeNodePolicies(refs, client, context)
+  await trimInventories(client, [...gone, ...policies])
 }
 
-async function remove(
-  client: KubeClient,
-  live: KubeObject,
-  { ref }: Leftover,
-  context: StageContext,
-): Promise<void> {
+async function remove(client: KubeClient, live: KubeObject, { ref }: Leftover, context: StageContext): Promise<void> {
   const { uid } = live.metadata
   await client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
   context.emit({ kind: 'applied', change: 'deleted', object: ref })
 }
 
 function isPolicy({ ref }: Leftover): boolean {
-  return groupKindOf(ref) === 'nmstate.io/NodeNetworkConfigurationPolicy'
+  return formatGroupKind(ref) === 'nmstate.io/NodeNetworkConfigurationPolicy'
 }
 
 /** Who might stand on what is to go. */
-export interface Users {
+export interface Dependents {
   readonly services: readonly KubeObject[]
   readonly claims: readonly KubeObject[]
 }
 
 /** Asked only for what somebody can stand on: most prunes concern neither pools nor namespaces. */
-async function gatherUsers(leftovers: readonly Leftover[], client: KubeClient): Promise<Users> {
+async function listDependents(leftovers: readonly Leftover[], client: KubeClient): Promise<Dependents> {
   const listOf = async (needed: boolean, kind: string): Promise<readonly KubeObject[]> =>
     needed ? (await client.list({ apiVersion: 'v1', kind })).items : []
-  const has = (groupKind: string): boolean => leftovers.some(({ ref }) => groupKindOf(ref) === groupKind)
+  const has = (groupKind: string): boolean => leftovers.some(({ ref }) => formatGroupKind(ref) === groupKind)
   return {
     services: await listOf(has('metallb.io/IPAddressPool'), 'Service'),
     claims: await listOf(has('Namespace'), 'PersistentVolumeClaim'),
@@ -101,16 +91,16 @@ async function gatherUsers(leftovers: readonly Leftover[], client: KubeClient): 
 export function reasonToKeep(
   { ref, cloud }: Leftover,
   live: KubeObject,
-  { services, claims }: Users,
+  { services, claims }: Dependents,
 ): string | undefined {
   const { name, labels = {} } = live.metadata
   if (ref.adopted) return 'it was there before Stackloom'
-  if (labels[MANAGED_BY] !== 'stackloom') return 'it is not ours any more'
-  if (labels[CLOUD] !== cloud) return `it belongs to ${labels[CLOUD] ?? 'what the clouds share'}`
-  switch (groupKindOf(live)) {
+  if (labels[MANAGED_BY_LABEL] !== 'stackloom') return 'it is not ours any more'
+  if (labels[CLOUD_LABEL] !== cloud) return `it belongs to ${labels[CLOUD_LABEL] ?? 'what the clouds share'}`
+  switch (formatGroupKind(live)) {
     case 'metallb.io/IPAddressPool': {
-      const ranges = rangesOf(live)
-      const used = [...new Set(services.flatMap(ingressOf))].filter((address) => {
+      const ranges = poolRanges(live)
+      const used = [...new Set(services.flatMap(ingressAddresses))].filter((address) => {
         const parsed = parseAddress(address)
         return parsed !== undefined && setContains(ranges, parsed)
       })
@@ -129,14 +119,14 @@ function countReason(many: number, what: string): string | undefined {
   return many > 0 ? `${many} ${what}` : undefined
 }
 
-async function trim(client: KubeClient, gone: readonly Leftover[]): Promise<void> {
-  for (const cloud of new Set(gone.map((one) => one.cloud))) {
+async function trimInventories(client: KubeClient, gone: readonly Leftover[]): Promise<void> {
+  for (const cloud of new Set(gone.map((leftover) => leftover.cloud))) {
     const inventory = await readInventory(client, cloud)
     if (!inventory) continue
-    const ids = new Set(gone.filter((one) => one.cloud === cloud).map(({ ref }) => refId(ref)))
+    const ids = new Set(gone.filter((leftover) => leftover.cloud === cloud).map(({ ref }) => refKey(ref)))
     await writeInventory(client, {
       ...inventory,
-      objects: inventory.objects.filter((ref) => !ids.has(refId(ref))),
+      objects: inventory.objects.filter((ref) => !ids.has(refKey(ref))),
     })
   }
 }

@@ -15,7 +15,7 @@ const ranks: readonly (readonly string[])[] = [
   ['Subscription', 'IPAddressPool', 'BGPPeer', 'ValidatingAdmissionPolicy', 'OpenStackDataPlaneNodeSet'],
 ]
 
-export function rankOf({ kind }: KubeObject): number {
+export function applyRank({ kind }: KubeObject): number {
   const rank = ranks.findIndex((kinds) => kinds.includes(kind))
   return rank < 0 ? ranks.length : rank
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Lock, LockedCloud } from '../plan/lock.ts'
-import { lockAfter, movedBetween } from './recorded-lock.ts'
+import { findLockConflicts, mergeRecordedLock } from './recorded-lock.ts'
 
 const cloud = (vlan: number, more: Partial<LockedCloud> = {}): LockedCloud => ({
   namespace: 'openstack',
@@ -12,29 +12,29 @@ const lock = (clouds: Lock['clouds'], crd = 'sha256:1'): Lock => ({ site: 'lab',
 describe('the lock on record', () => {
   it('is the whole lock after a run for every cloud, those that leave included', () => {
     const present = lock({ a: cloud(20), b: cloud(30), old: cloud(40, { leaving: true }) })
-    expect(lockAfter(lock({ gone: cloud(50) }), present, new Set(['a', 'b']))).toEqual(present)
+    expect(mergeRecordedLock(lock({ gone: cloud(50) }), present, new Set(['a', 'b']))).toEqual(present)
   })
 
   it('claims nothing of a cloud that was not deployed', () => {
     const present = lock({ a: cloud(20), b: cloud(30) })
-    const after = lockAfter(undefined, present, new Set(['a']))
+    const after = mergeRecordedLock(undefined, present, new Set(['a']))
     expect(after).toEqual(lock({ a: cloud(20) }))
     // So that cloud may still be planned anew.
-    expect(movedBetween(after, lock({ a: cloud(20), b: cloud(31) }))).toEqual([])
+    expect(findLockConflicts(after, lock({ a: cloud(20), b: cloud(31) }))).toEqual([])
   })
 
   it('keeps what others were deployed by, the schema included', () => {
     const present = lock({ a: cloud(20), b: cloud(31) }, 'sha256:2')
-    const after = lockAfter(lock({ b: cloud(30) }), present, new Set(['a']))
+    const after = mergeRecordedLock(lock({ b: cloud(30) }), present, new Set(['a']))
     expect(after).toEqual(lock({ a: cloud(20), b: cloud(30) }))
-    expect(movedBetween(after, present)).toEqual([expect.stringContaining('b/internalapi')])
+    expect(findLockConflicts(after, present)).toEqual([expect.stringContaining('b/internalapi')])
   })
 
   it('is contradicted by a move that nobody has allowed', () => {
     const recorded = lock({ a: cloud(20) })
-    expect(movedBetween(recorded, lock({ a: cloud(21) }))).not.toEqual([])
-    expect(movedBetween(recorded, lock({ a: cloud(21) }), ['a'])).toEqual([])
-    expect(movedBetween(recorded, lock({ a: cloud(21) }), ['a/internalapi'])).toEqual([])
-    expect(movedBetween(recorded, lock({ a: cloud(20), b: cloud(21) }))).toEqual([])
+    expect(findLockConflicts(recorded, lock({ a: cloud(21) }))).not.toEqual([])
+    expect(findLockConflicts(recorded, lock({ a: cloud(21) }), ['a'])).toEqual([])
+    expect(findLockConflicts(recorded, lock({ a: cloud(21) }), ['a/internalapi'])).toEqual([])
+    expect(findLockConflicts(recorded, lock({ a: cloud(20), b: cloud(21) }))).toEqual([])
   })
 })

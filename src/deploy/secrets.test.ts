@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { memoryCluster } from '../../test/memory-cluster.ts'
-import { neverStopped } from '../../test/never-stopped.ts'
+import { neverAborted } from '../../test/never-aborted.ts'
 import { testPlan } from '../../test/plan.ts'
 import type { KubeObject } from '../api/object.ts'
 import { systemClock } from '../clock/clock.ts'
-import { neededSecrets } from '../render/secrets.ts'
+import { neededSecrets } from '../render/needed-secrets.ts'
 import type { StageEvent } from '../run/events.ts'
 import type { StageContext } from '../run/stage.ts'
 import { ensureSecrets, makeValue, missingSecrets } from './secrets.ts'
@@ -28,7 +28,7 @@ function stage() {
   const context: StageContext = {
     emit: (event) => events.push(event),
     clock: systemClock,
-    stop: neverStopped(),
+    stop: neverAborted(),
   }
   return { events, context }
 }
@@ -109,8 +109,7 @@ describe('an SSH key pair', () => {
       try {
         read = execFileSync('ssh-keygen', ['-y', '-f', file], { encoding: 'utf8' })
       } catch (thrown) {
-        if ((thrown as NodeJS.ErrnoException).code === 'ENOENT')
-          return ctx.skip('ssh-keygen is not installed')
+        if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return ctx.skip('ssh-keygen is not installed')
         throw thrown
       }
       expect(publicKey.startsWith(read.trim())).toBe(true)

@@ -6,15 +6,15 @@
  */
 import { randomBytes, randomInt } from 'node:crypto'
 import type { KubeObject } from '../api/object.ts'
-import { secretNotGiven } from '../errors/deploy.ts'
 import { failure } from '../errors/failure.ts'
 import { isApiError } from '../kube/api-error.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { labelsOf } from '../render/labels.ts'
-import type { NeededSecret, SecretKey, SecretRule } from '../render/secrets.ts'
+import { ownershipLabels } from '../render/labels.ts'
+import type { NeededSecret, SecretKey, SecretRule } from '../render/needed-secrets.ts'
+import { secretNotProvided } from '../run/findings.ts'
 import type { StageContext } from '../run/stage.ts'
-import { FIELD_MANAGER } from './changes.ts'
-import { type Patience, patiently } from './patience.ts'
+import { FIELD_MANAGER } from './object-changes.ts'
+import { type RetryPolicy, retry } from './retry.ts'
 import { type SshKeyPair, sshKeyPair } from './ssh-key.ts'
 
 type Change = 'created' | 'changed' | 'unchanged'
@@ -37,11 +37,11 @@ export async function ensureSecrets(
   needed: readonly NeededSecret[],
   site: string,
   context: StageContext,
-  patience?: Patience,
+  patience?: RetryPolicy,
 ): Promise<void> {
   for (const secret of needed) {
     context.stop.throwIfAborted()
-    const change = await patiently(() => ensureOne(client, secret, site), context, patience)
+    const change = await retry(() => ensureOne(client, secret, site), context, patience)
     context.emit({ kind: 'applied', change, object: secretRef(secret) })
   }
 }
@@ -53,7 +53,7 @@ async function ensureOne(client: KubeClient, secret: NeededSecret, site: string)
   const given = lacking.find(({ rule }) => rule === 'given')
   if (given) {
     const { name, namespace } = secret
-    throw failure(secretNotGiven, { name, namespace, key: given.key }, { exitCode: 1 })
+    throw failure(secretNotProvided, { name, namespace, key: given.key }, { exitCode: 1 })
   }
   const data = encoded(valuesFor(lacking, secret.cloud))
   if (!live) return createOnce(client, secretObject(secret, site, data))
@@ -83,7 +83,7 @@ function secretObject(
     apiVersion: 'v1',
     kind: 'Secret',
     type: 'Opaque',
-    metadata: { name, namespace, labels: labelsOf({ site, cloud }) },
+    metadata: { name, namespace, labels: ownershipLabels({ site, cloud }) },
     data,
   }
 }
@@ -117,9 +117,7 @@ export function makeValue(rule: SecretRule, keyPair: () => SshKeyPair): string {
 }
 
 function encoded(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
-  )
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
 }
 
 function lackingKeys({ keys }: NeededSecret, live: KubeObject | undefined): readonly SecretKey[] {

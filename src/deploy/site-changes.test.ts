@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
-import { changeOf } from './changes.ts'
-import { chosenDocuments } from './chosen.ts'
-import { type Inventory, type ListedObject, refOf } from './inventory.ts'
-import { leftoversOf, risky, type SiteChanges } from './site-changes.ts'
+import { selectDocuments } from './chosen.ts'
+import { type Inventory, type InventoryEntry, objectRef } from './inventory.ts'
+import { compareObject } from './object-changes.ts'
+import { findLeftovers, riskyChanges, type SiteChanges } from './site-changes.ts'
 import { siteOfPlan } from './site-of-plan.ts'
 
 const site = siteOfPlan(
@@ -15,28 +15,26 @@ const site = siteOfPlan(
     ],
   }),
 )
-const listedOf = (cloud?: string): readonly ListedObject[] =>
-  site.documents.filter((one) => one.cloud === cloud).map(({ object }) => refOf(object))
-const inventory = (cloud: string | undefined, more: readonly ListedObject[] = []): Inventory => ({
+const listedOf = (cloud?: string): readonly InventoryEntry[] =>
+  site.documents.filter((document) => document.cloud === cloud).map(({ object }) => objectRef(object))
+const inventory = (cloud: string | undefined, more: readonly InventoryEntry[] = []): Inventory => ({
   site: 'lab',
   ...(cloud !== undefined && { cloud }),
   objects: [...listedOf(cloud), ...more],
 })
-const old: ListedObject = {
+const old: InventoryEntry = {
   apiVersion: 'metallb.io/v1beta1',
   kind: 'IPAddressPool',
   namespace: 'metallb-system',
   name: 'old',
 }
-const namesOf = (left: ReturnType<typeof leftoversOf>) => left.map(({ cloud, ref }) => [cloud, ref.name])
+const namesOf = (left: ReturnType<typeof findLeftovers>) => left.map(({ cloud, ref }) => [cloud, ref.name])
 
 describe('what is left over', () => {
-  const all = [undefined, 'rhoso1', 'rhoso2'].map((cloud) =>
-    inventory(cloud, [{ ...old, name: `old-${cloud}` }]),
-  )
+  const all = [undefined, 'rhoso1', 'rhoso2'].map((cloud) => inventory(cloud, [{ ...old, name: `old-${cloud}` }]))
 
   it('is what the inventories list and the site does not want', () => {
-    expect(namesOf(leftoversOf(site, all))).toEqual([
+    expect(namesOf(findLeftovers(site, all))).toEqual([
       [undefined, 'old-undefined'],
       ['rhoso1', 'old-rhoso1'],
       ['rhoso2', 'old-rhoso2'],
@@ -44,7 +42,7 @@ describe('what is left over', () => {
   })
 
   it('is nothing of another cloud when one cloud is asked for', () => {
-    expect(namesOf(leftoversOf(site, all, ['rhoso1']))).toEqual([
+    expect(namesOf(findLeftovers(site, all, ['rhoso1']))).toEqual([
       [undefined, 'old-undefined'],
       ['rhoso1', 'old-rhoso1'],
     ])
@@ -52,21 +50,21 @@ describe('what is left over', () => {
 
   it('is nothing of a cloud that left the site as a whole: that one goes by down', () => {
     const gone: Inventory = { site: 'lab', cloud: 'rhoso3', objects: [old] }
-    expect(leftoversOf(site, [gone])).toEqual([])
-    expect(leftoversOf(site, [gone], ['rhoso3'])).toEqual([])
+    expect(findLeftovers(site, [gone])).toEqual([])
+    expect(findLeftovers(site, [gone], ['rhoso3'])).toEqual([])
   })
 })
 
 describe('the documents of a choice', () => {
   it('are those that the chosen stages apply, of the chosen clouds', () => {
-    const chosen = chosenDocuments(site, { clouds: ['rhoso2'], stages: ['netattach', 'nncp'] })
+    const chosen = selectDocuments(site, { clouds: ['rhoso2'], stages: ['netattach', 'nncp'] })
     expect(new Set(chosen.map(({ stage, cloud }) => `${stage} ${cloud}`))).toEqual(
       new Set(['nncp undefined', 'nncp rhoso2', 'netattach rhoso2']),
     )
   })
 
   it('are refused when a name is wrong, with the right one', () => {
-    expect(() => chosenDocuments(site, { clouds: ['rhosso2'] })).toThrow(/did you mean rhoso2/)
+    expect(() => selectDocuments(site, { clouds: ['rhosso2'] })).toThrow(/did you mean rhoso2/)
   })
 })
 
@@ -74,7 +72,7 @@ describe('consent', () => {
   const policies = site.documents.filter(({ stage }) => stage === 'nncp')
   const changes = (inventories: readonly Inventory[]): SiteChanges => ({
     documents: policies.map(({ object, stage, cloud }) => ({
-      ...changeOf(object, undefined),
+      ...compareObject(object, undefined),
       stage,
       ...(cloud !== undefined && { cloud }),
     })),
@@ -85,17 +83,17 @@ describe('consent', () => {
   })
 
   it('is asked for the first deployment, too: it puts interfaces on nodes', () => {
-    expect(new Set(risky(changes([])).map(({ risk }) => risk))).toEqual(new Set(['touches node networking']))
+    expect(new Set(riskyChanges(changes([])).map(({ risk }) => risk))).toEqual(new Set(['touches node networking']))
   })
 
   it('is asked when new node networking comes to nodes that carry a cloud', () => {
-    const asked = risky(changes([inventory(undefined), inventory('rhoso1')]))
+    const asked = riskyChanges(changes([inventory(undefined), inventory('rhoso1')]))
     expect(new Set(asked.map(({ cloud, risk }) => `${cloud} ${risk}`))).toEqual(
       new Set(['rhoso2 touches node networking']),
     )
   })
 
   it('is not asked again when a run that had it ended before it was done', () => {
-    expect(risky(changes([undefined, 'rhoso1', 'rhoso2'].map((cloud) => inventory(cloud))))).toEqual([])
+    expect(riskyChanges(changes([undefined, 'rhoso1', 'rhoso2'].map((cloud) => inventory(cloud))))).toEqual([])
   })
 })

@@ -8,14 +8,14 @@ import type { KubeClient } from '../kube/client.ts'
 import { type Risk, risks } from '../plan/changes.ts'
 import type { Selection } from '../run/selection.ts'
 import type { StageContext } from '../run/stage.ts'
-import type { ObjectChange } from './changes.ts'
-import { chosenDocuments } from './chosen.ts'
-import { liveCrd } from './control-plane-crd.ts'
-import { type Inventory, type ListedObject, leftBehind, readInventories, refId, refOf } from './inventory.ts'
-import type { Lookout } from './lookout.ts'
+import { selectDocuments } from './chosen.ts'
+import { readControlPlaneCrd } from './control-plane-crd.ts'
+import { type Inventory, type InventoryEntry, objectRef, readInventories, refKey, staleObjects } from './inventory.ts'
+import type { LiveView } from './live-view.ts'
+import type { ObjectChange } from './object-changes.ts'
 import { type ClusterSetting, preflight, preflightKinds } from './preflight.ts'
 import { strandedFindings } from './stranded.ts'
-import { changesOf, type DeploySite, kindsOf } from './world.ts'
+import { compareObjects, type DeploySite, distinctKinds } from './world.ts'
 
 export interface DocumentChange extends ObjectChange {
   readonly stage: string
@@ -24,7 +24,7 @@ export interface DocumentChange extends ObjectChange {
 
 export interface Leftover {
   readonly cloud?: string
-  readonly ref: ListedObject
+  readonly ref: InventoryEntry
 }
 
 export interface SiteChanges {
@@ -36,24 +36,24 @@ export interface SiteChanges {
 }
 
 /** `chosen` narrows what would be applied; what is left over is always judged by the whole site. */
-export async function siteChanges(
+export async function diffSite(
   site: DeploySite,
-  { client, lookout }: { readonly client: KubeClient; readonly lookout: Lookout },
+  { client, lookout }: { readonly client: KubeClient; readonly lookout: LiveView },
   context: StageContext,
   selection: Selection = {},
 ): Promise<SiteChanges> {
-  const chosen = chosenDocuments(site, selection)
+  const chosen = selectDocuments(site, selection)
   const objects = chosen.map(({ object }) => object)
-  await lookout.follow([...kindsOf(objects), ...preflightKinds], context)
-  const changes = changesOf(objects, { lookout })
+  await lookout.watch([...distinctKinds(objects), ...preflightKinds], context)
+  const changes = compareObjects(objects, { lookout })
   const documents = chosen.map(({ stage, cloud }, at) => ({
     ...(changes[at] as ObjectChange),
     stage,
     ...(cloud !== undefined && { cloud }),
   }))
   const inventories = await readInventories(client)
-  const { findings, settings } = preflight(site, lookout.index(), await liveCrd(client))
-  const leftovers = leftoversOf(site, inventories, selection.clouds)
+  const { findings, settings } = preflight(site, lookout.index(), await readControlPlaneCrd(client))
+  const leftovers = findLeftovers(site, inventories, selection.clouds)
   const names = site.clouds.map(({ name }) => name)
   const stranded = strandedFindings(names, documents, inventories)
   return { documents, settings, leftovers, inventories, findings: [...findings, ...stranded] }
@@ -63,7 +63,7 @@ export async function siteChanges(
  * What is listed and not wanted any more: of the clouds that are asked for and still in the site, and of what they
  * share. A cloud that left goes by `down`.
  */
-export function leftoversOf(
+export function findLeftovers(
   site: DeploySite,
   inventories: readonly Inventory[],
   clouds: readonly string[] = [],
@@ -74,17 +74,15 @@ export function leftoversOf(
     .filter(({ cloud }) => asked.has(cloud) && (cloud === undefined || names.includes(cloud)))
     .flatMap((inventory) => {
       const { cloud } = inventory
-      const wanted = site.documents.filter((one) => one.cloud === cloud).map(({ object }) => object)
-      const secrets = new Set(
-        site.clouds.find(({ name }) => name === cloud)?.secrets.map(({ name }) => name) ?? [],
-      )
-      return leftBehind(inventory, wanted)
+      const wanted = site.documents.filter((document) => document.cloud === cloud).map(({ object }) => object)
+      const secrets = new Set(site.clouds.find(({ name }) => name === cloud)?.secrets.map(({ name }) => name) ?? [])
+      return staleObjects(inventory, wanted)
         .filter(({ kind, name }) => kind !== 'Secret' || !secrets.has(name))
         .map((ref) => ({ ref, ...(cloud !== undefined && { cloud }) }))
     })
 }
 
-export function differing({ documents }: SiteChanges): readonly DocumentChange[] {
+export function changedDocuments({ documents }: SiteChanges): readonly DocumentChange[] {
   return documents.filter(({ change }) => change !== 'unchanged')
 }
 
@@ -92,17 +90,17 @@ export function differing({ documents }: SiteChanges): readonly DocumentChange[]
  * Changes that a person must agree to, new interfaces on nodes among them: the nodes carry other work, too. What an
  * earlier run had listed before it ended was agreed to then.
  */
-export function risky(changes: SiteChanges): readonly DocumentChange[] {
-  const listed = new Set(changes.inventories.flatMap(({ objects }) => objects.map(refId)))
+export function riskyChanges(changes: SiteChanges): readonly DocumentChange[] {
+  const listed = new Set(changes.inventories.flatMap(({ objects }) => objects.map(refKey)))
   const isAgreed = ({ change, desired }: DocumentChange): boolean =>
-    change === 'create' && listed.has(refId(refOf(desired)))
-  return differing(changes).filter((one) => isRisk(one.risk) && !isAgreed(one))
+    change === 'create' && listed.has(refKey(objectRef(desired)))
+  return changedDocuments(changes).filter((documentChange) => isRisk(documentChange.risk) && !isAgreed(documentChange))
 }
 
 function isRisk(risk: Risk): boolean {
   return risks.indexOf(risk) >= risks.indexOf('changes a VIP')
 }
 
-export function refuseUnfit({ findings }: SiteChanges): void {
+export function rejectUnfit({ findings }: SiteChanges): void {
   if (hasErrors(findings)) throw new Failure(findings, 1)
 }

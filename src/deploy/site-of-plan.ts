@@ -1,7 +1,7 @@
 /** The site as deploying needs it, from its plan. Pure. */
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import { renderDocuments } from '../render/documents.ts'
-import { neededSecrets } from '../render/secrets.ts'
+import { neededSecrets } from '../render/needed-secrets.ts'
+import { renderDocuments } from '../render/render.ts'
 import type { DeployCloud, DeploySite } from './world.ts'
 
 export function siteOfPlan(plan: Plan): DeploySite {

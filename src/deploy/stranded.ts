@@ -3,12 +3,12 @@
  * write that anew would take its node addresses away. It has to be taken down first. Pure.
  */
 import type { KubeObject } from '../api/object.ts'
-import { listAt, textAt } from '../api/raw-object.ts'
-import { groupKindOf } from '../api/snapshot.ts'
-import { strandedCloud } from '../errors/deploy.ts'
+import { getList, getString } from '../api/raw-object.ts'
+import { formatGroupKind } from '../api/snapshot.ts'
 import { type Finding, finding } from '../errors/finding.ts'
+import { strandedCloud } from '../run/findings.ts'
 import type { Inventory } from './inventory.ts'
-import { lockOnRecord } from './recorded-lock.ts'
+import { parseRecordedLock } from './recorded-lock.ts'
 import type { DocumentChange } from './site-changes.ts'
 
 export function strandedFindings(
@@ -17,14 +17,14 @@ export function strandedFindings(
   inventories: readonly Inventory[],
 ): readonly Finding[] {
   const policies = documents.filter(({ desired }) => isPolicy(desired))
-  const stay = new Set(policies.flatMap(({ desired }) => addressesOf(desired)))
+  const stay = new Set(policies.flatMap(({ desired }) => policyAddresses(desired)))
   const going = policies.flatMap(({ live, cloud }) =>
-    live && cloud === undefined ? addressesOf(live).filter((address) => !stay.has(address)) : [],
+    live && cloud === undefined ? policyAddresses(live).filter((address) => !stay.has(address)) : [],
   )
   if (going.length === 0) return []
-  const lock = lockOnRecord(inventories.find(({ cloud }) => cloud === undefined)?.lock)
+  const lock = parseRecordedLock(inventories.find(({ cloud }) => cloud === undefined)?.lock)
   return inventories.flatMap(({ cloud, objects }) => {
-    if (cloud === undefined || clouds.includes(cloud) || !objects.some(standsOnNodes)) return []
+    if (cloud === undefined || clouds.includes(cloud) || !objects.some(usesNodeNetworking)) return []
     const networks = Object.values(lock?.clouds[cloud]?.networks ?? {})
     const held = new Set(networks.flatMap(({ nodes = {} }) => Object.values(nodes).flat()))
     const lost = going.filter((address) => held.has(address))
@@ -33,18 +33,18 @@ export function strandedFindings(
 }
 
 function isPolicy(object: KubeObject): boolean {
-  return groupKindOf(object) === 'nmstate.io/NodeNetworkConfigurationPolicy'
+  return formatGroupKind(object) === 'nmstate.io/NodeNetworkConfigurationPolicy'
 }
 
 /** What is left of a cloud whose volumes stay uses no network. */
-function standsOnNodes({ kind }: { readonly kind: string }): boolean {
+function usesNodeNetworking({ kind }: { readonly kind: string }): boolean {
   return kind !== 'Namespace' && kind !== 'Secret'
 }
 
-function addressesOf(policy: KubeObject): readonly string[] {
-  return listAt(policy, 'spec', 'desiredState', 'interfaces').flatMap((one) =>
+function policyAddresses(policy: KubeObject): readonly string[] {
+  return getList(policy, 'spec', 'desiredState', 'interfaces').flatMap((one) =>
     ['ipv4', 'ipv6'].flatMap((family) =>
-      listAt(one, family, 'address').flatMap((address) => textAt(address, 'ip') ?? []),
+      getList(one, family, 'address').flatMap((address) => getString(address, 'ip') ?? []),
     ),
   )
 }

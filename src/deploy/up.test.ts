@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { memoryCluster } from '../../test/memory-cluster.ts'
-import { neverStopped } from '../../test/never-stopped.ts'
+import { neverAborted } from '../../test/never-aborted.ts'
 import { testPlan } from '../../test/plan.ts'
 import type { Lock } from '../plan/lock.ts'
 import { readLock } from '../plan/lock-file.ts'
@@ -36,7 +36,7 @@ const run = async (selection: Selection) => {
     run: 'test',
     what: 'up',
     sink: () => undefined,
-    stop: neverStopped(),
+    stop: neverAborted(),
     discoverHosts: async () => '',
   })
   expect(report.outcome).toBe('done')

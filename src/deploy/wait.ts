@@ -1,11 +1,12 @@
 /** Waits that know why: they end with ready, or with the cause and the next command, and say in between what is missing. */
-import { notReady } from '../errors/deploy.ts'
+
 import { failure } from '../errors/failure.ts'
+import { notReady } from '../run/findings.ts'
 import type { StageContext } from '../run/stage.ts'
 import type { Readiness } from '../verify/readiness/verdict.ts'
-import type { Lookout } from './lookout.ts'
+import type { LiveView } from './live-view.ts'
 
-export interface WaitSettings {
+export interface WaitOptions {
   /** Wakes for changes in this namespace, or for all. */
   readonly namespace?: string
   /** Looks again after so long even when nothing changed: grace periods end by the clock. */
@@ -19,9 +20,9 @@ export interface WaitSettings {
 /** Looks until ready; throws what a failed verdict says. */
 export async function waitUntilReady(
   look: () => Readiness,
-  lookout: Lookout,
+  lookout: LiveView,
   context: StageContext,
-  settings: WaitSettings = {},
+  settings: WaitOptions = {},
 ): Promise<void> {
   const { namespace, lookMs = 1_000, restMs = 50, repeatMs = 15_000 } = settings
   const { clock, emit, stop } = context
@@ -36,7 +37,7 @@ export async function waitUntilReady(
       emit({ kind: 'waiting', reason: `waits for ${verdict.waits}` })
       told = { reason: verdict.waits, at: now }
     }
-    await lookout.changed(namespace, lookMs, context)
+    await lookout.waitForChange(namespace, lookMs, context)
     await clock.sleep(restMs, stop)
   }
 }

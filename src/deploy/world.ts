@@ -1,26 +1,21 @@
 /** What every stage's work gets: the cluster, the view of it, the site as far as deploying needs it, and the settings. */
-import { type GroupVersionKind, identityOf, type KubeObject } from '../api/object.ts'
-import { nameOf } from '../api/raw-object.ts'
-import { groupKindOf } from '../api/snapshot.ts'
+import { type GroupVersionKind, type KubeObject, objectIdentity } from '../api/object.ts'
+import { formatObjectName } from '../api/raw-object.ts'
+import { formatGroupKind } from '../api/snapshot.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { SlotTable } from '../plan/slots/slots.ts'
-import type { RenderedDocument } from '../render/documents.ts'
-import type { NeededSecret } from '../render/secrets.ts'
+import type { NeededSecret } from '../render/needed-secrets.ts'
+import type { RenderedDocument } from '../render/render.ts'
 import type { StageContext } from '../run/stage.ts'
-import { fieldDifferences } from '../verify/fields.ts'
-import { readinessOf } from '../verify/readiness/readiness.ts'
-import {
-  type Grace,
-  progressing,
-  type Readiness,
-  type ReadinessContext,
-} from '../verify/readiness/verdict.ts'
-import type { Applied } from './apply.ts'
-import { changeOf, type ObjectChange } from './changes.ts'
-import type { Gate } from './gate.ts'
-import type { Lookout } from './lookout.ts'
-import type { Patience } from './patience.ts'
+import { fieldDifferences } from '../verify/field-differences.ts'
+import { objectReadiness } from '../verify/readiness/readiness.ts'
+import { type Grace, progressing, type Readiness, type ReadinessContext } from '../verify/readiness/verdict.ts'
+import type { AppliedObjects } from './apply.ts'
+import type { Limiter } from './limiter.ts'
+import type { LiveView } from './live-view.ts'
+import { compareObject, type ObjectChange } from './object-changes.ts'
+import type { RetryPolicy } from './retry.ts'
 
 export interface DeployCloud {
   readonly name: string
@@ -46,34 +41,34 @@ export interface DeploySite {
 
 export interface World {
   readonly client: KubeClient
-  readonly lookout: Lookout
+  readonly lookout: LiveView
   readonly site: DeploySite
   readonly grace: Grace
-  readonly patience: Patience
+  readonly patience: RetryPolicy
   /** Take fields from other managers: only when a person asked. */
   readonly force: boolean
   /** Cluster-wide settings may be changed: a person agreed. */
   readonly mayConfigureCluster: boolean
-  readonly gate: Gate
+  readonly gate: Limiter
 }
 
 /** Kinds of these objects, each once. */
-export function kindsOf(objects: readonly KubeObject[]): readonly GroupVersionKind[] {
+export function distinctKinds(objects: readonly KubeObject[]): readonly GroupVersionKind[] {
   const kinds = new Map(
-    objects.map(({ apiVersion, kind }) => [groupKindOf({ apiVersion, kind }), { apiVersion, kind }]),
+    objects.map(({ apiVersion, kind }) => [formatGroupKind({ apiVersion, kind }), { apiVersion, kind }]),
   )
   return [...kinds.values()]
 }
 
 /** What would change, seen through the lookout. */
-export function changesOf(
+export function compareObjects(
   objects: readonly KubeObject[],
   { lookout }: Pick<World, 'lookout'>,
 ): readonly ObjectChange[] {
   const index = lookout.index()
   return objects.map((desired) => {
     const { name, namespace } = desired.metadata
-    return changeOf(desired, index.get(groupKindOf(desired), name, namespace))
+    return compareObject(desired, index.get(formatGroupKind(desired), name, namespace))
   })
 }
 
@@ -90,18 +85,14 @@ export function readinessContext(world: World, context: StageContext, namespace?
 }
 
 /** Readiness of an applied object, once the view has caught up with what was written. */
-export function readinessOfApplied(
-  desired: KubeObject,
-  applied: Applied,
-  context: ReadinessContext,
-): Readiness {
-  const written = applied.get(identityOf(desired))
+export function appliedReadiness(desired: KubeObject, applied: AppliedObjects, context: ReadinessContext): Readiness {
+  const written = applied.get(objectIdentity(desired))
   const { name, namespace } = desired.metadata
-  const seen = context.around.get(groupKindOf(desired), name, namespace)
+  const seen = context.around.get(formatGroupKind(desired), name, namespace)
   if (written && !isCaughtUp(written, seen, desired))
-    return progressing(`${nameOf(desired)} to be seen as written`)
+    return progressing(`${formatObjectName(desired)} to be seen as written`)
   const { apiVersion, kind } = desired
-  return readinessOf(
+  return objectReadiness(
     { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) },
     { ...context, desired },
   )

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { NOW, object } from '../../test/doctor/objects.ts'
-import { states } from '../../test/doctor/states/all.ts'
+import { states } from '../../test/doctor/states.ts'
 import type { KubeObject } from '../api/object.ts'
 import { problem, type Severity } from '../errors/finding.ts'
 import { type Diagnosis, diagnose } from './diagnose.ts'
 import { type Likelihood, type Rule, rule } from './rule.ts'
-import { rules } from './rules/all.ts'
+import { rules } from './rules.ts'
 
 const a = object('v1/Pod', 'x/a')
 const b = object('v1/Pod', 'x/b')
@@ -13,12 +13,12 @@ const c = object('v1/Pod', 'x/c')
 
 interface Words {
   readonly about: KubeObject
-  readonly restsOn?: readonly KubeObject[]
+  readonly dependsOn?: readonly KubeObject[]
   readonly severity?: Severity
   readonly likelihood?: Likelihood
 }
 
-function played(id: string, { about, restsOn = [], severity = 'error', likelihood = 'proven' }: Words): Rule {
+function played(id: string, { about, dependsOn = [], severity = 'error', likelihood = 'proven' }: Words): Rule {
   const told = () => 'something to say'
   return rule({
     id,
@@ -28,13 +28,13 @@ function played(id: string, { about, restsOn = [], severity = 'error', likelihoo
       title: id,
       message: told,
       remedy: told,
-      story: 'a story',
+      description: 'a story',
       example: {},
     }),
     looksAt: ['Pod'],
     likelihood,
     link: 'https://example.com',
-    holds: () => [{ about, facts: {}, restsOn }],
+    match: () => [{ about, facts: {}, dependsOn: dependsOn }],
   })
 }
 
@@ -57,26 +57,23 @@ describe('diagnoses', () => {
   it('lead to the cause of the cause', () => {
     const all = judged(
       played('A', { about: a }),
-      played('B', { about: b, restsOn: [a] }),
-      played('C', { about: c, restsOn: [b] }),
+      played('B', { about: b, dependsOn: [a] }),
+      played('C', { about: c, dependsOn: [b] }),
     )
     expect(causes(all)).toEqual({ A: undefined, B: 'A', C: 'A' })
   })
 
   it('have one cause where they rest on each other, the surest', () => {
     const all = judged(
-      played('A', { about: a, restsOn: [b], likelihood: 'likely' }),
-      played('B', { about: b, restsOn: [a] }),
-      played('C', { about: c, restsOn: [a] }),
+      played('A', { about: a, dependsOn: [b], likelihood: 'likely' }),
+      played('B', { about: b, dependsOn: [a] }),
+      played('C', { about: c, dependsOn: [a] }),
     )
     expect(causes(all)).toEqual({ A: 'B', B: undefined, C: 'B' })
   })
 
   it('of severity error follow from no warning', () => {
-    const all = judged(
-      played('A', { about: a, severity: 'warning' }),
-      played('B', { about: b, restsOn: [a] }),
-    )
+    const all = judged(played('A', { about: a, severity: 'warning' }), played('B', { about: b, dependsOn: [a] }))
     expect(causes(all)).toEqual({ A: undefined, B: undefined })
   })
 
@@ -92,14 +89,11 @@ describe('diagnoses', () => {
   it('survive a rule that breaks, which is named', () => {
     const broken: Rule = {
       ...played('broken', { about: a }),
-      cases: () => {
+      evaluate: () => {
         throw new TypeError('pools is not iterable')
       },
     }
-    const report = diagnose({ snapshot: { objects: [a], unread: [] }, now: NOW }, [
-      broken,
-      played('A', { about: a }),
-    ])
+    const report = diagnose({ snapshot: { objects: [a], unread: [] }, now: NOW }, [broken, played('A', { about: a })])
     expect(report.diagnoses.map(({ rule: id }) => id)).toEqual(['A'])
     expect(report.findings).toMatchObject([{ code: 'SL9500', message: expect.stringContaining('broken') }])
   })

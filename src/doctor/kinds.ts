@@ -2,7 +2,7 @@
 import type { GroupVersionKind } from '../api/object.ts'
 import type { Rule } from './rule.ts'
 
-const versions: Readonly<Record<string, string>> = {
+const kindVersions: Readonly<Record<string, string>> = {
   Event: 'v1',
   Namespace: 'v1',
   Node: 'v1',
@@ -68,7 +68,7 @@ const versions: Readonly<Record<string, string>> = {
 }
 
 /** Service operators' own objects: they have lib-common's conditions, so one rule reads them all. */
-export const openstackKinds: readonly string[] = Object.keys(versions).filter(
+export const openstackKinds: readonly string[] = Object.keys(kindVersions).filter(
   (groupKind) =>
     groupKind.includes('.openstack.org/') &&
     !groupKind.startsWith('dataplane.') &&
@@ -98,9 +98,8 @@ export function kindsToGather(rules: readonly Rule[]): readonly GroupVersionKind
     .filter((groupKind) => groupKind !== SECRET && groupKind !== NOVA_HOSTS)
     .sort()
     .map((groupKind) => {
-      const version = versions[groupKind]
-      if (version === undefined)
-        throw new TypeError(`a rule looks at ${groupKind}, which has no version here`)
+      const version = kindVersions[groupKind]
+      if (version === undefined) throw new TypeError(`a rule looks at ${groupKind}, which has no version here`)
       const slash = groupKind.indexOf('/')
       if (slash < 0) return { apiVersion: version, kind: groupKind }
       return { apiVersion: `${groupKind.slice(0, slash)}/${version}`, kind: groupKind.slice(slash + 1) }

@@ -3,19 +3,19 @@
  * object of our own, which a dump may hold as well.
  */
 import type { KubeObject } from '../api/object.ts'
-import { groupKindOf, type Snapshot } from '../api/snapshot.ts'
+import { formatGroupKind, type Snapshot } from '../api/snapshot.ts'
 
 const CONDUCTOR = 'nova-cell0-conductor-0'
 /** Pods of a sandbox run nowhere, so nothing can be asked there. */
-const PLAYED = 'sandbox.stackloom.dev/played'
+const SIMULATED = 'sandbox.stackloom.dev/played'
 
 /** Conductors of clouds that have data plane hosts. */
-export function novaCells({
+export function findNovaConductors({
   objects,
 }: Snapshot): readonly { readonly namespace: string; readonly pod: string }[] {
   const clouds = new Set(
     objects
-      .filter((one) => groupKindOf(one) === 'dataplane.openstack.org/OpenStackDataPlaneNodeSet')
+      .filter((object) => formatGroupKind(object) === 'dataplane.openstack.org/OpenStackDataPlaneNodeSet')
       .map(({ metadata }) => metadata.namespace),
   )
   return objects
@@ -24,13 +24,13 @@ export function novaCells({
         kind === 'Pod' &&
         metadata.name === CONDUCTOR &&
         clouds.has(metadata.namespace) &&
-        metadata.annotations?.[PLAYED] === undefined,
+        metadata.annotations?.[SIMULATED] === undefined,
     )
     .map(({ metadata }) => ({ namespace: metadata.namespace ?? '', pod: metadata.name }))
 }
 
 /** `nova-manage cell_v2 list_hosts` prints a table: cell name, cell UUID, host name. */
-export function novaHosts(namespace: string, table: string): KubeObject {
+export function parseNovaHosts(namespace: string, table: string): KubeObject {
   const rows = table
     .split('\n')
     .filter((line) => line.startsWith('|'))

@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { ListedProblem, Problem } from '../errors/finding.ts'
-import type { Patient } from './patient.ts'
+import type { ClusterState } from './cluster-state.ts'
 
 /** How sure the evidence makes us: it proves the cause, it speaks for it, or it fits it among others. */
 export type Likelihood = 'proven' | 'likely' | 'possible'
@@ -13,18 +13,18 @@ export type Likelihood = 'proven' | 'likely' | 'possible'
 export const likelihoods: readonly Likelihood[] = ['proven', 'likely', 'possible']
 
 /** One place where a rule holds. */
-export interface Case<P> {
+export interface RuleMatch<P> {
   /** The object that is wrong, not the one that shows it. */
   readonly about: KubeObject
   readonly path?: string
   readonly facts: P
   /** What was seen, quoted: an event, a condition, a line of a log. */
-  readonly saw?: readonly string[]
+  readonly evidence?: readonly string[]
   /**
    * Objects that this one stands on: a finding about one of them is the cause of this one. It may be the object itself:
    * then a surer rule about it has the cause.
    */
-  readonly restsOn?: readonly KubeObject[]
+  readonly dependsOn?: readonly KubeObject[]
 }
 
 export interface RuleDefinition<P> {
@@ -36,7 +36,7 @@ export interface RuleDefinition<P> {
   readonly also?: readonly string[]
   readonly likelihood: Likelihood
   readonly link: string
-  readonly holds: (patient: Patient) => readonly Case<P>[]
+  readonly match: (patient: ClusterState) => readonly RuleMatch<P>[]
 }
 
 /** A rule whose facts are its own business. */
@@ -48,21 +48,21 @@ export interface Rule {
   readonly likelihood: Likelihood
   /** Where the part's own documentation speaks of it. */
   readonly link: string
-  readonly cases: (patient: Patient) => readonly ToldCase[]
+  readonly evaluate: (patient: ClusterState) => readonly RuleResult[]
 }
 
-export interface ToldCase extends Omit<Case<unknown>, 'facts'> {
+export interface RuleResult extends Omit<RuleMatch<unknown>, 'facts'> {
   readonly message: string
   readonly remedy: string
 }
 
-export function rule<P>({ holds, also = [], ...definition }: RuleDefinition<P>): Rule {
+export function rule<P>({ match, also = [], ...definition }: RuleDefinition<P>): Rule {
   const { problem } = definition
   return {
     ...definition,
     also,
-    cases: (patient) =>
-      holds(patient).map(({ facts, ...rest }) => ({
+    evaluate: (patient) =>
+      match(patient).map(({ facts, ...rest }) => ({
         ...rest,
         message: problem.message(facts),
         remedy: problem.remedy(facts),

@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { healthy } from '../../test/doctor/healthy.ts'
+import { healthy } from '../../test/doctor/healthy-cluster.ts'
 import { NOW } from '../../test/doctor/objects.ts'
 import { shortName } from '../../test/doctor/state.ts'
-import { states } from '../../test/doctor/states/all.ts'
+import { states } from '../../test/doctor/states.ts'
 import { unusual } from '../../test/doctor/unusual.ts'
-import { groupKindOf } from '../api/snapshot.ts'
+import { formatGroupKind } from '../api/snapshot.ts'
 import { type Diagnosis, diagnose, type Report } from './diagnose.ts'
 import { kindsToGather } from './kinds.ts'
-import { rules } from './rules/all.ts'
+import { rules } from './rules.ts'
 
-const examine = (
-  objects: Parameters<typeof shortName>[0][],
-  plan?: (typeof states)[number]['plan'],
-): Report => diagnose({ snapshot: { objects, unread: [] }, now: NOW, ...(plan && { plan }) }, rules)
+const examine = (objects: Parameters<typeof shortName>[0][], plan?: (typeof states)[number]['plan']): Report =>
+  diagnose({ snapshot: { objects, unread: [] }, now: NOW, ...(plan && { plan }) }, rules)
 
 const objectOf = ({ where }: Diagnosis): string =>
   where && 'kind' in where ? shortName({ ...where, metadata: where }) : ''
@@ -25,33 +23,30 @@ describe('every rule', () => {
     expect(rules.map(({ id }) => id).filter((id) => !played.has(id))).toEqual([])
   })
 
-  it.each(states.map((state) => [state.rule, state.when, state] as const))(
-    '%s: %s',
-    (_rule, _when, state) => {
-      const { diagnoses, findings } = examine([...state.objects], state.plan)
-      expect(findings).toEqual([])
-      const mine = diagnoses.filter(({ rule }) => rule === state.rule)
-      expect(mine.map(objectOf)).toContain(state.about)
-      const [found] = mine.filter((one) => objectOf(one) === state.about)
-      const words = [found?.message, found?.remedy, ...(found?.saw ?? [])].join('\n')
-      for (const text of state.says) expect(words).toContain(text)
-      // Nothing else is blamed: what is not the cause follows from one.
-      const causes = diagnoses.filter(({ followsFrom }) => followsFrom === undefined).map(({ rule }) => rule)
-      expect([...new Set(causes)].sort()).toEqual([state.rule, ...(state.beside ?? [])].sort())
-    },
-  )
+  it.each(states.map((state) => [state.rule, state.when, state] as const))('%s: %s', (_rule, _when, state) => {
+    const { diagnoses, findings } = examine([...state.objects], state.plan)
+    expect(findings).toEqual([])
+    const mine = diagnoses.filter(({ rule }) => rule === state.rule)
+    expect(mine.map(objectOf)).toContain(state.about)
+    const [found] = mine.filter((diagnosis) => objectOf(diagnosis) === state.about)
+    const words = [found?.message, found?.remedy, ...(found?.saw ?? [])].join('\n')
+    for (const text of state.says) expect(words).toContain(text)
+    // Nothing else is blamed: what is not the cause follows from one.
+    const causes = diagnoses.filter(({ followsFrom }) => followsFrom === undefined).map(({ rule }) => rule)
+    expect([...new Set(causes)].sort()).toEqual([state.rule, ...(state.beside ?? [])].sort())
+  })
 })
 
 describe('a cluster in good health', () => {
   it('has no findings', () => {
     const { diagnoses, blind } = examine([...healthy()])
-    expect(diagnoses.map((one) => `${one.rule} ${objectOf(one)}: ${one.message}`)).toEqual([])
+    expect(diagnoses.map((diagnose) => `${diagnose.rule} ${objectOf(diagnose)}: ${diagnose.message}`)).toEqual([])
     expect(blind).toEqual([])
   })
 
   it.each(unusual.map(({ when, objects }) => [when, objects] as const))('has none when %s', (_, objects) => {
     const { diagnoses } = examine([...objects])
-    expect(diagnoses.map((one) => `${one.rule} ${objectOf(one)}: ${one.message}`)).toEqual([])
+    expect(diagnoses.map((diagnose) => `${diagnose.rule} ${objectOf(diagnose)}: ${diagnose.message}`)).toEqual([])
   })
 
   it('has none either when there is nothing in it', () => {
@@ -61,15 +56,18 @@ describe('a cluster in good health', () => {
 
 describe('a kind that could not be read', () => {
   const kinds = new Map(
-    [...kindsToGather(rules), { apiVersion: 'v1', kind: 'Secret' }].map((one) => [groupKindOf(one), one]),
+    [...kindsToGather(rules), { apiVersion: 'v1', kind: 'Secret' }].map((groupVersionKind) => [
+      formatGroupKind(groupVersionKind),
+      groupVersionKind,
+    ]),
   )
 
   it.each([...kinds])('is unknown, not absent: %s', (groupKind, kind) => {
-    const objects = healthy().filter((one) => groupKindOf(one) !== groupKind)
+    const objects = healthy().filter((one) => formatGroupKind(one) !== groupKind)
     for (const cause of ['forbidden', 'not-dumped', 'failed'] as const) {
       const snapshot = { objects, unread: [{ ...kind, reason: cause, cause }] }
       const { diagnoses } = diagnose({ snapshot, now: NOW }, rules)
-      expect(diagnoses.map((one) => `${one.rule} ${objectOf(one)}: ${one.message}`)).toEqual([])
+      expect(diagnoses.map((diagnose) => `${diagnose.rule} ${objectOf(diagnose)}: ${diagnose.message}`)).toEqual([])
     }
   })
 

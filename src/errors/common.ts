@@ -7,7 +7,7 @@ export const internalError = problem<{ reason: string }>({
   title: 'Stackloom met a defect of its own',
   message: ({ reason }) => `something happened that Stackloom does not understand: ${reason}`,
   remedy: () => 'run the command again with --debug and report what it prints',
-  story: `Every expected problem has a code of its own. This one means that a case was forgotten: it is a defect of
+  description: `Every expected problem has a code of its own. This one means that a case was forgotten: it is a defect of
 Stackloom, not of your input. \`--debug\` prints the stack trace that a report needs.`,
   example: { reason: 'stages is not iterable' },
 })
@@ -18,7 +18,7 @@ export const wrongUse = problem<{ reason: string; command: string }>({
   title: 'The command line does not make sense',
   message: ({ reason }) => reason,
   remedy: ({ command }) => `see \`${command} --help\``,
-  story: `An option is unknown, misspelt, lacks its value, or contradicts another one. Nothing was done.`,
+  description: `An option is unknown, misspelt, lacks its value, or contradicts another one. Nothing was done.`,
   example: { reason: "unknown option '--lokced' (did you mean --locked?)", command: 'stackloom plan' },
 })
 
@@ -29,7 +29,7 @@ export const unreadableFile = problem<{ file: string; reason: string; madeBy?: s
   message: ({ file, reason }) => `cannot read ${file}: ${reason}`,
   remedy: ({ file, madeBy }) =>
     `check that ${file} exists and that you may read it${madeBy ? `, or make one with \`${madeBy}\`` : ''}`,
-  story: `The file named on the command line, or one that it refers to, is missing or not readable for you.`,
+  description: `The file named on the command line, or one that it refers to, is missing or not readable for you.`,
   example: { file: 'site.yaml', reason: 'no such file or directory', madeBy: 'stackloom init' },
 })
 
@@ -39,7 +39,7 @@ export const unwritableFile = problem<{ file: string; reason: string }>({
   title: 'A file cannot be written',
   message: ({ file, reason }) => `cannot write ${file}: ${reason}`,
   remedy: () => 'check the free space and your permissions; what was there before is unchanged',
-  story: `Files are written beside their place and renamed into it, so a full disk or a crash leaves the old file
+  description: `Files are written beside their place and renamed into it, so a full disk or a crash leaves the old file
 whole. Free some space or choose another folder, and run the command again.`,
   example: { file: 'site.lock.yaml', reason: 'no space left on device' },
 })
@@ -48,10 +48,9 @@ export const unknownCode = problem<{ code: string; nearest: string | undefined }
   code: 'SL1004',
   severity: 'error',
   title: 'There is no finding with this code',
-  message: ({ code, nearest }) =>
-    `no finding has the code ${code}${nearest ? `; did you mean ${nearest}?` : ''}`,
+  message: ({ code, nearest }) => `no finding has the code ${code}${nearest ? `; did you mean ${nearest}?` : ''}`,
   remedy: () => 'list all codes with `stackloom explain`',
-  story: `\`stackloom explain CODE\` knows the codes of this version only. A code from a newer version's report may
+  description: `\`stackloom explain CODE\` knows the codes of this version only. A code from a newer version's report may
 be missing here.`,
   example: { code: 'SL2999', nearest: 'SL2099' },
 })

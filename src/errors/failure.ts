@@ -13,7 +13,7 @@ export class Failure extends Error {
   readonly exitCode: ExitCode
 
   constructor(findings: readonly Finding[], exitCode: ExitCode = 2, options?: ErrorOptions) {
-    super(findings.map((one) => `${one.code}: ${one.message}`).join('\n'), options)
+    super(findings.map((finding) => `${finding.code}: ${finding.message}`).join('\n'), options)
     this.name = 'Failure'
     this.findings = findings
     this.exitCode = exitCode
@@ -32,9 +32,9 @@ export function failure<P>(kind: Problem<P>, facts: P, context: FailureContext =
 }
 
 /** The shortest true account of an unknown thrown value: its message, and the message of what caused it. */
-export function reasonOf(thrown: unknown): string {
+export function formatError(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
   const own = thrown.message || thrown.name
-  const cause = thrown.cause instanceof Error ? reasonOf(thrown.cause) : ''
+  const cause = thrown.cause instanceof Error ? formatError(thrown.cause) : ''
   return cause && !own.includes(cause) ? `${own}: ${cause}` : own
 }

@@ -7,7 +7,7 @@ export const notUtf8 = problem<{ byte: number }>({
   title: 'A file is not UTF-8 text',
   message: ({ byte }) => `byte ${byte} of this file is no part of UTF-8 text`,
   remedy: () => 'save the file as UTF-8, without a byte order mark of UTF-16',
-  story: `YAML is Unicode text, and Stackloom reads it as UTF-8. Editors on some systems save UTF-16 or Latin-1;
+  description: `YAML is Unicode text, and Stackloom reads it as UTF-8. Editors on some systems save UTF-16 or Latin-1;
 \`file NAME\` tells which it is, \`iconv -t utf-8\` turns it into UTF-8.`,
   example: { byte: 17 },
 })
@@ -18,7 +18,7 @@ export const controlCharacter = problem<{ code: string }>({
   title: 'A file holds a control character',
   message: ({ code }) => `the control character ${code} is not allowed in YAML`,
   remedy: () => 'remove it; inside double quotes it can be written as an escape such as \\x1b',
-  story: `Control characters other than tab and line break are not part of YAML. They come from a copied terminal
+  description: `Control characters other than tab and line break are not part of YAML. They come from a copied terminal
 output or from a damaged file, and other readers refuse them too.`,
   example: { code: 'U+001B' },
 })
@@ -29,7 +29,7 @@ export const notYaml = problem<{ reason: string }>({
   title: 'A file is not YAML',
   message: ({ reason }) => `this is not YAML: ${reason}`,
   remedy: () => 'correct the text here; indentation is made of spaces, and brackets and quotes are closed',
-  story: `The file cannot be read as YAML 1.2. The place is where the reader noticed, which may be a little after
+  description: `The file cannot be read as YAML 1.2. The place is where the reader noticed, which may be a little after
 the mistake: an unclosed quote or bracket, a tab in the indentation, a key that stands at a column of its own.`,
   example: { reason: 'tabs are not allowed as indentation' },
 })
@@ -40,7 +40,7 @@ export const duplicateKey = problem<{ key: string }>({
   title: 'A key stands twice in one mapping',
   message: ({ key }) => `the key ${key} is already in this mapping`,
   remedy: ({ key }) => `keep one ${key}`,
-  story: `Readers differ in which of two equal keys they take, so a file with both says two things. Often a block was
+  description: `Readers differ in which of two equal keys they take, so a file with both says two things. Often a block was
 pasted below one that was there already.`,
   example: { key: 'internalapi' },
 })
@@ -51,7 +51,7 @@ export const unknownAlias = problem<{ alias: string }>({
   title: 'An alias has no anchor',
   message: ({ alias }) => `no anchor &${alias} stands before the alias *${alias}`,
   remedy: ({ alias }) => `put &${alias} on the value that is meant, above this line`,
-  story: `\`*name\` repeats the value that \`&name\` marks. The anchor must come first in the file.`,
+  description: `\`*name\` repeats the value that \`&name\` marks. The anchor must come first in the file.`,
   example: { alias: 'internalapi' },
 })
 
@@ -61,7 +61,7 @@ export const tooLarge = problem<{ reason: string }>({
   title: 'A file grows beyond measure when it is read',
   message: ({ reason }) => `this file is refused: ${reason}`,
   remedy: () => 'write the values out, or nest them less deeply',
-  story: `Aliases of aliases can make a few lines stand for billions of values, and brackets can be nested until a
+  description: `Aliases of aliases can make a few lines stand for billions of values, and brackets can be nested until a
 reader runs out of memory. No site needs either, so such a file is refused.`,
   example: { reason: 'its aliases stand for more than a million values' },
 })
@@ -72,7 +72,7 @@ export const emptyFile = problem<{ wanted: string }>({
   title: 'A file is empty',
   message: ({ wanted }) => `there is nothing in this file; expected ${wanted}`,
   remedy: () => 'give the file that you mean, or write one with `stackloom init`',
-  story: `The file has no content, or comments only. A pipe that failed before it printed anything looks the same.`,
+  description: `The file has no content, or comments only. A pipe that failed before it printed anything looks the same.`,
   example: { wanted: 'a Site' },
 })
 
@@ -89,7 +89,7 @@ export const unknownField = problem<{
     `${parent} has no field ${field}${nearest ? `; did you mean ${nearest}?` : ''}`,
   remedy: ({ field, nearest, known }) =>
     nearest ? `write ${nearest}, or remove ${field}` : `known here: ${known.join(', ')}`,
-  story: `Fields that nobody reads are refused, because a misspelt one would silently do nothing. The nearest known
+  description: `Fields that nobody reads are refused, because a misspelt one would silently do nothing. The nearest known
 name is offered; \`stackloom schema\` prints all of them.`,
   example: {
     field: 'namspace',
@@ -105,7 +105,7 @@ export const missingField = problem<{ field: string; parent: string; expected: s
   title: 'A required field is missing',
   message: ({ field, parent }) => `${parent} needs the field ${field}`,
   remedy: ({ field, expected }) => `add the field ${field} (${expected})`,
-  story: `Most fields have a default; the few without one must be there. The place is that of the mapping which
+  description: `Most fields have a default; the few without one must be there. The place is that of the mapping which
 lacks the field.`,
   example: { field: 'namespace', parent: 'spec.clouds[0]', expected: 'text' },
 })
@@ -116,7 +116,7 @@ export const wrongType = problem<{ field: string; expected: string; found: strin
   title: 'A value is of the wrong type',
   message: ({ field, expected, found }) => `${field}: expected ${expected}, found ${found}`,
   remedy: ({ expected }) => `write ${expected} here`,
-  story: `The field takes another kind of value. In YAML a number in quotes is text, and \`no\`, \`on\` and \`yes\` are
+  description: `The field takes another kind of value. In YAML a number in quotes is text, and \`no\`, \`on\` and \`yes\` are
 text too.`,
   example: {
     field: 'spec.clouds[0].networks.internalapi.vlan',
@@ -131,7 +131,7 @@ export const wrongValue = problem<{ field: string; found: string; expected: stri
   title: 'A value is not one of those that are possible',
   message: ({ field, found, expected }) => `${field}: ${found} is not possible; expected ${expected}`,
   remedy: ({ expected }) => `write ${expected}`,
-  story: `The field takes one of a few words, a text that is not empty, or a number within bounds.`,
+  description: `The field takes one of a few words, a text that is not empty, or a number within bounds.`,
   example: {
     field: 'spec.addressing.isolation',
     found: 'the text "vlan"',

@@ -7,14 +7,14 @@
 export type Severity = 'error' | 'warning' | 'info'
 
 /** A place in a file that a person wrote. Lines and columns count from 1. */
-export interface FilePlace {
+export interface FileLocation {
   readonly file: string
   readonly line: number
   readonly column: number
 }
 
 /** A place in a Kubernetes object; `path` is a field such as `spec.addresses[0]`. */
-export interface ObjectPlace {
+export interface ObjectLocation {
   readonly apiVersion: string
   readonly kind: string
   readonly namespace?: string
@@ -22,7 +22,7 @@ export interface ObjectPlace {
   readonly path?: string
 }
 
-export type Where = FilePlace | ObjectPlace
+export type Where = FileLocation | ObjectLocation
 
 export interface Finding {
   readonly code: string
@@ -42,7 +42,7 @@ export interface ProblemDefinition<P> {
   readonly message: (facts: P) => string
   readonly remedy: (facts: P) => string
   /** The long story: what it means, why it matters, how it comes about. Markdown paragraphs. */
-  readonly story: string
+  readonly description: string
   /** Facts of one case: they make the documentation concrete, and let a test read every text. */
   readonly example: P
 }
@@ -52,7 +52,7 @@ export interface ListedProblem {
   readonly code: string
   readonly severity: Severity
   readonly title: string
-  readonly story: string
+  readonly description: string
   readonly sample: { readonly message: string; readonly remedy: string }
 }
 
@@ -87,10 +87,10 @@ export function finding<P>(kind: Problem<P>, facts: P, context: FindingContext =
   }
 }
 
-export function isFilePlace(where: Where): where is FilePlace {
+export function isFileLocation(where: Where): where is FileLocation {
   return 'file' in where
 }
 
 export function hasErrors(findings: readonly Finding[]): boolean {
-  return findings.some((one) => one.severity === 'error')
+  return findings.some((finding) => finding.severity === 'error')
 }

@@ -6,7 +6,7 @@ export interface LineReader {
   readonly end: () => void
 }
 
-export function lineReader(onLine: (line: string) => void): LineReader {
+export function createLineReader(onLine: (line: string) => void): LineReader {
   const decoder = new StringDecoder('utf8')
   let rest = ''
   const take = (text: string): void => {

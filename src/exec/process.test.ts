@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeEnding, lastLines, runProcess, startProcess, succeeded } from './process.ts'
+import { describeExit, lastLines, runProcess, startProcess, succeeded } from './process.ts'
 
 const shell = (script: string) => ({ file: '/bin/sh', args: ['-c', script] })
 /** A zombie that nobody has reaped yet is not alive. */
@@ -11,10 +11,10 @@ const alive = async (pid: number): Promise<boolean> => {
 describe('a child process', () => {
   it('is read line by line, each stream by itself, the last line without an end too', async () => {
     const lines: string[] = []
-    const { ending, stdout, stderr } = await runProcess(shell('printf "a\\nb"; echo c >&2'), {
+    const { exit, stdout, stderr } = await runProcess(shell('printf "a\\nb"; echo c >&2'), {
       onLine: (line, stream) => lines.push(`${stream} ${line}`),
     })
-    expect(succeeded(ending)).toBe(true)
+    expect(succeeded(exit)).toBe(true)
     expect({ stdout, stderr }).toEqual({ stdout: 'a\nb\n', stderr: 'c\n' })
     expect(lines.sort()).toEqual(['stderr c', 'stdout a', 'stdout b'])
   })
@@ -25,12 +25,12 @@ describe('a child process', () => {
       runProcess(shell('kill -SEGV $$')),
       runProcess({ file: '/no/such/program' }),
     ])
-    expect(endings.map(({ ending }) => ending)).toMatchObject([
+    expect(endings.map(({ exit }) => exit)).toMatchObject([
       { kind: 'exited', code: 3 },
       { kind: 'killed', signal: 'SIGSEGV' },
       { kind: 'not-started', missing: true },
     ])
-    expect(endings.map(({ ending }) => describeEnding(ending))).toEqual([
+    expect(endings.map(({ exit }) => describeExit(exit))).toEqual([
       'exited with code 3',
       'was ended by SIGSEGV',
       expect.stringContaining('could not be started'),
@@ -39,12 +39,12 @@ describe('a child process', () => {
 
   it('is ended with its own children when the time is over, however stubborn it is', async () => {
     let child = 0
-    const { ending } = await runProcess(shell('trap "" TERM; (trap "" TERM; sleep 60) & echo $!; wait'), {
+    const { exit } = await runProcess(shell('trap "" TERM; (trap "" TERM; sleep 60) & echo $!; wait'), {
       timeoutMs: 300,
       graceMs: 100,
       onLine: (line) => (child = Number(line)),
     })
-    expect(ending).toEqual({ kind: 'timed-out', afterMs: 300 })
+    expect(exit).toEqual({ kind: 'timed-out', afterMs: 300 })
     expect(child).toBeGreaterThan(0)
     await expect.poll(() => alive(child)).toBe(false)
   })
@@ -53,9 +53,9 @@ describe('a child process', () => {
     const controller = new AbortController()
     const running = startProcess(shell('sleep 60'), { signal: controller.signal })
     controller.abort()
-    expect(await running.ended).toEqual({ kind: 'cancelled' })
+    expect(await running.exit).toEqual({ kind: 'cancelled' })
     const late = await runProcess(shell('sleep 60'), { signal: controller.signal })
-    expect(late.ending).toEqual({ kind: 'cancelled' })
+    expect(late.exit).toEqual({ kind: 'cancelled' })
   })
 
   it('leaves nothing in its group when it ends by itself', async () => {

@@ -4,9 +4,9 @@
  * Knows no program by name. A program that fails is a value (`Ending`), never an exception.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { reasonOf } from '../errors/failure.ts'
-import { lineReader } from './lines.ts'
-import { redactor } from './redact.ts'
+import { formatError } from '../errors/failure.ts'
+import { createLineReader } from './lines.ts'
+import { createRedactor } from './redact.ts'
 
 export interface Program {
   readonly file: string
@@ -19,7 +19,7 @@ export interface Program {
 }
 
 /** A command line as one list: the program first. */
-export function programOf(words: readonly string[]): {
+export function toProgram(words: readonly string[]): {
   readonly file: string
   readonly args: readonly string[]
 } {
@@ -41,7 +41,7 @@ export interface ProcessOptions {
   readonly logTo?: number
 }
 
-export type Ending =
+export type ExitStatus =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'timed-out'; readonly afterMs: number }
@@ -49,28 +49,28 @@ export type Ending =
   /** The program is missing or may not be run. */
   | { readonly kind: 'not-started'; readonly reason: string; readonly missing: boolean }
 
-export interface Running {
+export interface RunningProcess {
   readonly pid: number | undefined
-  readonly ended: Promise<Ending>
+  readonly exit: Promise<ExitStatus>
   /** Ends the whole group and waits until it is gone. */
-  readonly stop: () => Promise<Ending>
+  readonly stop: () => Promise<ExitStatus>
   readonly kill: (signal: NodeJS.Signals) => void
 }
 
 const GRACE_MS = 5000
 
-export function startProcess(program: Program, options: ProcessOptions = {}): Running {
-  const mask = redactor(options.secrets ?? [])
+export function startProcess(program: Program, options: ProcessOptions = {}): RunningProcess {
+  const mask = createRedactor(options.secrets ?? [])
   const child = spawnGroup(program, options.logTo ?? 'pipe')
   const readers = (['stdout', 'stderr'] as const).map((name) => {
-    const reader = lineReader((line) => options.onLine?.(mask(line), name))
+    const reader = createLineReader((line) => options.onLine?.(mask(line), name))
     child[name]?.on('data', reader.push)
     return reader
   })
-  let cause: Ending | undefined
+  let cause: ExitStatus | undefined
   let grace: NodeJS.Timeout | undefined
   const kill = (signal: NodeJS.Signals): void => signalGroup(child, signal)
-  const end = (why: Ending | undefined): void => {
+  const end = (why: ExitStatus | undefined): void => {
     cause ??= why
     kill('SIGTERM')
     grace ??= setTimeout(() => kill('SIGKILL'), options.graceMs ?? GRACE_MS)
@@ -81,8 +81,8 @@ export function startProcess(program: Program, options: ProcessOptions = {}): Ru
   if (signal?.aborted) onAbort()
   else signal?.addEventListener('abort', onAbort, { once: true })
 
-  const ended = new Promise<Ending>((resolve) => {
-    const finish = (ending: Ending): void => {
+  const ended = new Promise<ExitStatus>((resolve) => {
+    const finish = (ending: ExitStatus): void => {
       clearTimeout(timer || undefined)
       clearTimeout(grace)
       signal?.removeEventListener('abort', onAbort)
@@ -92,7 +92,7 @@ export function startProcess(program: Program, options: ProcessOptions = {}): Ru
     child.once('error', (error: NodeJS.ErrnoException) => {
       if (child.pid !== undefined) return
       const missing = error.code === 'ENOENT'
-      finish({ kind: 'not-started', reason: mask(reasonOf(error)), missing })
+      finish({ kind: 'not-started', reason: mask(formatError(error)), missing })
     })
     // Whatever the program started and left in its group ends with it, or it would hold the pipes open.
     child.once('exit', () => kill('SIGKILL'))
@@ -100,45 +100,45 @@ export function startProcess(program: Program, options: ProcessOptions = {}): Ru
       finish(by ? { kind: 'killed', signal: by } : { kind: 'exited', code: code ?? 0 })
     })
   })
-  const stop = (): Promise<Ending> => {
+  const stop = (): Promise<ExitStatus> => {
     end(undefined)
     return ended
   }
-  return { pid: child.pid, ended, stop, kill }
+  return { pid: child.pid, exit: ended, stop, kill }
 }
 
-export interface Finished {
-  readonly ending: Ending
+export interface ProcessResult {
+  readonly exit: ExitStatus
   readonly stdout: string
   readonly stderr: string
   readonly ms: number
 }
 
 /** Runs a program to its end and collects what it said. */
-export type Exec = (program: Program, options?: ProcessOptions) => Promise<Finished>
+export type Exec = (program: Program, options?: ProcessOptions) => Promise<ProcessResult>
 
 export const runProcess: Exec = async (program, options = {}) => {
   const began = performance.now()
   const collected: Record<Stream, string[]> = { stdout: [], stderr: [] }
-  const { ended } = startProcess(program, {
+  const { exit } = startProcess(program, {
     ...options,
     onLine: (line, stream) => {
       collected[stream].push(line)
       options.onLine?.(line, stream)
     },
   })
-  const ending = await ended
+  const ending = await exit
   const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
   const { stdout, stderr } = collected
-  return { ending, stdout: text(stdout), stderr: text(stderr), ms: Math.round(performance.now() - began) }
+  return { exit: ending, stdout: text(stdout), stderr: text(stderr), ms: Math.round(performance.now() - began) }
 }
 
-export function succeeded(ending: Ending): boolean {
+export function succeeded(ending: ExitStatus): boolean {
   return ending.kind === 'exited' && ending.code === 0
 }
 
 /** How it ended, for a sentence: `etcd exited with code 1`. */
-export function describeEnding(ending: Ending): string {
+export function describeExit(ending: ExitStatus): string {
   switch (ending.kind) {
     case 'exited':
       return `exited with code ${ending.code}`

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lineReader } from './lines.ts'
-import { redactor } from './redact.ts'
+import { createLineReader } from './lines.ts'
+import { createRedactor } from './redact.ts'
 
 describe('redaction', () => {
   it('masks every occurrence, and the longer secret before the one that it contains', () => {
-    expect(redactor(['abcd', 'abcdefgh'])('abcdefgh abcd xabcdx')).toBe('****** ****** x******x')
+    expect(createRedactor(['abcd', 'abcdefgh'])('abcdefgh abcd xabcdx')).toBe('****** ****** x******x')
   })
 
   it('masks a secret of many lines line by line, but not the words around a key', () => {
-    const mask = redactor(['-----BEGIN PRIVATE KEY-----\nMIIEvQ\nAIBADA\n-----END PRIVATE KEY-----\n'])
+    const mask = createRedactor(['-----BEGIN PRIVATE KEY-----\nMIIEvQ\nAIBADA\n-----END PRIVATE KEY-----\n'])
     expect(mask('AIBADA')).toBe('******')
     expect(mask('-----BEGIN PRIVATE KEY-----')).toBe('-----BEGIN PRIVATE KEY-----')
   })
@@ -18,7 +18,7 @@ describe('redaction', () => {
     const secret = fc.stringMatching(/^[a-z0-9]{4,20}$/)
     fc.assert(
       fc.property(secret, fc.string(), fc.string(), (word, before, after) => {
-        expect(redactor([word])(before + word + after).replaceAll('*', '')).not.toContain(word)
+        expect(createRedactor([word])(before + word + after).replaceAll('*', '')).not.toContain(word)
       }),
     )
   })
@@ -29,7 +29,7 @@ it('lines are whole, however the bytes were cut', () => {
     fc.property(fc.array(fc.stringMatching(/^[^\r\n]*$/)), fc.array(fc.nat(40)), (lines, cuts) => {
       const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
       const seen: string[] = []
-      const reader = lineReader((line) => seen.push(line))
+      const reader = createLineReader((line) => seen.push(line))
       let at = 0
       for (const cut of cuts) {
         reader.push(bytes.subarray(at, at + cut))

@@ -11,7 +11,7 @@ const MASK = '******'
 /** Shorter words than this occur by chance in honest text; masking them would hide more than it protects. */
 const SHORTEST = 4
 
-export function redactor(secrets: readonly string[]): Redact {
+export function createRedactor(secrets: readonly string[]): Redact {
   // A key file is a secret of many lines, and output is read line by line: each line is masked by itself.
   const words = secrets
     .flatMap((secret) => [secret, ...secret.split(/\r?\n/)])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkAnsibleVars, hiddenOptions } from './ansible-vars.ts'
+import { checkAnsibleVars, findHiddenOptions } from './ansible-vars.ts'
 import { parseIni } from './parse.ts'
 
 const debug = { edpm_ovn_metadata_agent_metadata_agent_DEFAULT_debug: true }
@@ -13,7 +13,7 @@ describe('service options in Ansible variables', () => {
       edpm_sshd_allowed_ranges: ['192.0.2.0/24'],
       timesync_ntp_servers: [{ hostname: 'ntp.example.org' }],
     }
-    expect(hiddenOptions(variables).map(({ section, key, value }) => [section, key, value])).toEqual([
+    expect(findHiddenOptions(variables).map(({ section, key, value }) => [section, key, value])).toEqual([
       ['DEFAULT', 'debug', 'true'],
       ['ovn', 'ovn_sb_connection', 'tcp:[::1]:6642'],
     ])

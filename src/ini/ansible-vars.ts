@@ -5,13 +5,13 @@
  * Pure. Which variables exist is the roles' business; only the shape of the name counts here.
  */
 import { type Finding, type FindingContext, finding } from '../errors/finding.ts'
-import { hiddenOption } from '../errors/ini.ts'
-import { optionId } from './merge.ts'
+import { hiddenOption } from './findings.ts'
+import { optionKey } from './merge.ts'
 import type { Assignment } from './parse.ts'
-import { shown } from './redact.ts'
-import type { Option } from './write.ts'
+import { redactLine } from './redact-line.ts'
+import type { IniOption } from './write.ts'
 
-export interface HiddenOption extends Option {
+export interface HiddenOption extends IniOption {
   /** The Ansible variable. */
   readonly variable: string
 }
@@ -23,7 +23,7 @@ const SHAPES = [
 ]
 
 /** The options among the variables, in their order. */
-export function hiddenOptions(variables: Readonly<Record<string, unknown>>): readonly HiddenOption[] {
+export function findHiddenOptions(variables: Readonly<Record<string, unknown>>): readonly HiddenOption[] {
   return Object.entries(variables).flatMap(([variable, value]) => {
     const match = SHAPES.map((shape) => shape.exec(variable)).find((one) => one !== null)
     const [, section, key] = match ?? []
@@ -43,10 +43,10 @@ export function checkAnsibleVars(
   snippet: readonly Assignment[],
   context: FindingContext = {},
 ): readonly Finding[] {
-  return hiddenOptions(variables).map(({ variable, section, key, value }) => {
-    const id = optionId(section, key)
-    const winner = snippet.findLast((one) => optionId(one.section, one.key) === id)
-    const lines = `[${section}]\n${shown(`${key} = ${value}`)}`
+  return findHiddenOptions(variables).map(({ variable, section, key, value }) => {
+    const id = optionKey(section, key)
+    const winner = snippet.findLast((assignment) => optionKey(assignment.section, assignment.key) === id)
+    const lines = `[${section}]\n${redactLine(`${key} = ${value}`)}`
     return finding(hiddenOption, { variable, lines, overriddenAt: winner?.line }, context)
   })
 }

@@ -4,7 +4,7 @@
  * Data: the tables of services on nodes are beside them in `node-services`. `refused` decides where the service belongs; `warned` may be overridden by
  * somebody who knows why.
  */
-import { normalSection } from './parse.ts'
+import { normalizeSection } from './parse.ts'
 
 export interface BindingRule {
   /** Compared like oslo.config compares: without case, DEFAULT excepted. `*`: every section. */
@@ -28,21 +28,21 @@ const CREDENTIALS = [
 ] as const
 
 /** Of any service. */
-export const credentials: BindingRule = {
+export const credentialsRule: BindingRule = {
   section: '*',
   keys: CREDENTIALS,
   verdict: 'warned',
   why: CLEAR_TEXT,
 }
 
-export const notificationBus: BindingRule = {
+export const notificationBusRule: BindingRule = {
   section: 'oslo_messaging_notifications',
   keys: ['transport_url'],
   verdict: 'warned',
   why: 'notifications leave the message bus of this cloud',
 }
 
-export const controlPlaneBinding: readonly BindingRule[] = [
+export const controlPlaneBindingRules: readonly BindingRule[] = [
   {
     section: 'DEFAULT',
     keys: ['transport_url'],
@@ -63,18 +63,14 @@ export const controlPlaneBinding: readonly BindingRule[] = [
     verdict: 'warned',
     why: 'records in the database are found by this name',
   },
-  notificationBus,
-  credentials,
+  notificationBusRule,
+  credentialsRule,
 ]
 
 /** The rule that an option falls under; the first one counts. */
-export function bindingRule(
-  rules: readonly BindingRule[],
-  section: string,
-  key: string,
-): BindingRule | undefined {
-  const name = normalSection(section)
+export function findBindingRule(rules: readonly BindingRule[], section: string, key: string): BindingRule | undefined {
+  const name = normalizeSection(section)
   return rules.find(
-    (rule) => (rule.section === '*' || normalSection(rule.section) === name) && rule.keys.includes(key),
+    (rule) => (rule.section === '*' || normalizeSection(rule.section) === name) && rule.keys.includes(key),
   )
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { controlPlaneBinding } from './binding.ts'
+import { controlPlaneBindingRules } from './binding.ts'
 import { checkIni } from './check.ts'
 import { parseIni } from './parse.ts'
 
 function codes(text: string, settings: Parameters<typeof checkIni>[1] = {}): readonly string[] {
-  return checkIni(text, settings).map((one) => `${one.code} ${/^line (\d+)/.exec(one.message)?.[1]}`)
+  return checkIni(text, settings).map((finding) => `${finding.code} ${/^line (\d+)/.exec(finding.message)?.[1]}`)
 }
 
 describe('checking a configuration snippet', () => {
@@ -23,7 +23,7 @@ alias = {"name": "nic"}
 server_proxyclient_address = $my_ip
 server_listen = "::0"
 `
-    expect(checkIni(text, { binding: controlPlaneBinding })).toEqual([])
+    expect(checkIni(text, { binding: controlPlaneBindingRules })).toEqual([])
     expect(checkIni('')).toEqual([])
   })
 
@@ -56,12 +56,7 @@ server_listen = "::0"
   it('refuses what binds a service to its cloud, and warns of credentials', () => {
     const text =
       '[DEFAULT]\ntransport_url = rabbit://x\nhost = y\n[PLACEMENT]\npassword = p\n[api_database]\nconnection = z\n'
-    expect(codes(text, { binding: controlPlaneBinding })).toEqual([
-      'SL7010 2',
-      'SL7011 3',
-      'SL7011 5',
-      'SL7010 7',
-    ])
+    expect(codes(text, { binding: controlPlaneBindingRules })).toEqual(['SL7010 2', 'SL7011 3', 'SL7011 5', 'SL7010 7'])
   })
 
   it('lets a $ refer to what this file or a generated one sets', () => {
@@ -85,7 +80,7 @@ metadata_proxy_shared_secret = a$hunter2
 db = mysql://u:hunter2@h/db # x
   [hunter2
 `
-    expect(JSON.stringify(checkIni(text, { binding: controlPlaneBinding }))).not.toMatch(
+    expect(JSON.stringify(checkIni(text, { binding: controlPlaneBindingRules }))).not.toMatch(
       /rabbit:\/\/nova:hunter2|= "?hunter2|\$hunter2|u:hunter2/,
     )
   })

@@ -5,20 +5,20 @@
  * Pure. Whose text it is and where it stands, the caller says.
  */
 import { type Finding, type FindingContext, finding, type Problem, type Where } from '../errors/finding.ts'
-import * as problems from '../errors/ini.ts'
-import { type BindingRule, bindingRule } from './binding.ts'
-import { multiValued, optionId } from './merge.ts'
+import { type BindingRule, findBindingRule } from './binding.ts'
+import * as problems from './findings.ts'
+import { multiValuedOptions, optionKey } from './merge.ts'
 import {
   type Assignment,
   type IniSyntaxError,
-  normalSection,
+  normalizeSection,
   parseIni,
   type SectionHeader,
   type SyntaxErrorKind,
 } from './parse.ts'
-import { shown } from './redact.ts'
-import { references } from './substitute.ts'
-import { linesOf, trim } from './whitespace.ts'
+import { redactLine } from './redact-line.ts'
+import { findReferences } from './substitute.ts'
+import { splitLines, trim } from './whitespace.ts'
 
 export interface CheckSettings {
   /** The place of a line of the text, counted from 1. */
@@ -31,23 +31,21 @@ export interface CheckSettings {
 
 export function checkIni(text: string, settings: CheckSettings = {}): readonly Finding[] {
   const file = parseIni(text)
-  const lines = linesOf(text)
+  const lines = splitLines(text)
   const known = knownNames([...(settings.generated ?? []), ...file.assignments])
   const doubts: readonly Doubt[] = [
     ...syntaxDoubts(text, file.errors),
     ...file.sections.flatMap(sectionDoubts),
-    ...file.assignments.flatMap((one) => [
-      ...nameDoubts(one),
-      ...valueDoubts(one, lines[one.line - 1] ?? ''),
-      ...continuationDoubts(one),
-      ...referenceDoubts(one, known),
-      ...bindingDoubts(one, settings.binding ?? []),
+    ...file.assignments.flatMap((assignment) => [
+      ...nameDoubts(assignment),
+      ...valueDoubts(assignment, lines[assignment.line - 1] ?? ''),
+      ...continuationDoubts(assignment),
+      ...referenceDoubts(assignment, known),
+      ...bindingDoubts(assignment, settings.binding ?? []),
     ]),
     ...repetitionDoubts(file.assignments),
   ]
-  return doubts
-    .toSorted((a, b) => a.line - b.line)
-    .map(({ line, make }) => make({ where: settings.where?.(line) }))
+  return doubts.toSorted((a, b) => a.line - b.line).map(({ line, make }) => make({ where: settings.where?.(line) }))
 }
 
 /** A finding that does not know yet where its text stands. */
@@ -73,14 +71,14 @@ function syntaxDoubts(text: string, errors: readonly IniSyntaxError[]): readonly
     const facts = {
       line: 1,
       reason: 'the text starts with a byte order mark',
-      text: shown(text.slice(1, 40)),
+      text: redactLine(text.slice(1, 40)),
     }
     return [doubt(problems.iniSyntax, facts)]
   }
   return errors.map(({ kind, line, text: source }) =>
     kind === 'stray-continuation'
-      ? doubt(problems.indentedIni, { line, text: shown(source) })
-      : doubt(problems.iniSyntax, { line, reason: reasons[kind], text: shown(source) }),
+      ? doubt(problems.indentedIni, { line, text: redactLine(source) })
+      : doubt(problems.iniSyntax, { line, reason: reasons[kind], text: redactLine(source) }),
   )
 }
 
@@ -120,42 +118,34 @@ function continuationDoubts(assignment: Assignment): readonly Doubt[] {
   return lines.flatMap((text, index) => {
     if (index === 0) return []
     const line = assignment.line + index
-    if (/^[#;]/.test(text)) return [doubt(problems.inlineComment, { line, option, value: shown(text) })]
+    if (/^[#;]/.test(text)) return [doubt(problems.inlineComment, { line, option, value: redactLine(text) })]
     // After a comma it is the next item of a list: `default_log_levels` is written that way.
     const listed = lines[index - 1]?.endsWith(',') ?? false
     const looksMeant = /^\[[\w.-]+\]$|^[a-z][a-z0-9_]*\s*=/.test(text) && !listed
-    return looksMeant ? [doubt(problems.swallowedLine, { line, option, text: shown(text) })] : []
+    return looksMeant ? [doubt(problems.swallowedLine, { line, option, text: redactLine(text) })] : []
   })
 }
 
 /** Options that `$name` may refer to though no file sets them: their defaults do. */
-const ALWAYS_THERE = [
-  'bindir',
-  'config_dir',
-  'host',
-  'my_block_storage_ip',
-  'my_ip',
-  'pybasedir',
-  'state_path',
-]
+const ALWAYS_THERE = ['bindir', 'config_dir', 'host', 'my_block_storage_ip', 'my_ip', 'pybasedir', 'state_path']
 
 function knownNames(assignments: readonly Assignment[]): ReadonlySet<string> {
-  const set = assignments.flatMap(({ section, key }) => [key, `${normalSection(section)}.${key}`])
+  const set = assignments.flatMap(({ section, key }) => [key, `${normalizeSection(section)}.${key}`])
   return new Set([...ALWAYS_THERE, ...set])
 }
 
 function referenceDoubts(assignment: Assignment, known: ReadonlySet<string>): readonly Doubt[] {
   const { line, value } = assignment
-  const unknown = new Set(references(value).filter((name) => !known.has(name)))
+  const unknown = new Set(findReferences(value).filter((name) => !known.has(name)))
   // In a password the name is a piece of the password.
-  const secret = shownValue(assignment, value) !== shown(value) || shown(value).includes('***')
+  const secret = shownValue(assignment, value) !== redactLine(value) || redactLine(value).includes('***')
   return [...unknown].map((name) =>
     doubt(problems.unknownReference, { line, option: nameOf(assignment), name: secret ? '…' : name }),
   )
 }
 
 function bindingDoubts(assignment: Assignment, rules: readonly BindingRule[]): readonly Doubt[] {
-  const rule = bindingRule(rules, assignment.section, assignment.key)
+  const rule = findBindingRule(rules, assignment.section, assignment.key)
   if (!rule) return []
   const kind = rule.verdict === 'refused' ? problems.bindingOverride : problems.credentialOverride
   return [doubt(kind, { line: assignment.line, option: nameOf(assignment), why: rule.why })]
@@ -163,12 +153,12 @@ function bindingDoubts(assignment: Assignment, rules: readonly BindingRule[]): r
 
 function repetitionDoubts(assignments: readonly Assignment[]): readonly Doubt[] {
   const seen = new Map<string, number>()
-  return assignments.flatMap((one) => {
-    const id = optionId(one.section, one.key)
+  return assignments.flatMap((assignment) => {
+    const id = optionKey(assignment.section, assignment.key)
     const before = seen.get(id)
-    seen.set(id, one.line)
-    if (before === undefined || multiValued.has(id)) return []
-    return [doubt(problems.repeatedOption, { line: one.line, option: nameOf(one), before })]
+    seen.set(id, assignment.line)
+    if (before === undefined || multiValuedOptions.has(id)) return []
+    return [doubt(problems.repeatedOption, { line: assignment.line, option: nameOf(assignment), before })]
   })
 }
 
@@ -178,5 +168,5 @@ function nameOf({ section, key }: Assignment): string {
 
 /** A value is shown as far as its option is no secret; the option's name says whether it is. */
 function shownValue({ key }: Assignment, value: string): string {
-  return shown(`${key} = ${value}`).slice(key.length + 3)
+  return redactLine(`${key} = ${value}`).slice(key.length + 3)
 }

@@ -11,7 +11,7 @@ const files = [
 ].map(({ file, text }) => ({ file, assignments: parseIni(text).assignments }))
 
 function effective(section: string, key: string): readonly string[] {
-  const option = mergeIni(files).find((one) => one.section === section && one.key === key)
+  const option = mergeIni(files).find((mergedOption) => mergedOption.section === section && mergedOption.key === key)
   return option ? effectiveValues(option).map(({ value, file, line }) => `${value} (${file}:${line})`) : []
 }
 

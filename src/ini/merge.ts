@@ -4,7 +4,7 @@
  * Pure. Which options are multi-valued is known to the service alone, so the few that people really repeat are a
  * table here; every value is kept with its origin in any case.
  */
-import { type Assignment, normalSection } from './parse.ts'
+import { type Assignment, normalizeSection } from './parse.ts'
 
 export interface NamedAssignments {
   readonly file: string
@@ -28,7 +28,7 @@ export interface MergedOption {
 }
 
 /** What oslo.config declares as multi-valued in the services that a cloud's files configure. */
-export const multiValued: ReadonlySet<string> = new Set([
+export const multiValuedOptions: ReadonlySet<string> = new Set([
   'federation.trusted_dashboard',
   'filter_scheduler.available_filters',
   'glance_store.filesystem_store_datadirs',
@@ -41,8 +41,8 @@ export const multiValued: ReadonlySet<string> = new Set([
   'service_providers.service_provider',
 ])
 
-export function optionId(section: string, key: string): string {
-  return `${normalSection(section)}.${key}`
+export function optionKey(section: string, key: string): string {
+  return `${normalizeSection(section)}.${key}`
 }
 
 /** Every option of all files, in order of first appearance. */
@@ -50,14 +50,14 @@ export function mergeIni(files: readonly NamedAssignments[]): readonly MergedOpt
   const merged = new Map<string, { section: string; key: string; origins: [Origin, ...Origin[]] }>()
   for (const { file, assignments } of files) {
     for (const { section, key, value, line } of assignments) {
-      const id = optionId(section, key)
+      const id = optionKey(section, key)
       const known = merged.get(id)
       const origin: Origin = { file, line, value }
       if (known) known.origins.push(origin)
-      else merged.set(id, { section: normalSection(section), key, origins: [origin] })
+      else merged.set(id, { section: normalizeSection(section), key, origins: [origin] })
     }
   }
-  return [...merged].map(([id, option]) => ({ ...option, kind: multiValued.has(id) ? 'multi' : 'single' }))
+  return [...merged].map(([id, option]) => ({ ...option, kind: multiValuedOptions.has(id) ? 'multi' : 'single' }))
 }
 
 /** What the service uses: one value, or all of them. */

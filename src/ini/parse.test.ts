@@ -25,9 +25,7 @@ describe('reading a configuration file', () => {
   })
 
   it('knows comments at the start of a line only', () => {
-    expect(values('[a]\n; no\n# no\nurl = rabbit://u:p#1;x@h\n')).toEqual([
-      ['a', 'url', 'rabbit://u:p#1;x@h'],
-    ])
+    expect(values('[a]\n; no\n# no\nurl = rabbit://u:p#1;x@h\n')).toEqual([['a', 'url', 'rabbit://u:p#1;x@h']])
   })
 
   it('joins indented lines to the value above, until an empty line, a comment or anything at the margin', () => {
@@ -40,9 +38,13 @@ describe('reading a configuration file', () => {
   })
 
   it('removes one pair of equal quotes', () => {
-    expect(
-      values('[a]\nb = "x"\nc = \'\'y\'\'\nd = "z\'\ne = "\nf = ""\n').map(([, , value]) => value),
-    ).toEqual(['x', "'y'", '"z\'', '', ''])
+    expect(values('[a]\nb = "x"\nc = \'\'y\'\'\nd = "z\'\ne = "\nf = ""\n').map(([, , value]) => value)).toEqual([
+      'x',
+      "'y'",
+      '"z\'',
+      '',
+      '',
+    ])
   })
 
   it('takes CRLF and a lone CR as line ends, and a byte order mark as a character', () => {

@@ -4,7 +4,7 @@
  * Pure. Says what the file means and where oslo.config would refuse it; whether that is wise is `check.ts`'s
  * business. The result is a list, not a map: a repeated option is how multi-valued options are written.
  */
-import { linesOf, trim, trimEnd, trimStart } from './whitespace.ts'
+import { splitLines, trim, trimEnd, trimStart } from './whitespace.ts'
 
 export interface Assignment {
   /** As written: `[LIBVIRT]` is `LIBVIRT` here. */
@@ -47,7 +47,7 @@ export interface IniFile {
 
 export function parseIni(text: string): IniFile {
   const reader = new Reader()
-  linesOf(text).forEach((line, index) => reader.take(trimEnd(line), index + 1))
+  splitLines(text).forEach((line, index) => reader.take(trimEnd(line), index + 1))
   return reader.finish()
 }
 
@@ -119,7 +119,7 @@ class Reader {
     this.#open = undefined
     if (this.#section !== undefined) {
       this.#assignments.push({ section: this.#section, key, value: values.join('\n'), line })
-    } else if (!this.#errors.some((one) => one.kind === 'no-section')) {
+    } else if (!this.#errors.some((error) => error.kind === 'no-section')) {
       this.#errors.push({ kind: 'no-section', line, noticed: this.#current, text: key })
     }
   }
@@ -136,6 +136,6 @@ function unquote(value: string): string {
 }
 
 /** Sections are compared without case, but for DEFAULT: `[default]` is a section that nobody reads. */
-export function normalSection(name: string): string {
+export function normalizeSection(name: string): string {
   return name === 'DEFAULT' ? name : name.toLowerCase()
 }

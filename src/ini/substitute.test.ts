@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expand, literal, references } from './substitute.ts'
+import { escapeDollars, expandReferences, findReferences } from './substitute.ts'
 
 const options = new Map([
   ['my_ip', '192.0.2.1'],
@@ -10,24 +10,24 @@ const lookup = (name: string): string | undefined => options.get(name)
 
 describe('$name in a value', () => {
   it('is another option, of this or of a named group', () => {
-    expect(references('$my_ip:${libvirt.virt_type}$')).toEqual(['my_ip', 'libvirt.virt_type'])
-    expect(expand('http://$my_ip/', lookup)).toEqual({ kind: 'value', value: 'http://192.0.2.1/' })
+    expect(findReferences('$my_ip:${libvirt.virt_type}$')).toEqual(['my_ip', 'libvirt.virt_type'])
+    expect(expandReferences('http://$my_ip/', lookup)).toEqual({ kind: 'value', value: 'http://192.0.2.1/' })
   })
 
   it('is a literal dollar where it is doubled, escaped, or followed by no name', () => {
-    for (const text of ['$$my_ip', '\\$my_ip', '5$', '$1', '${}']) expect(references(text)).toEqual([])
-    expect(expand('a$$b\\$c$', lookup)).toEqual({ kind: 'value', value: 'a$b$c$' })
+    for (const text of ['$$my_ip', '\\$my_ip', '5$', '$1', '${}']) expect(findReferences(text)).toEqual([])
+    expect(expandReferences('a$$b\\$c$', lookup)).toEqual({ kind: 'value', value: 'a$b$c$' })
   })
 
   it('names the option that does not exist', () => {
-    expect(expand('$my_ip pa$sword', lookup)).toEqual({ kind: 'unknown-option', name: 'sword' })
+    expect(expandReferences('$my_ip pa$sword', lookup)).toEqual({ kind: 'unknown-option', name: 'sword' })
   })
 
   it('can be avoided for any text', () => {
     const text = fc.string({ unit: fc.constantFrom('$', '\\', 'a', '{', '}', '.', '1') })
     fc.assert(
       fc.property(text, (one) => {
-        expect(expand(literal(one), lookup)).toEqual({ kind: 'value', value: one })
+        expect(expandReferences(escapeDollars(one), lookup)).toEqual({ kind: 'value', value: one })
       }),
     )
   })

@@ -9,7 +9,7 @@ const NAME = `[${LETTER}][.${LETTER}0-9]*`
 const REFERENCE = new RegExp(`\\$(?:(\\$)|(${NAME})|\\{(${NAME})\\})?`, 'g')
 
 /** The options that a value refers to, as written: `my_ip`, `libvirt.virt_type`. */
-export function references(value: string): readonly string[] {
+export function findReferences(value: string): readonly string[] {
   const found = [...plainDollars(value).matchAll(REFERENCE)].map((match) => match[2] ?? match[3])
   return found.filter((name) => name !== undefined)
 }
@@ -19,7 +19,7 @@ export type Expansion =
   | { readonly kind: 'unknown-option'; readonly name: string }
 
 /** The value as the service sees it. `lookup` knows the options; the first unknown one ends it, as in oslo.config. */
-export function expand(value: string, lookup: (name: string) => string | undefined): Expansion {
+export function expandReferences(value: string, lookup: (name: string) => string | undefined): Expansion {
   let unknown: string | undefined
   const expanded = plainDollars(value).replace(REFERENCE, (whole, escaped, named, braced) => {
     if (escaped) return '$'
@@ -29,13 +29,11 @@ export function expand(value: string, lookup: (name: string) => string | undefin
     if (found === undefined) unknown = name
     return found ?? whole
   })
-  return unknown === undefined
-    ? { kind: 'value', value: expanded }
-    : { kind: 'unknown-option', name: unknown }
+  return unknown === undefined ? { kind: 'value', value: expanded } : { kind: 'unknown-option', name: unknown }
 }
 
 /** A text written so that the service reads exactly it, dollars included: for passwords and URLs. */
-export function literal(text: string): string {
+export function escapeDollars(text: string): string {
   // After a backslash `$$` would be read as an escape and a lone dollar, so there the other spelling is used.
   return text.replace(/\\?\$/g, (dollar) => (dollar === '$' ? '$$' : '\\\\$'))
 }

@@ -3,8 +3,7 @@
  * byte order mark and keeps the old separators (U+001C to U+001F, U+0085), and both change what a file means.
  */
 
-const SPACE =
-  '[\\t\\n\\v\\f\\r \\x1c-\\x1f\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
+const SPACE = '[\\t\\n\\v\\f\\r \\x1c-\\x1f\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
 const LEADING = new RegExp(`^${SPACE}+`)
 
 export function trimStart(text: string): string {
@@ -23,7 +22,7 @@ export function trim(text: string): string {
 }
 
 /** Lines without their ends. LF, CRLF and a lone CR end a line; nothing else does. */
-export function linesOf(text: string): readonly string[] {
+export function splitLines(text: string): readonly string[] {
   const lines = text.split(/\r\n|\r|\n/)
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines
 }

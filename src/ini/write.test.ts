@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseIni } from './parse.ts'
-import { type Option, writeIni } from './write.ts'
+import { type IniOption, writeIni } from './write.ts'
 
-function written(options: readonly Option[]): string {
+function written(options: readonly IniOption[]): string {
   const result = writeIni(options)
-  if (result.kind === 'refused') throw new Error(result.findings.map((one) => one.message).join())
+  if (result.kind === 'refused') throw new Error(result.findings.map((finding) => finding.message).join())
   return result.text
 }
 

@@ -5,17 +5,17 @@
  * arrives changed at a service is worse than none.
  */
 import { type Finding, type FindingContext, finding } from '../errors/finding.ts'
-import { unwritableOption } from '../errors/ini.ts'
+import { unwritableOption } from './findings.ts'
 import { trim } from './whitespace.ts'
 
 /** One option to write. Repeat the key for a multi-valued one. `$` means what oslo.config makes of it. */
-export interface Option {
+export interface IniOption {
   readonly section: string
   readonly key: string
   readonly value: string
 }
 
-export type Written =
+export type WriteResult =
   | { readonly kind: 'written'; readonly text: string }
   | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
 
@@ -25,7 +25,7 @@ export interface WriteSettings {
   readonly where?: FindingContext['where']
 }
 
-export function writeIni(options: readonly Option[], settings: WriteSettings = {}): Written {
+export function writeIni(options: readonly IniOption[], settings: WriteSettings = {}): WriteResult {
   const findings = options.flatMap((option) => {
     const reason = refusal(option)
     const { section, key } = option
@@ -38,8 +38,8 @@ export function writeIni(options: readonly Option[], settings: WriteSettings = {
 }
 
 /** Neighbours of one section share a header. Nothing is moved: order decides which value wins. */
-function sectionRuns(options: readonly Option[]): readonly (readonly Option[])[] {
-  const runs: Option[][] = []
+function sectionRuns(options: readonly IniOption[]): readonly (readonly IniOption[])[] {
+  const runs: IniOption[][] = []
   for (const option of options) {
     const run = runs.at(-1)
     if (run?.[0]?.section === option.section) run.push(option)
@@ -48,7 +48,7 @@ function sectionRuns(options: readonly Option[]): readonly (readonly Option[])[]
   return runs
 }
 
-function formatRun(options: readonly Option[]): string {
+function formatRun(options: readonly IniOption[]): string {
   const lines = options.map(({ key, value }) => `${key} =${formatValue(value)}\n`)
   return `[${options[0]?.section}]\n${lines.join('')}`
 }
@@ -60,7 +60,7 @@ function formatValue(value: string): string {
 }
 
 /** Why this option cannot be written down, or undefined when it can. */
-function refusal({ section, key, value }: Option): string | undefined {
+function refusal({ section, key, value }: IniOption): string | undefined {
   if (section === '' || /[\r\n]/.test(section)) return 'its section has no name that fits on one line'
   if (key === '' || trim(key) !== key || /[:=\r\n]|^[[#;]/.test(key))
     return "an option's name is one word without `:` and `=`, and starts with neither `[`, `#` nor `;`"

@@ -7,12 +7,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { type Clock, systemClock } from '../clock/clock.ts'
-import { reasonOf } from '../errors/failure.ts'
+import { formatError } from '../errors/failure.ts'
 import type { Credentials } from '../pki/authority.ts'
-import { type CredentialFiles, watchCredentials } from '../pki/reload.ts'
-import { type AdmissionHandler, type AdmissionObserver, readReview, writeReview } from './admission.ts'
-import { type Listening, listenOn } from './listen.ts'
-import { type Log, silent, withFields } from './log.ts'
+import { type CredentialFiles, watchCredentials } from '../pki/watch-credentials.ts'
+import { type AdmissionHandler, type AdmissionObserver, formatReview, parseReview } from './admission.ts'
+import { listenUntilAborted, type RunningServer } from './listening-server.ts'
+import { type Log, silentLog, withFields } from './log.ts'
 
 export interface AdmissionServerOptions {
   readonly host: string
@@ -20,7 +20,7 @@ export interface AdmissionServerOptions {
   readonly port: number
   readonly handlers: Readonly<Record<string, AdmissionHandler>>
   /** Files are looked at again every so often; a new pair is used from the next handshake on. */
-  readonly credentials: CredentialFiles & { readonly everyMs?: number }
+  readonly credentials: CredentialFiles & { readonly pollMs?: number }
   /** So long a handler may take, should the API server not name a shorter time. */
   readonly timeoutMs?: number
   readonly bodyLimit?: number
@@ -36,12 +36,9 @@ interface Refused {
   readonly text: string
 }
 
-export async function serveAdmission(
-  options: AdmissionServerOptions,
-  signal: AbortSignal,
-): Promise<Listening> {
+export async function serveAdmission(options: AdmissionServerOptions, signal: AbortSignal): Promise<RunningServer> {
   const { host, port, graceMs } = options
-  const log = withFields(options.log ?? silent, { server: 'admission' })
+  const log = withFields(options.log ?? silentLog, { server: 'admission' })
   const served: { server?: Server } = {}
   const first = await watchCredentials({
     ...options.credentials,
@@ -51,7 +48,7 @@ export async function serveAdmission(
       log({ level: 'info', message: 'the certificate was renewed' })
     },
     onProblem: (thrown) =>
-      log({ level: 'warn', message: 'the new certificate cannot be used', reason: reasonOf(thrown) }),
+      log({ level: 'warn', message: 'the new certificate cannot be used', reason: formatError(thrown) }),
   })
   const server = createServer(tlsOf(first), (request, response) => {
     void answer(request, response, { ...options, log })
@@ -62,7 +59,7 @@ export async function serveAdmission(
   // The API server gives up an idle connection after 90 s. Who gives up first must not be us: a review that is sent at
   // that moment would be lost, and the object refused.
   server.keepAliveTimeout = 180_000
-  return listenOn(server, { what: 'webhooks', host, port, ...(graceMs !== undefined && { graceMs }) }, signal)
+  return listenUntilAborted(server, { what: 'webhooks', host, port, ...(graceMs !== undefined && { graceMs }) }, signal)
 }
 
 function tlsOf({ certificate, privateKey }: Credentials): {
@@ -82,13 +79,13 @@ async function answer(request: IncomingMessage, response: ServerResponse, servin
   const handler = Object.hasOwn(serving.handlers, path) ? serving.handlers[path] : undefined
   if (!handler) return send(response, { code: 404, text: 'no webhook here' })
   const began = clock.elapsed()
-  observer.began?.(path)
+  observer.started?.(path)
   const refused = await judge(request, response, handler, url, serving).catch((thrown: unknown): Refused => {
-    log({ level: 'error', message: 'a webhook failed', path, reason: reasonOf(thrown) })
-    return { code: 500, text: `the webhook failed: ${reasonOf(thrown)}` }
+    log({ level: 'error', message: 'a webhook failed', path, reason: formatError(thrown) })
+    return { code: 500, text: `the webhook failed: ${formatError(thrown)}` }
   })
   if (refused) send(response, refused)
-  observer.answered?.(path, refused?.code ?? 200, clock.elapsed() - began)
+  observer.finished?.(path, refused?.code ?? 200, clock.elapsed() - began)
 }
 
 async function judge(
@@ -105,7 +102,7 @@ async function judge(
   }
   const body = await readBody(request, bodyLimit)
   if (body === undefined) return { code: 413, text: `a review may have ${bodyLimit} bytes` }
-  const review = readReview(body)
+  const review = parseReview(body)
   if ('problem' in review) return { code: 400, text: review.problem }
 
   const control = new AbortController()
@@ -126,7 +123,7 @@ async function judge(
       judged.catch(() => {})
       return verdict
     }
-    send(response, { code: 200, text: writeReview(review, verdict) }, 'application/json')
+    send(response, { code: 200, text: formatReview(review, verdict) }, 'application/json')
     return undefined
   } finally {
     cancel()

@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Authority, createAuthority } from '../pki/authority.ts'
-import { type AdmissionHandler, readReview, writeReview } from './admission.ts'
+import { type AdmissionHandler, formatReview, parseReview } from './admission.ts'
 import { type AdmissionServerOptions, serveAdmission } from './admission-server.ts'
 import type { LogEntry } from './log.ts'
 
@@ -22,14 +22,14 @@ const request = {
 } as const
 const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request }
 
-function answered(answer: Parameters<typeof writeReview>[1]): Record<string, unknown> {
-  const { response } = JSON.parse(writeReview(request, answer)) as { response: Record<string, unknown> }
+function answered(answer: Parameters<typeof formatReview>[1]): Record<string, unknown> {
+  const { response } = JSON.parse(formatReview(request, answer)) as { response: Record<string, unknown> }
   return response
 }
 
 describe('an admission review', () => {
   it('is read with all that it carries', () => {
-    expect(readReview(JSON.stringify(review))).toEqual(request)
+    expect(parseReview(JSON.stringify(review))).toEqual(request)
   })
 
   it.each([
@@ -43,7 +43,7 @@ describe('an admission review', () => {
     [JSON.stringify({ ...review, request: undefined }), 'the review has no request with a uid'],
     [JSON.stringify({ ...review, request: { uid: 'a' } }), 'the request names no operation'],
   ])('that makes no sense is told what is missing: %s', (body, problem) => {
-    expect(readReview(body)).toEqual({ problem })
+    expect(parseReview(body)).toEqual({ problem })
   })
 
   it('is answered with the uid that it came with', () => {
@@ -131,7 +131,7 @@ describe('the admission server', () => {
     const credentials = {
       certificateFile: path.join(folder, 'tls.crt'),
       privateKeyFile: path.join(folder, 'tls.key'),
-      everyMs: 10,
+      pollMs: 10,
     }
     const entries: LogEntry[] = []
     const told: string[] = []
@@ -142,15 +142,12 @@ describe('the admission server', () => {
         handlers: { '/validate': handler },
         credentials,
         log: (entry) => entries.push(entry),
-        observer: { answered: (at, code) => told.push(`${at} ${code}`) },
+        observer: { finished: (at, code) => told.push(`${at} ${code}`) },
         ...more,
       },
       control.signal,
     )
-    const ask = (
-      body: string,
-      over: { path?: string; method?: string; type?: string } = {},
-    ): Promise<Answer> =>
+    const ask = (body: string, over: { path?: string; method?: string; type?: string } = {}): Promise<Answer> =>
       new Promise((resolve, reject) => {
         const sent = httpsRequest(
           {
@@ -242,8 +239,7 @@ describe('the admission server', () => {
     const stray = await authority.issue({ commonName: 'stray', hosts: ['127.0.0.1'], uses: ['server'] })
     await writeFile(path.join(folder, 'tls.crt'), stray.certificate)
     const until = async (message: string): Promise<void> => {
-      while (!entries.some((entry) => entry.message === message))
-        await new Promise((done) => setTimeout(done, 5))
+      while (!entries.some((entry) => entry.message === message)) await new Promise((done) => setTimeout(done, 5))
     }
     await until('the new certificate cannot be used')
     expect((await ask(body)).subject).toBe('first')

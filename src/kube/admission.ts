@@ -34,7 +34,7 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
 
-export interface AdmissionAnswer {
+export interface AdmissionResponse {
   readonly allowed: boolean
   /** Why not, in one sentence. Made of the causes unless said. */
   readonly reason?: string
@@ -48,18 +48,18 @@ export interface AdmissionAnswer {
 export type AdmissionHandler = (
   request: AdmissionRequest,
   context: { readonly signal: AbortSignal },
-) => AdmissionAnswer | Promise<AdmissionAnswer>
+) => AdmissionResponse | Promise<AdmissionResponse>
 
 /** Told what happens, for metrics. */
 export interface AdmissionObserver {
-  readonly began?: (path: string) => void
-  readonly answered?: (path: string, code: number, tookMs: number) => void
+  readonly started?: (path: string) => void
+  readonly finished?: (path: string, code: number, tookMs: number) => void
 }
 
 const reviewVersion = 'admission.k8s.io/v1'
 
 /** The request in a review, or what is wrong with the review. */
-export function readReview(body: string): AdmissionRequest | { readonly problem: string } {
+export function parseReview(body: string): AdmissionRequest | { readonly problem: string } {
   let review: unknown
   try {
     review = JSON.parse(body)
@@ -68,15 +68,14 @@ export function readReview(body: string): AdmissionRequest | { readonly problem:
   }
   const { apiVersion, kind, request } = asRecord(review)
   if (kind !== 'AdmissionReview') return { problem: 'the body is not an AdmissionReview' }
-  if (apiVersion !== reviewVersion)
-    return { problem: `only ${reviewVersion} is understood, not ${String(apiVersion)}` }
+  if (apiVersion !== reviewVersion) return { problem: `only ${reviewVersion} is understood, not ${String(apiVersion)}` }
   const { uid, operation } = asRecord(request)
   if (typeof uid !== 'string' || uid === '') return { problem: 'the review has no request with a uid' }
   if (typeof operation !== 'string') return { problem: 'the request names no operation' }
   return request as AdmissionRequest
 }
 
-export function writeReview(request: AdmissionRequest, answer: AdmissionAnswer): string {
+export function formatReview(request: AdmissionRequest, answer: AdmissionResponse): string {
   const { allowed, patch, warnings } = answer
   const response = {
     uid: request.uid,
@@ -89,7 +88,7 @@ export function writeReview(request: AdmissionRequest, answer: AdmissionAnswer):
 }
 
 /** Wrong fields are told as the API server tells its own: clients that point at fields work for ours too. */
-function refusal(request: AdmissionRequest, { reason, causes = [] }: AdmissionAnswer): object {
+function refusal(request: AdmissionRequest, { reason, causes = [] }: AdmissionResponse): object {
   const { group, kind } = request.kind ?? {}
   const sentence = causes.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join('; ')
   return {

@@ -5,10 +5,10 @@
  * below HTTP in `network-error.ts`.
  */
 
-import { certificateExpired, notSignedIn } from '../errors/connection.ts'
 import { type ExitCode, Failure } from '../errors/failure.ts'
-import { type Finding, finding, type ObjectPlace } from '../errors/finding.ts'
-import * as problems from '../errors/kube.ts'
+import { type Finding, finding, type ObjectLocation } from '../errors/finding.ts'
+import * as problems from './findings/api-server.ts'
+import { certificateExpired, notSignedIn } from './findings/connection.ts'
 
 export type ApiErrorKind =
   /** No connection, or it broke. */
@@ -53,12 +53,12 @@ export interface FieldCause {
 }
 
 /** May the same request be sent again? Always, only where doing it twice is like doing it once, or never. */
-export type Repeat = 'always' | 'safe' | 'never'
+export type Retryable = 'always' | 'safe' | 'never'
 
-export interface ApiErrorFacts {
+export interface ApiErrorDetails {
   readonly kind: ApiErrorKind
   readonly finding: Finding
-  readonly repeat?: Repeat
+  readonly repeat?: Retryable
   readonly status?: number
   readonly conflicts?: readonly FieldConflict[]
   readonly causes?: readonly FieldCause[]
@@ -68,14 +68,14 @@ export interface ApiErrorFacts {
 
 export class ApiError extends Failure {
   readonly kind: ApiErrorKind
-  readonly repeat: Repeat
+  readonly repeat: Retryable
   /** The HTTP status, or undefined when there was no answer. */
   readonly status: number | undefined
   readonly conflicts: readonly FieldConflict[]
   readonly causes: readonly FieldCause[]
   readonly retryAfterMs: number | undefined
 
-  constructor(facts: ApiErrorFacts) {
+  constructor(facts: ApiErrorDetails) {
     super([facts.finding], exitCodeOf(facts.kind), { cause: facts.cause })
     this.name = 'ApiError'
     this.kind = facts.kind
@@ -93,7 +93,7 @@ export function isApiError(thrown: unknown, ...kinds: readonly ApiErrorKind[]): 
 }
 
 /** Who was asked for what: the words that a message needs. */
-export interface Errand {
+export interface RequestInfo {
   readonly server: string
   /** The proxy in between, without its password. */
   readonly via?: string | undefined
@@ -101,10 +101,10 @@ export interface Errand {
   readonly verb: string
   readonly subject: string
   /** The object that was to be read or written, where it is one. */
-  readonly object?: ObjectPlace | undefined
+  readonly object?: ObjectLocation | undefined
 }
 
-export function malformed(reason: string, errand: Errand, cause?: unknown): ApiError {
+export function malformedResponse(reason: string, errand: RequestInfo, cause?: unknown): ApiError {
   const facts = { server: errand.server, reason }
   return new ApiError({
     kind: 'malformed',
@@ -114,7 +114,7 @@ export function malformed(reason: string, errand: Errand, cause?: unknown): ApiE
 }
 
 /** Nobody, or not the one that the server wants: an expired client certificate is named as the cause. */
-export function unauthorized({ server }: Errand, user: string, expired: string | undefined): ApiError {
+export function unauthorizedError({ server }: RequestInfo, user: string, expired: string | undefined): ApiError {
   const made =
     expired === undefined
       ? finding(notSignedIn, { server, user })
@@ -126,30 +126,21 @@ export function unauthorized({ server }: Errand, user: string, expired: string |
   return new ApiError({ kind: 'unauthorized', status: 401, finding: made })
 }
 
-export function notServed(errand: Errand): ApiError {
+export function notServedError(errand: RequestInfo): ApiError {
   const facts = { kind: errand.subject, server: errand.server }
   return new ApiError({ kind: 'not-served', status: 404, finding: finding(problems.kindNotServed, facts) })
 }
 
 /** Told here, because the server would only say that it knows no such path. */
-export function withoutNamespace(where: ObjectPlace, object: string): ApiError {
-  const causes = [
-    { path: 'metadata.namespace', message: `${where.kind} lives in a namespace, and none is given` },
-  ]
-  const facts = { object, reasons: causes.map((one) => one.message) }
+export function missingNamespaceError(where: ObjectLocation, object: string): ApiError {
+  const causes = [{ path: 'metadata.namespace', message: `${where.kind} lives in a namespace, and none is given` }]
+  const facts = { object, reasons: causes.map((cause) => cause.message) }
   const made = finding(problems.objectRefused, facts, { where: { ...where, path: 'metadata.namespace' } })
   return new ApiError({ kind: 'invalid', causes, finding: made })
 }
 
 /** 2 when the cluster could not be asked, 1 when it said no. */
 function exitCodeOf(kind: ApiErrorKind): ExitCode {
-  const unasked: readonly ApiErrorKind[] = [
-    'unreachable',
-    'timeout',
-    'unauthorized',
-    'busy',
-    'failing',
-    'malformed',
-  ]
+  const unasked: readonly ApiErrorKind[] = ['unreachable', 'timeout', 'unauthorized', 'busy', 'failing', 'malformed']
   return unasked.includes(kind) ? 2 : 1
 }

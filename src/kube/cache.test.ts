@@ -3,12 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../api/object.ts'
 import { type Change, createCache } from './cache.ts'
 
-function pool(
-  name: string,
-  version: string,
-  network = 'internalapi',
-  namespace = 'metallb-system',
-): KubeObject {
+function pool(name: string, version: string, network = 'internalapi', namespace = 'metallb-system'): KubeObject {
   return {
     apiVersion: 'metallb.io/v1beta1',
     kind: 'IPAddressPool',
@@ -18,7 +13,7 @@ function pool(
 }
 
 const networks = (object: KubeObject): readonly string[] => [object.metadata.labels?.['network'] ?? '']
-const names = (objects: readonly KubeObject[]): readonly string[] => objects.map((one) => one.metadata.name)
+const names = (objects: readonly KubeObject[]): readonly string[] => objects.map((object) => object.metadata.name)
 const inWords = (change: Change): string => `${change.kind} ${change.object.metadata.name}`
 
 describe('the cache', () => {
@@ -27,28 +22,28 @@ describe('the cache', () => {
     cache.replace([pool('a', '1'), pool('b', '2', 'storage'), pool('c', '3', 'storage', 'elsewhere')])
     expect(cache.get('metallb-system/a')?.metadata.resourceVersion).toBe('1')
     expect(names(cache.list('metallb-system'))).toEqual(['a', 'b'])
-    expect(names(cache.by('network', 'storage'))).toEqual(['b', 'c'])
-    expect(cache.by('network', 'tenant')).toEqual([])
+    expect(names(cache.byIndex('network', 'storage'))).toEqual(['b', 'c'])
+    expect(cache.byIndex('network', 'tenant')).toEqual([])
   })
 
   it('moves an object to its new place in an index, and out of it', () => {
     const cache = createCache({ indexes: { network: networks } })
     cache.set(pool('a', '1', 'storage'))
     cache.set(pool('a', '2', 'tenant'))
-    expect(cache.by('network', 'storage')).toEqual([])
-    expect(names(cache.by('network', 'tenant'))).toEqual(['a'])
+    expect(cache.byIndex('network', 'storage')).toEqual([])
+    expect(names(cache.byIndex('network', 'tenant'))).toEqual(['a'])
     cache.delete(pool('a', '3'))
-    expect(cache.by('network', 'tenant')).toEqual([])
+    expect(cache.byIndex('network', 'tenant')).toEqual([])
     expect(cache.list('metallb-system')).toEqual([])
   })
 
   it('fills an index that is declared late, and refuses one name for two meanings', () => {
     const cache = createCache()
     cache.set(pool('a', '1', 'storage'))
-    expect(() => cache.by('network', 'storage')).toThrow('no index network was declared')
+    expect(() => cache.byIndex('network', 'storage')).toThrow('no index network was declared')
     cache.declareIndex('network', networks)
     cache.declareIndex('network', networks)
-    expect(names(cache.by('network', 'storage'))).toEqual(['a'])
+    expect(names(cache.byIndex('network', 'storage'))).toEqual(['a'])
     expect(() => cache.declareIndex('network', () => [])).toThrow('declared twice')
   })
 
@@ -100,10 +95,10 @@ describe('the cache', () => {
   it('is synced after the first whole list, even an empty one, not after a single object', async () => {
     const cache = createCache()
     cache.set(pool('a', '1'))
-    expect(cache.synced()).toBe(false)
+    expect(cache.hasSynced()).toBe(false)
     cache.replace([])
-    await cache.whenSynced()
-    expect(cache.synced()).toBe(true)
+    await cache.waitForSync()
+    expect(cache.hasSynced()).toBe(true)
   })
 
   it('makes a reader who writes fail, when asked to', () => {

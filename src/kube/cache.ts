@@ -4,7 +4,7 @@
  * A reflector writes it, controllers read it. It tells its listeners of every change, and of nothing else.
  */
 import type { KubeObject } from '../api/object.ts'
-import { keyOf } from './key.ts'
+import { objectKey } from './key.ts'
 
 export type Change<T extends KubeObject = KubeObject> =
   | { readonly kind: 'added'; readonly object: T }
@@ -12,24 +12,24 @@ export type Change<T extends KubeObject = KubeObject> =
   | { readonly kind: 'deleted'; readonly object: T }
 
 /** The values under which an object can be found: names of pools, owners, addresses. */
-export type IndexOf<T extends KubeObject = KubeObject> = (object: T) => readonly string[]
+export type IndexFunction<T extends KubeObject = KubeObject> = (object: T) => readonly string[]
 
 export interface CacheReader<T extends KubeObject = KubeObject> {
   readonly get: (key: string) => T | undefined
   readonly list: (namespace?: string) => readonly T[]
   /** The objects that a declared index files under this value. */
-  readonly by: (index: string, value: string) => readonly T[]
+  readonly byIndex: (index: string, value: string) => readonly T[]
   readonly size: () => number
   /** Whether the first whole list is in: before it, absence means nothing. */
-  readonly synced: () => boolean
+  readonly hasSynced: () => boolean
   /** Resolves when the first whole list is in. */
-  readonly whenSynced: () => Promise<void>
+  readonly waitForSync: () => Promise<void>
   /** Tells what is there now, then every change, synchronously. The answer ends it. */
   readonly subscribe: (listener: (change: Change<T>) => void) => () => void
 }
 
 export interface Cache<T extends KubeObject = KubeObject> extends CacheReader<T> {
-  readonly declareIndex: (name: string, valuesOf: IndexOf<T>) => void
+  readonly declareIndex: (name: string, valuesOf: IndexFunction<T>) => void
   /** What of an object is held. */
   readonly keep: (object: T) => T
   readonly set: (object: T) => void
@@ -45,7 +45,7 @@ export interface Cache<T extends KubeObject = KubeObject> extends CacheReader<T>
 }
 
 export interface CacheOptions<T extends KubeObject> {
-  readonly indexes?: Readonly<Record<string, IndexOf<T>>>
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
   /** What of an object is held; all of it unless told otherwise. Its names and version must stay. */
   readonly keep?: (object: T) => T
   /** Freezes every object to its depth, so that a reader who writes fails at once. For tests: it costs time. */
@@ -53,7 +53,7 @@ export interface CacheOptions<T extends KubeObject> {
 }
 
 interface Index<T extends KubeObject> {
-  readonly valuesOf: IndexOf<T>
+  readonly valuesOf: IndexFunction<T>
   readonly keys: Map<string, Set<string>>
 }
 
@@ -63,7 +63,7 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
   const listeners = new Set<(change: Change<T>) => void>()
   const settle = createSettle()
 
-  const declareIndex = (name: string, valuesOf: IndexOf<T>): void => {
+  const declareIndex = (name: string, valuesOf: IndexFunction<T>): void => {
     const known = indexes.get(name)
     if (known?.valuesOf === valuesOf) return
     if (known) throw new Error(`the index ${name} is declared twice, with two meanings`)
@@ -94,7 +94,7 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
   const { keep = (given: T): T => given, freeze = false } = options
 
   const set = (given: T): void => {
-    const key = keyOf(given.metadata)
+    const key = objectKey(given.metadata)
     const previous = objects.get(key)
     if (previous && sameVersion(previous, given)) return
     const kept = keep(given)
@@ -112,16 +112,15 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
 
   return {
     get: (key) => objects.get(key),
-    list: (namespace) =>
-      namespace === undefined ? [...objects.values()] : found(byNamespace.keys.get(namespace)),
-    by: (name, value) => {
+    list: (namespace) => (namespace === undefined ? [...objects.values()] : found(byNamespace.keys.get(namespace))),
+    byIndex: (name, value) => {
       const index = indexes.get(name)
       if (!index) throw new Error(`no index ${name} was declared`)
       return found(index.keys.get(value))
     },
     size: () => objects.size,
-    synced: settle.settled,
-    whenSynced: settle.whenSettled,
+    hasSynced: settle.settled,
+    waitForSync: settle.whenSettled,
     subscribe: (listener) => {
       listeners.add(listener)
       for (const object of objects.values()) listener({ kind: 'added', object })
@@ -130,15 +129,15 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
     declareIndex,
     keep,
     set,
-    delete: (object) => remove(keyOf(object.metadata), object),
+    delete: (object) => remove(objectKey(object.metadata), object),
     replace: (list) => {
-      const kept = new Set(list.map((object) => keyOf(object.metadata)))
+      const kept = new Set(list.map((object) => objectKey(object.metadata)))
       for (const [key, object] of objects) if (!kept.has(key)) remove(key, object)
       for (const object of list) set(object)
       settle.settle()
     },
     note: (written, basedOn) => {
-      const held = objects.get(keyOf(written.metadata))
+      const held = objects.get(objectKey(written.metadata))
       if (held?.metadata.resourceVersion !== basedOn) return false
       set(written)
       return true

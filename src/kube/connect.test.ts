@@ -1,17 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import {
-  type AddressInfo,
-  createServer as createNetServer,
-  connect as dial,
-  type Server,
-  type Socket,
-} from 'node:net'
+import { type AddressInfo, createServer as createNetServer, connect as dial, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { impatientClock } from '../../test/impatient-clock.ts'
-import { answerCore, answerJson, playServer, statusObject } from '../../test/played-server.ts'
+import { instantClock } from '../../test/instant-clock.ts'
+import { respondCoreDiscovery, respondJson, startScriptedServer, statusObject } from '../../test/scripted-server.ts'
 import { createAuthority } from '../pki/authority.ts'
 import { connect } from './connect.ts'
 
@@ -47,31 +41,29 @@ function countingPlugin(): object {
   const runs = path.join(folder, 'runs')
   writeFileSync(runs, '')
   const status = `{\\"token\\":\\"t$(wc -l < ${runs} | tr -d ' ')\\"}`
-  writeFileSync(
-    file,
-    `#!/bin/sh\necho >> ${runs}\necho "{\\"kind\\":\\"ExecCredential\\",\\"status\\":${status}}"\n`,
-    { mode: 0o700 },
-  )
+  writeFileSync(file, `#!/bin/sh\necho >> ${runs}\necho "{\\"kind\\":\\"ExecCredential\\",\\"status\\":${status}}"\n`, {
+    mode: 0o700,
+  })
   return { exec: { command: file, interactiveMode: 'Never' } }
 }
 
 describe('a connection', () => {
   it('gets a new token from the plugin when the server refuses the old one, and goes on', async () => {
     let accepted = 't1'
-    const server = await playServer((seen, answer) => {
+    const server = await startScriptedServer((seen, answer) => {
       if (seen.headers.authorization !== `Bearer ${accepted}`) {
-        return answerJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
+        return respondJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
       }
-      if (answerCore(seen, answer)) return
-      answerJson(answer, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } })
+      if (respondCoreDiscovery(seen, answer)) return
+      respondJson(answer, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } })
     })
     const file = kubeconfig({ server: server.url }, countingPlugin())
-    const connection = await connect({ kubeconfig: file, env: process.env, clock: impatientClock() })
+    const connection = await connect({ kubeconfig: file, env: process.env, clock: instantClock() })
     open.push(connection, server)
     expect(await connection.client.get(ref)).toMatchObject({ metadata: { name: 'a' } })
     accepted = 't2'
     expect(await connection.client.get(ref)).toMatchObject({ metadata: { name: 'a' } })
-    expect(server.seen.map((one) => one.headers.authorization)).toEqual([
+    expect(server.seen.map((seenRequest) => seenRequest.headers.authorization)).toEqual([
       'Bearer t1',
       'Bearer t1',
       'Bearer t1',
@@ -86,8 +78,8 @@ describe('a connection', () => {
       hosts: ['api.lab.example'],
       uses: ['server'],
     })
-    const server = await playServer(
-      (seen, answer) => void (answerCore(seen, answer) || answerJson(answer, {})),
+    const server = await startScriptedServer(
+      (seen, answer) => void (respondCoreDiscovery(seen, answer) || respondJson(answer, {})),
       {
         cert: certificate,
         key: privateKey,
@@ -107,31 +99,28 @@ describe('a connection', () => {
     expect(server.seen[0]?.headers.authorization).toBe('Bearer t')
   })
 
-  it.each(['socks5', 'socks5h'])(
-    'goes through a proxy of scheme %s, with TLS to the server inside',
-    async (scheme) => {
-      const authority = await createAuthority({ commonName: 'ca' })
-      const { certificate: cert, privateKey: key } = await authority.issue({
-        commonName: 's',
-        hosts: ['api.lab.example'],
-        uses: ['server'],
-      })
-      const server = await playServer(
-        (seen, answer) => void (answerCore(seen, answer) || answerJson(answer, {})),
-        { cert, key },
-      )
-      const socks = await socksTo(server.port)
-      const cluster = {
-        server: 'https://api.lab.example:6443',
-        'proxy-url': `${scheme}://127.0.0.1:${socks.port}`,
-        'certificate-authority-data': Buffer.from(authority.certificate).toString('base64'),
-      }
-      const connection = await connect({ kubeconfig: kubeconfig(cluster, { token: 't' }), env: {} })
-      open.push(connection, socks, server)
-      expect(await connection.client.resource(ref)).toMatchObject({ plural: 'configmaps' })
-      expect(socks.asked).toEqual(['api.lab.example:6443'])
-    },
-  )
+  it.each(['socks5', 'socks5h'])('goes through a proxy of scheme %s, with TLS to the server inside', async (scheme) => {
+    const authority = await createAuthority({ commonName: 'ca' })
+    const { certificate: cert, privateKey: key } = await authority.issue({
+      commonName: 's',
+      hosts: ['api.lab.example'],
+      uses: ['server'],
+    })
+    const server = await startScriptedServer(
+      (seen, answer) => void (respondCoreDiscovery(seen, answer) || respondJson(answer, {})),
+      { cert, key },
+    )
+    const socks = await socksTo(server.port)
+    const cluster = {
+      server: 'https://api.lab.example:6443',
+      'proxy-url': `${scheme}://127.0.0.1:${socks.port}`,
+      'certificate-authority-data': Buffer.from(authority.certificate).toString('base64'),
+    }
+    const connection = await connect({ kubeconfig: kubeconfig(cluster, { token: 't' }), env: {} })
+    open.push(connection, socks, server)
+    expect(await connection.client.resource(ref)).toMatchObject({ plural: 'configmaps' })
+    expect(socks.asked).toEqual(['api.lab.example:6443'])
+  })
 
   it('says why a SOCKS proxy does not connect', async () => {
     const socks = await socksTo(undefined)
@@ -139,7 +128,7 @@ describe('a connection', () => {
     const connection = await connect({
       kubeconfig: kubeconfig(cluster, { token: 't' }),
       env: {},
-      clock: impatientClock(),
+      clock: instantClock(),
     })
     open.push(connection, socks)
     await expect(connection.client.list(ref)).rejects.toMatchObject({
@@ -157,7 +146,7 @@ describe('a connection', () => {
     const connection = await connect({
       kubeconfig: kubeconfig(cluster, { token: 't' }),
       env: {},
-      clock: impatientClock(),
+      clock: instantClock(),
     })
     open.push(connection, proxy)
     const error = await connection.client.list(ref).then(
@@ -173,16 +162,16 @@ describe('a connection', () => {
   })
 
   it('says that nobody is there, in one finding', async () => {
-    const server = await playServer(() => undefined)
+    const server = await startScriptedServer(() => undefined)
     await server.close()
     const file = kubeconfig({ server: server.url }, { token: 'hunter2' })
-    const connection = await connect({ kubeconfig: file, env: {}, clock: impatientClock() })
+    const connection = await connect({ kubeconfig: file, env: {}, clock: instantClock() })
     open.push(connection)
     const error = await connection.client.list(ref).then(
       () => expect.unreachable(),
       (thrown: unknown) => thrown as { findings: { code: string }[] },
     )
-    expect(error.findings.map((one) => one.code)).toEqual(['SL1100'])
+    expect(error.findings.map((finding) => finding.code)).toEqual(['SL1100'])
     expect(JSON.stringify(error)).not.toContain('hunter2')
   })
 })
@@ -232,7 +221,7 @@ function collected() {
   const sockets = new Set<Socket>()
   return {
     add: (socket: Socket) => void sockets.add(socket.on('error', () => undefined)),
-    destroy: () => sockets.forEach((one) => one.destroy()),
+    destroy: () => sockets.forEach((socket) => socket.destroy()),
   }
 }
 

@@ -4,9 +4,9 @@
 
 import { systemClock } from '../clock/clock.ts'
 import type { KubeClient } from './client.ts'
-import { type AccessOptions, loadAccess } from './config.ts'
+import { type AccessOptions, loadAccess } from './cluster-access.ts'
+import { createKubeClient } from './http-client.ts'
 import { openTransport, type Transport, type TransportOptions } from './transport.ts'
-import { kubeClient } from './verbs.ts'
 
 export interface ConnectOptions extends Omit<AccessOptions, 'clock'>, TransportOptions {}
 
@@ -27,5 +27,5 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const access = await loadAccess({ ...options, clock })
   const transport = openTransport(access, { ...options, clock })
   const { server, context, namespace } = access
-  return { client: kubeClient(transport), transport, server, context, namespace, close: transport.close }
+  return { client: createKubeClient(transport), transport, server, context, namespace, close: transport.close }
 }

@@ -3,7 +3,7 @@ import { type ManualClock, manualClock, settled } from '../../test/manual-clock.
 import type { KubeObject } from '../api/object.ts'
 import { type Cache, createCache } from './cache.ts'
 import { type Controller, createController, type RunningController } from './controller.ts'
-import { keyOf, type Request } from './key.ts'
+import { objectKey, type Request } from './key.ts'
 import type { LogEntry } from './log.ts'
 
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
@@ -34,14 +34,14 @@ async function started(
   const outcomes: string[] = []
   const entries: LogEntry[] = []
   const counted: Controller['reconcile'] = (request, context) => {
-    looks.push(keyOf(request))
+    looks.push(objectKey(request))
     return reconcile(request, context)
   }
   const controller = createController(
     { name: 'test', watches: [{ kind }], retry, reconcile: counted, ...more },
     {
       clock,
-      cacheOf: () => cache,
+      getCache: () => cache,
       log: (entry) => entries.push(entry),
       observer: { reconciled: (outcome) => outcomes.push(outcome) },
     },
@@ -70,7 +70,7 @@ describe('a controller', () => {
 
   it('does not look because of what it wrote itself, but does when that goes away', async () => {
     const isEcho = ({ metadata }: KubeObject): boolean => metadata.resourceVersion === '2'
-    const stage = await started(async () => {}, { watches: [{ kind, isEcho }] }, [configMap('a', '1')])
+    const stage = await started(async () => {}, { watches: [{ kind, isOwnWrite: isEcho }] }, [configMap('a', '1')])
     stage.cache.set(configMap('a', '2'))
     await settled()
     expect(stage.looks).toEqual(['openstack/a'])
@@ -82,12 +82,8 @@ describe('a controller', () => {
 
   it('looks at those first, when it starts, for whom somebody waits; later in the order of their asking', async () => {
     const canWait = ({ metadata }: KubeObject): boolean => metadata.labels?.['is'] === 'fine'
-    const objects = [
-      configMap('a', '1', { is: 'fine' }),
-      configMap('b', '1'),
-      configMap('c', '1', { is: 'fine' }),
-    ]
-    const stage = await started(async () => {}, { watches: [{ kind, canWait }] }, objects)
+    const objects = [configMap('a', '1', { is: 'fine' }), configMap('b', '1'), configMap('c', '1', { is: 'fine' })]
+    const stage = await started(async () => {}, { watches: [{ kind, isLowPriority: canWait }] }, objects)
     expect(stage.looks).toEqual(['openstack/b', 'openstack/a', 'openstack/c'])
     stage.cache.set(configMap('c', '2', { is: 'fine' }))
     stage.cache.set(configMap('b', '2'))
@@ -103,7 +99,7 @@ describe('a controller', () => {
     const gate = new Promise<void>((resolve) => {
       goOn = resolve
     })
-    const stage = await started(() => gate, { watches: [{ kind, canWait }] }, objects)
+    const stage = await started(() => gate, { watches: [{ kind, isLowPriority: canWait }] }, objects)
     expect(stage.looks).toEqual(['openstack/fine-0'])
     stage.cache.set(configMap('new', '1'))
     stage.cache.set(configMap('fine-7', '2', { is: 'fine' }))
@@ -125,8 +121,8 @@ describe('a controller', () => {
     }
     const workers = 40
     const controller = createController(
-      { name: 'test', watches: [{ kind, canWait: () => true }], reconcile, workers },
-      { clock, cacheOf: () => cache },
+      { name: 'test', watches: [{ kind, isLowPriority: () => true }], reconcile, workers },
+      { clock, getCache: () => cache },
     )
     const control = new AbortController()
     const running = controller.run(control.signal)
@@ -150,7 +146,7 @@ describe('a controller', () => {
     const reconcile = async (request: Request): Promise<void> => void looks.push(request)
     const controller = createController(
       { name: 'test', watches: [{ kind }], reconcile },
-      { clock: manualClock(), cacheOf: () => cache },
+      { clock: manualClock(), getCache: () => cache },
     )
     const control = new AbortController()
     const running = controller.run(control.signal)
@@ -220,10 +216,7 @@ describe('a controller', () => {
     const reconcile = (): never => {
       throw new Error('at once')
     }
-    const stage = await started(reconcile, { watches: [{ kind, map }] }, [
-      configMap('bad', '1'),
-      configMap('a', '1'),
-    ])
+    const stage = await started(reconcile, { watches: [{ kind, map }] }, [configMap('bad', '1'), configMap('a', '1')])
     expect(stage.looks).toEqual(['a'])
     expect(stage.outcomes).toEqual(['error'])
     expect(stage.entries.map((entry) => entry.message)).toContain('a map from object to keys failed')
@@ -274,7 +267,7 @@ describe('a controller', () => {
   it('stops at once while its caches are not whole yet', async () => {
     const controller = createController(
       { name: 'test', watches: [{ kind }], reconcile: async () => {} },
-      { clock: manualClock(), cacheOf: () => createCache() },
+      { clock: manualClock(), getCache: () => createCache() },
     )
     const control = new AbortController()
     const running = controller.run(control.signal)

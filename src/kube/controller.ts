@@ -8,11 +8,11 @@ import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../clock/clock.ts'
-import { Failure, reasonOf } from '../errors/failure.ts'
-import type { BackoffSettings } from './backoff.ts'
+import { Failure, formatError } from '../errors/failure.ts'
+import type { BackoffPolicy } from './backoff.ts'
 import type { CacheReader, Change } from './cache.ts'
-import { keyOf, type Request, requestOf } from './key.ts'
-import { type Log, silent, withFields } from './log.ts'
+import { objectKey, parseObjectKey, type Request } from './key.ts'
+import { type Log, silentLog, withFields } from './log.ts'
 import { createQueue, type QueueObserver } from './queue.ts'
 import type { Source } from './source.ts'
 
@@ -23,7 +23,7 @@ export interface ReconcileContext {
   readonly clock: Clock
 }
 
-export interface Reconciled {
+export interface ReconcileResult {
   /** Look again after so long, whether or not something changes. */
   readonly requeueAfterMs?: number
 }
@@ -33,15 +33,15 @@ export type Reconcile = (
   request: Request,
   context: ReconcileContext,
   // biome-ignore lint/suspicious/noConfusingVoidType: a reconciler that has nothing to say need not say it
-) => Promise<Reconciled | void>
+) => Promise<ReconcileResult | void>
 
 export interface Watch extends Source {
   /** Whom a change of this object concerns: keys of the controller's own kind. The object itself unless said. */
   readonly map?: (object: KubeObject) => readonly string[]
   /** Nobody waits for a look at it: when the controller starts, it comes when no other key waits for a worker. */
-  readonly canWait?: (object: KubeObject) => boolean
+  readonly isLowPriority?: (object: KubeObject) => boolean
   /** The controller wrote this very version itself, and knows what it would find. */
-  readonly isEcho?: (object: KubeObject) => boolean
+  readonly isOwnWrite?: (object: KubeObject) => boolean
 }
 
 export interface Controller {
@@ -50,7 +50,7 @@ export interface Controller {
   readonly reconcile: Reconcile
   /** How many keys are looked at at the same time. */
   readonly workers?: number
-  readonly retry?: BackoffSettings
+  readonly retry?: BackoffPolicy
 }
 
 /** What one look came to. */
@@ -70,7 +70,7 @@ export interface ControllerObserver {
 
 export interface ControllerDeps {
   readonly clock: Clock
-  readonly cacheOf: (source: Source) => CacheReader
+  readonly getCache: (source: Source) => CacheReader
   readonly log?: Log
   readonly observer?: ControllerObserver
 }
@@ -82,7 +82,7 @@ export interface RunningController {
   /** Nothing queued, nothing worked on. */
   readonly idle: () => boolean
   /** For how long each key that is worked on now has been. */
-  readonly workingMs: () => readonly number[]
+  readonly processingMs: () => readonly number[]
   /** Works until the signal fires, then until the last look has ended. */
   readonly run: (signal: AbortSignal) => Promise<void>
 }
@@ -91,7 +91,7 @@ export interface RunningController {
 const TURN_MS = 10
 
 export function createController(definition: Controller, deps: ControllerDeps): RunningController {
-  const { clock, cacheOf, log: plainLog = silent, observer = {} } = deps
+  const { clock, getCache, log: plainLog = silentLog, observer = {} } = deps
   const { name, watches, reconcile, workers = 1, retry } = definition
   const log = withFields(plainLog, { controller: name })
   const queue = createQueue({
@@ -109,7 +109,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     if (stop.aborted) return { kind: 'interrupted' }
     stop.addEventListener('abort', onStop)
     try {
-      const said = await reconcile(requestOf(key), {
+      const said = await reconcile(parseObjectKey(key), {
         signal: control.signal,
         clock,
         log: withFields(log, { key, reconcileId: randomUUID() }),
@@ -185,18 +185,18 @@ export function createController(definition: Controller, deps: ControllerDeps): 
   let started = false
   const enqueueAll = (watch: Watch, object: KubeObject): void => {
     try {
-      const add = !started && watch.canWait?.(object) ? queue.addPatient : queue.add
-      for (const key of watch.map ? watch.map(object) : [keyOf(object.metadata)]) add(key)
+      const add = !started && watch.isLowPriority?.(object) ? queue.addLowPriority : queue.add
+      for (const key of watch.map ? watch.map(object) : [objectKey(object.metadata)]) add(key)
     } catch (error) {
       // A map that throws must not stop the cache that tells of the change, nor its other listeners.
-      const fields = { kind: watch.kind.kind, key: keyOf(object.metadata), reason: reasonOf(error) }
+      const fields = { kind: watch.kind.kind, key: objectKey(object.metadata), reason: formatError(error) }
       log({ level: 'error', message: 'a map from object to keys failed', ...fields })
     }
   }
 
   const listen = (watch: Watch, cache: CacheReader): (() => void) =>
     cache.subscribe((change: Change) => {
-      if (change.kind !== 'deleted' && watch.isEcho?.(change.object)) return
+      if (change.kind !== 'deleted' && watch.isOwnWrite?.(change.object)) return
       // Whom it concerned before matters as much as whom it concerns now.
       if (change.kind === 'modified') enqueueAll(watch, change.previous)
       enqueueAll(watch, change.object)
@@ -206,9 +206,9 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     name,
     enqueue: queue.add,
     idle: queue.idle,
-    workingMs: queue.workingMs,
+    processingMs: queue.processingMs,
     run: async (signal) => {
-      const caches = watches.map((watch) => ({ watch, cache: cacheOf(watch) }))
+      const caches = watches.map((watch) => ({ watch, cache: getCache(watch) }))
       const ends = caches.map(({ watch, cache }) => listen(watch, cache))
       const stop = (): void => queue.stop()
       if (signal.aborted) stop()
@@ -235,7 +235,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
 /** What the log says of an error: where it came from only when it is a defect, not a finding. */
 function tellOf(error: unknown): { readonly reason: string; readonly stack?: string } {
   const stack = error instanceof Error && !(error instanceof Failure) ? error.stack : undefined
-  return { reason: reasonOf(error), ...(stack !== undefined && { stack }) }
+  return { reason: formatError(error), ...(stack !== undefined && { stack }) }
 }
 
 /** Resolves when every cache is whole, or the signal has fired. */
@@ -246,6 +246,6 @@ async function untilSynced(caches: readonly CacheReader[], signal: AbortSignal):
     giveUp = resolve
   })
   signal.addEventListener('abort', giveUp)
-  await Promise.race([Promise.all(caches.map((cache) => cache.whenSynced())), stopped])
+  await Promise.race([Promise.all(caches.map((cache) => cache.waitForSync())), stopped])
   signal.removeEventListener('abort', giveUp)
 }

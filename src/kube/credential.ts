@@ -8,7 +8,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../clock/clock.ts'
 import { type ExecPlugin, runExecPlugin } from './exec-plugin.ts'
-import { broken, systemReason } from './kubeconfig.ts'
+import { describeSystemError, kubeconfigError } from './kubeconfig.ts'
 
 export interface Identity {
   readonly headers: Readonly<Record<string, string | string[]>>
@@ -40,14 +40,14 @@ export function tokenFileCredential(settings: {
   const { user, file, base, clock, rereadMs = 60_000 } = settings
   return renewed(user, clock, async () => {
     const token = await readFile(file, 'utf8').catch((thrown: unknown) => {
-      throw broken(file, `the token cannot be read: ${systemReason(thrown)}`)
+      throw kubeconfigError(file, `the token cannot be read: ${describeSystemError(thrown)}`)
     })
     return { identity: withToken(base, token.trim()), until: clock.now() + rereadMs }
   })
 }
 
 /** What files hold, read again when the server refuses it: somebody may have renewed it. */
-export function rereadCredential(settings: {
+export function fileCredential(settings: {
   readonly user: string
   readonly read: () => Promise<Identity>
   readonly clock: Clock
@@ -96,8 +96,7 @@ function renewed(user: string, clock: Clock, fetch: () => Promise<Lease>): Crede
       })
     return coming
   }
-  const current = async (): Promise<Identity> =>
-    (held && clock.now() < held.until ? held : await renewNow()).identity
+  const current = async (): Promise<Identity> => (held && clock.now() < held.until ? held : await renewNow()).identity
   const renew = async (used: Identity): Promise<boolean> => {
     // Many requests are refused at once; the first one renews for all.
     if (held && !sameIdentity(held.identity, used)) return true
@@ -116,7 +115,7 @@ function withToken(base: Identity, token: string): Identity {
 }
 
 /** When the client certificate ran out, or undefined when it is good or there is none. */
-export function expiredSince(identity: Identity, now: number): string | undefined {
+export function certificateExpiredAt(identity: Identity, now: number): string | undefined {
   if (!identity.certificate) return undefined
   try {
     const until = Date.parse(new X509Certificate(identity.certificate).validTo)

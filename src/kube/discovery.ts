@@ -4,10 +4,10 @@
  * What was found is kept. What was not found is asked again each time, because CRDs arrive while we run.
  */
 import type { GroupVersionKind } from '../api/object.ts'
-import { isApiError, malformed } from './api-error.ts'
+import { isApiError, malformedResponse } from './api-error.ts'
 import type { Resource } from './client.ts'
 import { groupPath } from './paths.ts'
-import { listening } from './signals.ts'
+import { abortable } from './signals.ts'
 import type { Transport } from './transport.ts'
 
 export interface Discovery {
@@ -15,12 +15,12 @@ export interface Discovery {
   /** The versions in which a group is served, the preferred one first. */
   readonly versions: (group: string, signal?: AbortSignal) => Promise<readonly string[]>
   /** The server denied what was found earlier: ask anew next time. */
-  readonly forget: (apiVersion: string) => void
+  readonly invalidate: (apiVersion: string) => void
 }
 
 type Kinds = ReadonlyMap<string, Resource>
 
-export function discover(transport: Transport): Discovery {
+export function createDiscovery(transport: Transport): Discovery {
   const known = new Map<string, Kinds>()
   const asked = new Map<string, Promise<Kinds>>()
 
@@ -40,9 +40,9 @@ export function discover(transport: Transport): Discovery {
 
   return {
     resource: async ({ apiVersion, kind }, signal) =>
-      known.get(apiVersion)?.get(kind) ?? (await listening(ask(apiVersion), signal)).get(kind),
+      known.get(apiVersion)?.get(kind) ?? (await abortable(ask(apiVersion), signal)).get(kind),
     versions: (group, signal) => askVersions(transport, group, signal),
-    forget: (apiVersion) => void known.delete(apiVersion),
+    invalidate: (apiVersion) => void known.delete(apiVersion),
   }
 }
 
@@ -59,7 +59,7 @@ async function askKinds(transport: Transport, apiVersion: string): Promise<Kinds
   const { resources } = body as { readonly resources?: readonly ApiResource[] }
   if (!Array.isArray(resources)) {
     const errand = { server: transport.server, verb: 'discover', subject: apiVersion }
-    throw malformed(`no list of resources for ${apiVersion}`, errand)
+    throw malformedResponse(`no list of resources for ${apiVersion}`, errand)
   }
   const found = new Map<string, Resource>()
   for (const { name, kind, namespaced, verbs } of resources as readonly ApiResource[]) {
@@ -69,27 +69,18 @@ async function askKinds(transport: Transport, apiVersion: string): Promise<Kinds
   return found
 }
 
-async function askVersions(
-  transport: Transport,
-  group: string,
-  signal?: AbortSignal,
-): Promise<readonly string[]> {
+async function askVersions(transport: Transport, group: string, signal?: AbortSignal): Promise<readonly string[]> {
   if (group === '') return ['v1']
   const body = await ask(transport, `/apis/${group}`, group, signal)
   const { versions = [], preferredVersion } = (body ?? {}) as {
     readonly versions?: readonly { readonly groupVersion: string }[]
     readonly preferredVersion?: { readonly groupVersion: string }
   }
-  const all = versions.map((one) => one.groupVersion)
+  const all = versions.map((version) => version.groupVersion)
   return preferredVersion ? [...new Set([preferredVersion.groupVersion, ...all])] : all
 }
 
-async function ask(
-  transport: Transport,
-  path: string,
-  subject: string,
-  signal?: AbortSignal,
-): Promise<unknown> {
+async function ask(transport: Transport, path: string, subject: string, signal?: AbortSignal): Promise<unknown> {
   try {
     return await transport.json({ method: 'GET', path, safe: true, signal, verb: 'discover', subject })
   } catch (thrown) {

@@ -3,7 +3,7 @@
  * for the other. HTTP/1.1 on purpose: one stream per connection, nothing to be starved within.
  */
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
-import type { ClusterTls } from './config.ts'
+import type { ClusterTls } from './cluster-access.ts'
 import type { Identity } from './credential.ts'
 import { socksConnector } from './socks.ts'
 
@@ -30,7 +30,7 @@ export function openDispatchers(settings: DispatcherSettings, identity: Identity
     requests,
     streams,
     retire: () => {
-      for (const one of [requests, streams]) one.close().catch(() => undefined)
+      for (const dispatcher of [requests, streams]) dispatcher.close().catch(() => undefined)
     },
     close: async () => {
       await Promise.all([requests.destroy(), streams.destroy()])

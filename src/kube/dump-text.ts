@@ -4,7 +4,7 @@
  * js-yaml and JSON.parse, because dumps are big: a control plane's CRD takes a parser with positions ten times as long.
  */
 import { CORE_SCHEMA, load, YAMLException } from 'js-yaml'
-import { reasonOf } from '../errors/failure.ts'
+import { formatError } from '../errors/failure.ts'
 
 export interface BrokenDocument {
   readonly reason: string
@@ -12,12 +12,12 @@ export interface BrokenDocument {
   readonly column: number
 }
 
-export interface Documents {
+export interface ParsedDocuments {
   readonly documents: readonly unknown[]
   readonly broken: readonly BrokenDocument[]
 }
 
-export function documentsIn(bytes: Uint8Array): Documents {
+export function parseDocuments(bytes: Uint8Array): ParsedDocuments {
   const text = decode(bytes)
   if (text === undefined) {
     return { documents: [], broken: [{ reason: 'it is not UTF-8 text', line: 1, column: 1 }] }
@@ -35,7 +35,7 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-function jsonDocuments(text: string): Documents {
+function jsonDocuments(text: string): ParsedDocuments {
   try {
     return { documents: [JSON.parse(text)], broken: [] }
   } catch (thrown) {
@@ -52,7 +52,7 @@ function jsonDocuments(text: string): Documents {
 }
 
 /** One object per line, as `kubectl get --watch -o json` with jq -c leaves it. */
-function jsonLines(text: string): Documents | undefined {
+function jsonLines(text: string): ParsedDocuments | undefined {
   const lines = text.split('\n')
   const first = lines.find((line) => line.trim() !== '')
   if (first === undefined || !parsesAsJson(first)) return undefined
@@ -80,18 +80,18 @@ function parsesAsJson(text: string): boolean {
 
 /** V8 quotes the text around the mistake, which may be a secret: only the first words are kept. */
 function jsonReason(thrown: unknown): string {
-  const [words = ''] = /^(Unexpected [a-z ]+|[A-Z][a-z ]+)/.exec(reasonOf(thrown)) ?? []
+  const [words = ''] = /^(Unexpected [a-z ]+|[A-Z][a-z ]+)/.exec(formatError(thrown)) ?? []
   return words.trim() || 'it is cut or damaged'
 }
 
 function jsonPlace(thrown: unknown, text: string): { readonly line: number; readonly column: number } {
-  const position = /position (\d+)/.exec(reasonOf(thrown))?.[1]
+  const position = /position (\d+)/.exec(formatError(thrown))?.[1]
   const before = text.slice(0, position === undefined ? text.length : Number(position)).split('\n')
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }
 
 /** Document by document, so that a broken one does not take the others with it. */
-function yamlDocuments(text: string): Documents {
+function yamlDocuments(text: string): ParsedDocuments {
   const documents: unknown[] = []
   const broken: BrokenDocument[] = []
   for (const { source, firstLine } of splitDocuments(text)) {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { gatherDump } from './dump.ts'
-import { documentsIn } from './dump-text.ts'
+import { loadDump } from './dump.ts'
+import { parseDocuments } from './dump-text.ts'
 
 const pool = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' }
 const service = { apiVersion: 'v1', kind: 'Service' }
@@ -25,8 +25,8 @@ describe('a folder of dumps', () => {
     writeFileSync(file, content)
     return file
   }
-  const names = async (...kinds: Parameters<typeof gatherDump>[1] & object): Promise<readonly string[]> =>
-    (await gatherDump(folder, kinds)).snapshot.objects.map((one) => one.metadata.name)
+  const names = async (...kinds: Parameters<typeof loadDump>[1] & object): Promise<readonly string[]> =>
+    (await loadDump(folder, kinds)).snapshot.objects.map((object) => object.metadata.name)
 
   it('reads YAML streams, JSON, and lists, in folders below folders', async () => {
     put('a.yaml', `${poolYaml('a')}---\n${poolYaml('b')}`)
@@ -44,7 +44,7 @@ describe('a folder of dumps', () => {
       'services.json',
       JSON.stringify({ apiVersion: 'v1', kind: 'ServiceList', items: [{ metadata: { name: 's' } }] }),
     )
-    const { snapshot } = await gatherDump(folder, [service])
+    const { snapshot } = await loadDump(folder, [service])
     expect(snapshot.objects).toEqual([{ ...service, metadata: { name: 's' } }])
   })
 
@@ -53,7 +53,7 @@ describe('a folder of dumps', () => {
       'a.yaml',
       'apiVersion: v1\nkind: Service\nmetadata: {name: s, creationTimestamp: 2026-01-31T00:00:00Z, annotations: {n: "010"}}',
     )
-    const { snapshot } = await gatherDump(folder)
+    const { snapshot } = await loadDump(folder)
     expect(snapshot.objects[0]?.metadata).toEqual({
       name: 's',
       creationTimestamp: '2026-01-31T00:00:00Z',
@@ -70,19 +70,16 @@ describe('a folder of dumps', () => {
   })
 
   it('says which kinds the dump does not speak of; an empty list speaks', async () => {
-    put(
-      'a.json',
-      JSON.stringify({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPoolList', items: null }),
-    )
-    const { snapshot, findings } = await gatherDump(folder, [pool, service])
+    put('a.json', JSON.stringify({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPoolList', items: null }))
+    const { snapshot, findings } = await loadDump(folder, [pool, service])
     expect(snapshot.unread).toEqual([expect.objectContaining({ kind: 'Service', cause: 'not-dumped' })])
-    expect(findings.map((one) => one.code)).toEqual(['SL1124'])
+    expect(findings.map((finding) => finding.code)).toEqual(['SL1124'])
   })
 
   it('names a cut file with its line and keeps the documents before the cut', async () => {
     const file = put('a.yaml', `${poolYaml('a')}---\n${poolYaml('b').slice(0, -4)}`)
-    const { snapshot, findings } = await gatherDump(folder, [pool])
-    expect(snapshot.objects.map((one) => one.metadata.name)).toEqual(['a'])
+    const { snapshot, findings } = await loadDump(folder, [pool])
+    expect(snapshot.objects.map((object) => object.metadata.name)).toEqual(['a'])
     expect(findings).toEqual([
       expect.objectContaining({
         code: 'SL1123',
@@ -95,7 +92,7 @@ describe('a folder of dumps', () => {
   it('shows nothing of a broken file: it may hold a secret', async () => {
     put('a.json', '{"apiVersion": "v1", "kind": "Secret", "data": {"password": "aHVudGVyMg==", oops')
     put('b.yaml', 'kind: Secret\n  password: hunter2\n')
-    const { findings } = await gatherDump(folder)
+    const { findings } = await loadDump(folder)
     expect(findings).toHaveLength(2)
     expect(JSON.stringify(findings)).not.toMatch(/hunter2|aHVudGVy/)
   })
@@ -103,33 +100,30 @@ describe('a folder of dumps', () => {
   it('reads UTF-16 from PowerShell, and names what is no text at all', async () => {
     put('a.yaml', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(poolYaml('wide'), 'utf16le')]))
     put('b.yaml', Buffer.from([0x80, 0x81, 0xfe, 0xff]))
-    const { snapshot, findings } = await gatherDump(folder, [pool])
-    expect(snapshot.objects.map((one) => one.metadata.name)).toEqual(['wide'])
+    const { snapshot, findings } = await loadDump(folder, [pool])
+    expect(snapshot.objects.map((object) => object.metadata.name)).toEqual(['wide'])
     expect(findings[0]?.message).toContain('not UTF-8')
   })
 
   it('passes foreign files by', async () => {
-    put(
-      'kustomization.yaml',
-      'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]',
-    )
+    put('kustomization.yaml', 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]')
     put('values.yaml', 'replicas: 3')
     put('empty.yaml', '')
     put('scalar.yaml', 'hello')
     put('null.json', 'null')
-    const { snapshot, findings } = await gatherDump(folder)
+    const { snapshot, findings } = await loadDump(folder)
     expect({ objects: snapshot.objects, findings }).toEqual({ objects: [], findings: [] })
   })
 
   it('takes the later path when an object is there twice', async () => {
     put('1.yaml', poolYaml('a'))
     put('2.yaml', poolYaml('a').replace('80/29', '96/29'))
-    const { snapshot } = await gatherDump(folder, [pool])
+    const { snapshot } = await loadDump(folder, [pool])
     expect(snapshot.objects).toEqual([expect.objectContaining({ spec: { addresses: ['172.17.0.96/29'] } })])
   })
 
   it('says when there is no such folder', async () => {
-    await expect(gatherDump(path.join(folder, 'none'))).rejects.toMatchObject({
+    await expect(loadDump(path.join(folder, 'none'))).rejects.toMatchObject({
       findings: [{ code: 'SL1002' }],
     })
   })
@@ -144,11 +138,11 @@ describe('a folder of dumps', () => {
     fc.assert(
       fc.property(fc.array(text), fc.nat(), (parts, cut) => {
         const bytes = Buffer.from(parts.join('\n'))
-        const { documents, broken } = documentsIn(bytes.subarray(0, cut % (bytes.length + 1)))
-        for (const one of broken) expect(one.line).toBeGreaterThan(0)
+        const { documents, broken } = parseDocuments(bytes.subarray(0, cut % (bytes.length + 1)))
+        for (const brokenDocument of broken) expect(brokenDocument.line).toBeGreaterThan(0)
         expect(documents.length + broken.length).toBeLessThanOrEqual(bytes.length + 1)
       }),
     )
-    fc.assert(fc.property(fc.uint8Array(), (bytes) => void documentsIn(bytes)))
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => void parseDocuments(bytes)))
   })
 })

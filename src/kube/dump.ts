@@ -6,24 +6,24 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { isRecord } from '../api/json.ts'
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import type { UnreadKind } from '../api/snapshot.ts'
 import { unreadableFile } from '../errors/common.ts'
-import { failure, reasonOf } from '../errors/failure.ts'
+import { failure, formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { unreadableDump, unreadKind } from '../errors/kube.ts'
-import { isRecord } from '../yaml/loose.ts'
-import { type BrokenDocument, documentsIn } from './dump-text.ts'
-import { systemReason } from './kubeconfig.ts'
-import { groupOf, subjectOf } from './paths.ts'
-import type { Gathered } from './snapshot.ts'
+import { type BrokenDocument, parseDocuments } from './dump-text.ts'
+import { unreadableDump, unreadKind } from './findings/api-server.ts'
+import { describeSystemError } from './kubeconfig.ts'
+import { apiGroup, formatSubject } from './paths.ts'
+import type { SnapshotResult } from './snapshot.ts'
 
 /** Reads a file or a folder with all folders below it. Without kinds: everything that looks like an object. */
-export async function gatherDump(
+export async function loadDump(
   where: string,
   kinds?: readonly GroupVersionKind[],
   signal?: AbortSignal,
-): Promise<Gathered> {
+): Promise<SnapshotResult> {
   const wanted = kinds && new Set(kinds.map(groupKind))
   const objects = new Map<string, KubeObject>()
   const seen = new Set<string>()
@@ -31,7 +31,7 @@ export async function gatherDump(
   for (const file of await dumpFiles(where)) {
     signal?.throwIfAborted()
     const { documents, broken } = await readDump(file)
-    findings.push(...broken.map((one) => brokenFinding(file, one)))
+    findings.push(...broken.map((brokenDocument) => brokenFinding(file, brokenDocument)))
     for (const document of documents) {
       for (const { object, of } of objectsIn(document)) {
         seen.add(of)
@@ -40,12 +40,12 @@ export async function gatherDump(
       }
     }
   }
-  const unread = (kinds ?? []).filter((one) => !seen.has(groupKind(one))).map((one) => notDumped(one, where))
+  const unread = (kinds ?? []).filter((kind) => !seen.has(groupKind(kind))).map((kind) => notDumped(kind, where))
   return {
     snapshot: { objects: [...objects.values()], unread },
     findings: [
       ...findings,
-      ...unread.map((one) => finding(unreadKind, { kind: subjectOf(one), reason: one.reason })),
+      ...unread.map((one) => finding(unreadKind, { kind: formatSubject(one), reason: one.reason })),
     ],
   }
 }
@@ -59,17 +59,17 @@ async function dumpFiles(where: string): Promise<readonly string[]> {
       .map((entry) => path.join(entry.parentPath, entry.name))
       .sort()
   } catch (thrown) {
-    throw failure(unreadableFile, { file: where, reason: systemReason(thrown) }, { cause: thrown })
+    throw failure(unreadableFile, { file: where, reason: describeSystemError(thrown) }, { cause: thrown })
   }
 }
 
-async function readDump(file: string): Promise<ReturnType<typeof documentsIn>> {
+async function readDump(file: string): Promise<ReturnType<typeof parseDocuments>> {
   try {
-    return documentsIn(await readFile(file))
+    return parseDocuments(await readFile(file))
   } catch (thrown) {
     return {
       documents: [],
-      broken: [{ reason: systemReason(thrown) || reasonOf(thrown), line: 1, column: 1 }],
+      broken: [{ reason: describeSystemError(thrown) || formatError(thrown), line: 1, column: 1 }],
     }
   }
 }
@@ -107,7 +107,7 @@ function identity({ apiVersion, kind, metadata }: KubeObject): string {
 }
 
 function groupKind({ apiVersion, kind }: GroupVersionKind): string {
-  return `${groupOf(apiVersion)}/${kind}`
+  return `${apiGroup(apiVersion)}/${kind}`
 }
 
 function notDumped({ apiVersion, kind }: GroupVersionKind, where: string): UnreadKind {

@@ -4,9 +4,9 @@
  * What the program prints on stdout is a secret: it is parsed, and never part of a message.
  */
 import { spawn } from 'node:child_process'
-import { credentialPluginFailed } from '../errors/connection.ts'
 import { failure } from '../errors/failure.ts'
-import { beside, type ExecEntry, type Sourced } from './kubeconfig.ts'
+import { credentialPluginFailed } from './findings/connection.ts'
+import { type ExecEntry, type FromFile, resolveBeside } from './kubeconfig.ts'
 
 export interface ExecCredential {
   readonly token?: string
@@ -17,7 +17,7 @@ export interface ExecCredential {
 }
 
 export interface ExecPlugin {
-  readonly source: Sourced<ExecEntry>
+  readonly source: FromFile<ExecEntry>
   /** What `provideClusterInfo` gives to the program. */
   readonly cluster: Readonly<Record<string, unknown>>
   readonly env: Readonly<Record<string, string | undefined>>
@@ -34,7 +34,7 @@ export async function runExecPlugin(plugin: ExecPlugin): Promise<ExecCredential>
     throw failed(entry, 'it wants to ask you something, and there is no terminal')
   }
   // As kubectl: a bare name is looked up in PATH, a path starts at the kubeconfig.
-  const command = name.includes('/') ? beside(file, name) : name
+  const command = name.includes('/') ? resolveBeside(file, name) : name
   const output = await run(command, plugin)
   return readCredential(output, entry)
 }
@@ -111,8 +111,7 @@ function readCredential(output: string, entry: ExecEntry): ExecCredential {
   const certificate = text(status['clientCertificateData'])
   const key = text(status['clientKeyData'])
   const expires = Date.parse(text(status['expirationTimestamp']) ?? '')
-  if (!token && !(certificate && key))
-    throw failed(entry, 'its answer holds neither a token nor a certificate')
+  if (!token && !(certificate && key)) throw failed(entry, 'its answer holds neither a token nor a certificate')
   return {
     ...(token && { token }),
     ...(certificate && key && { certificate, key }),

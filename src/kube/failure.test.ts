@@ -6,21 +6,21 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type FaultyServer, faultyServer, valuesOf } from '../../test/faulty-server.ts'
+import { type FaultyServer, startFaultyServer, valuesOf } from '../../test/faulty-server.ts'
 import { systemClock } from '../clock/clock.ts'
 import { type Cache, createCache } from './cache.ts'
 import { type Credential, fixedCredential, tokenFileCredential } from './credential.ts'
+import { createKubeClient } from './http-client.ts'
 import { createReflector, type ReflectorTiming } from './reflector.ts'
 import { openTransport, type Transport } from './transport.ts'
-import { kubeClient } from './verbs.ts'
 
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
 const timing: ReflectorTiming = {
   backoff: { firstMs: 10, maxMs: 50 },
   idleMs: 150,
   watchSeconds: { least: 290, most: 580 },
-  steadyMs: 10_000,
-  fruitlessWatches: 5,
+  stableMs: 10_000,
+  maxEmptyWatches: 5,
 }
 const retry = {
   attempts: { busy: 10, failing: 5, unreachable: 4 },
@@ -37,7 +37,7 @@ let running: Promise<void>
 let folder: string
 
 beforeEach(async () => {
-  server = await faultyServer()
+  server = await startFaultyServer()
   for (const name of ['a', 'b', 'c']) server.put(name, 'first')
   control = new AbortController()
   cache = createCache({ freeze: true })
@@ -70,7 +70,7 @@ function follow({ credential, pageSize, idleMs = 150, timeoutMs = 150 }: Setting
   }
   transport = openTransport(access, { retry, timeoutMs })
   const reflector = createReflector({
-    client: kubeClient(transport),
+    client: createKubeClient(transport),
     source: { kind },
     cache,
     clock: systemClock,
@@ -82,7 +82,7 @@ function follow({ credential, pageSize, idleMs = 150, timeoutMs = 150 }: Setting
 
 /** Until the cache holds what the server holds. */
 async function equal(): Promise<void> {
-  await expect.poll(() => valuesOf(cache.list()), { interval: 2, timeout: 10_000 }).toEqual(server.truth())
+  await expect.poll(() => valuesOf(cache.list()), { interval: 2, timeout: 10_000 }).toEqual(server.current())
 }
 
 /** The same, and a watch is open: what happens now is told in the stream. */
@@ -92,11 +92,11 @@ async function following(): Promise<void> {
 }
 
 async function asked(...requests: readonly (string | RegExp)[]): Promise<void> {
-  await expect.poll(() => server.asked.length, { interval: 2, timeout: 10_000 }).toBe(requests.length)
+  await expect.poll(() => server.requests.length, { interval: 2, timeout: 10_000 }).toBe(requests.length)
   // Long enough for one more, should there be one: pauses are 10 to 50 ms here.
   await new Promise((resolve) => setTimeout(resolve, 80))
-  expect(server.asked).toEqual(
-    requests.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
+  expect(server.requests).toEqual(
+    requests.map((request) => (typeof request === 'string' ? request : expect.stringMatching(request))),
   )
 }
 
@@ -185,12 +185,12 @@ describe('the cache ends equal to the server', () => {
   it('when a connection falls silent', async () => {
     server.watches.push({ kind: 'silent' }, { kind: 'silent' })
     follow()
-    await expect.poll(() => server.asked.length).toBe(2)
+    await expect.poll(() => server.requests.length).toBe(2)
     change()
     await equal()
     // The third watch is served, and silent too while nothing happens: it is asked for again, at its leisure.
-    expect(server.asked.slice(0, 4)).toEqual(['list', 'watch 103', 'watch 103', 'watch 103'])
-    expect(server.asked.filter((one) => one === 'list')).toHaveLength(1)
+    expect(server.requests.slice(0, 4)).toEqual(['list', 'watch 103', 'watch 103', 'watch 103'])
+    expect(server.requests.filter((one) => one === 'list')).toHaveLength(1)
   })
 
   it('when a request is taken and no answer begins', async () => {
@@ -292,11 +292,11 @@ describe('the cache ends equal to the server', () => {
     server.allow('new')
     server.endWatches('close')
     change()
-    await expect.poll(() => server.asked.filter((one) => one === 'refused').length).toBeGreaterThanOrEqual(2)
+    await expect.poll(() => server.requests.filter((one) => one === 'refused').length).toBeGreaterThanOrEqual(2)
     await writeFile(file, 'new')
     await equal()
     // At a pace of 10 to 50 ms, and twice per attempt at most: far from a hot loop.
-    expect(server.asked.length).toBeLessThan(40)
+    expect(server.requests.length).toBeLessThan(40)
   })
 
   it('when everything goes wrong in turn', async () => {
@@ -321,6 +321,6 @@ describe('the cache ends equal to the server', () => {
     }
     await expect.poll(() => server.watches.length).toBe(0)
     await equal()
-    expect(server.asked.length).toBeLessThanOrEqual(2 + faults.length + 2 + 6)
+    expect(server.requests.length).toBeLessThanOrEqual(2 + faults.length + 2 + 6)
   })
 })

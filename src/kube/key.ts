@@ -9,11 +9,11 @@ export interface Request {
 }
 
 /** `namespace/name`, or the name alone for what has no namespace. */
-export function keyOf({ namespace, name }: Request): string {
+export function objectKey({ namespace, name }: Request): string {
   return namespace ? `${namespace}/${name}` : name
 }
 
-export function requestOf(key: string): Request {
+export function parseObjectKey(key: string): Request {
   const slash = key.indexOf('/')
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }

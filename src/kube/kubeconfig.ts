@@ -7,10 +7,10 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { load, YAMLException } from 'js-yaml'
+import { isRecord } from '../api/json.ts'
 import { unreadableFile } from '../errors/common.ts'
-import { brokenKubeconfig } from '../errors/connection.ts'
-import { failure, reasonOf } from '../errors/failure.ts'
-import { isRecord } from '../yaml/loose.ts'
+import { failure, formatError } from '../errors/failure.ts'
+import { brokenKubeconfig } from './findings/connection.ts'
 
 export interface ClusterEntry {
   readonly server?: string
@@ -56,24 +56,24 @@ export interface ContextEntry {
 }
 
 /** An entry and the file that it is from: relative paths start there, and messages name it. */
-export interface Sourced<T> {
+export interface FromFile<T> {
   readonly file: string
   readonly entry: T
 }
 
 export interface Kubeconfig {
-  readonly clusters: ReadonlyMap<string, Sourced<ClusterEntry>>
-  readonly users: ReadonlyMap<string, Sourced<UserEntry>>
-  readonly contexts: ReadonlyMap<string, Sourced<ContextEntry>>
+  readonly clusters: ReadonlyMap<string, FromFile<ClusterEntry>>
+  readonly users: ReadonlyMap<string, FromFile<UserEntry>>
+  readonly contexts: ReadonlyMap<string, FromFile<ContextEntry>>
   readonly currentContext: string | undefined
   readonly files: readonly string[]
 }
 
 /** Reads and merges. Files that do not exist are left out unless `required`, as kubectl does with `KUBECONFIG`. */
 export async function readKubeconfig(files: readonly string[], required: boolean): Promise<Kubeconfig> {
-  const clusters = new Map<string, Sourced<ClusterEntry>>()
-  const users = new Map<string, Sourced<UserEntry>>()
-  const contexts = new Map<string, Sourced<ContextEntry>>()
+  const clusters = new Map<string, FromFile<ClusterEntry>>()
+  const users = new Map<string, FromFile<UserEntry>>()
+  const contexts = new Map<string, FromFile<ContextEntry>>()
   const found: string[] = []
   let currentContext: string | undefined
   for (const file of files) {
@@ -95,7 +95,7 @@ async function readText(file: string, required: boolean): Promise<string | undef
     return await readFile(file, 'utf8')
   } catch (thrown) {
     if (!required && (thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw failure(unreadableFile, { file, reason: systemReason(thrown) }, { cause: thrown })
+    throw failure(unreadableFile, { file, reason: describeSystemError(thrown) }, { cause: thrown })
   }
 }
 
@@ -108,9 +108,9 @@ function parseKubeconfig(text: string, file: string): Readonly<Record<string, un
   }
   // kubectl takes an empty file for an empty configuration.
   if (content === undefined || content === null) return {}
-  if (!isRecord(content)) throw broken(file, 'it is not a mapping of clusters, users and contexts')
+  if (!isRecord(content)) throw kubeconfigError(file, 'it is not a mapping of clusters, users and contexts')
   if (content['kind'] !== undefined && content['kind'] !== 'Config') {
-    throw broken(file, 'its kind is not Config')
+    throw kubeconfigError(file, 'its kind is not Config')
   }
   return content
 }
@@ -123,29 +123,28 @@ function yamlFailure(thrown: unknown, file: string): Error {
   return failure(brokenKubeconfig, { file, reason: `not YAML: ${thrown.reason}${place}` }, { where })
 }
 
-function addNamed<T>(target: Map<string, Sourced<T>>, list: unknown, noun: string, file: string): void {
+function addNamed<T>(target: Map<string, FromFile<T>>, list: unknown, noun: string, file: string): void {
   if (list === undefined || list === null) return
-  if (!Array.isArray(list)) throw broken(file, `${noun}s is not a list`)
+  if (!Array.isArray(list)) throw kubeconfigError(file, `${noun}s is not a list`)
   for (const [index, item] of list.entries()) {
     const one: unknown = item
-    if (!isRecord(one) || typeof one['name'] !== 'string')
-      throw broken(file, `${noun}s[${index}] has no name`)
+    if (!isRecord(one) || typeof one['name'] !== 'string') throw kubeconfigError(file, `${noun}s[${index}] has no name`)
     const entry = one[noun] ?? {}
-    if (!isRecord(entry)) throw broken(file, `${noun} "${one['name']}" is not a mapping`)
+    if (!isRecord(entry)) throw kubeconfigError(file, `${noun} "${one['name']}" is not a mapping`)
     if (!target.has(one['name'])) target.set(one['name'], { file, entry: entry as T })
   }
 }
 
 /** Relative paths in a kubeconfig are relative to that kubeconfig. */
-export function beside(kubeconfig: string, name: string): string {
+export function resolveBeside(kubeconfig: string, name: string): string {
   return path.resolve(path.dirname(kubeconfig), name)
 }
 
-export function broken(file: string, reason: string): Error {
+export function kubeconfigError(file: string, reason: string): Error {
   return failure(brokenKubeconfig, { file, reason })
 }
 
 /** `ENOENT: no such file or directory, open '/x'`: the part that a person reads. */
-export function systemReason(thrown: unknown): string {
-  return /^[A-Z]+: ([^,]+)/.exec(reasonOf(thrown))?.[1] ?? reasonOf(thrown)
+export function describeSystemError(thrown: unknown): string {
+  return /^[A-Z]+: ([^,]+)/.exec(formatError(thrown))?.[1] ?? formatError(thrown)
 }

@@ -2,25 +2,25 @@
  * Whole lists, page by page: one consistent version of everything, or an error.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
-import { isApiError, malformed } from './api-error.ts'
+import { isApiError, malformedResponse } from './api-error.ts'
 import type { ListOptions, ObjectList } from './client.ts'
-import type { Call } from './exchange.ts'
-import { subjectOf } from './paths.ts'
+import { formatSubject } from './paths.ts'
+import type { ApiRequest } from './round-trip.ts'
 
 const PAGE = 500
 /** How often a list that grows too old between two pages is begun anew before it is asked for in one piece. */
 const RESTARTS = 2
 
-export interface ListErrand {
+export interface ListRequest {
   readonly kind: GroupVersionKind
   readonly path: string
   readonly options: ListOptions
   readonly server: string
 }
 
-type Send = (call: Call) => Promise<unknown>
+type Send = (call: ApiRequest) => Promise<unknown>
 
-export async function listAll(send: Send, errand: ListErrand): Promise<ObjectList> {
+export async function listAll(send: Send, errand: ListRequest): Promise<ObjectList> {
   for (let restarts = 0; restarts < RESTARTS; restarts += 1) {
     try {
       return await listPages(send, errand, errand.options.limit ?? PAGE)
@@ -31,7 +31,7 @@ export async function listAll(send: Send, errand: ListErrand): Promise<ObjectLis
   return listPages(send, errand, undefined)
 }
 
-async function listPages(send: Send, errand: ListErrand, limit: number | undefined): Promise<ObjectList> {
+async function listPages(send: Send, errand: ListRequest, limit: number | undefined): Promise<ObjectList> {
   const { keep = (item: KubeObject): KubeObject => item } = errand.options
   const items: KubeObject[] = []
   let token: string | undefined
@@ -49,19 +49,19 @@ interface Page extends ObjectList {
 
 async function listPage(
   send: Send,
-  { kind, path, options, server }: ListErrand,
+  { kind, path, options, server }: ListRequest,
   limit: number | undefined,
   token: string | undefined,
 ): Promise<Page> {
   const { labelSelector, fieldSelector, signal } = options
-  const names = { verb: 'list', subject: subjectOf(kind) }
+  const names = { verb: 'list', subject: formatSubject(kind) }
   const query = { limit, continue: token, labelSelector, fieldSelector }
   const answer = await send({ method: 'GET', path, query, safe: true, signal, ...names })
   const { items, metadata } = (answer ?? {}) as {
     readonly items?: readonly Omit<KubeObject, 'apiVersion' | 'kind'>[] | null
     readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
   }
-  if (items === undefined || !metadata) throw malformed('the answer is not a list', { server, ...names })
+  if (items === undefined || !metadata) throw malformedResponse('the answer is not a list', { server, ...names })
   return {
     // Items of built-in kinds come without their kind; everybody behind this line can rely on it.
     items: (items ?? []).map((item) => ({ ...kindOf(kind), ...item }) as KubeObject),

@@ -10,7 +10,7 @@ export interface LogEntry {
 
 export type Log = (entry: LogEntry) => void
 
-export const silent: Log = () => {}
+export const silentLog: Log = () => {}
 
 /** The same log with these fields in every entry. */
 export function withFields(log: Log, fields: Readonly<Record<string, unknown>>): Log {

@@ -20,8 +20,8 @@ describe('the metrics', () => {
   it('count reviews, by path and code', async () => {
     const metrics = createMetrics({ clock: manualClock() })
     for (const code of [200, 200, 504]) {
-      metrics.admission.began?.('/validate')
-      metrics.admission.answered?.('/validate', code, 20)
+      metrics.admission.started?.('/validate')
+      metrics.admission.finished?.('/validate', code, 20)
     }
     const { body } = await metrics.text()
     expect(body).toContain('controller_runtime_webhook_requests_total{webhook="/validate",code="200"} 2\n')

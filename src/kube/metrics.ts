@@ -29,8 +29,8 @@ export interface MetricsOptions {
 /** From microseconds to minutes, in powers of ten: what controller-runtime uses for queues. */
 const queueBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1000]
 const reconcileBuckets = [
-  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5,
-  1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
+  2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ]
 
 /** How controller-runtime calls what a look came to; what a stop broke off is counted by nobody. */
@@ -65,50 +65,21 @@ function controllerFigures(registry: Registry): Pick<Metrics, 'controller'> {
 
   const depth = make.gauge('workqueue_depth', 'Keys that wait for a worker', queueLabels)
   const adds = make.counter('workqueue_adds_total', 'Keys that were added to the queue', queueLabels)
-  const retries = make.counter(
-    'workqueue_retries_total',
-    'Keys that were added again after a failure',
-    queueLabels,
-  )
-  const waited = make.histogram(
-    'workqueue_queue_duration_seconds',
-    'How long keys waited',
-    queueLabels,
-    queueBuckets,
-  )
-  const worked = make.histogram(
-    'workqueue_work_duration_seconds',
-    'How long keys took',
-    queueLabels,
-    queueBuckets,
-  )
-  make.gauge(
-    'workqueue_unfinished_work_seconds',
-    'How long the keys in work have taken so far, in sum',
-    queueLabels,
-    {
-      collect: collectWorking((all) => all.reduce((sum, ms) => sum + ms, 0)),
-    },
-  )
-  make.gauge(
-    'workqueue_longest_running_processor_seconds',
-    'How long the slowest key in work has taken',
-    queueLabels,
-    {
-      collect: collectWorking((all) => Math.max(0, ...all)),
-    },
-  )
+  const retries = make.counter('workqueue_retries_total', 'Keys that were added again after a failure', queueLabels)
+  const waited = make.histogram('workqueue_queue_duration_seconds', 'How long keys waited', queueLabels, queueBuckets)
+  const worked = make.histogram('workqueue_work_duration_seconds', 'How long keys took', queueLabels, queueBuckets)
+  make.gauge('workqueue_unfinished_work_seconds', 'How long the keys in work have taken so far, in sum', queueLabels, {
+    collect: collectWorking((all) => all.reduce((sum, ms) => sum + ms, 0)),
+  })
+  make.gauge('workqueue_longest_running_processor_seconds', 'How long the slowest key in work has taken', queueLabels, {
+    collect: collectWorking((all) => Math.max(0, ...all)),
+  })
   const total = make.counter('controller_runtime_reconcile_total', 'Looks, by what they came to', [
     'controller',
     'result',
   ])
   const errors = make.counter('controller_runtime_reconcile_errors_total', 'Looks that failed', labels)
-  const time = make.histogram(
-    'controller_runtime_reconcile_time_seconds',
-    'Time per look',
-    labels,
-    reconcileBuckets,
-  )
+  const time = make.histogram('controller_runtime_reconcile_time_seconds', 'Time per look', labels, reconcileBuckets)
   const most = make.gauge('controller_runtime_max_concurrent_reconciles', 'Workers', labels)
   const active = make.gauge('controller_runtime_active_workers', 'Workers that have a key', labels)
 
@@ -160,8 +131,8 @@ function reflectorFigures(registry: Registry, clock: Clock): Metrics['reflector'
   make.gauge('reflector_last_event_age_seconds', 'Since when nothing was heard of the server', labels, {
     collect() {
       for (const [name, status] of statuses) {
-        const { heardAt } = status()
-        if (heardAt !== undefined) this.set({ name }, (clock.elapsed() - heardAt) / 1000)
+        const { lastEventAt } = status()
+        if (lastEventAt !== undefined) this.set({ name }, (clock.elapsed() - lastEventAt) / 1000)
       }
     },
   })
@@ -179,10 +150,7 @@ function reflectorFigures(registry: Registry, clock: Clock): Metrics['reflector'
 
 function admissionFigures(registry: Registry): AdmissionObserver {
   const make = makers(registry)
-  const total = make.counter('controller_runtime_webhook_requests_total', 'Reviews, by HTTP code', [
-    'webhook',
-    'code',
-  ])
+  const total = make.counter('controller_runtime_webhook_requests_total', 'Reviews, by HTTP code', ['webhook', 'code'])
   const seconds = make.histogram(
     'controller_runtime_webhook_latency_seconds',
     'Time per review',
@@ -191,8 +159,8 @@ function admissionFigures(registry: Registry): AdmissionObserver {
   )
   const inFlight = make.gauge('controller_runtime_webhook_requests_in_flight', 'Reviews in work', ['webhook'])
   return {
-    began: (webhook) => inFlight.inc({ webhook }),
-    answered: (webhook, code, tookMs) => {
+    started: (webhook) => inFlight.inc({ webhook }),
+    finished: (webhook, code, tookMs) => {
       inFlight.dec({ webhook })
       total.inc({ webhook, code: String(code) })
       seconds.observe({ webhook }, tookMs / 1000)
@@ -228,8 +196,7 @@ function makers(registry: Registry): Makers {
   const registers = [registry]
   return {
     counter: (name, help, labels) => new Counter({ name, help, registers, labelNames: [...labels] }),
-    gauge: (name, help, labels, more) =>
-      new Gauge({ name, help, registers, labelNames: [...labels], ...more }),
+    gauge: (name, help, labels, more) => new Gauge({ name, help, registers, labelNames: [...labels], ...more }),
     histogram: (name, help, labels, buckets) =>
       new Histogram({ name, help, registers, labelNames: [...labels], buckets: [...buckets] }),
   }

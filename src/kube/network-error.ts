@@ -2,16 +2,11 @@
  * Errors below HTTP (sockets, names, TLS, time), read once and told in words.
  */
 
-import {
-  certificateExpired,
-  serverNotTrusted,
-  serverUnreachable,
-  unusableProxy,
-} from '../errors/connection.ts'
-import { reasonOf } from '../errors/failure.ts'
+import { formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import * as problems from '../errors/kube.ts'
-import { ApiError, type Errand, type Repeat } from './api-error.ts'
+import { ApiError, type RequestInfo, type Retryable } from './api-error.ts'
+import * as problems from './findings/api-server.ts'
+import { certificateExpired, serverNotTrusted, serverUnreachable, unusableProxy } from './findings/connection.ts'
 
 const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
@@ -51,10 +46,10 @@ const untrusted = new Set([
 
 const tooSlow = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
 
-export function errorFromThrown(thrown: unknown, errand: Errand): ApiError {
+export function errorFromThrown(thrown: unknown, errand: RequestInfo): ApiError {
   const { server } = errand
   const { code, deepest } = innermost(thrown)
-  const make = (kind: ApiError['kind'], repeat: Repeat, made: Finding): ApiError =>
+  const make = (kind: ApiError['kind'], repeat: Retryable, made: Finding): ApiError =>
     new ApiError({ kind, repeat, finding: made, cause: thrown })
 
   if (code === 'CERT_HAS_EXPIRED') {
@@ -62,7 +57,7 @@ export function errorFromThrown(thrown: unknown, errand: Errand): ApiError {
     return make('unreachable', 'never', finding(certificateExpired, facts))
   }
   if (untrusted.has(code)) {
-    const facts = { server, reason: reasonOf(deepest) }
+    const facts = { server, reason: formatError(deepest) }
     return make('unreachable', 'never', finding(serverNotTrusted, facts))
   }
   if (tooSlow.has(code)) {
@@ -74,14 +69,14 @@ export function errorFromThrown(thrown: unknown, errand: Errand): ApiError {
     const facts = { proxy: errand.via ?? 'in between', reason: refusal }
     return make('unreachable', 'never', finding(unusableProxy, facts))
   }
-  const reason = `${words[code] ?? reasonOf(deepest)}${errand.via ? ` (through the proxy ${errand.via})` : ''}`
+  const reason = `${words[code] ?? formatError(deepest)}${errand.via ? ` (through the proxy ${errand.via})` : ''}`
   const repeat = code === 'ENOTFOUND' || isTls(code) ? 'never' : neverSent.has(code) ? 'always' : 'safe'
   return make('unreachable', repeat, finding(serverUnreachable, { server, reason }))
 }
 
 /** What a proxy says instead of connecting; undici tells it in words only. */
 function proxyRefusal(code: string, deepest: unknown): string | undefined {
-  const said = reasonOf(deepest)
+  const said = formatError(deepest)
   if (code === 'SOCKS_REFUSED') return said.replace(/^.*refuses: /, '')
   const status = /Proxy (?:response|Authentication Required) \((\d+)\)/.exec(said)?.[1]
   return status === undefined ? undefined : `it answers ${status}`

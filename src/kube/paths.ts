@@ -22,7 +22,7 @@ export function objectPath(
 }
 
 /** `metallb.io/IPAddressPool metallb-system/a`, in the words of `identityOf`. */
-export function subjectOf(
+export function formatSubject(
   kind: GroupVersionKind,
   at?: { readonly namespace?: string | undefined; readonly name: string },
 ): string {
@@ -32,7 +32,7 @@ export function subjectOf(
 }
 
 /** `metallb.io` of `metallb.io/v1beta1`; empty for the core group. */
-export function groupOf(apiVersion: string): string {
+export function apiGroup(apiVersion: string): string {
   const slash = apiVersion.indexOf('/')
   return slash < 0 ? '' : apiVersion.slice(0, slash)
 }

@@ -6,18 +6,18 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import { reasonOf } from '../errors/failure.ts'
+import { formatError } from '../errors/failure.ts'
 import type { Identity } from './credential.ts'
 import {
-  beside,
-  broken,
   type ClusterEntry,
-  type Sourced,
-  systemReason,
+  describeSystemError,
+  type FromFile,
+  kubeconfigError,
+  resolveBeside,
   type UserEntry,
 } from './kubeconfig.ts'
 
-export async function readCa(source: Sourced<ClusterEntry>): Promise<string | undefined> {
+export async function readCa(source: FromFile<ClusterEntry>): Promise<string | undefined> {
   const { entry, file } = source
   const ca = await textOrFile(
     file,
@@ -29,7 +29,7 @@ export async function readCa(source: Sourced<ClusterEntry>): Promise<string | un
   return ca
 }
 
-export async function readClientCertificate(source: Sourced<UserEntry>): Promise<Partial<Identity>> {
+export async function readClientCertificate(source: FromFile<UserEntry>): Promise<Partial<Identity>> {
   const { entry, file } = source
   const cert = await textOrFile(
     file,
@@ -39,7 +39,7 @@ export async function readClientCertificate(source: Sourced<UserEntry>): Promise
   )
   const key = await textOrFile(file, 'client-key', entry['client-key-data'], entry['client-key'])
   if ((cert === undefined) !== (key === undefined)) {
-    throw broken(file, 'a client certificate and its key belong together, and one of them is missing')
+    throw kubeconfigError(file, 'a client certificate and its key belong together, and one of them is missing')
   }
   if (cert === undefined || key === undefined) return {}
   check(file, 'client certificate and key', () => createSecureContext({ cert, key }))
@@ -54,11 +54,11 @@ async function textOrFile(
 ): Promise<string | undefined> {
   if (data) return Buffer.from(data, 'base64').toString('utf8')
   if (!name) return undefined
-  const file = beside(kubeconfig, name)
+  const file = resolveBeside(kubeconfig, name)
   try {
     return await readFile(file, 'utf8')
   } catch (thrown) {
-    throw broken(kubeconfig, `${field}: cannot read ${file}: ${systemReason(thrown)}`)
+    throw kubeconfigError(kubeconfig, `${field}: cannot read ${file}: ${describeSystemError(thrown)}`)
   }
 }
 
@@ -67,6 +67,6 @@ function check(kubeconfig: string, field: string, load: () => unknown): void {
     load()
   } catch (thrown) {
     // `error:05800074:x509 certificate routines::key values mismatch`
-    throw broken(kubeconfig, `${field}: not usable (${reasonOf(thrown).split('::').at(-1)})`)
+    throw kubeconfigError(kubeconfig, `${field}: not usable (${formatError(thrown).split('::').at(-1)})`)
   }
 }

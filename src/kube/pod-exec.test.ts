@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { answerJson, statusObject } from '../../test/played-server.ts'
+import { respondJson, statusObject } from '../../test/scripted-server.ts'
 import { fixedCredential } from './credential.ts'
 import { execInPod } from './pod-exec.ts'
 import { openTransport, type Transport } from './transport.ts'
@@ -29,13 +29,12 @@ async function execServer(session: Session, refusal?: { readonly status: number;
   const sockets = new Set<Socket>()
   const server = createServer((_, answer) => {
     const { status, reason } = refusal ?? { status: 400, reason: 'BadRequest' }
-    answerJson(answer, statusObject(status, reason, 'said the server', { name: 'p', kind: 'pods' }), status)
+    respondJson(answer, statusObject(status, reason, 'said the server', { name: 'p', kind: 'pods' }), status)
   })
   server.on('connection', (socket: Socket) => void sockets.add(socket))
   server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
     asked.push(request)
-    if (refusal)
-      return void socket.end(`HTTP/1.1 ${refusal.status} ${refusal.reason}\r\ncontent-length: 0\r\n\r\n`)
+    if (refusal) return void socket.end(`HTTP/1.1 ${refusal.status} ${refusal.reason}\r\ncontent-length: 0\r\n\r\n`)
     const accept = createHash('sha1')
       .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
       .digest('base64')
@@ -74,9 +73,7 @@ const nonZero = JSON.stringify({
 describe('a command in a pod', () => {
   it('gives what it printed and its exit code', async () => {
     const { transport, asked } = await execServer((socket) => {
-      socket.write(
-        Buffer.concat([message(1, ''), message(1, '[{"a":'), message(2, 'careful'), message(1, '1}]')]),
-      )
+      socket.write(Buffer.concat([message(1, ''), message(1, '[{"a":'), message(2, 'careful'), message(1, '1}]')]))
       socket.write(Buffer.concat([message(3, nonZero), bye]))
     })
     expect(await execInPod(transport, call)).toEqual({ stdout: '[{"a":1}]', stderr: 'careful', exitCode: 3 })

@@ -4,9 +4,9 @@
  * The API server's WebSocket protocol (v5.channel.k8s.io): the first byte of a message is its channel.
  */
 import { type MessageEvent, WebSocket } from 'undici'
-import { failure, reasonOf } from '../errors/failure.ts'
-import { podExecFailed } from '../errors/kube.ts'
+import { failure, formatError } from '../errors/failure.ts'
 import { isApiError } from './api-error.ts'
+import { podExecFailed } from './findings/api-server.ts'
 import type { Transport } from './transport.ts'
 
 export interface PodCommand {
@@ -38,9 +38,7 @@ export async function execInPod(transport: Transport, call: PodCommand): Promise
     // A WebSocket hides why it was refused. The same address without the upgrade tells, and renews a stale credential.
     await explain(transport, path, call)
     return overSocket(transport, path, call).catch((again: unknown) => {
-      throw again instanceof HandshakeRefused
-        ? failed(call, 'the server refused the connection', again)
-        : again
+      throw again instanceof HandshakeRefused ? failed(call, 'the server refused the connection', again) : again
     })
   }
 }
@@ -95,7 +93,7 @@ async function overSocket(transport: Transport, path: string, call: PodCommand):
       chunks[message[0] ?? 0]?.push(message.subarray(1))
     })
     socket.addEventListener('error', (event) => {
-      if (!opened) finish(() => reject(new HandshakeRefused(reasonOf(event.error))))
+      if (!opened) finish(() => reject(new HandshakeRefused(formatError(event.error))))
     })
     socket.addEventListener('close', () => finish(() => reject(failed(call, 'the connection ended early'))))
   })
@@ -135,9 +133,7 @@ function textOf(chunks: readonly Uint8Array[] = []): string {
 }
 
 function flat(headers: Readonly<Record<string, string | string[]>>): [string, string][] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, one]),
-  )
+  return Object.entries(headers).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one]))
 }
 
 function failed({ namespace, pod }: PodCommand, reason: string, cause?: unknown): Error {

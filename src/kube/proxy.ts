@@ -3,16 +3,12 @@
  * read it. Pure.
  */
 import net from 'node:net'
-import { unusableProxy } from '../errors/connection.ts'
 import { failure } from '../errors/failure.ts'
+import { unusableProxy } from './findings/connection.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export function proxyFor(
-  server: string,
-  configured: string | undefined,
-  env: Environment,
-): string | undefined {
+export function proxyFor(server: string, configured: string | undefined, env: Environment): string | undefined {
   if (configured) return checked(configured)
   const url = new URL(server)
   const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
@@ -32,7 +28,7 @@ function checked(proxy: string): string {
   const url = new URL(proxy)
   if (!schemes.includes(url.protocol)) {
     throw failure(unusableProxy, {
-      proxy: bareProxy(proxy),
+      proxy: proxyWithoutCredentials(proxy),
       reason: `the scheme ${url.protocol.slice(0, -1)} is not supported`,
     })
   }
@@ -40,7 +36,7 @@ function checked(proxy: string): string {
 }
 
 /** The URL may hold a password: this is the part that can be shown. */
-export function bareProxy(proxy: string): string {
+export function proxyWithoutCredentials(proxy: string): string {
   const { protocol, host } = new URL(proxy)
   return `${protocol}//${host}`
 }

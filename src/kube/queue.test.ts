@@ -65,9 +65,9 @@ describe('the work queue', () => {
 
   it('gives a patient key when no other waits, and among the others once it is asked for plainly', async () => {
     const { queue } = queueAt()
-    for (const key of ['p', 'q', 'r']) queue.addPatient(key)
+    for (const key of ['p', 'q', 'r']) queue.addLowPriority(key)
     queue.add('a')
-    queue.addPatient('a')
+    queue.addLowPriority('a')
     queue.add('r')
     expect(queue.length()).toBe(4)
     const taken = [await queue.next(), await queue.next(), await queue.next()]
@@ -80,7 +80,7 @@ describe('the work queue', () => {
   it('wakes a worker for a patient key, and counts it as work', async () => {
     const { queue } = queueAt()
     const taken = queue.next()
-    queue.addPatient('p')
+    queue.addLowPriority('p')
     expect(queue.idle()).toBe(false)
     expect(await taken).toBe('p')
   })
@@ -99,8 +99,7 @@ describe('the work queue', () => {
 
   it('takes a delay that is no delay as now', () => {
     const { queue } = queueAt()
-    for (const [key, ms] of Object.entries({ zero: 0, past: -5, nonsense: Number.NaN }))
-      queue.addAfter(key, ms)
+    for (const [key, ms] of Object.entries({ zero: 0, past: -5, nonsense: Number.NaN })) queue.addAfter(key, ms)
     expect(queue.length()).toBe(3)
   })
 
@@ -290,7 +289,7 @@ async function take(step: Step, queue: WorkQueue, clock: ManualClock, model: Mod
       queue.add(step.key)
       return model.add(step.key)
     case 'patient':
-      queue.addPatient(step.key)
+      queue.addLowPriority(step.key)
       return model.addPatient(step.key)
     case 'limit':
       queue.addRateLimited(step.key)

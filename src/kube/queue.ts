@@ -6,14 +6,14 @@
  */
 
 import type { Clock } from '../clock/clock.ts'
-import { type BackoffSettings, backoffMs } from './backoff.ts'
+import { type BackoffPolicy, backoffMs } from './backoff.ts'
 import { createFifo } from './fifo.ts'
 
 export interface WorkQueue {
   /** Asks for a look at a key. Asked again before the look begins, it is one look; during it, one more after. */
   readonly add: (key: string) => void
   /** The same, but only when no other key waits. A plain `add` of the key puts it among those. */
-  readonly addPatient: (key: string) => void
+  readonly addLowPriority: (key: string) => void
   /** The same, later. Of several wishes for one key the earliest is kept. */
   readonly addAfter: (key: string, ms: number) => void
   /** The same, later the more often it was asked since `forget`. */
@@ -32,7 +32,7 @@ export interface WorkQueue {
   /** Neither queued nor worked on. Keys that wait for their time do not count. */
   readonly idle: () => boolean
   /** For how long each key that is worked on now has been. */
-  readonly workingMs: () => readonly number[]
+  readonly processingMs: () => readonly number[]
 }
 
 /** Told what happens, for metrics. Times are in milliseconds. */
@@ -45,7 +45,7 @@ export interface QueueObserver {
 
 export interface QueueOptions {
   readonly clock: Clock
-  readonly retry?: BackoffSettings
+  readonly retry?: BackoffPolicy
   readonly observer?: QueueObserver
 }
 
@@ -53,7 +53,7 @@ interface Place {
   readonly key: string
 }
 
-const defaultRetry: BackoffSettings = { firstMs: 5, maxMs: 1_000_000 }
+const defaultRetry: BackoffPolicy = { firstMs: 5, maxMs: 1_000_000 }
 
 export function createQueue({ clock, retry = defaultRetry, observer = {} }: QueueOptions): WorkQueue {
   const ready = createFifo<string>()
@@ -135,7 +135,7 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
 
   return {
     add,
-    addPatient,
+    addLowPriority: addPatient,
     addAfter,
     addRateLimited: (key) => {
       if (stopped) return
@@ -177,6 +177,6 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
     },
     length,
     idle: () => wanted.size === 0 && working.size === 0,
-    workingMs: () => [...working.values()].map((since) => clock.elapsed() - since),
+    processingMs: () => [...working.values()].map((since) => clock.elapsed() - since),
   }
 }

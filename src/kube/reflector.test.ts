@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
 import type { KubeObject } from '../api/object.ts'
 import { finding } from '../errors/finding.ts'
-import { serverFailing, serverTooSlow, versionExpired } from '../errors/kube.ts'
 import { ApiError } from './api-error.ts'
 import { type Cache, createCache } from './cache.ts'
 import type { KubeReader, ListOptions, WatchEvent, WatchOptions } from './client.ts'
-import { createReflector, defaultTiming, type Reflector, type ReflectorTiming } from './reflector.ts'
+import { serverFailing, serverTooSlow, versionExpired } from './findings/api-server.ts'
+import { createReflector, defaultReflectorTiming, type Reflector, type ReflectorTiming } from './reflector.ts'
 
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
 
@@ -45,7 +45,7 @@ interface Stage {
 function reflect(
   lists: readonly ListStep[],
   watches: readonly WatchStep[],
-  timing: ReflectorTiming = defaultTiming,
+  timing: ReflectorTiming = defaultReflectorTiming,
 ): Stage {
   const clock = manualClock()
   const cache = createCache({ freeze: true })
@@ -111,7 +111,7 @@ describe('a reflector', () => {
     expect(stage.asked).toEqual(['list', 'watch list1'])
     expect(names(stage.cache)).toEqual(['a', 'c'])
     expect(stage.cache.get('openstack/a')?.metadata.resourceVersion).toBe('x4')
-    expect(stage.cache.synced()).toBe(true)
+    expect(stage.cache.hasSynced()).toBe(true)
     await stage.stop()
   })
 
@@ -169,10 +169,10 @@ describe('a reflector', () => {
   it('keeps trying when the first list fails, and is synced only after a whole one', async () => {
     const stage = reflect([failing(), failing(), [object('a', 'x1')]], [])
     await settled()
-    expect(stage.cache.synced()).toBe(false)
+    expect(stage.cache.hasSynced()).toBe(false)
     expect(stage.reflector.status()).toMatchObject({ failingSince: 0 })
     await stage.clock.settle(10_000)
-    expect(stage.cache.synced()).toBe(true)
+    expect(stage.cache.hasSynced()).toBe(true)
     expect(stage.reflector.status().failingSince).toBeUndefined()
     expect(stage.times.map(Math.round)).toEqual([0, 800, 2_400, 2_400])
     await stage.stop()

@@ -4,34 +4,34 @@
  * It lists, then watches from where the list was taken, and never gives up. Who reads the cache is not its business.
  */
 import type { KubeObject } from '../api/object.ts'
-import { type Clock, jittered } from '../clock/clock.ts'
-import { reasonOf } from '../errors/failure.ts'
+import { type Clock, withJitter } from '../clock/clock.ts'
+import { formatError } from '../errors/failure.ts'
 import { isApiError } from './api-error.ts'
-import { type BackoffSettings, backoffMs } from './backoff.ts'
+import { type BackoffPolicy, backoffMs } from './backoff.ts'
 import type { Cache } from './cache.ts'
 import type { KubeReader, WatchEvent } from './client.ts'
-import { type Log, silent, withFields } from './log.ts'
+import { type Log, silentLog, withFields } from './log.ts'
 import type { Source } from './source.ts'
 
 export interface ReflectorTiming {
   /** The least time between the beginnings of two attempts; it doubles while nothing comes of them. */
-  readonly backoff: BackoffSettings
+  readonly backoff: BackoffPolicy
   /** A watch that sends nothing for so long is taken for dead. Bookmarks come about once a minute. */
   readonly idleMs: number
   /** How long the server may keep one watch; drawn anew each time, so that not all end together. */
   readonly watchSeconds: { readonly least: number; readonly most: number }
   /** A watch that has lived so long was a good one, even if nothing happened. */
-  readonly steadyMs: number
+  readonly stableMs: number
   /** After so many attempts without a single event it lists again: the version may mean nothing to this server. */
-  readonly fruitlessWatches: number
+  readonly maxEmptyWatches: number
 }
 
-export const defaultTiming: ReflectorTiming = {
+export const defaultReflectorTiming: ReflectorTiming = {
   backoff: { firstMs: 800, maxMs: 30_000 },
   idleMs: 120_000,
   watchSeconds: { least: 290, most: 580 },
-  steadyMs: 10_000,
-  fruitlessWatches: 5,
+  stableMs: 10_000,
+  maxEmptyWatches: 5,
 }
 
 /** Told what happens, for metrics. */
@@ -58,7 +58,7 @@ export interface ReflectorStatus {
   readonly failingSince: number | undefined
   readonly reason: string | undefined
   /** By the clock's `elapsed`: when the server was last heard of. */
-  readonly heardAt: number | undefined
+  readonly lastEventAt: number | undefined
 }
 
 export interface Reflector {
@@ -76,17 +76,17 @@ type Ending =
   | { readonly kind: 'broken'; readonly version?: string; readonly heard: boolean; readonly error: unknown }
 
 export function createReflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector {
-  const { client, source, cache, clock, timing = defaultTiming, observer = {}, pageSize = 500 } = options
+  const { client, source, cache, clock, timing = defaultReflectorTiming, observer = {}, pageSize = 500 } = options
   const { kind, ...scope } = source
-  const log = withFields(options.log ?? silent, { reflector: kind.kind })
-  let status: ReflectorStatus = { failingSince: undefined, reason: undefined, heardAt: undefined }
+  const log = withFields(options.log ?? silentLog, { reflector: kind.kind })
+  let status: ReflectorStatus = { failingSince: undefined, reason: undefined, lastEventAt: undefined }
 
   const heard = (): void => {
-    status = { failingSince: undefined, reason: undefined, heardAt: clock.elapsed() }
+    status = { failingSince: undefined, reason: undefined, lastEventAt: clock.elapsed() }
   }
 
   const failed = (error: unknown): void => {
-    const reason = reasonOf(error)
+    const reason = formatError(error)
     observer.failed?.()
     log({ level: 'warn', message: 'the cluster cannot be followed for now', reason })
     status = { ...status, failingSince: status.failingSince ?? clock.elapsed(), reason }
@@ -155,7 +155,7 @@ export function createReflector<T extends KubeObject>(options: ReflectorOptions<
       switch (ending.kind) {
         case 'closed':
           version = ending.version
-          if (clock.elapsed() - began >= timing.steadyMs) failures = fruitless = 0
+          if (clock.elapsed() - began >= timing.stableMs) failures = fruitless = 0
           break
         case 'expired':
           version = undefined
@@ -166,7 +166,7 @@ export function createReflector<T extends KubeObject>(options: ReflectorOptions<
           // server still lives shows in the list that follows too many fruitless watches.
           if (!isApiError(ending.error, 'timeout')) failed(ending.error)
           if (!ending.heard) fruitless += 1
-          version = fruitless < timing.fruitlessWatches ? (ending.version ?? version) : undefined
+          version = fruitless < timing.maxEmptyWatches ? (ending.version ?? version) : undefined
           break
       }
       await rest(began, failures, ending, signal)
@@ -175,13 +175,8 @@ export function createReflector<T extends KubeObject>(options: ReflectorOptions<
   }
 
   /** Waits until enough time has passed since the attempt began: one that lived long is followed at once. */
-  const rest = async (
-    began: number,
-    failures: number,
-    ending: Ending,
-    signal: AbortSignal,
-  ): Promise<void> => {
-    const own = jittered(backoffMs(timing.backoff, failures), clock)
+  const rest = async (began: number, failures: number, ending: Ending, signal: AbortSignal): Promise<void> => {
+    const own = withJitter(backoffMs(timing.backoff, failures), clock)
     const asked = 'error' in ending && isApiError(ending.error) ? (ending.error.retryAfterMs ?? 0) : 0
     const left = Math.max(began + own - clock.elapsed(), asked)
     if (left > 0) await clock.sleep(left, signal)

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Seconds, or a date. */
-export function retryAfterOf(headers: IncomingHttpHeaders, now: number): number | undefined {
+export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): number | undefined {
   const value = headers['retry-after']
   if (value === undefined) return undefined
   if (/^\d+$/.test(value)) return Number(value) * 1000
@@ -11,11 +11,9 @@ export function retryAfterOf(headers: IncomingHttpHeaders, now: number): number 
 }
 
 /** `299 - "v1 Endpoints is deprecated"`, several in one header or in several. */
-export function warningsOf(headers: IncomingHttpHeaders): readonly string[] {
+export function parseWarnings(headers: IncomingHttpHeaders): readonly string[] {
   const raw = headers['warning']
   if (raw === undefined) return []
   const joined = Array.isArray(raw) ? raw.join(', ') : raw
-  return [...joined.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
-    text.replace(/\\(.)/g, '$1'),
-  )
+  return [...joined.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'))
 }

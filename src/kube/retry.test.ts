@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { statusObject } from '../../test/played-server.ts'
+import { statusObject } from '../../test/scripted-server.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { ApiError } from './api-error.ts'
 import { errorFromThrown } from './network-error.ts'
-import { errorFromRefusal } from './refusal.ts'
-import { defaultRetry, pauseBefore } from './retry.ts'
+import { defaultRetryPolicy, retryDelay } from './retry.ts'
+import { errorFromResponse } from './status-error.ts'
 
 const errand = { server: 'https://api:6443', verb: 'get', subject: 'v1 Pod' }
 const clock = { ...systemClock, random: () => 0 }
 
 const refusal = (status: number, retryAfterMs?: number): ApiError =>
-  errorFromRefusal({ status, body: statusObject(status, '', 'x'), retryAfterMs }, errand)
+  errorFromResponse({ status, body: statusObject(status, '', 'x'), retryAfterMs }, errand)
 const broken = (code: string): ApiError => errorFromThrown(Object.assign(new Error('x'), { code }), errand)
 
 const pause = (error: ApiError, safe: boolean, count = 1, elapsedMs = 0): number | undefined =>
-  pauseBefore({ error, safe, count, elapsedMs }, defaultRetry, clock)
+  retryDelay({ error, safe, count, elapsedMs }, defaultRetryPolicy, clock)
 
 describe('sending again', () => {
   it.each([
@@ -35,9 +35,9 @@ describe('sending again', () => {
   })
 
   it('waits longer each time, up to a limit', () => {
-    const patient = { ...defaultRetry, patienceMs: 1e9, attempts: { busy: 99, failing: 99, unreachable: 99 } }
+    const patient = { ...defaultRetryPolicy, patienceMs: 1e9, attempts: { busy: 99, failing: 99, unreachable: 99 } }
     const pauses = [1, 2, 3, 4, 5, 6, 7, 8].map((count) =>
-      pauseBefore({ error: refusal(500), safe: true, count, elapsedMs: 0 }, patient, clock),
+      retryDelay({ error: refusal(500), safe: true, count, elapsedMs: 0 }, patient, clock),
     )
     expect(pauses).toEqual([125, 250, 500, 1000, 2000, 2500, 2500, 2500])
   })
@@ -47,8 +47,8 @@ describe('sending again', () => {
   })
 
   it('gives up after so many attempts, and rather than wait beyond its patience', () => {
-    expect(pause(refusal(500), true, defaultRetry.attempts.failing)).toBeUndefined()
+    expect(pause(refusal(500), true, defaultRetryPolicy.attempts.failing)).toBeUndefined()
     expect(pause(refusal(429, 60_000), true)).toBeUndefined()
-    expect(pause(refusal(429), true, 2, defaultRetry.patienceMs)).toBeUndefined()
+    expect(pause(refusal(429), true, 2, defaultRetryPolicy.patienceMs)).toBeUndefined()
   })
 })

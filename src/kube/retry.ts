@@ -2,7 +2,7 @@
  * When a request is sent again, and after which pause. Pure: the transport sleeps, this decides.
  */
 
-import { type Clock, jittered } from '../clock/clock.ts'
+import { type Clock, withJitter } from '../clock/clock.ts'
 import type { ApiError } from './api-error.ts'
 
 export interface RetryPolicy {
@@ -14,7 +14,7 @@ export interface RetryPolicy {
   readonly longestPauseMs: number
 }
 
-export const defaultRetry: RetryPolicy = {
+export const defaultRetryPolicy: RetryPolicy = {
   attempts: { busy: 10, failing: 5, unreachable: 4 },
   patienceMs: 30_000,
   firstPauseMs: 250,
@@ -31,15 +31,13 @@ export interface Attempt {
 }
 
 /** The pause before the next attempt, or undefined when there is none. */
-export function pauseBefore(attempt: Attempt, policy: RetryPolicy, clock: Clock): number | undefined {
+export function retryDelay(attempt: Attempt, policy: RetryPolicy, clock: Clock): number | undefined {
   const { error, count, elapsedMs, safe } = attempt
   if (!mayRepeat(error, safe) || count >= attemptsFor(error, policy)) return undefined
   const backoff = Math.min(policy.firstPauseMs * 2 ** (count - 1), policy.longestPauseMs)
   // What the server asks for is the least; the spread comes on top, never below.
   const pause =
-    error.retryAfterMs === undefined
-      ? jittered(backoff, clock)
-      : error.retryAfterMs + jittered(backoff, clock)
+    error.retryAfterMs === undefined ? withJitter(backoff, clock) : error.retryAfterMs + withJitter(backoff, clock)
   return elapsedMs + pause > policy.patienceMs ? undefined : pause
 }
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { manualClock, settled } from '../../test/manual-clock.ts'
 import { memoryCluster } from '../../test/memory-cluster.ts'
 import type { KubeObject } from '../api/object.ts'
-import { serveHealth } from './health.ts'
-import { keyOf } from './key.ts'
+import { serveHealth } from './health-server.ts'
+import { objectKey } from './key.ts'
 import type { LogEntry } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { createRuntime } from './runtime.ts'
@@ -24,7 +24,7 @@ describe('the runtime', () => {
     const cache = runtime.cache({ kind }, { initial: (object) => [object.metadata.name.slice(0, 1)] })
     const seen: unknown[] = []
     for (const name of ['first', 'second']) {
-      const reconcile = async (): Promise<void> => void seen.push([name, cache.by('initial', 'a').length])
+      const reconcile = async (): Promise<void> => void seen.push([name, cache.byIndex('initial', 'a').length])
       runtime.add({ name, watches: [{ kind, map: () => ['all'] }], reconcile })
     }
     const control = new AbortController()
@@ -34,7 +34,7 @@ describe('the runtime', () => {
       ['first', 1],
       ['second', 1],
     ])
-    expect(requests.filter((one) => one.startsWith('list'))).toEqual(['list ConfigMap'])
+    expect(requests.filter((request) => request.startsWith('list'))).toEqual(['list ConfigMap'])
     control.abort()
     expect(await running).toBe('stopped')
     expect(clock.waiting()).toEqual([])
@@ -47,7 +47,7 @@ describe('the runtime', () => {
     const running = runtime.run(control.signal)
     const late = runtime.cache({ kind: { apiVersion: 'v1', kind: 'Secret' } })
     await settled()
-    expect(late.synced()).toBe(true)
+    expect(late.hasSynced()).toBe(true)
     control.abort()
     await running
   })
@@ -62,7 +62,7 @@ describe('the runtime', () => {
       runtime.add({
         name: 'test',
         watches: [{ kind }],
-        reconcile: async (request) => void looks.push(`${identity} ${keyOf(request)}`),
+        reconcile: async (request) => void looks.push(`${identity} ${objectKey(request)}`),
       })
       const control = new AbortController()
       const running = runtime.run(control.signal)
@@ -73,7 +73,7 @@ describe('the runtime', () => {
     const two = replica('two')
     await clock.settle(10_000)
     expect(looks).toEqual(['one openstack/a'])
-    expect([one.runtime.leads(), two.runtime.leads()]).toEqual([true, false])
+    expect([one.runtime.isLeader(), two.runtime.isLeader()]).toEqual([true, false])
     expect(two.runtime.ready().every(({ problem }) => problem === undefined)).toBe(true)
     await expect(two.runtime.client.create(configMap('b'))).rejects.toThrow('SL1151')
 

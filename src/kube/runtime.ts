@@ -6,24 +6,19 @@
  */
 import { setMaxListeners } from 'node:events'
 import type { KubeObject } from '../api/object.ts'
-import { type Clock, fired, systemClock } from '../clock/clock.ts'
+import { type Clock, systemClock, waitForAbort } from '../clock/clock.ts'
 import { finding } from '../errors/finding.ts'
-import { controllersHang } from '../errors/runtime.ts'
-import { type Cache, type CacheReader, createCache, type IndexOf } from './cache.ts'
+import { type Cache, type CacheReader, createCache, type IndexFunction } from './cache.ts'
 import type { KubeClient } from './client.ts'
-import {
-  type Controller,
-  type ControllerObserver,
-  createController,
-  type RunningController,
-} from './controller.ts'
-import { fenced } from './fence.ts'
-import { type LeaseOptions, lead } from './lease.ts'
-import { type Log, silent } from './log.ts'
+import { type Controller, type ControllerObserver, createController, type RunningController } from './controller.ts'
+import { controllersHang } from './findings/runtime.ts'
+import { leaderFencedClient } from './leader-client.ts'
+import { type LeaseOptions, runAsLeader } from './leader-election.ts'
+import type { Leadership, LeadershipEnd } from './leadership.ts'
+import { type Log, silentLog } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { createReflector, type Reflector, type ReflectorTiming } from './reflector.ts'
-import { type Source, sourceId } from './source.ts'
-import type { Leadership, LeadershipEnd } from './tenure.ts'
+import { type Source, sourceKey } from './source.ts'
 
 export interface RuntimeOptions {
   readonly client: KubeClient
@@ -43,7 +38,7 @@ export interface RuntimeOptions {
   readonly freeze?: boolean
 }
 
-export interface Check {
+export interface HealthCheck {
   readonly name: string
   /** Why not; undefined when all is well. */
   readonly problem: string | undefined
@@ -58,13 +53,13 @@ export interface Runtime {
   /** The cache of a source, the same one for everybody who asks; the first question makes it. */
   readonly cache: <T extends KubeObject = KubeObject>(
     source: Source,
-    indexes?: Readonly<Record<string, IndexOf<T>>>,
+    indexes?: Readonly<Record<string, IndexFunction<T>>>,
   ) => SharedCache<T>
   readonly add: (controller: Controller) => RunningController
   /** Works until the signal fires or the leadership is lost; the latter means: end the process. */
   readonly run: (signal: AbortSignal) => Promise<LeadershipEnd>
-  readonly leads: () => boolean
-  readonly ready: () => readonly Check[]
+  readonly isLeader: () => boolean
+  readonly ready: () => readonly HealthCheck[]
 }
 
 interface Reflected {
@@ -74,26 +69,17 @@ interface Reflected {
 }
 
 export function createRuntime(options: RuntimeOptions): Runtime {
-  const {
-    client,
-    clock = systemClock,
-    log = silent,
-    metrics,
-    timing,
-    election,
-    keep,
-    freeze = false,
-  } = options
+  const { client, clock = systemClock, log = silentLog, metrics, timing, election, keep, freeze = false } = options
   const { graceMs = 30_000, staleMs = 300_000 } = options
   const reflected = new Map<string, Reflected>()
   const controllers: RunningController[] = []
   let leadership: Leadership | undefined
   let start: ((one: Reflected) => void) | undefined
 
-  const leads = (): boolean => (election ? (leadership?.holds() ?? false) : true)
+  const leads = (): boolean => (election ? (leadership?.isHeld() ?? false) : true)
 
   const reflect = (source: Source): Reflected => {
-    const id = sourceId(source)
+    const id = sourceKey(source)
     const known = reflected.get(id)
     if (known) return known
     const { kind, namespace, labelSelector, fieldSelector } = source
@@ -117,10 +103,10 @@ export function createRuntime(options: RuntimeOptions): Runtime {
 
   const add = (definition: Controller): RunningController => {
     for (const watch of definition.watches) reflect(watch)
-    const workingMs = (): readonly number[] => made.workingMs()
+    const workingMs = (): readonly number[] => made.processingMs()
     const observer: ControllerObserver | undefined = metrics?.controller(definition.name, workingMs)
     const cacheOf = (source: Source): CacheReader => reflect(source).cache
-    const made = createController(definition, { clock, log, cacheOf, ...optional({ observer }) })
+    const made = createController(definition, { clock, log, getCache: cacheOf, ...optional({ observer }) })
     controllers.push(made)
     return made
   }
@@ -128,12 +114,12 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const work = async (signal: AbortSignal): Promise<void> => {
     setMaxListeners(0, signal)
     const busy = new Set(controllers)
-    const runs = controllers.map(async (one) => {
-      await one.run(signal)
-      busy.delete(one)
+    const runs = controllers.map(async (controller) => {
+      await controller.run(signal)
+      busy.delete(controller)
     })
     // Caches alone are reason enough to run.
-    if (runs.length === 0) await fired(signal)
+    if (runs.length === 0) await waitForAbort(signal)
     const grace = graceAfter(signal, clock, graceMs)
     const late = await Promise.race([Promise.all(runs).then(() => false), grace.over])
     grace.cancel()
@@ -149,19 +135,19 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       leadership = tenure
       return work(tenure.signal)
     }
-    return lead({ ...election, client, clock, log, ...optional({ observer }) }, asLeader, signal)
+    return runAsLeader({ ...election, client, clock, log, ...optional({ observer }) }, asLeader, signal)
   }
 
   return {
-    client: fenced(client, leads),
-    cache: <T extends KubeObject>(source: Source, indexes: Readonly<Record<string, IndexOf<T>>> = {}) => {
+    client: leaderFencedClient(client, leads),
+    cache: <T extends KubeObject>(source: Source, indexes: Readonly<Record<string, IndexFunction<T>>> = {}) => {
       const { cache } = reflect(source)
-      for (const [name, valuesOf] of Object.entries(indexes)) cache.declareIndex(name, valuesOf as IndexOf)
+      for (const [name, valuesOf] of Object.entries(indexes)) cache.declareIndex(name, valuesOf as IndexFunction)
       return cache as unknown as SharedCache<T>
     },
     add,
-    leads,
-    ready: () => [...reflected.values()].map((one) => checkOf(one, clock, staleMs)),
+    isLeader: leads,
+    ready: () => [...reflected.values()].map((reflected) => checkOf(reflected, clock, staleMs)),
     run: async (signal) => {
       const caches = new AbortController()
       // One listener per cache, controller and look: many of them are no leak.
@@ -206,14 +192,13 @@ function graceAfter(
   return { over, cancel }
 }
 
-function checkOf({ cache, reflector, name }: Reflected, clock: Clock, staleMs: number): Check {
+function checkOf({ cache, reflector, name }: Reflected, clock: Clock, staleMs: number): HealthCheck {
   const { failingSince, reason } = reflector.status()
-  if (!cache.synced()) return { name, problem: `not read yet${reason ? `: ${reason}` : ''}` }
+  if (!cache.hasSynced()) return { name, problem: `not read yet${reason ? `: ${reason}` : ''}` }
   const failingMs = failingSince === undefined ? 0 : clock.elapsed() - failingSince
   return {
     name,
-    problem:
-      failingMs > staleMs ? `not refreshed for ${Math.round(failingMs / 1000)} s: ${reason}` : undefined,
+    problem: failingMs > staleMs ? `not refreshed for ${Math.round(failingMs / 1000)} s: ${reason}` : undefined,
   }
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { statusObject } from '../../test/played-server.ts'
+import { statusObject } from '../../test/scripted-server.ts'
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import type { ListOptions } from './client.ts'
-import { errorFromRefusal } from './refusal.ts'
-import { gatherLive } from './snapshot.ts'
+import { takeSnapshot } from './snapshot.ts'
+import { errorFromResponse } from './status-error.ts'
 
 const pool = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' }
 const secret = { apiVersion: 'v1', kind: 'Secret' }
@@ -11,10 +11,7 @@ const missing = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPo
 
 const named = (kind: GroupVersionKind, name: string): KubeObject => ({ ...kind, metadata: { name } })
 const refusal = (status: number) =>
-  errorFromRefusal(
-    { status, body: statusObject(status, '', 'no') },
-    { server: 's', verb: 'list', subject: 'x' },
-  )
+  errorFromResponse({ status, body: statusObject(status, '', 'no') }, { server: 's', verb: 'list', subject: 'x' })
 
 /** A cluster that serves `kinds`; `list` says what each of them holds. */
 function reader(
@@ -22,16 +19,16 @@ function reader(
   list: (kind: GroupVersionKind, options: ListOptions) => readonly KubeObject[],
 ) {
   const at = (kind: GroupVersionKind) =>
-    kinds.find((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)
+    kinds.find(
+      (groupVersionKind) => groupVersionKind.apiVersion === kind.apiVersion && groupVersionKind.kind === kind.kind,
+    )
   return {
     resource: (kind: GroupVersionKind) => {
       const found = at(kind)
       return Promise.resolve(found && { ...found, plural: 'x', namespaced: true, verbs: [] })
     },
     versions: (group: string) =>
-      Promise.resolve([
-        ...new Set(kinds.map((one) => one.apiVersion).filter((one) => one.startsWith(`${group}/`))),
-      ]),
+      Promise.resolve([...new Set(kinds.map((kind) => kind.apiVersion).filter((one) => one.startsWith(`${group}/`)))]),
     list: async (kind: GroupVersionKind, options: ListOptions = {}) => {
       await Promise.resolve()
       return { items: list(kind, options), resourceVersion: '1' }
@@ -42,8 +39,8 @@ function reader(
 describe('a snapshot of a live cluster', () => {
   it('holds the objects of all kinds, in the order asked for', async () => {
     const cluster = reader([pool, secret], (kind) => [named(kind, 'a'), named(kind, 'b')])
-    const { snapshot, findings } = await gatherLive(cluster, [secret, pool])
-    expect(snapshot.objects.map((one) => `${one.kind} ${one.metadata.name}`)).toEqual([
+    const { snapshot, findings } = await takeSnapshot(cluster, [secret, pool])
+    expect(snapshot.objects.map((object) => `${object.kind} ${object.metadata.name}`)).toEqual([
       'Secret a',
       'Secret b',
       'IPAddressPool a',
@@ -57,18 +54,18 @@ describe('a snapshot of a live cluster', () => {
       if (kind.kind === 'Secret') throw refusal(403)
       throw refusal(500)
     })
-    const { snapshot, findings } = await gatherLive(cluster, [secret, pool, missing])
-    expect(snapshot.unread.map((one) => [one.kind, one.cause])).toEqual([
+    const { snapshot, findings } = await takeSnapshot(cluster, [secret, pool, missing])
+    expect(snapshot.unread.map((unreadKind) => [unreadKind.kind, unreadKind.cause])).toEqual([
       ['Secret', 'forbidden'],
       ['IPAddressPool', 'failed'],
       ['NodeNetworkConfigurationPolicy', 'not-served'],
     ])
-    expect(findings.map((one) => one.code)).toEqual(['SL1124', 'SL1124'])
+    expect(findings.map((finding) => finding.code)).toEqual(['SL1124', 'SL1124'])
   })
 
   it('reads a kind in the version that the cluster has', async () => {
     const newer = { ...pool, apiVersion: 'metallb.io/v1' }
-    const { snapshot } = await gatherLive(
+    const { snapshot } = await takeSnapshot(
       reader([newer], (kind) => [named(kind, 'a')]),
       [pool],
     )
@@ -81,8 +78,8 @@ describe('a snapshot of a live cluster', () => {
       if (namespace === undefined) throw refusal(403)
       return [named(kind, namespace)]
     })
-    const { snapshot } = await gatherLive(cluster, [pool], { namespaces: ['openstack', 'openstack2'] })
-    expect(snapshot.objects.map((one) => one.metadata.name)).toEqual(['openstack', 'openstack2'])
+    const { snapshot } = await takeSnapshot(cluster, [pool], { namespaces: ['openstack', 'openstack2'] })
+    expect(snapshot.objects.map((object) => object.metadata.name)).toEqual(['openstack', 'openstack2'])
     expect(snapshot.unread).toEqual([
       expect.objectContaining({ cause: 'forbidden', reason: expect.stringContaining('openstack2 only') }),
     ])
@@ -95,7 +92,7 @@ describe('a snapshot of a live cluster', () => {
       throw refusal(401)
     })
     const many = Array.from({ length: 20 }, () => pool)
-    await expect(gatherLive(cluster, many, { atOnce: 1 })).rejects.toMatchObject({ kind: 'unauthorized' })
+    await expect(takeSnapshot(cluster, many, { concurrency: 1 })).rejects.toMatchObject({ kind: 'unauthorized' })
     expect(lists).toBe(1)
   })
 
@@ -112,10 +109,10 @@ describe('a snapshot of a live cluster', () => {
         return { items: [], resourceVersion: '1' }
       },
     }
-    await gatherLive(
+    await takeSnapshot(
       cluster,
       Array.from({ length: 30 }, () => pool),
-      { atOnce: 3 },
+      { concurrency: 3 },
     )
     expect(most).toBe(3)
   })

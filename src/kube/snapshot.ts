@@ -6,25 +6,25 @@
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import type { Snapshot, UnreadKind } from '../api/snapshot.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { unreadKind } from '../errors/kube.ts'
 import { ApiError, type ApiErrorKind, isApiError } from './api-error.ts'
 import type { KubeReader, ListOptions } from './client.ts'
-import { groupOf, subjectOf } from './paths.ts'
+import { unreadKind } from './findings/api-server.ts'
+import { apiGroup, formatSubject } from './paths.ts'
 
 /** A kind to gather. Without a namespace: everywhere. */
-export interface WantedKind extends GroupVersionKind, Pick<ListOptions, 'namespace' | 'labelSelector'> {}
+export interface SnapshotKind extends GroupVersionKind, Pick<ListOptions, 'namespace' | 'labelSelector'> {}
 
 /** A snapshot, and what to tell the reader about its gaps. */
-export interface Gathered {
+export interface SnapshotResult {
   readonly snapshot: Snapshot
   readonly findings: readonly Finding[]
 }
 
-export interface GatherOptions {
+export interface SnapshotOptions {
   /** Tried one by one where listing everywhere is forbidden: a cloud's own administrator sees its namespaces only. */
   readonly namespaces?: readonly string[]
   /** Lists in flight at once. */
-  readonly atOnce?: number
+  readonly concurrency?: number
   readonly signal?: AbortSignal
 }
 
@@ -35,33 +35,33 @@ interface KindRead {
   readonly unread?: UnreadKind
 }
 
-export async function gatherLive(
+export async function takeSnapshot(
   reader: Reader,
-  kinds: readonly WantedKind[],
-  options: GatherOptions = {},
-): Promise<Gathered> {
+  kinds: readonly SnapshotKind[],
+  options: SnapshotOptions = {},
+): Promise<SnapshotResult> {
   const read: KindRead[] = []
   let next = 0
   const worker = async (): Promise<void> => {
     for (let index = next++; index < kinds.length; index = next++) {
-      read[index] = await readKind(reader, kinds[index] as WantedKind, options)
+      read[index] = await readKind(reader, kinds[index] as SnapshotKind, options)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(options.atOnce ?? 8, kinds.length) }, worker))
-  const unread = read.flatMap((one) => one.unread ?? [])
+  await Promise.all(Array.from({ length: Math.min(options.concurrency ?? 8, kinds.length) }, worker))
+  const unread = read.flatMap((kindRead) => kindRead.unread ?? [])
   return {
-    snapshot: { objects: read.flatMap((one) => one.objects), unread },
+    snapshot: { objects: read.flatMap((kindRead) => kindRead.objects), unread },
     findings: unread
       // A kind that the cluster does not have is no gap in what we know.
-      .filter((one) => one.cause !== 'not-served')
-      .map((one) => finding(unreadKind, { kind: subjectOf(one), reason: one.reason })),
+      .filter((unreadKind) => unreadKind.cause !== 'not-served')
+      .map((one) => finding(unreadKind, { kind: formatSubject(one), reason: one.reason })),
   }
 }
 
 /** Errors that concern every kind alike: the first one ends the gathering, instead of forty times the same. */
 const everybodys: readonly ApiErrorKind[] = ['unreachable', 'unauthorized']
 
-async function readKind(reader: Reader, wanted: WantedKind, options: GatherOptions): Promise<KindRead> {
+async function readKind(reader: Reader, wanted: SnapshotKind, options: SnapshotOptions): Promise<KindRead> {
   try {
     const kind = await servedVersion(reader, wanted)
     if (!kind) return { objects: [], unread: unread(wanted, 'this cluster has no such kind', 'not-served') }
@@ -73,16 +73,16 @@ async function readKind(reader: Reader, wanted: WantedKind, options: GatherOptio
 }
 
 /** The version asked for, or else the one that the server prefers: objects are matched by group, not by version. */
-async function servedVersion(reader: Reader, wanted: WantedKind): Promise<GroupVersionKind | undefined> {
+async function servedVersion(reader: Reader, wanted: SnapshotKind): Promise<GroupVersionKind | undefined> {
   if (await reader.resource(wanted)) return { apiVersion: wanted.apiVersion, kind: wanted.kind }
-  for (const apiVersion of await reader.versions(groupOf(wanted.apiVersion))) {
+  for (const apiVersion of await reader.versions(apiGroup(wanted.apiVersion))) {
     const other = { apiVersion, kind: wanted.kind }
     if (await reader.resource(other)) return other
   }
   return undefined
 }
 
-async function readEverywhere(reader: Reader, wanted: WantedKind, options: GatherOptions): Promise<KindRead> {
+async function readEverywhere(reader: Reader, wanted: SnapshotKind, options: SnapshotOptions): Promise<KindRead> {
   try {
     return { objects: await listKind(reader, wanted, wanted.namespace, options.signal) }
   } catch (thrown) {
@@ -95,7 +95,7 @@ async function readEverywhere(reader: Reader, wanted: WantedKind, options: Gathe
 
 async function readNamespaces(
   reader: Reader,
-  wanted: WantedKind,
+  wanted: SnapshotKind,
   namespaces: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<KindRead> {
@@ -107,7 +107,7 @@ async function readNamespaces(
 
 async function listKind(
   reader: Reader,
-  wanted: WantedKind,
+  wanted: SnapshotKind,
   namespace: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<readonly KubeObject[]> {
@@ -120,7 +120,7 @@ async function listKind(
   return items
 }
 
-function unreadBecause(wanted: WantedKind, error: ApiError): UnreadKind {
+function unreadBecause(wanted: SnapshotKind, error: ApiError): UnreadKind {
   const reason = error.findings[0]?.message ?? error.message
   if (error.kind === 'forbidden') return unread(wanted, reason, 'forbidden')
   return unread(wanted, reason, error.kind === 'not-served' ? 'not-served' : 'failed')

@@ -27,10 +27,7 @@ export function socksConnector(
   timeoutMs: number,
 ): buildConnector.connector {
   const secure = buildConnector({ ...tls, timeout: timeoutMs })
-  const open: (...args: Parameters<buildConnector.connector>) => Promise<void> = async (
-    options,
-    callback,
-  ) => {
+  const open: (...args: Parameters<buildConnector.connector>) => Promise<void> = async (options, callback) => {
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
     try {
       const socket = await dialThrough(new URL(proxy), options.hostname, port, timeoutMs)
@@ -67,9 +64,7 @@ async function greet(socket: Socket, { username, password }: URL): Promise<void>
   if (chosen !== method) throw refused(username ? 'it takes no password' : 'it wants a password')
   if (!username) return
   const words = [username, password].map((word) => Buffer.from(decodeURIComponent(word)))
-  socket.write(
-    Buffer.concat([Buffer.from([1]), ...words.flatMap((word) => [Buffer.from([word.length]), word])]),
-  )
+  socket.write(Buffer.concat([Buffer.from([1]), ...words.flatMap((word) => [Buffer.from([word.length]), word])]))
   const [, verdict] = await take(socket, 2)
   if (verdict !== 0) throw refused('it does not accept the password')
 }

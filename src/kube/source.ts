@@ -11,6 +11,6 @@ export interface Source {
 }
 
 /** Equal for equal sources, whatever else the value carries. */
-export function sourceId({ kind, namespace, labelSelector, fieldSelector }: Source): string {
+export function sourceKey({ kind, namespace, labelSelector, fieldSelector }: Source): string {
   return JSON.stringify([kind.apiVersion, kind.kind, namespace, labelSelector, fieldSelector])
 }

@@ -1,33 +1,29 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { impatientClock } from '../../test/impatient-clock.ts'
+import { instantClock } from '../../test/instant-clock.ts'
 import {
-  answerJson,
-  type Play,
-  type PlayedServer,
-  playServer,
+  type RequestScript,
+  respondJson,
+  type ScriptedServer,
+  startScriptedServer,
   statusObject,
-} from '../../test/played-server.ts'
+} from '../../test/scripted-server.ts'
 import { createAuthority } from '../pki/authority.ts'
-import type { ClusterAccess } from './config.ts'
+import type { ClusterAccess } from './cluster-access.ts'
 import { type Credential, fixedCredential } from './credential.ts'
-import type { Call } from './exchange.ts'
+import type { ApiRequest } from './round-trip.ts'
 import { openTransport, type Transport, type TransportOptions } from './transport.ts'
 
 const anonymous = fixedCredential('an anonymous user', { headers: {} })
-const get: Call = { method: 'GET', path: '/x', safe: true, verb: 'get', subject: 'x' }
-const create: Call = { ...get, method: 'POST', body: { a: 1 }, safe: false, verb: 'create' }
+const get: ApiRequest = { method: 'GET', path: '/x', safe: true, verb: 'get', subject: 'x' }
+const create: ApiRequest = { ...get, method: 'POST', body: { a: 1 }, safe: false, verb: 'create' }
 
 const open: { readonly close: () => Promise<void> }[] = []
 afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()))
 })
 
-function transportTo(
-  server: string,
-  access: Partial<ClusterAccess> = {},
-  options: TransportOptions = {},
-): Transport {
+function transportTo(server: string, access: Partial<ClusterAccess> = {}, options: TransportOptions = {}): Transport {
   const whole = {
     server,
     context: undefined,
@@ -36,28 +32,28 @@ function transportTo(
     proxy: undefined,
     credential: anonymous,
   }
-  const transport = openTransport({ ...whole, ...access }, { clock: impatientClock(), ...options })
+  const transport = openTransport({ ...whole, ...access }, { clock: instantClock(), ...options })
   open.push(transport)
   return transport
 }
 
-async function played(play: Play): Promise<PlayedServer> {
-  const server = await playServer(play)
+async function played(play: RequestScript): Promise<ScriptedServer> {
+  const server = await startScriptedServer(play)
   open.push(server)
   return server
 }
 
 /** The first answers go wrong as told, the rest are fine. */
-function afterFailures(count: number, fail: (answer: ServerResponse) => void): Play {
-  return ({ index }, answer) => (index < count ? fail(answer) : answerJson(answer, { ok: true }))
+function afterFailures(count: number, fail: (answer: ServerResponse) => void): RequestScript {
+  return ({ index }, answer) => (index < count ? fail(answer) : respondJson(answer, { ok: true }))
 }
 
 describe('a request', () => {
   it('keeps to the pause that the server asks for, and tries again', async () => {
-    const clock = impatientClock()
+    const clock = instantClock()
     const server = await played(
       afterFailures(2, (answer) =>
-        answerJson(answer, statusObject(429, 'TooManyRequests', 'later'), 429, { 'retry-after': '3' }),
+        respondJson(answer, statusObject(429, 'TooManyRequests', 'later'), 429, { 'retry-after': '3' }),
       ),
     )
     expect(await transportTo(server.url, {}, { clock }).json(create)).toEqual({ ok: true })
@@ -66,13 +62,13 @@ describe('a request', () => {
   })
 
   it('that fails for ever is sent a bounded number of times', async () => {
-    const server = await played((_, answer) => answerJson(answer, statusObject(500, '', 'no'), 500))
+    const server = await played((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(transportTo(server.url).json(get)).rejects.toMatchObject({ kind: 'failing', status: 500 })
     expect(server.seen).toHaveLength(5)
   })
 
   it('that creates is not repeated after a 500: it may have been done', async () => {
-    const server = await played((_, answer) => answerJson(answer, statusObject(500, '', 'no'), 500))
+    const server = await played((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(transportTo(server.url).json(create)).rejects.toMatchObject({ kind: 'failing' })
     expect(server.seen).toHaveLength(1)
   })
@@ -115,9 +111,9 @@ describe('a request', () => {
   })
 
   it('ends with one finding when nobody listens there, after a few attempts', async () => {
-    const gone = await playServer(() => undefined)
+    const gone = await startScriptedServer(() => undefined)
     await gone.close()
-    const clock = impatientClock()
+    const clock = instantClock()
     await expect(transportTo(gone.url, {}, { clock }).json(create)).rejects.toMatchObject({
       kind: 'unreachable',
       exitCode: 2,
@@ -147,7 +143,7 @@ describe('a request', () => {
 
   it('ends at once when the program closes the connection, and none can be sent after', async () => {
     const server = await played(() => undefined)
-    const clock = impatientClock()
+    const clock = instantClock()
     const transport = transportTo(server.url, {}, { clock })
     const asked = transport.json(get).catch((error: unknown) => error)
     await expect.poll(() => server.seen.length).toBe(1)
@@ -160,14 +156,14 @@ describe('a request', () => {
 
   it('hands on the warnings of the server', async () => {
     const warning = ['299 - "v1 Endpoints is deprecated"', '299 - "say \\"no\\", then", 299 x "third"']
-    const server = await played((_, answer) => answerJson(answer, {}, 200, { warning }))
+    const server = await played((_, answer) => respondJson(answer, {}, 200, { warning }))
     const heard: string[] = []
     await transportTo(server.url, {}, { onWarning: (text) => void heard.push(text) }).json(get)
     expect(heard).toEqual(['v1 Endpoints is deprecated', 'say "no", then', 'third'])
   })
 
   it('keeps the path of a server that lives below one', async () => {
-    const server = await played((_, answer) => answerJson(answer, {}))
+    const server = await played((_, answer) => respondJson(answer, {}))
     await transportTo(`${server.url}/k8s/clusters/c-1`).json({ ...get, query: { a: 'b c', none: undefined } })
     expect(server.seen[0]).toMatchObject({ path: '/k8s/clusters/c-1/x' })
     expect([...(server.seen[0]?.query ?? [])]).toEqual([['a', 'b c']])
@@ -175,7 +171,7 @@ describe('a request', () => {
 
   it('is never held up by watches, however many there are', async () => {
     const server = await played(({ path }, answer) => {
-      if (path !== '/watch') return answerJson(answer, { ok: true })
+      if (path !== '/watch') return respondJson(answer, { ok: true })
       answer.writeHead(200)
       answer.write('{}\n')
     })
@@ -200,7 +196,7 @@ describe('a request that goes ahead', () => {
     const waiting: ServerResponse[] = []
     const server = await played(({ path }, answer) => {
       if (path === '/slow') waiting.push(answer)
-      else answerJson(answer, { ok: true })
+      else respondJson(answer, { ok: true })
     })
     const transport = transportTo(server.url, {}, { connections: 1 })
     const slow = [1, 2, 3].map(() => transport.json({ ...get, path: '/slow' }))
@@ -209,7 +205,7 @@ describe('a request that goes ahead', () => {
     expect(waiting).toHaveLength(1)
     for (let answered = 0; answered < 3; answered += 1) {
       await expect.poll(() => waiting.length, { timeout: 30_000 }).toBe(answered + 1)
-      answerJson(waiting[answered] as ServerResponse, {})
+      respondJson(waiting[answered] as ServerResponse, {})
     }
     await Promise.all(slow)
   })
@@ -232,10 +228,10 @@ describe('a credential', () => {
       renewals: () => renewals,
     }
   }
-  const wantsNew: Play = ({ headers }, answer) =>
+  const wantsNew: RequestScript = ({ headers }, answer) =>
     headers.authorization === 'Bearer new'
-      ? answerJson(answer, { ok: true })
-      : answerJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
+      ? respondJson(answer, { ok: true })
+      : respondJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
 
   it('that is refused is renewed once for all who use it', async () => {
     const server = await played(wantsNew)
@@ -254,9 +250,7 @@ describe('a credential', () => {
   })
 
   it('that stays refused is asked about twice at most, and never shown', async () => {
-    const server = await played((_, answer) =>
-      answerJson(answer, statusObject(401, 'Unauthorized', 'x'), 401),
-    )
+    const server = await played((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
     const refused = transportTo(server.url, { credential: renewable() }).json(get)
     await expect(refused).rejects.toMatchObject({
       kind: 'unauthorized',
@@ -275,7 +269,7 @@ describe('TLS', () => {
   async function tlsServer(hosts: readonly string[], clock?: { now: () => number }, days = 825) {
     const authority = await createAuthority({ commonName: 'ca' }, clock)
     const issued = await authority.issue({ commonName: 'server', hosts, uses: ['server'], days })
-    const server = await playServer((seen, answer) => answerJson(answer, { name: seen.clientName }), {
+    const server = await startScriptedServer((seen, answer) => respondJson(answer, { name: seen.clientName }), {
       cert: issued.certificate,
       key: issued.privateKey,
       ca: authority.certificate,
@@ -317,7 +311,7 @@ describe('TLS', () => {
   it('refuses a CA that it does not know, once, before anything is sent', async () => {
     const { server } = await tlsServer(['127.0.0.1'])
     const { authority: other } = await tlsServer(['127.0.0.1'])
-    const clock = impatientClock()
+    const clock = instantClock()
     const asked = transportTo(server.url, { tls: { ca: other.certificate } }, { clock }).json(get)
     await expect(asked).rejects.toMatchObject({ kind: 'unreachable', findings: [{ code: 'SL1101' }] })
     expect(server.seen).toHaveLength(0)
@@ -330,9 +324,7 @@ describe('TLS', () => {
     await expect(transportTo(server.url, { tls: { ca } }).json(get)).rejects.toMatchObject({
       findings: [{ code: 'SL1101' }],
     })
-    expect(await transportTo(server.url, { tls: { ca, servername: 'api.lab.example' } }).json(get)).toEqual(
-      {},
-    )
+    expect(await transportTo(server.url, { tls: { ca, servername: 'api.lab.example' } }).json(get)).toEqual({})
     expect(await transportTo(server.url, { tls: { insecure: true } }).json(get)).toEqual({})
   })
 
@@ -344,7 +336,7 @@ describe('TLS', () => {
       uses: ['server'],
       days: 30,
     })
-    const server = await playServer((_, answer) => answerJson(answer, {}), {
+    const server = await startScriptedServer((_, answer) => respondJson(answer, {}), {
       cert: certificate,
       key: privateKey,
     })
@@ -358,9 +350,7 @@ describe('TLS', () => {
   it('names an expired client certificate as the cause of a 401', async () => {
     const authority = await createAuthority({ commonName: 'ca', days: 36_500 }, longAgo)
     const old = await authority.issue({ commonName: 'ann', uses: ['client'], days: 30 })
-    const server = await played((_, answer) =>
-      answerJson(answer, statusObject(401, 'Unauthorized', 'x'), 401),
-    )
+    const server = await played((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
     const identity = { headers: {}, certificate: old.certificate, key: old.privateKey }
     const asked = transportTo(server.url, { credential: fixedCredential('user ann', identity) }).json(get)
     await expect(asked).rejects.toMatchObject({

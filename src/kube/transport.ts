@@ -5,14 +5,14 @@
  */
 import type { Dispatcher } from 'undici'
 import { type Clock, systemClock } from '../clock/clock.ts'
-import { ApiError, type Errand, isApiError, malformed } from './api-error.ts'
-import type { ClusterAccess } from './config.ts'
+import { ApiError, isApiError, malformedResponse, type RequestInfo } from './api-error.ts'
+import type { ClusterAccess } from './cluster-access.ts'
 import type { Identity } from './credential.ts'
 import { type Dispatchers, openDispatchers } from './dispatchers.ts'
-import { type Call, exchangeWith } from './exchange.ts'
-import { defaultRetry, pauseBefore, type RetryPolicy } from './retry.ts'
+import { defaultRetryPolicy, type RetryPolicy, retryDelay } from './retry.ts'
+import { type ApiRequest, createRoundTripper } from './round-trip.ts'
 
-export interface StreamCall extends Call {
+export interface StreamCall extends ApiRequest {
   /** A connection that sends nothing for so long is taken for dead. */
   readonly idleMs: number
 }
@@ -20,9 +20,9 @@ export interface StreamCall extends Call {
 export interface Transport {
   readonly server: string
   /** Sends, retries, and gives the parsed JSON; throws ApiError. */
-  readonly json: (call: Call) => Promise<unknown>
+  readonly json: (call: ApiRequest) => Promise<unknown>
   /** The same for answers that are no JSON (`/readyz`, logs). */
-  readonly text: (call: Call) => Promise<string>
+  readonly text: (call: ApiRequest) => Promise<string>
   /** Opens a long answer once. Only a refused credential is tried again: resuming is the caller's business. */
   readonly stream: (call: StreamCall) => Promise<AsyncIterable<Uint8Array>>
   /** What a WebSocket needs: the same connections, and the headers that say who we are. */
@@ -47,9 +47,9 @@ export interface TransportOptions {
 }
 
 export function openTransport(access: ClusterAccess, options: TransportOptions = {}): Transport {
-  const { clock = systemClock, retry = defaultRetry, timeoutMs = 30_000, userAgent = 'stackloom' } = options
+  const { clock = systemClock, retry = defaultRetryPolicy, timeoutMs = 30_000, userAgent = 'stackloom' } = options
   const connections = connectionsFor(access, options)
-  const exchange = exchangeWith({ access, clock, timeoutMs, userAgent, onWarning: options.onWarning })
+  const exchange = createRoundTripper({ access, clock, timeoutMs, userAgent, onWarning: options.onWarning })
 
   /** A refused credential is renewed once; whoever renewed it meanwhile did it for all. */
   const withCredential = async <T>(attempt: (identity: Identity) => Promise<T>): Promise<T> => {
@@ -62,12 +62,12 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
     }
   }
 
-  const once = (call: Call): Promise<string> =>
+  const once = (call: ApiRequest): Promise<string> =>
     withCredential(async (identity) =>
-      exchange.readText(await exchange.open(call, identity, connections.for(identity)), call),
+      exchange.readText(await exchange.roundTrip(call, identity, connections.for(identity)), call),
     )
 
-  const text = async (call: Call): Promise<string> => {
+  const text = async (call: ApiRequest): Promise<string> => {
     const started = clock.elapsed()
     for (let count = 1; ; count += 1) {
       try {
@@ -75,7 +75,7 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
       } catch (error) {
         if (!(error instanceof ApiError) || connections.closed()) throw error
         const attempt = { error, count, elapsedMs: clock.elapsed() - started, safe: call.safe }
-        const pause = pauseBefore(attempt, retry, clock)
+        const pause = retryDelay(attempt, retry, clock)
         if (pause === undefined) throw error
         await clock.sleep(pause, call.signal)
       }
@@ -85,10 +85,10 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
   return {
     server: access.server,
     text,
-    json: async (call) => parsed(await text(call), exchange.errandOf(call)),
+    json: async (call) => parsed(await text(call), exchange.requestInfo(call)),
     stream: (call) =>
       withCredential(async (identity) =>
-        exchange.chunks(await exchange.open(call, identity, connections.for(identity), call.idleMs), call),
+        exchange.chunks(await exchange.roundTrip(call, identity, connections.for(identity), call.idleMs), call),
       ),
     upgrade: async () => {
       const identity = await access.credential.current()
@@ -129,11 +129,11 @@ function connectionsFor(
   }
 }
 
-function parsed(text: string, errand: Errand): unknown {
+function parsed(text: string, errand: RequestInfo): unknown {
   try {
     return JSON.parse(text)
   } catch (thrown) {
     const what = text.trimStart().startsWith('<') ? 'a web page instead of JSON' : 'the answer is not JSON'
-    throw malformed(what, errand, thrown)
+    throw malformedResponse(what, errand, thrown)
   }
 }

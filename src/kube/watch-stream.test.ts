@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { retryAfterOf } from './response-headers.ts'
+import { parseRetryAfter } from './response-headers.ts'
 import { splitLines } from './watch-stream.ts'
 
 async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncIterable<Uint8Array> {
@@ -22,7 +22,7 @@ describe('lines of a stream', () => {
         const last = rest.replaceAll('\n', '')
         const bytes = Buffer.from(whole.map((line) => `${line}\n`).join('') + last)
         const seen: { line: string; complete: boolean }[] = []
-        for await (const one of splitLines(cut(bytes, chunks))) seen.push(one)
+        for await (const splitLine of splitLines(cut(bytes, chunks))) seen.push(splitLine)
         const expected = whole.map((line) => ({ line, complete: true }))
         expect(seen).toEqual(last === '' ? expected : [...expected, { line: last, complete: false }])
       }),
@@ -39,6 +39,6 @@ describe('Retry-After', () => {
     ['soon', undefined],
     [undefined, undefined],
   ])('%s is %s ms', (value, expected) => {
-    expect(retryAfterOf(value === undefined ? {} : { 'retry-after': value }, 1000)).toBe(expected)
+    expect(parseRetryAfter(value === undefined ? {} : { 'retry-after': value }, 1000)).toBe(expected)
   })
 })

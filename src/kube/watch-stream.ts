@@ -2,9 +2,9 @@
  * A watch as it arrives: newline-delimited JSON, turned into events. What cannot be an event is a typed error.
  */
 import type { KubeObject } from '../api/object.ts'
-import { type Errand, malformed } from './api-error.ts'
+import { malformedResponse, type RequestInfo } from './api-error.ts'
 import type { WatchEvent } from './client.ts'
-import { errorFromWatch } from './refusal.ts'
+import { errorFromWatch } from './status-error.ts'
 
 /** Lines without their newline. A stream that ends within a line was cut, and the piece is given as `rest`. */
 export async function* splitLines(
@@ -29,13 +29,10 @@ function joined(pieces: readonly Uint8Array[]): string {
   return Buffer.concat(pieces).toString('utf8')
 }
 
-export async function* watchEvents(
-  chunks: AsyncIterable<Uint8Array>,
-  errand: Errand,
-): AsyncIterable<WatchEvent> {
+export async function* watchEvents(chunks: AsyncIterable<Uint8Array>, errand: RequestInfo): AsyncIterable<WatchEvent> {
   for await (const { line, complete } of splitLines(chunks)) {
     if (line.trim() === '') continue
-    if (!complete) throw malformed('the watch ended within an event', errand)
+    if (!complete) throw malformedResponse('the watch ended within an event', errand)
     yield eventOf(line, errand)
   }
 }
@@ -46,7 +43,7 @@ const kinds: Readonly<Record<string, 'added' | 'modified' | 'deleted'>> = {
   DELETED: 'deleted',
 }
 
-function eventOf(line: string, errand: Errand): WatchEvent {
+function eventOf(line: string, errand: RequestInfo): WatchEvent {
   const { type, object } = parseLine(line, errand)
   if (type === 'ERROR') throw errorFromWatch(object, errand)
   const { metadata } = (object ?? {}) as Partial<KubeObject>
@@ -54,15 +51,15 @@ function eventOf(line: string, errand: Errand): WatchEvent {
     return { kind: 'bookmark', resourceVersion: metadata.resourceVersion }
   }
   const kind = kinds[type]
-  if (!kind || !metadata?.name) throw malformed('a watch event without a known type or an object', errand)
+  if (!kind || !metadata?.name) throw malformedResponse('a watch event without a known type or an object', errand)
   return { kind, object: object as KubeObject }
 }
 
-function parseLine(line: string, errand: Errand): { readonly type: string; readonly object: unknown } {
+function parseLine(line: string, errand: RequestInfo): { readonly type: string; readonly object: unknown } {
   try {
     const { type, object } = JSON.parse(line) as { readonly type?: unknown; readonly object?: unknown }
     return { type: String(type), object }
   } catch (thrown) {
-    throw malformed('a line of the watch is not JSON', errand, thrown)
+    throw malformedResponse('a line of the watch is not JSON', errand, thrown)
   }
 }

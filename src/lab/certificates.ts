@@ -6,8 +6,8 @@
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import type { Authority, Credentials } from '../pki/authority.ts'
-import { belongsTo, isDueForRenewal, readCertificate } from '../pki/certificate.ts'
-import { externalFqdn, internalFqdn, type Lab, nodesWith, usesTls } from './lab.ts'
+import { isDueForRenewal, matchesPrivateKey, parseCertificate } from '../pki/certificate.ts'
+import { externalFqdn, internalFqdn, type Lab, nodesWithRole, usesTls } from './lab.ts'
 import type { TreeFile } from './tree.ts'
 
 const FOLDER = 'kolla/certificates'
@@ -15,7 +15,7 @@ const LIBVIRT = 'kolla/config/nova/nova-libvirt'
 const CA_KEY = `${FOLDER}/private/root/root.key`
 const CA_CERTIFICATE = `${FOLDER}/ca/root.crt`
 
-interface Leaf {
+interface LeafCertificate {
   /** The file that holds the certificate, first. */
   readonly name: string
   readonly hosts: readonly string[]
@@ -24,17 +24,17 @@ interface Leaf {
 }
 
 /** Existing files by path; undefined when there is none. */
-export type Existing = (path: string) => string | undefined
+export type ReadExisting = (path: string) => string | undefined
 
-export interface CertificateWork {
+export interface CertificateResult {
   readonly files: readonly TreeFile[]
   /** What was signed now, by name: `ca`, `external`. */
   readonly made: readonly string[]
 }
 
-function leavesOf(lab: Lab): readonly Leaf[] {
+function leafCertificates(lab: Lab): readonly LeafCertificate[] {
   const tls = nodesWithAny(lab, ['control', 'network'])
-  const computes = nodesWith(lab, 'compute')
+  const computes = nodesWithRole(lab, 'compute')
   const backendHosts = tls.flatMap((node) => [node.name, `${node.name}.${lab.dns.domain}`, node.address])
   return [
     {
@@ -87,14 +87,14 @@ function pair(name: string, certificate: string, key: string): readonly TreeFile
   return [secret(`${FOLDER}/${name}-cert.pem`, certificate), secret(`${FOLDER}/${name}-key.pem`, key)]
 }
 
-export async function certificateFiles(lab: Lab, existing: Existing, now: number): Promise<CertificateWork> {
+export async function ensureCertificates(lab: Lab, existing: ReadExisting, now: number): Promise<CertificateResult> {
   if (!usesTls(lab)) return { files: [], made: [] }
   const clock = { now: () => now }
-  const old = keptAuthority(existing)
-  const authorityKey = old && publicKeyOf(old.certificate)
-  const kept = leavesOf(lab).map((leaf) => ({
+  const old = existingAuthority(existing)
+  const authorityKey = old && parsePublicKey(old.certificate)
+  const kept = leafCertificates(lab).map((leaf) => ({
     leaf,
-    files: authorityKey && keptLeaf(leaf, authorityKey, existing, now),
+    files: authorityKey && reusableFiles(leaf, authorityKey, existing, now),
   }))
   const missing = kept.filter(({ files }) => files === undefined).map(({ leaf }) => leaf)
   if (old && missing.length === 0) {
@@ -105,7 +105,7 @@ export async function certificateFiles(lab: Lab, existing: Existing, now: number
   const authority = old
     ? await loadAuthority(old, clock)
     : await createAuthority({ commonName: `${lab.name} lab CA` }, clock)
-  const signed = await Promise.all(missing.map((leaf) => sign(leaf, authority)))
+  const signed = await Promise.all(missing.map((leaf) => issueLeaf(leaf, authority)))
   const files = [...authorityFiles(authority), ...kept.flatMap((one) => one.files ?? []), ...signed.flat()]
   return { files, made: [...(old ? [] : ['ca']), ...missing.map((leaf) => leaf.name)] }
 }
@@ -113,7 +113,7 @@ export async function certificateFiles(lab: Lab, existing: Existing, now: number
 /** Where they stand in the tree, without making any. */
 export function certificatePaths(lab: Lab): readonly string[] {
   if (!usesTls(lab)) return []
-  const leaves = leavesOf(lab).flatMap((leaf) => leaf.files('', ''))
+  const leaves = leafCertificates(lab).flatMap((leaf) => leaf.files('', ''))
   return [...authorityFiles({ certificate: '', privateKey: '' }), ...leaves].map((file) => file.path)
 }
 
@@ -126,7 +126,7 @@ function authorityFiles({ certificate, privateKey }: Credentials): readonly Tree
   ]
 }
 
-async function sign(leaf: Leaf, authority: Authority): Promise<readonly TreeFile[]> {
+async function issueLeaf(leaf: LeafCertificate, authority: Authority): Promise<readonly TreeFile[]> {
   const commonName = leaf.hosts[0] ?? leaf.name
   const { certificate, privateKey } = await authority.issue({
     commonName,
@@ -136,7 +136,7 @@ async function sign(leaf: Leaf, authority: Authority): Promise<readonly TreeFile
   return leaf.files(certificate, privateKey)
 }
 
-function keptAuthority(existing: Existing): Credentials | undefined {
+function existingAuthority(existing: ReadExisting): Credentials | undefined {
   const certificate = existing(CA_CERTIFICATE)
   const privateKey = existing(CA_KEY)
   if (certificate === undefined || privateKey === undefined) return undefined
@@ -144,7 +144,7 @@ function keptAuthority(existing: Existing): Credentials | undefined {
 }
 
 /** Of a file that is no certificate, nothing: then no leaf is ours. */
-function publicKeyOf(certificate: string): KeyObject | undefined {
+function parsePublicKey(certificate: string): KeyObject | undefined {
   try {
     return new X509Certificate(certificate).publicKey
   } catch {
@@ -153,10 +153,10 @@ function publicKeyOf(certificate: string): KeyObject | undefined {
 }
 
 /** The files of a leaf as they are, when it is ours, whole, for the right hosts and not due. */
-function keptLeaf(
-  leaf: Leaf,
+function reusableFiles(
+  leaf: LeafCertificate,
   authority: KeyObject,
-  existing: Existing,
+  existing: ReadExisting,
   now: number,
 ): readonly TreeFile[] | undefined {
   const files = leaf.files('', '').map((file) => ({ ...file, text: existing(file.path) ?? '' }))
@@ -166,11 +166,10 @@ function keptLeaf(
   if (!certificate || !privateKey) return undefined
   try {
     const parsed = new X509Certificate(certificate)
-    const sound = parsed.verify(authority) && belongsTo(parsed, privateKey) && !isDueForRenewal(parsed, now)
+    const sound = parsed.verify(authority) && matchesPrivateKey(parsed, privateKey) && !isDueForRenewal(parsed, now)
     if (!sound) return undefined
-    const { hosts } = readCertificate(parsed)
-    const same =
-      new Set([...hosts, ...leaf.hosts]).size === hosts.length && hosts.length === new Set(leaf.hosts).size
+    const { hosts } = parseCertificate(parsed)
+    const same = new Set([...hosts, ...leaf.hosts]).size === hosts.length && hosts.length === new Set(leaf.hosts).size
     return same && leaf.files(certificate, privateKey).every((file, at) => file.text === files[at]?.text)
       ? files
       : undefined

@@ -8,29 +8,19 @@ import type { LabFile, NetworkName, NodeRole } from '../api/lab.ts'
 import { networkNames } from '../api/lab.ts'
 import { formatValue } from '../net/address.ts'
 import { parseCidr } from '../net/cidr.ts'
-import type {
-  HostBudget,
-  Lab,
-  LabDisk,
-  LabNetwork,
-  LabNic,
-  LabNode,
-  TerraformWishes,
-  VmImage,
-} from './lab.ts'
+import type { HostBudget, Lab, LabDisk, LabNetwork, LabNic, LabNode, TerraformSettings, VmImage } from './lab.ts'
 
 type NodeFile = LabFile['spec']['nodes'][number]
 type NetworkFile = LabFile['spec']['networks'][NetworkName]
 
 /** The image that Lima 2.2.0 itself pins, so its checksum is known. */
-const UBUNTU: Readonly<Record<Lab['arch'], { readonly date: string; readonly sha256: string | undefined }>> =
-  {
-    aarch64: {
-      date: '20260705',
-      sha256: '7df0201546f75b8bcc1044594c806c35749421ad3c9bc1be2a3ab806cfae39cc',
-    },
-    x86_64: { date: '20260705', sha256: undefined },
-  }
+const UBUNTU: Readonly<Record<Lab['arch'], { readonly date: string; readonly sha256: string | undefined }>> = {
+  aarch64: {
+    date: '20260705',
+    sha256: '7df0201546f75b8bcc1044594c806c35749421ad3c9bc1be2a3ab806cfae39cc',
+  },
+  x86_64: { date: '20260705', sha256: undefined },
+}
 
 interface NetworkDefaults {
   readonly lima: string
@@ -57,64 +47,60 @@ const NETWORKS: Readonly<Record<NetworkName, NetworkDefaults>> = {
   },
 }
 
-export function labOf(file: LabFile): Lab {
+export function resolveLab(file: LabFile): Lab {
   const { spec } = file
   const name = file.metadata.name
   const networks = Object.fromEntries(
-    networkNames.map((one) => [one, networkOf(name, one, spec.networks[one])]),
+    networkNames.map((networkName) => [networkName, resolveNetwork(name, networkName, spec.networks[networkName])]),
   ) as Record<NetworkName, LabNetwork>
   const arch = spec.vm?.arch ?? 'aarch64'
   const { gateway } = networks.management
   return {
     name,
-    host: hostBudget(spec.host),
+    host: resolveHost(spec.host),
     arch,
-    image: imageOf(arch, spec.vm?.image),
+    image: resolveImage(arch, spec.vm?.image),
     user: spec.vm?.user ?? 'kolla',
-    containers: containersOf(arch, spec.containers, gateway),
+    containers: resolveContainers(arch, spec.containers, gateway),
     networks,
     vips: { ...spec.vips, routerId: spec.vips.routerId ?? 51 },
-    nodes: spec.nodes.map((node, at) => nodeOf(name, node, at, networks)),
+    nodes: spec.nodes.map((node, at) => resolveNode(name, node, at, networks)),
     storage: spec.storage?.phase ?? 'lvm',
-    tls: tlsOf(spec.tls ?? true),
-    monitoring: monitoringOf(spec.monitoring),
+    tls: resolveTls(spec.tls ?? true),
+    monitoring: resolveMonitoring(spec.monitoring),
     logging: spec.logging ?? 'none',
-    dns: dnsOf(spec.dns, gateway),
-    terraform: terraformOf(arch, spec.terraform),
-    ...openstackOf(spec.openstack),
+    dns: resolveDns(spec.dns, gateway),
+    terraform: resolveTerraform(arch, spec.terraform),
+    ...resolveOpenstack(spec.openstack),
   }
 }
 
-function monitoringOf(file: LabFile['spec']['monitoring']): Lab['monitoring'] {
+function resolveMonitoring(file: LabFile['spec']['monitoring']): Lab['monitoring'] {
   const { prometheus = true, grafana = true } = file ?? {}
   return { prometheus, grafana }
 }
 
-function dnsOf(file: LabFile['spec']['dns'], gateway: string): Lab['dns'] {
+function resolveDns(file: LabFile['spec']['dns'], gateway: string): Lab['dns'] {
   const { domain = 'openstack.local', forwarders = [gateway] } = file ?? {}
   return { domain, forwarders }
 }
 
-function openstackOf(file: LabFile['spec']['openstack']): Pick<Lab, 'release' | 'overrides'> {
+function resolveOpenstack(file: LabFile['spec']['openstack']): Pick<Lab, 'release' | 'overrides'> {
   const { release = '2025.2', globals = {}, hostVars = {}, config = {} } = file ?? {}
   return { release, overrides: { globals, hostVars, config } }
 }
 
-function hostBudget({ cores, memory, disk, reserve, storage }: LabFile['spec']['host']): HostBudget {
+function resolveHost({ cores, memory, disk, reserve, storage }: LabFile['spec']['host']): HostBudget {
   return {
     cores,
-    memory: gib(memory),
-    disk: gib(disk),
-    reserve: { memory: gib(reserve?.memory ?? '16GiB'), disk: gib(reserve?.disk ?? '30GiB') },
+    memory: parseGiB(memory),
+    disk: parseGiB(disk),
+    reserve: { memory: parseGiB(reserve?.memory ?? '16GiB'), disk: parseGiB(reserve?.disk ?? '30GiB') },
     storage,
   }
 }
 
-function containersOf(
-  arch: Lab['arch'],
-  file: LabFile['spec']['containers'],
-  gateway: string,
-): Lab['containers'] {
+function resolveContainers(arch: Lab['arch'], file: LabFile['spec']['containers'], gateway: string): Lab['containers'] {
   const { base = 'debian', registry } = file ?? {}
   // Nobody publishes Ubuntu images of this release for aarch64, so they are built unless a registry is named.
   const unpublished = base === 'ubuntu' && arch === 'aarch64' && registry === undefined
@@ -122,17 +108,17 @@ function containersOf(
   return { base, build, registry: registry ?? (build ? `${gateway}:4000` : undefined) }
 }
 
-function tlsOf(file: NonNullable<LabFile['spec']['tls']>): Lab['tls'] {
+function resolveTls(file: NonNullable<LabFile['spec']['tls']>): Lab['tls'] {
   if (typeof file === 'boolean') return { internal: file, external: file, backend: file }
   const { internal = true, external = true, backend = true } = file
   return { internal, external, backend }
 }
 
-function gib(size: string): number {
+function parseGiB(size: string): number {
   return Number.parseInt(size, 10)
 }
 
-function imageOf(arch: Lab['arch'], file: NonNullable<LabFile['spec']['vm']>['image']): VmImage {
+function resolveImage(arch: Lab['arch'], file: NonNullable<LabFile['spec']['vm']>['image']): VmImage {
   if (file?.path !== undefined) return { kind: 'path', path: file.path, sha256: file.sha256 }
   const known = UBUNTU[arch]
   const date = file?.date ?? known.date
@@ -140,67 +126,67 @@ function imageOf(arch: Lab['arch'], file: NonNullable<LabFile['spec']['vm']>['im
   return { kind: 'ubuntu', date, sha256, fallback: file?.fallback ?? true }
 }
 
-function networkOf(lab: string, name: NetworkName, file: NetworkFile): LabNetwork {
+function resolveNetwork(lab: string, name: NetworkName, file: NetworkFile): LabNetwork {
   const usual = NETWORKS[name]
   return {
     name,
     lima: `${lab}-${usual.lima}`,
     mode: file.mode ?? usual.mode,
     subnet: file.subnet,
-    gateway: file.gateway ?? hostOf(file.subnet, 1),
-    dhcpEnd: file.dhcpEnd ?? hostOf(file.subnet, 9),
+    gateway: file.gateway ?? nthAddress(file.subnet, 1),
+    dhcpEnd: file.dhcpEnd ?? nthAddress(file.subnet, 9),
     attached: file.attached ?? usual.attached,
     interface: file.interface ?? usual.interface,
     vipInterface: file.vipInterface ?? 'vip0',
-    floating: file.floating ?? `${hostOf(file.subnet, 150)}-${hostOf(file.subnet, 199)}`,
+    floating: file.floating ?? `${nthAddress(file.subnet, 150)}-${nthAddress(file.subnet, 199)}`,
   }
 }
 
 /** The nth address of a subnet; what is no subnet has none. */
-function hostOf(subnet: string, nth: number): string {
+function nthAddress(subnet: string, nth: number): string {
   const network = parseCidr(subnet)
   return network ? formatValue(network.family, network.base + BigInt(nth)) : ''
 }
 
-function nodeOf(
+function resolveNode(
   lab: string,
   file: NodeFile,
   at: number,
   networks: Readonly<Record<NetworkName, LabNetwork>>,
 ): LabNode {
   const number = file.host ?? 10 + Number(/(\d{1,2})$/.exec(file.name)?.[1] ?? at + 1)
-  const nics = networkNames.flatMap((name, index) => nicsOf(lab, file, number, networks[name], index))
+  const nics = networkNames.flatMap((name, index) => resolveNics(lab, file, number, networks[name], index))
   return {
     name: file.name,
     instance: `${lab}-${file.name}`,
-    file: `${file.name}-${titleOf(file.roles)}`,
+    file: `${file.name}-${fileSuffix(file.roles)}`,
     roles: file.roles,
     cpus: file.cpus,
-    memory: gib(file.memory),
-    disk: gib(file.disk),
-    disks: disksOf(lab, file),
+    memory: parseGiB(file.memory),
+    disk: parseGiB(file.disk),
+    disks: resolveDisks(lab, file),
     nics,
     address: nics.find((nic) => nic.network === 'management')?.address ?? '',
   }
 }
 
 /** `node1-controller.yaml`: document 004's names of the files. */
-function titleOf(roles: readonly NodeRole[]): string {
+function fileSuffix(roles: readonly NodeRole[]): string {
   if (roles.includes('control')) return 'controller'
   return roles.find((role) => role !== 'monitoring' && role !== 'ceph-mon') ?? roles[0] ?? 'node'
 }
 
-function disksOf(lab: string, { name, disks = {} }: NodeFile): readonly LabDisk[] {
+function resolveDisks(lab: string, { name, disks = {} }: NodeFile): readonly LabDisk[] {
   const uses = (['lvm', 'osd', 'state'] as const).filter((use) => disks[use] !== undefined)
   return uses.map((use, at) => ({
     use,
     name: `${lab}-${name}-${use}`,
-    size: gib(disks[use] ?? '0'),
+    size: parseGiB(disks[use] ?? '0'),
     device: `/dev/vd${'bcd'[at]}`,
   }))
 }
 
-function nicsOf(
+function resolveNics(
   lab: string,
   file: NodeFile,
   number: number,
@@ -209,11 +195,11 @@ function nicsOf(
 ): readonly LabNic[] {
   if (!file.roles.some((role) => network.attached.includes(role))) return []
   const prefix = parseCidr(network.subnet)?.prefix ?? 24
-  const address = file.addresses?.[network.name] ?? hostOf(network.subnet, number)
+  const address = file.addresses?.[network.name] ?? nthAddress(network.subnet, number)
   const nic = (name: string, offset: number, own: string | undefined): LabNic => ({
     network: network.name,
     interface: name,
-    mac: macOf(lab, number, index * 2 + offset),
+    mac: macAddress(lab, number, index * 2 + offset),
     address: own,
     prefix,
   })
@@ -225,13 +211,13 @@ function nicsOf(
 }
 
 /** Lima's own default depends on the machine and the path; these are the same everywhere. */
-function macOf(lab: string, number: number, index: number): string {
+function macAddress(lab: string, number: number, index: number): string {
   const own = createHash('sha256').update(lab).digest().readUInt8(0)
   const byte = (value: number): string => value.toString(16).padStart(2, '0')
   return `52:55:55:${byte(own)}:${byte(number % 256)}:${byte(index)}`
 }
 
-function terraformOf(arch: Lab['arch'], file: LabFile['spec']['terraform']): TerraformWishes {
+function resolveTerraform(arch: Lab['arch'], file: LabFile['spec']['terraform']): TerraformSettings {
   return {
     tenantSubnet: file?.tenantSubnet ?? '10.10.0.0/24',
     image: file?.image ?? { name: 'cirros', file: `images/cirros-0.6.3-${arch}-disk.img` },

@@ -28,7 +28,7 @@ export interface Lab {
   readonly monitoring: { readonly prometheus: boolean; readonly grafana: boolean }
   readonly logging: 'none' | 'opensearch'
   readonly dns: { readonly domain: string; readonly forwarders: readonly string[] }
-  readonly terraform: TerraformWishes
+  readonly terraform: TerraformSettings
   readonly overrides: {
     readonly globals: Readonly<Record<string, unknown>>
     readonly hostVars: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -105,7 +105,7 @@ export interface LabNic {
   readonly prefix: number
 }
 
-export interface TerraformWishes {
+export interface TerraformSettings {
   readonly tenantSubnet: string
   readonly image: { readonly name: string; readonly file: string }
   readonly flavors: readonly {
@@ -120,15 +120,15 @@ export function hasRole(node: LabNode, role: NodeRole): boolean {
   return node.roles.includes(role)
 }
 
-export function nodesWith(lab: Lab, role: NodeRole): readonly LabNode[] {
+export function nodesWithRole(lab: Lab, role: NodeRole): readonly LabNode[] {
   return lab.nodes.filter((node) => hasRole(node, role))
 }
 
-export function nicOn(node: LabNode, network: NetworkName, name?: string): LabNic | undefined {
+export function findNic(node: LabNode, network: NetworkName, name?: string): LabNic | undefined {
   return node.nics.find((nic) => nic.network === network && (name === undefined || nic.interface === name))
 }
 
-export function addressOn(node: LabNode, network: NetworkName): string | undefined {
+export function addressOnNetwork(node: LabNode, network: NetworkName): string | undefined {
   return node.nics.find((nic) => nic.network === network && nic.address !== undefined)?.address
 }
 

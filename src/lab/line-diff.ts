@@ -9,8 +9,8 @@ interface Line {
 }
 
 /** `-` is what is there, `+` what would be written. */
-export function lineDiff(before: string, after: string): string {
-  const lines = compare(before.split('\n'), after.split('\n'))
+export function diffLines(before: string, after: string): string {
+  const lines = compareLines(before.split('\n'), after.split('\n'))
   const near = lines.map((_, at) =>
     lines.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some((line) => line.mark !== ' '),
   )
@@ -20,17 +20,17 @@ export function lineDiff(before: string, after: string): string {
 }
 
 /** The longest common subsequence, between the parts at both ends that are equal anyway. */
-function compare(a: readonly string[], b: readonly string[]): readonly Line[] {
+function compareLines(a: readonly string[], b: readonly string[]): readonly Line[] {
   let head = 0
   while (head < a.length && head < b.length && a[head] === b[head]) head += 1
   let tail = 0
   while (tail < a.length - head && tail < b.length - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1
   const same = (lines: readonly string[]): readonly Line[] => lines.map((text) => ({ mark: ' ', text }))
-  const middle = longestCommon(a.slice(head, a.length - tail), b.slice(head, b.length - tail))
+  const middle = diffByLongestCommonSubsequence(a.slice(head, a.length - tail), b.slice(head, b.length - tail))
   return [...same(a.slice(0, head)), ...middle, ...same(a.slice(a.length - tail))]
 }
 
-function longestCommon(a: readonly string[], b: readonly string[]): readonly Line[] {
+function diffByLongestCommonSubsequence(a: readonly string[], b: readonly string[]): readonly Line[] {
   const lengths = Array.from({ length: a.length + 1 }, () => Array.from({ length: b.length + 1 }, () => 0))
   const at = (i: number, j: number): number => lengths[i]?.[j] ?? 0
   for (let i = a.length - 1; i >= 0; i -= 1) {

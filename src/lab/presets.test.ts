@@ -1,21 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { labText, labWith } from '../../test/lab.ts'
-import { totalsOf } from './check/budget.ts'
-import { globalsOf } from './kolla/globals.ts'
-import { hostVarsOf } from './kolla/host-vars.ts'
+import { sumResources } from './check/budget.ts'
+import { buildGlobals } from './kolla/globals.ts'
+import { buildHostVars } from './kolla/host-vars.ts'
 import type { LabNode } from './lab.ts'
-import { netplanOf } from './lima/netplan.ts'
-import { readLab } from './read.ts'
+import { buildNetplan } from './lima/netplan.ts'
+import { readLab } from './read-lab.ts'
 
 const lab = labWith()
-const node = (name: string): LabNode => lab.nodes.find((one) => one.name === name) as LabNode
+const node = (name: string): LabNode => lab.nodes.find((node) => node.name === name) as LabNode
 
 /** Rows that document 004 has differently, with the reason; everything else is exactly its own. */
 const corrected = {
-  'storage_interface maps iSCSI':
-    'removed from Kolla-Ansible: tgtd_interface_address and target_ip_address instead',
-  'external VIP on the raw network port':
-    'the raw port is a member of br-ex: a second NIC, vip0, carries the VIP',
+  'storage_interface maps iSCSI': 'removed from Kolla-Ansible: tgtd_interface_address and target_ip_address instead',
+  'external VIP on the raw network port': 'the raw port is a member of br-ex: a second NIC, vip0, carries the VIP',
   'Ubuntu container images on ARM64': 'upstream publishes Debian images only for aarch64',
   'tunnel carries VXLAN': 'OVN uses Geneve',
   'isolated networks with UUIDs': 'Lima passes no identifier: dhcpEnd fences the DHCP server instead',
@@ -30,11 +28,11 @@ describe("document 004's node table", () => {
   ])('%s', (name, row, disks) => {
     const found = node(name)
     expect(found).toMatchObject(row)
-    expect(Object.fromEntries(found.disks.map((one) => [one.use, one.size]))).toEqual(disks)
+    expect(Object.fromEntries(found.disks.map((disk) => [disk.use, disk.size]))).toEqual(disks)
   })
 
   it('has its totals', () => {
-    expect(totalsOf(lab)).toMatchObject({
+    expect(sumResources(lab)).toMatchObject({
       memory: 72,
       cpus: 12,
       osDisk: 130,
@@ -46,13 +44,13 @@ describe("document 004's node table", () => {
 
   it('has its four-node variant: controller 24 GB, computes 20 GB each', () => {
     const four = labWith({}, { preset: 'four-node' })
-    expect(four.nodes.map((one) => [one.name, one.memory])).toEqual([
+    expect(four.nodes.map((node) => [node.name, node.memory])).toEqual([
       ['node1', 24],
       ['node2', 20],
       ['node3', 12],
       ['node4', 20],
     ])
-    expect(totalsOf(four)).toMatchObject({ memory: 76, cpus: 16, osDisk: 170, nominalDisk: 220 })
+    expect(sumResources(four)).toMatchObject({ memory: 76, cpus: 16, osDisk: 170, nominalDisk: 220 })
   })
 })
 
@@ -64,12 +62,12 @@ describe("document 004's network table", () => {
     ['storage', 'host', '10.0.3.0/24', ['node1', 'node2', 'node3']],
   ] as const)('%s', (name, mode, subnet, attached) => {
     expect(lab.networks[name]).toMatchObject({ mode, subnet })
-    const on = lab.nodes.filter((one) => one.nics.some((nic) => nic.network === name))
-    expect(on.map((one) => one.name)).toEqual(attached)
+    const on = lab.nodes.filter((node) => node.nics.some((nic) => nic.network === name))
+    expect(on.map((labNode) => labNode.name)).toEqual(attached)
   })
 
   it('has both VIPs', () => {
-    expect(globalsOf(lab)).toMatchObject({
+    expect(buildGlobals(lab)).toMatchObject({
       kolla_internal_vip_address: '192.168.105.250',
       kolla_external_vip_address: '10.0.2.250',
     })
@@ -83,18 +81,18 @@ describe("document 004's interface mapping", () => {
     ['neutron_external_interface', 'ext0', 'has none'],
     ['kolla_external_vip_interface', 'vip0', 'has an address'],
   ])('%s is %s and %s', (variable, name, address) => {
-    expect(hostVarsOf(lab, node('node1'))[variable]).toBe(name)
-    const nic = node('node1').nics.find((one) => one.interface === name)
+    expect(buildHostVars(lab, node('node1'))[variable]).toBe(name)
+    const nic = node('node1').nics.find((nic) => nic.interface === name)
     expect(nic?.address === undefined).toBe(address === 'has none')
   })
 
   it('gives storage its own: iSCSI is served where it is advertised', () => {
-    expect(hostVarsOf(lab, node('node3'))).toMatchObject({ tgtd_interface_address: '10.0.3.13' })
+    expect(buildHostVars(lab, node('node3'))).toMatchObject({ tgtd_interface_address: '10.0.3.13' })
   })
 
   it.each(Object.entries(corrected))('corrects "%s": %s', (row) => {
-    const vars = hostVarsOf(lab, node('node1'))
-    const globals = globalsOf(lab)
+    const vars = buildHostVars(lab, node('node1'))
+    const globals = buildGlobals(lab)
     const holds: Readonly<Record<string, () => void>> = {
       'storage_interface maps iSCSI': () => expect(vars).not.toHaveProperty('storage_interface'),
       'external VIP on the raw network port': () =>
@@ -103,8 +101,7 @@ describe("document 004's interface mapping", () => {
         expect(globals).toMatchObject({ kolla_base_distro: 'debian', openstack_tag_suffix: '-aarch64' }),
       'tunnel carries VXLAN': () => expect(globals).not.toHaveProperty('neutron_tenant_network_types'),
       'isolated networks with UUIDs': () => expect(lab.networks.tunnel.dhcpEnd).toBe('10.0.1.9'),
-      'VIP .250 with the default DHCP range': () =>
-        expect(lab.networks.management.dhcpEnd).toBe('192.168.105.9'),
+      'VIP .250 with the default DHCP range': () => expect(lab.networks.management.dhcpEnd).toBe('192.168.105.9'),
     }
     const check = holds[row]
     expect(check).toBeDefined()
@@ -115,11 +112,11 @@ describe("document 004's interface mapping", () => {
 describe('the presets', () => {
   it.each(['three-node', 'four-node'] as const)('%s reads without errors', (preset) => {
     const { findings } = readLab(labText({ preset }), 'lab.yaml')
-    expect(findings.filter((one) => one.severity === 'error')).toEqual([])
+    expect(findings.filter((finding) => finding.severity === 'error')).toEqual([])
   })
 
   it('leaves the raw port without address, DHCP or link-local', () => {
-    const plan = netplanOf(lab, node('node1')) as { network: { ethernets: Record<string, unknown> } }
+    const plan = buildNetplan(lab, node('node1')) as { network: { ethernets: Record<string, unknown> } }
     expect(plan.network.ethernets['ext0']).toEqual({
       dhcp4: false,
       dhcp6: false,
@@ -132,7 +129,7 @@ describe('the presets', () => {
   it('moves nobody when a node is added', () => {
     const four = labWith({}, { preset: 'four-node' })
     for (const old of lab.nodes) {
-      const now = four.nodes.find((one) => one.name === old.name)
+      const now = four.nodes.find((node) => node.name === old.name)
       expect(now).toMatchObject({ nics: old.nics, disks: old.disks })
     }
   })

@@ -19,7 +19,7 @@ export interface PresetAnswers {
 }
 
 /** Document 004's answers. */
-export const standardAnswers: PresetAnswers = {
+export const defaultAnswers: PresetAnswers = {
   preset: 'three-node',
   name: 'osl',
   cores: 12,
@@ -30,7 +30,7 @@ export const standardAnswers: PresetAnswers = {
   containers: 'debian',
 }
 
-export function presetText(answers: PresetAnswers): string {
+export function renderPreset(answers: PresetAnswers): string {
   const { name, cores, memory, disk, domain, phase, containers } = answers
   return `# A lab: a production-like OpenStack on this machine, in Lima VMs, deployed by Kolla-Ansible.
 #   stackloom lab check     says what is wrong, before any VM exists
@@ -55,7 +55,7 @@ spec:
     storage: {mode: host, subnet: 10.0.3.0/24}
   vips: {internal: 192.168.105.250, external: 10.0.2.250}
   nodes:
-${nodesText(answers.preset)}  # lvm first; then both: Ceph beside it, and volumes can move from one to the other.
+${renderNodes(answers.preset)}  # lvm first; then both: Ceph beside it, and volumes can move from one to the other.
   storage: {phase: ${phase}}
   tls: true
   monitoring: {prometheus: true, grafana: true}
@@ -65,7 +65,7 @@ ${nodesText(answers.preset)}  # lvm first; then both: Ceph beside it, and volume
 `
 }
 
-function nodesText(preset: PresetName): string {
+function renderNodes(preset: PresetName): string {
   const four = preset === 'four-node'
   const compute = (name: string, host: number, disks: string): string => `  - name: ${name}
     roles: [compute]

@@ -1,14 +1,14 @@
 /** The README of a rendered tree: what is where, what was decided, and what TLS does not reach. */
-import { totalsOf } from './check/budget.ts'
+import { sumResources } from './check/budget.ts'
 import { stageNames } from './drive/names.ts'
 import { imageTag } from './kolla/image-tag.ts'
 import { tlsGaps } from './kolla/tls-gaps.ts'
 import { externalFqdn, internalFqdn, type Lab, usesTls } from './lab.ts'
-import { nameserverOf } from './lima/netplan.ts'
+import { nameserverAddress } from './lima/netplan.ts'
 import type { TreeFile } from './tree.ts'
 
 export function readmeFile(lab: Lab): TreeFile {
-  const totals = totalsOf(lab)
+  const totals = sumResources(lab)
   const nodes = lab.nodes.map((node) => {
     const disks = node.disks.map((disk) => `${disk.use} ${disk.size} GiB (${disk.device})`).join(', ')
     return `| ${node.name} | ${node.roles.join(', ')} | ${node.memory} GiB | ${node.cpus} | ${node.disk} GiB | ${disks || '-'} | ${node.address} |`
@@ -33,7 +33,7 @@ Together: ${totals.memory} GiB RAM, ${totals.cpus} vCPU, ${totals.osDisk} GiB OS
 ${networks.join('\n')}
 
 - Internal API: https://${internalFqdn(lab)} (${lab.vips.internal}); public API and Horizon: https://${externalFqdn(lab)} (${lab.vips.external})
-- DNS: ${nameserverOf(lab)} answers for ${lab.dns.domain}; on macOS run \`scripts/resolver.sh\` once
+- DNS: ${nameserverAddress(lab)} answers for ${lab.dns.domain}; on macOS run \`scripts/resolver.sh\` once
 - Container images: ${imageTag(lab)}
 
 ## Stages

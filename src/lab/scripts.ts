@@ -1,17 +1,13 @@
 /** Thin wrappers, for people who read scripts: each one is a command or two that the stages run as well. */
 
-import { pools } from './ceph/users.ts'
-import { type Lab, nodesWith, usesCeph } from './lab.ts'
-import { dnsNode, nameserverOf } from './lima/netplan.ts'
+import { pools } from './ceph.ts'
+import { type Lab, nodesWithRole, usesCeph } from './lab.ts'
+import { dnsNode, nameserverAddress } from './lima/netplan.ts'
 import type { TreeFile } from './tree.ts'
 
 export function scriptFiles(lab: Lab): readonly TreeFile[] {
   return [
-    script(
-      'bootstrap.sh',
-      'Everything, stage by stage.',
-      'exec stackloom lab up -f "${1:?the lab file}" --out "$lab"',
-    ),
+    script('bootstrap.sh', 'Everything, stage by stage.', 'exec stackloom lab up -f "${1:?the lab file}" --out "$lab"'),
     script(
       'teardown.sh',
       'Stops the VMs; their disks stay.',
@@ -33,7 +29,7 @@ exec "$lab/.stackloom/venv/bin/openstack" "$@"`,
       'resolver.sh',
       'Sends names of the lab to its DNS server (macOS). Needs sudo, so it is yours to run.',
       `sudo mkdir -p /etc/resolver
-echo 'nameserver ${nameserverOf(lab)}' | sudo tee /etc/resolver/${lab.dns.domain}`,
+echo 'nameserver ${nameserverAddress(lab)}' | sudo tee /etc/resolver/${lab.dns.domain}`,
     ),
     script(
       'fetch-image.sh',
@@ -45,9 +41,7 @@ exec curl -fLO https://download.cirros-cloud.net/0.6.3/cirros-0.6.3-${lab.arch}-
     node('install-bind.sh', installBind(lab)),
     node('backup-database.sh', BACKUP),
     node('restore-database.sh', RESTORE),
-    ...(usesCeph(lab)
-      ? [node('ceph-bootstrap.sh', cephBootstrap(lab)), node('ceph-pools.sh', cephPools())]
-      : []),
+    ...(usesCeph(lab) ? [node('ceph-bootstrap.sh', cephBootstrap(lab)), node('ceph-pools.sh', cephPools())] : []),
   ]
 }
 
@@ -106,7 +100,7 @@ rm -rf /tmp/stackloom-ceph
 }
 
 function cephBootstrap(lab: Lab): string {
-  const [monitor] = nodesWith(lab, 'ceph-mon')
+  const [monitor] = nodesWithRole(lab, 'ceph-mon')
   return `#!/bin/sh
 # In ${monitor?.name ?? 'the monitor'}: a cluster, once; its hosts and OSDs, every time.
 set -eu

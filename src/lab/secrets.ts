@@ -4,22 +4,22 @@
  * What is there and cannot be read is a finding, never replaced: the running cloud still uses it.
  */
 import { failure } from '../errors/failure.ts'
-import { brokenSecret } from '../errors/lab-tree.ts'
 import { readYaml } from '../yaml/read.ts'
-import { fsidOf } from './ceph/conf.ts'
-import { type CephKeys, completeCephKeys } from './ceph/users.ts'
-import { certificateFiles, type Existing } from './certificates.ts'
+import { ensureFsid } from './ceph/conf.ts'
+import { type CephKeys, ensureCephKeys } from './ceph.ts'
+import { ensureCertificates, type ReadExisting } from './certificates.ts'
+import { unreadableSecret } from './findings/rendered-tree.ts'
 import {
   completePasswords,
-  isPlainlyComplete,
-  lacksPasswords,
-  type MakeSshKey,
+  formatPasswords,
+  type GenerateSshKey,
+  hasMissingPasswords,
+  isCompleteAsWritten,
   type Passwords,
-  passwordsText,
   type SshKeyPair,
 } from './kolla/passwords.ts'
 import { type Lab, usesCeph } from './lab.ts'
-import { ed25519SshKey, isPublicKey, rsaSshKey } from './ssh-keys.ts'
+import { generateEd25519Key, generateRsaKey, isEd25519PublicKey } from './ssh.ts'
 import type { TreeFile } from './tree.ts'
 
 const PASSWORDS = 'kolla/passwords.yml'
@@ -40,20 +40,20 @@ export interface CephSecrets {
   readonly keys: CephKeys
 }
 
-export interface SecretSettings {
-  readonly existing: Existing
+export interface SecretOptions {
+  readonly existing: ReadExisting
   readonly now: number
-  readonly makeSshKey?: MakeSshKey
+  readonly makeSshKey?: GenerateSshKey
 }
 
-export async function gatherSecrets(lab: Lab, settings: SecretSettings): Promise<LabSecrets> {
-  const { existing, now, makeSshKey = rsaSshKey } = settings
+export async function ensureSecrets(lab: Lab, settings: SecretOptions): Promise<LabSecrets> {
+  const { existing, now, makeSshKey = generateRsaKey } = settings
   const made: string[] = []
-  const ssh = keptSshKey(existing) ?? (await ed25519SshKey(`stackloom-${lab.name}`))
+  const ssh = existingSshKey(existing) ?? (await generateEd25519Key(`stackloom-${lab.name}`))
   if (existing('ssh/id_ed25519') === undefined) made.push('the SSH key')
-  const passwords = keptPasswords(existing) ?? (await newPasswords(existing, makeSshKey))
+  const passwords = completeExistingPasswords(existing) ?? (await generatePasswords(existing, makeSshKey))
   if (passwords !== existing(PASSWORDS)) made.push('passwords')
-  const { files: certificates, made: signed } = await certificateFiles(lab, existing, now)
+  const { files: certificates, made: signed } = await ensureCertificates(lab, existing, now)
   if (signed.length > 0) made.push(`certificates (${signed.join(', ')})`)
   if (!usesCeph(lab)) return { ssh, passwords, certificates, made }
   if (existing('ceph/ceph.conf') === undefined) made.push("Ceph's keys")
@@ -61,18 +61,18 @@ export async function gatherSecrets(lab: Lab, settings: SecretSettings): Promise
     ssh,
     passwords,
     certificates,
-    ceph: { fsid: fsidOf(existing), keys: completeCephKeys(existing) },
+    ceph: { fsid: ensureFsid(existing), keys: ensureCephKeys(existing) },
     made,
   }
 }
 
-function keptSshKey(existing: Existing): SshKeyPair | undefined {
+function existingSshKey(existing: ReadExisting): SshKeyPair | undefined {
   const file = 'ssh/id_ed25519'
   const [private_key, public_key] = [existing(file), existing(`${file}.pub`)?.trim()]
   if (private_key === undefined) return undefined
-  if (public_key === undefined || !isPublicKey(public_key)) {
+  if (public_key === undefined || !isEd25519PublicKey(public_key)) {
     throw failure(
-      brokenSecret,
+      unreadableSecret,
       { file: `${file}.pub`, why: 'it is not the public half of the key' },
       { exitCode: 1 },
     )
@@ -81,21 +81,21 @@ function keptSshKey(existing: Existing): SshKeyPair | undefined {
 }
 
 /** A file that lacks nothing stays as it is, to the letter. */
-function keptPasswords(existing: Existing): string | undefined {
+function completeExistingPasswords(existing: ReadExisting): string | undefined {
   const text = existing(PASSWORDS)
-  if (text === undefined || isPlainlyComplete(text)) return text
-  return lacksPasswords(readPasswords(existing)) ? undefined : text
+  if (text === undefined || isCompleteAsWritten(text)) return text
+  return hasMissingPasswords(readPasswords(existing)) ? undefined : text
 }
 
-async function newPasswords(existing: Existing, makeSshKey: MakeSshKey): Promise<string> {
-  return passwordsText(await completePasswords(readPasswords(existing), makeSshKey))
+async function generatePasswords(existing: ReadExisting, makeSshKey: GenerateSshKey): Promise<string> {
+  return formatPasswords(await completePasswords(readPasswords(existing), makeSshKey))
 }
 
-function readPasswords(existing: Existing): Passwords {
+function readPasswords(existing: ReadExisting): Passwords {
   const text = existing(PASSWORDS)
   if (text === undefined) return {}
   const { value, findings } = readYaml(text, PASSWORDS)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Passwords
   const why = findings[0]?.message ?? 'it is not a mapping'
-  throw failure(brokenSecret, { file: PASSWORDS, why }, { exitCode: 1 })
+  throw failure(unreadableSecret, { file: PASSWORDS, why }, { exitCode: 1 })
 }

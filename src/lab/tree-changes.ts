@@ -6,8 +6,8 @@
  */
 import { createHash } from 'node:crypto'
 import { type Finding, finding } from '../errors/finding.ts'
-import { editedFile } from '../errors/lab-tree.ts'
-import { lineDiff } from './line-diff.ts'
+import { editedFile } from './findings/rendered-tree.ts'
+import { diffLines } from './line-diff.ts'
 import type { TreeFile } from './tree.ts'
 
 export type Manifest = Readonly<Record<string, string>>
@@ -18,7 +18,7 @@ export type TreeChange =
   /** Rendered before, and not any more. */
   | { readonly kind: 'removed'; readonly path: string }
 
-export function treeChanges(
+export function compareTree(
   files: readonly TreeFile[],
   existing: (path: string) => string | undefined,
   manifest: Manifest,
@@ -30,7 +30,7 @@ export function treeChanges(
     const known = manifest[file.path]
     // A secret is completed from itself: what is in it was kept, so nothing of a person's is lost.
     if (file.secret || known === checksum(old)) return { kind: 'changed', file }
-    return { kind: 'edited', file, diff: lineDiff(old, file.text) }
+    return { kind: 'edited', file, diff: diffLines(old, file.text) }
   })
   const paths = new Set(files.map((file) => file.path))
   const gone = Object.keys(manifest).filter((path) => !paths.has(path))
@@ -55,7 +55,7 @@ export function editedFindings(changes: readonly TreeChange[]): readonly Finding
   )
 }
 
-export function manifestOf(files: readonly TreeFile[]): Manifest {
+export function buildManifest(files: readonly TreeFile[]): Manifest {
   return Object.fromEntries(files.map((file) => [file.path, checksum(file.text)]))
 }
 

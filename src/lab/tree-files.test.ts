@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { labWith, labWithOneMore, treeOf } from '../../test/lab.ts'
-import { serialOf } from './bind/zones.ts'
-import { isSecretPath } from './check/tree.ts'
+import { labWith, labWithFourthNode, renderTestTree } from '../../test/lab.ts'
+import { parseSerial } from './bind.ts'
+import { isSecretPath } from './check/rendered-tree.ts'
 import type { TreeFile } from './tree.ts'
 
 const textOf = (tree: readonly TreeFile[], path: string) => tree.find((file) => file.path === path)?.text
 
 describe('the tree of a lab', () => {
   it('has every file once, in order', () => {
-    const paths = treeOf(labWith({}, { phase: 'both' })).map((file) => file.path)
+    const paths = renderTestTree(labWith({}, { phase: 'both' })).map((file) => file.path)
     expect(paths).toEqual([...new Set(paths)].toSorted())
   })
 
   it('keeps whatever holds a secret for its owner', () => {
-    const secret = treeOf(labWith({}, { phase: 'both' })).filter((file) => isSecretPath(file.path))
+    const secret = renderTestTree(labWith({}, { phase: 'both' })).filter((file) => isSecretPath(file.path))
     expect(secret.length).toBeGreaterThan(15)
     expect(secret.filter((file) => !file.secret)).toEqual([])
   })
 
   it('has what Ceph needs only with Ceph', () => {
     const ceph = (phase: 'lvm' | 'both') =>
-      treeOf(labWith({}, { phase })).filter(
+      renderTestTree(labWith({}, { phase })).filter(
         (file) => /ceph/.test(file.path) && !file.path.startsWith('scripts/'),
       )
     expect(ceph('lvm')).toEqual([])
@@ -30,29 +30,29 @@ describe('the tree of a lab', () => {
   it("takes a configuration file of the lab file's instead of ours", () => {
     const mine = { 'spec.openstack.config': { 'nova/nova-compute.conf': '[libvirt]\nvirt_type = kvm' } }
     const path = 'kolla/config/nova/nova-compute.conf'
-    expect(textOf(treeOf(labWith()), path)).toContain('virt_type = qemu')
-    expect(textOf(treeOf(labWith(mine)), path)).toBe('[libvirt]\nvirt_type = kvm\n')
+    expect(textOf(renderTestTree(labWith()), path)).toContain('virt_type = qemu')
+    expect(textOf(renderTestTree(labWith(mine)), path)).toBe('[libvirt]\nvirt_type = kvm\n')
   })
 
   it('raises the serial of a zone when its records change, and only then', () => {
-    const first = treeOf(labWith())
-    const second = treeOf(labWith({ 'spec.nodes.1.cpus': 3 }), (path) => textOf(first, path))
-    const third = treeOf(labWith({}, { preset: 'four-node' }), (path) => textOf(second, path))
-    const serials = (zone: string) => [first, second, third].map((tree) => serialOf(textOf(tree, zone)))
+    const first = renderTestTree(labWith())
+    const second = renderTestTree(labWith({ 'spec.nodes.1.cpus': 3 }), (path) => textOf(first, path))
+    const third = renderTestTree(labWith({}, { preset: 'four-node' }), (path) => textOf(second, path))
+    const serials = (zone: string) => [first, second, third].map((tree) => parseSerial(textOf(tree, zone)))
     expect(serials('bind/zones/db.openstack.local')).toEqual([1, 1, 2])
     expect(serials('bind/zones/db.2.0.10.in-addr.arpa')).toEqual([1, 1, 1])
   })
 
   it('changes no other VM when a node is added', () => {
     const vms = (tree: readonly TreeFile[]) => tree.filter((file) => file.path.startsWith('lima/'))
-    const before = vms(treeOf(labWith()))
-    const after = vms(treeOf(labWithOneMore()))
+    const before = vms(renderTestTree(labWith()))
+    const after = vms(renderTestTree(labWithFourthNode()))
     expect(after.filter((file) => file.path !== 'lima/node4-compute.yaml')).toEqual(before)
     expect(after).toHaveLength(before.length + 1)
   })
 
   it('puts two opening braces nowhere where Lima would run them', () => {
-    const tree = treeOf(labWith({ 'spec.nodes.0.disks': { state: '40GiB' } }))
+    const tree = renderTestTree(labWith({ 'spec.nodes.0.disks': { state: '40GiB' } }))
     const vms = tree.filter((file) => file.path.startsWith('lima/'))
     expect(vms.length).toBeGreaterThan(3)
     expect(vms.filter((file) => file.text.includes('{{'))).toEqual([])

@@ -1,11 +1,10 @@
 /**
  * The whole tree of a lab, from the lab and its secrets. Pure: the same input gives the same files.
  */
-import { namedConf, zoneFiles } from './bind/zones.ts'
+import { namedConfFile, zoneFiles } from './bind.ts'
 import { cephConfFiles } from './ceph/conf.ts'
 import { cephSpecFile } from './ceph/spec.ts'
-import { keyringFiles } from './ceph/users.ts'
-import { gitignoreFile } from './gitignore.ts'
+import { keyringFiles } from './ceph.ts'
 import { configFiles } from './kolla/config-files.ts'
 import { cephGlobalsFiles, globalsFile } from './kolla/globals.ts'
 import { hostVarsFiles } from './kolla/host-vars.ts'
@@ -15,6 +14,7 @@ import { instanceFile } from './lima/instance.ts'
 import { networksFile } from './lima/networks.ts'
 import { readmeFile } from './readme.ts'
 import { scriptFiles } from './scripts.ts'
+import { gitignoreFile } from './secret-paths.ts'
 import type { CephSecrets, LabSecrets } from './secrets.ts'
 import { sshConfigFile } from './ssh-config.ts'
 import { terraformFiles } from './terraform/resources.ts'
@@ -40,7 +40,7 @@ export function treeFiles({ lab, secrets, folder, existing }: TreeInput): readon
     ...kollaFiles(lab),
     { path: 'kolla/passwords.yml', text: passwords, secret: true },
     ...certificates,
-    namedConf(lab),
+    namedConfFile(lab),
     ...zoneFiles(lab, existing),
     ...(ceph ? cephFiles(lab, ceph, cephReady) : []),
     ...terraformFiles(lab),
@@ -59,10 +59,5 @@ export function kollaFiles(lab: Lab): readonly TreeFile[] {
 
 /** What phase 2 is made of: all of it counts for the stage `ceph`. */
 export function cephFiles(lab: Lab, { fsid, keys }: CephSecrets, ready: boolean): readonly TreeFile[] {
-  return [
-    cephSpecFile(lab),
-    ...cephConfFiles(lab, fsid),
-    ...keyringFiles(keys),
-    ...cephGlobalsFiles(lab, ready),
-  ]
+  return [cephSpecFile(lab), ...cephConfFiles(lab, fsid), ...keyringFiles(keys), ...cephGlobalsFiles(lab, ready)]
 }

@@ -7,21 +7,21 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { unwritableFile } from '../errors/common.ts'
-import { failure, reasonOf } from '../errors/failure.ts'
+import { failure, formatError } from '../errors/failure.ts'
 import { MANIFEST } from './is-rendered.ts'
 import { STATE_FOLDER, type TreeFile } from './tree.ts'
-import { type Manifest, manifestOf, type TreeChange } from './tree-changes.ts'
+import { buildManifest, type Manifest, type TreeChange } from './tree-changes.ts'
 
 /** Reads a file of the tree; undefined when it is not there. */
-export function treeReader(folder: string): (file: string) => string | undefined {
+export function createTreeReader(folder: string): (file: string) => string | undefined {
   const known = new Map<string, string | undefined>()
   return (file) => {
-    if (!known.has(file)) known.set(file, readOrNothing(path.join(folder, file)))
+    if (!known.has(file)) known.set(file, readIfExists(path.join(folder, file)))
     return known.get(file)
   }
 }
 
-function readOrNothing(file: string): string | undefined {
+function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
   } catch {
@@ -44,24 +44,24 @@ export function writeTree(folder: string, changes: readonly TreeChange[]): void 
   for (const change of changes) {
     if (change.kind === 'unchanged') restoreMode(folder, change.file)
     else if (change.kind === 'removed') rmSync(path.join(folder, change.path), { force: true })
-    else writeFileWhole(folder, change.file)
+    else writeFileAtomically(folder, change.file)
   }
-  writeFileWhole(folder, { path: MANIFEST, text: `${JSON.stringify(manifestOf(files), null, 1)}\n` })
+  writeFileAtomically(folder, { path: MANIFEST, text: `${JSON.stringify(buildManifest(files), null, 1)}\n` })
 }
 
 function restoreMode(folder: string, file: TreeFile): void {
-  if (file.secret) chmodSync(path.join(folder, file.path), modeOf(file))
+  if (file.secret) chmodSync(path.join(folder, file.path), fileMode(file))
 }
 
-function modeOf(file: TreeFile): number {
+function fileMode(file: TreeFile): number {
   if (file.secret) return 0o600
   return file.executable ? 0o755 : 0o644
 }
 
-export function writeFileWhole(folder: string, file: TreeFile): void {
+export function writeFileAtomically(folder: string, file: TreeFile): void {
   const target = path.join(folder, file.path)
   const draft = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`)
-  const mode = modeOf(file)
+  const mode = fileMode(file)
   try {
     mkdirSync(path.dirname(target), { recursive: true, ...(file.secret && { mode: 0o700 }) })
     writeFileSync(draft, file.text, { mode })
@@ -70,6 +70,6 @@ export function writeFileWhole(folder: string, file: TreeFile): void {
     renameSync(draft, target)
   } catch (thrown) {
     rmSync(draft, { force: true })
-    throw failure(unwritableFile, { file: file.path, reason: reasonOf(thrown) }, { cause: thrown })
+    throw failure(unwritableFile, { file: file.path, reason: formatError(thrown) }, { cause: thrown })
   }
 }

@@ -2,28 +2,28 @@
 import { readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Exec } from '../exec/process.ts'
-import type { TreeView } from './check/tree.ts'
+import type { RenderedTree } from './check/rendered-tree.ts'
 import { STATE_FOLDER } from './tree.ts'
-import { treeReader } from './tree-store.ts'
+import { createTreeReader } from './tree-store.ts'
 
 const SKIPPED = new Set([STATE_FOLDER, '.git', '.terraform', 'node_modules'])
 
-export async function viewTree(folder: string, exec: Exec): Promise<TreeView> {
+export async function inspectTree(folder: string, exec: Exec): Promise<RenderedTree> {
   // git outside of a repository, or no git at all: then nothing is tracked.
   const { stdout } = await exec({ file: 'git', args: ['ls-files', '-z'], cwd: folder })
   return {
-    files: [...filesIn(folder)],
-    read: treeReader(folder),
+    files: [...listFiles(folder)],
+    read: createTreeReader(folder),
     mode: (file) => statSync(path.join(folder, file), { throwIfNoEntry: false })?.mode,
     tracked: stdout.split(/[\0\n]/).filter((file) => file !== ''),
   }
 }
 
-function* filesIn(folder: string, prefix = ''): Generator<string> {
+function* listFiles(folder: string, prefix = ''): Generator<string> {
   for (const entry of readdirSync(path.join(folder, prefix), { withFileTypes: true })) {
     if (SKIPPED.has(entry.name)) continue
     const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`
-    if (entry.isDirectory()) yield* filesIn(folder, name)
+    if (entry.isDirectory()) yield* listFiles(folder, name)
     else yield name
   }
 }

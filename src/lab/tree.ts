@@ -16,7 +16,5 @@ export const STATE_FOLDER = '.stackloom'
 
 /** The head of a rendered file: where it comes from, so that nobody edits the wrong place. */
 export function banner(...lines: readonly string[]): string {
-  return ['Rendered by stackloom from the lab file; edit that one.', ...lines]
-    .map((line) => `# ${line}\n`)
-    .join('')
+  return ['Rendered by stackloom from the lab file; edit that one.', ...lines].map((line) => `# ${line}\n`).join('')
 }

@@ -104,7 +104,7 @@ function assemble(groups: readonly number[], gap: number): bigint | undefined {
 }
 
 /** What keeps this text from being an address, in words that fit after "is not an address: ". */
-export function whyNotAddress(text: string): string {
+export function explainInvalidAddress(text: string): string {
   if (text === '') return 'it is empty'
   if (text.trim() !== text) return 'there is white space around it'
   if (text.includes('%')) return `a zone (${text.slice(text.indexOf('%'))}) has no meaning in a plan`

@@ -3,15 +3,12 @@ import fc from 'fast-check'
 import { Address4, Address6 } from 'ip-address'
 import { describe, expect, it } from 'vitest'
 import { count } from '../../test/counts.ts'
-import { address, compareAddresses, formatAddress, neighbourReader, parseAddress, plus } from './address.ts'
-import { whyNotAddress } from './address-text.ts'
+import { address, compareAddresses, createNeighbourParser, formatAddress, parseAddress, plus } from './address.ts'
+import { explainInvalidAddress } from './address-text.ts'
 
 const runs = { numRuns: count({ test: 1000, soak: 100_000 }) }
 const ipv4Value = fc.bigInt({ min: 0n, max: (1n << 32n) - 1n })
-const group = fc.oneof(
-  { weight: 2, arbitrary: fc.constant(0n) },
-  { weight: 1, arbitrary: fc.bigInt(0n, 0xffffn) },
-)
+const group = fc.oneof({ weight: 2, arbitrary: fc.constant(0n) }, { weight: 1, arbitrary: fc.bigInt(0n, 0xffffn) })
 /** Runs of zero groups are where the texts differ. */
 const ipv6Value = fc
   .array(group, { minLength: 8, maxLength: 8 })
@@ -31,10 +28,7 @@ describe('an IPv4 address', () => {
   })
 
   it('is read only if Node takes it for one, and only without leading zeros', () => {
-    const part = fc.oneof(
-      fc.nat(300).map(String),
-      fc.constantFrom('', '00', '01', '0', '1Ø', ' 1', '-1', '1e1'),
-    )
+    const part = fc.oneof(fc.nat(300).map(String), fc.constantFrom('', '00', '01', '0', '1Ø', ' 1', '-1', '1e1'))
     fc.assert(
       fc.property(fc.array(part, { minLength: 3, maxLength: 5 }), (parts) => {
         const text = parts.join('.')
@@ -112,13 +106,13 @@ describe('what is not an address', () => {
     [':1::2', 'empty'],
   ])('%s: the reason says so', (text, reason) => {
     expect(parseAddress(text)).toBeUndefined()
-    expect(whyNotAddress(text)).toContain(reason)
+    expect(explainInvalidAddress(text)).toContain(reason)
   })
 
   it('always has a reason, and what is one has none', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), (text) => {
-        const none = whyNotAddress(text) === 'it is an address'
+        const none = explainInvalidAddress(text) === 'it is an address'
         expect(none).toBe(parseAddress(text) !== undefined)
       }),
       runs,
@@ -148,7 +142,7 @@ describe('reading neighbours', () => {
     )
     fc.assert(
       fc.property(fc.array(fc.oneof(piece, odd, fc.ipV6()), { maxLength: 12 }), (texts) => {
-        const read = neighbourReader()
+        const read = createNeighbourParser()
         expect(texts.map((text) => read(text))).toEqual(texts.map((text) => parseAddress(text)))
       }),
       runs,

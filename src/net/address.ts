@@ -13,7 +13,7 @@ export interface Address {
   readonly value: bigint
 }
 
-export interface ReadOptions {
+export interface ParseOptions {
   /** Take `::ffff:192.0.2.1` for what it says, an IPv6 address; without this it is refused. */
   readonly mapped?: boolean
 }
@@ -23,11 +23,11 @@ const LAST = { 4: (1n << 32n) - 1n, 6: (1n << 128n) - 1n } as const
 const MAPPED = 0xffffn
 
 /** How many bits an address of this family has. */
-export function bitsOf(family: Family): 32 | 128 {
+export function addressBits(family: Family): 32 | 128 {
   return BITS[family]
 }
 
-export function parseAddress(text: string, options: ReadOptions = {}): Address | undefined {
+export function parseAddress(text: string, options: ParseOptions = {}): Address | undefined {
   const four = parseIpv4(text)
   if (four >= 0) return { family: 4, value: BigInt(four) }
   const value = text.includes(':') ? parseIpv6(text) : undefined
@@ -39,7 +39,7 @@ export function parseAddress(text: string, options: ReadOptions = {}): Address |
  * Reads many addresses that lie side by side: what IPv6 neighbours have in common is read once.
  * Answers exactly as `parseAddress` does.
  */
-export function neighbourReader(): (text: string) => Address | undefined {
+export function createNeighbourParser(): (text: string) => Address | undefined {
   let common = ''
   let base = 0n
   return (text) => {

@@ -5,7 +5,7 @@
  * The one thing in this folder that changes in place; nobody shares it.
  */
 import { intersection, type Range } from './range.ts'
-import { holding, type RangeSet, rangeSet, setContains, setSize } from './range-set.ts'
+import { type RangeSet, rangeContaining, rangeSet, setContains, setSize } from './range-set.ts'
 
 export interface Allocator {
   readonly range: Range
@@ -40,9 +40,9 @@ function bitmap(range: Range, never: RangeSet): Allocator {
     words[at >>> 5] = (words[at >>> 5] ?? 0) | (1 << (at & 31))
     free -= 1
   }
-  for (const one of never) {
-    const end = Number(one.last - first)
-    for (let at = Number(one.first - first); at <= end; at += 1) set(at)
+  for (const range of never) {
+    const end = Number(range.last - first)
+    for (let at = Number(range.first - first); at <= end; at += 1) set(at)
   }
 
   return {
@@ -94,7 +94,7 @@ function sparse(range: Range, never: RangeSet): Allocator {
     },
     next: () => {
       while (lowest <= last) {
-        const excluded = holding(never, { family, value: lowest })
+        const excluded = rangeContaining(never, { family, value: lowest })
         if (excluded) lowest = excluded.last + 1n
         else if (taken.has(lowest)) lowest += 1n
         else {

@@ -6,26 +6,26 @@ import { address, formatAddress } from './address.ts'
 import {
   type Cidr,
   cidr,
-  cidrAround,
+  cidrContaining,
   cidrContains,
+  cidrRange,
+  cidrSize,
   cidrsOverlap,
+  createAddressFormatter,
+  explainInvalidCidr,
   formatCidr,
-  formatRun,
-  formatterFor,
-  lastOf,
+  formatConsecutive,
+  lastAddress,
   nthSubnet,
   parseCidr,
   parsePrefixed,
-  rangeOf,
-  sizeOf,
   subnetCount,
   subnets,
   usableRange,
-  whyNotCidr,
 } from './cidr.ts'
 import { formatRange, parseRange, toCidrs } from './range.ts'
 import { rangeSet, setSize } from './range-set.ts'
-import { purposesOf, specialBlock } from './special.ts'
+import { addressPurposes, findSpecialBlock } from './special.ts'
 
 const runs = { numRuns: count({ test: 1000, soak: 50_000 }) }
 const anyAddress = fc.oneof(
@@ -33,7 +33,7 @@ const anyAddress = fc.oneof(
   fc.bigInt({ min: 1n << 120n, max: (1n << 128n) - 1n }).map((value) => ({ family: 6 as const, value })),
 )
 const anyCidr = anyAddress.chain((one) =>
-  fc.integer({ min: 0, max: one.family === 4 ? 32 : 128 }).map((prefix) => cidrAround(one, prefix)),
+  fc.integer({ min: 0, max: one.family === 4 ? 32 : 128 }).map((prefix) => cidrContaining(one, prefix)),
 )
 
 describe('a network', () => {
@@ -43,7 +43,7 @@ describe('a network', () => {
         const text = formatCidr(network)
         const oracle = network.family === 4 ? new Address4(text) : new Address6(text)
         expect(network.base).toBe(oracle.startAddress().bigInt())
-        expect(lastOf(network)).toBe(oracle.endAddress().bigInt())
+        expect(lastAddress(network)).toBe(oracle.endAddress().bigInt())
         expect(parseCidr(text)).toEqual(network)
       }),
       runs,
@@ -70,15 +70,15 @@ describe('a network', () => {
     const near = fc.oneof(fc.bigInt(0n, 0x2ffffn), fc.bigInt(0n, (1n << 64n) - 1n))
     fc.assert(
       fc.property(anyCidr, near, (network, offset) => {
-        const value = network.base + (offset % sizeOf(network))
+        const value = network.base + (offset % cidrSize(network))
         const text = formatAddress({ family: network.family, value })
-        expect(formatterFor(network)(value)).toBe(text)
-        const rest = lastOf(network) - value + 1n
+        expect(createAddressFormatter(network)(value)).toBe(text)
+        const rest = lastAddress(network) - value + 1n
         const count = rest < 3n ? Number(rest) : 3
         const run = [0n, 1n, 2n]
           .slice(0, count)
           .map((step) => formatAddress({ family: network.family, value: value + step }))
-        expect(formatRun(network, value, count)).toEqual(run)
+        expect(formatConsecutive(network, value, count)).toEqual(run)
       }),
       runs,
     )
@@ -90,8 +90,8 @@ describe('a network', () => {
           const high = groups.reduce<bigint>((sum, one) => (sum << 16n) | one, 0n)
           const network: Cidr = { family: 6, base: high << 64n, prefix: 64 }
           const value = network.base + offset
-          expect(formatterFor(network)(value)).toBe(formatAddress({ family: 6, value }))
-          expect(formatRun(network, value, 1)).toEqual([formatAddress({ family: 6, value })])
+          expect(createAddressFormatter(network)(value)).toBe(formatAddress({ family: 6, value }))
+          expect(formatConsecutive(network, value, 1)).toEqual([formatAddress({ family: 6, value })])
         },
       ),
       runs,
@@ -108,7 +108,7 @@ describe('a network', () => {
     ['fd00::1/64', 'the network is fd00::/64'],
   ])('is not %s, with the reason', (text, reason) => {
     expect(parseCidr(text)).toBeUndefined()
-    expect(whyNotCidr(text)).toContain(reason)
+    expect(explainInvalidCidr(text)).toContain(reason)
   })
 
   it('with host bits is the address of an interface', () => {
@@ -132,7 +132,7 @@ describe('a network', () => {
 
 describe('a range', () => {
   it('reads as a-b, as a prefix and as one address', () => {
-    expect(formatRange(parseRange('172.17.0.80-172.17.0.90') ?? rangeOf(cidr('::/0')))).toBe(
+    expect(formatRange(parseRange('172.17.0.80-172.17.0.90') ?? cidrRange(cidr('::/0')))).toBe(
       '172.17.0.80-172.17.0.90',
     )
     expect(parseRange('10.0.0.0/30')).toEqual(parseRange('10.0.0.0 - 10.0.0.3'))
@@ -145,8 +145,8 @@ describe('a range', () => {
       fc.property(fc.nat(100_000), fc.nat(5000), (from, length) => {
         const range = { family: 4 as const, first: BigInt(from), last: BigInt(from + length) }
         const cut = toCidrs(range)
-        expect(rangeSet(cut.map(rangeOf))).toEqual([range])
-        expect(cut.reduce((sum, one) => sum + sizeOf(one), 0n)).toBe(setSize([range]))
+        expect(rangeSet(cut.map(cidrRange))).toEqual([range])
+        expect(cut.reduce((sum, one) => sum + cidrSize(one), 0n)).toBe(setSize([range]))
       }),
       runs,
     )
@@ -168,11 +168,11 @@ describe('the purpose of an address', () => {
     ['::1', 'loopback'],
     ['224.0.0.1', 'multicast'],
   ])('%s is %s', (text, purpose) => {
-    expect(specialBlock(address(text))?.purpose ?? 'public').toBe(purpose)
+    expect(findSpecialBlock(address(text))?.purpose ?? 'public').toBe(purpose)
   })
 
   it('of a wide network may be several', () => {
-    expect(purposesOf(cidr('172.16.0.0/12'))).toEqual(['private'])
-    expect(purposesOf(cidr('172.0.0.0/8'))).toEqual(['public', 'private'])
+    expect(addressPurposes(cidr('172.16.0.0/12'))).toEqual(['private'])
+    expect(addressPurposes(cidr('172.0.0.0/8'))).toEqual(['public', 'private'])
   })
 })

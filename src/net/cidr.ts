@@ -5,14 +5,14 @@
  */
 import {
   type Address,
-  bitsOf,
+  addressBits,
   type Family,
   formatIpv4,
   formatValue,
+  type ParseOptions,
   parseAddress,
-  type ReadOptions,
 } from './address.ts'
-import { whyNotAddress } from './address-text.ts'
+import { explainInvalidAddress } from './address-text.ts'
 import type { Range } from './range.ts'
 
 export interface Cidr {
@@ -31,16 +31,16 @@ export interface PrefixedAddress {
 export function parseCidr(text: string): Cidr | undefined {
   const read = parsePrefixed(text)
   if (!read) return undefined
-  const cidr = cidrAround(read.address, read.prefix)
+  const cidr = cidrContaining(read.address, read.prefix)
   return cidr.base === read.address.value ? cidr : undefined
 }
 
 /** `172.17.0.5/24`: host bits are meant here. */
-export function parsePrefixed(text: string, options: ReadOptions = {}): PrefixedAddress | undefined {
+export function parsePrefixed(text: string, options: ParseOptions = {}): PrefixedAddress | undefined {
   const slash = text.indexOf('/')
   if (slash < 0) return undefined
   const found = parseAddress(text.slice(0, slash), options)
-  const prefix = found && parseLength(text.slice(slash + 1), bitsOf(found.family))
+  const prefix = found && parseLength(text.slice(slash + 1), addressBits(found.family))
   return found && prefix !== undefined ? { address: found, prefix } : undefined
 }
 
@@ -52,16 +52,16 @@ export function cidr(text: string): Cidr {
 }
 
 /** What keeps this text from being a network, in words that fit after "is not a network: ". */
-export function whyNotCidr(text: string): string {
+export function explainInvalidCidr(text: string): string {
   const slash = text.indexOf('/')
   const head = slash < 0 ? text : text.slice(0, slash)
   const found = parseAddress(head)
-  if (!found) return whyNotAddress(head)
-  const bits = bitsOf(found.family)
+  if (!found) return explainInvalidAddress(head)
+  const bits = addressBits(found.family)
   if (slash < 0) return `the prefix length is missing, as in ${text}/${bits === 32 ? 24 : 64}`
   const prefix = parseLength(text.slice(slash + 1), bits)
   if (prefix === undefined) return `the prefix length is a number from 0 to ${bits}`
-  const network = cidrAround(found, prefix)
+  const network = cidrContaining(found, prefix)
   if (network.base !== found.value) return `host bits are set; the network is ${formatCidr(network)}`
   return 'it is a network'
 }
@@ -85,7 +85,7 @@ function commonText({ family, base, prefix }: Cidr): string | undefined {
 }
 
 /** Writes addresses of one network, thousands of them. Those elsewhere come out right too, only slower. */
-export function formatterFor(network: Cidr): (value: bigint) => string {
+export function createAddressFormatter(network: Cidr): (value: bigint) => string {
   const { family, base } = network
   const common = commonText(network)
   if (common === undefined) return (value) => formatValue(family, value)
@@ -96,15 +96,14 @@ export function formatterFor(network: Cidr): (value: bigint) => string {
 }
 
 /** The texts of a run of addresses of a network, without making a value of each. */
-export function formatRun(network: Cidr, first: bigint, count: number): readonly string[] {
+export function formatConsecutive(network: Cidr, first: bigint, count: number): readonly string[] {
   const texts: string[] = []
   const common = commonText(network)
   const offset = first - network.base
   if (network.family === 4) {
     for (let step = 0, start = Number(first); step < count; step += 1) texts.push(formatIpv4(start + step))
   } else if (common !== undefined && offset > 0n && offset + BigInt(count) <= 0x10000n) {
-    for (let step = 0, low = Number(offset); step < count; step += 1)
-      texts.push(common + (low + step).toString(16))
+    for (let step = 0, low = Number(offset); step < count; step += 1) texts.push(common + (low + step).toString(16))
   } else {
     for (let step = 0; step < count; step += 1) texts.push(formatValue(network.family, first + BigInt(step)))
   }
@@ -112,21 +111,21 @@ export function formatRun(network: Cidr, first: bigint, count: number): readonly
 }
 
 /** The network of this length that an address lies in. */
-export function cidrAround({ family, value }: Address, prefix: number): Cidr {
-  const hostBits = BigInt(bitsOf(family) - prefix)
+export function cidrContaining({ family, value }: Address, prefix: number): Cidr {
+  const hostBits = BigInt(addressBits(family) - prefix)
   return { family, base: (value >> hostBits) << hostBits, prefix }
 }
 
-export function sizeOf({ family, prefix }: Cidr): bigint {
-  return 1n << BigInt(bitsOf(family) - prefix)
+export function cidrSize({ family, prefix }: Cidr): bigint {
+  return 1n << BigInt(addressBits(family) - prefix)
 }
 
-export function lastOf(network: Cidr): bigint {
-  return network.base + sizeOf(network) - 1n
+export function lastAddress(network: Cidr): bigint {
+  return network.base + cidrSize(network) - 1n
 }
 
-export function rangeOf(network: Cidr): Range {
-  return { family: network.family, first: network.base, last: lastOf(network) }
+export function cidrRange(network: Cidr): Range {
+  return { family: network.family, first: network.base, last: lastAddress(network) }
 }
 
 export function sameCidr(a: Cidr, b: Cidr): boolean {
@@ -134,27 +133,25 @@ export function sameCidr(a: Cidr, b: Cidr): boolean {
 }
 
 export function cidrContains(outer: Cidr, { family, value }: Address): boolean {
-  return outer.family === family && value >= outer.base && value <= lastOf(outer)
+  return outer.family === family && value >= outer.base && value <= lastAddress(outer)
 }
 
 export function cidrsOverlap(a: Cidr, b: Cidr): boolean {
   if (a.family !== b.family) return false
-  return a.base <= lastOf(b) && b.base <= lastOf(a)
+  return a.base <= lastAddress(b) && b.base <= lastAddress(a)
 }
 
 /** The addresses that may be given to somebody: without the network's own and IPv4's broadcast address. */
 export function usableRange(network: Cidr): Range {
   const { family, base, prefix } = network
-  const last = lastOf(network)
-  if (bitsOf(family) - prefix < 2) return { family, first: base, last }
+  const last = lastAddress(network)
+  if (addressBits(family) - prefix < 2) return { family, first: base, last }
   return { family, first: base + 1n, last: family === 4 ? last - 1n : last }
 }
 
 /** How many networks of `prefix` fit into this one. */
 export function subnetCount(network: Cidr, prefix: number): bigint {
-  return prefix < network.prefix || prefix > bitsOf(network.family)
-    ? 0n
-    : 1n << BigInt(prefix - network.prefix)
+  return prefix < network.prefix || prefix > addressBits(network.family) ? 0n : 1n << BigInt(prefix - network.prefix)
 }
 
 /** The nth (from 0) network of length `prefix` inside this one. */
@@ -163,7 +160,7 @@ export function nthSubnet(network: Cidr, prefix: number, index: bigint | number)
   if (nth < 0n || nth >= subnetCount(network, prefix)) return undefined
   return {
     family: network.family,
-    base: network.base + (nth << BigInt(bitsOf(network.family) - prefix)),
+    base: network.base + (nth << BigInt(addressBits(network.family) - prefix)),
     prefix,
   }
 }

@@ -12,7 +12,7 @@ export interface Overlaps<T> {
   readonly more: boolean
 }
 
-export interface SweepOptions<T> {
+export interface OverlapOptions<T> {
   /** No list of a million pairs helps anybody. */
   readonly limit?: number
   /** Pairs that may overlap, such as a VIP and the span that it is taken from. */
@@ -22,7 +22,7 @@ export interface SweepOptions<T> {
 const NO_LIMIT = Number.POSITIVE_INFINITY
 
 /** Costs one sort, and then one step for each range and for each pair that overlaps. */
-export function overlaps<T extends Range>(ranges: readonly T[], options: SweepOptions<T> = {}): Overlaps<T> {
+export function findOverlaps<T extends Range>(ranges: readonly T[], options: OverlapOptions<T> = {}): Overlaps<T> {
   const { limit = NO_LIMIT, allowed } = options
   const pairs: [T, T][] = []
   for (const sorted of byFamily(ranges)) {

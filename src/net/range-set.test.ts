@@ -2,17 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { count } from '../../test/counts.ts'
 import { createAllocator } from './allocator.ts'
-import { overlaps } from './overlaps.ts'
+import { findOverlaps } from './overlaps.ts'
 import { type Range, rangesOverlap } from './range.ts'
 import {
   firstFree,
-  gaps,
+  freeRanges,
+  overlappingRanges,
   type RangeSet,
   rangeSet,
   setContains,
   setSize,
   subtract,
-  touching,
 } from './range-set.ts'
 
 const runs = { numRuns: count({ test: 500, soak: 20_000 }) }
@@ -24,7 +24,7 @@ const universe = [4 as const, 6 as const].flatMap((family) =>
   Array.from({ length: 80 }, (_, value) => ({ family, value: BigInt(value) })),
 )
 const within = (all: readonly Range[], { family, value }: { family: number; value: bigint }): boolean =>
-  all.some((one) => one.family === family && one.first <= value && value <= one.last)
+  all.some((range) => range.family === family && range.first <= value && value <= range.last)
 const held = (set: RangeSet) => universe.filter((one) => setContains(set, one))
 
 describe('a set of ranges', () => {
@@ -61,14 +61,12 @@ describe('a set of ranges', () => {
           }))
           return run.every((one) => one.value <= inside.last && !within(all, one))
         }
-        const first = universe.find(
-          (one) => one.value >= inside.first && one.value <= inside.last && fits(one.value),
-        )
+        const first = universe.find((one) => one.value >= inside.first && one.value <= inside.last && fits(one.value))
         expect(firstFree(inside, set, size)?.first).toBe(first?.value)
-        expect(touching(set, inside)).toEqual(set.filter((one) => rangesOverlap(one, inside)))
+        expect(overlappingRanges(set, inside)).toEqual(set.filter((range) => rangesOverlap(range, inside)))
         expect(
-          setSize(gaps(inside, set)) +
-            setSize(touching(set, inside).flatMap((one) => subtract([one], subtract([one], [inside])))),
+          setSize(freeRanges(inside, set)) +
+            setSize(overlappingRanges(set, inside).flatMap((range) => subtract([range], subtract([range], [inside])))),
         ).toBe(inside.last - inside.first + 1n)
       }),
       runs,
@@ -80,12 +78,12 @@ describe('the sweep', () => {
   it('reports every pair that overlaps, and no other', () => {
     fc.assert(
       fc.property(ranges, (all) => {
-        const named = all.map((one, id) => ({ ...one, id }))
+        const named = all.map((range, id) => ({ ...range, id }))
         const key = (a: number, b: number): string => [a, b].sort((x, y) => x - y).join()
         const expected = new Set<string>()
         for (const a of named)
           for (const b of named) if (a.id < b.id && rangesOverlap(a, b)) expected.add(key(a.id, b.id))
-        const { pairs, more } = overlaps(named)
+        const { pairs, more } = findOverlaps(named)
         expect(pairs).toHaveLength(expected.size)
         expect(new Set(pairs.map(([a, b]) => key(a.id, b.id)))).toEqual(expected)
         expect(more).toBe(false)
@@ -96,8 +94,8 @@ describe('the sweep', () => {
 
   it('leaves out what is allowed, and stops at the limit and says so', () => {
     const all = Array.from({ length: 10 }, (_, id) => ({ family: 4 as const, first: 0n, last: 9n, id }))
-    expect(overlaps(all, { allowed: () => true }).pairs).toEqual([])
-    const cut = overlaps(all, { limit: 5 })
+    expect(findOverlaps(all, { allowed: () => true }).pairs).toEqual([])
+    const cut = findOverlaps(all, { limit: 5 })
     expect(cut.pairs).toHaveLength(5)
     expect(cut.more).toBe(true)
   })
@@ -117,20 +115,17 @@ describe('an allocator', () => {
         const allocator = createAllocator(own, excluded)
         const taken = new Set<bigint>()
         const free = (value: bigint): boolean =>
-          value >= own.first &&
-          value <= own.last &&
-          !taken.has(value) &&
-          !within(excluded, { family: 6, value })
-        for (const one of steps) {
-          if (one.kind === 'next') {
+          value >= own.first && value <= own.last && !taken.has(value) && !within(excluded, { family: 6, value })
+        for (const step of steps) {
+          if (step.kind === 'next') {
             let lowest: bigint | undefined = own.first
             while (lowest !== undefined && !free(lowest)) lowest = lowest < own.last ? lowest + 1n : undefined
             expect(allocator.next()).toBe(lowest)
             if (lowest !== undefined) taken.add(lowest)
           } else {
-            const possible = free(one.at)
-            expect(allocator.take(one.at)).toBe(possible)
-            if (possible) taken.add(one.at)
+            const possible = free(step.at)
+            expect(allocator.take(step.at)).toBe(possible)
+            if (possible) taken.add(step.at)
           }
         }
         const usable = setSize(subtract([own], rangeSet(excluded)))

@@ -36,17 +36,17 @@ function search(set: RangeSet, { family, value }: Address): number {
 }
 
 /** The range of the set that holds this address. */
-export function holding(set: RangeSet, address: Address): Range | undefined {
+export function rangeContaining(set: RangeSet, address: Address): Range | undefined {
   const range = set[search(set, address)]
   return range && range.family === address.family && range.first <= address.value ? range : undefined
 }
 
 export function setContains(set: RangeSet, address: Address): boolean {
-  return holding(set, address) !== undefined
+  return rangeContaining(set, address) !== undefined
 }
 
 /** The ranges of the set that a range touches. */
-export function touching(set: RangeSet, range: Range): readonly Range[] {
+export function overlappingRanges(set: RangeSet, range: Range): readonly Range[] {
   const found: Range[] = []
   for (let at = search(set, { family: range.family, value: range.first }); at < set.length; at += 1) {
     const next = set[at]
@@ -58,15 +58,15 @@ export function touching(set: RangeSet, range: Range): readonly Range[] {
 
 /** What is in `a` and not in `b`. */
 export function subtract(a: RangeSet, b: RangeSet): RangeSet {
-  return a.flatMap((range) => gaps(range, b))
+  return a.flatMap((range) => freeRanges(range, b))
 }
 
 /** The parts of a range that are not in the set. */
-export function gaps(range: Range, set: RangeSet): readonly Range[] {
+export function freeRanges(range: Range, set: RangeSet): readonly Range[] {
   const { family } = range
   const free: Range[] = []
   let first = range.first
-  for (const taken of touching(set, range)) {
+  for (const taken of overlappingRanges(set, range)) {
     if (taken.first > first) free.push({ family, first, last: taken.first - 1n })
     first = taken.last + 1n
   }
@@ -77,7 +77,7 @@ export function gaps(range: Range, set: RangeSet): readonly Range[] {
 /** The lowest run of `size` addresses inside `within` that the set does not hold. */
 export function firstFree(within: Range, taken: RangeSet, size: bigint | number = 1n): Range | undefined {
   const wanted = BigInt(size)
-  for (const { family, first, last } of gaps(within, taken)) {
+  for (const { family, first, last } of freeRanges(within, taken)) {
     if (last - first + 1n >= wanted) return { family, first, last: first + wanted - 1n }
   }
   return undefined

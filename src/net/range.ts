@@ -4,8 +4,8 @@
  * Pure. Texts are MetalLB's: `a-b`, a prefix, or one address.
  */
 import { type Address, type Family, formatValue, parseAddress } from './address.ts'
-import { whyNotAddress } from './address-text.ts'
-import { type Cidr, lastOf, parseCidr, whyNotCidr } from './cidr.ts'
+import { explainInvalidAddress } from './address-text.ts'
+import { type Cidr, explainInvalidCidr, lastAddress, parseCidr } from './cidr.ts'
 
 export interface Range {
   readonly family: Family
@@ -18,10 +18,10 @@ export function parseRange(text: string): Range | undefined {
   if (dash >= 0) return between(text.slice(0, dash).trim(), text.slice(dash + 1).trim())
   if (text.includes('/')) {
     const network = parseCidr(text)
-    return network && { family: network.family, first: network.base, last: lastOf(network) }
+    return network && { family: network.family, first: network.base, last: lastAddress(network) }
   }
   const only = parseAddress(text)
-  return only && single(only)
+  return only && singleAddressRange(only)
 }
 
 function between(firstText: string, lastText: string): Range | undefined {
@@ -32,18 +32,18 @@ function between(firstText: string, lastText: string): Range | undefined {
 }
 
 /** What keeps this text from being a range, in words that fit after "is not a range: ". */
-export function whyNotRange(text: string): string {
+export function explainInvalidRange(text: string): string {
   const dash = text.indexOf('-')
-  if (dash < 0) return text.includes('/') ? whyNotCidr(text) : whyNotAddress(text)
+  if (dash < 0) return text.includes('/') ? explainInvalidCidr(text) : explainInvalidAddress(text)
   const ends = [text.slice(0, dash).trim(), text.slice(dash + 1).trim()] as const
   const [first, last] = ends.map((end) => parseAddress(end))
-  if (!first) return `its first address: ${whyNotAddress(ends[0])}`
-  if (!last) return `its last address: ${whyNotAddress(ends[1])}`
+  if (!first) return `its first address: ${explainInvalidAddress(ends[0])}`
+  if (!last) return `its last address: ${explainInvalidAddress(ends[1])}`
   if (first.family !== last.family) return 'its ends are of two families'
   return first.value > last.value ? `it ends (${ends[1]}) before it starts (${ends[0]})` : 'it is a range'
 }
 
-export function single({ family, value }: Address): Range {
+export function singleAddressRange({ family, value }: Address): Range {
   return { family, first: value, last: value }
 }
 

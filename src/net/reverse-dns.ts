@@ -3,12 +3,12 @@
  *
  * Pure. Zones are cut where DNS can cut them: at octets (IPv4) and nibbles (IPv6).
  */
-import { type Address, bitsOf } from './address.ts'
-import { type Cidr, cidrAround, subnets } from './cidr.ts'
+import { type Address, addressBits } from './address.ts'
+import { type Cidr, cidrContaining, subnets } from './cidr.ts'
 
 /** `5.0.17.172.in-addr.arpa`. */
 export function reverseName(address: Address): string {
-  return `${labels(address, bitsOf(address.family)).join('.')}.${root(address.family)}`
+  return `${labels(address, addressBits(address.family)).join('.')}.${root(address.family)}`
 }
 
 /**
@@ -21,7 +21,7 @@ export function reverseZones(network: Cidr): readonly string[] {
   const prefix = Math.min(Math.ceil(network.prefix / step) * step, longest)
   const inside =
     prefix < network.prefix
-      ? [cidrAround({ family: network.family, value: network.base }, prefix)]
+      ? [cidrContaining({ family: network.family, value: network.base }, prefix)]
       : subnets(network, prefix)
   return [...inside].map(({ family, base }) => {
     const own = labels({ family, value: base }, prefix)
@@ -33,7 +33,7 @@ function labels({ family, value }: Address, prefix: number): readonly string[] {
   const step = family === 4 ? 8 : 4
   const mask = (1n << BigInt(step)) - 1n
   const found: string[] = []
-  for (let shift = bitsOf(family) - prefix; shift < bitsOf(family); shift += step) {
+  for (let shift = addressBits(family) - prefix; shift < addressBits(family); shift += step) {
     const label = (value >> BigInt(shift)) & mask
     found.push(family === 4 ? label.toString() : label.toString(16))
   }

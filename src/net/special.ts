@@ -23,13 +23,13 @@ export interface SpecialBlock {
   readonly cidr: Cidr
   readonly purpose: Purpose
   /** In words, as in "172.50.0.0/24 is …". */
-  readonly about: string
+  readonly description: string
 }
 
 const block = (text: string, purpose: Purpose, about: string): SpecialBlock => ({
   cidr: cidr(text),
   purpose,
-  about,
+  description: about,
 })
 
 /** The narrower block comes first where two overlap. */
@@ -57,7 +57,7 @@ const blocks: readonly SpecialBlock[] = [
   {
     cidr: { family: 6, base: 0xffff00000000n, prefix: 96 },
     purpose: 'translation',
-    about: 'IPv4-mapped (RFC 4291)',
+    description: 'IPv4-mapped (RFC 4291)',
   },
   block('64:ff9b::/96', 'translation', 'for IPv4/IPv6 translation (RFC 6052)'),
   block('64:ff9b:1::/48', 'translation', 'for local IPv4/IPv6 translation (RFC 8215)'),
@@ -75,16 +75,18 @@ const blocks: readonly SpecialBlock[] = [
 ]
 
 /** The block that an address lies in; undefined means that it is ordinary, public space. */
-export function specialBlock(address: Address): SpecialBlock | undefined {
-  return blocks.find((one) => cidrContains(one.cidr, address))
+export function findSpecialBlock(address: Address): SpecialBlock | undefined {
+  return blocks.find((block) => cidrContains(block.cidr, address))
 }
 
 /** Every purpose that some address of a network has: a wide prefix may mix them. */
-export function purposesOf(network: Cidr): readonly Purpose[] {
-  const touched = blocks.filter((one) => cidrsOverlap(one.cidr, network))
-  const whole = touched.find((one) => cidrContains(one.cidr, { family: network.family, value: network.base }))
+export function addressPurposes(network: Cidr): readonly Purpose[] {
+  const touched = blocks.filter((block) => cidrsOverlap(block.cidr, network))
+  const whole = touched.find((specialBlock) =>
+    cidrContains(specialBlock.cidr, { family: network.family, value: network.base }),
+  )
   const inside = whole !== undefined && whole.cidr.prefix <= network.prefix
   const found = new Set<Purpose>(inside ? [whole.purpose] : ['public'])
-  if (!inside) for (const one of touched) found.add(one.purpose)
+  if (!inside) for (const specialBlock of touched) found.add(specialBlock.purpose)
   return [...found]
 }

@@ -5,11 +5,11 @@
  * installer creates them, and the operator may only write its own two.
  */
 import type { KubeObject } from '../api/object.ts'
-import { SECRET_NAME } from '../webhooks/certificates.ts'
-import { CONFIGURATION_NAME, type WebhookPlace, webhookConfigurations } from '../webhooks/registration.ts'
-import { RIVAL } from './fit.ts'
+import { SECRET_NAME } from '../webhooks/serving-certificate.ts'
+import { CONFIGURATION_NAME, type WebhookTarget, webhookConfigurations } from '../webhooks/webhook-configuration.ts'
 import { LEASE_NAME } from './names.ts'
-import type { OperatorPart, Rule } from './parts/part.ts'
+import { INFRA_OPERATOR } from './part-selection.ts'
+import type { OperatorPart, PolicyRule } from './parts/part.ts'
 
 export interface Installation {
   readonly namespace: string
@@ -24,50 +24,47 @@ const HEALTH_PORT = 8081
 const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/managed-by': 'stackloom' }
 
 /** Everything but the CustomResourceDefinitions, which depend on what the cluster has already. */
-export function manifestsOf(
-  parts: readonly OperatorPart[],
-  installation: Installation,
-): readonly KubeObject[] {
+export function renderManifests(parts: readonly OperatorPart[], installation: Installation): readonly KubeObject[] {
   const { namespace } = installation
-  const place: WebhookPlace = { service: { namespace, name: SERVICE, port: 443 } }
+  const place: WebhookTarget = { service: { namespace, name: SERVICE, port: 443 } }
   return [
     serviceAccount(namespace),
     ...clusterRole(parts, namespace),
-    ...ownRole(namespace),
+    ...namespaceRole(namespace),
     service(namespace),
     deployment(installation),
     ...webhookConfigurations(
       parts.flatMap((part) => part.webhooks),
       place,
-    ).map(ours),
+    ).map(addLabels),
   ]
 }
 
 /** Enforced where the cluster enforces pod security: the operator needs nothing beyond the restricted profile. */
 export function operatorNamespace(name: string): KubeObject {
-  return ours({
+  return addLabels({
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
   })
 }
 
-function ours(object: KubeObject): KubeObject {
+function addLabels(object: KubeObject): KubeObject {
   const { metadata } = object
   return { ...object, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } } }
 }
 
 function serviceAccount(namespace: string): KubeObject {
-  return ours({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace } })
+  return addLabels({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace } })
 }
 
 const RBAC = 'rbac.authorization.k8s.io'
 
 function clusterRole(parts: readonly OperatorPart[], namespace: string): readonly KubeObject[] {
-  const rules: readonly Rule[] = [
+  const rules: readonly PolicyRule[] = [
     ...parts.flatMap((part) => part.rules),
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-    { apiGroups: ['apps'], resources: ['deployments'], resourceNames: [RIVAL], verbs: ['list'] },
+    { apiGroups: ['apps'], resources: ['deployments'], resourceNames: [INFRA_OPERATOR], verbs: ['list'] },
     {
       apiGroups: ['admissionregistration.k8s.io'],
       resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
@@ -75,36 +72,36 @@ function clusterRole(parts: readonly OperatorPart[], namespace: string): readonl
       verbs: ['get', 'patch'],
     },
   ]
-  return bound({ kind: 'ClusterRole', metadata: { name: NAME } }, rules, namespace)
+  return roleWithBinding({ kind: 'ClusterRole', metadata: { name: NAME } }, rules, namespace)
 }
 
 /** In its own namespace: the Lease of the leader and the certificate of the webhooks. */
-function ownRole(namespace: string): readonly KubeObject[] {
-  const named = (group: string, resource: string, name: string): Rule => ({
+function namespaceRole(namespace: string): readonly KubeObject[] {
+  const named = (group: string, resource: string, name: string): PolicyRule => ({
     apiGroups: [group],
     resources: [resource],
     resourceNames: [name],
     verbs: ['get', 'update'],
   })
-  const rules: readonly Rule[] = [
+  const rules: readonly PolicyRule[] = [
     named('coordination.k8s.io', 'leases', LEASE_NAME),
     named('', 'secrets', SECRET_NAME),
     // A create names nothing that could be compared.
     { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
     { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   ]
-  return bound({ kind: 'Role', metadata: { name: NAME, namespace } }, rules, namespace)
+  return roleWithBinding({ kind: 'Role', metadata: { name: NAME, namespace } }, rules, namespace)
 }
 
-function bound(
+function roleWithBinding(
   role: Pick<KubeObject, 'kind' | 'metadata'>,
-  rules: readonly Rule[],
+  rules: readonly PolicyRule[],
   namespace: string,
 ): readonly KubeObject[] {
   const apiVersion = `${RBAC}/v1`
   return [
-    ours({ apiVersion, ...role, rules }),
-    ours({
+    addLabels({ apiVersion, ...role, rules }),
+    addLabels({
       apiVersion,
       kind: `${role.kind}Binding`,
       metadata: role.metadata,
@@ -115,7 +112,7 @@ function bound(
 }
 
 function service(namespace: string): KubeObject {
-  return ours({
+  return addLabels({
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: SERVICE, namespace },
@@ -128,7 +125,7 @@ function service(namespace: string): KubeObject {
 
 function deployment({ namespace, image, replicas }: Installation): KubeObject {
   const probe = (path: string): object => ({ httpGet: { path, port: 'health' } })
-  return ours({
+  return addLabels({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name: NAME, namespace },

@@ -1,6 +1,7 @@
 /** What an operator that runs is told. */
-import type { Environment } from '../api/service-images.ts'
-import type { RunWay } from '../controllers/dataplane/runs/start.ts'
+
+import type { ExecutorKind } from '../dataplane/execution/start.ts'
+import type { Environment } from '../dataplane/service-definitions/images.ts'
 
 export interface OperatorOptions {
   readonly env: Environment
@@ -14,11 +15,11 @@ export interface OperatorOptions {
   /** Beside infra-operator: look and tell, write nothing else. */
   readonly observe?: boolean
   /** Where Ansible runs: in Jobs unless said. */
-  readonly runs?: RunWay
+  readonly runs?: ExecutorKind
   /** After so long Ansible is ended; an hour unless said. */
   readonly runTimeLimit?: number
   /** Only these parts; all that fit unless said. */
   readonly parts?: readonly string[]
   /** For tests: how often certificates are looked at. */
-  readonly certificatesEveryMs?: number
+  readonly certificateCheckMs?: number
 }

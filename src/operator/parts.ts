@@ -1,7 +1,7 @@
 /** What the operator runs, as data. A further part is one more entry; `run`, `install` and `crds` need nothing else. */
-import { dataPlanePart } from './parts/data-plane.ts'
-import { dnsPart } from './parts/dns.ts'
-import { ipamPart } from './parts/ipam.ts'
+import { dataPlanePart } from '../dataplane/operator-part.ts'
+import { dnsPart } from './parts/dns-part.ts'
+import { ipamPart } from './parts/ipam-part.ts'
 import type { OperatorPart } from './parts/part.ts'
 
 export const parts: readonly OperatorPart[] = [ipamPart, dnsPart, dataPlanePart]

@@ -9,25 +9,25 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { KubeObject } from '../api/object.ts'
 import { systemClock } from '../clock/clock.ts'
-import { failure, reasonOf } from '../errors/failure.ts'
-import { webhooksNotInstalled } from '../errors/operator.ts'
+import { failure, formatError } from '../errors/failure.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
 import { serveAdmission } from '../kube/admission-server.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Log } from '../kube/log.ts'
 import type { Metrics } from '../kube/metrics.ts'
-import type { CredentialFiles } from '../pki/reload.ts'
-import { servingCertificate } from '../webhooks/certificates.ts'
+import type { CredentialFiles } from '../pki/watch-credentials.ts'
+import { ensureServingCertificate } from '../webhooks/serving-certificate.ts'
 import {
-  trustConfigurations,
+  caBundleConfigurations,
   type Webhook,
-  type WebhookPlace,
+  type WebhookTarget,
   webhookConfigurations,
-} from '../webhooks/registration.ts'
+} from '../webhooks/webhook-configuration.ts'
+import { webhooksNotInstalled } from './findings.ts'
 import { LEASE_NAME } from './names.ts'
 import type { OperatorOptions } from './options.ts'
 
-export interface Serving {
+export interface WebhookServerDeps {
   readonly client: KubeClient
   readonly namespace: string
   readonly options: OperatorOptions
@@ -38,27 +38,27 @@ export interface Serving {
 }
 
 /** How often certificates are looked at. */
-const LOOK_EVERY_MS = 60_000
+const CERTIFICATE_CHECK_MS = 60_000
 
 /** Undefined when no webhooks are asked for. `stopped` resolves when the door is closed and the key is off the disk. */
 export async function serveWebhooks(
-  serving: Serving,
+  serving: WebhookServerDeps,
   signal: AbortSignal,
 ): Promise<{ readonly stopped: Promise<void> } | undefined> {
   const { options, handlers, metrics, log, namespace } = serving
-  const place = placeOf(options, namespace)
+  const place = webhookTarget(options, namespace)
   if (!place) {
     log({ level: 'warn', message: 'no webhooks: neither --webhook-url nor --webhook-service is given' })
     return undefined
   }
-  const everyMs = options.certificatesEveryMs ?? LOOK_EVERY_MS
-  const keys = await credentials(place, serving, signal)
+  const everyMs = options.certificateCheckMs ?? CERTIFICATE_CHECK_MS
+  const keys = await prepareCredentials(place, serving, signal)
   const server = await serveAdmission(
     {
       host: options.bind,
       port: options.webhookPort,
       handlers,
-      credentials: { ...keys.files, everyMs: Math.min(everyMs, 10_000) },
+      credentials: { ...keys.files, pollMs: Math.min(everyMs, 10_000) },
       log,
       observer: metrics.admission,
     },
@@ -79,41 +79,36 @@ export async function serveWebhooks(
         trusted = authority
         log({ level: 'info', message: 'the API server is told of a new authority' })
       } catch (error) {
-        log({ level: 'warn', message: 'the certificate could not be renewed', reason: reasonOf(error) })
+        log({ level: 'warn', message: 'the certificate could not be renewed', reason: formatError(error) })
       }
     }
   })()
   return { stopped: Promise.all([server.stopped, looking]).then(keys.forget) }
 }
 
-function placeOf(
-  { webhookUrl, webhookService }: OperatorOptions,
-  namespace: string,
-): WebhookPlace | undefined {
+function webhookTarget({ webhookUrl, webhookService }: OperatorOptions, namespace: string): WebhookTarget | undefined {
   if (webhookUrl !== undefined) return { url: webhookUrl }
-  return webhookService === undefined
-    ? undefined
-    : { service: { namespace, name: webhookService, port: 443 } }
+  return webhookService === undefined ? undefined : { service: { namespace, name: webhookService, port: 443 } }
 }
 
 /** By URL everything is written here; behind a Service the installer wrote it, and only the trust is missing. */
 async function register(
-  place: WebhookPlace,
+  place: WebhookTarget,
   authority: string,
-  { client, webhooks }: Serving,
+  { client, webhooks }: WebhookServerDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const installed = 'service' in place
   const configurations = installed
-    ? trustConfigurations(webhooks, authority)
+    ? caBundleConfigurations(webhooks, authority)
     : webhookConfigurations(webhooks, place, authority)
-  for (const one of configurations) {
-    if (installed) await refuseUninstalled(client, one, signal)
-    await client.apply(one, { fieldManager: LEASE_NAME, signal })
+  for (const configuration of configurations) {
+    if (installed) await requireInstalled(client, configuration, signal)
+    await client.apply(configuration, { fieldManager: LEASE_NAME, signal })
   }
 }
 
-async function refuseUninstalled(
+async function requireInstalled(
   client: Pick<KubeClient, 'get'>,
   { apiVersion, kind, metadata }: KubeObject,
   signal: AbortSignal,
@@ -123,18 +118,18 @@ async function refuseUninstalled(
   throw failure(webhooksNotInstalled, { configuration: `${kind} ${name}` }, { exitCode: 2 })
 }
 
-interface Keys {
+interface ServingKeys {
   readonly files: CredentialFiles
   /** Looks anew, writes what is new, and answers whom to trust. */
   readonly authority: () => Promise<string>
   readonly forget: () => Promise<void>
 }
 
-async function credentials(
-  place: WebhookPlace,
-  { client, namespace, options }: Serving,
+async function prepareCredentials(
+  place: WebhookTarget,
+  { client, namespace, options }: WebhookServerDeps,
   signal: AbortSignal,
-): Promise<Keys> {
+): Promise<ServingKeys> {
   const filesIn = (folder: string): CredentialFiles => ({
     certificateFile: path.join(folder, 'tls.crt'),
     privateKeyFile: path.join(folder, 'tls.key'),
@@ -147,8 +142,8 @@ async function credentials(
   const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-webhook-'))
   const files = filesIn(folder)
   const authority = async (): Promise<string> => {
-    const hosts = hostsOf(place)
-    const made = await servingCertificate({ client, namespace, hosts, now: systemClock.now, signal })
+    const hosts = servingHosts(place)
+    const made = await ensureServingCertificate({ client, namespace, hosts, now: systemClock.now, signal })
     await writeFile(files.privateKeyFile, made.privateKey, { mode: 0o600 })
     await writeFile(files.certificateFile, made.certificate)
     return made.authority
@@ -157,7 +152,7 @@ async function credentials(
   return { files, authority, forget: () => rm(folder, { recursive: true, force: true }) }
 }
 
-function hostsOf(place: WebhookPlace): readonly string[] {
+function servingHosts(place: WebhookTarget): readonly string[] {
   if ('url' in place) return [new URL(place.url).hostname.replace(/^\[|\]$/g, '')]
   const { name, namespace } = place.service
   return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`]

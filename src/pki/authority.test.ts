@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuthority, loadAuthority } from './authority.ts'
-import { isDueForRenewal, isPair, readCertificate } from './certificate.ts'
+import { isDueForRenewal, isMatchingPair, parseCertificate } from './certificate.ts'
 import type { KeyKind } from './keys.ts'
-import { watchCredentials } from './reload.ts'
+import { watchCredentials } from './watch-credentials.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -45,23 +45,21 @@ describe('a certificate authority', () => {
     expect(verify('sslclient', 'client.pem')).toContain('OK')
     expect(() => verify('sslserver', '-verify_hostname', 'other', 'server.pem')).toThrow()
     expect(() => verify('sslclient', 'server.pem')).toThrow()
-    expect(readCertificate(client.certificate)).toMatchObject({
+    expect(parseCertificate(client.certificate)).toMatchObject({
       commonName: 'admin',
       organizations: ['system:masters'],
       authority: false,
     })
-    expect(readCertificate(server.certificate).hosts).toContain('127.0.0.1')
-    expect(isPair(server)).toBe(true)
-    expect(isPair({ ...server, privateKey: client.privateKey })).toBe(false)
+    expect(parseCertificate(server.certificate).hosts).toContain('127.0.0.1')
+    expect(isMatchingPair(server)).toBe(true)
+    expect(isMatchingPair({ ...server, privateKey: client.privateKey })).toBe(false)
   })
 
   it('goes on from what was stored, with the same key', async () => {
     const made = await createAuthority({ commonName: 'kept' })
     const again = await loadAuthority({ certificate: made.certificate, privateKey: made.privateKey })
     const leaf = await again.issue({ commonName: 'x', hosts: ['localhost'], uses: ['server'] })
-    const server = createServer({ cert: leaf.certificate, key: leaf.privateKey }, (_, res) =>
-      res.end('hello'),
-    )
+    const server = createServer({ cert: leaf.certificate, key: leaf.privateKey }, (_, res) => res.end('hello'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const status = await new Promise((resolve, reject) => {
@@ -80,7 +78,7 @@ describe('a certificate authority', () => {
     const clock = { now: () => Date.parse('2026-01-01T00:00:00Z') }
     const authority = await createAuthority({ commonName: 'short', days: 30 }, clock)
     const { certificate } = await authority.issue({ commonName: 'x', uses: ['client'], days: 90 })
-    expect(readCertificate(certificate).notAfter).toBe(clock.now() + 30 * DAY_MS)
+    expect(parseCertificate(certificate).notAfter).toBe(clock.now() + 30 * DAY_MS)
     expect(isDueForRenewal(certificate, clock.now() + 19 * DAY_MS)).toBe(false)
     expect(isDueForRenewal(certificate, clock.now() + 21 * DAY_MS)).toBe(true)
   })
@@ -105,7 +103,7 @@ describe('a certificate that changes on disk', () => {
     const initial = await watchCredentials({
       certificateFile: path.join(folder, 'live/tls.crt'),
       privateKeyFile: path.join(folder, 'live/tls.key'),
-      everyMs: 5,
+      pollMs: 5,
       signal: stop.signal,
       onChange: ({ certificate }) => seen.push(certificate),
       onProblem: (reason) => problems.push(reason),

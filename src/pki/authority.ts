@@ -22,7 +22,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509'
-import { algorithmOf, generateKeys, importKeys, type KeyKind, privateKeyPem } from './keys.ts'
+import { generateKeys, importKeys, type KeyKind, keyAlgorithm, privateKeyPem } from './keys.ts'
 
 /** A certificate and its private key, as PEM. */
 export interface Credentials {
@@ -69,7 +69,7 @@ export async function createAuthority(request: AuthorityRequest, clock: Clock = 
       subject,
       issuer: subject,
       ...validity(days, clock),
-      signingAlgorithm: algorithmOf(kind).sign,
+      signingAlgorithm: keyAlgorithm(kind).sign,
       publicKey: keys.publicKey,
       signingKey: keys.privateKey,
       extensions: [
@@ -80,10 +80,7 @@ export async function createAuthority(request: AuthorityRequest, clock: Clock = 
     },
     webcrypto,
   )
-  return loadAuthority(
-    { certificate: pemOf(certificate), privateKey: await privateKeyPem(keys.privateKey) },
-    clock,
-  )
+  return loadAuthority({ certificate: pemOf(certificate), privateKey: await privateKeyPem(keys.privateKey) }, clock)
 }
 
 /** An authority that was made before, from its stored PEM. */
@@ -100,7 +97,7 @@ export async function loadAuthority(stored: Credentials, clock: Clock = Date): P
         subject: nameOf(request.commonName, request.organizations ?? []),
         issuer: issuer.subjectName,
         ...validity(request.days ?? 825, clock, issuer.notAfter),
-        signingAlgorithm: algorithmOf(kind).sign,
+        signingAlgorithm: keyAlgorithm(kind).sign,
         publicKey: leaf.publicKey,
         signingKey: keys.privateKey,
         extensions: [
@@ -143,7 +140,7 @@ function validity(days: number, clock: Clock, latest?: Date): { notBefore: Date;
 }
 
 function nameOf(commonName: string, organizations: readonly string[]): Name {
-  return new Name([...organizations.map((one) => ({ O: [one] })), { CN: [commonName] }])
+  return new Name([...organizations.map((organization) => ({ O: [organization] })), { CN: [commonName] }])
 }
 
 function pemOf(certificate: X509Certificate): string {

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { Credentials } from './authority.ts'
 
-export interface CertificateFacts {
+export interface CertificateInfo {
   readonly commonName: string
   readonly organizations: readonly string[]
   readonly hosts: readonly string[]
@@ -20,11 +20,10 @@ function parsed(certificate: Certificate): X509Certificate {
   return typeof certificate === 'string' ? new X509Certificate(certificate) : certificate
 }
 
-export function readCertificate(from: Certificate): CertificateFacts {
+export function parseCertificate(from: Certificate): CertificateInfo {
   const certificate = parsed(from)
   const subject = certificate.subject.split('\n').map((line) => line.split('=') as [string, string])
-  const values = (key: string): readonly string[] =>
-    subject.filter(([name]) => name === key).map(([, value]) => value)
+  const values = (key: string): readonly string[] => subject.filter(([name]) => name === key).map(([, value]) => value)
   const names = certificate.subjectAltName?.split(', ') ?? []
   return {
     commonName: values('CN')[0] ?? '',
@@ -39,15 +38,15 @@ export function readCertificate(from: Certificate): CertificateFacts {
 
 /** True when a third of its life or less is left: time to ask for the next one while this one still works. */
 export function isDueForRenewal(certificate: Certificate, now: number): boolean {
-  const { notBefore, notAfter } = readCertificate(certificate)
+  const { notBefore, notAfter } = parseCertificate(certificate)
   return now >= notBefore + ((notAfter - notBefore) * 2) / 3
 }
 
 /** A key that does not belong to its certificate breaks a server at the first handshake, so ask before. */
-export function isPair({ certificate, privateKey }: Credentials): boolean {
-  return belongsTo(new X509Certificate(certificate), privateKey)
+export function isMatchingPair({ certificate, privateKey }: Credentials): boolean {
+  return matchesPrivateKey(new X509Certificate(certificate), privateKey)
 }
 
-export function belongsTo(certificate: X509Certificate, privateKey: string): boolean {
+export function matchesPrivateKey(certificate: X509Certificate, privateKey: string): boolean {
   return certificate.checkPrivateKey(createPrivateKey(privateKey))
 }

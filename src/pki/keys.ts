@@ -14,7 +14,7 @@ interface Algorithm {
   readonly sign: { readonly name: string; readonly hash: string }
 }
 
-export function algorithmOf(kind: KeyKind): Algorithm {
+export function keyAlgorithm(kind: KeyKind): Algorithm {
   if (kind === 'ecdsa-p256') {
     return { generate: { name: 'ECDSA', namedCurve: 'P-256' }, sign: { name: 'ECDSA', hash: HASH } }
   }
@@ -27,7 +27,7 @@ export function algorithmOf(kind: KeyKind): Algorithm {
 }
 
 export async function generateKeys(kind: KeyKind): Promise<CryptoKeyPair> {
-  const { generate } = algorithmOf(kind)
+  const { generate } = keyAlgorithm(kind)
   return (await webcrypto.subtle.generateKey(generate, true, ['sign', 'verify'])) as CryptoKeyPair
 }
 
@@ -39,23 +39,15 @@ export async function privateKeyPem(key: CryptoKey): Promise<string> {
 }
 
 /** The kind and both halves of a private key that somebody kept as PEM (PKCS#8, SEC1 or PKCS#1). */
-export async function importKeys(
-  pem: string,
-): Promise<{ readonly kind: KeyKind; readonly keys: CryptoKeyPair }> {
+export async function importKeys(pem: string): Promise<{ readonly kind: KeyKind; readonly keys: CryptoKeyPair }> {
   const key = createPrivateKey(pem)
   const kind = kindOf(key)
-  const { generate } = algorithmOf(kind)
+  const { generate } = keyAlgorithm(kind)
   const [privateKey, publicKey] = await Promise.all([
-    webcrypto.subtle.importKey('pkcs8', key.export({ format: 'der', type: 'pkcs8' }), generate, true, [
-      'sign',
+    webcrypto.subtle.importKey('pkcs8', key.export({ format: 'der', type: 'pkcs8' }), generate, true, ['sign']),
+    webcrypto.subtle.importKey('spki', createPublicKey(key).export({ format: 'der', type: 'spki' }), generate, true, [
+      'verify',
     ]),
-    webcrypto.subtle.importKey(
-      'spki',
-      createPublicKey(key).export({ format: 'der', type: 'spki' }),
-      generate,
-      true,
-      ['verify'],
-    ),
   ])
   return { kind, keys: { privateKey, publicKey } }
 }

@@ -7,11 +7,11 @@ export interface AddressRange {
   readonly end: string
 }
 
-export function toRange({ start, end }: AddressRange): Range {
+export function parseAddressRange({ start, end }: AddressRange): Range {
   const first = address(start)
   return { family: first.family, first: first.value, last: address(end).value }
 }
 
-export function fromRange({ family, first, last }: Range): AddressRange {
+export function formatAddressRange({ family, first, last }: Range): AddressRange {
   return { start: formatValue(family, first), end: formatValue(family, last) }
 }

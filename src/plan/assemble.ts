@@ -7,27 +7,27 @@
 import type { Finding } from '../errors/finding.ts'
 import { formatAddress, formatValue } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
-import { rangeContains, single } from '../net/range.ts'
+import { rangeContains, singleAddressRange } from '../net/range.ts'
 import { reverseZones } from '../net/reverse-dns.ts'
 import type { Cloud, Site } from '../site/site.ts'
-import { fromRange } from './address-range.ts'
+import { formatAddressRange } from './address-range.ts'
 import { bgpPeerName } from './bgp.ts'
-import type { CloudWish } from './cloud-wishes.ts'
+import type { CloudRequest } from './cloud-wishes.ts'
+import { groupBy } from './collections.ts'
 import type { DraftEndpoint, DraftNetwork, DraftSubnet } from './draft/draft.ts'
 import type { Draft } from './draft/draft-site.ts'
-import { groupBy } from './group.ts'
 import type { Plan, PlannedBgp, PlannedNetwork, PlannedSubnet, Route } from './plan.ts'
+import { roles } from './requests.ts'
 import type { SlotTable } from './slots/slots.ts'
-import { roles } from './wishes.ts'
 
 export function assemblePlan(
   site: Site,
   draft: Draft,
-  wishes: readonly CloudWish[],
+  wishes: readonly CloudRequest[],
   slots: SlotTable,
   findings: readonly Finding[],
 ): Plan {
-  const byWish = new Map<Cloud, CloudWish>(wishes.map((wish) => [wish.cloud, wish]))
+  const byWish = new Map<Cloud, CloudRequest>(wishes.map((wish) => [wish.cloud, wish]))
   const byCloud = groupBy(draft.networks, ({ wish }) => wish.cloud)
   const bgp = bgpOf(site)
   return {
@@ -81,7 +81,7 @@ function plannedSubnet(subnet: DraftSubnet, endpoints: readonly DraftEndpoint[])
   const inSpans = Object.values(spans).flat()
   // An endpoint inside a span is a gap in it: no allocator may give it to anybody else.
   const gaps = endpoints.filter(({ value }) => inSpans.some((span) => rangeContains(span, value)))
-  const reserved = [...subnet.reserved, ...gaps.map(({ value }) => single(value))]
+  const reserved = [...subnet.reserved, ...gaps.map(({ value }) => singleAddressRange(value))]
   return {
     name,
     family: cidr.family,
@@ -90,8 +90,8 @@ function plannedSubnet(subnet: DraftSubnet, endpoints: readonly DraftEndpoint[])
     ...(vlan !== undefined && { vlan }),
     ...(dnsDomain !== undefined && { dnsDomain }),
     reverseZones: reverseZones(cidr),
-    spans: roles.flatMap((role) => (spans[role] ?? []).map((range) => ({ role, ...fromRange(range) }))),
-    reserved: reserved.map(fromRange),
+    spans: roles.flatMap((role) => (spans[role] ?? []).map((range) => ({ role, ...formatAddressRange(range) }))),
+    reserved: reserved.map(formatAddressRange),
     routes: routes.flatMap((route) => placedRoute(route, [subnet])),
   }
 }

@@ -12,16 +12,10 @@ import {
   type LockedNetwork,
   type LockedSubnet,
 } from './lock.ts'
-import { own } from './own.ts'
+import { getOwn } from './own.ts'
 
 /** From harmless to painful. */
-export const risks = [
-  'safe',
-  'restarts pods',
-  'changes a VIP',
-  'touches node networking',
-  'needs recreation',
-] as const
+export const risks = ['safe', 'restarts pods', 'changes a VIP', 'touches node networking', 'needs recreation'] as const
 export type Risk = (typeof risks)[number]
 
 export interface Change {
@@ -39,10 +33,10 @@ export interface Change {
   readonly moves: boolean
 }
 
-export function changesBetween(before: Lock, after: Lock): readonly Change[] {
+export function diffLocks(before: Lock, after: Lock): readonly Change[] {
   const changes: Change[] = []
   for (const cloud of new Set([...Object.keys(before.clouds), ...Object.keys(after.clouds)])) {
-    changes.push(...cloudChanges(cloud, own(before.clouds, cloud), own(after.clouds, cloud)))
+    changes.push(...cloudChanges(cloud, getOwn(before.clouds, cloud), getOwn(after.clouds, cloud)))
   }
   return changes
 }
@@ -73,9 +67,7 @@ function cloudChanges(
     })
   }
   for (const network of new Set([...Object.keys(before.networks), ...Object.keys(after.networks)])) {
-    changes.push(
-      ...networkChanges(cloud, network, own(before.networks, network), own(after.networks, network)),
-    )
+    changes.push(...networkChanges(cloud, network, getOwn(before.networks, network), getOwn(after.networks, network)))
   }
   return changes
 }
@@ -87,12 +79,11 @@ function networkChanges(
   after: LockedNetwork | undefined,
 ): readonly Change[] {
   const whole = { cloud, network, what: 'network', moves: false }
-  const words = (one: LockedNetwork): string =>
-    (one.subnets ?? []).map(({ cidr }) => cidr).join(', ') || one.interface
+  const words = (lockedNetwork: LockedNetwork): string =>
+    (lockedNetwork.subnets ?? []).map(({ cidr }) => cidr).join(', ') || lockedNetwork.interface
   if (!before && after) return [{ ...whole, to: words(after), risk: 'touches node networking' }]
   if (!before || !after) return [{ ...whole, from: before ? words(before) : '', risk: 'safe' }]
-  if (after.leaving)
-    return before.leaving ? [] : [{ ...whole, from: words(before), to: 'leaving', risk: 'safe' }]
+  if (after.leaving) return before.leaving ? [] : [{ ...whole, from: words(before), to: 'leaving', risk: 'safe' }]
   // Who rode on another's bridge held no VLAN that could move.
   const held = before.nic !== undefined && after.nic !== undefined
   const changes = [
@@ -156,9 +147,7 @@ function spanRisk(role: AllocatorRole, { spans }: LockedSubnet): Risk {
   return role === 'vips' && !spans?.vips ? 'changes a VIP' : 'safe'
 }
 
-const words: Readonly<
-  Record<HolderKind, { readonly what: string; readonly moved: Risk; readonly fresh: Risk }>
-> = {
+const words: Readonly<Record<HolderKind, { readonly what: string; readonly moved: Risk; readonly fresh: Risk }>> = {
   vips: { what: 'VIP of', moved: 'changes a VIP', fresh: 'safe' },
   nodes: { what: 'node', moved: 'touches node networking', fresh: 'touches node networking' },
   hosts: { what: 'host', moved: 'needs recreation', fresh: 'safe' },
@@ -173,14 +162,13 @@ function holderChanges(kind: HolderKind, before: LockedNetwork, after: LockedNet
   const left = before.left?.[kind] ?? {}
   const changes: Bare[] = []
   for (const name in held) {
-    const [from, to] = [held[name] ?? [], own(now, name)]
-    if (to === undefined)
-      changes.push({ what: `${what} ${name}`, from: from.join(', '), risk: 'safe', moves: false })
+    const [from, to] = [held[name] ?? [], getOwn(now, name)]
+    if (to === undefined) changes.push({ what: `${what} ${name}`, from: from.join(', '), risk: 'safe', moves: false })
     else if (!sameTexts(from, to)) changes.push(holderChange(`${what} ${name}`, from, to, moved))
   }
   for (const name in now) {
-    if (own(held, name)) continue
-    const [from, to] = [own(left, name), now[name] ?? []]
+    if (getOwn(held, name)) continue
+    const [from, to] = [getOwn(left, name), now[name] ?? []]
     if (!from) changes.push({ what: `${what} ${name}`, to: to.join(', '), risk: fresh, moves: false })
     else if (!sameTexts(from, to)) changes.push(holderChange(`${what} ${name}`, from, to, moved))
   }

@@ -5,11 +5,11 @@
  */
 import type { Address } from '../net/address.ts'
 import type { Cloud, Path } from '../site/site.ts'
-import type { Reader } from './reader.ts'
+import type { AddressReader } from './address-reader.ts'
 import type { CloudService } from './slots/cloud-services.ts'
 import type { SlotUse } from './slots/slots.ts'
 
-export interface HostWish {
+export interface HostRequest {
   readonly name: string
   /** Undefined: every network that has a hosts span. */
   readonly networks: ReadonlySet<string> | undefined
@@ -22,9 +22,9 @@ export interface HostPin {
   readonly addresses: readonly Address[]
 }
 
-export interface CloudWish {
+export interface CloudRequest {
   readonly cloud: Cloud
-  readonly hosts: readonly HostWish[]
+  readonly hosts: readonly HostRequest[]
   /** Everybody's name, when everybody is on every network: the usual case. */
   readonly everybody: readonly string[] | undefined
   /** Pinned addresses of hosts, by network. */
@@ -35,12 +35,12 @@ export interface CloudWish {
   readonly uses: readonly SlotUse[]
 }
 
-export function readCloudWish(
+export function readCloudRequest(
   cloud: Cloud,
-  { services, uses }: Pick<CloudWish, 'services' | 'uses'>,
-  reader: Reader,
-): CloudWish {
-  const hosts = (cloud.file.hosts ?? []).map((host, index): HostWish => {
+  { services, uses }: Pick<CloudRequest, 'services' | 'uses'>,
+  reader: AddressReader,
+): CloudRequest {
+  const hosts = (cloud.file.hosts ?? []).map((host, index): HostRequest => {
     const networks = host.networks && new Set(host.networks)
     return { name: host.name, networks, path: [...cloud.path, 'hosts', index] }
   })
@@ -61,7 +61,7 @@ export function readCloudWish(
   }
 }
 
-function readHostPins(cloud: Cloud, reader: Reader): ReadonlyMap<string, readonly HostPin[]> {
+function readHostPins(cloud: Cloud, reader: AddressReader): ReadonlyMap<string, readonly HostPin[]> {
   const known = new Set(cloud.networks.map(({ name }) => name))
   const pins = new Map<string, HostPin[]>()
   for (const [index, host] of (cloud.file.hosts ?? []).entries()) {

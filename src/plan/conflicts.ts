@@ -4,23 +4,23 @@
  * Pure. One finding per pair of owners, with both in full and a concrete way out.
  */
 import { type Finding, finding } from '../errors/finding.ts'
+import { formatValue } from '../net/address.ts'
+import { cidrRange, formatCidr, sameCidr, usableRange } from '../net/cidr.ts'
+import { findOverlaps } from '../net/overlaps.ts'
+import { formatRange, intersection, type Range, rangeSize } from '../net/range.ts'
+import { firstFree, freeRanges, rangeSet } from '../net/range-set.ts'
+import { formatOwner, type Locate } from './address-reader.ts'
+import type { Draft } from './draft/draft-site.ts'
+import { describeSegment } from './draft/segment-id.ts'
 import {
-  addressTwice,
+  duplicateAddress,
   liveOverlap,
   moreOverlaps,
+  overlappingSubnets,
   spanHoldsSpecial,
   spansOverlap,
-  subnetTwice,
-} from '../errors/ledger.ts'
-import { formatValue } from '../net/address.ts'
-import { formatCidr, rangeOf, sameCidr, usableRange } from '../net/cidr.ts'
-import { overlaps } from '../net/overlaps.ts'
-import { formatRange, intersection, type Range, rangeSize } from '../net/range.ts'
-import { firstFree, gaps, rangeSet } from '../net/range-set.ts'
-import type { Draft } from './draft/draft-site.ts'
-import { segmentWords } from './draft/segment-id.ts'
-import { entryPath, type Ledger, type LedgerEntry, segmentOf } from './ledger.ts'
-import { type Locate, ownerAt } from './reader.ts'
+} from './findings/addresses.ts'
+import { entryPath, type Ledger, type LedgerEntry, subnetSegment } from './ledger.ts'
 
 /** No list of a thousand overlaps helps anybody. */
 const SHOWN = 200
@@ -30,7 +30,7 @@ const SPANS = new Set(['nodes', 'pods', 'vips', 'hosts'])
 export function findConflicts(ledger: Ledger, locate: Locate): readonly Finding[] {
   const findings: Finding[] = []
   for (const [segment, entries] of ledger.segments) {
-    const { pairs, more } = overlaps(entries, { limit: SHOWN, allowed: mayOverlap })
+    const { pairs, more } = findOverlaps(entries, { limit: SHOWN, allowed: mayOverlap })
     const seen = new Set<string>()
     for (const [first, second] of pairs) {
       const [a, b] = inFileOrder(first, second)
@@ -40,7 +40,7 @@ export function findConflicts(ledger: Ledger, locate: Locate): readonly Finding[
       seen.add(one.message)
       findings.push(one)
     }
-    if (more) findings.push(finding(moreOverlaps, { segment: segmentWords(segment), shown: SHOWN }))
+    if (more) findings.push(finding(moreOverlaps, { segment: describeSegment(segment), shown: SHOWN }))
   }
   return findings
 }
@@ -67,10 +67,7 @@ const isService = ({ role }: LedgerEntry): boolean => role === 'gateway' || role
 
 function sharesNodes(a: LedgerEntry, b: LedgerEntry): boolean {
   return (
-    a.subnet !== undefined &&
-    b.subnet !== undefined &&
-    sameCidr(a.subnet.cidr, b.subnet.cidr) &&
-    a.first === b.first
+    a.subnet !== undefined && b.subnet !== undefined && sameCidr(a.subnet.cidr, b.subnet.cidr) && a.first === b.first
   )
 }
 
@@ -92,14 +89,9 @@ function rank({ role }: LedgerEntry): number {
   return ['nodes', 'node', 'pods', 'endpoint', 'vips', 'hosts', 'host'].indexOf(role)
 }
 
-function conflictOf(
-  a: LedgerEntry,
-  b: LedgerEntry,
-  entries: readonly LedgerEntry[],
-  locate: Locate,
-): Finding {
+function conflictOf(a: LedgerEntry, b: LedgerEntry, entries: readonly LedgerEntry[], locate: Locate): Finding {
   const shared = intersection(a, b) as Range
-  const owners = [a, b].map((one) => ownerAt(entryWords(one), entryPath(one), locate))
+  const owners = [a, b].map((ledgerEntry) => formatOwner(entryWords(ledgerEntry), entryPath(ledgerEntry), locate))
   const where = locate(entryPath(b))
   const offer = offerFor(b, entries)
   if (a.role === 'live') {
@@ -114,7 +106,7 @@ function conflictOf(
   }
   if (a.first === a.last && b.first === b.last) {
     const facts = { a: entryWords(a), b: entryWords(b), address: formatRange(shared), offer }
-    return finding(addressTwice, facts, { where, owners })
+    return finding(duplicateAddress, facts, { where, owners })
   }
   const facts = { a: entryWords(a), b: entryWords(b), shared: formatRange(shared), offer }
   return finding(spansOverlap, facts, { where, owners })
@@ -133,11 +125,11 @@ function spanWords(entry: LedgerEntry): string {
 function offerFor(entry: LedgerEntry, entries: readonly LedgerEntry[]): string | undefined {
   const { subnet } = entry
   if (!subnet) return undefined
-  const others = rangeSet(entries.filter((one) => one !== entry && !isPartOf(one, entry)))
+  const others = rangeSet(entries.filter((ledgerEntry) => ledgerEntry !== entry && !isPartOf(ledgerEntry, entry)))
   const usable = usableRange(subnet.cidr)
   const moved = firstFree(usable, others, rangeSize(entry))
   if (moved && rangeSize(entry) * 2n <= rangeSize(usable)) return formatRange(moved)
-  const left = gaps(intersection(entry, usable) ?? entry, others)
+  const left = freeRanges(intersection(entry, usable) ?? entry, others)
   return left.length > 0 ? left.map(formatRange).join(', ') : moved && formatRange(moved)
 }
 
@@ -150,16 +142,15 @@ function isPartOf(one: LedgerEntry, entry: LedgerEntry): boolean {
 export function findSubnetConflicts({ networks, offerSubnet }: Draft, locate: Locate): readonly Finding[] {
   const subnets = networks.flatMap((draft) =>
     draft.subnets.map((subnet) => ({
-      ...rangeOf(subnet.cidr),
+      ...cidrRange(subnet.cidr),
       draft,
       subnet,
-      segment: segmentOf(draft, subnet),
+      segment: subnetSegment(draft, subnet),
     })),
   )
-  const { pairs } = overlaps(subnets, {
+  const { pairs } = findOverlaps(subnets, {
     limit: SHOWN,
-    allowed: (a, b) =>
-      a.segment === b.segment && a.draft !== b.draft && sameCidr(a.subnet.cidr, b.subnet.cidr),
+    allowed: (a, b) => a.segment === b.segment && a.draft !== b.draft && sameCidr(a.subnet.cidr, b.subnet.cidr),
   })
   return pairs.map(([first, second]) => {
     const place = (one: typeof first): number => Number(one.draft.wish.cloud.path.at(-1))
@@ -168,7 +159,7 @@ export function findSubnetConflicts({ networks, offerSubnet }: Draft, locate: Lo
     const at = (one: typeof a) => (one.subnet.path ? [...one.subnet.path, 'cidr'] : undefined)
     const owners = [a, b].map((one) => {
       const words = `${one.draft.wish.owner} ${formatCidr(one.subnet.cidr)}`
-      return ownerAt(words, at(one) ?? one.draft.wish.cloud.path, locate)
+      return formatOwner(words, at(one) ?? one.draft.wish.cloud.path, locate)
     })
     const facts = {
       a: a.draft.wish.owner,
@@ -177,6 +168,6 @@ export function findSubnetConflicts({ networks, offerSubnet }: Draft, locate: Lo
       cidrB: formatCidr(b.subnet.cidr),
       offer: free && formatCidr(free),
     }
-    return finding(subnetTwice, facts, { where: locate(at(b) ?? b.draft.wish.cloud.path), owners })
+    return finding(overlappingSubnets, facts, { where: locate(at(b) ?? b.draft.wish.cloud.path), owners })
   })
 }

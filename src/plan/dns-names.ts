@@ -2,7 +2,7 @@
 import type { Cloud, CloudNetwork } from '../site/site.ts'
 
 /** Zones of their own: two clouds with equal names for their hosts never answer for each other. */
-export function dnsDomainOf(cloud: Cloud, network: CloudNetwork): string {
+export function networkDnsDomain(cloud: Cloud, network: CloudNetwork): string {
   if (network.settings.dnsDomain !== undefined) return network.settings.dnsDomain
   return `${network.name}.${cloud.file.dns?.domain ?? `${cloud.name}.example.com`}`
 }

@@ -5,13 +5,13 @@
  * Pure. Sorts and sweeps once per segment; what an overlap means to a person is `conflicts.ts`'s to say.
  */
 import { parseAddress } from '../net/address.ts'
-import { cidrContains, rangeOf } from '../net/cidr.ts'
-import { type Range, rangeContains, rangesOverlap, single } from '../net/range.ts'
+import { cidrContains, cidrRange } from '../net/cidr.ts'
+import { type Range, rangeContains, rangesOverlap, singleAddressRange } from '../net/range.ts'
 import type { AllocatorRole, Path, Site } from '../site/site.ts'
+import { groupBy } from './collections.ts'
 import type { DraftNetwork, DraftSubnet } from './draft/draft.ts'
 import { segmentId } from './draft/segment-id.ts'
-import { groupBy } from './group.ts'
-import { placeOf, roles } from './wishes.ts'
+import { roles, settingPathOrCloud } from './requests.ts'
 
 export type EntryRole = AllocatorRole | 'gateway' | 'dns' | 'reserved' | 'endpoint' | 'node' | 'host' | 'live'
 
@@ -34,13 +34,9 @@ export interface Ledger {
   readonly entries: readonly LedgerEntry[]
 }
 
-export function ledgerOf(
-  site: Site,
-  networks: readonly DraftNetwork[],
-  live: readonly LedgerEntry[] = [],
-): Ledger {
+export function buildLedger(site: Site, networks: readonly DraftNetwork[], live: readonly LedgerEntry[] = []): Ledger {
   const placed = networks.flatMap((draft) => draft.subnets.map((subnet) => ({ draft, subnet })))
-  const bySegment = groupBy(placed, ({ draft, subnet }) => segmentOf(draft, subnet))
+  const bySegment = groupBy(placed, ({ draft, subnet }) => subnetSegment(draft, subnet))
   const segments = new Map<string, readonly LedgerEntry[]>()
   for (const [segment, members] of bySegment) {
     const entries = members.flatMap(({ draft, subnet }) => subnetEntries(draft, subnet))
@@ -49,14 +45,16 @@ export function ledgerOf(
       members.map(({ subnet }) => subnet),
     )
     // Which segment a foreign object is on nobody knows: it counts wherever its addresses do.
-    const near = live.filter((one) => members.some(({ subnet }) => rangesOverlap(rangeOf(subnet.cidr), one)))
+    const near = live.filter((ledgerEntry) =>
+      members.some(({ subnet }) => rangesOverlap(cidrRange(subnet.cidr), ledgerEntry)),
+    )
     segments.set(segment, [...entries, ...servers, ...near])
   }
   return { segments, entries: [...segments.values()].flat() }
 }
 
 /** The L2 domain of one subnet: an edge site's may have a VLAN of its own. */
-export function segmentOf({ placement, wish }: DraftNetwork, { vlan }: DraftSubnet): string {
+export function subnetSegment({ placement, wish }: DraftNetwork, { vlan }: DraftSubnet): string {
   if (vlan !== undefined && placement) return segmentId(placement.nic, vlan)
   return placement?.segment ?? `${wish.owner} alone`
 }
@@ -64,7 +62,7 @@ export function segmentOf({ placement, wish }: DraftNetwork, { vlan }: DraftSubn
 /** Where an entry is written. Asked for when something is wrong with it, so it is not kept ready for all of them. */
 export function entryPath({ path, at = [], subnet, draft }: LedgerEntry): Path | undefined {
   if (path) return path
-  return subnet?.path ? [...subnet.path, ...at] : draft && placeOf(draft.wish, 'subnets')
+  return subnet?.path ? [...subnet.path, ...at] : draft && settingPathOrCloud(draft.wish, 'subnets')
 }
 
 const SPAN_AT: Readonly<Record<AllocatorRole, Path>> = {
@@ -86,14 +84,14 @@ function subnetEntries(draft: DraftNetwork, subnet: DraftSubnet): readonly Ledge
   const { gateway } = subnet
   // Who reserved the gateway's address has taken care of it.
   if (gateway && !subnet.reserved.some((range) => rangeContains(range, gateway)))
-    entries.push({ ...single(gateway), owner, role: 'gateway', at: GATEWAY_AT, draft, subnet })
+    entries.push({ ...singleAddressRange(gateway), owner, role: 'gateway', at: GATEWAY_AT, draft, subnet })
   subnet.reserved.forEach((range, index) => {
     entries.push({ ...range, owner, role: 'reserved', at: ['reserved', index], draft, subnet })
   })
   for (const { name, value } of draft.endpoints) {
     if (!cidrContains(subnet.cidr, value)) continue
-    const path = wish.endpoints.find((one) => one.name === name)?.path
-    entries.push({ ...single(value), owner, role: 'endpoint', name, path, draft, subnet })
+    const path = wish.endpoints.find((endpoint) => endpoint.name === name)?.path
+    entries.push({ ...singleAddressRange(value), owner, role: 'endpoint', name, path, draft, subnet })
   }
   return draft.strays.length > 0 ? [...entries, ...strays(draft, subnet)] : entries
 }
@@ -104,8 +102,8 @@ function strays(draft: DraftNetwork, subnet: DraftSubnet): readonly LedgerEntry[
   return draft.strays
     .filter(({ address }) => cidrContains(subnet.cidr, address))
     .map(({ role, name, address }) => {
-      const path = role === 'node' ? placeOf(wish, 'nodes', name) : hostPath(draft, name)
-      return { ...single(address), owner: wish.owner, role, name, path, draft, subnet }
+      const path = role === 'node' ? settingPathOrCloud(wish, 'nodes', name) : hostPath(draft, name)
+      return { ...singleAddressRange(address), owner: wish.owner, role, name, path, draft, subnet }
     })
 }
 
@@ -119,6 +117,6 @@ function dnsEntries(site: Site, subnets: readonly DraftSubnet[]): readonly Ledge
     const address = parseAddress(text)
     if (!address || !subnets.some(({ cidr }) => cidrContains(cidr, address))) return []
     const path = ['spec', 'cluster', 'dns', index]
-    return [{ ...single(address), owner: 'the cluster', role: 'dns', path }]
+    return [{ ...singleAddressRange(address), owner: 'the cluster', role: 'dns', path }]
   })
 }

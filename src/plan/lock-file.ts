@@ -5,10 +5,10 @@
  */
 import { load } from 'js-yaml'
 import * as z from 'zod'
-import { reasonOf } from '../errors/failure.ts'
+import { formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { lockUnreadable } from '../errors/lock.ts'
 import { writeYaml } from '../yaml/write.ts'
+import { lockUnreadable } from './findings/lock.ts'
 import type { Lock } from './lock.ts'
 
 const texts = z.array(z.string())
@@ -78,7 +78,7 @@ export function readLock(text: string, file: string): LockReading {
   try {
     value = load(text)
   } catch (thrown) {
-    return refuse(reasonOf(thrown).split('\n')[0] ?? 'it is not YAML')
+    return refuse(formatError(thrown).split('\n')[0] ?? 'it is not YAML')
   }
   const parsed = lockSchema.safeParse(value)
   if (!parsed.success) {

@@ -5,7 +5,7 @@
  * the file: `lock-file.ts`.
  */
 import type { AllocatorRole } from '../site/site.ts'
-import { own } from './own.ts'
+import { getOwn } from './own.ts'
 import type { SlotShape, SlotTable } from './slots/slots.ts'
 
 export interface Lock {
@@ -38,22 +38,22 @@ export interface LockedNetwork {
   readonly pool?: string
   readonly subnets?: readonly LockedSubnet[]
   /** The address that the APIs of the network share, one per family; internal and public ones apart. */
-  readonly vip?: Held
-  readonly vips?: Held
-  readonly nodes?: Held
-  readonly hosts?: Held
-  readonly endpoints?: Held
+  readonly vip?: HeldAddresses
+  readonly vips?: HeldAddresses
+  readonly nodes?: HeldAddresses
+  readonly hosts?: HeldAddresses
+  readonly endpoints?: HeldAddresses
   /** What nobody of the site file asks for any more. */
   readonly left?: {
-    readonly vips?: Held
-    readonly nodes?: Held
-    readonly hosts?: Held
-    readonly endpoints?: Held
+    readonly vips?: HeldAddresses
+    readonly nodes?: HeldAddresses
+    readonly hosts?: HeldAddresses
+    readonly endpoints?: HeldAddresses
   }
 }
 
 /** Addresses by name of their holder: one per family. */
-export type Held = Readonly<Record<string, readonly string[]>>
+export type HeldAddresses = Readonly<Record<string, readonly string[]>>
 
 export interface LockedSubnet {
   readonly name: string
@@ -67,7 +67,7 @@ export function emptyLock(site: string): Lock {
 }
 
 export function lockedNetwork(lock: Lock, cloud: string, network: string): LockedNetwork | undefined {
-  return own(own(lock.clouds, cloud)?.networks, network)
+  return getOwn(getOwn(lock.clouds, cloud)?.networks, network)
 }
 
 /** What a network held, by kind; those who left included: they still hold it. */
@@ -92,7 +92,7 @@ export function lockEntries(lock: Lock): readonly LockEntry[] {
 /** The same lock without what is named: a cloud, `cloud/network`, or `cloud/host`. */
 export function forget(lock: Lock, name: string): Lock {
   const [cloudName = '', below] = name.split('/')
-  const cloud = own(lock.clouds, cloudName)
+  const cloud = getOwn(lock.clouds, cloudName)
   if (!cloud) return lock
   if (below === undefined) {
     const { [cloudName]: _, ...clouds } = lock.clouds
@@ -107,7 +107,7 @@ export function forget(lock: Lock, name: string): Lock {
 
 function withoutHolder(locked: LockedNetwork, name: string): LockedNetwork {
   if (!locked.left) return locked
-  const left: Partial<Record<HolderKind, Held>> = {}
+  const left: Partial<Record<HolderKind, HeldAddresses>> = {}
   for (const kind of holderKinds) {
     const { [name]: _, ...others } = locked.left[kind] ?? {}
     if (Object.keys(others).length > 0) left[kind] = others
@@ -117,14 +117,14 @@ function withoutHolder(locked: LockedNetwork, name: string): LockedNetwork {
 }
 
 /** Whether the lock knows this name in the sense of `forget`. */
-export function knows(lock: Lock, name: string): boolean {
+export function isInLock(lock: Lock, name: string): boolean {
   const [cloudName = '', below] = name.split('/')
-  const cloud = own(lock.clouds, cloudName)
+  const cloud = getOwn(lock.clouds, cloudName)
   if (!cloud || below === undefined) return cloud !== undefined
   return Object.entries(cloud.networks).some(
     ([network, locked]) =>
       network === below ||
-      holderKinds.some((kind) => own(locked[kind], below) ?? own(locked.left?.[kind], below)),
+      holderKinds.some((kind) => getOwn(locked[kind], below) ?? getOwn(locked.left?.[kind], below)),
   )
 }
 

@@ -5,8 +5,8 @@
  */
 import { type Address, formatValue, parseAddress } from '../net/address.ts'
 import { cidrContains, parseCidr, usableRange } from '../net/cidr.ts'
-import { formatRange, parseRange, type Range, rangeContains, rangeSize, single } from '../net/range.ts'
-import { firstFree, gaps, rangeSet, setSize } from '../net/range-set.ts'
+import { formatRange, parseRange, type Range, rangeContains, rangeSize, singleAddressRange } from '../net/range.ts'
+import { firstFree, freeRanges, rangeSet, setSize } from '../net/range-set.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
 
 export interface AddressAnswer {
@@ -66,20 +66,20 @@ export function lookUp(plan: Plan, query: string): readonly Answer[] {
 export interface Holder {
   readonly name: string
   readonly address: string
-  readonly words: string
+  readonly text: string
   readonly role: 'vip' | 'node' | 'host' | 'endpoint'
 }
 
 /** Whoever has an address of the network. */
-export function holdersOf(network: PlannedNetwork): readonly Holder[] {
+export function listHolders(network: PlannedNetwork): readonly Holder[] {
   const vips = network.vips.map(({ slot, address }) => ({
     name: slot,
     address,
-    words: slot,
+    text: slot,
     role: 'vip' as const,
   }))
   const single = (role: 'node' | 'host' | 'endpoint', all: readonly { name: string; address: string }[]) =>
-    all.map(({ name, address }) => ({ name, address, words: `${role} ${name}`, role }))
+    all.map(({ name, address }) => ({ name, address, text: `${role} ${name}`, role }))
   return [
     ...vips,
     ...single('node', network.nodes),
@@ -112,7 +112,7 @@ function answer(
   const isGateway = subnet.gateway === text
   const isReserved = subnet.reserved.some(({ start, end }) => within(`${start}-${end}`, address))
   const span = subnet.spans.find(({ start, end }) => within(`${start}-${end}`, address))
-  const holders = holdersOf(network).filter((one) => one.address === text)
+  const holders = listHolders(network).filter((holder) => holder.address === text)
   const role = isGateway ? 'gateway' : isReserved ? 'reserved' : span?.role
   const area = span ? parseRange(`${span.start}-${span.end}`) : undefined
   const whole = area ?? usableRange(parseCidr(subnet.cidr) as NonNullable<ReturnType<typeof parseCidr>>)
@@ -126,7 +126,7 @@ function answer(
     ...(network.segment !== undefined && { segment: network.segment }),
     ...(role !== undefined && { role }),
     ...(area && { span: formatRange(area) }),
-    holders: [...new Set([...(isGateway ? ['gateway'] : []), ...holders.map(({ words }) => words)])],
+    holders: [...new Set([...(isGateway ? ['gateway'] : []), ...holders.map(({ text: words }) => words)])],
     free: freeBeside(whole, address, takenIn(network, subnet, area === undefined)),
   }
 }
@@ -139,7 +139,7 @@ function within(range: string, address: Address): boolean {
 /** What is not free: who has an address, and between the spans the spans themselves. */
 function takenIn(network: PlannedNetwork, subnet: PlannedSubnet, spansToo: boolean): readonly Range[] {
   const texts = [
-    ...holdersOf(network).map((one) => one.address),
+    ...listHolders(network).map((holder) => holder.address),
     ...(subnet.gateway === undefined ? [] : [subnet.gateway]),
     ...subnet.reserved.map(({ start, end }) => `${start}-${end}`),
     ...(spansToo ? subnet.spans.map(({ start, end }) => `${start}-${end}`) : []),
@@ -149,10 +149,10 @@ function takenIn(network: PlannedNetwork, subnet: PlannedSubnet, spansToo: boole
 
 function freeBeside(whole: Range, address: Address, taken: readonly Range[]): Free {
   const { family, value } = address
-  const set = rangeSet([...taken, single(address)])
+  const set = rangeSet([...taken, singleAddressRange(address)])
   const after = value < whole.last ? firstFree({ ...whole, first: value + 1n }, set) : undefined
-  const below = value > whole.first ? gaps({ ...whole, last: value - 1n }, set).at(-1) : undefined
-  const left = setSize(gaps(whole, rangeSet(taken)))
+  const below = value > whole.first ? freeRanges({ ...whole, last: value - 1n }, set).at(-1) : undefined
+  const left = setSize(freeRanges(whole, rangeSet(taken)))
   return {
     ...(below && { before: formatValue(family, below.last) }),
     ...(after && { after: formatValue(family, after.first) }),
@@ -185,8 +185,8 @@ function addressesOf(
   return plan.clouds.flatMap((cloud) =>
     cloud.networks.flatMap((network) => {
       const dns = new Map(network.hosts.map((host) => [host.address, host.names]))
-      return holdersOf(network)
-        .filter((one) => isMeant(one.name, dns.get(one.address) ?? []))
+      return listHolders(network)
+        .filter((holder) => isMeant(holder.name, dns.get(holder.address) ?? []))
         .map(({ address, role, name: holder }) => ({
           address,
           cloud: cloud.name,
@@ -200,6 +200,6 @@ function addressesOf(
 
 /** Every name that a look-up knows, for whoever mistypes one. */
 export function knownNames(plan: Plan): readonly string[] {
-  const names = plan.clouds.flatMap(({ networks }) => networks.flatMap(holdersOf)).map(({ name }) => name)
+  const names = plan.clouds.flatMap(({ networks }) => networks.flatMap(listHolders)).map(({ name }) => name)
   return [...new Set(names)]
 }

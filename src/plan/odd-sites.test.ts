@@ -1,20 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { count } from '../../test/counts.ts'
-import { planText, type SiteWords, siteText } from '../../test/site.ts'
+import { type PartialSiteSpec, planText, siteText } from '../../test/site.ts'
 import { readLock, writeLock } from './lock-file.ts'
 import { lookUp } from './lookup.ts'
 import { drawPlan } from './picture.ts'
 
-const address = fc.constantFrom(
-  '172.17.0.5',
-  '172.17.0.80',
-  'fd00:bbbb::80',
-  '0.0.0.0',
-  '255.255.255.255',
-  '1',
-  '::',
-)
+const address = fc.constantFrom('172.17.0.5', '172.17.0.80', 'fd00:bbbb::80', '0.0.0.0', '255.255.255.255', '1', '::')
 const cidr = fc.constantFrom(
   '172.17.0.0/24',
   '172.17.0.0/32',
@@ -64,10 +56,7 @@ const cloud = fc.record(
   {
     name: fc.constantFrom('a', 'b', 'constructor'),
     namespace: fc.constantFrom('a', 'b'),
-    networks: fc.dictionary(
-      fc.constantFrom('ctlplane', 'internalapi', 'storage', 'custom', 'datacentre'),
-      network,
-    ),
+    networks: fc.dictionary(fc.constantFrom('ctlplane', 'internalapi', 'storage', 'custom', 'datacentre'), network),
     vips: fc.dictionary(fc.constantFrom('keystone.internal', 'rabbitmq.rabbitmq', 'nobody'), address),
     hosts: fc.array(host, { maxLength: 4 }),
   },
@@ -81,7 +70,7 @@ const site = fc.record({
     vlans: fc.constantFrom({ first: 20, last: 22 }, { first: 20, last: 4094 }),
     layout: some({ nodes: fc.constantFrom('5-20', '0-255'), hosts: fc.constantFrom('100-400', '200') }),
   }),
-}) as fc.Arbitrary<SiteWords>
+}) as fc.Arbitrary<PartialSiteSpec>
 
 describe('for any site, however odd', { timeout: 240_000 }, () => {
   it('there is a plan, a picture and a lock, and every error has its place', () => {
@@ -92,14 +81,14 @@ describe('for any site, however odd', { timeout: 240_000 }, () => {
         for (const { plan } of [first, second]) {
           expect(drawPlan(plan)).toContain('</svg>')
           lookUp(plan, '172.17.0.80')
-          for (const one of plan.findings) {
+          for (const finding of plan.findings) {
             // A lock is no place in the site file.
-            if (one.severity !== 'error' || one.code.startsWith('SL24')) continue
-            expect(one.where, `${one.code} ${one.message}`).toBeDefined()
+            if (finding.severity !== 'error' || finding.code.startsWith('SL24')) continue
+            expect(finding.where, `${finding.code} ${finding.message}`).toBeDefined()
           }
         }
         expect(readLock(writeLock(second.lock), 'site.lock.yaml').lock).toEqual(second.lock)
-        if (second.plan.findings.some((one) => one.severity === 'error')) return
+        if (second.plan.findings.some((finding) => finding.severity === 'error')) return
         expect(planText(siteText(after), { lock: second.lock }).changes).toEqual([])
       }),
       { numRuns: count({ test: 40, soak: 2000 }) },

@@ -1,6 +1,6 @@
 /** Looking up names that people chose: a host may be called "constructor". */
 
-export function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+export function getOwn<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record && Object.hasOwn(record, name) ? record[name] : undefined
 }
 

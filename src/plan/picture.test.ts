@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { planWords } from '../../test/site.ts'
+import { planSpec } from '../../test/site.ts'
 import { drawPlan } from './picture.ts'
 
 const spans = (hosts: string) => ({
   storage: { subnets: [{ cidr: '172.18.0.0/24', spans: { pods: '172.18.0.30-172.18.0.70', hosts } }] },
 })
 const draw = (hosts: string): string =>
-  drawPlan(planWords({ clouds: [{ name: 'rhoso1', namespace: 'openstack', networks: spans(hosts) }] }).plan)
+  drawPlan(planSpec({ clouds: [{ name: 'rhoso1', namespace: 'openstack', networks: spans(hosts) }] }).plan)
 
 describe('the address map', () => {
   it('has a row for every subnet, with its network, its VLAN and every span by name', () => {

@@ -5,12 +5,12 @@
  * nor colour blindness hides anything.
  */
 import { formatAddress, parseAddress } from '../net/address.ts'
-import { type Cidr, cidrContains, parseCidr, sizeOf } from '../net/cidr.ts'
-import { overlaps } from '../net/overlaps.ts'
+import { type Cidr, cidrContains, cidrSize, parseCidr } from '../net/cidr.ts'
+import { findOverlaps } from '../net/overlaps.ts'
 import { intersection, parseRange, type Range } from '../net/range.ts'
 import type { AllocatorRole } from '../site/site.ts'
+import { groupBy } from './collections.ts'
 import { segmentId } from './draft/segment-id.ts'
-import { groupBy } from './group.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
 
 const WIDTH = 1200
@@ -103,7 +103,7 @@ function keyOf({ cloud, network, subnet }: Row): string {
 function conflictsOf(rows: readonly Row[]): ReadonlyMap<string, readonly Range[]> {
   const found = new Map<string, Range[]>()
   for (const own of groupBy(rows, ({ segment }) => segment).values()) {
-    const { pairs } = overlaps(
+    const { pairs } = findOverlaps(
       own.flatMap(({ spans }) => spans),
       { limit: 1000, allowed: sharesNodes },
     )
@@ -181,20 +181,18 @@ function extentOf({ spans, cidr, subnet }: Row): bigint {
   const gateway = subnet.gateway === undefined ? undefined : parseAddress(subnet.gateway)
   const used = [...spans.map(({ last }) => last), ...(gateway ? [gateway.value] : [])]
   const reach = used.reduce((most, value) => (value > most ? value : most), cidr.base) - cidr.base
-  const whole = sizeOf(cidr)
+  const whole = cidrSize(cidr)
   let shown = 256n
   while (shown < reach + 2n) shown *= 2n
   return shown < whole ? shown : whole
 }
 
 function ticksOf({ network, subnet, cidr }: Row): readonly bigint[] {
-  const texts = [...network.nodes, ...network.vips, ...network.hosts, ...network.endpoints].map(
-    (one) => one.address,
-  )
+  const texts = [...network.nodes, ...network.vips, ...network.hosts, ...network.endpoints].map((one) => one.address)
   if (subnet.gateway !== undefined) texts.push(subnet.gateway)
   const values = new Set<bigint>()
-  for (const one of texts) {
-    const address = parseAddress(one)
+  for (const text of texts) {
+    const address = parseAddress(text)
     if (address && cidrContains(cidr, address)) values.add(address.value)
   }
   return [...values]
@@ -202,9 +200,7 @@ function ticksOf({ network, subnet, cidr }: Row): readonly bigint[] {
 
 function labelFor(span: RowSpan, { cidr }: Row, room: number): string {
   const short = `${tail(span, span.first, cidr)}-${tail(span, span.last, cidr)}`
-  return (
-    [`${span.role} ${short}`, short, span.role, ''].find((words) => words.length * CHARACTER <= room) ?? ''
-  )
+  return [`${span.role} ${short}`, short, span.role, ''].find((words) => words.length * CHARACTER <= room) ?? ''
 }
 
 function tail({ family }: Range, value: bigint, { base, prefix }: Cidr): string {
@@ -248,10 +244,7 @@ function legend(withConflicts: boolean): string {
   }
   for (const [role, words] of Object.entries(meanings)) entry(role, words)
   if (withConflicts) entry('conflict', '✖ conflict: two owners')
-  parts.push(
-    `<path d="M${x + 4} 46v10" class="tick"/>`,
-    text(x + 12, 55, 'an address that somebody has', 'small'),
-  )
+  parts.push(`<path d="M${x + 4} 46v10" class="tick"/>`, text(x + 12, 55, 'an address that somebody has', 'small'))
   return parts.join('\n')
 }
 
@@ -261,8 +254,5 @@ function text(x: number, y: number, words: string, style: string, anchor?: 'midd
 }
 
 function escape(words: string): string {
-  return words.replace(
-    /[&<>"]/g,
-    (one) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[one] ?? one,
-  )
+  return words.replace(/[&<>"]/g, (one) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[one] ?? one)
 }

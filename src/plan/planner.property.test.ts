@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { count } from '../../test/counts.ts'
-import { codesOf, planWords, type SiteWords } from '../../test/site.ts'
+import { listCodes, type PartialSiteSpec, planSpec } from '../../test/site.ts'
 import { hasErrors } from '../errors/finding.ts'
 import { parseAddress } from '../net/address.ts'
 import type { Plan, PlannedNetwork } from './plan.ts'
@@ -24,13 +24,10 @@ function ownersOf(plan: Plan): { readonly owners: Map<string, string>; readonly 
       for (const subnet of network.subnets) {
         const segment = segmentOf(network)
         const reserved = new Set(subnet.reserved.flatMap(({ start, end }) => each(start, end)))
-        if (subnet.gateway)
-          claim(segment, each(subnet.gateway, subnet.gateway)[0] ?? '', `gateway ${subnet.gateway}`)
+        if (subnet.gateway) claim(segment, each(subnet.gateway, subnet.gateway)[0] ?? '', `gateway ${subnet.gateway}`)
         for (const span of subnet.spans) {
-          const owner =
-            span.role === 'nodes' ? `nodes ${span.start}` : `${cloud.name}/${network.name} ${span.role}`
-          for (const value of each(span.start, span.end))
-            if (!reserved.has(value)) claim(segment, value, owner)
+          const owner = span.role === 'nodes' ? `nodes ${span.start}` : `${cloud.name}/${network.name} ${span.role}`
+          for (const value of each(span.start, span.end)) if (!reserved.has(value)) claim(segment, value, owner)
         }
       }
     }
@@ -63,12 +60,9 @@ function strangers(plan: Plan): readonly string[] {
           ),
         )
       const wrong: string[] = []
-      for (const { slot, address } of network.vips)
-        if (!inside(address, 'vips')) wrong.push(`${slot} ${address}`)
-      for (const { name, address } of network.nodes)
-        if (!inside(address, 'nodes')) wrong.push(`${name} ${address}`)
-      for (const { name, address } of network.hosts)
-        if (!inside(address, 'hosts')) wrong.push(`${name} ${address}`)
+      for (const { slot, address } of network.vips) if (!inside(address, 'vips')) wrong.push(`${slot} ${address}`)
+      for (const { name, address } of network.nodes) if (!inside(address, 'nodes')) wrong.push(`${name} ${address}`)
+      for (const { name, address } of network.hosts) if (!inside(address, 'hosts')) wrong.push(`${name} ${address}`)
       return wrong
     }),
   )
@@ -81,11 +75,9 @@ function givenTwice(plan: Plan): readonly string[] {
   for (const cloud of plan.clouds) {
     for (const network of cloud.networks) {
       const holders = [
-        ...network.nodes.map((one) => [`node ${one.name}`, one.address] as const),
-        ...network.hosts.map((one) => [`${cloud.name} host ${one.name}`, one.address] as const),
-        ...network.vips.map(
-          (one) => [`${cloud.name} ${one.shared ? 'shared' : one.slot}`, one.address] as const,
-        ),
+        ...network.nodes.map((node) => [`node ${node.name}`, node.address] as const),
+        ...network.hosts.map((host) => [`${cloud.name} host ${host.name}`, host.address] as const),
+        ...network.vips.map((vip) => [`${cloud.name} ${vip.shared ? 'shared' : vip.slot}`, vip.address] as const),
       ]
       for (const [holder, address] of holders) {
         const key = `${segmentOf(network)} ${address}`
@@ -117,7 +109,7 @@ const clouds = fc
     })),
   )
 
-const site: fc.Arbitrary<SiteWords> = fc
+const site: fc.Arbitrary<PartialSiteSpec> = fc
   .record({
     clouds,
     families,
@@ -134,18 +126,20 @@ const site: fc.Arbitrary<SiteWords> = fc
   }))
 
 const errors = (plan: Plan): readonly string[] =>
-  plan.findings.filter((one) => one.severity === 'error').map((one) => `${one.code} ${one.message}`)
+  plan.findings.filter((finding) => finding.severity === 'error').map((finding) => `${finding.code} ${finding.message}`)
 
 describe('for any site without pins', { timeout: 240_000 }, () => {
   it('the plan has no error, no overlap, and nobody has an address of somebody else', () => {
     fc.assert(
       fc.property(site, (words) => {
-        const { plan } = planWords(words)
+        const { plan } = planSpec(words)
         expect(errors(plan)).toEqual([])
         expect(ownersOf(plan).clashes).toEqual([])
         expect(strangers(plan)).toEqual([])
         expect(givenTwice(plan)).toEqual([])
-        const names = new Set(plan.segments.flatMap((one) => [one.interface, one.bridge ?? one.interface]))
+        const names = new Set(
+          plan.segments.flatMap((segment) => [segment.interface, segment.bridge ?? segment.interface]),
+        )
         for (const name of names) expect(name.length).toBeLessThanOrEqual(15)
       }),
       runs,
@@ -155,15 +149,12 @@ describe('for any site without pins', { timeout: 240_000 }, () => {
   it('planning again with its own lock changes nothing, in any order of the clouds', () => {
     fc.assert(
       fc.property(site, (words) => {
-        const first = planWords(words)
-        const again = planWords(words, { lock: first.lock })
+        const first = planSpec(words)
+        const again = planSpec(words, { lock: first.lock })
         expect(again.lock).toEqual(first.lock)
         expect(JSON.stringify(again.plan)).toBe(JSON.stringify(first.plan))
         expect(again.changes).toEqual([])
-        const turned = planWords(
-          { ...words, clouds: (words.clouds ?? []).toReversed() },
-          { lock: first.lock },
-        )
+        const turned = planSpec({ ...words, clouds: (words.clouds ?? []).toReversed() }, { lock: first.lock })
         expect(JSON.stringify(turned.lock)).toBe(JSON.stringify(first.lock))
       }),
       runs,
@@ -173,11 +164,11 @@ describe('for any site without pins', { timeout: 240_000 }, () => {
   it('nobody moves when clouds come and go, and what a leaving one held is given to nobody', () => {
     fc.assert(
       fc.property(site, clouds, (words, others) => {
-        const first = planWords(words)
-        const second = planWords({ ...words, clouds: others }, { lock: first.lock })
+        const first = planSpec(words)
+        const second = planSpec({ ...words, clouds: others }, { lock: first.lock })
         expect(errors(second.plan)).toEqual([])
         expect(second.changes.filter((change) => change.moves)).toEqual([])
-        const stay = first.plan.clouds.filter(({ name }) => others.some((one) => one.name === name))
+        const stay = first.plan.clouds.filter(({ name }) => others.some((other) => other.name === name))
         for (const before of stay) {
           const after = second.plan.clouds.find(({ name }) => name === before.name)
           for (const network of before.networks) {
@@ -191,12 +182,12 @@ describe('for any site without pins', { timeout: 240_000 }, () => {
             ])
           }
         }
-        const gone = first.plan.clouds.filter(({ name }) => !others.some((one) => one.name === name))
+        const gone = first.plan.clouds.filter(({ name }) => !others.some((other) => other.name === name))
         const held = new Set(gone.flatMap(({ networks }) => networks.flatMap(subnetTexts)))
         const given = second.plan.clouds.flatMap(({ networks }) => networks.flatMap(subnetTexts))
         expect(given.filter((text) => held.has(text))).toEqual([])
         // Back again, everybody has what he had.
-        const third = planWords(words, { lock: second.lock })
+        const third = planSpec(words, { lock: second.lock })
         expect(planJson(third.plan).clouds).toEqual(planJson(first.plan).clouds)
       }),
       runs,
@@ -224,7 +215,7 @@ describe('for any spans that somebody pins', { timeout: 240_000 }, () => {
             subnets: [{ cidr: '172.17.0.0/24', ...(gateway && { gateway: '172.17.0.50' }), spans: own }],
           },
         })
-        const planned = planWords({
+        const planned = planSpec({
           addressing: { isolation: 'shared-vlan' },
           clouds: [
             { name: 'a', namespace: 'a', networks: pinned(one), services: { keystone: false } },
@@ -232,7 +223,7 @@ describe('for any spans that somebody pins', { timeout: 240_000 }, () => {
           ],
         })
         const overlap = ownersOf(planned.plan).clashes.length > 0
-        const found = codesOf(planned).filter((code) => ['SL2101', 'SL2106', 'SL2111'].includes(code))
+        const found = listCodes(planned).filter((code) => ['SL2101', 'SL2106', 'SL2111'].includes(code))
         expect(found.length > 0).toBe(overlap)
         if (overlap) expect(hasErrors(planned.plan.findings)).toBe(true)
       }),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { codesOf, planWords, type SiteWords } from '../../test/site.ts'
+import { listCodes, type PartialSiteSpec, planSpec } from '../../test/site.ts'
 import { readLock, writeLock } from './lock-file.ts'
 import type { Plan, PlannedNetwork } from './plan.ts'
 
-const two: SiteWords = {
+const two: PartialSiteSpec = {
   clouds: [
     { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
     { name: 'rhoso2', namespace: 'openstack2' },
@@ -12,7 +12,9 @@ const two: SiteWords = {
 
 function networkOf(plan: Plan, owner: string): PlannedNetwork {
   const [cloud, name] = owner.split('/')
-  const found = plan.clouds.find((one) => one.name === cloud)?.networks.find((one) => one.name === name)
+  const found = plan.clouds
+    .find((plannedCloud) => plannedCloud.name === cloud)
+    ?.networks.find((network) => network.name === name)
   if (!found) throw new Error(`no ${owner}`)
   return found
 }
@@ -21,13 +23,13 @@ const spansOf = ({ subnets }: PlannedNetwork) =>
   Object.fromEntries((subnets[0]?.spans ?? []).map(({ role, start, end }) => [role, `${start}-${end}`]))
 
 /** One network of one cloud with these pins. */
-const pinned = (network: string, settings: object): SiteWords => ({
+const pinned = (network: string, settings: object): PartialSiteSpec => ({
   clouds: [{ name: 'rhoso1', namespace: 'openstack', networks: { [network]: settings } }],
 })
 
 describe('a plan', () => {
   it('gives the first cloud the numbers that people know, and each further one its own segment, bridge and subnet', () => {
-    const { plan } = planWords(two)
+    const { plan } = planSpec(two)
     const first = networkOf(plan, 'rhoso1/internalapi')
     expect([first.vlan, first.interface, first.pool]).toEqual([20, 'enp6s0.20', 'openstack-internalapi'])
     expect(spansOf(first)).toEqual({
@@ -44,9 +46,9 @@ describe('a plan', () => {
   })
 
   it('lets the APIs of a network share one VIP and gives each RabbitMQ its own', () => {
-    const { vips } = networkOf(planWords(two).plan, 'rhoso1/internalapi')
-    const shared = new Set(vips.filter((one) => one.shared).map((one) => one.address))
-    const alone = vips.filter((one) => !one.shared).map((one) => one.address)
+    const { vips } = networkOf(planSpec(two).plan, 'rhoso1/internalapi')
+    const shared = new Set(vips.filter((vip) => vip.shared).map((vip) => vip.address))
+    const alone = vips.filter((vip) => !vip.shared).map((vip) => vip.address)
     expect([...shared]).toEqual(['172.17.0.80'])
     expect(new Set([...alone, ...shared]).size).toBe(alone.length + 1)
   })
@@ -55,7 +57,7 @@ describe('a plan', () => {
     const words = {
       clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'c0.lab.example' }] }],
     }
-    const { plan } = planWords(words)
+    const { plan } = planSpec(words)
     expect(networkOf(plan, 'rhoso1/ctlplane').hosts[0]?.names).toEqual([
       'c0.ctlplane.rhoso1.example.com',
       'c0.lab.example',
@@ -66,7 +68,7 @@ describe('a plan', () => {
 
   it('has no pool without vips, no host without hosts, no node address without nodes', () => {
     const settings = { subnets: [{ cidr: '172.18.0.0/24', spans: { pods: '172.18.0.30-172.18.0.70' } }] }
-    const { pool, hosts, nodes } = networkOf(planWords(pinned('storage', settings)).plan, 'rhoso1/storage')
+    const { pool, hosts, nodes } = networkOf(planSpec(pinned('storage', settings)).plan, 'rhoso1/storage')
     expect([pool, hosts, nodes]).toEqual([undefined, [], []])
   })
 
@@ -80,7 +82,7 @@ describe('a plan', () => {
         },
       ],
     }
-    const { plan } = planWords(pinned('storage', settings))
+    const { plan } = planSpec(pinned('storage', settings))
     expect(networkOf(plan, 'rhoso1/storage').nodes).toEqual([{ name: 'worker-0', address: '172.18.0.9' }])
   })
 
@@ -89,9 +91,9 @@ describe('a plan', () => {
       subnets: [{ cidr: '172.18.0.0/24' }],
       endpoints: [{ name: 'ovsdb', address: '172.18.0.40' }],
     }
-    const planned = planWords(pinned('storage', settings))
+    const planned = planSpec(pinned('storage', settings))
     const { endpoints, subnets } = networkOf(planned.plan, 'rhoso1/storage')
-    expect(codesOf(planned)).toEqual([])
+    expect(listCodes(planned)).toEqual([])
     expect(endpoints).toEqual([{ name: 'ovsdb', address: '172.18.0.40' }])
     expect(subnets[0]?.reserved).toEqual([{ start: '172.18.0.40', end: '172.18.0.40' }])
   })
@@ -103,14 +105,14 @@ describe('a plan', () => {
       },
     }
     const dns = { services: { dns: false } }
-    const { plan } = planWords({
+    const { plan } = planSpec({
       addressing: { isolation: 'shared-vlan' },
       clouds: [
         { name: 'a', namespace: 'a', networks, ...dns },
         { name: 'b', namespace: 'b', networks, ...dns },
       ],
     })
-    expect(plan.findings.filter((one) => one.severity === 'error' && one.code === 'SL2101')).toEqual([])
+    expect(plan.findings.filter((finding) => finding.severity === 'error' && finding.code === 'SL2101')).toEqual([])
     expect(networkOf(plan, 'b/ctlplane').nodes).toEqual(networkOf(plan, 'a/ctlplane').nodes)
     expect(networkOf(plan, 'b/ctlplane').bridge).toBe('ospbr')
   })
@@ -120,18 +122,16 @@ describe('a plan', () => {
       { name: 'worker-0', nic: 'enp6s0' },
       { name: 'worker-1', nic: 'eno1' },
     ]
-    expect(networkOf(planWords({ ...two, cluster: { nodes } }).plan, 'rhoso1/storage').interface).toBe(
-      'main.21',
-    )
+    expect(networkOf(planSpec({ ...two, cluster: { nodes } }).plan, 'rhoso1/storage').interface).toBe('main.21')
     const long = { nodes: [{ name: 'worker-0', nic: 'enp129s0f0np0' }] }
-    expect(networkOf(planWords({ ...two, cluster: long }).plan, 'rhoso1/storage').interface).toBe('main.21')
+    expect(networkOf(planSpec({ ...two, cluster: long }).plan, 'rhoso1/storage').interface).toBe('main.21')
   })
 
   it('plans IPv6 with the digits of IPv4, and both families side by side', () => {
-    const { plan } = planWords({ ...two, addressing: { families: [4, 6] } })
+    const { plan } = planSpec({ ...two, addressing: { families: [4, 6] } })
     const { hosts, vips } = networkOf(plan, 'rhoso1/internalapi')
-    expect(hosts.map((one) => one.address)).toEqual(['172.17.0.100', 'fd00:bbbb::100'])
-    expect(vips.filter((one) => one.slot === 'keystone.internal').map((one) => one.address)).toEqual([
+    expect(hosts.map((host) => host.address)).toEqual(['172.17.0.100', 'fd00:bbbb::100'])
+    expect(vips.filter((vip) => vip.slot === 'keystone.internal').map((vip) => vip.address)).toEqual([
       '172.17.0.80',
       'fd00:bbbb::80',
     ])
@@ -140,7 +140,7 @@ describe('a plan', () => {
   it('plans BGP peers with names', () => {
     const metallb = { mode: 'bgp' as const, asn: 64999, peers: [{ address: '100.65.4.1', asn: 64998 }] }
     const nodes = [{ name: 'worker-0', nic: 'enp6s0' }]
-    const { plan } = planWords({ ...two, cluster: { nodes, metallb } })
+    const { plan } = planSpec({ ...two, cluster: { nodes, metallb } })
     expect(plan.bgp).toEqual({
       asn: 64999,
       peers: [{ name: 'bgp-peer-openstack', address: '100.65.4.1', asn: 64998 }],
@@ -151,7 +151,7 @@ describe('a plan', () => {
 describe('conflicts', () => {
   it('name both owners with their places and offer what is really free', () => {
     const spans = (own: object) => ({ ctlplane: { subnets: [{ cidr: '192.168.122.0/24', spans: own }] } })
-    const { plan } = planWords({
+    const { plan } = planSpec({
       addressing: { isolation: 'shared-vlan' },
       clouds: [
         {
@@ -165,7 +165,7 @@ describe('conflicts', () => {
         { name: 'b', namespace: 'b', networks: spans({ vips: '192.168.122.100-192.168.122.110' }) },
       ],
     })
-    const found = plan.findings.find((one) => one.code === 'SL2101')
+    const found = plan.findings.find((finding) => finding.code === 'SL2101')
     expect(found?.message).toContain('a/ctlplane hosts 192.168.122.100-192.168.122.120')
     expect(found?.owners).toHaveLength(2)
     for (const owner of found?.owners ?? []) expect(owner).toMatch(/\(site\.yaml:\d+:\d+\)$/)
@@ -178,21 +178,17 @@ describe('conflicts', () => {
       vips: '172.17.0.80-172.17.0.90',
       hosts: '172.17.0.10-172.17.0.250',
     }
-    const { plan } = planWords(
-      pinned('internalapi', { vlan: 20, subnets: [{ cidr: '172.17.0.0/24', spans }] }),
-    )
-    const found = plan.findings.filter((one) => one.code === 'SL2101')
+    const { plan } = planSpec(pinned('internalapi', { vlan: 20, subnets: [{ cidr: '172.17.0.0/24', spans }] }))
+    const found = plan.findings.filter((finding) => finding.code === 'SL2101')
     expect(found).toHaveLength(2)
-    for (const one of found) {
-      expect(one.remedy).toContain(
-        '172.17.0.10-172.17.0.29, 172.17.0.71-172.17.0.79, 172.17.0.91-172.17.0.250',
-      )
+    for (const finding of found) {
+      expect(finding.remedy).toContain('172.17.0.10-172.17.0.29, 172.17.0.71-172.17.0.79, 172.17.0.91-172.17.0.250')
     }
   })
 })
 
 describe('the lock', () => {
-  const moved: SiteWords = {
+  const moved: PartialSiteSpec = {
     clouds: [
       {
         name: 'rhoso1',
@@ -205,7 +201,7 @@ describe('the lock', () => {
   }
 
   it('survives being written and read', () => {
-    const { lock } = planWords({ ...two, addressing: { families: [4, 6] } })
+    const { lock } = planSpec({ ...two, addressing: { families: [4, 6] } })
     expect(readLock(writeLock(lock), 'site.lock.yaml')).toEqual({ lock, findings: [] })
   })
 
@@ -213,14 +209,14 @@ describe('the lock', () => {
     for (const text of ['', 'kind: Site', '<<<<<<< HEAD\na: 1', 'apiVersion: [', 'clouds: {a: 1}']) {
       const { lock, findings } = readLock(text, 'site.lock.yaml')
       expect(lock).toBeUndefined()
-      expect(findings.map((one) => one.code)).toEqual(['SL2404'])
+      expect(findings.map((finding) => finding.code)).toEqual(['SL2404'])
     }
   })
 
   it('keeps a network that the file would move, and names each address, old and new', () => {
-    const { lock } = planWords(two)
-    const planned = planWords(moved, { lock })
-    const found = planned.plan.findings.find((one) => one.code === 'SL2402')
+    const { lock } = planSpec(two)
+    const planned = planSpec(moved, { lock })
+    const found = planned.plan.findings.find((finding) => finding.code === 'SL2402')
     expect(found?.severity).toBe('error')
     expect(found?.owners).toContain('subnet subnet1 172.17.0.0/24 -> 172.27.0.0/24')
     expect(found?.owners).toContain('VIP of keystone.internal 172.17.0.80 -> 172.27.0.80')
@@ -230,66 +226,63 @@ describe('the lock', () => {
   })
 
   it('moves what it is told to, and nobody else', () => {
-    const { lock } = planWords(two)
+    const { lock } = planSpec(two)
     for (const name of ['rhoso1', 'rhoso1/internalapi']) {
-      const planned = planWords(moved, { lock, allowMove: [name] })
-      expect(codesOf(planned)).toEqual([])
+      const planned = planSpec(moved, { lock, allowMove: [name] })
+      expect(listCodes(planned)).toEqual([])
       expect(networkOf(planned.plan, 'rhoso1/internalapi').subnets[0]?.cidr).toBe('172.27.0.0/24')
-      expect(new Set(planned.changes.map((one) => `${one.cloud}/${one.network}`))).toEqual(
+      expect(new Set(planned.changes.map((change) => `${change.cloud}/${change.network}`))).toEqual(
         new Set(['rhoso1/internalapi']),
       )
     }
-    expect(codesOf(planWords(moved, { lock, allowMove: ['rhoso2'] }))).toEqual(['SL2402'])
-    expect(codesOf(planWords(two, { lock, allowMove: ['roso1'] }))).toEqual(['SL2407'])
+    expect(listCodes(planSpec(moved, { lock, allowMove: ['rhoso2'] }))).toEqual(['SL2402'])
+    expect(listCodes(planSpec(two, { lock, allowMove: ['roso1'] }))).toEqual(['SL2407'])
   })
 
   it('marks who left, gives his holdings to nobody, and frees them when he is forgotten', () => {
-    const { lock } = planWords(two)
+    const { lock } = planSpec(two)
     const without = { clouds: [two.clouds?.[1] as NonNullable<typeof two.clouds>[number]] }
-    const left = planWords(without, { lock })
+    const left = planSpec(without, { lock })
     expect(left.lock.clouds['rhoso1']?.leaving).toBe(true)
-    expect(left.plan.findings.map((one) => one.code)).toEqual(['SL2405'])
+    expect(left.plan.findings.map((finding) => finding.code)).toEqual(['SL2405'])
     const third = { name: 'rhoso3', namespace: 'openstack3' }
-    const added = planWords({ clouds: [...without.clouds, third] }, { lock: left.lock })
+    const added = planSpec({ clouds: [...without.clouds, third] }, { lock: left.lock })
     expect(networkOf(added.plan, 'rhoso3/internalapi').subnets[0]?.cidr).toBe('172.17.2.0/24')
-    const forgotten = planWords(
-      { clouds: [...without.clouds, third] },
-      { lock: left.lock, forget: ['rhoso1'] },
-    )
+    const forgotten = planSpec({ clouds: [...without.clouds, third] }, { lock: left.lock, forget: ['rhoso1'] })
     expect(networkOf(forgotten.plan, 'rhoso3/internalapi').subnets[0]?.cidr).toBe('172.17.0.0/24')
     expect(forgotten.lock.clouds['rhoso1']).toBeUndefined()
-    expect(codesOf(planWords(two, { lock, forget: ['rhoso1'] }))).toEqual(['SL2406'])
+    expect(listCodes(planSpec(two, { lock, forget: ['rhoso1'] }))).toEqual(['SL2406'])
   })
 
   it('holds the address of a host that left until the host is forgotten', () => {
-    const hosts = (...names: string[]): SiteWords => ({
+    const hosts = (...names: string[]): PartialSiteSpec => ({
       clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: names.map((name) => ({ name })) }],
     })
-    const { lock } = planWords(hosts('a', 'b'))
-    const left = planWords(hosts('b', 'c'), { lock })
-    expect(networkOf(left.plan, 'rhoso1/storage').hosts.map((one) => one.address)).toEqual([
+    const { lock } = planSpec(hosts('a', 'b'))
+    const left = planSpec(hosts('b', 'c'), { lock })
+    expect(networkOf(left.plan, 'rhoso1/storage').hosts.map((host) => host.address)).toEqual([
       '172.18.0.101',
       '172.18.0.102',
     ])
-    const forgotten = planWords(hosts('b', 'c', 'd'), { lock: left.lock, forget: ['rhoso1/a'] })
+    const forgotten = planSpec(hosts('b', 'c', 'd'), { lock: left.lock, forget: ['rhoso1/a'] })
     expect(networkOf(forgotten.plan, 'rhoso1/storage').hosts.at(-1)?.address).toBe('172.18.0.100')
   })
 
   it('of two merged branches that gave one value to two is an error that names both', () => {
-    const base = planWords({ clouds: [{ name: 'rhoso1', namespace: 'openstack' }] })
+    const base = planSpec({ clouds: [{ name: 'rhoso1', namespace: 'openstack' }] })
     const branch = (name: string) => ({
       clouds: [
         { name: 'rhoso1', namespace: 'openstack' },
         { name, namespace: name },
       ],
     })
-    const [a, b] = ['red', 'blue'].map((name) => planWords(branch(name), { lock: base.lock }).lock)
+    const [a, b] = ['red', 'blue'].map((name) => planSpec(branch(name), { lock: base.lock }).lock)
     const merged = { ...base.lock, clouds: { ...a?.clouds, ...b?.clouds } }
     const clouds = [...branch('red').clouds, { name: 'blue', namespace: 'blue' }]
-    const planned = planWords({ clouds }, { lock: merged })
-    const found = planned.plan.findings.filter((one) => one.code === 'SL2401')
-    expect(found.some((one) => one.message.includes('VLAN') && /red.*blue/.test(one.message))).toBe(true)
-    expect(found.some((one) => one.message.includes('the subnet 172.17.1.0/24'))).toBe(true)
+    const planned = planSpec({ clouds }, { lock: merged })
+    const found = planned.plan.findings.filter((finding) => finding.code === 'SL2401')
+    expect(found.some((finding) => finding.message.includes('VLAN') && /red.*blue/.test(finding.message))).toBe(true)
+    expect(found.some((finding) => finding.message.includes('the subnet 172.17.1.0/24'))).toBe(true)
   })
 
   it('lets a cloud go that shared a pinned subnet: the other one keeps it, and nobody gets what is left', () => {
@@ -312,43 +305,43 @@ describe('the lock', () => {
         },
       },
     })
-    const both = planWords({ clouds: [cloud('red', 0), cloud('blue', 1)] })
-    expect(codesOf(both)).not.toContain('SL2401')
-    const left = planWords({ clouds: [cloud('red', 0)] }, { lock: both.lock })
-    expect(codesOf(left)).not.toContain('SL2401')
+    const both = planSpec({ clouds: [cloud('red', 0), cloud('blue', 1)] })
+    expect(listCodes(both)).not.toContain('SL2401')
+    const left = planSpec({ clouds: [cloud('red', 0)] }, { lock: both.lock })
+    expect(listCodes(left)).not.toContain('SL2401')
     expect(left.lock.clouds['blue']?.leaving).toBe(true)
-    const taken = planWords({ clouds: [cloud('red', 0), { name: 'green', namespace: 'green' }] }, left)
+    const taken = planSpec({ clouds: [cloud('red', 0), { name: 'green', namespace: 'green' }] }, left)
     expect(networkOf(taken.plan, 'green/storage').subnets[0]?.cidr).not.toBe('172.18.0.0/24')
   })
 
   it('of two merged branches that gave one address to two hosts is an error that names both', () => {
-    const hosts = (...names: string[]): SiteWords => ({
+    const hosts = (...names: string[]): PartialSiteSpec => ({
       clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: names.map((name) => ({ name })) }],
     })
-    const { lock } = planWords(hosts('a'))
-    const b = planWords(hosts('b')).lock.clouds['rhoso1']?.networks['storage']?.hosts
+    const { lock } = planSpec(hosts('a'))
+    const b = planSpec(hosts('b')).lock.clouds['rhoso1']?.networks['storage']?.hosts
     const cloud = lock.clouds['rhoso1']
     const storage = cloud?.networks['storage']
     if (!cloud || !storage) throw new Error('no storage')
     const networks = { ...cloud.networks, storage: { ...storage, hosts: { ...storage.hosts, ...b } } }
-    const planned = planWords(hosts('a', 'b'), {
+    const planned = planSpec(hosts('a', 'b'), {
       lock: { ...lock, clouds: { rhoso1: { ...cloud, networks } } },
     })
-    const found = planned.plan.findings.find((one) => one.code === 'SL2401')
+    const found = planned.plan.findings.find((finding) => finding.code === 'SL2401')
     expect(found?.message).toContain('172.18.0.100')
     expect(found?.message).toMatch(/host a.*host b/)
   })
 
   it('belongs to one site, and says when the slots are another CRD’s', () => {
-    const { lock } = planWords(two)
-    expect(codesOf(planWords(two, { lock: { ...lock, site: 'production' } }))).toEqual(['SL2408'])
-    expect(codesOf(planWords(two, { lock: { ...lock, crd: 'sha256:other' } }))).toEqual(['SL2409'])
+    const { lock } = planSpec(two)
+    expect(listCodes(planSpec(two, { lock: { ...lock, site: 'production' } }))).toEqual(['SL2408'])
+    expect(listCodes(planSpec(two, { lock: { ...lock, crd: 'sha256:other' } }))).toEqual(['SL2409'])
   })
 
   it('classes each change by what it costs', () => {
-    const { lock } = planWords(two)
-    const planned = planWords(moved, { lock, allowMove: ['rhoso1'] })
-    const risk = (what: string) => planned.changes.find((one) => one.what === what)?.risk
+    const { lock } = planSpec(two)
+    const planned = planSpec(moved, { lock, allowMove: ['rhoso1'] })
+    const risk = (what: string) => planned.changes.find((change) => change.what === what)?.risk
     expect(risk('subnet subnet1')).toBe('needs recreation')
     expect(risk('VIP of keystone.internal')).toBe('changes a VIP')
     expect(risk('node worker-0')).toBe('touches node networking')
@@ -358,7 +351,7 @@ describe('the lock', () => {
     const narrow = pinned('storage', {
       subnets: [{ cidr: '172.18.0.0/24', spans: { pods: '172.18.0.30-172.18.0.50' } }],
     })
-    const { changes } = planWords(narrow, { lock: planWords(pods).lock })
-    expect(changes.map((one) => [one.what, one.risk])).toEqual([['pods of subnet1', 'restarts pods']])
+    const { changes } = planSpec(narrow, { lock: planSpec(pods).lock })
+    expect(changes.map((change) => [change.what, change.risk])).toEqual([['pods of subnet1', 'restarts pods']])
   })
 })

@@ -3,39 +3,33 @@
  *
  * Pure and deterministic. Nothing that the lock gave moves, unless it is named in `allowMove`.
  */
+
+import { closestMatch } from '../errors/closest-match.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
-import {
-  cloudLeaving,
-  forgetPresent,
-  lockOtherSite,
-  nameUnknown,
-  slotsChanged,
-  wouldMove,
-} from '../errors/lock.ts'
-import { nearest } from '../errors/nearest.ts'
-import { rangeOf } from '../net/cidr.ts'
-import { accepted, acceptFindings } from '../site/accept.ts'
-import { unrepeated } from '../site/check-names.ts'
+import { cidrRange } from '../net/cidr.ts'
+import { applyAcceptances, judge } from '../site/accept.ts'
+import { withoutDuplicates } from '../site/check-names.ts'
 import type { Cloud, Path, Site } from '../site/site.ts'
+import { type AddressReader, createAddressReader, type Locate } from './address-reader.ts'
 import { assemblePlan } from './assemble.ts'
-import { type Change, changesBetween } from './changes.ts'
-import { type CloudWish, readCloudWish } from './cloud-wishes.ts'
+import { buildLock } from './build-lock.ts'
+import { type Change, diffLocks } from './changes.ts'
+import { type CloudRequest, readCloudRequest } from './cloud-wishes.ts'
+import { groupBy } from './collections.ts'
 import { findConflicts, findSubnetConflicts } from './conflicts.ts'
 import { type Draft, type DraftInput, draftSite } from './draft/draft-site.ts'
 import { readLayout } from './draft/layout.ts'
-import { groupBy } from './group.ts'
-import { type LedgerEntry, ledgerOf } from './ledger.ts'
+import { cloudLeaving, forgetPresent, lockOtherSite, slotsChanged, unknownName, wouldMove } from './findings/lock.ts'
+import { buildLedger, type LedgerEntry } from './ledger.ts'
 import { lintSite } from './lints/site-lints.ts'
 import { lintSubnet, type ReservedRange } from './lints/subnet-lints.ts'
-import { forget, holderKinds, knows, type Lock, lockEntries } from './lock.ts'
-import { lockOf } from './lock-of.ts'
+import { forget, holderKinds, isInLock, type Lock, lockEntries } from './lock.ts'
 import type { Plan } from './plan.ts'
-import { createReader, type Locate, type Reader } from './reader.ts'
+import { readNetworkRequests } from './requests.ts'
 import { slotUses } from './slots/slot-uses.ts'
 import type { SlotTable } from './slots/slots.ts'
-import { readWishes } from './wishes.ts'
 
-export interface PlanRequest {
+export interface PlanInput {
   readonly site: Site
   readonly lock: Lock
   readonly slots: SlotTable
@@ -61,10 +55,10 @@ export interface Planned {
   readonly changes: readonly Change[]
 }
 
-export function planSite(request: PlanRequest): Planned {
+export function planSite(request: PlanInput): Planned {
   const { site, slots } = request
   const locate: Locate = (path) => path && request.locate(path)
-  const reader = createReader(locate)
+  const reader = createAddressReader(locate)
   const found: Finding[] = [...(request.findings ?? []), ...checkNames(request)]
   const before = (request.forget ?? []).reduce(
     (lock, name) => (inSite(site, name) ? lock : forget(lock, name)),
@@ -76,7 +70,7 @@ export function planSite(request: PlanRequest): Planned {
   checkServers(site, reader)
   const input: DraftInput = {
     site,
-    wishes: readWishes(site, reader),
+    wishes: readNetworkRequests(site, reader),
     clouds,
     lock: before,
     layout: readLayout(site.addressing.layout),
@@ -86,28 +80,26 @@ export function planSite(request: PlanRequest): Planned {
   }
   const { draft, lock } = keepStill(draftSite(input), input, request, found)
 
-  const ledger = ledgerOf(site, draft.networks, request.live)
+  const ledger = buildLedger(site, draft.networks, request.live)
   const lints = { reserved, offerSubnet: draft.offerSubnet, locate }
   found.push(
     ...reader.findings,
     ...lintSite(site, clouds, locate),
     ...draft.findings,
-    ...draft.networks.flatMap((network) =>
-      network.subnets.flatMap((subnet) => lintSubnet(network, subnet, lints)),
-    ),
+    ...draft.networks.flatMap((network) => network.subnets.flatMap((subnet) => lintSubnet(network, subnet, lints))),
     ...findSubnetConflicts(draft, locate),
     ...findConflicts(ledger, locate),
     ...(isEmpty(request.lock) ? [] : lockFindings(request, lock())),
   )
-  const own = unrepeated(found)
-  const plan = assemblePlan(site, draft, clouds, slots, accepted(own, site.accept))
+  const own = withoutDuplicates(found)
+  const plan = assemblePlan(site, draft, clouds, slots, applyAcceptances(own, site.accept))
   const ofDocuments = request.documentFindings?.(plan) ?? []
-  const findings = acceptFindings([...own, ...ofDocuments], site.accept, {
+  const findings = judge([...own, ...ofDocuments], site.accept, {
     locate: request.locate,
     // Documents are made of a plan without errors only.
     judges: request.documentFindings && !hasErrors(plan.findings) ? isAboutASite : isAboutAPlan,
   })
-  const changes = later(() => changesBetween(request.lock, lock()))
+  const changes = later(() => diffLocks(request.lock, lock()))
   return {
     plan: { ...plan, findings },
     get lock() {
@@ -133,15 +125,15 @@ function isAboutASite(code: string): boolean {
 function keepStill(
   wanted: Draft,
   input: DraftInput,
-  { slots, allowMove = [] }: PlanRequest,
+  { slots, allowMove = [] }: PlanInput,
   found: Finding[],
 ): { readonly draft: Draft; readonly lock: () => Lock } {
   const { site, lock: before, locate } = input
   const lockFor = (draft: Draft): (() => Lock) =>
-    later(() => lockOf(site.name, draft.networks, site.clouds, before, slots))
+    later(() => buildLock(site.name, draft.networks, site.clouds, before, slots))
   const lock = lockFor(wanted)
   if (isEmpty(before)) return { draft: wanted, lock }
-  const changes = changesBetween(before, lock())
+  const changes = diffLocks(before, lock())
   const moves = changes.filter((change) => change.moves && !allowed(change, allowMove))
   if (moves.length === 0) return { draft: wanted, lock }
   found.push(...moveFindings(moves, site, locate))
@@ -160,7 +152,7 @@ function later<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
-function cloudWish(cloud: Cloud, request: PlanRequest, reader: Reader, found: Finding[]): CloudWish {
+function cloudWish(cloud: Cloud, request: PlanInput, reader: AddressReader, found: Finding[]): CloudRequest {
   const { platform } = request.site.cluster
   const { services, uses, findings } = slotUses({
     cloud,
@@ -169,18 +161,18 @@ function cloudWish(cloud: Cloud, request: PlanRequest, reader: Reader, found: Fi
     place: request.locate,
   })
   found.push(...findings)
-  return readCloudWish(cloud, { services, uses }, reader)
+  return readCloudRequest(cloud, { services, uses }, reader)
 }
 
-function readReserved({ cluster }: Site, reader: Reader): readonly ReservedRange[] {
+function readReserved({ cluster }: Site, reader: AddressReader): readonly ReservedRange[] {
   return cluster.reserved.flatMap(({ use, cidr: text, path }) => {
     const cidr = reader.cidr(text, { owner: 'the cluster', what: `${use} network`, path })
-    return cidr ? [{ ...rangeOf(cidr), use, cidr: text }] : []
+    return cidr ? [{ ...cidrRange(cidr), use, cidr: text }] : []
   })
 }
 
 /** Addresses of the cluster that nobody plans with, and that still have to be addresses. */
-function checkServers({ cluster, clouds }: Site, reader: Reader): void {
+function checkServers({ cluster, clouds }: Site, reader: AddressReader): void {
   cluster.dns.forEach((text, index) => {
     reader.address(text, {
       owner: 'the cluster',
@@ -223,32 +215,32 @@ function moveFindings(moves: readonly Change[], site: Site, locate: Locate): rea
 
 function inSite({ clouds }: Site, name: string): boolean {
   const [cloudName, below] = name.split('/')
-  const cloud = clouds.find((one) => one.name === cloudName)
+  const cloud = clouds.find((cloud) => cloud.name === cloudName)
   if (!cloud || below === undefined) return cloud !== undefined
   const hosts = cloud.file.hosts ?? []
-  return cloud.networks.some((one) => one.name === below) || hosts.some((one) => one.name === below)
+  return cloud.networks.some((network) => network.name === below) || hosts.some((host) => host.name === below)
 }
 
 /** Names on the command line are somebody's; who should be forgotten is gone. */
-function checkNames({ site, lock, allowMove = [], forget: names = [] }: PlanRequest): readonly Finding[] {
+function checkNames({ site, lock, allowMove = [], forget: names = [] }: PlanInput): readonly Finding[] {
   const known = [...site.clouds.map(({ name }) => name), ...Object.keys(lock.clouds)]
   const owners = [...known, ...lockEntries(lock).map(({ owner }) => owner)]
   const unknown = (option: string, name: string): Finding =>
-    finding(nameUnknown, { option, name, nearest: nearest(name, owners) })
+    finding(unknownName, { option, name, nearest: closestMatch(name, owners) })
   const findings: Finding[] = []
   if (lock.site !== site.name && Object.keys(lock.clouds).length > 0)
     findings.push(finding(lockOtherSite, { site: site.name, locked: lock.site }))
   for (const name of allowMove) {
-    if (!inSite(site, name) && !knows(lock, name)) findings.push(unknown('--allow-move', name))
+    if (!inSite(site, name) && !isInLock(lock, name)) findings.push(unknown('--allow-move', name))
   }
   for (const name of names) {
     if (inSite(site, name)) findings.push(finding(forgetPresent, { name }))
-    else if (!knows(lock, name)) findings.push(unknown('--forget', name))
+    else if (!isInLock(lock, name)) findings.push(unknown('--forget', name))
   }
   return findings
 }
 
-function lockFindings({ lock: old, slots }: PlanRequest, lock: Lock): readonly Finding[] {
+function lockFindings({ lock: old, slots }: PlanInput, lock: Lock): readonly Finding[] {
   const findings: Finding[] = []
   const leaving = (what: string, name: string): void => {
     findings.push(finding(cloudLeaving, { what, name }))

@@ -1,7 +1,7 @@
 /** DNSData: the names of a cloud's data plane hosts, for the cloud's own dnsmasq. */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import { labelled } from './labels.ts'
+import { addOwnershipLabels } from './labels.ts'
 
 export function renderDnsData(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const hosts: unknown[] = []
@@ -17,5 +17,5 @@ export function renderDnsData(plan: Plan, cloud: PlannedCloud): readonly KubeObj
     metadata: { name: 'data-plane-hosts', namespace: cloud.namespace },
     spec: { dnsDataLabelSelectorValue: 'dnsdata', hosts },
   }
-  return [labelled(object, { site: plan.site, cloud: cloud.name })]
+  return [addOwnershipLabels(object, { site: plan.site, cloud: cloud.name })]
 }

@@ -11,24 +11,24 @@ export interface Ownership {
   readonly network?: string
 }
 
-export const MANAGED_BY = 'app.kubernetes.io/managed-by'
+export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
 const PART_OF = 'app.kubernetes.io/part-of'
-export const CLOUD = 'stackloom.dev/cloud'
+export const CLOUD_LABEL = 'stackloom.dev/cloud'
 const NETWORK = 'stackloom.dev/network'
 
-export const ourLabels: readonly string[] = [MANAGED_BY, PART_OF, CLOUD, NETWORK]
+export const stackloomLabels: readonly string[] = [MANAGED_BY_LABEL, PART_OF, CLOUD_LABEL, NETWORK]
 
-export function labelsOf({ site, cloud, network }: Ownership): Readonly<Record<string, string>> {
-  const labels: Record<string, string> = { [MANAGED_BY]: 'stackloom', [PART_OF]: site }
-  if (cloud !== undefined) labels[CLOUD] = cloud
+export function ownershipLabels({ site, cloud, network }: Ownership): Readonly<Record<string, string>> {
+  const labels: Record<string, string> = { [MANAGED_BY_LABEL]: 'stackloom', [PART_OF]: site }
+  if (cloud !== undefined) labels[CLOUD_LABEL] = cloud
   if (network !== undefined) labels[NETWORK] = network
   return labels
 }
 
 /** The object with our labels beside its own. */
-export function labelled(object: KubeObject, owner: Ownership): KubeObject {
+export function addOwnershipLabels(object: KubeObject, owner: Ownership): KubeObject {
   const { metadata } = object
-  const own = labelsOf(owner)
+  const own = ownershipLabels(owner)
   const labels = metadata.labels ? { ...metadata.labels, ...own } : own
   return { ...object, metadata: { ...metadata, labels } }
 }

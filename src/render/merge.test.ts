@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FieldsDraft, mergeRaw } from './merge.ts'
+import { FieldsDraft, mergePatch } from './merge.ts'
 
 describe('a draft', () => {
   it('leaves alone what its fields were made from', () => {
@@ -27,7 +27,7 @@ describe('a draft', () => {
 describe('raw fields', () => {
   it('merge into objects, replace everything else, and remove by null', () => {
     const rendered = { keep: 1, list: [1, 2], gone: true, deep: { a: 1, b: 2 } }
-    expect(mergeRaw(rendered, { list: [3], gone: null, deep: { b: 3 } })).toEqual({
+    expect(mergePatch(rendered, { list: [3], gone: null, deep: { b: 3 } })).toEqual({
       keep: 1,
       list: [3],
       deep: { a: 1, b: 3 },

@@ -24,11 +24,9 @@ function each(plan: Plan, render: (plan: Plan, cloud: Plan['clouds'][number]) =>
 describe('pools', () => {
   it('carry the namespace in their name, serve it alone, and give nothing unasked', () => {
     const pools = each(testPlan({ clouds: two }), renderPools)
-    expect(pools.map((one) => one.metadata.name)).toEqual(
+    expect(pools.map((pool) => pool.metadata.name)).toEqual(
       two.flatMap(({ namespace }) =>
-        ['ctlplane', 'internalapi', 'storage', 'tenant', 'designateext'].map(
-          (network) => `${namespace}-${network}`,
-        ),
+        ['ctlplane', 'internalapi', 'storage', 'tenant', 'designateext'].map((network) => `${namespace}-${network}`),
       ),
     )
     expect(pools[6]?.['spec']).toEqual({
@@ -45,9 +43,7 @@ describe('pools', () => {
     const networks = cloud?.networks.map((network) => ({
       ...network,
       subnets: network.subnets.map((subnet) =>
-        subnet.family === 4
-          ? { ...subnet, reserved: [{ start: '172.17.0.84', end: '172.17.0.85' }] }
-          : subnet,
+        subnet.family === 4 ? { ...subnet, reserved: [{ start: '172.17.0.84', end: '172.17.0.85' }] } : subnet,
       ),
     }))
     const holed = { ...plan, clouds: cloud && networks ? [{ ...cloud, networks }] : [] }
@@ -68,9 +64,7 @@ describe('layer 2', () => {
       interfaces: ['ospbr'],
       nodeSelectors: [
         {
-          matchExpressions: [
-            { key: 'kubernetes.io/hostname', operator: 'In', values: ['worker-0', 'worker-1'] },
-          ],
+          matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['worker-0', 'worker-1'] }],
         },
       ],
     })
@@ -82,7 +76,7 @@ describe('layer 2', () => {
 describe('BGP', () => {
   it('has one session per router for all clouds, and an advertisement per cloud', () => {
     const plan = testPlan({ clouds: two, cluster: { metallb: bgp } })
-    expect(renderPeers(plan).map((one) => one.metadata.name)).toEqual([
+    expect(renderPeers(plan).map((renderPeer) => renderPeer.metadata.name)).toEqual([
       'bgp-peer-openstack',
       'bgp-peer-openstack-2',
     ])
@@ -92,10 +86,7 @@ describe('BGP', () => {
       peerAddress: '100.65.4.1',
     })
     const found = each(plan, renderAdvertisements)
-    expect(found.map((one) => one.metadata.name)).toEqual([
-      'bgpadvertisement-openstack',
-      'bgpadvertisement-openstack2',
-    ])
+    expect(found.map((one) => one.metadata.name)).toEqual(['bgpadvertisement-openstack', 'bgpadvertisement-openstack2'])
     expect(found[1]?.['spec']).toEqual({
       ipAddressPools: ['ctlplane', 'internalapi', 'storage', 'tenant', 'designateext'].map(
         (one) => `openstack2-${one}`,

@@ -7,8 +7,8 @@
 import type { KubeObject } from '../api/object.ts'
 import { bgpPeerName } from '../plan/bgp.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
-import { labelled, labelsOf, type Ownership } from './labels.ts'
-import { freeSpansOf, spanText } from './spans.ts'
+import { addOwnershipLabels, type Ownership, ownershipLabels } from './labels.ts'
+import { formatSpan, freeSpans } from './spans.ts'
 
 const POOLS = 'metallb.io/v1beta1'
 
@@ -23,10 +23,10 @@ export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
       metadata: {
         name: network.pool,
         namespace: plan.from.cluster.metallb.namespace,
-        labels: labelsOf(owner(plan, cloud, network)),
+        labels: ownershipLabels(owner(plan, cloud, network)),
       },
       spec: {
-        addresses: addressesOf(network),
+        addresses: poolAddresses(network),
         autoAssign: false,
         avoidBuggyIPs: false,
         serviceAllocation,
@@ -36,9 +36,9 @@ export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
   return pools
 }
 
-function addressesOf(network: PlannedNetwork): readonly string[] {
+function poolAddresses(network: PlannedNetwork): readonly string[] {
   const ranges: string[] = []
-  for (const subnet of network.subnets) ranges.push(...freeSpansOf(subnet, 'vips').map(spanText))
+  for (const subnet of network.subnets) ranges.push(...freeSpans(subnet, 'vips').map(formatSpan))
   return ranges
 }
 
@@ -51,19 +51,14 @@ export function renderAdvertisements(plan: Plan, cloud: PlannedCloud): readonly 
   return pooled.map((network) => l2Advertisement(plan, cloud, network, everyNode))
 }
 
-function l2Advertisement(
-  plan: Plan,
-  cloud: PlannedCloud,
-  network: PlannedNetwork,
-  everyNode: unknown,
-): KubeObject {
+function l2Advertisement(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork, everyNode: unknown): KubeObject {
   return {
     apiVersion: POOLS,
     kind: 'L2Advertisement',
     metadata: {
       name: network.pool ?? '',
       namespace: plan.from.cluster.metallb.namespace,
-      labels: labelsOf(owner(plan, cloud, network)),
+      labels: ownershipLabels(owner(plan, cloud, network)),
     },
     spec: {
       ipAddressPools: [network.pool],
@@ -88,7 +83,7 @@ function bgpAdvertisement(plan: Plan, cloud: PlannedCloud, pooled: readonly Plan
       peers: plan.from.cluster.metallb.peers.map((_, index) => bgpPeerName(plan.from, index)),
     },
   }
-  return labelled(object, { site: plan.site, cloud: cloud.name })
+  return addOwnershipLabels(object, { site: plan.site, cloud: cloud.name })
 }
 
 /**
@@ -114,7 +109,7 @@ export function renderPeers(plan: Plan): readonly KubeObject[] {
         ...(peer.nodes.length > 0 && { nodeSelectors: [hostnameIn(peer.nodes)] }),
       },
     }
-    return labelled(object, { site: plan.site })
+    return addOwnershipLabels(object, { site: plan.site })
   })
 }
 

@@ -9,19 +9,19 @@
 import { describe, expect, it } from 'vitest'
 import { planExample } from '../../test/examples.ts'
 import type { KubeObject } from '../api/object.ts'
-import { renderDocuments } from './documents.ts'
+import { renderDocuments } from './render.ts'
 
 const documents = renderDocuments(planExample('two-clouds'))
 
 function objects(kind: string, cloud = 'rhoso1'): readonly KubeObject[] {
   return documents
-    .filter((one) => one.cloud === cloud && one.object.kind === kind)
+    .filter((document) => document.cloud === cloud && document.object.kind === kind)
     .map(({ object }) => object)
 }
 
 function byName<Value>(kind: string, read: (spec: Record<string, unknown>) => Value): Record<string, Value> {
   return Object.fromEntries(
-    objects(kind).map((one) => [one.metadata.name, read(one['spec'] as Record<string, unknown>)]),
+    objects(kind).map((object) => [object.metadata.name, read(object['spec'] as Record<string, unknown>)]),
   )
 }
 
@@ -93,7 +93,7 @@ describe("document 000's first cloud", () => {
     const { interfaces } = (
       (policy as KubeObject)['spec'] as { desiredState: { interfaces: readonly Record<string, unknown>[] } }
     ).desiredState
-    expect(interfaces.map((one) => one['name'])).toEqual([
+    expect(interfaces.map((iface) => iface['name'])).toEqual([
       'ospbr',
       ...[20, 21, 22, 23, 25, 26].map((id) => `enp6s0.${id}`),
     ])
@@ -123,10 +123,7 @@ describe("document 000's first cloud", () => {
 
   it('runs what the document lists, databases in threes', () => {
     const [controlPlane] = objects('OpenStackControlPlane')
-    const spec = controlPlane?.['spec'] as Record<
-      string,
-      { enabled?: boolean; templates?: Record<string, unknown> }
-    >
+    const spec = controlPlane?.['spec'] as Record<string, { enabled?: boolean; templates?: Record<string, unknown> }>
     const on = Object.keys(spec).filter((name) => spec[name]?.enabled)
     expect(on).toEqual([
       'galera',
@@ -150,17 +147,17 @@ describe("document 000's first cloud", () => {
 describe("document 000's second cloud", () => {
   it('has subnets and pools of its own, and VLANs that are not those of the first', () => {
     const pools = objects('IPAddressPool', 'rhoso2').map(
-      (one) => (one['spec'] as { addresses: readonly string[] }).addresses,
+      (object) => (object['spec'] as { addresses: readonly string[] }).addresses,
     )
     expect(pools).toContainEqual(['172.27.0.80-172.27.0.90'])
     expect(pools).toContainEqual(['172.29.0.80-172.29.0.90'])
     expect(pools).toContainEqual(['172.31.0.80-172.31.0.90'])
     const names = (cloud: string): readonly unknown[] =>
       objects('NodeNetworkConfigurationPolicy', cloud).flatMap((policy) =>
-        (
-          policy['spec'] as { desiredState: { interfaces: readonly { name: string }[] } }
-        ).desiredState.interfaces.map((one) => one.name),
+        (policy['spec'] as { desiredState: { interfaces: readonly { name: string }[] } }).desiredState.interfaces.map(
+          (iface) => iface.name,
+        ),
       )
-    expect(names('rhoso2').filter((one) => names('rhoso1').includes(one))).toEqual([])
+    expect(names('rhoso2').filter((name) => names('rhoso1').includes(name))).toEqual([])
   })
 })

@@ -12,9 +12,9 @@ function configs(change: (network: PlannedNetwork) => PlannedNetwork = (network)
 function configsOf(plan: ReturnType<typeof testPlan>, change: (network: PlannedNetwork) => PlannedNetwork) {
   const [first] = plan.clouds
   const cloud = { ...first, networks: first?.networks.map(change) } as PlannedCloud
-  const rendered = renderAttachments(plan, cloud).map((one) => {
-    const { config } = (one as unknown as { spec: { config: string } }).spec
-    return [one.metadata.name, JSON.parse(config) as Record<string, unknown>] as const
+  const rendered = renderAttachments(plan, cloud).map((renderAttachment) => {
+    const { config } = (renderAttachment as unknown as { spec: { config: string } }).spec
+    return [renderAttachment.metadata.name, JSON.parse(config) as Record<string, unknown>] as const
   })
   return Object.fromEntries(rendered)
 }

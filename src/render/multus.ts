@@ -5,11 +5,11 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Range } from '../net/range.ts'
-import { gaps } from '../net/range-set.ts'
-import { type AddressRange, fromRange } from '../plan/address-range.ts'
+import { freeRanges } from '../net/range-set.ts'
+import { type AddressRange, formatAddressRange } from '../plan/address-range.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Route } from '../plan/plan.ts'
-import { labelsOf } from './labels.ts'
-import { cidrsOf, reservedIn, spansOf } from './spans.ts'
+import { ownershipLabels } from './labels.ts'
+import { formatCidrs, reservedRanges, spanRanges } from './spans.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -29,14 +29,8 @@ export function staticName(network: PlannedNetwork): string {
   return `${network.name}-static`
 }
 
-function definition(
-  plan: Plan,
-  cloud: PlannedCloud,
-  network: PlannedNetwork,
-  name: string,
-  config: Json,
-): KubeObject {
-  const labels = labelsOf({ site: plan.site, cloud: cloud.name, network: network.name })
+function definition(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork, name: string, config: Json): KubeObject {
+  const labels = ownershipLabels({ site: plan.site, cloud: cloud.name, network: network.name })
   return {
     apiVersion: 'k8s.cni.cncf.io/v1',
     kind: 'NetworkAttachmentDefinition',
@@ -95,9 +89,12 @@ function whereaboutsRange(subnet: PlannedSubnet): Json | undefined {
 }
 
 function exclusions(subnet: PlannedSubnet): AddressRange & { readonly exclude: readonly string[] } {
-  const spans = spansOf(subnet, 'pods')
+  const spans = spanRanges(subnet, 'pods')
   const [first, last] = [spans[0], spans.at(-1)]
   if (!first || !last) throw new TypeError('a subnet with spans for pods has one')
   const whole: Range = { family: first.family, first: first.first, last: last.last }
-  return { ...fromRange(whole), exclude: cidrsOf([...gaps(whole, spans), ...reservedIn(subnet, 'pods')]) }
+  return {
+    ...formatAddressRange(whole),
+    exclude: formatCidrs([...freeRanges(whole, spans), ...reservedRanges(subnet, 'pods')]),
+  }
 }

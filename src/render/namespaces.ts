@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import { labelled, labelsOf } from './labels.ts'
+import { addOwnershipLabels, ownershipLabels } from './labels.ts'
 
 /** Without it OpenShift computes the label `enforce` by itself and takes ours back. */
 const NO_SYNC = { 'security.openshift.io/scc.podSecurityLabelSync': 'false' }
@@ -14,11 +14,11 @@ export function renderCloudNamespace(plan: Plan, cloud: PlannedCloud): readonly 
   const labels = {
     'pod-security.kubernetes.io/enforce': 'privileged',
     ...(plan.from.cluster.platform === 'openshift' && NO_SYNC),
-    ...labelsOf({ site: plan.site, cloud: cloud.name }),
+    ...ownershipLabels({ site: plan.site, cloud: cloud.name }),
   }
   return [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: cloud.namespace, labels } }]
 }
 
 export function namespace(plan: Plan, name: string): KubeObject {
-  return labelled({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { site: plan.site })
+  return addOwnershipLabels({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { site: plan.site })
 }

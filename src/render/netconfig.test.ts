@@ -7,7 +7,10 @@ import { renderNetConfig } from './netconfig.ts'
 
 type Spec = { readonly networks: readonly { readonly name: string; readonly subnets: readonly unknown[] }[] }
 
-function specOf(plan = testPlan(), change: (network: PlannedNetwork) => PlannedNetwork = (one) => one): Spec {
+function specOf(
+  plan = testPlan(),
+  change: (network: PlannedNetwork) => PlannedNetwork = (plannedNetwork) => plannedNetwork,
+): Spec {
   const [cloud] = plan.clouds
   const [object] = cloud ? renderNetConfig(plan, { ...cloud, networks: cloud.networks.map(change) }) : []
   return object?.['spec'] as Spec
@@ -20,7 +23,7 @@ function reserving(...reserved: readonly AddressRange[]): (network: PlannedNetwo
 describe('NetConfig', () => {
   it('has the networks of the hosts, with the ranges that are theirs', () => {
     const { networks } = specOf()
-    expect(networks.map((one) => one.name)).toEqual([
+    expect(networks.map((network) => network.name)).toEqual([
       'ctlplane',
       'internalapi',
       'storage',
@@ -65,7 +68,7 @@ describe('NetConfig', () => {
 
   it('spells the names of 2023 where that is the form', () => {
     const { networks } = specOf(testPlan({ table: slotsOf2023() }))
-    expect(networks.map((one) => one.name)).toEqual([
+    expect(networks.map((network) => network.name)).toEqual([
       'CtlPlane',
       'InternalApi',
       'Storage',

@@ -5,32 +5,32 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import { setSize, subtract } from '../net/range-set.ts'
-import { type AddressRange, fromRange } from '../plan/address-range.ts'
+import { type AddressRange, formatAddressRange } from '../plan/address-range.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
-import { type Era, eraOf } from '../plan/slots/slots.ts'
-import { labelsOf } from './labels.ts'
-import { mergeRaw } from './merge.ts'
+import { detectEra, type Era } from '../plan/slots/slots.ts'
+import { ownershipLabels } from './labels.ts'
+import { mergePatch } from './merge.ts'
 import { uniqueRoutes } from './nmstate.ts'
-import { addressesOf, reservedIn, spansOf } from './spans.ts'
+import { listAddresses, reservedRanges, spanRanges } from './spans.ts'
 
 /** Beyond this, holes in the ranges say it better than a list of addresses. */
 const LISTED = 64n
 
 export function renderNetConfig(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
-  const era = eraOf(plan.slots)
+  const era = detectEra(plan.slots)
   const networks: unknown[] = []
   for (const network of cloud.networks) {
     const subnets = network.subnets.filter(hasHosts)
-    if (subnets.length > 0) networks.push(networkOf(network, subnets, era))
+    if (subnets.length > 0) networks.push(renderNetwork(network, subnets, era))
   }
   if (networks.length === 0) return []
-  const labels = labelsOf({ site: plan.site, cloud: cloud.name })
+  const labels = ownershipLabels({ site: plan.site, cloud: cloud.name })
   return [
     {
       apiVersion: 'network.openstack.org/v1beta1',
       kind: 'NetConfig',
       metadata: { name: 'netconfig', namespace: cloud.namespace, labels },
-      spec: mergeRaw({ networks }, cloud.from.file.overrides?.netConfig),
+      spec: mergePatch({ networks }, cloud.from.file.overrides?.netConfig),
     },
   ]
 }
@@ -39,12 +39,12 @@ function hasHosts(subnet: PlannedSubnet): boolean {
   return subnet.spans.some((span) => span.role === 'hosts')
 }
 
-function networkOf(network: PlannedNetwork, subnets: readonly PlannedSubnet[], era: Era): unknown {
+function renderNetwork(network: PlannedNetwork, subnets: readonly PlannedSubnet[], era: Era): unknown {
   return {
     name: networkName(network.name, era),
     dnsDomain: network.dnsDomain,
     mtu: network.mtu,
-    subnets: subnets.map((subnet) => subnetOf(network, subnet)),
+    subnets: subnets.map((subnet) => renderSubnet(network, subnet)),
   }
 }
 
@@ -59,7 +59,7 @@ function networkName(name: string, era: Era): string {
   return namesOf2023[name] ?? `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
 }
 
-function subnetOf(network: PlannedNetwork, subnet: PlannedSubnet): unknown {
+function renderSubnet(network: PlannedNetwork, subnet: PlannedSubnet): unknown {
   const vlan = subnet.vlan ?? network.vlan
   const sameFamily = network.routes.filter((route) => route.nexthop.includes(':') === (subnet.family === 6))
   const routes = uniqueRoutes([...subnet.routes, ...sameFamily])
@@ -83,10 +83,10 @@ function allocation(subnet: PlannedSubnet): {
   readonly ranges: readonly AddressRange[]
   readonly excluded: readonly string[]
 } {
-  const reserved = reservedIn(subnet, 'hosts')
+  const reserved = reservedRanges(subnet, 'hosts')
   const spans = subnet.spans.filter((span) => span.role === 'hosts')
-  if (setSize(reserved) <= LISTED) return { ranges: spans, excluded: addressesOf(reserved) }
-  const parts = subtract(spansOf(subnet, 'hosts'), reserved)
+  if (setSize(reserved) <= LISTED) return { ranges: spans, excluded: listAddresses(reserved) }
+  const parts = subtract(spanRanges(subnet, 'hosts'), reserved)
   // A range of one address is refused by NetConfig's webhook: such a rest is left out.
-  return { ranges: parts.filter(({ first, last }) => first < last).map(fromRange), excluded: [] }
+  return { ranges: parts.filter(({ first, last }) => first < last).map(formatAddressRange), excluded: [] }
 }

@@ -10,14 +10,14 @@
 import { describe, expect, it } from 'vitest'
 import { planExample } from '../../test/examples.ts'
 import type { KubeObject } from '../api/object.ts'
-import { renderDocuments } from './documents.ts'
 import { networksAnnotation } from './networks-annotation.ts'
+import { renderDocuments } from './render.ts'
 
 const plan = planExample('networking-2023')
 const objects = renderDocuments(plan).map(({ object }) => object)
 
 function find(kind: string, name: string): KubeObject | undefined {
-  return objects.find((one) => one.kind === kind && one.metadata.name === name)
+  return objects.find((object) => object.kind === kind && object.metadata.name === name)
 }
 
 function specOf<Spec>(kind: string, name: string): Spec {
@@ -28,7 +28,7 @@ describe('document 002', () => {
   it('its table of networks', () => {
     const table = plan.clouds[0]?.networks.map(({ name, vlan, subnets }) => {
       const span = (role: string): string | undefined => {
-        const found = subnets[0]?.spans.find((one) => one.role === role)
+        const found = subnets[0]?.spans.find((span) => span.role === role)
         return found && `${found.start}-${found.end}`
       }
       return [name, subnets[0]?.cidr, vlan, span('pods'), span('vips')]
@@ -42,14 +42,14 @@ describe('document 002', () => {
   })
 
   it('its node policy: VLANs without addresses, the address on the NIC', () => {
-    const policies = objects.filter((one) => one.kind === 'NodeNetworkConfigurationPolicy')
+    const policies = objects.filter((object) => object.kind === 'NodeNetworkConfigurationPolicy')
     const interfaces = policies.flatMap(
-      (one) =>
-        (one['spec'] as { desiredState: { interfaces: readonly Record<string, unknown>[] } }).desiredState
+      (policy) =>
+        (policy['spec'] as { desiredState: { interfaces: readonly Record<string, unknown>[] } }).desiredState
           .interfaces,
     )
     for (const id of [20, 21, 22]) {
-      expect(interfaces.find((one) => one['name'] === `enp6s0.${id}`)).toMatchObject({
+      expect(interfaces.find((iface) => iface['name'] === `enp6s0.${id}`)).toMatchObject({
         state: 'up',
         type: 'vlan',
         vlan: { 'base-iface': 'enp6s0', id },
@@ -57,7 +57,7 @@ describe('document 002', () => {
         ipv6: { enabled: false },
       })
     }
-    expect(interfaces.findLast((one) => one['name'] === 'enp6s0')).toMatchObject({
+    expect(interfaces.findLast((iface) => iface['name'] === 'enp6s0')).toMatchObject({
       state: 'up',
       type: 'ethernet',
       mtu: 1500,
@@ -164,14 +164,14 @@ describe('document 002', () => {
 
   it('its NetConfig in the spelling of the time, with ranges that are nobody else’s', () => {
     const { networks } = specOf<{ networks: readonly { name: string }[] }>('NetConfig', 'netconfig')
-    expect(networks.map((one) => one.name)).toEqual(['CtlPlane', 'InternalApi', 'Storage', 'Tenant'])
+    expect(networks.map((network) => network.name)).toEqual(['CtlPlane', 'InternalApi', 'Storage', 'Tenant'])
   })
 
   it('its individual endpoint: the definition takes addresses, the annotation gives one', () => {
     const { config } = specOf<{ config: string }>('NetworkAttachmentDefinition', 'internalapi-static')
     expect(JSON.parse(config)).toMatchObject({ capabilities: { ips: true }, ipam: { type: 'static' } })
-    expect(
-      networksAnnotation([{ name: 'internalapi', namespace: 'openstack', ips: ['172.17.0.20/24'] }]),
-    ).toBe('[{"name":"internalapi","namespace":"openstack","ips":["172.17.0.20/24"]}]')
+    expect(networksAnnotation([{ name: 'internalapi', namespace: 'openstack', ips: ['172.17.0.20/24'] }])).toBe(
+      '[{"name":"internalapi","namespace":"openstack","ips":["172.17.0.20/24"]}]',
+    )
   })
 })

@@ -19,20 +19,19 @@ function stateOf(object: unknown): DesiredState {
 }
 
 function names(object: unknown): readonly unknown[] {
-  return stateOf(object).interfaces.map((one) => one['name'])
+  return stateOf(object).interfaces.map((iface) => iface['name'])
 }
 
 describe('node networking', () => {
   it('is a base policy per node, and one per cloud and node', () => {
     const plan = testPlan({ clouds: two, nodes: 2 })
-    expect(renderBasePolicies(plan).map((one) => one.metadata.name)).toEqual([
+    expect(renderBasePolicies(plan).map((renderBasePolicy) => renderBasePolicy.metadata.name)).toEqual([
       'stackloom-base-worker-0',
       'stackloom-base-worker-1',
     ])
-    expect(renderCloudPolicies(plan, cloud(plan, 1)).map((one) => one.metadata.name)).toEqual([
-      'openstack2-worker-0',
-      'openstack2-worker-1',
-    ])
+    expect(
+      renderCloudPolicies(plan, cloud(plan, 1)).map((renderCloudPolicy) => renderCloudPolicy.metadata.name),
+    ).toEqual(['openstack2-worker-0', 'openstack2-worker-1'])
   })
 
   it('gives each cloud its own VLANs and bridge, and puts nothing of one into the policy of another', () => {
@@ -46,7 +45,7 @@ describe('node networking', () => {
   it('puts shared VLANs, with every cloud of them, into the base policy', () => {
     const plan = testPlan({ clouds: two, nodes: 1, shared: true })
     const [base] = renderBasePolicies(plan)
-    const vlan = stateOf(base).interfaces.find((one) => one['name'] === 'enp6s0.20')
+    const vlan = stateOf(base).interfaces.find((iface) => iface['name'] === 'enp6s0.20')
     expect(vlan?.['ipv4']).toEqual({
       enabled: true,
       dhcp: false,
@@ -117,27 +116,23 @@ describe('node networking', () => {
     const plan = testPlan({ nodes: 1 })
     const wide = {
       ...plan,
-      segments: plan.segments.map((one) => (one.vlan === 22 ? { ...one, mtu: 9000 } : one)),
+      segments: plan.segments.map((segment) => (segment.vlan === 22 ? { ...segment, mtu: 9000 } : segment)),
     }
     expect(stateOf(renderBasePolicies(wide)[0]).interfaces[0]).toMatchObject({ name: 'enp6s0', mtu: 9000 })
     const [policy] = renderCloudPolicies(wide, cloud(wide, 0))
-    expect(stateOf(policy).interfaces.find((one) => one['name'] === 'enp6s0.22')).toMatchObject({ mtu: 9000 })
+    expect(stateOf(policy).interfaces.find((iface) => iface['name'] === 'enp6s0.22')).toMatchObject({ mtu: 9000 })
   })
 
   it('writes the routes of a network with the interface that carries it', () => {
     const plan = testPlan({ nodes: 1 })
     const routes = [{ destination: '10.9.0.0/16', nexthop: '172.17.0.1' }]
-    const [only] = plan.clouds.map((one) => ({
-      ...one,
-      networks: one.networks.map((network) =>
-        network.name === 'internalapi' ? { ...network, routes } : network,
-      ),
+    const [only] = plan.clouds.map((cloud) => ({
+      ...cloud,
+      networks: cloud.networks.map((network) => (network.name === 'internalapi' ? { ...network, routes } : network)),
     }))
     const routed = { ...plan, clouds: only ? [only] : [] }
     expect(stateOf(renderCloudPolicies(routed, cloud(routed, 0))[0]).routes).toEqual({
-      config: [
-        { destination: '10.9.0.0/16', 'next-hop-address': '172.17.0.1', 'next-hop-interface': 'enp6s0.20' },
-      ],
+      config: [{ destination: '10.9.0.0/16', 'next-hop-address': '172.17.0.1', 'next-hop-interface': 'enp6s0.20' }],
     })
   })
 })

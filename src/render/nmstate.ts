@@ -8,11 +8,11 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, Route, Segment } from '../plan/plan.ts'
 import type { Bond, ClusterNode } from '../site/site.ts'
-import { labelsOf } from './labels.ts'
-import { prefixOf } from './spans.ts'
+import { ownershipLabels } from './labels.ts'
+import { prefixLength } from './spans.ts'
 
 /** A network on a node, with the cloud that it is of. */
-interface Tenancy {
+interface SegmentTenant {
   readonly cloud: PlannedCloud
   readonly network: PlannedNetwork
 }
@@ -25,9 +25,9 @@ export interface DesiredState {
 }
 
 /** A segment with who stands on it, and what of that is the same on every node. */
-interface Ground {
+interface SegmentUse {
   readonly segment: Segment
-  readonly tenancies: readonly Tenancy[]
+  readonly tenancies: readonly SegmentTenant[]
   readonly description: string
   readonly routes: readonly Route[]
 }
@@ -35,12 +35,12 @@ interface Ground {
 /** Who stands on which segment: found once, because looking it up for each cloud would cost clouds times clouds. */
 export interface SegmentIndex {
   /** What one cloud alone stands on, by cloud. */
-  readonly own: ReadonlyMap<string, readonly Ground[]>
-  readonly shared: readonly Ground[]
+  readonly own: ReadonlyMap<string, readonly SegmentUse[]>
+  readonly shared: readonly SegmentUse[]
 }
 
 export function indexSegments(plan: Plan): SegmentIndex {
-  const tenancies = new Map<string, Tenancy[]>()
+  const tenancies = new Map<string, SegmentTenant[]>()
   for (const cloud of plan.clouds) {
     for (const network of cloud.networks) {
       if (network.segment === undefined) continue
@@ -49,8 +49,8 @@ export function indexSegments(plan: Plan): SegmentIndex {
       else tenancies.set(network.segment, [{ cloud, network }])
     }
   }
-  const own = new Map<string, Ground[]>(plan.clouds.map(({ name }) => [name, []]))
-  const shared: Ground[] = []
+  const own = new Map<string, SegmentUse[]>(plan.clouds.map(({ name }) => [name, []]))
+  const shared: SegmentUse[] = []
   // Where segments are there to be shared they are the site's from the first cloud on: the second one to come, or to
   // go, must not make them change hands.
   const isShared = plan.from.addressing.isolation === 'shared-vlan'
@@ -58,16 +58,16 @@ export function indexSegments(plan: Plan): SegmentIndex {
     const on = tenancies.get(segment.id)
     const first = on?.[0]?.cloud
     if (!on || !first) continue
-    if (isShared || on.some(({ cloud }) => cloud.name !== first.name)) shared.push(groundOf(segment, on))
-    else own.get(first.name)?.push(groundOf(segment, on))
+    if (isShared || on.some(({ cloud }) => cloud.name !== first.name)) shared.push(describeSegmentUse(segment, on))
+    else own.get(first.name)?.push(describeSegmentUse(segment, on))
   }
   return { own, shared }
 }
 
-function groundOf(segment: Segment, tenancies: readonly Tenancy[]): Ground {
+function describeSegmentUse(segment: Segment, tenancies: readonly SegmentTenant[]): SegmentUse {
   const description = tenancies.map(({ cloud, network }) => `${cloud.name} ${network.name}`).join(', ')
   const routes: Route[] = []
-  for (const { network } of tenancies) routes.push(...routesOf(network))
+  for (const { network } of tenancies) routes.push(...networkRoutes(network))
   return { segment, tenancies, description, routes }
 }
 
@@ -83,7 +83,7 @@ export function renderCloudPolicies(
   index = indexSegments(plan),
 ): readonly KubeObject[] {
   const own = index.own.get(cloud.name) ?? []
-  return policies(plan, cloud, (node) => stateOf(plan, node, own))
+  return policies(plan, cloud, (node) => buildDesiredState(plan, node, own))
 }
 
 function policies(
@@ -92,7 +92,7 @@ function policies(
   desired: (node: ClusterNode) => DesiredState,
 ): readonly KubeObject[] {
   const { nodes, maxUnavailable } = plan.from.cluster
-  const labels = labelsOf({ site: plan.site, ...(cloud && { cloud: cloud.name }) })
+  const labels = ownershipLabels({ site: plan.site, ...(cloud && { cloud: cloud.name }) })
   const found: KubeObject[] = []
   for (const node of nodes) {
     const desiredState = desired(node)
@@ -116,15 +116,13 @@ function policyName(node: string, cloud?: PlannedCloud): string {
 }
 
 function baseState(plan: Plan, node: ClusterNode, index: SegmentIndex): DesiredState {
-  const shared = stateOf(plan, node, index.shared)
-  const named = new Set(shared.interfaces.map((one) => one['name']))
+  const shared = buildDesiredState(plan, node, index.shared)
+  const named = new Set(shared.interfaces.map((iface) => iface['name']))
   const bonds = plan.from.cluster.bonds
   const nics = Object.entries(node.nics)
     .filter(([role, nic]) => carries(plan, role) && !named.has(nic))
     .map(([role, nic]) => nicInterface(plan, nic, role, bonds))
-  const ports = bonds.flatMap((bond) =>
-    bond.ports.map((port) => ({ name: port, type: 'ethernet', state: 'up' })),
-  )
+  const ports = bonds.flatMap((bond) => bond.ports.map((port) => ({ name: port, type: 'ethernet', state: 'up' })))
   return { ...shared, interfaces: [...ports, ...nics, ...shared.interfaces] }
 }
 
@@ -134,9 +132,7 @@ function carries(plan: Plan, role: string): boolean {
 
 /** A NIC as wide as the widest segment on it; its addresses are not ours, so they are not mentioned. */
 function nicInterface(plan: Plan, nic: string, role: string, bonds: readonly Bond[]): Interface {
-  const mtu = Math.max(
-    ...plan.segments.filter((segment) => segment.nic === role).map((segment) => segment.mtu),
-  )
+  const mtu = Math.max(...plan.segments.filter((segment) => segment.nic === role).map((segment) => segment.mtu))
   const bond = bonds.find(({ name }) => name === nic)
   if (!bond) return { name: nic, type: 'ethernet', state: 'up', mtu }
   const { mode, ports, options } = bond
@@ -149,20 +145,20 @@ function nicInterface(plan: Plan, nic: string, role: string, bonds: readonly Bon
   }
 }
 
-function stateOf(plan: Plan, node: ClusterNode, grounds: readonly Ground[]): DesiredState {
+function buildDesiredState(plan: Plan, node: ClusterNode, grounds: readonly SegmentUse[]): DesiredState {
   const interfaces: Interface[] = []
   const routes: unknown[] = []
   for (const ground of grounds) {
-    interfaces.push(...interfacesOf(plan, node, ground))
+    interfaces.push(...segmentInterfaces(plan, node, ground))
     for (const route of ground.routes) routes.push(nodeRoute(route, addressedInterface(node, ground.segment)))
   }
   return { interfaces, ...(routes.length > 0 && { routes: { config: routes } }) }
 }
 
-function interfacesOf(
+function segmentInterfaces(
   plan: Plan,
   node: ClusterNode,
-  { segment, tenancies, description }: Ground,
+  { segment, tenancies, description }: SegmentUse,
 ): readonly Interface[] {
   const base = node.nics[segment.nic]
   if (base === undefined) return []
@@ -174,9 +170,7 @@ function interfacesOf(
   const state = 'up'
   if (segment.bridge !== undefined) {
     return [
-      ...(tagged
-        ? [{ name: carrier, description, type: 'vlan', state, mtu, vlan, ipv4: OFF, ipv6: OFF }]
-        : []),
+      ...(tagged ? [{ name: carrier, description, type: 'vlan', state, mtu, vlan, ipv4: OFF, ipv6: OFF }] : []),
       {
         name: segment.bridge,
         description,
@@ -202,7 +196,7 @@ const NO_SPANNING_TREE = { stp: { enabled: false } }
 /** Every address that this node has on a segment, of all clouds on it. */
 function addressing(
   node: ClusterNode,
-  tenancies: readonly Tenancy[],
+  tenancies: readonly SegmentTenant[],
 ): { readonly ipv4: Interface; readonly ipv6: Interface } {
   const four: unknown[] = []
   const six: unknown[] = []
@@ -210,7 +204,7 @@ function addressing(
     for (const { name, address: ip } of network.nodes) {
       if (name !== node.name) continue
       const list = ip.includes(':') ? six : four
-      list.push({ ip, 'prefix-length': prefixOf(network, ip) })
+      list.push({ ip, 'prefix-length': prefixLength(network, ip) })
     }
   }
   return {
@@ -224,7 +218,7 @@ function addressedInterface(node: ClusterNode, segment: Segment): string {
   return segment.bridge ?? (segment.vlan === undefined ? (node.nics[segment.nic] ?? '') : segment.interface)
 }
 
-function routesOf(network: PlannedNetwork): readonly Route[] {
+function networkRoutes(network: PlannedNetwork): readonly Route[] {
   const routes = [...network.routes]
   for (const subnet of network.subnets) routes.push(...subnet.routes)
   return uniqueRoutes(routes)

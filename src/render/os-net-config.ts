@@ -13,8 +13,8 @@ export interface HostNic {
 
 export function osNetConfigTemplate(networks: readonly PlannedNetwork[], { nic, bridge }: HostNic): string {
   const mtu = Math.max(1500, ...networks.map((network) => network.mtu))
-  const untagged = networks.find((network) => vlanOf(network) === undefined)
-  const tagged = networks.filter((network) => vlanOf(network) !== undefined)
+  const untagged = networks.find((network) => networkVlan(network) === undefined)
+  const tagged = networks.filter((network) => networkVlan(network) !== undefined)
   const lines = [
     '---',
     'network_config:',
@@ -33,7 +33,7 @@ export function osNetConfigTemplate(networks: readonly PlannedNetwork[], { nic, 
     '    primary: true',
     ...tagged.flatMap((network) => [
       '  - type: vlan',
-      `    vlan_id: ${vlanOf(network)}`,
+      `    vlan_id: ${networkVlan(network)}`,
       `    mtu: ${network.mtu}`,
       ...addressing(network, '    '),
     ]),
@@ -49,6 +49,6 @@ function addressing({ name }: PlannedNetwork, indent: string): readonly string[]
   ]
 }
 
-function vlanOf(network: PlannedNetwork): number | undefined {
+function networkVlan(network: PlannedNetwork): number | undefined {
   return network.vlan ?? network.subnets[0]?.vlan
 }

@@ -4,18 +4,18 @@
  * They would win, because they are merged last; so they are told instead of being corrected.
  */
 import { type Finding, finding } from '../errors/finding.ts'
-import { fightingOverride, foreignAddress, foreignPool } from '../errors/render.ts'
 import { parseAddress } from '../net/address.ts'
 import { type RangeSet, rangeSet, setContains } from '../net/range-set.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
-import type { Place } from '../plan/slots/cloud-services.ts'
-import { filePath, leaves, type RawSource, rawSources } from '../plan/slots/raw-fields.ts'
-import { plannedSpec, withRawFields } from './control-plane/control-plane.ts'
-import { type FilledSlot, filledSlots } from './control-plane/slot-values.ts'
-import { type Fields, fieldsOf } from './merge.ts'
-import { spansOf } from './spans.ts'
+import type { LocatePath } from '../plan/slots/cloud-services.ts'
+import { foreignAddress, foreignPool, overrideConflict } from '../plan/slots/findings.ts'
+import { leaves, type RawSource, rawFieldPath, rawSources } from '../plan/slots/raw-fields.ts'
+import { mergeRawFields, plannedSpec } from './control-plane/control-plane.ts'
+import { type ResolvedSlot, resolveSlots } from './control-plane/slot-values.ts'
+import { asFields, type Fields } from './merge.ts'
+import { spanRanges } from './spans.ts'
 
-export function overrideFindings(plan: Plan, cloud: PlannedCloud, place: Place): readonly Finding[] {
+export function lintOverrides(plan: Plan, cloud: PlannedCloud, place: LocatePath): readonly Finding[] {
   const sources = rawSources(cloud.from)
   if (sources.length === 0) return []
   const foreign = sources.flatMap((source) => foreignValues(plan, cloud, source, place))
@@ -27,14 +27,14 @@ export function overrideFindings(plan: Plan, cloud: PlannedCloud, place: Place):
 const POOLS = /^(?:metallb\.(?:io|universe\.tf)\/(?:address-pool|allow-shared-ip)|ipAddressPool|sharedIPKey)$/
 const ADDRESSES = /^(?:metallb\.(?:io|universe\.tf)\/loadBalancerIPs|loadBalancerIP|loadBalancerIPs)$/
 
-function foreignValues(plan: Plan, cloud: PlannedCloud, source: RawSource, place: Place): readonly Finding[] {
+function foreignValues(plan: Plan, cloud: PlannedCloud, source: RawSource, place: LocatePath): readonly Finding[] {
   const own = cloud.networks.flatMap((network) => network.pool ?? [])
   const spans = vipSpans(cloud.networks)
   return leaves(source.value).flatMap(({ path, value }): readonly Finding[] => {
     if (typeof value !== 'string' || value === '') return []
     const key = path.findLast((step) => typeof step === 'string') ?? ''
     const field = `spec.${path.join('.')}`
-    const context = { where: place(filePath(source, path)) }
+    const context = { where: place(rawFieldPath(source, path)) }
     if (POOLS.test(key) && !own.includes(value)) {
       return [finding(foreignPool, { cloud: cloud.name, field, pool: value, own }, context)]
     }
@@ -43,17 +43,13 @@ function foreignValues(plan: Plan, cloud: PlannedCloud, source: RawSource, place
     return asked
       .filter((text) => !holds(spans, text))
       .map((text) =>
-        finding(
-          foreignAddress,
-          { cloud: cloud.name, field, address: text, owner: ownerOf(plan, text) },
-          context,
-        ),
+        finding(foreignAddress, { cloud: cloud.name, field, address: text, owner: ownerOf(plan, text) }, context),
       )
   })
 }
 
 function vipSpans(networks: readonly PlannedNetwork[]): RangeSet {
-  return rangeSet(networks.flatMap((network) => network.subnets.flatMap((subnet) => spansOf(subnet, 'vips'))))
+  return rangeSet(networks.flatMap((network) => network.subnets.flatMap((subnet) => spanRanges(subnet, 'vips'))))
 }
 
 function holds(spans: RangeSet, text: string): boolean {
@@ -63,19 +59,19 @@ function holds(spans: RangeSet, text: string): boolean {
 
 function ownerOf(plan: Plan, text: string): string | undefined {
   for (const cloud of plan.clouds) {
-    const network = cloud.networks.find((one) => holds(vipSpans([one]), text))
+    const network = cloud.networks.find((network) => holds(vipSpans([network]), text))
     if (network) return `${cloud.name}/${network.name} vips`
   }
   return undefined
 }
 
-type Made = (where: ReturnType<Place>) => Finding
+type Made = (where: ReturnType<LocatePath>) => Finding
 
 /** Slots whose pool, address or type is another one after the merge. */
 function undoneSlots(plan: Plan, cloud: PlannedCloud): readonly Made[] {
   const planned = plannedSpec(plan, cloud)
-  const merged = withRawFields(planned, cloud)
-  return filledSlots(cloud).flatMap((slot) => {
+  const merged = mergeRawFields(planned, cloud)
+  return resolveSlots(cloud).flatMap((slot) => {
     const [before, after] = [settingsAt(planned, slot), settingsAt(merged, slot)]
     const changed = Object.entries(before).filter(([what, value]) => after[what] !== value)
     return changed.map(([what, value]): Made => {
@@ -86,36 +82,31 @@ function undoneSlots(plan: Plan, cloud: PlannedCloud): readonly Made[] {
         planned: value ?? 'nothing',
         merged: after[what] ?? 'undone',
       }
-      return (where) => finding(fightingOverride, facts, { where })
+      return (where) => finding(overrideConflict, facts, { where })
     })
   })
 }
 
 /** What a slot says of its Service, in words that both eras share. */
-function settingsAt(spec: Fields, { use }: FilledSlot): Readonly<Record<string, string | undefined>> {
+function settingsAt(spec: Fields, { use }: ResolvedSlot): Readonly<Record<string, string | undefined>> {
   const value = use.path.reduce<unknown>(step, spec)
   const external = use.slot.shape.startsWith('external-')
-  const notes = fieldsOf(
-    use.slot.shape === 'annotations' ? value : fieldsOf(fieldsOf(value)['metadata'])['annotations'],
+  const notes = asFields(
+    use.slot.shape === 'annotations' ? value : asFields(asFields(value)['metadata'])['annotations'],
   )
-  const list = fieldsOf(value)['loadBalancerIPs']
+  const list = asFields(value)['loadBalancerIPs']
   return {
-    pool: text(external ? fieldsOf(value)['ipAddressPool'] : notes['metallb.io/address-pool']),
-    address: external
-      ? Array.isArray(list)
-        ? list.join(',')
-        : undefined
-      : text(notes['metallb.io/loadBalancerIPs']),
-    ...(!external &&
-      use.slot.shape !== 'annotations' && { type: text(fieldsOf(fieldsOf(value)['spec'])['type']) }),
+    pool: text(external ? asFields(value)['ipAddressPool'] : notes['metallb.io/address-pool']),
+    address: external ? (Array.isArray(list) ? list.join(',') : undefined) : text(notes['metallb.io/loadBalancerIPs']),
+    ...(!external && use.slot.shape !== 'annotations' && { type: text(asFields(asFields(value)['spec'])['type']) }),
   }
 }
 
 /** One step of a slot's path; endpoints of 2023 are items of a list, found by their name. */
 function step(value: unknown, key: string): unknown {
-  if (!Array.isArray(value)) return fieldsOf(value)[key]
+  if (!Array.isArray(value)) return asFields(value)[key]
   const items = value as readonly unknown[]
-  return items.find((item) => fieldsOf(item)['endpoint'] === key) ?? items[Number(key)]
+  return items.find((item) => asFields(item)['endpoint'] === key) ?? items[Number(key)]
 }
 
 function text(value: unknown): string | undefined {

@@ -2,53 +2,53 @@
 import { address, formatAddress } from '../net/address.ts'
 import { cidr, cidrContains, formatCidr } from '../net/cidr.ts'
 import { intersection, type Range, toCidrs } from '../net/range.ts'
-import { emptySet, type RangeSet, rangeSet, subtract, touching } from '../net/range-set.ts'
-import { type AddressRange, fromRange, toRange } from '../plan/address-range.ts'
+import { emptySet, overlappingRanges, type RangeSet, rangeSet, subtract } from '../net/range-set.ts'
+import { type AddressRange, formatAddressRange, parseAddressRange } from '../plan/address-range.ts'
 import type { PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
 import type { AllocatorRole } from '../site/site.ts'
 
-export function spansOf(subnet: PlannedSubnet, role: AllocatorRole): RangeSet {
-  return rangeSet(subnet.spans.filter((span) => span.role === role).map(toRange))
+export function spanRanges(subnet: PlannedSubnet, role: AllocatorRole): RangeSet {
+  return rangeSet(subnet.spans.filter((span) => span.role === role).map(parseAddressRange))
 }
 
 /** Reserved addresses inside a role's spans, which the allocator must be told of. */
-export function reservedIn(subnet: PlannedSubnet, role: AllocatorRole): RangeSet {
+export function reservedRanges(subnet: PlannedSubnet, role: AllocatorRole): RangeSet {
   if (subnet.reserved.length === 0) return emptySet
-  const reserved = rangeSet(subnet.reserved.map(toRange))
-  return spansOf(subnet, role).flatMap((span) =>
-    touching(reserved, span).flatMap((range) => intersection(range, span) ?? []),
+  const reserved = rangeSet(subnet.reserved.map(parseAddressRange))
+  return spanRanges(subnet, role).flatMap((span) =>
+    overlappingRanges(reserved, span).flatMap((range) => intersection(range, span) ?? []),
   )
 }
 
 /** The role's spans with holes where addresses are reserved. */
-export function freeSpansOf(subnet: PlannedSubnet, role: AllocatorRole): readonly AddressRange[] {
+export function freeSpans(subnet: PlannedSubnet, role: AllocatorRole): readonly AddressRange[] {
   // Nearly every subnet: what the plan says is what is given out, and nothing has to be read.
   if (subnet.reserved.length === 0) return subnet.spans.filter((span) => span.role === role)
-  return subtract(spansOf(subnet, role), rangeSet(subnet.reserved.map(toRange))).map(fromRange)
+  return subtract(spanRanges(subnet, role), rangeSet(subnet.reserved.map(parseAddressRange))).map(formatAddressRange)
 }
 
-export function cidrsOf(ranges: RangeSet): readonly string[] {
+export function formatCidrs(ranges: RangeSet): readonly string[] {
   const texts: string[] = []
-  for (const range of ranges) for (const one of toCidrs(range)) texts.push(formatCidr(one))
+  for (const range of ranges) for (const toCidr of toCidrs(range)) texts.push(formatCidr(toCidr))
   return texts
 }
 
-export function rangeText(range: Range): string {
-  return spanText(fromRange(range))
+export function formatRange(range: Range): string {
+  return formatSpan(formatAddressRange(range))
 }
 
-export function spanText({ start, end }: AddressRange): string {
+export function formatSpan({ start, end }: AddressRange): string {
   return `${start}-${end}`
 }
 
 /** The prefix length of the subnet that an address belongs to. */
-export function prefixOf(network: PlannedNetwork, text: string): number {
-  const subnet = subnetOf(network, text)
+export function prefixLength(network: PlannedNetwork, text: string): number {
+  const subnet = findSubnet(network, text)
   if (!subnet) throw new TypeError(`${text} is in no subnet of ${network.name}`)
   return Number(subnet.cidr.slice(subnet.cidr.indexOf('/') + 1))
 }
 
-export function subnetOf(network: PlannedNetwork, text: string): PlannedSubnet | undefined {
+export function findSubnet(network: PlannedNetwork, text: string): PlannedSubnet | undefined {
   const family = text.includes(':') ? 6 : 4
   const candidates = network.subnets.filter((subnet) => subnet.family === family)
   // The planner put the address into a subnet of this network; with one of its family there is no question.
@@ -58,7 +58,7 @@ export function subnetOf(network: PlannedNetwork, text: string): PlannedSubnet |
 }
 
 /** Every address of a set, one by one: for readers that take no ranges. */
-export function addressesOf(ranges: RangeSet): readonly string[] {
+export function listAddresses(ranges: RangeSet): readonly string[] {
   return ranges.flatMap(({ family, first, last }) =>
     Array.from({ length: Number(last - first) + 1 }, (_, step) =>
       formatAddress({ family, value: first + BigInt(step) }),

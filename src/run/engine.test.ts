@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../clock/clock.ts'
-import { stageCycle } from '../errors/deploy.ts'
 import { Failure, failure } from '../errors/failure.ts'
 import { type RunReport, runStages } from './engine.ts'
 import type { RunEvent } from './events.ts'
+import { stageCycle } from './findings.ts'
 import { withPredecessors } from './graph.ts'
+import { keyOfStage } from './run-view.ts'
 import { type Stage, type StageContext, stageId } from './stage.ts'
-import { keyOfStage } from './view.ts'
 
 /** Time that passes by itself: every sleep is a turn of the event loop, in the order of its length. */
 function quickClock(): Clock {
@@ -59,8 +59,7 @@ async function run(wishes: readonly Wish[], stop = new AbortController(), parall
   return { events, report }
 }
 
-const outcomes = (report: RunReport) =>
-  Object.fromEntries(report.stages.map(({ id, outcome }) => [id, outcome]))
+const outcomes = (report: RunReport) => Object.fromEntries(report.stages.map(({ id, outcome }) => [id, outcome]))
 const broken = (): Promise<void> => Promise.reject(failure(stageCycle, { path: ['x'] }))
 
 describe('the engine', () => {
@@ -215,11 +214,11 @@ function obeysTheLaws(events: readonly RunEvent[], stages: readonly Stage[], par
   expect(events.filter(({ kind }) => kind === 'run-finished')).toHaveLength(1)
   for (const event of events) {
     const id = keyOfStage(event)
-    const stage = stages.find((one) => one.id === id)
+    const stage = stages.find((stage) => stage.id === id)
     if (event.kind === 'stage-started' && stage) {
       for (const before of stage.after) expect(over.get(before.id)).toBe('done')
       for (const other of running) {
-        const locks = stages.find((one) => one.id === other)?.locks ?? []
+        const locks = stages.find((stage) => stage.id === other)?.locks ?? []
         expect(locks.filter((lock) => stage.locks.includes(lock))).toEqual([])
       }
       running.add(id)
@@ -250,11 +249,13 @@ describe('every run', () => {
       fc.asyncProperty(graph, async (wishes) => {
         const { report } = await run(wishes)
         const stages = wishes.map(stageOf)
-        const failed = new Set(report.stages.filter((one) => one.outcome === 'failed').map(({ id }) => id))
+        const failed = new Set(report.stages.filter((stage) => stage.outcome === 'failed').map(({ id }) => id))
         for (const { id, outcome, reason } of report.stages) {
-          const culprits = [...withPredecessors([id], stages)].filter((one) => one !== id && failed.has(one))
+          const culprits = [...withPredecessors([id], stages)].filter(
+            (withPredecessor) => withPredecessor !== id && failed.has(withPredecessor),
+          )
           expect(outcome === 'blocked').toBe(culprits.length > 0)
-          if (outcome === 'blocked') expect(culprits.some((one) => reason?.includes(one))).toBe(true)
+          if (outcome === 'blocked') expect(culprits.some((culprit) => reason?.includes(culprit))).toBe(true)
         }
       }),
     )
@@ -278,13 +279,12 @@ describe('every run', () => {
           },
         })
         obeysTheLaws(events, stages, 3)
-        const done = new Set(first.stages.filter((one) => one.outcome === 'done').map(({ id }) => id))
+        const done = new Set(first.stages.filter((stage) => stage.outcome === 'done').map(({ id }) => id))
         const again = await runStages({
           ...settings,
           stages: stages.map((stage) => ({
             ...stage,
-            check: async () =>
-              done.has(stage.id) ? { kind: 'satisfied', reason: 'done before' } : { kind: 'needed' },
+            check: async () => (done.has(stage.id) ? { kind: 'satisfied', reason: 'done before' } : { kind: 'needed' }),
           })),
           stop: new AbortController().signal,
           sink: () => undefined,

@@ -7,10 +7,10 @@
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../clock/clock.ts'
 import { internalError } from '../errors/common.ts'
-import { Failure, reasonOf } from '../errors/failure.ts'
+import { Failure, formatError } from '../errors/failure.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import type { EventSink, RunEvent, RunOutcome, StageEvent, StageOutcome } from './events.ts'
-import { blockOf, byId, pendingReason, validateGraph } from './graph.ts'
+import { findBlock, pendingReason, stagesById, validateGraph } from './graph.ts'
 import type { Stage, StageContext } from './stage.ts'
 
 export interface RunSettings {
@@ -123,8 +123,8 @@ async function runStage(stage: Stage, book: Book, { clock, stop }: RunSettings):
     say()
     if (stop.aborted && isStop(thrown, stop)) return report('stopped', 'stopped on request')
     const findings = findingsOf(thrown)
-    for (const one of findings) emit({ kind: 'finding', finding: one })
-    return report('failed', findings[0]?.message ?? reasonOf(thrown), findings)
+    for (const finding of findings) emit({ kind: 'finding', finding: finding })
+    return report('failed', findings[0]?.message ?? formatError(thrown), findings)
   }
 }
 
@@ -135,7 +135,7 @@ function isStop(thrown: unknown, stop: AbortSignal): boolean {
 }
 
 function findingsOf(thrown: unknown): readonly Finding[] {
-  return thrown instanceof Failure ? thrown.findings : [finding(internalError, { reason: reasonOf(thrown) })]
+  return thrown instanceof Failure ? thrown.findings : [finding(internalError, { reason: formatError(thrown) })]
 }
 
 interface Book {
@@ -152,7 +152,7 @@ interface Book {
 
 /** The run's record: who ended how, and the one place from which events leave. */
 function openBook({ run, what, stages, sink, clock, stop }: RunSettings): Book {
-  const known = byId(stages)
+  const known = stagesById(stages)
   const outcomes = new Map<string, StageOutcome>()
   const reports = new Map<string, StageReport>()
   const held = new Map<string, string>()
@@ -177,7 +177,7 @@ function openBook({ run, what, stages, sink, clock, stop }: RunSettings): Book {
   const closeBlocked = (): void => {
     for (const stage of stages) {
       if (outcomes.has(stage.id)) continue
-      const block = blockOf(stage, outcomes, known)
+      const block = findBlock(stage, outcomes, known)
       if (block) close(stage, { outcome: 'blocked', ms: 0, reason: block.reason, findings: [] })
     }
   }
@@ -191,7 +191,7 @@ function openBook({ run, what, stages, sink, clock, stop }: RunSettings): Book {
           id,
           stage: name,
           ...(cloud !== undefined && { cloud }),
-          after: after.map((one) => one.id),
+          after: after.map((after) => after.id),
         })),
       }),
     held: (stage, reason) => {
@@ -207,8 +207,7 @@ function openBook({ run, what, stages, sink, clock, stop }: RunSettings): Book {
     close,
     end: () => {
       for (const stage of stages) {
-        if (!outcomes.has(stage.id))
-          close(stage, { outcome: 'stopped', ms: 0, reason: 'not begun', findings: [] })
+        if (!outcomes.has(stage.id)) close(stage, { outcome: 'stopped', ms: 0, reason: 'not begun', findings: [] })
       }
       const ended = stages.flatMap(({ id }) => reports.get(id) ?? [])
       const outcome = outcomeOf(ended, stop.aborted)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StageOutcome } from './events.ts'
-import { blockOf, byId, pendingReason, validateGraph, withPredecessors, withSuccessors } from './graph.ts'
+import { findBlock, pendingReason, stagesById, validateGraph, withPredecessors, withSuccessors } from './graph.ts'
 import { type Stage, stageId } from './stage.ts'
 
 function stage(name: string, after: readonly string[] = [], locks: readonly string[] = []): Stage {
@@ -22,13 +22,13 @@ describe('the graph of stages', () => {
 
   it('shows the whole circle when stages wait for each other', () => {
     const circle = [stage('a', ['c']), stage('b', ['a']), stage('c', ['b'])]
-    expect(validateGraph(circle).map((one) => one.message)).toEqual([
+    expect(validateGraph(circle).map((finding) => finding.message)).toEqual([
       'these stages wait for each other: a -> c -> b -> a',
     ])
   })
 
   it('names a predecessor that does not exist, and an id that exists twice', () => {
-    const codes = validateGraph([stage('a', ['gone']), stage('a')]).map((one) => one.code)
+    const codes = validateGraph([stage('a', ['gone']), stage('a')]).map((finding) => finding.code)
     expect(codes).toEqual(['SL4006', 'SL4005'])
   })
 
@@ -42,10 +42,10 @@ describe('the graph of stages', () => {
       ['nmstate', 'failed'],
       ['nncp', 'blocked'],
     ])
-    const known = byId(chain)
+    const known = stagesById(chain)
     const [, nncp, netattach] = chain
-    expect(blockOf(nncp as Stage, outcomes, known)).toMatchObject({ by: 'nmstate', root: 'nmstate' })
-    expect(blockOf(netattach as Stage, outcomes, known)).toEqual({
+    expect(findBlock(nncp as Stage, outcomes, known)).toMatchObject({ by: 'nmstate', root: 'nmstate' })
+    expect(findBlock(netattach as Stage, outcomes, known)).toEqual({
       by: 'nncp',
       root: 'nmstate',
       reason: 'needs nncp, which is blocked by nmstate (netattach needs nncp)',

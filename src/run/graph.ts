@@ -3,19 +3,20 @@
  *
  * Pure.
  */
-import { stageCycle, stageTwice, unknownPredecessor } from '../errors/deploy.ts'
+
 import { type Finding, finding } from '../errors/finding.ts'
 import type { StageOutcome } from './events.ts'
+import { duplicateStage, stageCycle, unknownPredecessor } from './findings.ts'
 import type { Stage } from './stage.ts'
 
 export type StageById = ReadonlyMap<string, Stage>
 
-export function byId(stages: readonly Stage[]): StageById {
+export function stagesById(stages: readonly Stage[]): StageById {
   return new Map(stages.map((stage) => [stage.id, stage]))
 }
 
 export function validateGraph(stages: readonly Stage[]): readonly Finding[] {
-  const known = byId(stages)
+  const known = stagesById(stages)
   const twice = stages.filter((stage, at) => stages.findIndex((one) => one.id === stage.id) !== at)
   const unknown = stages.flatMap((stage) =>
     stage.after
@@ -24,7 +25,7 @@ export function validateGraph(stages: readonly Stage[]): readonly Finding[] {
   )
   const cycle = findCycle(stages, known)
   return [
-    ...twice.map(({ id }) => finding(stageTwice, { stage: id })),
+    ...twice.map(({ id }) => finding(duplicateStage, { stage: id })),
     ...unknown,
     ...(cycle ? [finding(stageCycle, { path: cycle })] : []),
   ]
@@ -56,8 +57,8 @@ function findCycle(stages: readonly Stage[], known: StageById): readonly string[
 
 /** Everything that must be over before one of these begins, themselves included. */
 export function withPredecessors(ids: Iterable<string>, stages: readonly Stage[]): ReadonlySet<string> {
-  const known = byId(stages)
-  return reach(ids, (id) => known.get(id)?.after.map((one) => one.id) ?? [])
+  const known = stagesById(stages)
+  return reach(ids, (id) => known.get(id)?.after.map((after) => after.id) ?? [])
 }
 
 /** Everything that waits for one of these, themselves included. */
@@ -92,28 +93,24 @@ export interface Block {
 }
 
 /** Why a stage can never run any more, or undefined while it still can. */
-export function blockOf(stage: Stage, outcomes: Outcomes, known: StageById): Block | undefined {
+export function findBlock(stage: Stage, outcomes: Outcomes, known: StageById): Block | undefined {
   for (const { id, why } of stage.after) {
     const outcome = outcomes.get(id)
     if (outcome === 'failed') return { by: id, root: id, reason: `needs ${id}, which failed (${why})` }
     const before = known.get(id)
     if (outcome !== 'blocked' || !before) continue
-    const root = blockOf(before, outcomes, known)?.root ?? id
+    const root = findBlock(before, outcomes, known)?.root ?? id
     return { by: id, root, reason: `needs ${id}, which is blocked by ${root} (${why})` }
   }
   return undefined
 }
 
 /** What a stage that has not begun waits for: predecessors first, then whoever holds one of its locks. */
-export function pendingReason(
-  stage: Stage,
-  outcomes: Outcomes,
-  running: readonly Stage[],
-): string | undefined {
+export function pendingReason(stage: Stage, outcomes: Outcomes, running: readonly Stage[]): string | undefined {
   const before = stage.after.find(({ id }) => outcomes.get(id) !== 'done')
   if (before) return `after ${before.id}: ${before.why}`
   const holder = running.find((one) => one.locks.some((lock) => stage.locks.includes(lock)))
   if (!holder) return undefined
-  const lock = holder.locks.find((one) => stage.locks.includes(one))
+  const lock = holder.locks.find((lock) => stage.locks.includes(lock))
   return `after ${holder.id}: ${lock} is for one stage at a time`
 }

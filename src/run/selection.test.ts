@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { withPredecessors } from './graph.ts'
-import { select } from './selection.ts'
+import { selectStages } from './selection.ts'
 import { type Stage, stageId } from './stage.ts'
 
 function stage(name: string, cloud: string | undefined, after: readonly string[]): Stage {
@@ -25,7 +25,7 @@ const site: readonly Stage[] = [
   ]),
 ]
 
-const ids = (selection: Parameters<typeof select>[1]) => select(site, selection).stages.map(({ id }) => id)
+const ids = (selection: Parameters<typeof selectStages>[1]) => selectStages(site, selection).stages.map(({ id }) => id)
 
 describe('selecting stages', () => {
   it('takes everything when nothing is asked for', () => {
@@ -53,32 +53,32 @@ describe('selecting stages', () => {
   })
 
   it('keeps the order of what is left when a stage in between is left out', () => {
-    const kept = select(site, { skip: ['netattach'] }).stages
+    const kept = selectStages(site, { skip: ['netattach'] }).stages
     const controlPlane = kept.find(({ id }) => id === 'rhoso1/control-plane')
     expect(controlPlane?.after.map(({ id }) => id)).toEqual(['rhoso1/namespace', 'nncp'])
   })
 
   it('offers the nearest name for one that does not exist, and runs nothing', () => {
-    const { stages, findings } = select(site, { stages: ['netatach'], clouds: ['rhosso1'] })
+    const { stages, findings } = selectStages(site, { stages: ['netatach'], clouds: ['rhosso1'] })
     expect(stages).toEqual([])
-    expect(findings.map((one) => one.message)).toEqual([
+    expect(findings.map((finding) => finding.message)).toEqual([
       'the site has no cloud rhosso1; did you mean rhoso1?',
       'no stage is called netatach; did you mean netattach?',
     ])
   })
 
   it('says so when the options exclude each other', () => {
-    expect(select(site, { stages: ['control-plane'], until: ['nncp'] }).findings[0]?.code).toBe('SL4003')
+    expect(selectStages(site, { stages: ['control-plane'], until: ['nncp'] }).findings[0]?.code).toBe('SL4003')
   })
 
   it('never loses an order between two kept stages', () => {
     const names = fc.subarray(site.map(({ id }) => id))
     fc.assert(
       fc.property(names, (skip) => {
-        const kept = select(site, { skip }).stages
+        const kept = selectStages(site, { skip }).stages
         for (const { id } of kept) {
           const before = withPredecessors([id], site)
-          const expected = kept.map((one) => one.id).filter((one) => before.has(one))
+          const expected = kept.map((stage) => stage.id).filter((one) => before.has(one))
           expect([...withPredecessors([id], kept)].sort()).toEqual(expected.sort())
         }
       }),

@@ -4,11 +4,12 @@
  * A stage is named by its name (all clouds) or by its id (`rhoso1/netattach`). Order survives selection: what lay
  * on the way between two chosen stages still orders them.
  */
-import { nothingSelected, unknownCloud, unknownStage } from '../errors/deploy.ts'
+
+import { closestMatch } from '../errors/closest-match.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { nearest } from '../errors/nearest.ts'
-import { byId, withPredecessors, withSuccessors } from './graph.ts'
-import type { After, Stage } from './stage.ts'
+import { nothingSelected, unknownCloud, unknownStage } from './findings.ts'
+import { stagesById, withPredecessors, withSuccessors } from './graph.ts'
+import type { Stage, StageDependency } from './stage.ts'
 
 /** An empty list means no wish. Several options narrow each other. */
 export interface Selection {
@@ -19,12 +20,12 @@ export interface Selection {
   readonly skip?: readonly string[]
 }
 
-export interface Selected {
+export interface SelectionResult {
   readonly stages: readonly Stage[]
   readonly findings: readonly Finding[]
 }
 
-export function select(stages: readonly Stage[], selection: Selection): Selected {
+export function selectStages(stages: readonly Stage[], selection: Selection): SelectionResult {
   const findings = unknownNames(stages, selection)
   const kept = new Set(stages.filter(wantedBy(stages, selection)).map(({ id }) => id))
   if (findings.length === 0 && kept.size === 0) findings.push(finding(nothingSelected, {}))
@@ -61,23 +62,23 @@ function unknownNames(stages: readonly Stage[], selection: Selection): Finding[]
   )
   return [
     ...wrongClouds.map((cloud) =>
-      finding(unknownCloud, { cloud, known: knownClouds, nearest: nearest(cloud, knownClouds) }),
+      finding(unknownCloud, { cloud, known: knownClouds, nearest: closestMatch(cloud, knownClouds) }),
     ),
     ...wrongStages.map((stage) => {
       const words = stage.includes('/') ? stages.map(({ id }) => id) : knownStages
-      return finding(unknownStage, { stage, known: knownStages, nearest: nearest(stage, words) })
+      return finding(unknownStage, { stage, known: knownStages, nearest: closestMatch(stage, words) })
     }),
   ]
 }
 
 /** The kept stages, ordered through those that are left out. */
 function narrowTo(stages: readonly Stage[], kept: ReadonlySet<string>): readonly Stage[] {
-  const known = byId(stages)
-  const bridged = new Map<string, readonly After[]>()
-  const bridge = (id: string): readonly After[] => {
+  const known = stagesById(stages)
+  const bridged = new Map<string, readonly StageDependency[]>()
+  const bridge = (id: string): readonly StageDependency[] => {
     const found = bridged.get(id)
     if (found) return found
-    const after = (known.get(id)?.after ?? []).flatMap((one) => (kept.has(one.id) ? [one] : bridge(one.id)))
+    const after = (known.get(id)?.after ?? []).flatMap((after) => (kept.has(after.id) ? [after] : bridge(after.id)))
     const unique = after.filter((one, at) => after.findIndex((other) => other.id === one.id) === at)
     bridged.set(id, unique)
     return unique

@@ -7,7 +7,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { StageEvent } from './events.ts'
 
 /** A stage that must be over before this one begins, and the reason, for people. */
-export interface After {
+export interface StageDependency {
   readonly id: string
   readonly why: string
 }
@@ -31,7 +31,7 @@ export interface Stage {
   readonly name: string
   /** Absent for what the clouds share. */
   readonly cloud?: string
-  readonly after: readonly After[]
+  readonly after: readonly StageDependency[]
   /** Stages that share a lock never run at the same time. */
   readonly locks: readonly string[]
   readonly check?: (context: StageContext) => Promise<StageCheck>

@@ -5,8 +5,8 @@
 import { connect, createServer, type Server } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { reasonOf } from '../errors/failure.ts'
-import type { SupervisorStatus } from './mission.ts'
+import { formatError } from '../errors/failure.ts'
+import type { SupervisorStatus } from './supervisor-spec.ts'
 
 export type ControlRequest =
   | { readonly do: 'status' }
@@ -18,7 +18,7 @@ export type ControlRequest =
   /** Connections to this port of the sandbox's loopback go to that socket. */
   | { readonly do: 'expose'; readonly port: number; readonly socket: string }
 
-export type ControlAnswer =
+export type ControlResponse =
   | { readonly kind: 'done'; readonly status: SupervisorStatus }
   | { readonly kind: 'refused'; readonly reason: string }
 
@@ -30,24 +30,24 @@ class ControlError extends Error {
 }
 
 /** Asks and waits for the answer. A supervisor that ends while it is asked is asked again, to be sure that it is gone. */
-export async function ask(
+export async function callSupervisor(
   socketPath: string,
   request: ControlRequest,
   timeoutMs = 30_000,
 ): Promise<SupervisorStatus> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const answer = JSON.parse(await askOnce(socketPath, request, timeoutMs)) as ControlAnswer
+      const answer = JSON.parse(await callOnce(socketPath, request, timeoutMs)) as ControlResponse
       if (answer.kind === 'refused') throw new ControlError(answer.reason)
       return answer.status
     } catch (error) {
-      if (attempt === ATTEMPTS || !isBroken(error)) throw error
+      if (attempt === ATTEMPTS || !isConnectionReset(error)) throw error
       await sleep(RETRY_MS)
     }
   }
 }
 
-function askOnce(socketPath: string, request: ControlRequest, timeoutMs: number): Promise<string> {
+function callOnce(socketPath: string, request: ControlRequest, timeoutMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(socketPath)
     socket.setTimeout(timeoutMs, () => socket.destroy(new ControlError(`no answer in ${timeoutMs} ms`)))
@@ -63,7 +63,7 @@ function askOnce(socketPath: string, request: ControlRequest, timeoutMs: number)
   })
 }
 
-function isBroken(error: unknown): boolean {
+function isConnectionReset(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
@@ -74,16 +74,16 @@ export function isNotRunning(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ECONNREFUSED'
 }
 
-export function serveControl(answer: (request: ControlRequest) => Promise<SupervisorStatus>): Server {
+export function createControlServer(answer: (request: ControlRequest) => Promise<SupervisorStatus>): Server {
   return createServer((socket) => {
     socket.on('error', () => undefined)
     createInterface({ input: socket }).on('line', (line) => {
-      const reply = (value: ControlAnswer): void => void socket.write(`${JSON.stringify(value)}\n`)
+      const reply = (value: ControlResponse): void => void socket.write(`${JSON.stringify(value)}\n`)
       Promise.resolve()
         .then(() => answer(JSON.parse(line) as ControlRequest))
         .then(
           (status) => reply({ kind: 'done', status }),
-          (error: unknown) => reply({ kind: 'refused', reason: reasonOf(error) }),
+          (error: unknown) => reply({ kind: 'refused', reason: formatError(error) }),
         )
     })
   })

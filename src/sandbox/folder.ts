@@ -8,7 +8,7 @@ export interface SandboxFolder {
   /** What was decided at the first start: `settings.ts`. */
   readonly settings: string
   /** What the supervisor is to do: `mission.ts`. */
-  readonly mission: string
+  readonly supervisorSpec: string
   /** Why the last start failed: written by the supervisor. */
   readonly failure: string
   readonly etcd: string
@@ -24,7 +24,7 @@ export function sandboxFolder(root: string): SandboxFolder {
   return {
     root,
     settings: inside('sandbox.json'),
-    mission: inside('mission.json'),
+    supervisorSpec: inside('mission.json'),
     failure: inside('failure.json'),
     etcd: inside('etcd'),
     pki: inside('pki'),

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ask, isNotRunning, serveControl } from './control.ts'
+import { callSupervisor, createControlServer, isNotRunning } from './control.ts'
 import { sandboxFolder, socketPath } from './folder.ts'
 import { forward } from './forward.ts'
 
@@ -51,13 +51,13 @@ describe('the control socket', () => {
 
   it('answers each question, and says why it refuses one', async () => {
     const at = path.join(folder, 'control.sock')
-    const server = serveControl(async (request) => {
+    const server = createControlServer(async (request) => {
       if (request.do === 'kill') throw new Error(`there is no ${request.task} here`)
       return status
     }).listen(at)
     await once(server, 'listening')
-    expect(await ask(at, { do: 'status' })).toEqual(status)
-    await expect(ask(at, { do: 'kill', task: 'x' })).rejects.toThrow('there is no x here')
+    expect(await callSupervisor(at, { do: 'status' })).toEqual(status)
+    await expect(callSupervisor(at, { do: 'kill', task: 'x' })).rejects.toThrow('there is no x here')
     server.close()
   })
 
@@ -65,9 +65,9 @@ describe('the control socket', () => {
     const at = path.join(folder, 'silent.sock')
     const server = createServer(() => undefined).listen(at)
     await once(server, 'listening')
-    const silent: unknown = await ask(at, { do: 'status' }, 30).catch((error: unknown) => error)
+    const silent: unknown = await callSupervisor(at, { do: 'status' }, 30).catch((error: unknown) => error)
     expect(isNotRunning(silent)).toBe(false)
-    const absent: unknown = await ask(path.join(folder, 'no.sock'), { do: 'status' }).catch(
+    const absent: unknown = await callSupervisor(path.join(folder, 'no.sock'), { do: 'status' }).catch(
       (error: unknown) => error,
     )
     expect(isNotRunning(absent)).toBe(true)

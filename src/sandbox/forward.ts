@@ -8,18 +8,18 @@ export interface Forwarder {
   readonly close: () => void
 }
 
-export type ListenAt =
+export type ListenTarget =
   | { readonly fd: number }
   | { readonly path: string }
   | { readonly port: number; readonly host: string }
 
 /** Everything that comes in goes on to the target, both ways, until either side ends. */
-export function forward(listenAt: ListenAt, target: NetConnectOpts): Promise<Forwarder> {
+export function forward(listenAt: ListenTarget, target: NetConnectOpts): Promise<Forwarder> {
   const open = new Set<Socket>()
   const server: Server = createServer({ allowHalfOpen: true, noDelay: true }, (inner) => {
     const outer = connect({ ...target, allowHalfOpen: true, noDelay: true } as NetConnectOpts)
-    join(inner, outer)
-    join(outer, inner)
+    pipeSocket(inner, outer)
+    pipeSocket(outer, inner)
     for (const socket of [inner, outer]) {
       open.add(socket)
       socket.once('close', () => open.delete(socket))
@@ -40,7 +40,7 @@ export function forward(listenAt: ListenAt, target: NetConnectOpts): Promise<For
 }
 
 /** A connection that breaks on one side breaks on the other: a client must not wait for a dead server. */
-function join(from: Socket, to: Socket): void {
+function pipeSocket(from: Socket, to: Socket): void {
   from.pipe(to)
   from.once('error', () => to.destroy())
   from.once('close', () => to.destroySoon())

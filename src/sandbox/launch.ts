@@ -4,11 +4,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { failure, reasonOf } from '../errors/failure.ts'
-import { namespaceImpossible } from '../errors/sandbox.ts'
-import { type Exec, programOf, succeeded } from '../exec/process.ts'
+import { failure, formatError } from '../errors/failure.ts'
+import { type Exec, succeeded, toProgram } from '../exec/process.ts'
+import { namespaceUnavailable } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
-import type { Outcome } from './supervisor.ts'
+import type { StartOutcome } from './supervisor.ts'
 
 export interface LaunchRequest {
   readonly folder: SandboxFolder
@@ -18,65 +18,59 @@ export interface LaunchRequest {
   /** The supervisor ends with this process. */
   readonly ephemeral: boolean
   /** A listening socket of this namespace that the supervisor is to accept on. */
-  readonly handDown?: number
+  readonly listenFd?: number
   /** Ends the supervisor, and with it what it has started. */
   readonly signal?: AbortSignal | undefined
 }
 
-export interface Launched {
+export interface LaunchedSupervisor {
   readonly pid: number
-  readonly outcome: Outcome
+  readonly outcome: StartOutcome
   readonly process: ChildProcess
 }
 
 /** Makes a namespace, brings up its loopback, and becomes the program. A user who is not root maps itself first. */
-function namespaceCommand(): readonly string[] {
+function unshareCommand(): readonly string[] {
   const mapped = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
   const script = 'ip link set lo up && exec "$@"'
   return ['unshare', ...mapped, '--net', '/bin/sh', '-c', script, 'sh']
 }
 
 /** Runs a program inside the namespace of a process. */
-export function enterCommand(pid: number): readonly string[] {
+export function nsenterCommand(pid: number): readonly string[] {
   const mapped = process.getuid?.() === 0 ? [] : ['--user', '--preserve-credentials']
   return ['nsenter', '--target', String(pid), ...mapped, '--net', '--']
 }
 
 /** Why no namespace can be made here, or undefined. */
-export async function namespaceRefusal(exec: Exec): Promise<string | undefined> {
-  const { ending, stderr } = await exec(programOf([...namespaceCommand(), 'true']))
-  if (succeeded(ending)) return undefined
-  if (ending.kind === 'not-started') return ending.reason
+export async function findNamespaceProblem(exec: Exec): Promise<string | undefined> {
+  const { exit, stderr } = await exec(toProgram([...unshareCommand(), 'true']))
+  if (succeeded(exit)) return undefined
+  if (exit.kind === 'not-started') return exit.reason
   return stderr.trim() || 'unshare failed'
 }
 
 /** What goes before each program so that it ends with the supervisor, even after a kill -9. */
-export async function deathWrapper(exec: Exec): Promise<readonly string[]> {
+export async function parentDeathWrapper(exec: Exec): Promise<readonly string[]> {
   if (process.platform !== 'linux') return []
   const wrapper = ['setpriv', '--pdeathsig', 'KILL', '--']
-  return succeeded((await exec(programOf([...wrapper, 'true']))).ending) ? wrapper : []
+  return succeeded((await exec(toProgram([...wrapper, 'true']))).exit) ? wrapper : []
 }
 
-export async function launch(request: LaunchRequest): Promise<Launched> {
-  const { folder, self, netns, ephemeral, handDown, signal } = request
-  const { file, args } = programOf([
-    ...(netns ? namespaceCommand() : []),
-    ...self,
-    'sandbox',
-    'supervise',
-    folder.root,
-  ])
+export async function launchSupervisor(request: LaunchRequest): Promise<LaunchedSupervisor> {
+  const { folder, self, netns, ephemeral, listenFd, signal } = request
+  const { file, args } = toProgram([...(netns ? unshareCommand() : []), ...self, 'sandbox', 'supervise', folder.root])
   const log = openSync(logFile(folder, 'supervisor'), 'a', 0o600)
   try {
     const child = spawn(file, [...args], {
       detached: true,
-      stdio: [ephemeral ? 'pipe' : 'ignore', 'pipe', log, ...(handDown === undefined ? [] : [handDown])],
+      stdio: [ephemeral ? 'pipe' : 'ignore', 'pipe', log, ...(listenFd === undefined ? [] : [listenFd])],
     })
     child.stdin?.on('error', () => undefined)
     const interrupt = (): void => void child.kill('SIGTERM')
     signal?.addEventListener('abort', interrupt, { once: true })
     if (signal?.aborted) interrupt()
-    const outcome = await firstWord(child)
+    const outcome = await readOutcome(child)
     signal?.removeEventListener('abort', interrupt)
     // A sandbox that stays must not keep its launcher alive.
     child.stdout?.destroy()
@@ -87,15 +81,15 @@ export async function launch(request: LaunchRequest): Promise<Launched> {
   }
 }
 
-function firstWord(child: ChildProcess): Promise<Outcome> {
+function readOutcome(child: ChildProcess): Promise<StartOutcome> {
   return new Promise((resolve, reject) => {
-    child.once('error', (error) => reject(failure(namespaceImpossible, { reason: reasonOf(error) })))
+    child.once('error', (error) => reject(failure(namespaceUnavailable, { reason: formatError(error) })))
     child.once('exit', (code, signal) => {
       const reason = `ended with ${signal ?? `code ${code}`}`
       // Its last word may still be in the pipe.
       setTimeout(() => resolve({ kind: 'failed', task: 'supervisor', reason, log: '' }), 100)
     })
     if (!child.stdout) return
-    createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line) as Outcome))
+    createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line) as StartOutcome))
   })
 }

@@ -24,8 +24,8 @@ export const namespacePorts: Ports = {
 }
 
 /** Free ports of loopback, all different. Somebody may still be quicker: then the program says so. */
-export async function freePorts(api: number): Promise<Ports> {
-  const servers = await Promise.all(Array.from({ length: 5 }, () => listen(0, '127.0.0.1')))
+export async function findFreePorts(api: number): Promise<Ports> {
+  const servers = await Promise.all(Array.from({ length: 5 }, () => holdPort(0, '127.0.0.1')))
   const [etcd = 0, etcdPeer = 0, controllerManager = 0, metallb = 0, metallbWebhookMetrics = 0] = servers.map(
     (server) => server.port,
   )
@@ -33,7 +33,7 @@ export async function freePorts(api: number): Promise<Ports> {
   return { api, etcd, etcdPeer, controllerManager, metallb, metallbWebhookMetrics }
 }
 
-export interface Listener {
+export interface HeldPort {
   readonly port: number
   /** For a child process to inherit. */
   readonly fd: number
@@ -41,7 +41,7 @@ export interface Listener {
 }
 
 /** Listens without accepting; throws EADDRINUSE when the port is taken. */
-export function listen(port: number, host: string): Promise<Listener> {
+export function holdPort(port: number, host: string): Promise<HeldPort> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)
@@ -57,9 +57,9 @@ export function listen(port: number, host: string): Promise<Listener> {
   })
 }
 
-export async function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   try {
-    await (await listen(port, host)).close()
+    await (await holdPort(port, host)).close()
     return true
   } catch {
     return false

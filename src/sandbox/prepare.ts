@@ -8,49 +8,49 @@ import { cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Condition, KubeObject } from '../api/object.ts'
 import { finding } from '../errors/finding.ts'
-import { damagedCache } from '../errors/sandbox.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { FIELD_MANAGER } from './admission.ts'
-import { type BuildContext, ensurePrograms } from './build/ensure.ts'
-import { asDiskFull, inspect, publish } from './build/store.ts'
-import { ask } from './control.ts'
-import type { CrdCollection } from './crds/sets.ts'
+import { inspectFolder, publishFolder, toDiskFullFailure } from './build/cache-folder.ts'
+import { type BuildContext, ensurePrograms } from './build/ensure-programs.ts'
+import { FIELD_MANAGER } from './cluster-objects.ts'
+import { callSupervisor } from './control.ts'
+import type { CrdCollection } from './crds/crd-sets.ts'
+import { damagedCache } from './findings.ts'
 import { type SandboxFolder, sandboxFolder } from './folder.ts'
-import { takeLock } from './lock.ts'
-import { connected, type RaiseContext, raise } from './raise.ts'
-import { METALLB_NAMESPACE, programsOf } from './roster.ts'
+import { acquireLock } from './process-lock.ts'
+import { METALLB_NAMESPACE, requiredPrograms } from './program-table.ts'
+import { type StartContext, startPrograms, withConnection } from './start-programs.ts'
 
 /** Raise when what is prepared changes. */
-const PREPARATION = 1
+const FORMAT_VERSION = 1
 
-const AT_ONCE = 4
-const KEPT_MS = 14 * 86_400_000
+const CONCURRENCY = 4
+const RETENTION_MS = 14 * 86_400_000
 
-export type PrepareContext = BuildContext & RaiseContext
+export type PrepareContext = BuildContext & StartContext
 
 /** The folder of prepared data for a set of CRDs. */
-export async function ensurePrepared(collection: CrdCollection, context: PrepareContext): Promise<string> {
-  const { places, say, signal, now } = context
-  const programs = await ensurePrograms(programsOf.core, context)
-  const shelf = path.join(places.cache, 'prepared')
+export async function ensurePreparedStore(collection: CrdCollection, context: PrepareContext): Promise<string> {
+  const { paths, notify, signal, now } = context
+  const programs = await ensurePrograms(requiredPrograms.core, context)
+  const shelf = path.join(paths.cache, 'prepared')
   const key = createHash('sha256')
-    .update(JSON.stringify([PREPARATION, collection.key, programs]))
+    .update(JSON.stringify([FORMAT_VERSION, collection.key, programs]))
     .digest('hex')
   const folder = path.join(shelf, `${collection.set}-${key.slice(0, 16)}`)
-  if ((await inspect(folder)).kind === 'whole') return folder
-  const lock = await takeLock([`prepare ${folder}`], {
+  if ((await inspectFolder(folder)).kind === 'whole') return folder
+  const lock = await acquireLock([`prepare ${folder}`], {
     ...(signal && { signal }),
-    onWait: () => say({ kind: 'progress', text: 'another process prepares the same data: waiting for it' }),
+    onWait: () => notify({ kind: 'progress', text: 'another process prepares the same data: waiting for it' }),
   })
   try {
-    const state = await inspect(folder)
+    const state = await inspectFolder(folder)
     if (state.kind === 'whole') return folder
     if (state.kind === 'damaged') {
       const facts = { what: 'the prepared data', folder: shelf, reason: state.reason }
-      say({ kind: 'finding', finding: finding(damagedCache, facts) })
+      notify({ kind: 'finding', finding: finding(damagedCache, facts) })
     }
     await prepare(folder, collection, context)
-    await removeOld(shelf, collection.set, now())
+    await removeExpired(shelf, collection.set, now())
     return folder
   } finally {
     await lock.release()
@@ -58,12 +58,12 @@ export async function ensurePrepared(collection: CrdCollection, context: Prepare
 }
 
 /** Data of earlier pins and schemas: another checkout may still use what is younger, and would make it again. */
-async function removeOld(shelf: string, set: string, now: number): Promise<void> {
+async function removeExpired(shelf: string, set: string, now: number): Promise<void> {
   for (const name of await readdir(shelf)) {
     if (!name.startsWith(`${set}-`)) continue
     const folder = path.join(shelf, name)
     const made = (await stat(folder).catch(() => undefined))?.mtimeMs ?? now
-    if (now - made > KEPT_MS) await rm(folder, { recursive: true, force: true })
+    if (now - made > RETENTION_MS) await rm(folder, { recursive: true, force: true })
   }
 }
 
@@ -72,34 +72,34 @@ async function prepare(target: string, { set, crds }: CrdCollection, context: Pr
   const root = await mkdir(shelf, { recursive: true })
     .then(() => mkdtemp(path.join(shelf, '.raising-')))
     .catch((error: unknown) => {
-      throw asDiskFull(error, shelf, 'preparing data')
+      throw toDiskFullFailure(error, shelf, 'preparing data')
     })
   const folder = sandboxFolder(root)
   try {
-    const programs = await ensurePrograms(programsOf.core, context)
+    const programs = await ensurePrograms(requiredPrograms.core, context)
     const port = { number: 0, fixed: false }
-    await raise(
+    await startPrograms(
       { name: 'preparation', folder, programs, parts: [], netns: false, ephemeral: true, port },
       context,
     )
-    await connected(folder, context, ({ client }) => install(client, crds, set, context))
-    await publish(target, async (aside) => {
+    await withConnection(folder, context, ({ client }) => installCrds(client, crds, set, context))
+    await publishFolder(target, async (aside) => {
       // The folder of an ephemeral supervisor goes with it, so the data is taken out first, when all is written.
-      await ask(folder.control, { do: 'kill', task: 'kube-apiserver' })
-      await ask(folder.control, { do: 'kill', task: 'etcd' })
+      await callSupervisor(folder.control, { do: 'kill', task: 'kube-apiserver' })
+      await callSupervisor(folder.control, { do: 'kill', task: 'etcd' })
       await copyStore(folder.etcd, path.join(aside, 'etcd'))
     })
-    await ask(folder.control, { do: 'stop' })
+    await callSupervisor(folder.control, { do: 'stop' })
   } finally {
     await rm(root, { recursive: true, force: true })
   }
 }
 
-async function install(
+async function installCrds(
   client: KubeClient,
   crds: readonly KubeObject[],
   set: string,
-  { say, signal }: PrepareContext,
+  { notify, signal }: PrepareContext,
 ): Promise<void> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: METALLB_NAMESPACE } }
   await client.apply(namespace, { fieldManager: FIELD_MANAGER })
@@ -110,37 +110,37 @@ async function install(
       signal?.throwIfAborted()
       await client.apply(crd, { fieldManager: FIELD_MANAGER })
       done += 1
-      say({ kind: 'progress', text: `installing the CRDs of set ${set}`, done, total: crds.length })
+      notify({ kind: 'progress', text: `installing the CRDs of set ${set}`, done, total: crds.length })
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  await untilEstablished(client, crds)
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  await waitUntilEstablished(client, crds)
 }
 
 /** Accepted is not served: a name clash shows only in the status. */
-async function untilEstablished(client: KubeClient, crds: readonly KubeObject[]): Promise<void> {
+async function waitUntilEstablished(client: KubeClient, crds: readonly KubeObject[]): Promise<void> {
   const kind = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }
   const wanted = new Set(crds.map((crd) => crd.metadata.name))
   for (;;) {
     const { items } = await client.list(kind)
     const established = items.filter((crd) => wanted.has(crd.metadata.name) && isEstablished(crd))
     if (established.length === wanted.size) return
-    const refused = items.flatMap((crd) => refusalOf(crd) ?? [])
+    const refused = items.flatMap((crd) => findNamesConflict(crd) ?? [])
     if (refused.length > 0) throw new Error(refused.join('; '))
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
 }
 
-function conditionsOf(crd: KubeObject): readonly Condition[] {
+function crdConditions(crd: KubeObject): readonly Condition[] {
   return (crd['status'] as { readonly conditions?: readonly Condition[] } | undefined)?.conditions ?? []
 }
 
 function isEstablished(crd: KubeObject): boolean {
-  return conditionsOf(crd).some(({ type, status }) => type === 'Established' && status === 'True')
+  return crdConditions(crd).some(({ type, status }) => type === 'Established' && status === 'True')
 }
 
-function refusalOf(crd: KubeObject): string | undefined {
-  const refused = conditionsOf(crd).find(({ type, status }) => type === 'NamesAccepted' && status === 'False')
+function findNamesConflict(crd: KubeObject): string | undefined {
+  const refused = crdConditions(crd).find(({ type, status }) => type === 'NamesAccepted' && status === 'False')
   return refused && `${crd.metadata.name}: ${refused.message}`
 }
 
@@ -150,7 +150,7 @@ function copyStore(from: string, to: string): Promise<void> {
 }
 
 /** Copies prepared data to where a new sandbox keeps its own; whole, or not at all. */
-export async function copyPrepared(prepared: string, folder: SandboxFolder): Promise<void> {
+export async function copyPreparedStore(prepared: string, folder: SandboxFolder): Promise<void> {
   const aside = `${folder.etcd}.new`
   try {
     await mkdir(folder.root, { recursive: true, mode: 0o700 })
@@ -159,6 +159,6 @@ export async function copyPrepared(prepared: string, folder: SandboxFolder): Pro
     await rename(aside, folder.etcd)
   } catch (error) {
     await rm(aside, { recursive: true, force: true })
-    throw asDiskFull(error, folder.root, 'copying prepared data')
+    throw toDiskFullFailure(error, folder.root, 'copying prepared data')
   }
 }

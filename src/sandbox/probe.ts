@@ -4,14 +4,14 @@ import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { connect } from 'node:net'
 import path from 'node:path'
-import type { Probe } from './mission.ts'
+import type { ReadinessProbe } from './supervisor-spec.ts'
 
 /** One look. Undefined when ready, otherwise what was seen. */
-export type Look = () => Promise<string | undefined>
+export type ProbeOnce = () => Promise<string | undefined>
 
-export async function prober(probe: Probe, pki: string): Promise<Look> {
+export async function createProbe(probe: ReadinessProbe, pki: string): Promise<ProbeOnce> {
   if (probe.kind === 'none') return async () => undefined
-  if (probe.kind === 'tcp') return () => answersTcp(probe.port)
+  if (probe.kind === 'tcp') return () => probeTcp(probe.port)
   const [ca, cert, key] = await Promise.all(
     ['ca.crt', `${probe.pair}.crt`, `${probe.pair}.key`].map((name) => readFile(path.join(pki, name))),
   )
@@ -39,7 +39,7 @@ export async function prober(probe: Probe, pki: string): Promise<Look> {
     })
 }
 
-function answersTcp(port: number): Promise<string | undefined> {
+function probeTcp(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' })
     socket.once('connect', () => {

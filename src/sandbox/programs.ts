@@ -48,7 +48,7 @@ export const programs = {
 export type ProgramName = keyof typeof programs
 
 /** What `go build -o FOLDER/` calls the program of a package: its last element that is not a major version. */
-export function builtName(packagePath: string): string {
+export function executableName(packagePath: string): string {
   const elements = packagePath.split('/').filter((element) => !/^v\d+$/.test(element))
   return elements.at(-1) ?? packagePath
 }

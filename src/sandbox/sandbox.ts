@@ -4,31 +4,31 @@
  */
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { failure, reasonOf } from '../errors/failure.ts'
+import { failure, formatError } from '../errors/failure.ts'
 import type { Finding } from '../errors/finding.ts'
-import { otherSettings, runsOtherwise, supervisorSilent } from '../errors/sandbox.ts'
-import { programOf, runProcess } from '../exec/process.ts'
-import { ensurePrograms } from './build/ensure.ts'
-import { asDiskFull } from './build/store.ts'
-import { ask, isNotRunning } from './control.ts'
+import { runProcess, toProgram } from '../exec/process.ts'
+import { toDiskFullFailure } from './build/cache-folder.ts'
+import { ensurePrograms } from './build/ensure-programs.ts'
+import { callSupervisor, isNotRunning } from './control.ts'
+import { ensureCrds, type OwnCrds } from './crds/crd-sets.ts'
 import type { CrdSet } from './crds/names.ts'
-import { ensureCrds, type OwnCrds } from './crds/sets.ts'
+import { runningWithOtherSettings, settingsConflict, supervisorUnresponsive } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
-import { takeLock } from './lock.ts'
-import type { SupervisorStatus, Task, TaskStatus } from './mission.ts'
 import { ensureNodes } from './nodes.ts'
-import { copyPrepared, ensurePrepared, type PrepareContext } from './prepare.ts'
-import { connected, raise, removeFolder } from './raise.ts'
-import { programsOf } from './roster.ts'
+import { copyPreparedStore, ensurePreparedStore, type PrepareContext } from './prepare.ts'
+import { acquireLock } from './process-lock.ts'
+import { requiredPrograms } from './program-table.ts'
 import {
-  folderOf,
-  knownSandboxes,
+  listSandboxNames,
+  locateSandbox,
   parts,
   readSettings,
+  requireSettings,
   type Settings,
-  settingsOf,
   writeSettings,
 } from './settings.ts'
+import { removeSandboxFolder, startPrograms, withConnection } from './start-programs.ts'
+import type { SupervisorStatus, Task, TaskStatus } from './supervisor-spec.ts'
 
 export interface SandboxContext extends PrepareContext {
   /** CRDs that we write ourselves: they replace upstream's in the set `own`. */
@@ -62,36 +62,36 @@ export interface SandboxStatus {
 
 /** A sandbox that runs and is ready; one that runs already is left as it is. */
 export async function startSandbox(request: StartRequest, context: SandboxContext): Promise<SandboxStatus> {
-  const { places, say, signal } = context
-  const folder = folderOf(places, request.name)
-  await mkdir(places.sandboxes, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw asDiskFull(error, places.sandboxes, `starting sandbox ${request.name}`)
+  const { paths, notify, signal } = context
+  const folder = locateSandbox(paths, request.name)
+  await mkdir(paths.sandboxes, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw toDiskFullFailure(error, paths.sandboxes, `starting sandbox ${request.name}`)
   })
-  const lock = await takeLock([`sandbox ${folder.root}`], {
+  const lock = await acquireLock([`sandbox ${folder.root}`], {
     ...(signal && { signal }),
-    onWait: () => say({ kind: 'progress', text: `another process works on sandbox ${request.name}` }),
+    onWait: () => notify({ kind: 'progress', text: `another process works on sandbox ${request.name}` }),
   })
   try {
     const before = await readSettings(folder)
-    refuseOtherSet(request, before)
-    await refuseUnknownActors(request)
-    if (before && (await askIfRunning(folder))) refuseOtherWay(request, before)
+    rejectCrdChange(request, before)
+    await rejectUnknownActors(request)
+    if (before && (await queryIfRunning(folder))) rejectRunningChange(request, before)
     else await startStopped(request, before, folder, context)
     const { nodes } = request
-    if (nodes) await connected(folder, context, ({ client }) => ensureNodes(client, nodes))
+    if (nodes) await withConnection(folder, context, ({ client }) => ensureNodes(client, nodes))
     return await sandboxStatus(request.name, context)
   } finally {
     await lock.release()
   }
 }
 
-function refuseOtherSet({ name, crds: asked }: StartRequest, before: Settings | undefined): void {
+function rejectCrdChange({ name, crds: asked }: StartRequest, before: Settings | undefined): void {
   if (!before || !asked || asked === before.crds) return
-  throw failure(otherSettings, { name, setting: '--crds', has: before.crds, asked })
+  throw failure(settingsConflict, { name, setting: '--crds', has: before.crds, asked })
 }
 
 /** What decides how the programs run cannot change while they do. */
-function refuseOtherWay({ name, netns, actors, port }: StartRequest, before: Settings): void {
+function rejectRunningChange({ name, netns, actors, port }: StartRequest, before: Settings): void {
   const asked: readonly (readonly [setting: string, has: string, asked: string | undefined])[] = [
     ['--netns', String(before.netns), netns === undefined ? undefined : String(netns)],
     ['--actors', before.actors.join(',') || 'none', actors?.join(',')],
@@ -99,14 +99,14 @@ function refuseOtherWay({ name, netns, actors, port }: StartRequest, before: Set
   ]
   for (const [setting, has, wanted] of asked) {
     if (wanted !== undefined && wanted !== has)
-      throw failure(runsOtherwise, { name, setting, has, asked: wanted })
+      throw failure(runningWithOtherSettings, { name, setting, has, asked: wanted })
   }
 }
 
-async function refuseUnknownActors({ actors = [] }: StartRequest): Promise<void> {
+async function rejectUnknownActors({ actors = [] }: StartRequest): Promise<void> {
   if (actors.length === 0) return
-  const { castOf } = await import('./actors/registry.ts')
-  castOf(actors)
+  const { resolveActors } = await import('./actors/registry.ts')
+  resolveActors(actors)
 }
 
 async function startStopped(
@@ -123,14 +123,14 @@ async function startStopped(
     actors: request.actors ?? before?.actors ?? [],
     port: request.port ?? before?.port ?? 0,
   }
-  const needed = new Set([...programsOf.core, ...settings.parts.flatMap((part) => programsOf[part])])
+  const needed = new Set([...requiredPrograms.core, ...settings.parts.flatMap((part) => requiredPrograms[part])])
   const programs = await ensurePrograms([...needed], context)
   if (!(await exists(folder.etcd))) {
     const collection = await ensureCrds(settings.crds, context.ownCrds, context)
-    await copyPrepared(await ensurePrepared(collection, context), folder)
+    await copyPreparedStore(await ensurePreparedStore(collection, context), folder)
   }
-  context.say({ kind: 'progress', text: `starting sandbox ${request.name}` })
-  const raised = await raise(
+  context.notify({ kind: 'progress', text: `starting sandbox ${request.name}` })
+  const raised = await startPrograms(
     {
       name: request.name,
       folder,
@@ -139,7 +139,7 @@ async function startStopped(
       netns: settings.netns,
       ephemeral: false,
       port: { number: settings.port, fixed: request.port !== undefined },
-      more: (kubeconfig) => actorTasks(settings.actors, kubeconfig, context),
+      extraTasks: (kubeconfig) => actorTasks(settings.actors, kubeconfig, context),
     },
     context,
   )
@@ -148,18 +148,15 @@ async function startStopped(
 
 function actorTasks(names: readonly string[], kubeconfig: string, { self }: SandboxContext): readonly Task[] {
   if (names.length === 0) return []
-  const { file, args } = programOf([...self, 'sandbox', 'act', '--kubeconfig', kubeconfig, ...names])
+  const { file, args } = toProgram([...self, 'sandbox', 'act', '--kubeconfig', kubeconfig, ...names])
   return [{ name: 'actors', file, args, probe: { kind: 'none' }, after: ['kube-apiserver'], readyMs: 10_000 }]
 }
 
-export async function sandboxStatus(
-  name: string,
-  { places }: Pick<SandboxContext, 'places'>,
-): Promise<SandboxStatus> {
-  const settings = await settingsOf(places, name)
-  const folder = folderOf(places, name)
-  const status = await askIfRunning(folder)
-  const findings = status ? await findingsOf(folder) : []
+export async function sandboxStatus(name: string, { paths }: Pick<SandboxContext, 'paths'>): Promise<SandboxStatus> {
+  const settings = await requireSettings(paths, name)
+  const folder = locateSandbox(paths, name)
+  const status = await queryIfRunning(folder)
+  const findings = status ? await readFindings(folder) : []
   return {
     name,
     running: status !== undefined,
@@ -176,57 +173,52 @@ export async function sandboxStatus(
   }
 }
 
-export async function allSandboxes(
-  context: Pick<SandboxContext, 'places'>,
-): Promise<readonly SandboxStatus[]> {
-  const names = await knownSandboxes(context.places)
+export async function listSandboxes(context: Pick<SandboxContext, 'paths'>): Promise<readonly SandboxStatus[]> {
+  const names = await listSandboxNames(context.paths)
   return Promise.all(names.map((name) => sandboxStatus(name, context)))
 }
 
 /** True when it ran. */
-export async function stopSandbox(
-  name: string,
-  { places }: Pick<SandboxContext, 'places'>,
-): Promise<boolean> {
-  await settingsOf(places, name)
-  return stopFolder(folderOf(places, name), name)
+export async function stopSandbox(name: string, { paths }: Pick<SandboxContext, 'paths'>): Promise<boolean> {
+  await requireSettings(paths, name)
+  return stopFolder(locateSandbox(paths, name), name)
 }
 
 /** Stops it and forgets it, data included. Works on a folder that cannot be read, too. */
-export async function resetSandbox(name: string, { places }: Pick<SandboxContext, 'places'>): Promise<void> {
-  const folder = folderOf(places, name)
+export async function resetSandbox(name: string, { paths }: Pick<SandboxContext, 'paths'>): Promise<void> {
+  const folder = locateSandbox(paths, name)
   await stopFolder(folder, name)
-  await removeFolder(folder)
+  await removeSandboxFolder(folder)
 }
 
 async function stopFolder(folder: SandboxFolder, name: string): Promise<boolean> {
   try {
-    const { pid } = await ask(folder.control, { do: 'stop' }, 40_000)
-    await untilGone(pid)
+    const { pid } = await callSupervisor(folder.control, { do: 'stop' }, 40_000)
+    await waitForExit(pid)
     return true
   } catch (error) {
     if (isNotRunning(error)) {
       await rm(folder.control, { force: true })
       return false
     }
-    if (await endSilentSupervisor(folder)) return true
+    if (await killUnresponsiveSupervisor(folder)) return true
     const log = logFile(folder, 'supervisor')
-    throw failure(supervisorSilent, { name, log, reason: reasonOf(error) }, { cause: error })
+    throw failure(supervisorUnresponsive, { name, log, reason: formatError(error) }, { cause: error })
   }
 }
 
 /** A supervisor that no longer answers is ended; its programs end with it. */
-async function endSilentSupervisor(folder: SandboxFolder): Promise<boolean> {
+async function killUnresponsiveSupervisor(folder: SandboxFolder): Promise<boolean> {
   const { stdout } = await runProcess({ file: 'ps', args: ['-eo', 'pid=,args='] })
   const line = stdout.split('\n').find((one) => one.includes(`sandbox supervise ${folder.root}`))
   const pid = Number(line?.trim().split(' ')[0])
   if (!pid) return false
   process.kill(pid, 'SIGKILL')
-  await untilGone(pid)
+  await waitForExit(pid)
   return true
 }
 
-async function untilGone(pid: number): Promise<void> {
+async function waitForExit(pid: number): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     try {
       process.kill(pid, 0)
@@ -237,18 +229,18 @@ async function untilGone(pid: number): Promise<void> {
   }
 }
 
-async function askIfRunning(folder: SandboxFolder): Promise<SupervisorStatus | undefined> {
+async function queryIfRunning(folder: SandboxFolder): Promise<SupervisorStatus | undefined> {
   try {
-    return await ask(folder.control, { do: 'status' })
+    return await callSupervisor(folder.control, { do: 'status' })
   } catch (error) {
     if (isNotRunning(error)) return undefined
     const name = path.basename(folder.root)
-    throw failure(supervisorSilent, { name, log: logFile(folder, 'supervisor'), reason: reasonOf(error) })
+    throw failure(supervisorUnresponsive, { name, log: logFile(folder, 'supervisor'), reason: formatError(error) })
   }
 }
 
-async function findingsOf(folder: SandboxFolder): Promise<readonly Finding[]> {
-  const mission = JSON.parse(await readFile(folder.mission, 'utf8')) as {
+async function readFindings(folder: SandboxFolder): Promise<readonly Finding[]> {
+  const mission = JSON.parse(await readFile(folder.supervisorSpec, 'utf8')) as {
     readonly findings: readonly Finding[]
   }
   return mission.findings

@@ -1,11 +1,11 @@
 /** What was decided about a sandbox at its first start, and is kept beside its data. */
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { failure, reasonOf } from '../errors/failure.ts'
-import { badSandboxName, damagedState, unknownSandbox } from '../errors/sandbox.ts'
+import { failure, formatError } from '../errors/failure.ts'
 import type { CrdSet } from './crds/names.ts'
+import { badSandboxName, damagedState, unknownSandbox } from './findings.ts'
 import { type SandboxFolder, sandboxFolder } from './folder.ts'
-import type { Places } from './places.ts'
+import type { SandboxPaths } from './sandbox-context.ts'
 
 export interface Settings {
   readonly name: string
@@ -21,7 +21,7 @@ export interface Settings {
 export const parts = ['controller-manager', 'metallb', 'metallb-webhooks'] as const
 export type Part = (typeof parts)[number]
 
-export function folderOf(places: Places, name: string): SandboxFolder {
+export function locateSandbox(places: SandboxPaths, name: string): SandboxFolder {
   if (!/^[a-z][a-z0-9-]{0,39}$/.test(name)) throw failure(badSandboxName, { name })
   return sandboxFolder(path.join(places.sandboxes, name))
 }
@@ -32,7 +32,7 @@ export async function readSettings(folder: SandboxFolder): Promise<Settings | un
     return JSON.parse(await readFile(folder.settings, 'utf8')) as Settings
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw failure(damagedState, { name, folder: folder.root, reason: reasonOf(error) }, { cause: error })
+    throw failure(damagedState, { name, folder: folder.root, reason: formatError(error) }, { cause: error })
   }
 }
 
@@ -43,7 +43,7 @@ export async function writeSettings(folder: SandboxFolder, settings: Settings): 
   await rename(aside, folder.settings)
 }
 
-export async function knownSandboxes(places: Places): Promise<readonly string[]> {
+export async function listSandboxNames(places: SandboxPaths): Promise<readonly string[]> {
   const names = await readdir(places.sandboxes).catch(() => [])
   const real = await Promise.all(
     names.map((name) =>
@@ -57,8 +57,8 @@ export async function knownSandboxes(places: Places): Promise<readonly string[]>
 }
 
 /** The settings of a sandbox that must exist. */
-export async function settingsOf(places: Places, name: string): Promise<Settings> {
-  const settings = await readSettings(folderOf(places, name))
-  if (!settings) throw failure(unknownSandbox, { name, known: await knownSandboxes(places) })
+export async function requireSettings(places: SandboxPaths, name: string): Promise<Settings> {
+  const settings = await readSettings(locateSandbox(places, name))
+  if (!settings) throw failure(unknownSandbox, { name, known: await listSandboxNames(places) })
   return settings
 }

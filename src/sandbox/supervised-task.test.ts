@@ -3,9 +3,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Probe, Task } from './mission.ts'
-import { listen } from './ports.ts'
-import { supervisedTask } from './supervised-task.ts'
+import { holdPort } from './ports.ts'
+import { superviseTask } from './supervised-task.ts'
+import type { ReadinessProbe, Task } from './supervisor-spec.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-const shell = (script: string, probe: Probe = { kind: 'none' }): Task => ({
+const shell = (script: string, probe: ReadinessProbe = { kind: 'none' }): Task => ({
   name: 'x',
   file: '/bin/sh',
   args: ['-c', script],
@@ -26,7 +26,7 @@ const quick = (said: string[] = []) => ({
   wrapper: [],
   graceMs: 200,
   log: path.join(folder, 'x.log'),
-  say: (text: string) => void said.push(text),
+  logEvent: (text: string) => void said.push(text),
   probeEveryMs: 5,
   restartAfterMs: 5,
 })
@@ -34,7 +34,7 @@ const quick = (said: string[] = []) => ({
 describe('a program under supervision', () => {
   it('is started again when it ends by itself, and the log is kept', async () => {
     const said: string[] = []
-    const task = supervisedTask(shell('echo run; sleep 0.05'), quick(said))
+    const task = superviseTask(shell('echo run; sleep 0.05'), quick(said))
     await task.start()
     await expect.poll(() => task.status().restarts).toBeGreaterThan(1)
     expect(said[0]).toBe('x exited with code 0; it is started again')
@@ -44,7 +44,7 @@ describe('a program under supervision', () => {
   })
 
   it('stays down when it was killed on purpose, until it is started', async () => {
-    const task = supervisedTask(shell('sleep 60'), quick())
+    const task = superviseTask(shell('sleep 60'), quick())
     await task.start()
     const { pid } = task.status()
     await task.kill()
@@ -56,9 +56,9 @@ describe('a program under supervision', () => {
   })
 
   it('says how it ended when it ends before it is ready', async () => {
-    const { port, close } = await listen(0, '127.0.0.1')
+    const { port, close } = await holdPort(0, '127.0.0.1')
     await close()
-    const task = supervisedTask(shell('exit 3', { kind: 'tcp', port }), quick())
+    const task = superviseTask(shell('exit 3', { kind: 'tcp', port }), quick())
     await expect(task.start()).rejects.toThrow('exited with code 3')
   })
 
@@ -68,16 +68,16 @@ describe('a program under supervision', () => {
     const address = server.address()
     const port = typeof address === 'object' && address ? address.port : 0
     const slow = { ...quick(), probeEveryMs: 300 }
-    const task = supervisedTask(shell('exit 1', { kind: 'tcp', port }), slow)
+    const task = superviseTask(shell('exit 1', { kind: 'tcp', port }), slow)
     await expect(task.start()).rejects.toThrow('exited with code 1')
     server.close()
   })
 
   it('fails when it takes too long, with what was seen last', async () => {
-    const { port, close } = await listen(0, '127.0.0.1')
+    const { port, close } = await holdPort(0, '127.0.0.1')
     await close()
     const late = { ...shell('sleep 60', { kind: 'tcp', port }), readyMs: 50 }
-    const task = supervisedTask(late, quick())
+    const task = superviseTask(late, quick())
     await expect(task.start()).rejects.toThrow(/was not ready after 0.05 s: .*ECONNREFUSED/)
     expect(task.status().state).toBe('down')
   })

@@ -3,16 +3,16 @@
  */
 import { closeSync, openSync, renameSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describeEnding, programOf, type Running, startProcess } from '../exec/process.ts'
-import type { Task, TaskState, TaskStatus } from './mission.ts'
-import { type Look, prober } from './probe.ts'
+import { describeExit, type RunningProcess, startProcess, toProgram } from '../exec/process.ts'
+import { createProbe, type ProbeOnce } from './probe.ts'
+import type { Task, TaskState, TaskStatus } from './supervisor-spec.ts'
 
 export interface TaskContext {
   readonly pki: string
   readonly wrapper: readonly string[]
   readonly graceMs: number
   readonly log: string
-  readonly say: (text: string) => void
+  readonly logEvent: (text: string) => void
   readonly probeEveryMs?: number
   readonly restartAfterMs?: number
 }
@@ -27,34 +27,31 @@ export interface SupervisedTask {
   readonly kill: () => Promise<void>
 }
 
-const LONGEST_RESTART_MS = 10_000
-const LARGEST_LOG = 20 * 1024 * 1024
+const MAX_RESTART_DELAY_MS = 10_000
+const MAX_LOG_BYTES = 20 * 1024 * 1024
 
-export function supervisedTask(task: Task, context: TaskContext): SupervisedTask {
+export function superviseTask(task: Task, context: TaskContext): SupervisedTask {
   const { probeEveryMs = 100, restartAfterMs = 300 } = context
   let state: TaskState = 'waiting'
-  let running: Running | undefined
+  let running: RunningProcess | undefined
   let restarts = 0
   let wanted = false
 
-  const launch = (): Running => {
-    const program = programOf([...context.wrapper, task.file, ...task.args])
-    keepLogSmall(context.log)
+  const launch = (): RunningProcess => {
+    const program = toProgram([...context.wrapper, task.file, ...task.args])
+    rotateLog(context.log)
     const log = openSync(context.log, 'a', 0o600)
     try {
-      return startProcess(
-        { ...program, ...(task.env && { env: task.env }) },
-        { logTo: log, graceMs: context.graceMs },
-      )
+      return startProcess({ ...program, ...(task.env && { env: task.env }) }, { logTo: log, graceMs: context.graceMs })
     } finally {
       closeSync(log)
     }
   }
 
-  const untilReady = async (look: Look, current: Running): Promise<void> => {
+  const untilReady = async (look: ProbeOnce, current: RunningProcess): Promise<void> => {
     let ended: string | undefined
-    void current.ended.then((ending) => {
-      ended = describeEnding(ending)
+    void current.exit.then((ending) => {
+      ended = describeExit(ending)
     })
     const deadline = performance.now() + task.readyMs
     // A bare connection proves little: somebody else may listen there while the program is on its way out.
@@ -63,8 +60,7 @@ export function supervisedTask(task: Task, context: TaskContext): SupervisedTask
       if (ended) throw new Error(ended)
       if (!seen) proofs -= 1
       if (proofs === 0) return
-      if (performance.now() > deadline)
-        throw new Error(`was not ready after ${task.readyMs / 1000} s: ${seen}`)
+      if (performance.now() > deadline) throw new Error(`was not ready after ${task.readyMs / 1000} s: ${seen}`)
       await sleep(probeEveryMs)
     }
   }
@@ -73,17 +69,17 @@ export function supervisedTask(task: Task, context: TaskContext): SupervisedTask
     state = 'starting'
     const current = launch()
     running = current
-    await untilReady(await prober(task.probe, context.pki), current)
+    await untilReady(await createProbe(task.probe, context.pki), current)
     if (running === current && wanted) state = 'ready'
-    void current.ended.then((ending) => {
+    void current.exit.then((ending) => {
       if (running !== current || !wanted) return
-      context.say(`${task.name} ${describeEnding(ending)}; it is started again`)
+      context.logEvent(`${task.name} ${describeExit(ending)}; it is started again`)
       void revive()
     })
   }
 
   const revive = async (): Promise<void> => {
-    for (let delay = restartAfterMs; wanted; delay = Math.min(delay * 2, LONGEST_RESTART_MS)) {
+    for (let delay = restartAfterMs; wanted; delay = Math.min(delay * 2, MAX_RESTART_DELAY_MS)) {
       state = 'crashed'
       await sleep(delay)
       if (!wanted) return
@@ -92,13 +88,13 @@ export function supervisedTask(task: Task, context: TaskContext): SupervisedTask
         await attempt()
         return
       } catch (error) {
-        context.say(`${task.name} ${(error as Error).message}`)
+        context.logEvent(`${task.name} ${(error as Error).message}`)
         await running?.stop()
       }
     }
   }
 
-  const end = async (how: (current: Running) => Promise<unknown>): Promise<void> => {
+  const end = async (how: (current: RunningProcess) => Promise<unknown>): Promise<void> => {
     wanted = false
     if (running) await how(running)
     running = undefined
@@ -126,13 +122,13 @@ export function supervisedTask(task: Task, context: TaskContext): SupervisedTask
     kill: () =>
       end((current) => {
         current.kill('SIGKILL')
-        return current.ended
+        return current.exit
       }),
   }
 }
 
 /** One log before this one is kept, no more. */
-function keepLogSmall(file: string): void {
+function rotateLog(file: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  if (size > LARGEST_LOG) renameSync(file, `${file}.previous`)
+  if (size > MAX_LOG_BYTES) renameSync(file, `${file}.previous`)
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Task } from './mission.ts'
 import { stopOrder } from './supervisor.ts'
+import type { Task } from './supervisor-spec.ts'
 
 const task = (name: string, ...after: string[]): Task => ({
   name,

@@ -6,28 +6,28 @@
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { reasonOf } from '../errors/failure.ts'
-import { type ControlRequest, serveControl } from './control.ts'
+import { formatError } from '../errors/failure.ts'
+import { type ControlRequest, createControlServer } from './control.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import { type Forwarder, forward } from './forward.ts'
-import type { Mission, MissionFailure, SupervisorStatus, Task } from './mission.ts'
-import { type SupervisedTask, supervisedTask } from './supervised-task.ts'
+import { type SupervisedTask, superviseTask } from './supervised-task.ts'
+import type { StartFailure, SupervisorSpec, SupervisorStatus, Task } from './supervisor-spec.ts'
 
 /** What the supervisor tells its launcher on standard output, once. */
-export type Outcome = { readonly kind: 'ready' } | ({ readonly kind: 'failed' } & MissionFailure)
+export type StartOutcome = { readonly kind: 'ready' } | ({ readonly kind: 'failed' } & StartFailure)
 
 /** The listening socket that a launcher outside the namespace hands down. */
-const HANDED_DOWN_FD = 3
+const LISTEN_FD = 3
 
 const LOG_LINES = 12
 
 export async function supervise(folder: SandboxFolder): Promise<void> {
-  const mission = JSON.parse(await readFile(folder.mission, 'utf8')) as Mission
+  const mission = JSON.parse(await readFile(folder.supervisorSpec, 'utf8')) as SupervisorSpec
   const say = (text: string): void => void process.stderr.write(`${new Date().toISOString()} ${text}\n`)
   const tasks = new Map<string, SupervisedTask>(
     mission.tasks.map((task) => [
       task.name,
-      supervisedTask(task, { ...mission, say, log: logFile(folder, task.name) }),
+      superviseTask(task, { ...mission, logEvent: say, log: logFile(folder, task.name) }),
     ]),
   )
   const forwarders: Forwarder[] = []
@@ -67,7 +67,7 @@ export async function supervise(folder: SandboxFolder): Promise<void> {
     return status()
   }
 
-  const control = serveControl(obey)
+  const control = createControlServer(obey)
   rmSync(folder.control, { force: true })
   control.listen(folder.control)
   if (mission.ephemeral) {
@@ -86,17 +86,17 @@ export async function supervise(folder: SandboxFolder): Promise<void> {
   try {
     if (mission.forwardTo !== undefined) {
       const target = { port: mission.forwardTo, host: '127.0.0.1' }
-      forwarders.push(await forward({ fd: HANDED_DOWN_FD }, target))
+      forwarders.push(await forward({ fd: LISTEN_FD }, target))
     }
     await startAll(mission, tasks)
     ready = true
-    tell({ kind: 'ready' })
+    reportOutcome({ kind: 'ready' })
   } catch (error) {
     const failed = error instanceof TaskError ? error.task : 'the supervisor'
-    const found: MissionFailure = { task: failed, reason: reasonOf(error), log: lastOf(folder, failed) }
+    const found: StartFailure = { task: failed, reason: formatError(error), log: tailLog(folder, failed) }
     writeFileSync(folder.failure, JSON.stringify(found))
     await stopAll()
-    tell({ kind: 'failed', ...found })
+    reportOutcome({ kind: 'failed', ...found })
     setTimeout(() => leave(1), 50)
   }
 }
@@ -105,13 +105,13 @@ class TaskError extends Error {
   readonly task: string
 
   constructor(task: string, cause: unknown) {
-    super(reasonOf(cause))
+    super(formatError(cause))
     this.task = task
   }
 }
 
 /** Every task as soon as those before it are ready. */
-async function startAll(mission: Mission, tasks: ReadonlyMap<string, SupervisedTask>): Promise<void> {
+async function startAll(mission: SupervisorSpec, tasks: ReadonlyMap<string, SupervisedTask>): Promise<void> {
   const started = new Map<string, Promise<void>>()
   for (const task of mission.tasks) {
     const before = task.after.map((name) => started.get(name) ?? Promise.resolve())
@@ -142,12 +142,12 @@ export function stopOrder(tasks: readonly Task[]): readonly (readonly string[])[
 }
 
 /** Only the first word is read; a launcher that has gone since is no failure. */
-function tell(outcome: Outcome): void {
+function reportOutcome(outcome: StartOutcome): void {
   process.stdout.on('error', () => undefined)
   process.stdout.write(`${JSON.stringify(outcome)}\n`)
 }
 
-function lastOf(folder: SandboxFolder, task: string): string {
+function tailLog(folder: SandboxFolder, task: string): string {
   try {
     return readFileSync(logFile(folder, task), 'utf8').trimEnd().split('\n').slice(-LOG_LINES).join('\n')
   } catch {

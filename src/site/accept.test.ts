@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Finding } from '../errors/finding.ts'
-import { acceptFindings } from './accept.ts'
+import { judge } from './accept.ts'
 
 const overlap: Finding = {
   code: 'SL2001',
@@ -23,7 +23,7 @@ const accept = (where: string | undefined, code = 'SL2001') => ({
 
 describe('accepting', () => {
   it('makes a warning of an error, and says why', () => {
-    expect(acceptFindings([overlap], [accept(undefined)], settings)).toEqual([
+    expect(judge([overlap], [accept(undefined)], settings)).toEqual([
       { ...overlap, severity: 'warning', message: 'two spans overlap (accepted: until May)' },
     ])
   })
@@ -31,22 +31,19 @@ describe('accepting', () => {
   it.each(['rhoso1/ctlplane', 'rhoso2/ctlplane vips', 'site.yaml:3:1', 'site.yaml:3'])(
     'knows the finding by %s',
     (where) => {
-      expect(acceptFindings([overlap], [accept(where)], settings).map((one) => one.severity)).toEqual([
+      expect(judge([overlap], [accept(where)], settings).map((acceptFinding) => acceptFinding.severity)).toEqual([
         'warning',
       ])
     },
   )
 
-  it.each(['rhoso', 'hoso1/ctlplane', 'rhoso1/ctl', 'site.yaml:33'])(
-    'does not take %s for a word of it',
-    (where) => {
-      const [first, unused] = acceptFindings([overlap], [accept(where)], settings)
-      expect(first?.severity).toBe('error')
-      expect(unused).toMatchObject({ code: 'SL2012', severity: 'info', where: { line: 99 } })
-    },
-  )
+  it.each(['rhoso', 'hoso1/ctlplane', 'rhoso1/ctl', 'site.yaml:33'])('does not take %s for a word of it', (where) => {
+    const [first, unused] = judge([overlap], [accept(where)], settings)
+    expect(first?.severity).toBe('error')
+    expect(unused).toMatchObject({ code: 'SL2012', severity: 'info', where: { line: 99 } })
+  })
 
   it('says nothing of entries for findings that this command does not look for', () => {
-    expect(acceptFindings([], [accept(undefined, 'SL3001')], settings)).toEqual([])
+    expect(judge([], [accept(undefined, 'SL3001')], settings)).toEqual([])
   })
 })

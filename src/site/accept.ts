@@ -4,8 +4,8 @@
  * Pure. Whoever reports findings of a site passes them through here last.
  */
 import { codes } from '../errors/codes.ts'
-import { type FilePlace, type Finding, finding, isFilePlace } from '../errors/finding.ts'
-import { acceptUnused } from '../errors/site.ts'
+import { type FileLocation, type Finding, finding, isFileLocation } from '../errors/finding.ts'
+import { acceptUnused } from './findings.ts'
 import type { Acceptance, Path } from './site.ts'
 
 interface WrittenAcceptance {
@@ -15,31 +15,31 @@ interface WrittenAcceptance {
 }
 
 /** The list of a file, each entry with its place. */
-export function acceptancesOf(written: readonly WrittenAcceptance[] = []): readonly Acceptance[] {
+export function parseAcceptances(written: readonly WrittenAcceptance[] = []): readonly Acceptance[] {
   return written.map(({ code, where, reason }, at) => ({ code, where, reason, path: ['spec', 'accept', at] }))
 }
 
 export interface AcceptSettings {
-  readonly locate: (path: Path) => FilePlace
+  readonly locate: (path: Path) => FileLocation
   /** Which codes this command looks for: an entry for another command's findings is not left over. */
   readonly judges: (code: string) => boolean
 }
 
-export function acceptFindings(
+export function judge(
   findings: readonly Finding[],
   accept: readonly Acceptance[],
   settings: AcceptSettings,
 ): readonly Finding[] {
-  return [...accepted(findings, accept), ...unusedAcceptances(findings, accept, settings)]
+  return [...applyAcceptances(findings, accept), ...unusedAcceptances(findings, accept, settings)]
 }
 
 /** The findings, with those that the site's owner has accepted as warnings. */
-export function accepted(findings: readonly Finding[], accept: readonly Acceptance[]): readonly Finding[] {
+export function applyAcceptances(findings: readonly Finding[], accept: readonly Acceptance[]): readonly Finding[] {
   if (accept.length === 0) return findings
-  return findings.map((one) => {
-    const entry = accept.find((candidate) => covers(candidate, one))
-    if (!entry) return one
-    return { ...one, severity: 'warning' as const, message: `${one.message} (accepted: ${entry.reason})` }
+  return findings.map((finding) => {
+    const entry = accept.find((candidate) => covers(candidate, finding))
+    if (!entry) return finding
+    return { ...finding, severity: 'warning' as const, message: `${finding.message} (accepted: ${entry.reason})` }
   })
 }
 
@@ -49,7 +49,7 @@ export function unusedAcceptances(
   accept: readonly Acceptance[],
   { locate, judges }: AcceptSettings,
 ): readonly Finding[] {
-  const used = new Set(findings.flatMap((one) => accept.find((entry) => covers(entry, one)) ?? []))
+  const used = new Set(findings.flatMap((finding) => accept.find((entry) => covers(entry, finding)) ?? []))
   return accept
     .filter((entry) => !used.has(entry) && codes.has(entry.code) && judges(entry.code))
     .map(({ code, where, path }) => finding(acceptUnused, { code, where }, { where: locate(path) }))
@@ -69,6 +69,6 @@ function matches({ code, where }: Acceptance, one: Finding): boolean {
 
 function placeOf({ where }: Finding): string {
   if (!where) return ''
-  if (isFilePlace(where)) return `${where.file}:${where.line}:${where.column}`
+  if (isFileLocation(where)) return `${where.file}:${where.line}:${where.column}`
   return `${where.kind} ${where.namespace ? `${where.namespace}/` : ''}${where.name} ${where.path ?? ''}`
 }

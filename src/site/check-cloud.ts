@@ -1,10 +1,11 @@
 /** One cloud of a site file: the networks that it names exist, and each has addresses to give. */
+
+import { closestMatch } from '../errors/closest-match.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { nearest } from '../errors/nearest.ts'
-import { familyWithoutSupernet, nothingToTakeFrom, unknownReference } from '../errors/site.ts'
 import type { Locator } from '../yaml/locate.ts'
-import { listOf } from './defaults.ts'
-import { type Cloud, type CloudNetwork, type Path, pathOf, type Site } from './site.ts'
+import { toList } from './defaults.ts'
+import { familyWithoutSupernet, networkWithoutSubnets, unknownReference } from './findings.ts'
+import { type Cloud, type CloudNetwork, type Path, type Site, settingPath } from './site.ts'
 
 export function checkCloud(cloud: Cloud, site: Site, places: Locator): readonly Finding[] {
   return [
@@ -40,11 +41,7 @@ function networkReferences({ file, path }: Cloud): readonly Reference[] {
     ]
   })
   const open = file.public?.network
-  return [
-    ...services,
-    ...hosts,
-    ...(open === undefined ? [] : [{ name: open, path: [...path, 'public', 'network'] }]),
-  ]
+  return [...services, ...hosts, ...(open === undefined ? [] : [{ name: open, path: [...path, 'public', 'network'] }])]
 }
 
 function checkReferences(cloud: Cloud, { locate }: Locator): readonly Finding[] {
@@ -53,7 +50,7 @@ function checkReferences(cloud: Cloud, { locate }: Locator): readonly Finding[] 
     .filter(({ name }) => !known.includes(name))
     .map(({ name, path }) => {
       const within = `the cloud ${cloud.name}`
-      const facts = { what: 'network', name, within, nearest: nearest(name, known), known }
+      const facts = { what: 'network', name, within, nearest: closestMatch(name, known), known }
       return finding(unknownReference, facts, { where: locate(path) })
     })
 }
@@ -64,35 +61,31 @@ function checkSource(network: CloudNetwork, { addressing }: Site, { locate }: Lo
   if (roles.length === 0) return []
   const sources = [
     ...(settings.subnets ?? []).map((subnet) => subnet.cidr),
-    ...(settings.supernets ?? []).flatMap(listOf),
+    ...(settings.supernets ?? []).flatMap(toList),
   ]
   const where = locate(network.layers.findLast((layer) => layer.path)?.path ?? [])
-  if (sources.length === 0) return [finding(nothingToTakeFrom, { network: name, roles }, { where })]
+  if (sources.length === 0) return [finding(networkWithoutSubnets, { network: name, roles }, { where })]
   return addressing.families
     .filter((family) => !sources.some((source) => source.includes(':') === (family === 6)))
     .map((family) => finding(familyWithoutSupernet, { network: name, family }, { where }))
 }
 
 /** A NIC that a network rides on exists on every node; pinned addresses are those of nodes that exist. */
-function checkNodeReferences(
-  network: CloudNetwork,
-  { cluster }: Site,
-  { locate }: Locator,
-): readonly Finding[] {
+function checkNodeReferences(network: CloudNetwork, { cluster }: Site, { locate }: Locator): readonly Finding[] {
   const findings: Finding[] = []
   const nic = network.settings.nic
   const without = nic === undefined ? undefined : cluster.nodes.find((node) => !(nic in node.nics))
   if (nic !== undefined && without) {
     const known = Object.keys(without.nics)
     const within = `the node ${without.name}`
-    const facts = { what: 'NIC', name: nic, within, nearest: nearest(nic, known), known }
-    findings.push(finding(unknownReference, facts, { where: locate(pathOf(network, 'nic') ?? []) }))
+    const facts = { what: 'NIC', name: nic, within, nearest: closestMatch(nic, known), known }
+    findings.push(finding(unknownReference, facts, { where: locate(settingPath(network, 'nic') ?? []) }))
   }
   const known = cluster.nodes.map((node) => node.name)
   for (const name of Object.keys(network.settings.nodes ?? {})) {
     if (known.includes(name)) continue
-    const facts = { what: 'node', name, within: 'the cluster', nearest: nearest(name, known), known }
-    findings.push(finding(unknownReference, facts, { where: locate(pathOf(network, 'nodes', name) ?? []) }))
+    const facts = { what: 'node', name, within: 'the cluster', nearest: closestMatch(name, known), known }
+    findings.push(finding(unknownReference, facts, { where: locate(settingPath(network, 'nodes', name) ?? []) }))
   }
   return findings
 }

@@ -1,7 +1,7 @@
 /** Names in a site file: fit for Kubernetes and DNS, and nobody's twice. */
 import { type Finding, finding } from '../errors/finding.ts'
-import { badName, nameTwice } from '../errors/site.ts'
 import type { Locator } from '../yaml/locate.ts'
+import { badName, duplicateName } from './findings.ts'
 import type { Path, Site } from './site.ts'
 
 interface Named {
@@ -31,7 +31,7 @@ export function checkNames(site: Site, { locate }: Locator): readonly Finding[] 
       }
       const place = locate(earlier)
       const facts = { what, name, first: `${place.file}:${place.line}:${place.column}` }
-      findings.push(finding(nameTwice, facts, { where: locate(path) }))
+      findings.push(finding(duplicateName, facts, { where: locate(path) }))
     }
   }
 
@@ -61,11 +61,13 @@ export function checkNames(site: Site, { locate }: Locator): readonly Finding[] 
       }
     }
   }
-  return unrepeated(findings)
+  return withoutDuplicates(findings)
 }
 
 /** A template is looked at once for each cloud; what is wrong with it is said once. */
-export function unrepeated(findings: readonly Finding[]): readonly Finding[] {
-  const seen = new Map(findings.map((one) => [JSON.stringify([one.code, one.message, one.where]), one]))
+export function withoutDuplicates(findings: readonly Finding[]): readonly Finding[] {
+  const seen = new Map(
+    findings.map((finding) => [JSON.stringify([finding.code, finding.message, finding.where]), finding]),
+  )
   return [...seen.values()]
 }

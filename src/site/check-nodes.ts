@@ -1,9 +1,9 @@
 /** The cluster's nodes: each has its main NIC, and whoever names a node or a NIC names one that exists. */
 import type { SiteFile } from '../api/site.ts'
+import { closestMatch } from '../errors/closest-match.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { nearest } from '../errors/nearest.ts'
-import { nicTwice, nodeWithoutNic, unknownReference } from '../errors/site.ts'
 import type { Locator } from '../yaml/locate.ts'
+import { conflictingNics, nodeWithoutNic, unknownReference } from './findings.ts'
 import type { Site } from './site.ts'
 
 export function checkNodes(file: SiteFile, site: Site, { locate }: Locator): readonly Finding[] {
@@ -12,16 +12,15 @@ export function checkNodes(file: SiteFile, site: Site, { locate }: Locator): rea
     const where = locate(['spec', 'cluster', 'nodes', index])
     const long = nics?.['main']
     if (nic !== undefined && long !== undefined && nic !== long) {
-      findings.push(finding(nicTwice, { node: name, short: nic, long }, { where }))
+      findings.push(finding(conflictingNics, { node: name, short: nic, long }, { where }))
     }
-    if (nic === undefined && long === undefined)
-      findings.push(finding(nodeWithoutNic, { node: name }, { where }))
+    if (nic === undefined && long === undefined) findings.push(finding(nodeWithoutNic, { node: name }, { where }))
   })
   const known = site.cluster.nodes.map((node) => node.name)
   for (const peer of site.cluster.metallb.peers) {
     peer.nodes.forEach((name, index) => {
       if (known.includes(name)) return
-      const facts = { what: 'node', name, within: 'the cluster', nearest: nearest(name, known), known }
+      const facts = { what: 'node', name, within: 'the cluster', nearest: closestMatch(name, known), known }
       findings.push(finding(unknownReference, facts, { where: locate([...peer.path, 'nodes', index]) }))
     })
   }

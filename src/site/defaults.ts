@@ -1,6 +1,7 @@
 /** A site file with every default filled in: the Site that the planner reads. Decides nothing. */
 import type { SiteFile, SiteFileCloud, SiteFileNetwork, SiteFilePeer, SiteFileSpec } from '../api/site.ts'
-import { acceptancesOf } from './accept.ts'
+import { parseAcceptances } from './accept.ts'
+import { networkTemplates } from './network-templates.ts'
 import type {
   Addressing,
   AllocatorRole,
@@ -17,16 +18,15 @@ import type {
   SettingsLayer,
   Site,
 } from './site.ts'
-import { networkTemplates } from './templates.ts'
 
-export function siteOf({ metadata, spec }: SiteFile): Site {
+export function buildSite({ metadata, spec }: SiteFile): Site {
   const families = [...new Set(spec.addressing?.families ?? [4 as const])]
   return {
     name: metadata.name,
     cluster: clusterOf(spec.cluster, families),
     addressing: addressingOf(spec.addressing, families),
     clouds: spec.clouds.map((cloud, index) => cloudOf(cloud, ['spec', 'clouds', index], spec.networks ?? {})),
-    accept: acceptancesOf(spec.accept),
+    accept: parseAcceptances(spec.accept),
   }
 }
 
@@ -147,7 +147,7 @@ const LAYOUT: Readonly<Record<AllocatorRole, readonly string[]>> = {
 }
 
 function addressingOf(file: SiteFileSpec['addressing'], families: readonly Family[]): Addressing {
-  const layoutOf = (role: AllocatorRole): readonly string[] => listOf(file?.layout?.[role] ?? LAYOUT[role])
+  const layoutOf = (role: AllocatorRole): readonly string[] => toList(file?.layout?.[role] ?? LAYOUT[role])
   return {
     isolation: file?.isolation ?? 'vlan-per-cloud',
     families,
@@ -206,6 +206,6 @@ function networkOf(
   return { name, settings, layers }
 }
 
-export function listOf(value: string | readonly string[]): readonly string[] {
+export function toList(value: string | readonly string[]): readonly string[] {
   return typeof value === 'string' ? [value] : value
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { smallSite, smallSiteWith } from '../../test/site-files.ts'
-import * as siteProblems from '../errors/site.ts'
-import { acceptFindings } from './accept.ts'
+import { judge } from './accept.ts'
+import * as siteProblems from './findings.ts'
 import { readSite } from './read.ts'
 
 function findingsOf(text: string): readonly object[] {
@@ -19,36 +19,18 @@ describe('reading a site file', () => {
   it('needs no more than a cluster, its nodes and two clouds', () => {
     const { site, findings } = readSite(smallSite, 'site.yaml')
     expect(findings).toEqual([])
-    expect(site?.clouds.map((one) => one.networks.map((network) => network.name))).toEqual([
-      [
-        'ctlplane',
-        'internalapi',
-        'storage',
-        'tenant',
-        'storagemgmt',
-        'designate',
-        'designateext',
-        'datacentre',
-      ],
-      [
-        'ctlplane',
-        'internalapi',
-        'storage',
-        'tenant',
-        'storagemgmt',
-        'designate',
-        'designateext',
-        'datacentre',
-      ],
+    expect(site?.clouds.map((cloud) => cloud.networks.map((network) => network.name))).toEqual([
+      ['ctlplane', 'internalapi', 'storage', 'tenant', 'storagemgmt', 'designate', 'designateext', 'datacentre'],
+      ['ctlplane', 'internalapi', 'storage', 'tenant', 'storagemgmt', 'designate', 'designateext', 'datacentre'],
     ])
     expect(site?.addressing).toMatchObject({ isolation: 'vlan-per-cloud', families: [4] })
-    expect(site?.cluster.reserved.map((one) => one.cidr)).toContain('172.30.0.0/16')
+    expect(site?.cluster.reserved.map((reservedPrefix) => reservedPrefix.cidr)).toContain('172.30.0.0/16')
   })
 
   it('gives pools to ctlplane, internalapi, storage, tenant and designateext alone', () => {
     const { site } = readSite(smallSite, 'site.yaml')
-    const withPool = site?.clouds[0]?.networks.filter((one) => one.settings.roles?.includes('vips'))
-    expect(withPool?.map((one) => one.name)).toEqual([
+    const withPool = site?.clouds[0]?.networks.filter((network) => network.settings.roles?.includes('vips'))
+    expect(withPool?.map((cloudNetwork) => cloudNetwork.name)).toEqual([
       'ctlplane',
       'internalapi',
       'storage',
@@ -73,7 +55,7 @@ describe('reading a site file', () => {
       }),
       'site.yaml',
     )
-    const names = site?.clouds.map((one) => one.networks.map((network) => network.name))
+    const names = site?.clouds.map((cloud) => cloud.networks.map((network) => network.name))
     expect(names?.[0]).toContain('octavia')
     expect(names?.[0]).not.toContain('designate')
     expect(names?.[0]).not.toContain('backup')
@@ -86,7 +68,7 @@ describe('reading a site file', () => {
       networks: { tenant: { mtu: 9000, vlan: 50 } },
       clouds: [{ ...cloud, networks: { tenant: { vlan: 51 } } }],
     })
-    const tenant = readSite(text, 'site.yaml').site?.clouds[0]?.networks.find((one) => one.name === 'tenant')
+    const tenant = readSite(text, 'site.yaml').site?.clouds[0]?.networks.find((network) => network.name === 'tenant')
     expect(tenant?.settings).toMatchObject({ mtu: 9000, vlan: 51, attach: 'macvlan' })
     expect(tenant?.layers.map((layer) => layer.path)).toEqual([
       undefined,
@@ -99,7 +81,10 @@ describe('reading a site file', () => {
     const text = smallSiteWith({
       cluster: { nodes, platform: 'openshift', reserved: { services: ['10.1.0.0/16'] } },
     })
-    const reserved = readSite(text, 'site.yaml').site?.cluster.reserved.map((one) => [one.use, one.cidr])
+    const reserved = readSite(text, 'site.yaml').site?.cluster.reserved.map((reservedPrefix) => [
+      reservedPrefix.use,
+      reservedPrefix.cidr,
+    ])
     expect(reserved).toContainEqual(['services', '10.1.0.0/16'])
     expect(reserved).not.toContainEqual(['services', '172.30.0.0/16'])
     expect(reserved).toContainEqual(['pods', '10.128.0.0/14'])
@@ -108,10 +93,7 @@ describe('reading a site file', () => {
   it('tells a misspelt field at its key, with the nearest name, and as one slip', () => {
     const found = findingsOf(smallSite.replace('rhoso2, namespace', 'rhoso2, namspace'))
     expect(found).toEqual([expect.objectContaining({ code: 'SL1020', where: at(10, 20) })])
-    expect(found[0]).toHaveProperty(
-      'message',
-      'spec.clouds[1] has no field namspace; did you mean namespace?',
-    )
+    expect(found[0]).toHaveProperty('message', 'spec.clouds[1] has no field namspace; did you mean namespace?')
   })
 
   it('tells a missing field at the mapping that lacks it', () => {
@@ -159,12 +141,12 @@ describe('reading a site file', () => {
 
 /** One file for every problem of a site file; each triggers this one and no other. */
 const triggers: Readonly<Record<keyof typeof siteProblems, string>> = {
-  nameTwice: smallSiteWith({ clouds: [cloud, { ...cloud, namespace: 'other' }] }),
+  duplicateName: smallSiteWith({ clouds: [cloud, { ...cloud, namespace: 'other' }] }),
   badName: smallSiteWith({ clouds: [{ name: 'RHOSO_1', namespace: 'openstack' }] }),
   unknownReference: smallSiteWith({ clouds: [{ ...cloud, public: { by: 'vip', network: 'internalap' } }] }),
   nodeWithoutNic: smallSiteWith({ cluster: { nodes: [{ name: 'worker-0' }] } }),
-  nicTwice: smallSiteWith({ cluster: { nodes: [{ name: 'worker-0', nic: 'a', nics: { main: 'b' } }] } }),
-  nothingToTakeFrom: smallSiteWith({ clouds: [{ ...cloud, networks: { backup: {} } }] }),
+  conflictingNics: smallSiteWith({ cluster: { nodes: [{ name: 'worker-0', nic: 'a', nics: { main: 'b' } }] } }),
+  networkWithoutSubnets: smallSiteWith({ clouds: [{ ...cloud, networks: { backup: {} } }] }),
   bgpIncomplete: smallSiteWith({ cluster: { nodes, metallb: { mode: 'bgp', asn: 64999 } } }),
   bgpUnused: smallSiteWith({ cluster: { nodes, metallb: { asn: 64999 } } }),
   badLayout: smallSiteWith({ addressing: { layout: { vips: '172.17.0.80-90' } } }),
@@ -185,9 +167,9 @@ describe('every problem of a site file', () => {
     (code, name) => {
       const { site, findings, locate } = readSite(triggers[name], 'site.yaml')
       const judges = (one: string): boolean => one.startsWith('SL2')
-      const judged = acceptFindings(findings, site?.accept ?? [], { locate, judges })
-      expect(new Set(judged.map((one) => one.code))).toEqual(new Set([code]))
-      for (const one of judged) expect(one.where).toMatchObject({ file: 'site.yaml' })
+      const judged = judge(findings, site?.accept ?? [], { locate, judges })
+      expect(new Set(judged.map((finding) => finding.code))).toEqual(new Set([code]))
+      for (const finding of judged) expect(finding.where).toMatchObject({ file: 'site.yaml' })
     },
   )
 })

@@ -9,8 +9,8 @@ import { siteSchema } from '../api/site.ts'
 import type { Finding } from '../errors/finding.ts'
 import type { Locator } from '../yaml/locate.ts'
 import { readYaml } from '../yaml/read.ts'
-import { checkSite } from './check.ts'
-import { siteOf } from './defaults.ts'
+import { checkSite } from './check-site.ts'
+import { buildSite } from './defaults.ts'
 import type { Site } from './site.ts'
 
 export interface SiteReading extends Locator {
@@ -24,6 +24,6 @@ export function readSite(input: string | Uint8Array, file: string): SiteReading 
   const { locate, locateKey } = reading
   const { value, findings } = checkShape(siteSchema, reading, 'a Site')
   if (!value) return { findings, locate, locateKey }
-  const site = siteOf(value)
+  const site = buildSite(value)
   return { site, findings: [...findings, ...checkSite(value, site, reading)], locate, locateKey }
 }

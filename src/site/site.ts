@@ -117,7 +117,7 @@ export interface Acceptance {
 }
 
 /** Where a setting of a network was written: the last layer that has it, or the last that has a place at all. */
-export function pathOf(network: CloudNetwork, key: keyof SiteFileNetwork, ...rest: Path): Path | undefined {
+export function settingPath(network: CloudNetwork, key: keyof SiteFileNetwork, ...rest: Path): Path | undefined {
   const written = network.layers.findLast((layer) => layer.settings[key] !== undefined)
   if (written?.path) return [...written.path, key, ...rest]
   return network.layers.findLast((layer) => layer.path)?.path

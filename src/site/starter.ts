@@ -12,7 +12,7 @@ export interface StarterAnswers {
   readonly storageClass: string | undefined
 }
 
-export function starterSite(answers: StarterAnswers): string {
+export function renderStarterSite(answers: StarterAnswers): string {
   const { name, platform, nodes, clouds, families, isolation, dns, storageClass } = answers
   const list = (items: readonly object[]): string => items.map((item) => `- ${flow(item)}\n`).join('')
   return `# A site: one cluster and the OpenStack clouds on it.
@@ -79,7 +79,7 @@ function reservedComment(platform: StarterAnswers['platform']): string {
     platform === 'openshift'
       ? ['pods: [10.128.0.0/14]', 'services: [172.30.0.0/16]']
       : ['pods: [10.244.0.0/16]', 'services: [10.96.0.0/12]']
-  return prefixes.map((one) => `    #   ${one}\n`).join('')
+  return prefixes.map((prefix) => `    #   ${prefix}\n`).join('')
 }
 
 function flow(item: object): string {

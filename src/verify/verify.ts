@@ -6,12 +6,12 @@
  * What must be there is a finding of its own. What the site's owner has accepted does not fail a check.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
-import { groupKindOf, type UnreadKind } from '../api/snapshot.ts'
+import { formatGroupKind, type UnreadKind } from '../api/snapshot.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
-import { lookIncomplete } from '../errors/verify.ts'
-import { accepted } from '../site/accept.ts'
+import { applyAcceptances } from '../site/accept.ts'
 import type { Acceptance } from '../site/site.ts'
-import type { Check, CloudLook, Looked, SiteLook } from './checks/check.ts'
+import type { Check, CheckOutcome, CloudContext, SiteContext } from './checks/check-definition.ts'
+import { checkIncomplete } from './findings/check-findings.ts'
 
 export type Verdict = 'passed' | 'failed' | 'unknown' | 'empty'
 
@@ -26,7 +26,7 @@ export interface CheckResult {
   readonly findings: readonly Finding[]
 }
 
-export interface VerifyInput extends SiteLook {
+export interface VerifyInput extends SiteContext {
   /** Kinds that could not be read. */
   readonly unread: readonly UnreadKind[]
   /** Only these clouds; all when absent. Checks of the site are always run. */
@@ -39,29 +39,27 @@ export function verify(checks: readonly Check[], input: VerifyInput): readonly C
     unread
       // A kind that the server does not have has no objects either: that is known.
       .filter(({ cause }) => cause !== 'not-served')
-      .map((one) => [groupKindOf(one), one]),
+      .map((unreadKind) => [formatGroupKind(unreadKind), unreadKind]),
   )
   const context: ResultContext = { gaps, accept: look.plan.from.accept }
   const chosen = look.plan.clouds.filter(({ name }) => clouds === undefined || clouds.includes(name))
-  const site = checks.flatMap((check) =>
-    check.scope === 'site' ? [result(check, check.look(look), context)] : [],
-  )
+  const site = checks.flatMap((check) => (check.scope === 'site' ? [buildResult(check, check.run(look), context)] : []))
   const own = documentsByCloud(look)
   return [
     ...site,
     ...chosen.flatMap((cloud) => {
-      const inside: CloudLook = { ...look, cloud, desired: own.get(cloud.name) ?? [] }
+      const inside: CloudContext = { ...look, cloud, desired: own.get(cloud.name) ?? [] }
       return checks.flatMap((check) =>
-        check.scope === 'cloud' ? [result(check, check.look(inside), context, cloud.name)] : [],
+        check.scope === 'cloud' ? [buildResult(check, check.run(inside), context, cloud.name)] : [],
       )
     }),
   ]
 }
 
 /** The kinds that these checks need, each once. */
-export function kindsOfChecks(checks: readonly Check[]): readonly GroupVersionKind[] {
-  const wanted = checks.flatMap(({ kinds, besides = [] }) => [...kinds, ...besides])
-  return [...new Map(wanted.map((kind) => [groupKindOf(kind), kind])).values()]
+export function requiredKinds(checks: readonly Check[]): readonly GroupVersionKind[] {
+  const wanted = checks.flatMap(({ kinds, optionalKinds = [] }) => [...kinds, ...optionalKinds])
+  return [...new Map(wanted.map((kind) => [formatGroupKind(kind), kind])).values()]
 }
 
 /** Nothing speaks against the plan, and everything could be seen. */
@@ -69,7 +67,7 @@ export function isProved(results: readonly CheckResult[]): boolean {
   return results.every(({ verdict }) => verdict === 'passed' || verdict === 'empty')
 }
 
-function documentsByCloud({ documents }: SiteLook): ReadonlyMap<string, readonly KubeObject[]> {
+function documentsByCloud({ documents }: SiteContext): ReadonlyMap<string, readonly KubeObject[]> {
   const found = new Map<string, KubeObject[]>()
   for (const { cloud, object } of documents) {
     if (cloud === undefined) continue
@@ -85,22 +83,22 @@ interface ResultContext {
   readonly accept: readonly Acceptance[]
 }
 
-function result(
+function buildResult(
   { id, title, promise, kinds }: Check,
-  looked: Looked,
+  looked: CheckOutcome,
   { gaps, accept }: ResultContext,
   cloud?: string,
 ): CheckResult {
   const { seen } = looked
-  const missed = kinds.flatMap((kind) => gaps.get(groupKindOf(kind)) ?? [])
-  const findings = accepted(looked.findings, accept)
-  const incomplete = accepted(
+  const missed = kinds.flatMap((kind) => gaps.get(formatGroupKind(kind)) ?? [])
+  const findings = applyAcceptances(looked.findings, accept)
+  const incomplete = applyAcceptances(
     missed.map(({ kind, reason, cause }) =>
-      finding(lookIncomplete, { check: id, kind, reason, dumped: cause === 'not-dumped' }),
+      finding(checkIncomplete, { check: id, kind, reason, dumped: cause === 'not-dumped' }),
     ),
     accept,
   )
-  const verdict = verdictOf(findings, incomplete, looked.count)
+  const verdict = decideVerdict(findings, incomplete, looked.count)
   return {
     id,
     title,
@@ -112,7 +110,7 @@ function result(
   }
 }
 
-function verdictOf(findings: readonly Finding[], incomplete: readonly Finding[], count: number): Verdict {
+function decideVerdict(findings: readonly Finding[], incomplete: readonly Finding[], count: number): Verdict {
   if (hasErrors(findings)) return 'failed'
   if (hasErrors(incomplete)) return 'unknown'
   return count === 0 ? 'empty' : 'passed'

@@ -2,7 +2,7 @@
 import { networkGroup } from '../api/netconfig.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
 import { type DnsDefaults, defaultDnsMasq, validateDnsMasq } from './dnsmasq.ts'
-import { type Webhook, webhookPath } from './registration.ts'
+import { type Webhook, webhookPath } from './webhook-configuration.ts'
 
 const dnsMasq = { ...networkGroup, plural: 'dnsmasqs', singular: 'dnsmasq' }
 

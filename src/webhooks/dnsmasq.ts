@@ -1,9 +1,9 @@
 /** The webhooks of DNSMasq: what is refused, and what is filled in. */
 import type { DnsMasq } from '../api/dnsmasq.ts'
 import { dnsMasqViolations } from '../api/dnsmasq-rules.ts'
-import { judge } from '../api/violation.ts'
+import { judgeViolations } from '../api/violation.ts'
 import type { AdmissionHandler, JsonPatchOperation } from '../kube/admission.ts'
-import { allowed, answerOf } from './answer.ts'
+import { allowed, buildAnswer } from './admission-answer.ts'
 
 export const validateDnsMasq: AdmissionHandler = (request) => {
   const { spec, metadata } = request.object as DnsMasq
@@ -11,9 +11,9 @@ export const validateDnsMasq: AdmissionHandler = (request) => {
   if (metadata.deletionTimestamp) return allowed
   const namespace = request.namespace ?? ''
   const old = (request.oldObject as DnsMasq | null | undefined)?.spec
-  return answerOf(
+  return buildAnswer(
     request,
-    judge(dnsMasqViolations(spec, namespace), old && dnsMasqViolations(old, namespace)),
+    judgeViolations(dnsMasqViolations(spec, namespace), old && dnsMasqViolations(old, namespace)),
   )
 }
 
@@ -30,13 +30,11 @@ export function defaultDnsMasq({ image, hasOption }: DnsDefaults): AdmissionHand
     const spec = ((request.object as Partial<DnsMasq>).spec ?? {}) as DnsMasq['spec']
     const { options, containerImage } = spec
     const local = { key: 'local', values: [`/${request.namespace}.svc/`] }
-    const wantsLocal = !options?.some((one) => one.key === 'local') && (await hasOption('local'))
+    const wantsLocal = !options?.some((option) => option.key === 'local') && (await hasOption('local'))
     const patch: readonly JsonPatchOperation[] = [
       ...(request.object['spec'] ? [] : [{ op: 'add' as const, path: '/spec', value: {} }]),
       ...(containerImage ? [] : [{ op: 'add' as const, path: '/spec/containerImage', value: image }]),
-      ...(wantsLocal
-        ? [{ op: 'add' as const, path: '/spec/options', value: [...(options ?? []), local] }]
-        : []),
+      ...(wantsLocal ? [{ op: 'add' as const, path: '/spec/options', value: [...(options ?? []), local] }] : []),
     ]
     return { allowed: true, ...(patch.length > 0 && { patch }) }
   }

@@ -1,11 +1,11 @@
 /** The webhooks of IPSet and Reservation: what is refused, what is warned of, and the finalizer at birth. */
 import type { IpSet, IpSetSpec, Reservation } from '../api/ipset.ts'
-import { ipSetChangeViolations, ipSetViolations, unusableFixedAddress } from '../api/ipset-rules.ts'
+import { fixedIpProblem, ipSetChangeViolations, ipSetViolations } from '../api/ipset-rules.ts'
 import { findSubnet, type NetConfig } from '../api/netconfig.ts'
-import { judge, type Verdict } from '../api/violation.ts'
+import { judgeViolations, type Verdict } from '../api/violation.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
 import { parseAddress } from '../net/address.ts'
-import { allowed, answerOf, refused } from './answer.ts'
+import { allowed, buildAnswer, denied } from './admission-answer.ts'
 import type { NetworkView } from './network-view.ts'
 
 export function validateIpSet(view: NetworkView): AdmissionHandler {
@@ -13,53 +13,51 @@ export function validateIpSet(view: NetworkView): AdmissionHandler {
     const { spec, metadata } = request.object as IpSet
     const old = (request.oldObject as IpSet | null | undefined)?.spec
     if (old?.immutable && JSON.stringify(old.networks) !== JSON.stringify(spec.networks)) {
-      return refused('Forbidden: Invalid value: "object": Spec.Networks is immutable')
+      return denied('Forbidden: Invalid value: "object": Spec.Networks is immutable')
     }
     // One that is going away must be let go, whatever became of its NetConfig.
     if (metadata.deletionTimestamp) return allowed
     const namespace = request.namespace ?? ''
-    const known = judged(view.knownNetConfigs(namespace), namespace, spec, old)
+    const known = evaluate(view.cachedNetConfigs(namespace), namespace, spec, old)
     // What we heard last may be old: the API server is asked before anything is refused.
-    const result = isFine(known)
-      ? known
-      : judged(await view.netConfigs(namespace, signal), namespace, spec, old)
-    if ('problem' in result) return refused(result.problem)
+    const result = isAccepted(known) ? known : evaluate(await view.netConfigs(namespace, signal), namespace, spec, old)
+    if ('problem' in result) return denied(result.problem)
     const owner = `${namespace}/${request.name ?? ''}`
-    return answerOf(request, result.verdict, old ? [] : unlucky(view, owner, spec, result.netConfig))
+    return buildAnswer(request, result.verdict, old ? [] : fixedIpWarnings(view, owner, spec, result.netConfig))
   }
 }
 
-type Judgement = { readonly verdict: Verdict; readonly netConfig: NetConfig } | { readonly problem: string }
+type Evaluation = { readonly verdict: Verdict; readonly netConfig: NetConfig } | { readonly problem: string }
 
-function isFine(judgement: Judgement): boolean {
+function isAccepted(judgement: Evaluation): boolean {
   return 'verdict' in judgement && judgement.verdict.refusals.length === 0
 }
 
-function judged(
+function evaluate(
   netConfigs: readonly NetConfig[],
   namespace: string,
   spec: IpSetSpec,
   old: IpSetSpec | undefined,
-): Judgement {
+): Evaluation {
   const [netConfig] = netConfigs
   if (!netConfig) return { problem: `no NetConfig found in namespace ${namespace}, please create one` }
   if (netConfigs.length > 1) {
     return { problem: `more then one NetConfig found in namespace ${namespace}, there must be only one` }
   }
-  const verdict = judge(ipSetViolations(spec, netConfig.spec), old && ipSetViolations(old, netConfig.spec))
+  const verdict = judgeViolations(ipSetViolations(spec, netConfig.spec), old && ipSetViolations(old, netConfig.spec))
   const changes = old ? ipSetChangeViolations(spec, old) : []
   return { verdict: { ...verdict, refusals: [...verdict.refusals, ...changes] }, netConfig }
 }
 
 /** Fixed addresses that will not be had: the IPSet is stored, and waits; whoever wrote it hears at once. */
-function unlucky(view: NetworkView, owner: string, spec: IpSetSpec, netConfig: NetConfig): readonly string[] {
+function fixedIpWarnings(view: NetworkView, owner: string, spec: IpSetSpec, netConfig: NetConfig): readonly string[] {
   return spec.networks.flatMap((wish, index): readonly string[] => {
     const { network, subnet } = findSubnet(netConfig.spec, wish.name, wish.subnetName)
     if (wish.fixedIP === undefined || !network || !subnet) return []
     const field = `spec.networks[${index}].fixedIP`
-    const unusable = unusableFixedAddress(wish, subnet)
+    const unusable = fixedIpProblem(wish, subnet)
     if (unusable) return [`${field}: ${unusable}`]
-    const holder = view.holderOf(netConfig, network.name, subnet.name, wish.fixedIP)
+    const holder = view.findHolder(netConfig, network.name, subnet.name, wish.fixedIP)
     return holder && holder !== owner ? [`${field}: ${wish.fixedIP} already reserved by ${holder}`] : []
   })
 }

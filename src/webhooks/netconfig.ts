@@ -2,12 +2,12 @@
 import type { IpSet } from '../api/ipset.ts'
 import type { NetConfig, NetConfigNetwork, NetConfigSpec } from '../api/netconfig.ts'
 import { netConfigChangeViolations, netConfigViolations } from '../api/netconfig-rules.ts'
-import { judge } from '../api/violation.ts'
+import { judgeViolations } from '../api/violation.ts'
 import type { AdmissionHandler, JsonPatchOperation } from '../kube/admission.ts'
 import { type Address, parseAddress } from '../net/address.ts'
-import { allowed, answerOf, refused } from './answer.ts'
-import { overlapWarnings } from './neighbours.ts'
+import { allowed, buildAnswer, denied } from './admission-answer.ts'
 import type { NetworkView } from './network-view.ts'
+import { overlapWarnings } from './other-allocators.ts'
 
 export function validateNetConfig(view: NetworkView): AdmissionHandler {
   return async (request, { signal }) => {
@@ -15,68 +15,68 @@ export function validateNetConfig(view: NetworkView): AdmissionHandler {
     if (request.operation === 'DELETE') {
       const users = await view.ipSets(namespace, signal)
       if (users.length === 0) return allowed
-      return refused(
-        `unable to delete NetConfig while there are still ${users.length} IPSets in the namespace`,
-      )
+      return denied(`unable to delete NetConfig while there are still ${users.length} IPSets in the namespace`)
     }
     const { spec, metadata } = request.object as NetConfig
     if (request.operation === 'CREATE') {
       const others = await view.netConfigs(namespace, signal)
-      const other = others.find((one) => one.metadata.name !== request.name)
+      const other = others.find((other) => other.metadata.name !== request.name)
       if (other) {
         const { name } = other.metadata
-        return refused(`there is already NetConfig ${name} in namespace ${namespace}, there can only be one`)
+        return denied(`there is already NetConfig ${name} in namespace ${namespace}, there can only be one`)
       }
-      return answerOf(request, judge(netConfigViolations(spec)), await shared(view, namespace, spec, signal))
+      return buildAnswer(
+        request,
+        judgeViolations(netConfigViolations(spec)),
+        await sharedRangeWarnings(view, namespace, spec, signal),
+      )
     }
     // One that is going away must be let go, whatever is wrong with it.
     if (metadata.deletionTimestamp) return allowed
     const { spec: old } = request.oldObject as NetConfig
     const users = await view.ipSets(namespace, signal)
-    const verdict = judge(netConfigViolations(spec), netConfigViolations(old))
+    const verdict = judgeViolations(netConfigViolations(spec), netConfigViolations(old))
     const changes = users.length > 0 ? netConfigChangeViolations(spec, old) : []
     const refusals = [...verdict.refusals, ...changes]
-    return answerOf(request, { ...verdict, refusals }, [
-      ...leftOutside(spec.networks, old.networks, users),
-      ...(await shared(view, namespace, spec, signal)),
+    return buildAnswer(request, { ...verdict, refusals }, [
+      ...uncoveredAddressWarnings(spec.networks, old.networks, users),
+      ...(await sharedRangeWarnings(view, namespace, spec, signal)),
     ])
   }
 }
 
 /** Ranges that somebody else hands out, too. That they could not be read keeps nobody from writing a NetConfig. */
-async function shared(
+async function sharedRangeWarnings(
   view: NetworkView,
   namespace: string,
   { networks }: NetConfigSpec,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const neighbours = await view.neighbours(namespace, signal)
+  const neighbours = await view.otherAllocators(namespace, signal)
   return 'problem' in neighbours
     ? [`overlaps with MetalLB and network attachments were not looked for: ${neighbours.problem}`]
     : overlapWarnings(networks, neighbours)
 }
 
 /** Addresses in use that a range covered before and none covers now: they stay, and nobody may be surprised. */
-function leftOutside(
+function uncoveredAddressWarnings(
   networks: readonly NetConfigNetwork[],
   old: readonly NetConfigNetwork[],
   users: readonly IpSet[],
 ): readonly string[] {
   const given = users.flatMap(({ metadata, status }) =>
-    (status?.reservations ?? []).map((one) => ({ ...one, by: metadata.name })),
+    (status?.reservations ?? []).map((reservation) => ({ ...reservation, by: metadata.name })),
   )
   return networks.flatMap((network) =>
     network.subnets.flatMap((subnet) => {
-      const before = old
-        .find((one) => one.name === network.name)
-        ?.subnets.find((one) => one.name === subnet.name)
+      const before = old.find((one) => one.name === network.name)?.subnets.find((one) => one.name === subnet.name)
       if (!before) return []
       const outside = given.filter(
         (one) =>
           one.network === network.name &&
           one.subnet === subnet.name &&
-          covers(before.allocationRanges, one.address) &&
-          !covers(subnet.allocationRanges, one.address),
+          rangesContain(before.allocationRanges, one.address) &&
+          !rangesContain(subnet.allocationRanges, one.address),
       )
       if (outside.length === 0) return []
       const named = outside.slice(0, 10).map(({ address, by }) => `${address} (${by})`)
@@ -88,14 +88,12 @@ function leftOutside(
   )
 }
 
-function covers(ranges: readonly { readonly start: string; readonly end: string }[], text: string): boolean {
+function rangesContain(ranges: readonly { readonly start: string; readonly end: string }[], text: string): boolean {
   const address = parseAddress(text)
   if (!address) return false
   const atMost = (a: Address | undefined, b: Address | undefined): boolean =>
     a !== undefined && b !== undefined && a.family === b.family && a.value <= b.value
-  return ranges.some(
-    ({ start, end }) => atMost(parseAddress(start), address) && atMost(address, parseAddress(end)),
-  )
+  return ranges.some(({ start, end }) => atMost(parseAddress(start), address) && atMost(address, parseAddress(end)))
 }
 
 export function defaultNetConfig(view: NetworkView): AdmissionHandler {
@@ -103,9 +101,7 @@ export function defaultNetConfig(view: NetworkView): AdmissionHandler {
     if (!request.object || !(await view.hasServiceNetwork())) return allowed
     const { networks } = (request.object as NetConfig).spec
     const patch = networks.flatMap(({ name, serviceNetwork }, index): readonly JsonPatchOperation[] =>
-      serviceNetwork
-        ? []
-        : [{ op: 'add', path: `/spec/networks/${index}/serviceNetwork`, value: name.toLowerCase() }],
+      serviceNetwork ? [] : [{ op: 'add', path: `/spec/networks/${index}/serviceNetwork`, value: name.toLowerCase() }],
     )
     return { allowed: true, ...(patch.length > 0 && { patch }) }
   }

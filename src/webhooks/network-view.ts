@@ -3,26 +3,21 @@
  */
 import type { IpSet } from '../api/ipset.ts'
 import type { NetConfig } from '../api/netconfig.ts'
-import type { Neighbour } from './neighbours.ts'
+import type { OtherAllocator } from './other-allocators.ts'
 
 export interface NetworkView {
   /** As last heard of: fast, and may be behind. */
-  readonly knownNetConfigs: (namespace: string) => readonly NetConfig[]
+  readonly cachedNetConfigs: (namespace: string) => readonly NetConfig[]
   /** As the API server says now: asked before something is refused. */
   readonly netConfigs: (namespace: string, signal: AbortSignal) => Promise<readonly NetConfig[]>
   readonly ipSets: (namespace: string, signal: AbortSignal) => Promise<readonly IpSet[]>
   /** Who else holds an address on the segment of a subnet, as `namespace/name`. */
-  readonly holderOf: (
-    netConfig: NetConfig,
-    network: string,
-    subnet: string,
-    address: string,
-  ) => string | undefined
+  readonly findHolder: (netConfig: NetConfig, network: string, subnet: string, address: string) => string | undefined
   /** Who else hands out addresses that a cloud in this namespace can meet; or why that could not be read. */
-  readonly neighbours: (
+  readonly otherAllocators: (
     namespace: string,
     signal: AbortSignal,
-  ) => Promise<readonly Neighbour[] | { readonly problem: string }>
+  ) => Promise<readonly OtherAllocator[] | { readonly problem: string }>
   /** Whether NetConfigs have a field for the service network: those of 2023 have none. */
   readonly hasServiceNetwork: () => Promise<boolean>
 }

@@ -4,7 +4,7 @@ import type { AdmissionHandler } from '../kube/admission.ts'
 import { defaultIpSet, validateIpSet, validateReservation } from './ipset.ts'
 import { defaultNetConfig, validateNetConfig } from './netconfig.ts'
 import type { NetworkView } from './network-view.ts'
-import { type Webhook, webhookPath } from './registration.ts'
+import { type Webhook, webhookPath } from './webhook-configuration.ts'
 
 const netConfig = { ...networkGroup, plural: 'netconfigs', singular: 'netconfig' }
 const ipSet = { ...networkGroup, plural: 'ipsets', singular: 'ipset' }

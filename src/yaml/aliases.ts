@@ -5,7 +5,7 @@
  */
 import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node } from 'yaml'
 import { notYaml, tooLarge, unknownAlias } from '../errors/file.ts'
-import { type FilePlace, type Finding, finding } from '../errors/finding.ts'
+import { type FileLocation, type Finding, finding } from '../errors/finding.ts'
 import { isMergeKey } from './locate.ts'
 
 /** Nodes that a document may stand for once its aliases are followed. */
@@ -13,14 +13,11 @@ const MOST_NODES = 1_000_000
 /** Deeper than any file that a person wrote, and far from the end of the stack. */
 const DEEPEST = 200
 
-export function checkAliases(
-  document: Document.Parsed,
-  placeAt: (offset: number) => FilePlace,
-): readonly Finding[] {
+export function checkAliases(document: Document.Parsed, placeAt: (offset: number) => FileLocation): readonly Finding[] {
   const findings: Finding[] = []
   const sizes = new Map<Node, number>()
   const open = new Set<Node>()
-  const at = (node: Node): { readonly where: FilePlace } => ({ where: placeAt(node.range?.[0] ?? 0) })
+  const at = (node: Node): { readonly where: FileLocation } => ({ where: placeAt(node.range?.[0] ?? 0) })
   const refuse = (node: Node, reason: string): number => {
     findings.push(finding(tooLarge, { reason }, at(node)))
     return 0
@@ -78,8 +75,5 @@ function mergeable(node: Node, document: Document): boolean {
   const target = isAlias(node) ? node.resolve(document) : node
   // An alias without anchor has a finding of its own.
   if (target === undefined || isMap(target)) return true
-  return (
-    isSeq(target) &&
-    (target.items as Node[]).every((item) => isMap(isAlias(item) ? item.resolve(document) : item))
-  )
+  return isSeq(target) && (target.items as Node[]).every((item) => isMap(isAlias(item) ? item.resolve(document) : item))
 }

@@ -1,6 +1,6 @@
 /** Bytes to text: UTF-8 without a byte order mark, and none of the control characters that YAML forbids. */
 import { controlCharacter, notUtf8 } from '../errors/file.ts'
-import { type FilePlace, type Finding, finding } from '../errors/finding.ts'
+import { type FileLocation, type Finding, finding } from '../errors/finding.ts'
 
 export interface Decoded {
   readonly text: string
@@ -50,7 +50,7 @@ function isUtf8(bytes: Uint8Array, stream: boolean): boolean {
   }
 }
 
-function placeOf(text: string, offset: number, file: string): FilePlace {
+function placeOf(text: string, offset: number, file: string): FileLocation {
   const before = text.slice(0, Math.max(0, offset))
   const lineStart = before.lastIndexOf('\n') + 1
   return { file, line: before.split('\n').length, column: before.length - lineStart + 1 }

@@ -22,13 +22,7 @@ export function editYaml(text: string, edits: readonly Edit[]): string {
 function editOnce(text: string, { path, value }: Edit): string {
   const document = parseDocument(text, { merge: true, logLevel: 'error' })
   const old = document.getIn(path, true)
-  if (
-    isScalar(old) &&
-    old.range &&
-    isScalarValue(value) &&
-    old.value !== null &&
-    !old.source?.includes('\n')
-  ) {
+  if (isScalar(old) && old.range && isScalarValue(value) && old.value !== null && !old.source?.includes('\n')) {
     const [start, end] = old.range
     return text.slice(0, start) + writeYaml(value).trimEnd() + text.slice(end)
   }
@@ -39,8 +33,7 @@ function editOnce(text: string, { path, value }: Edit): string {
 
 function isScalarValue(value: unknown): boolean {
   return (
-    ['string', 'number', 'boolean'].includes(typeof value) &&
-    !(typeof value === 'string' && /[\n,[\]{}]/.test(value))
+    ['string', 'number', 'boolean'].includes(typeof value) && !(typeof value === 'string' && /[\n,[\]{}]/.test(value))
   )
 }
 

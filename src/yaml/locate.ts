@@ -1,20 +1,20 @@
 /** Where a value stands in the text that it was read from. */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml'
-import type { FilePlace } from '../errors/finding.ts'
+import type { FileLocation } from '../errors/finding.ts'
 
 /** A place inside a value: `['spec', 'clouds', 0, 'namespace']`. */
 export type ValuePath = readonly (string | number)[]
 
 export interface Locator {
   /** The value at the path, or the nearest thing around it that is written. */
-  readonly locate: (path: ValuePath) => FilePlace
+  readonly locate: (path: ValuePath) => FileLocation
   /** The key of the path's last step; the value where the step is an index. */
-  readonly locateKey: (path: ValuePath) => FilePlace
+  readonly locateKey: (path: ValuePath) => FileLocation
 }
 
 type Keys = ReadonlyMap<string, Pair<Node, Node | null>>
 
-export function locatorOf(document: Document.Parsed, placeAt: (offset: number) => FilePlace): Locator {
+export function createLocator(document: Document.Parsed, placeAt: (offset: number) => FileLocation): Locator {
   // Thousands of hosts may be asked for one by one, so the keys of a mapping are looked through once.
   const keysOf = new WeakMap<YAMLMap, Keys>()
 
@@ -29,10 +29,7 @@ export function locatorOf(document: Document.Parsed, placeAt: (offset: number) =
     return made
   }
 
-  const stepInto = (
-    node: Node,
-    step: string | number,
-  ): { key?: Node; value?: Node | null | undefined } | undefined => {
+  const stepInto = (node: Node, step: string | number): { key?: Node; value?: Node | null | undefined } | undefined => {
     const target = isAlias(node) ? node.resolve(document) : node
     if (isSeq(target)) return { value: target.items[Number(step)] as Node | undefined }
     if (!isMap(target)) return undefined

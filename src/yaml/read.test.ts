@@ -13,7 +13,7 @@ spec:
 `
 
 function codes(input: string | Uint8Array): readonly string[] {
-  return readYaml(input, 'f').findings.map((one) => one.code)
+  return readYaml(input, 'f').findings.map((finding) => finding.code)
 }
 
 describe('reading YAML', () => {
@@ -66,7 +66,7 @@ describe('reading YAML', () => {
   ])('refuses %s with its place', (_, input, code, line, column) => {
     const [first, ...others] = readYaml(input, 'f').findings
     expect(first).toMatchObject({ code, where: { file: 'f', line, column } })
-    expect(others.filter((one) => one.code !== code)).toEqual([])
+    expect(others.filter((other) => other.code !== code)).toEqual([])
   })
 
   it('refuses an alias bomb without reading it', () => {
@@ -92,7 +92,7 @@ describe('reading YAML', () => {
   it('says null for nothing, and leaves empty documents out of a stream', () => {
     expect(readYaml('', 'f')).toMatchObject({ value: null, findings: [] })
     expect(readYaml('# only a comment\n', 'f')).toMatchObject({ value: null, findings: [] })
-    expect(readYamlStream('---\n---\na: 1\n---\n# no\n---\nb: 2\n', 'f').map((one) => one.value)).toEqual([
+    expect(readYamlStream('---\n---\na: 1\n---\n# no\n---\nb: 2\n', 'f').map((reading) => reading.value)).toEqual([
       { a: 1 },
       { b: 2 },
     ])

@@ -5,12 +5,12 @@
  */
 import { type Document, isScalar, LineCounter, parseAllDocuments, type YAMLError } from 'yaml'
 import { duplicateKey, notYaml, tooLarge } from '../errors/file.ts'
-import { type FilePlace, type Finding, finding } from '../errors/finding.ts'
+import { type FileLocation, type Finding, finding } from '../errors/finding.ts'
 import { checkAliases } from './aliases.ts'
 import { decodeText } from './decode.ts'
-import { type Locator, locatorOf } from './locate.ts'
+import { createLocator, type Locator } from './locate.ts'
 
-export interface Reading extends Locator {
+export interface YamlReading extends Locator {
   /** Plain JSON; undefined when the text is not YAML, null when there is nothing in it. */
   readonly value: unknown
   readonly findings: readonly Finding[]
@@ -20,7 +20,7 @@ export interface Reading extends Locator {
 const MOST_ERRORS = 10
 
 /** One document. A second one in the same text is an error: half of what was written would be ignored. */
-export function readYaml(input: string | Uint8Array, file: string): Reading {
+export function readYaml(input: string | Uint8Array, file: string): YamlReading {
   const [first, second] = readYamlStream(input, file)
   if (!first) return nothing(file)
   if (!second) return first
@@ -30,11 +30,11 @@ export function readYaml(input: string | Uint8Array, file: string): Reading {
 }
 
 /** Every document of a stream, in order; empty ones are left out. */
-export function readYamlStream(input: string | Uint8Array, file: string): readonly Reading[] {
+export function readYamlStream(input: string | Uint8Array, file: string): readonly YamlReading[] {
   const { text, findings } = decodeText(input, file)
   if (findings.length > 0) return [{ ...nothing(file, findings), value: undefined }]
   const lines = new LineCounter()
-  const placeAt = (offset: number): FilePlace => {
+  const placeAt = (offset: number): FileLocation => {
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(1, line), column: Math.max(1, col) }
   }
@@ -66,12 +66,8 @@ function isEmpty({ contents }: Document.Parsed): boolean {
   return contents === null || (isScalar(contents) && contents.value === null && !contents.source)
 }
 
-function readDocument(
-  document: Document.Parsed,
-  text: string,
-  placeAt: (offset: number) => FilePlace,
-): Reading {
-  const locator = locatorOf(document, placeAt)
+function readDocument(document: Document.Parsed, text: string, placeAt: (offset: number) => FileLocation): YamlReading {
+  const locator = createLocator(document, placeAt)
   const syntax = [...document.errors, ...document.warnings].slice(0, MOST_ERRORS)
   const findings =
     syntax.length > 0
@@ -81,9 +77,8 @@ function readDocument(
   return { ...locator, value: document.toJS({ maxAliasCount: -1 }) as unknown, findings }
 }
 
-function syntaxFinding(error: YAMLError, text: string, where: FilePlace): Finding {
-  if (error.code === 'DUPLICATE_KEY')
-    return finding(duplicateKey, { key: wordAt(text, error.pos[0]) }, { where })
+function syntaxFinding(error: YAMLError, text: string, where: FileLocation): Finding {
+  if (error.code === 'DUPLICATE_KEY') return finding(duplicateKey, { key: wordAt(text, error.pos[0]) }, { where })
   if (error.code === 'RESOURCE_EXHAUSTION') {
     return finding(tooLarge, { reason: 'it is nested too deeply' }, { where })
   }
@@ -95,7 +90,7 @@ function wordAt(text: string, offset: number): string {
   return /^[^\s:]*/.exec(text.slice(offset, offset + 80))?.[0] ?? ''
 }
 
-function nothing(file: string, findings: readonly Finding[] = []): Reading {
+function nothing(file: string, findings: readonly Finding[] = []): YamlReading {
   const start = { file, line: 1, column: 1 }
   return { value: null, findings, locate: () => start, locateKey: () => start }
 }

@@ -59,7 +59,7 @@ config: |
   it('writes streams that can be joined', () => {
     const stream = writeYamlStream([{ a: 1 }]) + writeYamlStream(['|', { b: '---\n' }])
     const documents = parseAllDocuments(stream)
-    expect((documents as { toJS(): unknown }[]).map((one) => one.toJS())).toEqual([
+    expect((documents as { toJS(): unknown }[]).map((document) => document.toJS())).toEqual([
       { a: 1 },
       '|',
       { b: '---\n' },

@@ -41,9 +41,7 @@ export function writeYamlStream(values: Iterable<unknown>): string {
 
 function documentOf(value: unknown, known: Known): string {
   if (isEmptyOrScalar(value)) return `${scalar(value, '  ', known)}\n`
-  return Array.isArray(value)
-    ? sequence(value, '', known)
-    : mapping(value as Record<string, unknown>, '', '', known)
+  return Array.isArray(value) ? sequence(value, '', known) : mapping(value as Record<string, unknown>, '', '', known)
 }
 
 /** The first key follows `first`: a dash has already moved it in. */

@@ -40,7 +40,7 @@ export const bad = (type: string, message: string): Condition =>
 
 export const good = (type: string): Condition => condition(type, 'True', 'Setup complete')
 
-export interface ServiceWords {
+export interface ServiceOptions {
   readonly ip?: string
   readonly ports?: readonly number[]
   readonly annotations?: Readonly<Record<string, string>>
@@ -50,7 +50,7 @@ export interface ServiceWords {
 /** A LoadBalancer Service that asks for nothing but what is said. */
 export function service(
   name: string,
-  { ip, ports = [443], annotations = {}, spec = {} }: ServiceWords = {},
+  { ip, ports = [443], annotations = {}, spec = {} }: ServiceOptions = {},
 ): KubeObject {
   return object(
     'v1/Service',
@@ -63,7 +63,7 @@ export function service(
   )
 }
 
-export const asks = (
+export const requests = (
   pool: string,
   more: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> => ({
@@ -87,12 +87,7 @@ export function pool(
   })
 }
 
-export function l2(
-  name: string,
-  pools: readonly string[],
-  interfaces: readonly string[],
-  spec: Json = {},
-): KubeObject {
+export function l2(name: string, pools: readonly string[], interfaces: readonly string[], spec: Json = {}): KubeObject {
   return object('metallb.io/v1beta1/L2Advertisement', `metallb-system/${name}`, {
     spec: { ipAddressPools: pools, interfaces, ...spec },
   })
@@ -109,7 +104,7 @@ export function event(about: KubeObject, reason: string, message: string): KubeO
   })
 }
 
-export const refused = (about: KubeObject, why: string): KubeObject =>
+export const allocationFailed = (about: KubeObject, why: string): KubeObject =>
   event(
     about,
     'AllocationFailed',
@@ -143,13 +138,13 @@ export function node(name: string): KubeObject {
   )
 }
 
-export interface InterfaceWords {
+export interface InterfaceOptions {
   readonly name: string
   readonly ports?: readonly string[]
   readonly addresses?: readonly string[]
 }
 
-function nic({ name, ports, addresses = [] }: InterfaceWords): Json {
+function nic({ name, ports, addresses = [] }: InterfaceOptions): Json {
   return {
     name,
     type: ports ? 'linux-bridge' : 'vlan',
@@ -159,7 +154,7 @@ function nic({ name, ports, addresses = [] }: InterfaceWords): Json {
   }
 }
 
-export function policy(name: string, nodeName: string, interfaces: readonly InterfaceWords[]): KubeObject {
+export function policy(name: string, nodeName: string, interfaces: readonly InterfaceOptions[]): KubeObject {
   return object('nmstate.io/v1/NodeNetworkConfigurationPolicy', name, {
     spec: {
       nodeSelector: { 'kubernetes.io/hostname': nodeName },
@@ -185,13 +180,13 @@ export function attachment(name: string, config: Json | string): KubeObject {
   })
 }
 
-export interface NetworkWords {
+export interface NetworkOptions {
   readonly name: string
   readonly cidr: string
   readonly hosts: readonly [string, string]
 }
 
-export function netConfig(name: string, networks: readonly NetworkWords[], meta: Meta = {}): KubeObject {
+export function netConfig(name: string, networks: readonly NetworkOptions[], meta: Meta = {}): KubeObject {
   const spec = {
     networks: networks.map((network) => ({
       name: network.name,

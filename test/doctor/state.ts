@@ -1,7 +1,7 @@
 /** A state of a cluster in which one rule must fire: the healthy one, with something broken. */
-import { identityOf, type KubeObject } from '../../src/api/object.ts'
+import { type KubeObject, objectIdentity } from '../../src/api/object.ts'
 import type { Plan } from '../../src/plan/plan.ts'
-import { healthy } from './healthy.ts'
+import { healthy } from './healthy-cluster.ts'
 
 export interface State {
   /** The rule that must fire. */
@@ -28,7 +28,7 @@ export function changed(id: string, change: Change, objects = healthy()): readon
     seen = true
     return change(object)
   })
-  if (!seen) throw new Error(`the healthy state has no ${id}: ${objects.map(identityOf).join(', ')}`)
+  if (!seen) throw new Error(`the healthy state has no ${id}: ${objects.map(objectIdentity).join(', ')}`)
   return all
 }
 
@@ -44,8 +44,8 @@ export function having(...objects: readonly KubeObject[]): readonly KubeObject[]
 }
 
 export function replaced(all: readonly KubeObject[], by: readonly KubeObject[]): readonly KubeObject[] {
-  const names = new Set(by.map(identityOf))
-  return [...all.filter((object) => !names.has(identityOf(object))), ...by]
+  const names = new Set(by.map(objectIdentity))
+  return [...all.filter((object) => !names.has(objectIdentity(object))), ...by]
 }
 
 export function shortName({ kind, metadata }: KubeObject): string {

@@ -1,6 +1,6 @@
 /** Clusters that look odd and are fine: no rule may fire. */
 import type { KubeObject } from '../../src/api/object.ts'
-import { asks, attachment, bad, cr, l2, netConfig, node, object, pool, service } from './objects.ts'
+import { attachment, bad, cr, l2, netConfig, node, object, pool, requests, service } from './objects.ts'
 import { changed, having, meta, spec, status } from './state.ts'
 
 export interface Unusual {
@@ -77,12 +77,12 @@ export const unusual: readonly Unusual[] = [
   {
     when: 'a Service has asked for its address a moment ago',
     objects: having({
-      ...service('openstack/new', { annotations: asks('openstack-internalapi') }),
+      ...service('openstack/new', { annotations: requests('openstack-internalapi') }),
       metadata: {
         name: 'new',
         namespace: 'openstack',
         creationTimestamp: young,
-        annotations: asks('openstack-internalapi'),
+        annotations: requests('openstack-internalapi'),
       },
     }),
   },
@@ -141,9 +141,7 @@ export const unusual: readonly Unusual[] = [
         [bad('Ready', 'backoff limit')],
         { deployed: false },
       ),
-    ).map((one) =>
-      one.metadata.name === 'deploy-0' ? meta({ creationTimestamp: '2026-02-01T00:00:00Z' })(one) : one,
-    ),
+    ).map((one) => (one.metadata.name === 'deploy-0' ? meta({ creationTimestamp: '2026-02-01T00:00:00Z' })(one) : one)),
   },
   {
     when: 'a third cloud has its networks and nothing else yet',

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
-import type { Access } from '../../deploy/access/access.ts'
-import { cloudNotFound } from '../../errors/access.ts'
+import type { Access } from '../../deploy/access.ts'
+import { cloudNotFound } from '../../deploy/findings/access.ts'
 import { type ExitCode, Failure, failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import type { Connection } from '../../kube/connect.ts'
@@ -54,12 +54,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
     const written = await writeAccess(cloud, access, options.out, io)
     const context =
       options.context &&
-      (await addContext(
-        options.context === true ? cloud : options.context,
-        namespace,
-        { connection, flags },
-        io,
-      ))
+      (await addContext(options.context === true ? cloud : options.context, namespace, { connection, flags }, io))
     const shown = {
       cloud,
       namespace,
@@ -75,15 +70,11 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
 }
 
 async function look({ client }: Connection, cloud: string, namespace: string): Promise<Access> {
-  const { accessOf, accessRefs } = await import('../../deploy/access/access.ts')
+  const { readAccess, accessObjectRefs } = await import('../../deploy/access.ts')
   const { indexSnapshot } = await import('../../api/snapshot.ts')
   // By name, one by one: whoever may use a cloud may not list all its Secrets.
-  const found = await Promise.all(accessRefs(namespace).map((ref) => client.get(ref)))
-  return accessOf(
-    cloud,
-    namespace,
-    indexSnapshot({ objects: found.filter((one) => one !== undefined), unread: [] }),
-  )
+  const found = await Promise.all(accessObjectRefs(namespace).map((ref) => client.get(ref)))
+  return readAccess(cloud, namespace, indexSnapshot({ objects: found.filter((one) => one !== undefined), unread: [] }))
 }
 
 async function namespaceOf({ client }: Connection, { cloud, file }: Options, io: Io): Promise<string> {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import type { Access } from '../../deploy/access/access.ts'
+import type { Access } from '../../deploy/access.ts'
 import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import { readInput, writeOutput } from '../files.ts'
@@ -13,22 +13,12 @@ export interface WrittenAccess {
   readonly ca?: string
 }
 
-export async function writeAccess(
-  cloud: string,
-  { entry, ca }: Access,
-  out: string,
-  io: Io,
-): Promise<WrittenAccess> {
+export async function writeAccess(cloud: string, { entry, ca }: Access, out: string, io: Io): Promise<WrittenAccess> {
   const folder = path.resolve(io.cwd, out)
   await mkdir(folder, { recursive: true })
   const clouds = path.join(folder, 'clouds.yaml')
   const authority = ca === undefined ? undefined : path.join(folder, `${cloud}-ca.pem`)
-  const text = await withCloud(
-    clouds,
-    cloud,
-    { ...entry, ...(authority !== undefined && { cacert: authority }) },
-    io,
-  )
+  const text = await withCloud(clouds, cloud, { ...entry, ...(authority !== undefined && { cacert: authority }) }, io)
   if (authority !== undefined) await writeOutput(authority, ca ?? '', io, { replace: true, mode: 0o600 })
   await writeOutput(clouds, text, io, { replace: true, mode: 0o600 })
   return { clouds, ...(authority !== undefined && { ca: authority }) }

@@ -1,23 +1,23 @@
 /** `stackloom adopt`: moves a cloud that other tools have deployed to pools of its own; every address stays. */
 import type { Command } from 'commander'
-import type { AdoptReport } from '../../deploy/adopt/act.ts'
+import type { AdoptReport } from '../../deploy/adopt/adopt.ts'
 import type { Adoption } from '../../deploy/adopt/adoption.ts'
-import { adoptionNeedsConsent } from '../../errors/adopt.ts'
+import { adoptionNeedsConsent } from '../../deploy/findings/adopt.ts'
 import { type ExitCode, Failure, failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
-import { askName } from '../ask.ts'
+import { confirmByName } from '../ask.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { cloudNamed, type Deployment, lookingContext, withDeployment } from '../deploying.ts'
-import { exitCodeOf } from '../exit-code.ts'
+import { type Deployment, findCloud, silentContext, withDeployment } from '../deployment.ts'
+import { runExitCode } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { leasedRun } from '../leased-run.ts'
+import { runWithLease } from '../leased-run.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { type EventFormat, eventsOption } from '../output/run/events-option.ts'
 import { formatSummary } from '../output/run/summary.ts'
-import { type PlanningOptions, planningOptions, saveLock } from '../planning.ts'
+import { type PlanningOptions, saveLock, withPlanningOptions } from '../planning.ts'
 import { adoptionJson, formatAdoption, formatGaps } from './show.ts'
 
 interface Options extends PlanningOptions, ClusterFlags {
@@ -28,7 +28,7 @@ interface Options extends PlanningOptions, ClusterFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(planningOptions(command)), [
+  withExamples(withClusterFlags(withPlanningOptions(command)), [
     'stackloom adopt --cloud rhoso1             # shows the move, then asks for the name of the cloud',
     'stackloom adopt --cloud rhoso1 --yes       # in a pipeline; the same command goes on after any end',
   ])
@@ -36,16 +36,16 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('-y, --yes', 'agree to the move beforehand')
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))
-    .action((options: Options) => act(() => withDeployment(options, io, (one) => run(one, options, io))))
+    .action((options: Options) => act(() => withDeployment(options, io, (deployment) => run(deployment, options, io))))
 }
 
 async function run(deployment: Deployment, options: Options, io: Io): Promise<ExitCode> {
   const { planning, lookout } = deployment
   const { plan } = planning
-  const cloud = cloudNamed(plan.clouds, options.cloud)
-  const { lookAt } = await import('../../deploy/adopt/act.ts')
+  const cloud = findCloud(plan.clouds, options.cloud)
+  const { inspectCloud } = await import('../../deploy/adopt/adopt.ts')
   const { isAdopted } = await import('../../deploy/adopt/adoption.ts')
-  const before = await lookAt({ lookout, plan, cloud }, lookingContext(io))
+  const before = await inspectCloud({ lookout, plan, cloud }, silentContext(io))
   const { findings } = before
   if (hasErrors(findings)) throw new Failure(findings, 1)
   io.stderr(formatFindings(findings, io.colour.stderr))
@@ -61,15 +61,15 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
   const look = { columns: io.columns, colour: io.colour.stdout }
   if (options.output === 'table') io.stdout(`${formatSummary(report, look)}${formatGaps(gaps)}`)
   else io.stdout(await serialise({ ...adoptionJson(before, gaps), outcome: report.outcome }, options.output))
-  return exitCodeOf(report, io)
+  return runExitCode(report, io)
 }
 
 async function agree(adoption: Adoption, { yes }: Options, io: Io): Promise<void> {
   if (yes) return
-  const { interrupted } = await import('../../deploy/adopt/adoption.ts')
+  const { interruptedNetworks } = await import('../../deploy/adopt/adoption.ts')
   const { cloud } = adoption
-  if (await askName('Type the name of the cloud to move it', cloud, io)) return
-  const networks = interrupted(adoption).map(({ network }) => network)
+  if (await confirmByName('Type the name of the cloud to move it', cloud, io)) return
+  const networks = interruptedNetworks(adoption).map(({ network }) => network)
   throw failure(adoptionNeedsConsent, { cloud, networks }, { exitCode: 1 })
 }
 
@@ -81,6 +81,6 @@ async function move(
 ): Promise<AdoptReport> {
   const { client } = connection
   const { plan } = planning
-  const { adopt } = await import('../../deploy/adopt/act.ts')
-  return leasedRun(client, events, io, (run) => adopt({ client, lookout, plan, cloud, ...run }))
+  const { adopt } = await import('../../deploy/adopt/adopt.ts')
+  return runWithLease(client, events, io, (run) => adopt({ client, lookout, plan, cloud, ...run }))
 }

@@ -1,6 +1,6 @@
 /** What a move to own pools would do, before consent; and what it took, afterwards. */
 import type { KubeObject } from '../../api/object.ts'
-import { type Adoption, interrupts, type NetworkMove } from '../../deploy/adopt/adoption.ts'
+import { type Adoption, isInterrupted, type NetworkMove } from '../../deploy/adopt/adoption.ts'
 import { isEmpty } from '../../deploy/adopt/wishes.ts'
 import { formatTable } from '../output/table.ts'
 
@@ -22,39 +22,39 @@ one: the time of some requests, a second or a few.\n\n`
 
 /** The gap before the long names: on a narrow terminal it is not what is cut off. */
 function networkRows(move: NetworkMove): readonly (readonly string[])[] {
-  const kept = addressesOf(move)
+  const kept = keptAddresses(move)
   return [
-    [move.network, gapOf(move), poolsOf(move)],
+    [move.network, formatGap(move), formatPools(move)],
     ...(kept.length > 0 ? [['', '', `keeps ${kept.join(' ')}`]] : []),
   ]
 }
 
-function poolsOf({ old, pool, kind }: NetworkMove): string {
+function formatPools({ old, pool, kind }: NetworkMove): string {
   const before = old
-    .map((one) => one.pool.metadata.name + (one.keeps.length > 0 ? ' (in part)' : ''))
+    .map((oldPool) => oldPool.pool.metadata.name + (oldPool.keeps.length > 0 ? ' (in part)' : ''))
     .join(', ')
   if (kind === 'as planned') return `${pool.metadata.name}, as planned`
   return before === '' ? `${pool.metadata.name}, ${kind}` : `${before} -> ${pool.metadata.name}`
 }
 
-function addressesOf({ services }: NetworkMove): readonly string[] {
+function keptAddresses({ services }: NetworkMove): readonly string[] {
   return [...new Set(services.flatMap(({ addresses }) => addresses))]
 }
 
-function gapOf(move: NetworkMove): string {
-  return interrupts(move) ? `${move.services.length} Services, seconds` : 'none'
+function formatGap(move: NetworkMove): string {
+  return isInterrupted(move) ? `${move.services.length} Services, seconds` : 'none'
 }
 
 function slotRows({ networks }: Adoption): readonly (readonly string[])[] {
   return networks.flatMap(({ slots, services }) => [
-    ...slots.map(({ name, service, lacks }) => [changeOf(lacks), service ?? '(none)', name]),
+    ...slots.map(({ name, service, lacks }) => [formatChange(lacks), service ?? '(none)', name]),
     ...services
       .filter(({ slot }) => slot === undefined)
-      .map(({ name, lacks }) => [changeOf(lacks), name, '(none)']),
+      .map(({ name, lacks }) => [formatChange(lacks), name, '(none)']),
   ])
 }
 
-function changeOf(lacks: Readonly<Record<string, string>>): string {
+function formatChange(lacks: Readonly<Record<string, string>>): string {
   return isEmpty(lacks) ? 'as planned' : `${Object.keys(lacks).length} annotations`
 }
 
@@ -70,15 +70,15 @@ export function adoptionJson(adoption: Adoption, gaps: ReadonlyMap<string, numbe
     cloud,
     namespace,
     ...(controlPlane && { controlPlane: controlPlane.metadata.name }),
-    networks: networks.map((one) => ({
-      network: one.network,
-      change: one.kind,
-      pool: one.pool.metadata.name,
-      from: one.old.map(({ pool }) => pool.metadata.name),
-      interrupted: interrupts(one),
-      ...(gaps.has(one.network) && { gapMs: gaps.get(one.network) }),
-      services: one.services.map(({ name, addresses, slot }) => ({ name, addresses, ...(slot && { slot }) })),
-      slots: one.slots.map(({ name, place, service, wants, lacks }) => ({
+    networks: networks.map((network) => ({
+      network: network.network,
+      change: network.kind,
+      pool: network.pool.metadata.name,
+      from: network.old.map(({ pool }) => pool.metadata.name),
+      interrupted: isInterrupted(network),
+      ...(gaps.has(network.network) && { gapMs: gaps.get(network.network) }),
+      services: network.services.map(({ name, addresses, slot }) => ({ name, addresses, ...(slot && { slot }) })),
+      slots: network.slots.map(({ name, place, service, wants, lacks }) => ({
         name,
         path: `spec.${place.path.join('.')}`,
         ...(service && { service }),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { testIo } from '../../../test/io.ts'
 import type { CommandContext, CommandEntry } from '../command.ts'
 import { complete, type ValueSource } from './complete.ts'
-import { answer } from './respond.ts'
+import { respond } from './respond.ts'
 
 const program = new Command('stackloom')
 const plan = program.command('plan').description('The addresses of every cloud')
@@ -22,7 +22,7 @@ const clouds: ValueSource = async (placeholder) =>
 
 async function next(line: string): Promise<string> {
   const { suggestions, fallback } = await complete(program, line.split(' '), clouds)
-  return [...suggestions.map((one) => one.value), fallback === 'nothing' ? '' : `(${fallback})`]
+  return [...suggestions.map((suggestion) => suggestion.value), fallback === 'nothing' ? '' : `(${fallback})`]
     .join(' ')
     .trim()
 }
@@ -61,13 +61,13 @@ describe('what the shells ask', () => {
 
   it('is answered in the form that kubectl expects of a plugin', async () => {
     const entries = [entry('plan'), { ...entry('__x'), hidden: true }]
-    expect(await answer(['pl'], context, entries)).toBe('plan\tdoes plan\n:4\n')
-    expect(await answer(['__'], context, entries)).toBe(':4\n')
+    expect(await respond(['pl'], context, entries)).toBe('plan\tdoes plan\n:4\n')
+    expect(await respond(['__'], context, entries)).toBe(':4\n')
   })
 
   it('loads the command that is named, and no other', async () => {
     loaded.length = 0
-    expect(await answer(['plan', ''], context, [entry('plan'), entry('render')])).toBe(':4\n')
+    expect(await respond(['plan', ''], context, [entry('plan'), entry('render')])).toBe(':4\n')
     expect(loaded).toEqual(['plan'])
   })
 })

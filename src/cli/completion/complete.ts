@@ -19,21 +19,14 @@ export interface Completion {
 }
 
 /** Values that are known only at run time, by the placeholder that stands for them in the help: `<cloud>`. */
-export type ValueSource = (
-  placeholder: string,
-  words: readonly string[],
-) => Promise<readonly Suggestion[] | undefined>
+export type ValueSource = (placeholder: string, words: readonly string[]) => Promise<readonly Suggestion[] | undefined>
 
 const NOTHING: Completion = { suggestions: [], fallback: 'nothing' }
 const FILES = /file|path|kubeconfig|snapshot|crd/
 const FOLDERS = /^(dir|folder|out)/
 
 /** `words` are those behind the program's name; the last one is being typed and may be empty. */
-export async function complete(
-  program: Command,
-  words: readonly string[],
-  values: ValueSource,
-): Promise<Completion> {
+export async function complete(program: Command, words: readonly string[], values: ValueSource): Promise<Completion> {
   // bash gives `--output=js` as three words.
   const whole = words.filter((word, index) => word !== '=' || index === 0)
   const before = words.at(-1) === '=' ? whole : whole.slice(0, -1)
@@ -69,7 +62,7 @@ function walk(program: Command, words: readonly string[]): Place {
       if (option) used.add(option.attributeName())
       waiting = option?.required && !word.includes('=') ? option : undefined
     } else {
-      const next = position === 0 ? command.commands.find((one) => one.name() === word) : undefined
+      const next = position === 0 ? command.commands.find((command) => command.name() === word) : undefined
       if (next) command = next
       else position += 1
     }
@@ -100,7 +93,10 @@ async function optionCandidates(
   const option = findOption(command, name)
   if (!option) return NOTHING
   const { suggestions, fallback } = await valuesOf(option, values)
-  return { suggestions: suggestions.map((one) => ({ ...one, value: `${name}=${one.value}` })), fallback }
+  return {
+    suggestions: suggestions.map((suggestion) => ({ ...suggestion, value: `${name}=${suggestion.value}` })),
+    fallback,
+  }
 }
 
 async function valuesOf(
@@ -124,24 +120,27 @@ function placeholderOf(target: Option | Argument): string {
 
 function commandSuggestions(command: Command): readonly Suggestion[] {
   const visible = command.createHelp().visibleCommands(command)
-  return visible.map((one) => ({ value: one.name(), description: one.description() }))
+  return visible.map((command) => ({ value: command.name(), description: command.description() }))
 }
 
 function optionSuggestions(command: Command, used: ReadonlySet<string>): readonly Suggestion[] {
   return allOptions(command)
-    .filter((one) => one.long && !one.hidden && (one.variadic || !used.has(one.attributeName())))
-    .map((one) => ({ value: one.long ?? '', description: one.description }))
+    .filter(
+      (allOption) =>
+        allOption.long && !allOption.hidden && (allOption.variadic || !used.has(allOption.attributeName())),
+    )
+    .map((allOption) => ({ value: allOption.long ?? '', description: allOption.description }))
 }
 
 /** A command's own options, those of the commands above it, and help. */
 function allOptions(command: Command): readonly Option[] {
   const inherited = command.parent ? allOptions(command.parent) : []
   const own = command.createHelp().visibleOptions(command)
-  return [...own, ...inherited.filter((one) => !own.some((other) => other.long === one.long))]
+  return [...own, ...inherited.filter((option) => !own.some((other) => other.long === option.long))]
 }
 
 function findOption(command: Command, flag: string): Option | undefined {
-  return allOptions(command).find((one) => one.long === flag || one.short === flag)
+  return allOptions(command).find((allOption) => allOption.long === flag || allOption.short === flag)
 }
 
 function argumentAt(command: Command, position: number): Argument | undefined {

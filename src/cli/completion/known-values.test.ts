@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { knownValues } from './known-values.ts'
+import { completionValues } from './known-values.ts'
 
 const site = `spec:
   cluster:
@@ -22,7 +22,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function values(placeholder: string, ...words: string[]): Promise<readonly string[] | undefined> {
-  return (await knownValues(folder)(placeholder, words))?.map((one) => one.value)
+  return (await completionValues(folder)(placeholder, words))?.map((suggestion) => suggestion.value)
 }
 
 it('names the clouds, namespaces, networks, nodes and hosts of the site file at hand', async () => {

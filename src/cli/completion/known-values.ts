@@ -10,7 +10,7 @@ import type { Suggestion, ValueSource } from './complete.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-export function knownValues(cwd: string): ValueSource {
+export function completionValues(cwd: string): ValueSource {
   return async (placeholder, words) => {
     if (placeholder === 'code') return codes()
     const file = path.resolve(cwd, fileIn(words) ?? 'site.yaml')
@@ -19,7 +19,7 @@ export function knownValues(cwd: string): ValueSource {
     if (!pick) return undefined
     const site = await readSite(file)
     if (!site) return []
-    const { networkTemplates } = await import('../../site/templates.ts')
+    const { networkTemplates } = await import('../../site/network-templates.ts')
     return pick(
       site,
       Object.keys(networkTemplates).filter((name) => networkTemplates[name]?.everywhere),
@@ -28,7 +28,7 @@ export function knownValues(cwd: string): ValueSource {
 }
 
 async function codes(): Promise<readonly Suggestion[]> {
-  const { catalogue } = await import('../../errors/catalogue.ts')
+  const { catalogue } = await import('../explain/catalogue.ts')
   return [...catalogue.values()].map(({ code, title }) => ({ value: code, description: title }))
 }
 
@@ -36,9 +36,7 @@ async function codes(): Promise<readonly Suggestion[]> {
 async function leaving(file: string): Promise<readonly Suggestion[]> {
   const { dir, name, ext } = path.parse(file)
   const lock = await readSite(path.join(dir, `${name}.lock${ext}`))
-  const held = Object.entries(asObject(lock?.['clouds'])).filter(
-    ([, one]) => asObject(one)['leaving'] === true,
-  )
+  const held = Object.entries(asObject(lock?.['clouds'])).filter(([, one]) => asObject(one)['leaving'] === true)
   return held.map(([cloud, one]) => ({ value: cloud, description: String(asObject(one)['namespace']) }))
 }
 
@@ -47,24 +45,20 @@ type Picker = (site: Json, builtIn: readonly string[]) => readonly Suggestion[]
 
 const pickers: Readonly<Record<string, Picker>> = {
   cloud: (site) =>
-    clouds(site).map((one) => ({ value: String(one['name']), description: String(one['namespace']) })),
-  namespace: (site) => unique(clouds(site).map((one) => String(one['namespace']))),
-  network: (site, builtIn) => unique(clouds(site).flatMap((one) => networksOf(one, builtIn))),
+    clouds(site).map((cloud) => ({ value: String(cloud['name']), description: String(cloud['namespace']) })),
+  namespace: (site) => unique(clouds(site).map((cloud) => String(cloud['namespace']))),
+  network: (site, builtIn) => unique(clouds(site).flatMap((cloud) => networksOf(cloud, builtIn))),
   owner: (site, builtIn) =>
     unique(
-      clouds(site).flatMap((one) => {
-        const name = String(one['name'])
-        return [name, ...networksOf(one, builtIn).map((network) => `${name}/${network}`)]
+      clouds(site).flatMap((cloud) => {
+        const name = String(cloud['name'])
+        return [name, ...networksOf(cloud, builtIn).map((network) => `${name}/${network}`)]
       }),
     ),
-  'address-or-name': (site) => [
-    ...(pickers['host']?.(site, []) ?? []),
-    ...(pickers['node']?.(site, []) ?? []),
-  ],
+  'address-or-name': (site) => [...(pickers['host']?.(site, []) ?? []), ...(pickers['node']?.(site, []) ?? [])],
   node: (site) =>
     unique(listOf(asObject(asObject(site['spec'])['cluster'])['nodes']).map((one) => String(one['name']))),
-  host: (site) =>
-    unique(clouds(site).flatMap((one) => listOf(one['hosts']).map((host) => String(host['name'])))),
+  host: (site) => unique(clouds(site).flatMap((cloud) => listOf(cloud['hosts']).map((host) => String(host['name'])))),
 }
 
 /** What the cloud writes itself, and what is built in and not switched off. */

@@ -8,26 +8,26 @@ import { Command } from 'commander'
 import type { CommandContext, CommandEntry } from '../command.ts'
 import { commands } from '../commands.ts'
 import { complete, type Fallback } from './complete.ts'
-import { knownValues } from './known-values.ts'
+import { completionValues } from './known-values.ts'
 
 const directives: Readonly<Record<Fallback, string>> = { nothing: ':4', files: ':0', folders: ':16' }
 
 export function define(command: Command, context: CommandContext): void {
   command.argument('[words...]').action((words: readonly string[]) =>
     context.act(async () => {
-      context.io.stdout(await answer(words, context))
+      context.io.stdout(await respond(words, context))
       return 0
     }),
   )
 }
 
-export async function answer(
+export async function respond(
   words: readonly string[],
   context: CommandContext,
   entries: readonly CommandEntry[] = commands,
 ): Promise<string> {
   const program = await programFor(words, context, entries)
-  const { suggestions, fallback } = await complete(program, words, knownValues(context.io.cwd))
+  const { suggestions, fallback } = await complete(program, words, completionValues(context.io.cwd))
   const lines = suggestions.map(({ value, description }) =>
     description ? `${value}\t${description.split('\n')[0]}` : value,
   )
@@ -42,7 +42,7 @@ async function programFor(
 ): Promise<Command> {
   const program = new Command('stackloom').option('--debug', 'print the stack trace of a failure')
   const named = words.slice(0, -1).find((word) => !word.startsWith('-'))
-  for (const entry of entries.filter((one) => !one.hidden)) {
+  for (const entry of entries.filter((entry) => !entry.hidden)) {
     const command = program.command(entry.name).description(entry.summary)
     if (entry.name === named) (await entry.load()).define(command, context)
   }

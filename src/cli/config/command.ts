@@ -1,15 +1,15 @@
 /** `stackloom config`: what the services on a node are configured with. */
 import type { Command } from 'commander'
-import type { DataPlaneNode } from '../../api/dataplane-node.ts'
-import type { DataPlaneRole } from '../../api/dataplane-role.ts'
-import { type KubeObject, keyOf } from '../../api/object.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import type { ExplainedOption } from '../../controllers/dataplane/services/explain-config.ts'
+import { type KubeObject, objectKey } from '../../api/object.ts'
+import { configNotGenerated, noServiceOnNode } from '../../dataplane/findings/runs.ts'
+import type { DataPlaneNode } from '../../dataplane/kinds/node.ts'
+import type { DataPlaneRole } from '../../dataplane/kinds/role.ts'
+import type { ServiceObject } from '../../dataplane/kinds/service-object.ts'
+import type { ServiceDefinition } from '../../dataplane/service-definitions/definition.ts'
+import type { ExplainedOption } from '../../dataplane/services/explain-config.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Finding } from '../../errors/finding.ts'
-import { configNotGenerated, noServiceOnNode } from '../../errors/runs.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { ServiceDefinition } from '../../node-services/definition.ts'
 import { type ClusterFlags, openCluster, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -56,21 +56,21 @@ async function variablesOf(
   place: Place,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { dataPlaneNodes } = await import('../../api/dataplane-node.ts')
-  const { dataPlaneRoles } = await import('../../api/dataplane-role.ts')
-  const { effectiveOf } = await import('../../api/dataplane-inheritance.ts')
+  const { dataPlaneNodes } = await import('../../dataplane/kinds/node.ts')
+  const { dataPlaneRoles } = await import('../../dataplane/kinds/role.ts')
+  const { resolveNode } = await import('../../dataplane/rules/inheritance.ts')
   const node = (await client.get({ ...dataPlaneNodes, ...place }, { signal })) as DataPlaneNode | undefined
   if (!node) return {}
   const { role: name } = node.spec
   const ref = { ...dataPlaneRoles, namespace: place.namespace, name: name ?? '' }
   const role = name ? ((await client.get(ref, { signal })) as DataPlaneRole | undefined) : undefined
-  return effectiveOf(node, role).vars
+  return resolveNode(node, role).vars
 }
 
 async function show(options: Options, io: Io): Promise<ExitCode> {
   const connection = await openCluster(options, io)
   try {
-    const { nodeServices } = await import('../../node-services/all.ts')
+    const { nodeServices } = await import('../../dataplane/service-definitions/all.ts')
     const place = { namespace: options.namespace ?? connection.namespace, name: options.node }
     const found: Explained[] = []
     const vars = await variablesOf(connection.client, place, io.stop)
@@ -80,7 +80,7 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
     }
     if (found.length === 0) {
       const kinds = nodeServices.map(({ annotation }) => annotation.kind.kind)
-      throw failure(noServiceOnNode, { node: keyOf(place), kinds }, { exitCode: 1 })
+      throw failure(noServiceOnNode, { node: objectKey(place), kinds }, { exitCode: 1 })
     }
     const wanted = options.overrides ? found.map(onlyOverrides) : found
     io.stderr(
@@ -92,7 +92,7 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
     const { output } = options
     io.stdout(
       output === 'table'
-        ? wanted.map((one) => words(one, io.columns)).join('\n')
+        ? wanted.map((explained) => words(explained, io.columns)).join('\n')
         : await serialise(
             wanted.map(({ service, options: all }) => ({ service, options: all })),
             output,
@@ -110,43 +110,37 @@ async function explainService(
   { place, vars }: { readonly place: Place; readonly vars: Readonly<Record<string, unknown>> },
   signal: AbortSignal,
 ): Promise<Explained | undefined> {
-  const { explainConfig } = await import('../../controllers/dataplane/services/explain-config.ts')
-  const { checkAnsibleVars, hiddenOptions } = await import('../../ini/ansible-vars.ts')
+  const { explainConfig } = await import('../../dataplane/services/explain-config.ts')
+  const { checkAnsibleVars, findHiddenOptions } = await import('../../ini/ansible-vars.ts')
   const { parseIni } = await import('../../ini/parse.ts')
   const object = (await client.get({ ...definition.annotation.kind, ...place }, { signal })) as
     | ServiceObject
     | undefined
   if (!object) return undefined
   const name = definition.configSecret(place.name)
-  const secret = await client.get(
-    { apiVersion: 'v1', kind: 'Secret', namespace: place.namespace, name },
-    { signal },
-  )
+  const secret = await client.get({ apiVersion: 'v1', kind: 'Secret', namespace: place.namespace, name }, { signal })
   if (!secret) {
     const why = object.status?.conditions?.[0]?.message ?? 'no controller has looked at it yet'
-    throw failure(configNotGenerated, { object: `${object.kind} ${keyOf(place)}`, why }, { exitCode: 1 })
+    throw failure(configNotGenerated, { object: `${object.kind} ${objectKey(place)}`, why }, { exitCode: 1 })
   }
   const own = Object.fromEntries(
-    Object.entries(vars).filter(([variable]) => variable.startsWith(definition.variables)),
+    Object.entries(vars).filter(([variable]) => variable.startsWith(definition.variablePrefix)),
   )
   const custom = parseIni(object.spec.customServiceConfig ?? '').assignments
   return {
     service: definition.name,
-    options: explainConfig(filesOf(secret), hiddenOptions(own)),
+    options: explainConfig(filesOf(secret), findHiddenOptions(own)),
     hidden: checkAnsibleVars(own, custom),
   }
 }
 
 function filesOf(secret: KubeObject): Readonly<Record<string, string>> {
   const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>
-  return Object.fromEntries(
-    Object.entries(data).map(([name, text]) => [name, Buffer.from(text, 'base64').toString()]),
-  )
+  return Object.fromEntries(Object.entries(data).map(([name, text]) => [name, Buffer.from(text, 'base64').toString()]))
 }
 
 function onlyOverrides({ service, options, hidden }: Explained): Explained {
-  const byPerson = ({ values }: ExplainedOption): boolean =>
-    values.some(({ from }) => !from.startsWith('01-'))
+  const byPerson = ({ values }: ExplainedOption): boolean => values.some(({ from }) => !from.startsWith('01-'))
   return { service, options: options.filter(byPerson), hidden }
 }
 

@@ -1,11 +1,11 @@
 /** `stackloom dataplane`: from the data plane API of 2023 to today's. */
 import type { Command } from 'commander'
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import { groupKindOf, indexSnapshot } from '../../api/snapshot.ts'
+import { formatGroupKind, indexSnapshot } from '../../api/snapshot.ts'
+import type { ConvertedDataPlane } from '../../dataplane/convert/convert-data-plane.ts'
+import type { ServiceObject } from '../../dataplane/kinds/service-object.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import type { Finding } from '../../errors/finding.ts'
-import type { Converted } from '../../render/convert-data-plane.ts'
 import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { readInput } from '../files.ts'
@@ -35,11 +35,11 @@ export function define(command: Command, { io, act }: CommandContext): void {
 }
 
 async function run(options: Options, io: Io): Promise<ExitCode> {
-  const { convertDataPlane } = await import('../../render/convert-data-plane.ts')
-  const { nodeServices } = await import('../../node-services/all.ts')
-  const { dataPlaneRoles } = await import('../../api/dataplane-role.ts')
-  const { dataPlaneNodes } = await import('../../api/dataplane-node.ts')
-  const { dataPlaneServices } = await import('../../api/dataplane-service.ts')
+  const { convertDataPlane } = await import('../../dataplane/convert/convert-data-plane.ts')
+  const { nodeServices } = await import('../../dataplane/service-definitions/all.ts')
+  const { dataPlaneRoles } = await import('../../dataplane/kinds/role.ts')
+  const { dataPlaneNodes } = await import('../../dataplane/kinds/node.ts')
+  const { dataPlaneServices } = await import('../../dataplane/kinds/data-plane-service.ts')
   const ofServices = nodeServices.map(({ annotation }) => annotation.kind)
   const kinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, ...ofServices]
   const { objects, findings } = await gather(options, kinds, io)
@@ -49,28 +49,26 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
     .filter((space) => options.namespace === undefined || space === undefined || space === options.namespace)
     .map((space) => {
       const all = (kind: GroupVersionKind): never[] =>
-        index.all(groupKindOf(kind)).filter(({ metadata }) => metadata.namespace === space) as never[]
+        index.all(formatGroupKind(kind)).filter(({ metadata }) => metadata.namespace === space) as never[]
       return convertDataPlane({
         roles: all(dataPlaneRoles),
         nodes: all(dataPlaneNodes),
         services: all(dataPlaneServices),
-        serviceObjects: nodeServices.flatMap(({ annotation }): readonly ServiceObject[] =>
-          all(annotation.kind),
-        ),
+        serviceObjects: nodeServices.flatMap(({ annotation }): readonly ServiceObject[] => all(annotation.kind)),
       })
     })
   return print(converted, findings, options.output, io)
 }
 
 async function print(
-  converted: readonly Converted[],
+  converted: readonly ConvertedDataPlane[],
   read: readonly Finding[],
   output: Format,
   io: Io,
 ): Promise<ExitCode> {
-  const findings = [...read, ...converted.flatMap((one) => one.findings)]
+  const findings = [...read, ...converted.flatMap((converted) => converted.findings)]
   io.stderr(formatFindings(findings, io.colour.stderr))
-  const objects = converted.flatMap((one) => one.objects)
+  const objects = converted.flatMap((converted) => converted.objects)
   if (output === 'json') io.stdout(await serialise(objects, output))
   else {
     const texts = await Promise.all(objects.map((object) => serialise(object, 'yaml')))
@@ -94,7 +92,7 @@ async function fromFile(file: string, io: Io): Promise<Gathered> {
   const { readYamlStream } = await import('../../yaml/read.ts')
   const readings = readYamlStream(await readInput(file, io), file)
   const values = readings.flatMap(({ value }) => itemsOf(value))
-  return { objects: values.filter(isObject), findings: readings.flatMap((one) => one.findings) }
+  return { objects: values.filter(isObject), findings: readings.flatMap((reading) => reading.findings) }
 }
 
 /** A List, as `kubectl get -o yaml` prints it, is its items. */
@@ -104,11 +102,5 @@ function itemsOf(value: unknown): readonly unknown[] {
 }
 
 function isObject(value: unknown): value is KubeObject {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'kind' in value &&
-    'metadata' in value &&
-    'apiVersion' in value
-  )
+  return typeof value === 'object' && value !== null && 'kind' in value && 'metadata' in value && 'apiVersion' in value
 }

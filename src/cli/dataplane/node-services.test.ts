@@ -6,23 +6,23 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { dataPlaneNode, dataPlaneRole } from '../../../test/data-plane.ts'
 import { weatherAgents, weatherService } from '../../../test/weather-service.ts'
-import { crdOf } from '../../api/crd.ts'
+import { renderCrd } from '../../api/crd.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { ServiceObject } from '../../api/service-cr.ts'
-import { LEAVING, phase0Playbooks, readPlaybook } from '../../controllers/dataplane/playbooks.ts'
-import { nodeServices } from '../../node-services/all.ts'
-import type { ServiceDefinition } from '../../node-services/definition.ts'
-import { groupVersionKindOf } from '../../node-services/kinds.ts'
-import { dataPlanePartOf } from '../../operator/parts/data-plane.ts'
-import { convertDataPlane } from '../../render/convert-data-plane.ts'
-import { ownCrdsOf } from '../../sandbox/crds/own.ts'
-import { dataPlaneKinds, dataPlaneStates } from '../../verify/data-plane.ts'
-import { dataPlaneHandlers, dataPlaneWebhooks } from '../../webhooks/data-plane-webhooks.ts'
-import { webhookPath } from '../../webhooks/registration.ts'
-import { columnOf } from '../status/data-plane.ts'
+import { convertDataPlane } from '../../dataplane/convert/convert-data-plane.ts'
+import type { ServiceObject } from '../../dataplane/kinds/service-object.ts'
+import { summarizedKinds, summarizeNodes } from '../../dataplane/node-summary.ts'
+import { createDataPlanePart } from '../../dataplane/operator-part.ts'
+import { DECOMMISSION_PLAYBOOK, phase0Playbooks, readPlaybook } from '../../dataplane/runs/playbooks.ts'
+import { nodeServices } from '../../dataplane/service-definitions/all.ts'
+import type { ServiceDefinition } from '../../dataplane/service-definitions/definition.ts'
+import { groupVersionKind } from '../../dataplane/service-definitions/served-kinds.ts'
+import { dataPlaneHandlers, dataPlaneWebhooks } from '../../dataplane/webhooks/data-plane-webhooks.ts'
+import { buildOwnCrds } from '../../sandbox/crds/own-crds.ts'
+import { webhookPath } from '../../webhooks/webhook-configuration.ts'
+import { serviceColumn } from '../status/data-plane-status.ts'
 
 const services = [...nodeServices, weatherService]
-const part = dataPlanePartOf(services)
+const part = createDataPlanePart(services)
 const kindOf = ({ annotation }: ServiceDefinition): string => annotation.kind.kind
 const crdNames = (crds: readonly KubeObject[]): readonly string[] => crds.map(({ metadata }) => metadata.name)
 
@@ -30,10 +30,10 @@ describe.each(services)('the service $name', (service) => {
   const { annotation, crd, dependency, images, steps } = service
 
   it('says the same kind wherever it says one', () => {
-    expect(annotation.kind).toEqual(groupVersionKindOf(crd))
-    if (dependency.standIn) expect(dependency.kind).toEqual(groupVersionKindOf(dependency.standIn))
-    const [version] = (crdOf(crd)['spec'] as { versions: { schema: object }[] }).versions
-    const fields = [...Object.keys(images), ...(annotation.bound ? [annotation.bound] : [])]
+    expect(annotation.kind).toEqual(groupVersionKind(crd))
+    if (dependency.fallbackCrd) expect(dependency.kind).toEqual(groupVersionKind(dependency.fallbackCrd))
+    const [version] = (renderCrd(crd)['spec'] as { versions: { schema: object }[] }).versions
+    const fields = [...Object.keys(images), ...(annotation.immutableField ? [annotation.immutableField] : [])]
     for (const field of fields)
       expect(version?.schema).toHaveProperty(['openAPIV3Schema', 'properties', 'spec', 'properties', field])
   })
@@ -45,24 +45,24 @@ describe.each(services)('the service $name', (service) => {
   it('has CRDs, rights and webhooks, with the operator and in the sandbox', () => {
     const name = `${crd.plural}.${crd.group}`
     expect(crdNames(part.crds.own)).toContain(name)
-    expect(crdNames(ownCrdsOf(services)['own-2023'].ours)).toContain(name)
+    expect(crdNames(buildOwnCrds(services)['own-2023'].ours)).toContain(name)
     const may = (group: string, resource: string): readonly string[] =>
       part.rules
         .filter(({ apiGroups, resources }) => apiGroups.includes(group) && resources.includes(resource))
         .flatMap(({ verbs }) => verbs)
     expect(may(crd.group, crd.plural)).toEqual(expect.arrayContaining(['list', 'watch', 'patch', 'delete']))
     expect(may(crd.group, `${crd.plural}/status`)).toContain('update')
-    const waited = dependency.standIn ?? { group: '', plural: 'secrets' }
+    const waited = dependency.fallbackCrd ?? { group: '', plural: 'secrets' }
     expect(may(waited.group, waited.plural)).toEqual(expect.arrayContaining(['get', 'list', 'watch']))
     const webhooks = dataPlaneWebhooks(services).filter(({ plural }) => plural === crd.plural)
     expect(webhooks.map(({ kind }) => kind)).toEqual(['mutate', 'validate'])
     const nobody = {
       role: () => undefined,
       node: () => undefined,
-      nodesOf: () => [],
+      nodesInRole: () => [],
       service: () => undefined,
     }
-    const view = { env: {}, known: () => nobody, now: async () => nobody }
+    const view = { env: {}, cached: () => nobody, live: async () => nobody }
     expect(Object.keys(dataPlaneHandlers(view, services, 'f'))).toEqual(
       expect.arrayContaining(webhooks.map(webhookPath)),
     )
@@ -74,15 +74,15 @@ describe.each(services)('the service $name', (service) => {
   })
 
   it('is shown by `status`', () => {
-    expect(dataPlaneKinds(services)).toContainEqual(annotation.kind)
-    const [state] = dataPlaneStates({ objects: [dataPlaneNode('n')], unread: [] }, services)
+    expect(summarizedKinds(services)).toContainEqual(annotation.kind)
+    const [state] = summarizeNodes({ objects: [dataPlaneNode('n')], unread: [] }, services)
     expect(state?.services.map(({ kind }) => kind)).toContain(kindOf(service))
-    expect(columnOf(kindOf(service), services)).toBe(service.name.replaceAll('-', ' ').toUpperCase())
+    expect(serviceColumn(kindOf(service), services)).toBe(service.name.replaceAll('-', ' ').toUpperCase())
   })
 
   it("has a place in today's API, and its configuration goes along", () => {
     const text = '[DEFAULT]\ndebug = True\n'
-    const value = ['true', 'nova-cell1'].find((one) => annotation.read(one).kind === 'wanted') ?? ''
+    const value = ['true', 'nova-cell1'].find((one) => annotation.parse(one).kind === 'wanted') ?? ''
     const object: ServiceObject = {
       ...annotation.kind,
       metadata: { name: 'n', namespace: 'openstack' },
@@ -96,8 +96,8 @@ describe.each(services)('the service $name', (service) => {
     }
     const { objects, findings } = convertDataPlane(from, services)
     expect(findings).toEqual([])
-    const made = (kind: string): KubeObject | undefined => objects.find((one) => one.kind === kind)
-    const { type } = service.today
+    const made = (kind: string): KubeObject | undefined => objects.find((object) => object.kind === kind)
+    const { type } = service.nodeSetService
     expect(made('ConfigMap')?.['data']).toEqual({ [`25-${type}-custom.conf`]: text })
     expect(made('OpenStackDataPlaneService')?.['spec']).toMatchObject({ edpmServiceType: type })
     const set = made('OpenStackDataPlaneNodeSet')?.['spec'] as { services: string[] } | undefined
@@ -116,21 +116,20 @@ describe('services on nodes', () => {
     once(services.map(kindOf))
     once(services.flatMap(({ annotation }) => [annotation.key, annotation.holdKey]))
     once(services.map(({ configSecret }) => configSecret('n')))
-    once(services.map(({ today }) => today.type))
-    once([...phase0Playbooks, LEAVING, ...services.flatMap(({ steps }) => steps.map(({ name }) => name))])
+    once(services.map(({ nodeSetService }) => nodeSetService.type))
+    once([...phase0Playbooks, DECOMMISSION_PLAYBOOK, ...services.flatMap(({ steps }) => steps.map(({ name }) => name))])
   })
 
   it('that wait for the same kind bring it once', () => {
     const [nova] = nodeServices
-    const twice = dataPlanePartOf(nova ? [nova, { ...weatherService, dependency: nova.dependency }] : [])
+    const twice = createDataPlanePart(nova ? [nova, { ...weatherService, dependency: nova.dependency }] : [])
     expect(crdNames(twice.crds.upstream)).toEqual(['novacells.nova.openstack.org'])
   })
 
   it('are named in the guide', async () => {
     const guide = await readFile('docs/guide/data-plane.md', 'utf8')
     for (const { annotation } of nodeServices)
-      for (const word of [annotation.key, annotation.holdKey, annotation.kind.kind])
-        expect(guide).toContain(word)
+      for (const word of [annotation.key, annotation.holdKey, annotation.kind.kind]) expect(guide).toContain(word)
   })
 
   it('are on a host under the names of their steps, by which they are taken off it', async () => {
@@ -142,6 +141,6 @@ describe('services on nodes', () => {
   })
 
   it('of the tests is none of the product', () => {
-    expect(dataPlaneKinds()).not.toContainEqual(weatherAgents)
+    expect(summarizedKinds()).not.toContainEqual(weatherAgents)
   })
 })

@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 import type { ExitCode } from '../../errors/failure.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { collect, type Deployment, lookingContext, withDeployment } from '../deploying.ts'
+import { collect, type Deployment, silentContext, withDeployment } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { type PlanningOptions, planningOptions } from '../planning.ts'
+import { type PlanningOptions, withPlanningOptions } from '../planning.ts'
 
 interface Options extends PlanningOptions, ClusterFlags {
   readonly cloud?: readonly string[]
@@ -16,29 +16,28 @@ interface Options extends PlanningOptions, ClusterFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(planningOptions(command)), [
+  withExamples(withClusterFlags(withPlanningOptions(command)), [
     'stackloom diff -f site.yaml                # 0: nothing, 1: differences, 2: cannot tell',
     'stackloom diff --cloud rhoso2 -o json',
   ])
     .option('--cloud <name>', 'only this cloud, and what the clouds share; may be repeated', collect)
     .option('--force-conflicts', 'as if fields of other managers were taken')
     .addOption(outputOption(['table', 'json', 'yaml']))
-    .action((options: Options) => act(() => withDeployment(options, io, (one) => diff(one, options, io))))
+    .action((options: Options) => act(() => withDeployment(options, io, (deployment) => diff(deployment, options, io))))
 }
 
 async function diff({ site, connection, lookout }: Deployment, options: Options, io: Io): Promise<ExitCode> {
-  const { siteChanges, differing } = await import('../../deploy/site-changes.ts')
+  const { diffSite, changedDocuments } = await import('../../deploy/site-changes.ts')
   const { dryRun } = await import('../../deploy/dry-run.ts')
   const { formatChanges, changesJson } = await import('../output/changes.ts')
   const { client } = connection
   const selection = { clouds: options.cloud ?? [] }
-  const changes = await siteChanges(site, { client, lookout }, lookingContext(io), selection)
+  const changes = await diffSite(site, { client, lookout }, silentContext(io), selection)
   const told = await dryRun(changes, client, { force: options.forceConflicts ?? false, signal: io.stop })
   if (options.output === 'table')
     io.stdout(formatChanges(told, { columns: io.columns, colour: io.colour.stdout, brief: false }))
-  else
-    io.stdout(await serialise({ ...(changesJson(told) as object), refusals: told.refusals }, options.output))
+  else io.stdout(await serialise({ ...(changesJson(told) as object), refusals: told.refusals }, options.output))
   io.stderr(formatFindings([...told.findings, ...told.refusals], io.colour.stderr))
-  const many = differing(told).length + told.settings.length + told.leftovers.length
+  const many = changedDocuments(told).length + told.settings.length + told.leftovers.length
   return many === 0 && told.refusals.length === 0 ? 0 : 1
 }

@@ -46,11 +46,7 @@ describe('dns hosts', () => {
     mkdirSync(dump)
     const items = [
       dnsMasq('dns', 'openstack'),
-      dnsData(
-        'some',
-        [host('172.17.0.80', 'keystone-internal.openstack.svc'), host('fd00::1', 'six')],
-        'openstack',
-      ),
+      dnsData('some', [host('172.17.0.80', 'keystone-internal.openstack.svc'), host('fd00::1', 'six')], 'openstack'),
       dnsMasq('dns', 'openstack2'),
       dnsData('some', [host('172.17.1.80', 'keystone-internal.openstack2.svc')], 'openstack2'),
     ]

@@ -1,25 +1,22 @@
 /** Asks a DNS server for names, a few at a time: what it answers, or why it does not. */
 import { Resolver } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
-import type { ServedName } from '../../controllers/dns/report.ts'
-import { dnsServerSilent } from '../../errors/dns.ts'
-import { failure, reasonOf } from '../../errors/failure.ts'
+import { dnsServerUnreachable } from '../../controllers/dns/findings.ts'
+import type { ServedName } from '../../controllers/dns/names-report.ts'
+import { failure, formatError } from '../../errors/failure.ts'
 import { formatAddress, parseAddress } from '../../net/address.ts'
 
-const AT_ONCE = 16
+const MAX_PARALLEL_QUERIES = 16
 const TIMEOUT_MS = 2_000
 
 /** `192.168.122.80`, `192.168.122.80:5353`, `[fd00::53]:5353`. */
-function serverOf(text: string): string {
+function formatServer(text: string): string {
   return isIPv6(text) ? `[${text}]` : text
 }
 
-export async function answersOf(
-  server: string,
-  names: readonly ServedName[],
-): Promise<readonly ServedName[]> {
+export async function queryNames(server: string, names: readonly ServedName[]): Promise<readonly ServedName[]> {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 2 })
-  resolver.setServers([serverOf(server)])
+  resolver.setServers([formatServer(server)])
   const answered: ServedName[] = []
   let next = 0
   const worker = async (): Promise<void> => {
@@ -28,14 +25,14 @@ export async function answersOf(
       if (one) answered[at] = { ...one, answered: await ask(resolver, server, one.name) }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, names.length) }, worker))
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_QUERIES, names.length) }, worker))
   return answered
 }
 
 async function ask(resolver: Resolver, server: string, name: string): Promise<readonly string[]> {
   const families = await Promise.all([
-    resolver.resolve4(name).catch((error: unknown) => noneOr(error, server)),
-    resolver.resolve6(name).catch((error: unknown) => noneOr(error, server)),
+    resolver.resolve4(name).catch((error: unknown) => emptyIfNoAnswer(error, server)),
+    resolver.resolve6(name).catch((error: unknown) => emptyIfNoAnswer(error, server)),
   ])
   return families.flat().map((text) => {
     const address = parseAddress(text)
@@ -44,8 +41,8 @@ async function ask(resolver: Resolver, server: string, name: string): Promise<re
 }
 
 /** A server that says no is heard; one that says nothing is the finding. */
-function noneOr(error: unknown, server: string): string[] {
+function emptyIfNoAnswer(error: unknown, server: string): string[] {
   const { code } = error as { readonly code?: string }
   if (code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EREFUSED') return []
-  throw failure(dnsServerSilent, { server, reason: reasonOf(error) }, { exitCode: 2 })
+  throw failure(dnsServerUnreachable, { server, reason: formatError(error) }, { exitCode: 2 })
 }

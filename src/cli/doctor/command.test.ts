@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { healthy } from '../../../test/doctor/healthy.ts'
-import { asks, refused, service } from '../../../test/doctor/objects.ts'
+import { healthy } from '../../../test/doctor/healthy-cluster.ts'
+import { allocationFailed, requests, service } from '../../../test/doctor/objects.ts'
 import { having } from '../../../test/doctor/state.ts'
 import { type TestIo, testIo } from '../../../test/io.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -18,16 +18,13 @@ describe('stackloom doctor', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   const dump = (objects: readonly KubeObject[]): void =>
-    writeFileSync(
-      path.join(folder, 'all.json'),
-      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
-    )
+    writeFileSync(path.join(folder, 'all.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
   const doctor = async (...args: readonly string[]): Promise<{ code: number; io: TestIo }> => {
     const io = testIo()
     return { code: await main(['doctor', ...args], io), io }
   }
-  const thief = service('openstack2/thief', { annotations: asks('openstack-internalapi') })
-  const broken = having(thief, refused(thief, 'pool openstack-internalapi not compatible for ip assignment'))
+  const thief = service('openstack2/thief', { annotations: requests('openstack-internalapi') })
+  const broken = having(thief, allocationFailed(thief, 'pool openstack-internalapi not compatible for ip assignment'))
 
   it('ends with 0 and one line where nothing is wrong', async () => {
     dump(healthy())
@@ -72,9 +69,7 @@ describe('stackloom doctor', () => {
       if (kind !== 'Service') put(`${where}/${group}/${kind.toLowerCase()}s/${index}.yaml`, writeYaml(one))
     }
     for (const namespace of ['openstack', 'openstack2', 'openstack-operators']) {
-      const items = broken.filter(
-        ({ kind, metadata }) => kind === 'Service' && metadata.namespace === namespace,
-      )
+      const items = broken.filter(({ kind, metadata }) => kind === 'Service' && metadata.namespace === namespace)
       const bare = items.map(({ kind: _kind, apiVersion: _version, ...rest }) => rest)
       put(
         `namespaces/${namespace}/core/services.yaml`,

@@ -2,17 +2,17 @@
 import path from 'node:path'
 import type { Command } from 'commander'
 import { type Diagnosis, diagnose, type Report } from '../../doctor/diagnose.ts'
-import { rules } from '../../doctor/rules/all.ts'
+import { rules } from '../../doctor/rules.ts'
 import type { ExitCode } from '../../errors/failure.ts'
-import { hasErrors, isFilePlace } from '../../errors/finding.ts'
+import { hasErrors, isFileLocation } from '../../errors/finding.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { gatherEvidence } from './gather.ts'
-import { formatReport, formatRules } from './print.ts'
+import { gatherEvidence } from './gather-evidence.ts'
+import { formatReport, formatRules } from './print-report.ts'
 
 interface Options extends ClusterFlags {
   readonly file?: string
@@ -39,10 +39,10 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--from <dir>', 'a must-gather, or any folder of YAML and JSON dumps, instead of a cluster')
     .option('--list', 'print the rules instead of judging them')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml']))
-    .action((options: Options) => act(() => (options.list ? list(options, io) : examine(options, io))))
+    .action((options: Options) => act(() => (options.list ? listRules(options, io) : runDoctor(options, io))))
 }
 
-async function list({ output }: Options, io: Io): Promise<ExitCode> {
+async function listRules({ output }: Options, io: Io): Promise<ExitCode> {
   const page = { columns: io.columns, colour: io.colour.stdout, wide: output === 'wide' }
   const data = rules.map(({ id, problem, likelihood, looksAt, also, link }) => {
     const { code, severity, title } = problem
@@ -52,19 +52,19 @@ async function list({ output }: Options, io: Io): Promise<ExitCode> {
   return 0
 }
 
-async function examine(options: Options, io: Io): Promise<ExitCode> {
+async function runDoctor(options: Options, io: Io): Promise<ExitCode> {
   const { output, namespace } = options
-  const plan = await planOf(options, io)
+  const plan = await loadPlan(options, io)
   const clouds = plan?.clouds.map((cloud) => cloud.namespace) ?? []
   const source = {
     ...options,
     ...(options.from !== undefined && { from: path.resolve(io.cwd, options.from) }),
   }
-  const { snapshot, findings } = await patiently(io, () =>
+  const { snapshot, findings } = await withProgressMessage(io, () =>
     gatherEvidence(source, rules, namespace === undefined ? clouds : [namespace], io),
   )
   const whole = diagnose({ snapshot, now: Date.now(), ...(plan && { plan }) }, rules)
-  const report = namespace === undefined ? whole : about(namespace, whole)
+  const report = namespace === undefined ? whole : filterByNamespace(namespace, whole)
   const troubles = [...findings, ...report.findings]
   io.stderr(formatFindings(troubles, io.colour.stderr))
   const page = { columns: io.columns, colour: io.colour.stdout, wide: output === 'wide' }
@@ -78,23 +78,23 @@ async function examine(options: Options, io: Io): Promise<ExitCode> {
 }
 
 /** Only with `-f`: without it the doctor works on the cluster alone, whatever lies in this folder. */
-async function planOf({ file, lock }: Options, io: Io): Promise<Plan | undefined> {
+async function loadPlan({ file, lock }: Options, io: Io): Promise<Plan | undefined> {
   if (file === undefined) return undefined
-  const { planFromFiles, refuseErrors } = await import('../planning.ts')
+  const { planFromFiles, failOnErrors } = await import('../planning.ts')
   const planning = await planFromFiles({ file, ...(lock !== undefined && { lock }) }, io)
-  refuseErrors(planning)
+  failOnErrors(planning)
   return planning.plan
 }
 
 /** What concerns one namespace: its own objects, and those that the clouds share. */
-function about(namespace: string, report: Report): Report {
+function filterByNamespace(namespace: string, report: Report): Report {
   const others = report.clouds.filter((cloud) => cloud !== namespace)
   const concerns = ({ where }: Diagnosis): boolean =>
-    !where || isFilePlace(where) || !others.includes(where.namespace ?? '')
+    !where || isFileLocation(where) || !others.includes(where.namespace ?? '')
   return { ...report, diagnoses: report.diagnoses.filter(concerns) }
 }
 
-async function patiently<T>(io: Io, work: () => Promise<T>): Promise<T> {
+async function withProgressMessage<T>(io: Io, work: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => io.stderr(`looking at ${rules.length} known failures …\n`), SLOW_MS)
   try {
     return await work()

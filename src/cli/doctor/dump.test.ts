@@ -4,13 +4,13 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { count } from '../../../test/counts.ts'
-import { healthy } from '../../../test/doctor/healthy.ts'
-import { asks, NOW, refused, service } from '../../../test/doctor/objects.ts'
-import { states } from '../../../test/doctor/states/all.ts'
+import { healthy } from '../../../test/doctor/healthy-cluster.ts'
+import { allocationFailed, NOW, requests, service } from '../../../test/doctor/objects.ts'
+import { states } from '../../../test/doctor/states.ts'
 import { type TestIo, testIo } from '../../../test/io.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { diagnose } from '../../doctor/diagnose.ts'
-import { rules } from '../../doctor/rules/all.ts'
+import { rules } from '../../doctor/rules.ts'
 import { main } from '../main.ts'
 
 describe('doctor --from a dump that is not what it should be', () => {
@@ -20,18 +20,17 @@ describe('doctor --from a dump that is not what it should be', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  const put = (name: string, content: string | Uint8Array): void =>
-    writeFileSync(path.join(folder, name), content)
+  const put = (name: string, content: string | Uint8Array): void => writeFileSync(path.join(folder, name), content)
   const list = (objects: readonly unknown[]): string =>
     JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
   const doctor = async (): Promise<{ code: number; io: TestIo }> => {
     const io = testIo()
     return { code: await main(['doctor', '--from', folder], io), io }
   }
-  const lost = service('openstack2/lost', { annotations: asks('internalapi') })
+  const lost = service('openstack2/lost', { annotations: requests('internalapi') })
 
   it('names a file that was cut, and still finds what the others show', async () => {
-    put('a.json', list([...healthy(), lost, refused(lost, 'unknown pool "internalapi"')]))
+    put('a.json', list([...healthy(), lost, allocationFailed(lost, 'unknown pool "internalapi"')]))
     put('b.json', list(healthy()).slice(0, 2_000))
     const { code, io } = await doctor()
     expect(io.err()).toMatch(/b\.json:\d+:\d+: warning SL1123: .*b\.json was left out/)
@@ -48,10 +47,7 @@ describe('doctor --from a dump that is not what it should be', () => {
   })
 
   it('passes over kinds that nobody knows, and files that hold no objects', async () => {
-    put(
-      'a.json',
-      list([...healthy(), { apiVersion: 'example.com/v7', kind: 'Whatever', metadata: { name: 'x' } }]),
-    )
+    put('a.json', list([...healthy(), { apiVersion: 'example.com/v7', kind: 'Whatever', metadata: { name: 'x' } }]))
     put('values.yaml', 'replicas: 3\nimage: x\n')
     put('version.json', '"4.16"')
     const { code, io } = await doctor()
@@ -142,9 +138,7 @@ function deepened(object: KubeObject, value: unknown, seed: number): KubeObject 
   const copy = structuredClone(object) as unknown as Record<string, unknown>
   let here = copy
   for (let step = seed; ; step = step >> 1) {
-    const keys = Object.keys(here).filter(
-      (key) => here !== copy || !['apiVersion', 'kind', 'metadata'].includes(key),
-    )
+    const keys = Object.keys(here).filter((key) => here !== copy || !['apiVersion', 'kind', 'metadata'].includes(key))
     const key = keys[step % Math.max(keys.length, 1)]
     if (key === undefined) return copy as unknown as KubeObject
     const next = here[key]

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { cloudStages, sharedStages } from '../../deploy/stage-table.ts'
-import { rules } from '../../doctor/rules/all.ts'
+import { rules } from '../../doctor/rules.ts'
 import { commands } from '../commands.ts'
 
 const remedies = rules.map(({ id, problem }) => [id, problem.sample.remedy] as const)

@@ -2,18 +2,18 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
+import { nameNotConfirmed } from '../../deploy/findings/down.ts'
 import { wrongUse } from '../../errors/common.ts'
-import { needsName } from '../../errors/down.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Connection } from '../../kube/connect.ts'
 import type { RunReport } from '../../run/engine.ts'
-import { askName } from '../ask.ts'
+import { confirmByName } from '../ask.ts'
 import { type ClusterFlags, openCluster, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { collect } from '../deploying.ts'
-import { exitCodeOf } from '../exit-code.ts'
+import { collect } from '../deployment.ts'
+import { runExitCode } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { leasedRun } from '../leased-run.ts'
+import { runWithLease } from '../leased-run.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { type EventFormat, eventsOption } from '../output/run/events-option.ts'
 import { formatSummary } from '../output/run/summary.ts'
@@ -55,11 +55,9 @@ async function takeDown(options: Options, io: Io): Promise<ExitCode> {
     await confirm(options, io)
     const report = await run(connection, options, io)
     const look = { columns: io.columns, colour: io.colour.stdout }
-    io.stdout(
-      options.output === 'table' ? formatSummary(report, look) : await serialise(report, options.output),
-    )
+    io.stdout(options.output === 'table' ? formatSummary(report, look) : await serialise(report, options.output))
     if (report.outcome === 'done') await freeLock(options, io)
-    return exitCodeOf(report, io)
+    return runExitCode(report, io)
   } finally {
     await connection.close()
   }
@@ -69,18 +67,18 @@ async function confirm({ cloud = [], all, yes }: Options, io: Io): Promise<void>
   if (yes) return
   for (const name of all ? ['all'] : cloud) {
     const question = all ? 'Type "all" to take every cloud down' : `Type the name of the cloud to take down`
-    if (!(await askName(question, name, io))) throw failure(needsName, { name }, { exitCode: 1 })
+    if (!(await confirmByName(question, name, io))) throw failure(nameNotConfirmed, { name }, { exitCode: 1 })
   }
 }
 
 async function run({ client }: Connection, options: Options, io: Io): Promise<RunReport> {
   const { down } = await import('../../deploy/down/down.ts')
-  const { removeSystemNamespace, forgetInRecord } = await import('../../deploy/inventory.ts')
+  const { removeSystemNamespace, forgetRecordedClouds } = await import('../../deploy/inventory.ts')
   const { all, cloud = [], deleteData = false, events } = options
   const clouds = all ? 'all' : cloud
-  const report = await leasedRun(client, events, io, async (leased) => {
+  const report = await runWithLease(client, events, io, async (leased) => {
     const done = await down({ client, clouds, deleteData, ...leased })
-    if (done.outcome === 'done' && !all) await forgetInRecord(client, cloud)
+    if (done.outcome === 'done' && !all) await forgetRecordedClouds(client, cloud)
     return done
   })
   // The lease lives there, so it goes after everything else.

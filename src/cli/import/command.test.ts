@@ -41,15 +41,7 @@ describe('stackloom import', () => {
       .replace('rhoso1, namespace: openstack}', 'lab, namespace: lab} # the old one')
       .replace('  clouds:', '    - {name: worker-1, nic: enp6s0}\n  clouds:')
     writeFileSync(file, `# ours\n${existing}`)
-    const words = [
-      'import',
-      '--from',
-      'cluster',
-      '--from-dir',
-      path.join(fixtures, 'cluster'),
-      '--into',
-      'site.yaml',
-    ]
+    const words = ['import', '--from', 'cluster', '--from-dir', path.join(fixtures, 'cluster'), '--into', 'site.yaml']
     const refused = testIo({ cwd })
     expect(await main(words, refused)).toBe(1)
     expect(refused.err()).toContain('SL2063')
@@ -82,9 +74,7 @@ describe('stackloom import', () => {
 
   it('reads a folder of dumps as if it were the cluster', async () => {
     const io = testIo({ cwd })
-    expect(
-      await main(['import', '--from', 'cluster', '--from-dir', path.join(fixtures, 'cluster')], io),
-    ).toBe(0)
+    expect(await main(['import', '--from', 'cluster', '--from-dir', path.join(fixtures, 'cluster')], io)).toBe(0)
     expect(io.out()).toContain('namespace: openstack2')
   })
 

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { wrongUse } from '../../errors/common.ts'
 import { failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
-import type { Imported } from '../../site/import/imported.ts'
+import type { Imported } from '../../site/import/imported-site.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { writeOutput } from '../files.ts'
@@ -43,15 +43,9 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--from-dir <dir>', 'cluster: read a folder of dumps instead of a live cluster')
     .option('--name <name>', 'name of the site', 'imported')
     .option('--node <name=nic>', 'install-yamls: a node and its NIC; may be repeated', collect)
-    .option(
-      '--cloud <name=namespace>',
-      'architecture: name and namespace of the cloud, one per file',
-      collect,
-    )
+    .option('--cloud <name=namespace>', 'architecture: name and namespace of the cloud, one per file', collect)
     .option('--out <file>', 'write the site file instead of printing it')
-    .addOption(
-      new Option('--into <file>', 'add the clouds to this site file; all else in it stays').conflicts('out'),
-    )
+    .addOption(new Option('--into <file>', 'add the clouds to this site file; all else in it stays').conflicts('out'))
     .option('--force', 'overwrite the file if it exists')
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
   withClusterFlags(command).action((files: readonly string[], options: ImportOptions) =>

@@ -6,7 +6,7 @@ import { hasErrors } from '../../errors/finding.ts'
 import { emptyLock } from '../../plan/lock.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { planSite } from '../../plan/planner.ts'
-import { builtInTable } from '../../plan/slots/crds/known.ts'
+import { builtInTable } from '../../plan/slots/built-in-crds.ts'
 import { importInstallYamls } from '../../site/import/install-yamls.ts'
 import { readSite } from '../../site/read.ts'
 import { editYaml } from '../../yaml/edit.ts'
@@ -60,7 +60,7 @@ describe('the two environment files', () => {
       ['ctlplane', 'internalapi', 'storage', 'tenant', 'designateext'].map((name) => `openstack-${name}`),
     )
     expect(pools(second)).toEqual(pools(first)?.map((name) => name.replace('openstack-', 'openstack2-')))
-    const subnet = (name: string) => second?.networks.find((one) => one.name === name)?.subnets[0]?.cidr
+    const subnet = (name: string) => second?.networks.find((network) => network.name === name)?.subnets[0]?.cidr
     expect(['internalapi', 'storage', 'tenant'].map(subnet)).toEqual([
       '172.27.0.0/24',
       '172.29.0.0/24',

@@ -3,33 +3,27 @@ import path from 'node:path'
 import { wrongUse } from '../../errors/common.ts'
 import { failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
-import type { Imported, ImportSource } from '../../site/import/imported.ts'
+import type { Imported, ImportSource } from '../../site/import/imported-site.ts'
 import { decodeText } from '../../yaml/decode.ts'
 import { gatherSnapshot } from '../cluster.ts'
 import { readInput } from '../files.ts'
 import type { Io } from '../io.ts'
 import type { ImportOptions } from './command.ts'
 
-export async function importFrom(
-  files: readonly string[],
-  options: ImportOptions,
-  io: Io,
-): Promise<Imported> {
+export async function importFrom(files: readonly string[], options: ImportOptions, io: Io): Promise<Imported> {
   const imported = await importedFrom(files, options, io)
   const { into } = options
   if (into === undefined || imported.text === undefined) return imported
   const { text, findings } = decodeText(await readInput(into, io), into)
   if (hasErrors(findings)) return { findings }
-  const { addClouds } = await import('../../site/import/into.ts')
+  const { addClouds } = await import('../../site/import/add-clouds.ts')
   return addClouds({ file: into, text }, imported)
 }
 
 async function importedFrom(files: readonly string[], options: ImportOptions, io: Io): Promise<Imported> {
   const name = options.name ?? 'imported'
   if (options.from === 'cluster') return fromCluster(name, options, io)
-  const read = await Promise.all(
-    files.map(async (file) => ({ file, ...decodeText(await readInput(file, io), file) })),
-  )
+  const read = await Promise.all(files.map(async (file) => ({ file, ...decodeText(await readInput(file, io), file) })))
   const findings = read.flatMap((one) => one.findings)
   if (hasErrors(findings)) return { findings }
   const sources: readonly ImportSource[] = read.map(({ file, text }) => ({ file, text }))

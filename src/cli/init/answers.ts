@@ -1,9 +1,9 @@
 /** From options and questions to the answers that a starter file is made of. */
 import { failure } from '../../errors/failure.ts'
-import { badAnswer } from '../../errors/import.ts'
+import { invalidAnswer } from '../../errors/new-file.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { StarterAnswers } from '../../site/starter.ts'
-import { answersFrom, type Questions } from '../questions.ts'
+import { createAnswers, type Prompter } from '../questions.ts'
 
 export interface InitOptions {
   readonly name?: string
@@ -25,24 +25,14 @@ const STANDARD = {
 }
 
 /** Options are answers already given; the rest is asked, or is the usual when there is nobody to ask. */
-export async function gatherAnswers(
-  options: InitOptions,
-  ask: Questions | undefined,
-): Promise<StarterAnswers> {
-  const { text, choose } = answersFrom(ask)
+export async function gatherAnswers(options: InitOptions, ask: Prompter | undefined): Promise<StarterAnswers> {
+  const { text, choose } = createAnswers(ask)
 
   const name = await text(options.name, 'Name of the site', STANDARD.name)
   const platform = await choose(options.platform, 'Platform of the cluster', ['openshift', 'kubernetes'])
   const nodes = await text(options.node?.join(','), 'Nodes and their NICs (name=nic,…)', STANDARD.nodes)
-  const clouds = await text(
-    options.cloud?.join(','),
-    'Clouds and their namespaces (name=namespace,…)',
-    STANDARD.clouds,
-  )
-  const isolation = await choose(options.isolation, 'How are clouds kept apart?', [
-    'vlan-per-cloud',
-    'shared-vlan',
-  ])
+  const clouds = await text(options.cloud?.join(','), 'Clouds and their namespaces (name=namespace,…)', STANDARD.clouds)
+  const isolation = await choose(options.isolation, 'How are clouds kept apart?', ['vlan-per-cloud', 'shared-vlan'])
   const families = await text(options.families, 'IP versions (4, 6 or 4,6)', STANDARD.families)
   const dns = await text(options.dns?.join(','), 'DNS servers that the clouds ask', STANDARD.dns)
   return {
@@ -88,5 +78,5 @@ function serverOf(given: string): string {
 }
 
 function wrong(option: string, given: string, expected: string): Error {
-  return failure(badAnswer, { option, given, expected })
+  return failure(invalidAnswer, { option, given, expected })
 }

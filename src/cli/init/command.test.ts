@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { testIo } from '../../../test/io.ts'
 import { readSite } from '../../site/read.ts'
 import { main } from '../main.ts'
-import type { Questions } from '../questions.ts'
+import type { Prompter } from '../questions.ts'
 import { gatherAnswers } from './answers.ts'
 
 let cwd: string
@@ -32,28 +32,8 @@ describe('stackloom init', () => {
 
   it('takes every answer as an option', async () => {
     const io = testIo({ cwd })
-    const answers = [
-      '--name',
-      'prod',
-      '--node',
-      'w-0=eno1',
-      '--node',
-      'w-1=eno1',
-      '--cloud',
-      'a=ns-a',
-      '--cloud',
-      'b',
-    ]
-    const more = [
-      '--families',
-      '4,6',
-      '--isolation',
-      'shared-vlan',
-      '--dns',
-      '10.0.0.2',
-      '--storage-class',
-      'lvms',
-    ]
+    const answers = ['--name', 'prod', '--node', 'w-0=eno1', '--node', 'w-1=eno1', '--cloud', 'a=ns-a', '--cloud', 'b']
+    const more = ['--families', '4,6', '--isolation', 'shared-vlan', '--dns', '10.0.0.2', '--storage-class', 'lvms']
     expect(await main(['init', '-f', '-', ...answers, ...more], io)).toBe(0)
     expect(readSite(io.out(), 'x').findings).toEqual([])
     expect(parse(io.out())).toMatchObject({
@@ -108,7 +88,7 @@ describe('stackloom init', () => {
 
   it('asks for what no option says, and for nothing else', async () => {
     const asked: string[] = []
-    const questions: Questions = {
+    const questions: Prompter = {
       text: (message, standard) => (asked.push(message), Promise.resolve(standard)),
       choose: (message, choices) => (asked.push(message), Promise.resolve(choices[0] as never)),
     }

@@ -4,7 +4,7 @@ import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { writeNewFile } from '../new-file.ts'
-import { askerFor, type Questions } from '../questions.ts'
+import { openPrompter, type Prompter } from '../questions.ts'
 import type { InitOptions } from './answers.ts'
 
 interface Options extends InitOptions {
@@ -14,7 +14,7 @@ interface Options extends InitOptions {
 
 const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
 
-export function define(command: Command, { io, act }: CommandContext, questions?: Questions): void {
+export function define(command: Command, { io, act }: CommandContext, questions?: Prompter): void {
   withExamples(command, [
     'stackloom init                                  # asks, then writes site.yaml',
     'stackloom init --node worker-0=enp6s0 --cloud rhoso1=openstack --cloud rhoso2=openstack2',
@@ -22,28 +22,21 @@ export function define(command: Command, { io, act }: CommandContext, questions?
   ])
     .option('-f, --file <file>', 'the file to write, - for stdout', 'site.yaml')
     .option('--name <name>', 'name of the site')
-    .addOption(
-      new Option('--platform <platform>', 'platform of the cluster').choices(['openshift', 'kubernetes']),
-    )
+    .addOption(new Option('--platform <platform>', 'platform of the cluster').choices(['openshift', 'kubernetes']))
     .option('--node <name=nic>', 'a node and its NIC; may be repeated', collect)
     .option('--cloud <name=namespace>', 'a cloud and its namespace; may be repeated', collect)
     .option('--families <list>', 'IP versions: 4, 6 or 4,6')
-    .addOption(
-      new Option('--isolation <mode>', 'how clouds are kept apart').choices([
-        'vlan-per-cloud',
-        'shared-vlan',
-      ]),
-    )
+    .addOption(new Option('--isolation <mode>', 'how clouds are kept apart').choices(['vlan-per-cloud', 'shared-vlan']))
     .option('--dns <address>', 'a DNS server that the clouds ask; may be repeated', collect)
     .option('--storage-class <name>', 'storage class of the clouds')
     .option('--force', 'overwrite the file if it exists')
     .action((options: Options) =>
       act(async () => {
         const { gatherAnswers } = await import('./answers.ts')
-        const { starterSite } = await import('../../site/starter.ts')
+        const { renderStarterSite } = await import('../../site/starter.ts')
         const { readSite } = await import('../../site/read.ts')
-        const ask = questions ?? (await askerFor(io.interactive))
-        const text = starterSite(await gatherAnswers(options, ask))
+        const ask = questions ?? (await openPrompter(io.interactive))
+        const text = renderStarterSite(await gatherAnswers(options, ask))
         const { findings } = readSite(text, options.file)
         if (hasErrors(findings)) throw new Failure(findings, 2)
         if (options.file === '-') io.stdout(text)

@@ -46,15 +46,13 @@ describe('stackloom ip', () => {
 
   it.each(['172.17.0.85', '172.17.0.111', '172.18.0.9'])('names the line that pins %s', async (address) => {
     const lines = site.split('\n')
-    const line = lines.findIndex((one) => one.includes(address)) + 1
+    const line = lines.findIndex((line) => line.includes(address)) + 1
     const { io } = await run('ip', address)
     expect(because(io)).toBe(`pinned at site.yaml:${line}:${(lines[line - 1] ?? '').indexOf(address) + 1}`)
   })
 
   it('says that the lock has it, once it does; before, that it was the lowest free one', async () => {
-    expect(because((await run('ip', '172.17.0.80')).io)).toBe(
-      'it was the lowest free one; no lock has it yet',
-    )
+    expect(because((await run('ip', '172.17.0.80')).io)).toBe('it was the lowest free one; no lock has it yet')
     await run('plan')
     expect(because((await run('ip', '172.17.0.80')).io)).toBe('site.lock.yaml has it')
   })

@@ -1,11 +1,11 @@
 /** `stackloom ip`: who owns an address, where a name lives, what is free beside it. */
 import type { Command } from 'commander'
+import { closestMatch } from '../../errors/closest-match.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import { failure } from '../../errors/failure.ts'
-import { nearest } from '../../errors/nearest.ts'
-import { nobodyThere } from '../../errors/plan.ts'
 import { parseAddress } from '../../net/address.ts'
-import type { Decided } from '../../plan/decided.ts'
+import type { AddressOrigin } from '../../plan/decided.ts'
+import { ownerNotFound } from '../../plan/findings/site.ts'
 import type { AddressAnswer, Answer, Free } from '../../plan/lookup.ts'
 import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
@@ -13,15 +13,15 @@ import type { Io } from '../io.ts'
 import { formatFindings, formatWhere } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
-import { type Planning, type PlanningOptions, planFromFiles, planningOptions } from '../planning.ts'
-import type { LiveFlags } from './live.ts'
+import { type Planning, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
+import type { LiveFlags } from './live-holders.ts'
 
 interface Options extends PlanningOptions, LiveFlags {
   readonly output: Format
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(planningOptions(command)), [
+  withExamples(withClusterFlags(withPlanningOptions(command)), [
     'stackloom ip 172.17.0.80',
     'stackloom ip compute-0',
     'stackloom ip keystone.internal -o json',
@@ -36,16 +36,16 @@ export function define(command: Command, { io, act }: CommandContext): void {
 
 async function lookUpIn(query: string, options: Options, io: Io): Promise<ExitCode> {
   const { lookUp, knownNames } = await import('../../plan/lookup.ts')
-  const { decidedBy } = await import('../../plan/decided.ts')
+  const { findAddressOrigin } = await import('../../plan/decided.ts')
   const planning = await planFromFiles(options, io)
   const { plan } = planning
   const answers = lookUp(plan, query).map((answer): Explained => {
-    const decided = answer.kind === 'address' ? decidedBy(plan, planning.before, answer) : undefined
+    const decided = answer.kind === 'address' ? findAddressOrigin(plan, planning.before, answer) : undefined
     return decided ? { ...answer, because: reasonFor(decided, planning) } : answer
   })
   const isAddress = parseAddress(query) !== undefined
   if (answers.length === 0 && !(options.live && isAddress)) {
-    throw failure(nobodyThere, { query, nearest: nearest(query, knownNames(plan)) }, { exitCode: 1 })
+    throw failure(ownerNotFound, { query, nearest: closestMatch(query, knownNames(plan)) }, { exitCode: 1 })
   }
   const { output } = options
   if (options.live) return showLive(query, answers, options, io)
@@ -53,13 +53,8 @@ async function lookUpIn(query: string, options: Options, io: Io): Promise<ExitCo
   return 0
 }
 
-async function showLive(
-  query: string,
-  answers: readonly Explained[],
-  options: Options,
-  io: Io,
-): Promise<ExitCode> {
-  const { liveWords, lookUpLive } = await import('./live.ts')
+async function showLive(query: string, answers: readonly Explained[], options: Options, io: Io): Promise<ExitCode> {
+  const { liveWords, lookUpLive } = await import('./live-holders.ts')
   const { live, findings, gaps } = await lookUpLive(query, answers, options, io)
   const { output } = options
   io.stdout(
@@ -74,21 +69,19 @@ async function showLive(
 /** An answer, and who decided it. */
 type Explained = Answer & { readonly because?: string }
 
-function reasonFor(decided: Decided, { locate, lockFile }: Planning): string {
+function reasonFor(decided: AddressOrigin, { locate, lockFile }: Planning): string {
   if (decided.kind === 'locked') return `${lockFile ?? 'the lock'} has it`
   if (decided.kind === 'chosen') return 'it was the lowest free one; no lock has it yet'
-  return decided.path
-    ? `pinned at ${formatWhere(locate(decided.path))}`
-    : 'pinned by the template of the network'
+  return decided.path ? `pinned at ${formatWhere(locate(decided.path))}` : 'pinned by the template of the network'
 }
 
 function words(answer: Explained): string {
   if (answer.kind === 'name') {
-    const rows = answer.addresses.map((one) => [
-      one.address,
-      one.cloud,
-      one.network,
-      `${one.role} ${one.holder}`,
+    const rows = answer.addresses.map((address) => [
+      address.address,
+      address.cloud,
+      address.network,
+      `${address.role} ${address.holder}`,
     ])
     return formatTable(['ADDRESS', 'CLOUD', 'NETWORK', 'WHO'], rows, Number.POSITIVE_INFINITY)
   }

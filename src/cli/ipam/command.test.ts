@@ -42,7 +42,7 @@ const silent = {
 }
 
 async function status(objects: readonly KubeObject[], ...words: string[]): Promise<string> {
-  objects.forEach((one, n) => writeFileSync(path.join(folder, `${n}.json`), JSON.stringify(one)))
+  objects.forEach((object, n) => writeFileSync(path.join(folder, `${n}.json`), JSON.stringify(object)))
   const io = testIo()
   expect(await main(['ipam', 'status', '--from', folder, ...words], io)).toBe(0)
   return io.out()

@@ -4,7 +4,7 @@ import type { AddressBlock } from '../../api/address-block.ts'
 import type { IpSet, Reservation } from '../../api/ipset.ts'
 import type { NetConfig } from '../../api/netconfig.ts'
 import { indexSnapshot } from '../../api/snapshot.ts'
-import type { SubnetReport } from '../../controllers/ipam/report.ts'
+import type { SubnetReport } from '../../controllers/ipam/usage-report.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
@@ -19,9 +19,7 @@ interface Options extends ClusterFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  const status = command
-    .command('status')
-    .description('Use of every subnet, who holds what, who waits and why')
+  const status = command.command('status').description('Use of every subnet, who holds what, who waits and why')
   withExamples(withClusterFlags(status), [
     'stackloom ipam status',
     'stackloom ipam status -n openstack -o wide    # every holder',
@@ -33,11 +31,11 @@ export function define(command: Command, { io, act }: CommandContext): void {
 }
 
 async function show(options: Options, io: Io): Promise<ExitCode> {
-  const { holdersOf, addressBlocks } = await import('../../controllers/ipam/block.ts')
+  const { readHolders, addressBlocks } = await import('../../controllers/ipam/block.ts')
   const { ipSets, reservations } = await import('../../api/ipset.ts')
   const { netConfigs } = await import('../../api/netconfig.ts')
-  const { witnessOf } = await import('../../controllers/ipam/witness.ts')
-  const { reportOf } = await import('../../controllers/ipam/report.ts')
+  const { readReservationLedger } = await import('../../controllers/ipam/reservation-ledger.ts')
+  const { buildUsageReport } = await import('../../controllers/ipam/usage-report.ts')
   const kinds = [netConfigs, ipSets, reservations, addressBlocks]
   const { snapshot, findings } = await gatherSnapshot(options, kinds, io)
   io.stderr(formatFindings(findings, io.colour.stderr))
@@ -49,40 +47,38 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
   const blocks = index.all('stackloom.dev/AddressBlock') as readonly AddressBlock[]
   const told = index.all('network.openstack.org/Reservation') as readonly Reservation[]
   // Without a ledger infra-operator did the work: its Reservations say who holds what, its conditions not why.
-  const witness = blocks.length > 0 ? undefined : witnessOf({ ...stock, reservations: told })
-  const report = reportOf({
+  const witness = blocks.length > 0 ? undefined : readReservationLedger({ ...stock, reservations: told })
+  const report = buildUsageReport({
     ...stock,
-    held: witness?.held ?? blocks.flatMap(holdersOf),
-    ...(witness && { causesOf: (one: IpSet) => witness.findingsOf(one).map(({ message }) => message) }),
+    held: witness?.held ?? blocks.flatMap(readHolders),
+    ...(witness && { findCauses: (ipSet: IpSet) => witness.findingsFor(ipSet).map(({ message }) => message) }),
   }).filter(({ namespace }) => options.namespace === undefined || namespace === options.namespace)
   const { output } = options
   io.stdout(
     output === 'json' || output === 'yaml'
       ? await serialise(report, output)
-      : words(report, output === 'wide', io.columns),
+      : formatReport(report, output === 'wide', io.columns),
   )
   return 0
 }
 
-function words(report: readonly SubnetReport[], wide: boolean, columns: number): string {
+function formatReport(report: readonly SubnetReport[], wide: boolean, columns: number): string {
   if (report.length === 0) return 'no NetConfig here\n'
   const header = ['NAMESPACE', 'NETWORK', 'SUBNET', 'CIDR', 'SEGMENT', 'USED', 'FREE', 'WAITING']
-  const rows = report.map((one) => [
-    one.namespace,
-    one.network,
-    one.subnet,
-    one.cidr,
-    one.segment,
-    String(one.used),
-    one.free,
-    String(one.waiting.length),
+  const rows = report.map((subnetReport) => [
+    subnetReport.namespace,
+    subnetReport.network,
+    subnetReport.subnet,
+    subnetReport.cidr,
+    subnetReport.segment,
+    String(subnetReport.used),
+    subnetReport.free,
+    String(subnetReport.waiting.length),
   ])
   const holders = report.flatMap(({ network, holders: all }) =>
     all.map(({ address, owner }) => [address, network, owner]),
   )
-  const waiters = report.flatMap(({ network, waiting }) =>
-    waiting.map(({ owner, why }) => [owner, network, why]),
-  )
+  const waiters = report.flatMap(({ network, waiting }) => waiting.map(({ owner, why }) => [owner, network, why]))
   return [
     formatTable(header, rows, columns),
     wide && holders.length > 0 ? `\n${formatTable(['ADDRESS', 'NETWORK', 'HOLDER'], holders, columns)}` : '',

@@ -1,7 +1,7 @@
 /** `lab check`: what is wrong with a lab, before anything exists; with its tree, also what went wrong there. */
 import type { Command } from 'commander'
 import { type Finding, hasErrors } from '../../errors/finding.ts'
-import { totalsOf } from '../../lab/check/budget.ts'
+import { sumResources } from '../../lab/check/budget.ts'
 import { isRendered } from '../../lab/is-rendered.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
@@ -22,7 +22,7 @@ export function defineCheck(parent: Command, { io, act }: CommandContext): void 
       act(async () => {
         const opened = await openLab(options, io)
         const findings = [...opened.findings, ...(await treeFindings(opened))]
-        const totals = totalsOf(opened.lab)
+        const totals = sumResources(opened.lab)
         if (options.output !== 'table') {
           io.stdout(await serialise({ lab: opened.lab.name, totals, findings }, options.output))
         } else {
@@ -36,17 +36,17 @@ export function defineCheck(parent: Command, { io, act }: CommandContext): void 
 
 async function treeFindings({ lab, folder }: OpenedLab): Promise<readonly Finding[]> {
   if (!isRendered(folder)) return []
-  const [{ viewTree }, { checkTree }, { runProcess }] = await Promise.all([
+  const [{ inspectTree }, { checkTree }, { runProcess }] = await Promise.all([
     import('../../lab/tree-view.ts'),
-    import('../../lab/check/tree.ts'),
+    import('../../lab/check/rendered-tree.ts'),
     import('../../exec/process.ts'),
   ])
-  return checkTree(lab, await viewTree(folder, runProcess))
+  return checkTree(lab, await inspectTree(folder, runProcess))
 }
 
 function summary({ lab }: OpenedLab, findings: readonly Finding[]): string {
-  const { memory, cpus, osDisk, lvmDisk, osdDisk, stateDisk } = totalsOf(lab)
-  const count = (severity: string): number => findings.filter((one) => one.severity === severity).length
+  const { memory, cpus, osDisk, lvmDisk, osdDisk, stateDisk } = sumResources(lab)
+  const count = (severity: string): number => findings.filter((finding) => finding.severity === severity).length
   const disks = [osDisk, lvmDisk, osdDisk, ...(stateDisk > 0 ? [stateDisk] : [])].join(' + ')
   return `${lab.name}: ${lab.nodes.length} nodes, ${memory} GiB RAM, ${cpus} vCPU, ${disks} GiB disk; ${count('error')} errors, ${count('warning')} warnings\n`
 }

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { testIo } from '../../../test/io.ts'
-import { labText, labWith, smallSshKey } from '../../../test/lab.ts'
+import { generateSmallKey, labText, labWith } from '../../../test/lab.ts'
 import { presetNames } from '../../lab/presets.ts'
-import { renderInto } from '../../lab/render-into.ts'
+import { renderLab } from '../../lab/render-lab.ts'
 import { main } from '../main.ts'
-import type { Questions } from '../questions.ts'
+import type { Prompter } from '../questions.ts'
 import { gatherLabAnswers } from './init.ts'
 
 // Keys and certificates are made for some of these.
@@ -24,8 +24,7 @@ const run = async (...words: string[]) => {
 }
 const given = (text = labText()): void => writeFileSync(path.join(cwd, 'lab.yaml'), text)
 /** Rendered with quick keys, so that commands find a tree. */
-const rendered = () =>
-  renderInto(labWith(), path.join(cwd, 'osl'), { now: Date.now(), makeSshKey: smallSshKey })
+const rendered = () => renderLab(labWith(), path.join(cwd, 'osl'), { now: Date.now(), makeSshKey: generateSmallKey })
 
 describe('stackloom lab', () => {
   it('sends a person who used it wrongly to the help of that very command', async () => {
@@ -40,7 +39,7 @@ describe('stackloom lab', () => {
 
   it("init asks one question at a time, and document 004's answer is the default", async () => {
     const asked: [string, string][] = []
-    const questions: Questions = {
+    const questions: Prompter = {
       text: async (message, standard) => (asked.push([message, standard]), standard),
       choose: async (message, choices) => (asked.push([message, choices[0] ?? '']), choices[0] as never),
     }
@@ -87,9 +86,7 @@ describe('stackloom lab', () => {
     await rendered()
     const { code, out } = await run('up', '--dry-run', '--from', 'bootstrap', '--until', 'deploy')
     expect(code).toBe(0)
-    expect(out).toContain(
-      `.stackloom/venv/bin/kolla-ansible deploy -i ${path.join(cwd, 'osl')}/kolla/multinode`,
-    )
+    expect(out).toContain(`.stackloom/venv/bin/kolla-ansible deploy -i ${path.join(cwd, 'osl')}/kolla/multinode`)
     expect(existsSync(path.join(cwd, 'osl/.stackloom/state.json'))).toBe(false)
     expect((await run('up', '--dry-run', '--from', 'deplyo')).err).toContain('did you mean deploy')
   })

@@ -2,9 +2,9 @@
 import type { Command } from 'commander'
 import { type CommandContext, withExamples } from '../command.ts'
 import { defineCheck } from './check.ts'
-import { defineBackup, defineDown, defineSnapshot } from './end.ts'
 import { defineInit } from './init.ts'
 import { defineDoctor, defineStatus } from './look.ts'
+import { defineBackup, defineDown, defineSnapshot } from './maintenance.ts'
 import { defineRender } from './render.ts'
 import { defineUp } from './up.ts'
 

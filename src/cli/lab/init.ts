@@ -2,11 +2,11 @@
 import { type Command, Option } from 'commander'
 import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
-import { type PresetAnswers, presetNames, presetText, standardAnswers } from '../../lab/presets.ts'
-import { readLab } from '../../lab/read.ts'
+import { defaultAnswers, type PresetAnswers, presetNames, renderPreset } from '../../lab/presets.ts'
+import { readLab } from '../../lab/read-lab.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { writeNewFile } from '../new-file.ts'
-import { answersFrom, askerFor, type Questions } from '../questions.ts'
+import { createAnswers, openPrompter, type Prompter } from '../questions.ts'
 
 interface Options extends Partial<Omit<PresetAnswers, 'cores'>> {
   readonly cores?: string
@@ -14,7 +14,7 @@ interface Options extends Partial<Omit<PresetAnswers, 'cores'>> {
   readonly force?: boolean
 }
 
-export function defineInit(parent: Command, { io, act }: CommandContext, questions?: Questions): void {
+export function defineInit(parent: Command, { io, act }: CommandContext, questions?: Prompter): void {
   withExamples(parent.command('init').description("Write document 004's lab as a file"), [
     'stackloom lab init                              # asks, then writes lab.yaml',
     'stackloom lab init --preset four-node --domain openstack.internal',
@@ -32,8 +32,8 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
     .option('--force', 'overwrite the file')
     .action((options: Options) =>
       act(async () => {
-        const ask = questions ?? (await askerFor(io.interactive))
-        const text = presetText(await gatherLabAnswers(options, ask))
+        const ask = questions ?? (await openPrompter(io.interactive))
+        const text = renderPreset(await gatherLabAnswers(options, ask))
         const { findings } = readLab(text, options.file)
         if (hasErrors(findings)) throw new Failure(findings, 2)
         if (options.file === '-') io.stdout(text)
@@ -47,12 +47,9 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
 }
 
 /** Options are answers already given; document 004's answer is the default of every question. */
-export async function gatherLabAnswers(
-  options: Partial<Options>,
-  ask: Questions | undefined,
-): Promise<PresetAnswers> {
-  const { text, choose } = answersFrom(ask)
-  const usual = standardAnswers
+export async function gatherLabAnswers(options: Partial<Options>, ask: Prompter | undefined): Promise<PresetAnswers> {
+  const { text, choose } = createAnswers(ask)
+  const usual = defaultAnswers
   return {
     preset: await choose(options.preset, 'How many nodes?', ['three-node', 'four-node']),
     name: await text(options.name, 'Name of the lab', usual.name),

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { Failure } from '../../errors/failure.ts'
 import { type Finding, hasErrors } from '../../errors/finding.ts'
 import type { Lab } from '../../lab/lab.ts'
-import { readLab } from '../../lab/read.ts'
+import { readLab } from '../../lab/read-lab.ts'
 import { readInput } from '../files.ts'
 import type { Io } from '../io.ts'
 
@@ -19,7 +19,7 @@ export interface OpenedLab {
   /** Absolute. */
   readonly folder: string
   /** As the user would write it. */
-  readonly shownFolder: string
+  readonly displayFolder: string
 }
 
 export function labOptions(command: Command): Command {
@@ -34,11 +34,11 @@ export async function openLab(options: LabOptions, io: Io): Promise<OpenedLab> {
   if (!lab) throw new Failure(findings, 2)
   const beside = options.file === '-' ? '.' : path.dirname(options.file)
   const shownFolder = options.out ?? path.join(beside, lab.name)
-  return { lab, findings, folder: path.resolve(io.cwd, shownFolder), shownFolder }
+  return { lab, findings, folder: path.resolve(io.cwd, shownFolder), displayFolder: shownFolder }
 }
 
 /** For commands that act: errors end here, with exit 1 and nothing done. */
-export async function openSoundLab(options: LabOptions, io: Io): Promise<OpenedLab> {
+export async function openValidLab(options: LabOptions, io: Io): Promise<OpenedLab> {
   const opened = await openLab(options, io)
   if (hasErrors(opened.findings)) throw new Failure(opened.findings, 1)
   return opened

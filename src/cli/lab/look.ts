@@ -9,31 +9,29 @@ export interface LookOptions extends LabOptions {
 }
 
 export function defineStatus(parent: Command, { io, act }: CommandContext): void {
-  withExamples(
-    labOptions(parent.command('status').description('VMs, real disk use, and how far the stages are')),
-    ['stackloom lab status', 'stackloom lab status -o json'],
-  )
+  withExamples(labOptions(parent.command('status').description('VMs, real disk use, and how far the stages are')), [
+    'stackloom lab status',
+    'stackloom lab status -o json',
+  ])
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: LookOptions) =>
       act(async () => {
-        const { tellStatus } = await import('./look-run.ts')
-        return tellStatus(await openLab(options, io), options, io)
+        const { printStatus } = await import('./look-run.ts')
+        return printStatus(await openLab(options, io), options, io)
       }),
     )
 }
 
 export function defineDoctor(parent: Command, { io, act }: CommandContext): void {
   withExamples(
-    labOptions(
-      parent.command('doctor').description('What is wrong, most of all after a reboot, and what to do'),
-    ),
+    labOptions(parent.command('doctor').description('What is wrong, most of all after a reboot, and what to do')),
     ['stackloom lab doctor', 'stackloom lab doctor -o json'],
   )
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: LookOptions) =>
       act(async () => {
-        const { tellDiagnosis } = await import('./look-run.ts')
-        return tellDiagnosis(await openLab(options, io), options, io)
+        const { printDiagnosis } = await import('./look-run.ts')
+        return printDiagnosis(await openLab(options, io), options, io)
       }),
     )
 }

@@ -4,7 +4,7 @@ import type { TreeChange } from '../../lab/tree-changes.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { type LabOptions, labOptions, openSoundLab } from './lab-file.ts'
+import { type LabOptions, labOptions, openValidLab } from './lab-file.ts'
 
 interface Options extends LabOptions {
   readonly overwrite?: boolean
@@ -15,9 +15,7 @@ interface Options extends LabOptions {
 export function defineRender(parent: Command, { io, act }: CommandContext): void {
   withExamples(
     labOptions(
-      parent
-        .command('render')
-        .description('Write VMs, networks, Kolla configuration, TLS, DNS and Terraform'),
+      parent.command('render').description('Write VMs, networks, Kolla configuration, TLS, DNS and Terraform'),
     ),
     ['stackloom lab render --out osl', 'stackloom lab render --dry-run      # what would change'],
   )
@@ -26,25 +24,24 @@ export function defineRender(parent: Command, { io, act }: CommandContext): void
     .addOption(outputOption(['table', 'json', 'yaml', 'name']))
     .action((options: Options) =>
       act(async () => {
-        const { lab, findings, folder, shownFolder } = await openSoundLab(options, io)
+        const { lab, findings, folder, displayFolder } = await openValidLab(options, io)
         io.stderr(
           formatFindings(
-            findings.filter((one) => one.severity === 'warning'),
+            findings.filter((finding) => finding.severity === 'warning'),
             io.colour.stderr,
           ),
         )
-        const { renderInto } = await import('../../lab/render-into.ts')
-        const { changes, made } = await renderInto(lab, folder, { ...options, now: Date.now() })
+        const { renderLab } = await import('../../lab/render-lab.ts')
+        const { changes, made } = await renderLab(lab, folder, { ...options, now: Date.now() })
         if (options.output === 'json' || options.output === 'yaml') {
           const files = changes.map((change) => ({ kind: change.kind, path: pathOf(change) }))
-          io.stdout(await serialise({ folder: shownFolder, made, files }, options.output))
+          io.stdout(await serialise({ folder: displayFolder, made, files }, options.output))
         } else {
-          const shown =
-            options.output === 'name' ? changes : changes.filter((one) => one.kind !== 'unchanged')
-          io.stdout(shown.map((one) => line(one, options.output)).join(''))
+          const shown = options.output === 'name' ? changes : changes.filter((change) => change.kind !== 'unchanged')
+          io.stdout(shown.map((treeChange) => line(treeChange, options.output)).join(''))
           const { dryRun = false } = options
           if (made.length > 0) io.stderr(`${dryRun ? 'would make' : 'made'}: ${made.join(', ')}\n`)
-          io.stderr(`${shownFolder}: ${counts(changes)}${dryRun ? ' (dry run: nothing was written)' : ''}\n`)
+          io.stderr(`${displayFolder}: ${counts(changes)}${dryRun ? ' (dry run: nothing was written)' : ''}\n`)
         }
         return 0
       }),

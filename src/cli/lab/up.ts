@@ -4,7 +4,7 @@ import { stageNames } from '../../lab/drive/names.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { type EventFormat, eventsOption } from '../output/run/events-option.ts'
-import { type LabOptions, labOptions, openSoundLab } from './lab-file.ts'
+import { type LabOptions, labOptions, openValidLab } from './lab-file.ts'
 
 export interface UpOptions extends LabOptions {
   readonly from?: string
@@ -20,16 +20,13 @@ export interface UpOptions extends LabOptions {
 const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
 
 export function defineUp(parent: Command, { io, act }: CommandContext): void {
-  withExamples(
-    labOptions(parent.command('up').description('Render, then run every stage; the same command resumes')),
-    [
-      'stackloom lab up',
-      'stackloom lab up --until vms          # the VMs only',
-      'stackloom lab up --from deploy',
-      'stackloom lab up --dry-run            # the exact commands',
-      'stackloom lab up --replace node2      # consent to a replacement; data disks stay',
-    ],
-  )
+  withExamples(labOptions(parent.command('up').description('Render, then run every stage; the same command resumes')), [
+    'stackloom lab up',
+    'stackloom lab up --until vms          # the VMs only',
+    'stackloom lab up --from deploy',
+    'stackloom lab up --dry-run            # the exact commands',
+    'stackloom lab up --replace node2      # consent to a replacement; data disks stay',
+  ])
     .option('--from <stage>', `this stage and those that need it: ${stageNames.join(', ')}`)
     .option('--until <stage>', 'this stage and those before it')
     .option('--skip <stage>', 'not this stage; may be repeated', collect)
@@ -40,7 +37,7 @@ export function defineUp(parent: Command, { io, act }: CommandContext): void {
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: UpOptions) =>
       act(async () => {
-        const opened = await openSoundLab(options, io)
+        const opened = await openValidLab(options, io)
         const { dryRun, up } = await import('./up-run.ts')
         return options.dryRun ? dryRun(opened, options, io) : up(opened, options, io)
       }),

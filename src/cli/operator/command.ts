@@ -4,7 +4,7 @@ import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import type { InstallOptions } from './install.ts'
-import { countOf, durationOf, namesOf, portOf, type RunOptions } from './options.ts'
+import { parsePartNames, parsePort, parseReplicas, parseRunTimeLimit, type RunOptions } from './options.ts'
 
 export function define(command: Command, context: CommandContext): void {
   defineInstall(command, context)
@@ -21,11 +21,11 @@ function defineInstall(command: Command, { io, act }: CommandContext): void {
     'stackloom operator install --image IMAGE --dry-run > operator.yaml   # for GitOps',
   ])
     .requiredOption('--image <image>', 'the image to run; the repository has a Containerfile')
-    .option('--replicas <count>', 'pods: one works, the others answer webhooks and wait', countOf, 2)
+    .option('--replicas <count>', 'pods: one works, the others answer webhooks and wait', parseReplicas, 2)
     .option(
       '--parts <names>',
       'only these parts: ipam, dns, dataplane; all that fit in the cluster unless said',
-      namesOf,
+      parsePartNames,
     )
     .option('--dry-run', 'print what would be applied, and change nothing')
     .addOption(outputOption(['table', 'json', 'yaml']))
@@ -41,22 +41,16 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
     'stackloom operator run --observe                        # beside infra-operator',
   ])
     .option('--webhook-url <url>', 'register the webhooks under this address, which the API server can reach')
-    .option(
-      '--webhook-service <name>',
-      'serve the webhooks that `operator install` registered behind this Service',
-    )
+    .option('--webhook-service <name>', 'serve the webhooks that `operator install` registered behind this Service')
     .option('--cert-dir <folder>', 'tls.crt, tls.key and ca.crt for the webhooks; new ones are used at once')
-    .option('--webhook-port <port>', 'where webhooks are served', portOf, 9443)
-    .option('--health-port <port>', 'where /healthz, /readyz and /metrics are served', portOf, 8081)
+    .option('--webhook-port <port>', 'where webhooks are served', parsePort, 9443)
+    .option('--health-port <port>', 'where /healthz, /readyz and /metrics are served', parsePort, 8081)
     .option('--bind <address>', 'the address of this machine to listen on', '0.0.0.0')
-    .option(
-      '--observe',
-      'leave the work to infra-operator: tell causes as Events and figures, write nothing else',
-    )
+    .option('--observe', 'leave the work to infra-operator: tell causes as Events and figures, write nothing else')
     .option(
       '--parts <names>',
       'only these parts: ipam, dns, dataplane; all that fit in the cluster unless said',
-      namesOf,
+      parsePartNames,
     )
     .addOption(
       new Option('--runs <way>', 'where Ansible runs: as Jobs of the cluster, or on this machine')
@@ -66,10 +60,10 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
     .option(
       '--run-time-limit <duration>',
       'after so long a run of Ansible is ended: 90s, 1h30m; 1h unless said',
-      durationOf,
+      parseRunTimeLimit,
     )
     .option('--no-leader-election', 'work at once, whoever else does: safe, and slower for both')
-    .action((options: RunOptions) => act(async () => (await import('./run.ts')).runOperator(options, io)))
+    .action((options: RunOptions) => act(async () => (await import('./run.ts')).runCommand(options, io)))
 }
 
 interface CrdOptions {
@@ -86,16 +80,16 @@ function defineCrds(command: Command, { io, act }: CommandContext): void {
     'stackloom operator crds --parts dataplane                         # roles, nodes and services',
   ])
     .option('--all', 'those that upstream has, too')
-    .option('--parts <names>', 'only of these parts; of those that fit in every cluster unless said', namesOf)
+    .option('--parts <names>', 'only of these parts; of those that fit in every cluster unless said', parsePartNames)
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
     .action((options: CrdOptions) =>
       act(async () => {
-        const { definitionsNamed } = await import('../../operator/crds.ts')
-        const { stream } = await import('./stream.ts')
-        const { own, upstream } = definitionsNamed(options.parts)
+        const { crdsForParts } = await import('../../operator/crds.ts')
+        const { formatYamlStream } = await import('./stream.ts')
+        const { own, upstream } = crdsForParts(options.parts)
         const all = options.all ? [...upstream, ...own] : own
         const { output } = options
-        io.stdout(output === 'json' ? await serialise(all, output) : await stream(all))
+        io.stdout(output === 'json' ? await serialise(all, output) : await formatYamlStream(all))
         return 0
       }),
     )

@@ -1,19 +1,19 @@
 /** `stackloom operator run`: the operator with the command's cluster, its log on stderr. */
+
+import { localRunsNeedLeader } from '../../dataplane/findings/runs.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
-import { localRunsNeedLeader } from '../../errors/runs.ts'
 import type { Log } from '../../kube/log.ts'
-import { operate } from '../../operator/operate.ts'
+import { runOperator } from '../../operator/run-operator.ts'
 import { openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
 import type { RunOptions } from './options.ts'
 
-export async function runOperator(options: RunOptions, io: Io): Promise<ExitCode> {
-  if (options.runs === 'local' && !options.leaderElection)
-    throw failure(localRunsNeedLeader, {}, { exitCode: 2 })
+export async function runCommand(options: RunOptions, io: Io): Promise<ExitCode> {
+  if (options.runs === 'local' && !options.leaderElection) throw failure(localRunsNeedLeader, {}, { exitCode: 2 })
   const connection = await openCluster(options, io)
   const log: Log = (entry) => io.stderr(`${JSON.stringify({ time: new Date().toISOString(), ...entry })}\n`)
   try {
-    await operate(connection, { ...options, env: io.env }, log, io.stop)
+    await runOperator(connection, { ...options, env: io.env }, log, io.stop)
     return 0
   } finally {
     await connection.close()

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import { serialise } from '../output/format.ts'
 
-export async function stream(objects: readonly KubeObject[]): Promise<string> {
-  const texts = await Promise.all(objects.map((one) => serialise(one, 'yaml')))
+export async function formatYamlStream(objects: readonly KubeObject[]): Promise<string> {
+  const texts = await Promise.all(objects.map((object) => serialise(object, 'yaml')))
   return texts.map((text) => `---\n${text}`).join('')
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DocumentChange, SiteChanges } from '../../deploy/site-changes.ts'
-import type { FieldDifference } from '../../verify/fields.ts'
+import type { FieldDifference } from '../../verify/field-differences.ts'
 import { formatChanges } from './changes.ts'
 
 function shown(fields: readonly FieldDifference[]): readonly string[] {

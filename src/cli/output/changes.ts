@@ -1,12 +1,12 @@
 /** What would change, for people: one line per object, the fields that differ below, and the risk where there is one. */
 import pc from 'picocolors'
-import { keyOf } from '../../api/object.ts'
+import { objectKey } from '../../api/object.ts'
 import type { DocumentChange, SiteChanges } from '../../deploy/site-changes.ts'
-import { differing } from '../../deploy/site-changes.ts'
-import type { FieldDifference } from '../../verify/fields.ts'
-import { fit, oneLine } from './run/text.ts'
+import { changedDocuments } from '../../deploy/site-changes.ts'
+import type { FieldDifference } from '../../verify/field-differences.ts'
+import { oneLine, truncate } from './text.ts'
 
-export interface ChangesLook {
+export interface ChangesFormat {
   readonly columns: number
   readonly colour: boolean
   /** Objects that are only created are counted, not listed. */
@@ -15,18 +15,20 @@ export interface ChangesLook {
 
 const signs = { create: '+', update: '~', 'take over': '=', unchanged: ' ' } as const
 
-export function formatChanges(changes: SiteChanges, look: ChangesLook): string {
+export function formatChanges(changes: SiteChanges, look: ChangesFormat): string {
   const { bold, yellow, dim } = pc.createColors(look.colour)
-  const found = differing(changes)
+  const found = changedDocuments(changes)
   const groups = [...new Set(found.map(({ cloud }) => cloud))]
   const lines = groups.flatMap((cloud) => {
-    const own = found.filter((one) => one.cloud === cloud)
-    return [bold(`${cloud ?? 'shared'}: ${countsOf(own)}`), ...own.flatMap((one) => linesOf(one, look))]
+    const own = found.filter((documentChange) => documentChange.cloud === cloud)
+    return [
+      bold(`${cloud ?? 'shared'}: ${countsOf(own)}`),
+      ...own.flatMap((documentChange) => linesOf(documentChange, look)),
+    ]
   })
   const settings = changes.settings.map(({ what }) => `${yellow('!')} cluster setting: ${what}`)
   const left = changes.leftovers.map(
-    ({ ref }) =>
-      `${dim('-')} ${ref.kind} ${keyOf(ref)} ${dim('is no longer in the site: --prune removes it')}`,
+    ({ ref }) => `${dim('-')} ${ref.kind} ${objectKey(ref)} ${dim('is no longer in the site: --prune removes it')}`,
   )
   const all = [...lines, ...settings, ...left]
   return all.length === 0 ? 'nothing would change\n' : `${all.join('\n')}\n`
@@ -41,23 +43,21 @@ function countsOf(changes: readonly DocumentChange[]): string {
     .join(', ')
 }
 
-function linesOf(change: DocumentChange, look: ChangesLook): readonly string[] {
+function linesOf(change: DocumentChange, look: ChangesFormat): readonly string[] {
   const { green, yellow, cyan, red, dim } = pc.createColors(look.colour)
   const { desired, risk } = change
   if (look.brief && change.change === 'create' && risk === 'safe') return []
   const paint = { create: green, update: yellow, 'take over': cyan, unchanged: dim }[change.change]
   const warning = risk === 'safe' ? '' : red(`  [${risk}]`)
-  const head = `  ${paint(signs[change.change])} ${desired.kind} ${keyOf(desired.metadata)}${warning}`
+  const head = `  ${paint(signs[change.change])} ${desired.kind} ${objectKey(desired.metadata)}${warning}`
   const owners = [...new Set(change.foreign.flatMap(({ managers }) => managers))]
   const foreign =
-    change.change === 'take over' && owners.length > 0
-      ? [`      ${dim(`so far of ${owners.join(', ')}`)}`]
-      : []
+    change.change === 'take over' && owners.length > 0 ? [`      ${dim(`so far of ${owners.join(', ')}`)}`] : []
   return [
     head,
     ...change.fields
       .slice(0, SHOWN)
-      .flatMap((one) => fieldLines(one, look.columns - 7))
+      .flatMap((field) => fieldLines(field, look.columns - 7))
       .map((line) => `      ${line}`),
     ...(change.fields.length > SHOWN
       ? [`      ${dim(`and ${change.fields.length - SHOWN} more: -o json has them all`)}`]
@@ -74,13 +74,13 @@ function fieldLines({ path, desired, live }: FieldDifference, width: number): re
   const before = live === undefined ? '(none)' : JSON.stringify(live)
   const whole = oneLine(`${path}: ${before} -> ${JSON.stringify(desired)}`)
   if (whole.length <= width) return [whole]
-  const cut = (sign: string) => (value: string) => fit(`  ${sign} ${oneLine(value)}`, width)
+  const cut = (sign: string) => (value: string) => truncate(`  ${sign} ${oneLine(value)}`, width)
   const goes = itemsOf(live)
   const comes = itemsOf(desired)
   return [
-    fit(`${path}:`, width),
-    ...goes.filter((one) => !comes.includes(one)).map(cut('-')),
-    ...comes.filter((one) => !goes.includes(one)).map(cut('+')),
+    truncate(`${path}:`, width),
+    ...goes.filter((goe) => !comes.includes(goe)).map(cut('-')),
+    ...comes.filter((come) => !goes.includes(come)).map(cut('+')),
   ]
 }
 
@@ -92,7 +92,7 @@ function itemsOf(value: unknown): readonly string[] {
 /** The same for programs. */
 export function changesJson(changes: SiteChanges): unknown {
   return {
-    changes: differing(changes).map(({ change, desired, risk, fields, foreign, stage, cloud }) => ({
+    changes: changedDocuments(changes).map(({ change, desired, risk, fields, foreign, stage, cloud }) => ({
       change,
       risk,
       stage,

@@ -1,9 +1,9 @@
 /** Findings for people: place, code and message on the first line, the remedy below. */
 import pc from 'picocolors'
-import { type Finding, isFilePlace, type Where } from '../../errors/finding.ts'
+import { type Finding, isFileLocation, type Where } from '../../errors/finding.ts'
 
 export function formatWhere(where: Where): string {
-  if (isFilePlace(where)) return `${where.file}:${where.line}:${where.column}`
+  if (isFileLocation(where)) return `${where.file}:${where.line}:${where.column}`
   const name = where.namespace ? `${where.namespace}/${where.name}` : where.name
   return `${where.kind} ${name}${where.path ? ` ${where.path}` : ''}`
 }
@@ -18,5 +18,5 @@ export function formatFinding(finding: Finding, colour: boolean): string {
 }
 
 export function formatFindings(findings: readonly Finding[], colour: boolean): string {
-  return findings.map((one) => formatFinding(one, colour)).join('')
+  return findings.map((finding) => formatFinding(finding, colour)).join('')
 }

@@ -49,9 +49,7 @@ describe('stackloom plan', () => {
         .filter((line) => line.length > 80),
     ).toEqual([])
     expect(io.out()).toMatch(/^rhoso2 \(namespace openstack2\)$/m)
-    expect(io.out()).toMatch(
-      /^internalapi +20 +172\.17\.0\.0\/24 +\.5-\.29 +\.30-\.70 +\.80-\.90 3\/11 +\.100-\.250$/m,
-    )
+    expect(io.out()).toMatch(/^internalapi +20 +172\.17\.0\.0\/24 +\.5-\.29 +\.30-\.70 +\.80-\.90 3\/11 +\.100-\.250$/m)
   })
 
   it('prints a table and writes the lock beside the site file, once', async () => {
@@ -76,7 +74,7 @@ describe('stackloom plan', () => {
     const [cloud] = printed['clouds'] as Record<string, unknown>[]
     expect(cloud).toMatchObject({ name: 'rhoso1', namespace: 'openstack' })
     const networks = cloud?.['networks'] as Record<string, unknown>[]
-    expect(networks.find((one) => one['name'] === 'internalapi')).toMatchObject({
+    expect(networks.find((network) => network['name'] === 'internalapi')).toMatchObject({
       vlan: 20,
       interface: 'enp6s0.20',
       mtu: 1500,
@@ -89,9 +87,7 @@ describe('stackloom plan', () => {
         },
       ],
       nodes: [{ name: 'worker-0', address: '172.17.0.5' }, {}, {}],
-      hosts: [
-        { name: 'compute-0', address: '172.17.0.100', names: ['compute-0.internalapi.rhoso1.example.com'] },
-      ],
+      hosts: [{ name: 'compute-0', address: '172.17.0.100', names: ['compute-0.internalapi.rhoso1.example.com'] }],
     })
   })
 
@@ -208,9 +204,7 @@ describe('stackloom ip', () => {
   })
 
   it('finds a host by its name and by its DNS name, and a slot by its own', async () => {
-    expect((await run('ip compute-0')).io.out()).toMatch(
-      /172\.17\.0\.100 +rhoso1 +internalapi +host compute-0/,
-    )
+    expect((await run('ip compute-0')).io.out()).toMatch(/172\.17\.0\.100 +rhoso1 +internalapi +host compute-0/)
     expect((await run('ip compute-0.storage.rhoso1.example.com')).io.out()).toContain('172.18.0.100')
     expect((await run('ip keystone.internal')).io.out()).toContain('172.17.1.80')
   })

@@ -10,7 +10,7 @@ import { writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { type Planning, type PlanningOptions, planFromFiles, planningOptions, saveLock } from '../planning.ts'
+import { type Planning, type PlanningOptions, planFromFiles, saveLock, withPlanningOptions } from '../planning.ts'
 
 interface Options extends PlanningOptions, ClusterFlags {
   readonly live?: boolean
@@ -23,7 +23,7 @@ interface Options extends PlanningOptions, ClusterFlags {
 const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(planningOptions(command)), [
+  withExamples(withClusterFlags(withPlanningOptions(command)), [
     'stackloom plan                             # plans site.yaml, writes site.lock.yaml',
     'stackloom plan --check --locked            # in a pipeline: is the lock what the file says?',
     'stackloom plan --diff                      # what would change, and what each change costs',
@@ -63,17 +63,13 @@ async function plan(options: Options, io: Io): Promise<ExitCode> {
 
 /** What the cluster holds; kinds that cannot be read are said, and the rest still counts. */
 async function holdings(options: Options, site: Site, io: Io): Promise<readonly LedgerEntry[]> {
-  const { liveEntries, liveKinds } = await import('../../plan/live.ts')
+  const { liveEntries, liveKinds } = await import('../../plan/live-entries.ts')
   const { snapshot, findings } = await gatherSnapshot(options, liveKinds, io)
   io.stderr(formatFindings(findings, io.colour.stderr))
   return liveEntries(snapshot, site)
 }
 
-async function printed(
-  { plan, changes }: Planning,
-  { output, diff }: Options,
-  columns: number,
-): Promise<string> {
+async function printed({ plan, changes }: Planning, { output, diff }: Options, columns: number): Promise<string> {
   if (output === 'json' || output === 'yaml') {
     if (diff) return serialise({ changes, findings: plan.findings }, output)
     const { planJson } = await import('../../plan/plan-json.ts')
@@ -83,7 +79,7 @@ async function printed(
   if (diff) return changeTable(changes)
   if (output === 'name') {
     return plan.clouds
-      .map(({ name, networks }) => networks.map((one) => `${name}/${one.name}\n`).join(''))
+      .map(({ name, networks }) => networks.map((network) => `${name}/${network.name}\n`).join(''))
       .join('')
   }
   return planTable(plan, { wide: output === 'wide', columns })

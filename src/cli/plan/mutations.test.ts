@@ -48,9 +48,9 @@ describe('a site file with wrong bytes', { timeout: 240_000 }, () => {
       fc.property(broken, (bytes) => {
         const { site, findings } = readSite(bytes, 'site.yaml')
         if (!site) expect(findings.length).toBeGreaterThan(0)
-        for (const one of findings) {
-          expect(one.where).toMatchObject({ file: 'site.yaml' })
-          expect(one).not.toHaveProperty('where.line', 0)
+        for (const finding of findings) {
+          expect(finding.where).toMatchObject({ file: 'site.yaml' })
+          expect(finding).not.toHaveProperty('where.line', 0)
         }
       }),
       { numRuns: count({ test: 500, soak: 10_000 }) },

@@ -25,9 +25,7 @@ const spanHeader = ROLES.map((role) => role.toUpperCase())
 
 function oneTable(plan: Plan, wide: boolean): string {
   const header = ['CLOUD', 'NETWORK', 'VLAN', 'SUBNET', ...spanHeader, ...(wide ? WIDE : [])]
-  const rows = plan.clouds.flatMap((cloud) =>
-    cloud.networks.flatMap((network) => rowsOf(cloud, network, wide)),
-  )
+  const rows = plan.clouds.flatMap((cloud) => cloud.networks.flatMap((network) => rowsOf(cloud, network, wide)))
   return formatTable(header, rows, Number.POSITIVE_INFINITY)
 }
 
@@ -64,12 +62,7 @@ function rowsOf(cloud: PlannedCloud, network: PlannedNetwork, wide: boolean): re
 }
 
 /** `.80-.90 3/11`: the span, who has an address of it, and how many there are. */
-function spanCell(
-  network: PlannedNetwork,
-  subnet: PlannedSubnet,
-  role: AllocatorRole,
-  filled: boolean,
-): string {
+function spanCell(network: PlannedNetwork, subnet: PlannedSubnet, role: AllocatorRole, filled: boolean): string {
   const spans = subnet.spans.filter((span) => span.role === role)
   if (spans.length === 0) return '-'
   const texts = spans.map(({ start, end }) => `${tail(start, subnet)}-${tail(end, subnet)}`)

@@ -29,7 +29,7 @@ describe('stackloom render', () => {
   it('prints the stream, and writes down what it decided', async () => {
     const { code, out } = await run()
     expect(code).toBe(0)
-    expect(objects(out()).filter((one) => one.kind === 'OpenStackControlPlane')).toHaveLength(2)
+    expect(objects(out()).filter((object) => object.kind === 'OpenStackControlPlane')).toHaveLength(2)
     expect(existsSync(path.join(cwd, 'site.lock.yaml'))).toBe(true)
   })
 

@@ -1,16 +1,16 @@
 /** `stackloom render`: every object of every cloud, as a stream or as a GitOps tree. */
 import path from 'node:path'
 import { type Command, Option } from 'commander'
+import { closestMatch } from '../../errors/closest-match.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
-import { nameUnknown } from '../../errors/lock.ts'
-import { nearest } from '../../errors/nearest.ts'
-import type { RenderedDocument } from '../../render/documents.ts'
+import { unknownName } from '../../plan/findings/lock.ts'
 import type { GitopsTool } from '../../render/gitops/tree.ts'
+import type { RenderedDocument } from '../../render/render.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Planning, type PlanningOptions, planFromFiles, planningOptions, saveLock } from '../planning.ts'
+import { type Planning, type PlanningOptions, planFromFiles, saveLock, withPlanningOptions } from '../planning.ts'
 
 interface Options extends PlanningOptions {
   readonly out?: string
@@ -21,7 +21,7 @@ interface Options extends PlanningOptions {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(planningOptions(command), [
+  withExamples(withPlanningOptions(command), [
     'stackloom render                            # the stream of everything in site.yaml',
     'stackloom render --cloud rhoso2 | kubectl diff --server-side -f -',
     'stackloom render --out tree --gitops argocd # a tree to commit, with sync waves',
@@ -32,9 +32,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .addOption(new Option('--crds <set>', "the form of the control plane's API").choices(['today', '2023']))
     .addOption(new Option('--cloud <name>', 'only the documents of one cloud').conflicts('out'))
     .addOption(
-      new Option('-o, --output <format>', 'form of the stream')
-        .choices(['yaml', 'json', 'name'])
-        .default('yaml'),
+      new Option('-o, --output <format>', 'form of the stream').choices(['yaml', 'json', 'name']).default('yaml'),
     )
     .action((options: Options) => act(() => render(options, io)))
 }
@@ -45,7 +43,7 @@ async function render(options: Options, io: Io): Promise<ExitCode> {
   io.stderr(formatFindings(planning.findings, io.colour.stderr))
   if (hasErrors(planning.findings)) return 1
   refuseUnknownCloud(planning, options.cloud)
-  const { renderDocuments } = await import('../../render/documents.ts')
+  const { renderDocuments } = await import('../../render/render.ts')
   const documents = renderDocuments(planning.plan)
   // The lock first: documents without the decisions that they were made from would be lost ones.
   if (!options.locked) await saveLock(planning, io)
@@ -57,23 +55,20 @@ async function render(options: Options, io: Io): Promise<ExitCode> {
 function refuseUnknownCloud({ plan }: Planning, name: string | undefined): void {
   const known = plan.clouds.map((cloud) => cloud.name)
   if (name === undefined || known.includes(name)) return
-  throw failure(nameUnknown, { option: '--cloud', name, nearest: nearest(name, known) })
+  throw failure(unknownName, { option: '--cloud', name, nearest: closestMatch(name, known) })
 }
 
-async function stream(
-  documents: readonly RenderedDocument[],
-  { gitops, cloud, output }: Options,
-): Promise<string> {
-  const { inLayers } = await import('../../render/gitops/layers.ts')
-  const { forTool } = await import('../../render/gitops/tree.ts')
+async function stream(documents: readonly RenderedDocument[], { gitops, cloud, output }: Options): Promise<string> {
+  const { sortByLayer } = await import('../../render/gitops/layers.ts')
+  const { annotateForTool } = await import('../../render/gitops/tree.ts')
   const wanted = documents.filter((document) => cloud === undefined || document.cloud === cloud)
-  const objects = inLayers(forTool(wanted, gitops)).map(({ object }) => object)
+  const objects = sortByLayer(annotateForTool(wanted, gitops)).map(({ object }) => object)
   if (output === 'json') {
     return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }, null, 2)}\n`
   }
   if (output === 'name') {
-    const { identityOf } = await import('../../api/object.ts')
-    return objects.map((object) => `${identityOf(object)}\n`).join('')
+    const { objectIdentity } = await import('../../api/object.ts')
+    return objects.map((object) => `${objectIdentity(object)}\n`).join('')
   }
   const { writeYamlStream } = await import('../../yaml/write.ts')
   return writeYamlStream(objects)

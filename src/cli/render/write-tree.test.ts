@@ -17,8 +17,8 @@ afterEach(() => rm(path.dirname(root), { recursive: true }))
 async function contents(): Promise<Record<string, string>> {
   const names = await readdir(root, { recursive: true, withFileTypes: true })
   const found = names
-    .filter((one) => one.isFile() && !one.name.startsWith('.stackloom'))
-    .map((one) => path.relative(root, path.join(one.parentPath, one.name)))
+    .filter((name) => name.isFile() && !name.name.startsWith('.stackloom'))
+    .map((name) => path.relative(root, path.join(name.parentPath, name.name)))
   return Object.fromEntries(
     await Promise.all(found.sort().map(async (one) => [one, await readFile(path.join(root, one), 'utf8')])),
   )
@@ -43,7 +43,7 @@ describe('a tree of files', () => {
     await writeFile(path.join(root, 'README.md'), 'mine\n')
     await writeFile(path.join(root, 'b.yaml'), 'changed\n')
     const { findings } = await writeTree(root, files({ 'a.yaml': 'a\n' }))
-    expect(findings.map((one) => one.code)).toEqual(['SL3206'])
+    expect(findings.map((finding) => finding.code)).toEqual(['SL3206'])
     expect(await contents()).toEqual({ 'README.md': 'mine\n', 'a.yaml': 'a\n', 'b.yaml': 'changed\n' })
   })
 

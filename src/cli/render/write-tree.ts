@@ -10,9 +10,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { unwritableFile } from '../../errors/common.ts'
-import { Failure, failure, reasonOf } from '../../errors/failure.ts'
+import { Failure, failure, formatError } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { changedByOthers, foreignFile } from '../../errors/render.ts'
+import { changedByOthers, foreignFile } from '../../plan/slots/findings.ts'
 
 export interface TreeChanges {
   readonly written: readonly string[]
@@ -43,8 +43,8 @@ export async function writeTree(
 ): Promise<TreeChanges> {
   const drafts = path.join(root, DRAFTS)
   const before = await readRecord(root)
-  const record = Object.fromEntries([...files].map(([name, text]) => [name, hashOf(text)]))
-  const present = await hashesOf(root, [...files.keys()])
+  const record = Object.fromEntries([...files].map(([name, text]) => [name, hashText(text)]))
+  const present = await readHashes(root, [...files.keys()])
   const taken = [...present].filter(([name, hash]) => before[name] === undefined && hash !== record[name])
   if (taken.length > 0) {
     throw new Failure(
@@ -53,7 +53,7 @@ export async function writeTree(
     )
   }
   const written = [...files.keys()].filter((name) => present.get(name) !== record[name])
-  const { stale, foreign } = await leftOvers(root, before, files)
+  const { stale, foreign } = await findStaleFiles(root, before, files)
   const findings = foreign.map((file) => finding(changedByOthers, { file: path.join(root, file) }))
   if (written.length === 0 && stale.length === 0) return { written, removed: [], findings }
 
@@ -86,7 +86,7 @@ export async function writeTree(
     await replace(RECORD, draftRecord)
   } catch (thrown) {
     for (const step of undo.reverse()) await step()
-    throw failure(unwritableFile, { file: root, reason: reasonOf(thrown) }, { cause: thrown })
+    throw failure(unwritableFile, { file: root, reason: formatError(thrown) }, { cause: thrown })
   } finally {
     await rm(drafts, { recursive: true, force: true }).catch(() => undefined)
   }
@@ -104,17 +104,17 @@ async function readRecord(root: string): Promise<Record> {
 }
 
 /** The hashes of those files that are there. */
-async function hashesOf(root: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+async function readHashes(root: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()
   for (const name of names) {
     const file = path.join(root, name)
-    if (existsSync(file)) found.set(name, hashOf(await readFile(file, 'utf8')))
+    if (existsSync(file)) found.set(name, hashText(await readFile(file, 'utf8')))
   }
   return found
 }
 
 /** What we wrote and no longer render, apart by whether it is still as we wrote it. */
-async function leftOvers(
+async function findStaleFiles(
   root: string,
   before: Record,
   files: ReadonlyMap<string, string>,
@@ -124,7 +124,7 @@ async function leftOvers(
   for (const [name, hash] of Object.entries(before)) {
     const file = path.join(root, name)
     if (files.has(name) || !existsSync(file)) continue
-    const own = hashOf(await readFile(file, 'utf8')) === hash
+    const own = hashText(await readFile(file, 'utf8')) === hash
     ;(own ? stale : foreign).push(name)
   }
   return { stale, foreign }
@@ -142,6 +142,6 @@ async function removeEmptyFolders(root: string, removed: readonly string[]): Pro
   }
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -25,10 +25,10 @@ export function defineAct(parent: Command, { io, act }: CommandContext): void {
     .action((names: readonly string[], { kubeconfig }: { kubeconfig: string }) =>
       act(async () => {
         const { connect } = await import('../../kube/connect.ts')
-        const { play } = await import('../../sandbox/actors/registry.ts')
+        const { runActors } = await import('../../sandbox/actors/registry.ts')
         const connection = await connect({ kubeconfig, env: {} })
         const log = (entry: object): void => io.stderr(`${JSON.stringify(entry)}\n`)
-        await play({ connection, names, signal: io.stop, log })
+        await runActors({ connection, names, signal: io.stop, log })
         await connection.close()
         return 0
       }),

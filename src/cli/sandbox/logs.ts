@@ -5,7 +5,7 @@ import { wrongUse } from '../../errors/common.ts'
 import { failure } from '../../errors/failure.ts'
 import { runProcess } from '../../exec/process.ts'
 import { logFile } from '../../sandbox/folder.ts'
-import { folderOf, settingsOf } from '../../sandbox/settings.ts'
+import { locateSandbox, requireSettings } from '../../sandbox/settings.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
 
@@ -16,19 +16,19 @@ interface LogsOptions {
 }
 
 export function defineLogs(parent: Command, { io, act }: CommandContext): void {
-  withExamples(
-    parent.command('logs').description('Print the log of one program, or the last lines of each'),
-    ['stackloom sandbox logs kube-apiserver -f', 'stackloom sandbox logs --tail 5'],
-  )
+  withExamples(parent.command('logs').description('Print the log of one program, or the last lines of each'), [
+    'stackloom sandbox logs kube-apiserver -f',
+    'stackloom sandbox logs --tail 5',
+  ])
     .argument('[program]', 'etcd, kube-apiserver, …')
     .option('--name <name>', 'which sandbox', DEFAULT_NAME)
     .option('--tail <lines>', 'the last lines only', count, 200)
     .option('-f, --follow', 'go on until Ctrl-C')
     .action((program: string | undefined, options: LogsOptions) =>
       act(async () => {
-        const { places } = sandboxContext(io)
-        await settingsOf(places, options.name)
-        const folder = folderOf(places, options.name)
+        const { paths } = sandboxContext(io)
+        await requireSettings(paths, options.name)
+        const folder = locateSandbox(paths, options.name)
         const present = existsSync(folder.logs) ? readdirSync(folder.logs) : []
         const known = present.filter((file) => file.endsWith('.log')).map((file) => file.slice(0, -4))
         if (program !== undefined && !known.includes(program)) {

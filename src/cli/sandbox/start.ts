@@ -5,8 +5,8 @@ import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
-import { narrator } from './narrate.ts'
-import { printStatus } from './print.ts'
+import { printStatus } from './print-status.ts'
+import { progressPrinter } from './progress-printer.ts'
 
 interface StartOptions {
   readonly name: string
@@ -19,37 +19,25 @@ interface StartOptions {
 }
 
 export function defineStart(parent: Command, { io, act }: CommandContext): void {
-  withExamples(
-    parent.command('start').description('Build what is missing, start the programs, wait until ready'),
-    [
-      'stackloom sandbox start',
-      'stackloom sandbox start --name two --netns --actors nmstate,olm --nodes worker-0,worker-1,worker-2',
-    ],
-  )
+  withExamples(parent.command('start').description('Build what is missing, start the programs, wait until ready'), [
+    'stackloom sandbox start',
+    'stackloom sandbox start --name two --netns --actors nmstate,olm --nodes worker-0,worker-1,worker-2',
+  ])
     .option('--name <name>', 'which sandbox', DEFAULT_NAME)
-    .addOption(
-      new Option('--crds <set>', 'CRDs to hold, decided at the first start (today)').choices(crdSets),
-    )
+    .addOption(new Option('--crds <set>', 'CRDs to hold, decided at the first start (today)').choices(crdSets))
     .option('--netns', 'a network namespace of its own: nothing listens on your interfaces')
     .option('--no-netns', 'in the network of this machine')
     .option('--port <port>', 'the port of the API server on loopback (any free one, then kept)', portNumber)
-    .option(
-      '--actors <names>',
-      'who plays what cannot run here: kubelet,nmstate,olm,openstack,services, or all',
-      names,
-    )
+    .option('--actors <names>', 'who plays what cannot run here: kubelet,nmstate,olm,openstack,services, or all', names)
     .option('--nodes <names>', 'Node objects that are to exist, as workers: worker-0,worker-1', names)
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: StartOptions) =>
       act(async () => {
         const { startSandbox } = await import('../../sandbox/sandbox.ts')
-        const { say, end } = narrator(io)
+        const { notify, end } = progressPrinter(io)
         try {
           const actors = await actorNames(options.actors)
-          const status = await startSandbox(
-            { ...options, ...(actors && { actors }) },
-            sandboxContext(io, say),
-          )
+          const status = await startSandbox({ ...options, ...(actors && { actors }) }, sandboxContext(io, notify))
           end()
           io.stderr(formatFindings(status.findings, io.colour.stderr))
           io.stdout(await printStatus(status, options.output, io))
@@ -74,8 +62,8 @@ function names(text: string): readonly string[] {
 /** Told now, because an actor that nobody knows would only fail behind the scenes, again and again. */
 async function actorNames(asked: readonly string[] | undefined): Promise<readonly string[] | undefined> {
   if (!asked) return undefined
-  const { actors, castOf } = await import('../../sandbox/actors/registry.ts')
+  const { actors, resolveActors } = await import('../../sandbox/actors/registry.ts')
   if (asked.includes('all')) return Object.keys(actors)
-  castOf(asked)
+  resolveActors(asked)
   return asked
 }

@@ -4,23 +4,19 @@ import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
-import { printList, printStatus } from './print.ts'
+import { printList, printStatus } from './print-status.ts'
 
 /** Loaded when it is used: the commands of a supervisor need none of it. */
 const sandboxes = () => import('../../sandbox/sandbox.ts')
 
 export function defineStop(parent: Command, { io, act }: CommandContext): void {
-  withExamples(parent.command('stop').description('End every program; the data is kept'), [
-    'stackloom sandbox stop',
-  ])
+  withExamples(parent.command('stop').description('End every program; the data is kept'), ['stackloom sandbox stop'])
     .option('--name <name>', 'which sandbox', DEFAULT_NAME)
     .action(({ name }: { name: string }) =>
       act(async () => {
         const { stopSandbox } = await sandboxes()
         const ran = await stopSandbox(name, sandboxContext(io))
-        io.stderr(
-          ran ? `sandbox ${name} is stopped; its data is kept\n` : `sandbox ${name} was not running\n`,
-        )
+        io.stderr(ran ? `sandbox ${name} is stopped; its data is kept\n` : `sandbox ${name} was not running\n`)
         return 0
       }),
     )
@@ -35,10 +31,10 @@ export function defineStatus(parent: Command, { io, act }: CommandContext): void
     .addOption(outputOption(['table', 'json', 'yaml', 'name']))
     .action(({ name, output }: { name?: string; output: Format }) =>
       act(async () => {
-        const { allSandboxes, sandboxStatus } = await sandboxes()
+        const { listSandboxes, sandboxStatus } = await sandboxes()
         const context = sandboxContext(io)
         if (name === undefined) {
-          io.stdout(await printList(await allSandboxes(context), output, io))
+          io.stdout(await printList(await listSandboxes(context), output, io))
           return 0
         }
         const status = await sandboxStatus(name, context)
@@ -64,10 +60,9 @@ export function defineKubeconfig(parent: Command, { io, act }: CommandContext): 
 }
 
 export function defineReset(parent: Command, { io, act }: CommandContext): void {
-  withExamples(
-    parent.command('reset').description('Stop it and delete its data; the next start begins anew'),
-    ['stackloom sandbox reset --name two'],
-  )
+  withExamples(parent.command('reset').description('Stop it and delete its data; the next start begins anew'), [
+    'stackloom sandbox reset --name two',
+  ])
     .option('--name <name>', 'which sandbox', DEFAULT_NAME)
     .action(({ name }: { name: string }) =>
       act(async () => {

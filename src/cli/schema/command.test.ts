@@ -17,7 +17,7 @@ function silent(schema: Schema, path: string): readonly string[] {
     ...silent(field, `${path}.${name}`),
   ])
   const others = [schema.items, schema.additionalProperties, ...(schema.anyOf ?? [])]
-  return [...fields, ...others.flatMap((one) => (typeof one === 'object' ? silent(one, `${path}[]`) : []))]
+  return [...fields, ...others.flatMap((other) => (typeof other === 'object' ? silent(other, `${path}[]`) : []))]
 }
 
 describe('stackloom schema', () => {

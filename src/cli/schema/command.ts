@@ -24,8 +24,8 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .addOption(outputOption(['json', 'yaml'], 'json'))
     .action((kind: Kind, { output }: { output: Format }) =>
       act(async () => {
-        const { jsonSchemaOf } = await import('../../api/json-schema.ts')
-        io.stdout(await serialise(jsonSchemaOf(...(await schemas[kind]())), output))
+        const { toJsonSchema } = await import('../../api/json-schema.ts')
+        io.stdout(await serialise(toJsonSchema(...(await schemas[kind]())), output))
         return 0
       }),
     )

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type TestIo, testIo } from '../../../test/io.ts'
-import { codesOf, planWords, siteText } from '../../../test/site.ts'
+import { listCodes, planSpec, siteText } from '../../../test/site.ts'
 import { main } from '../main.ts'
 
 let folder: string
@@ -73,7 +73,7 @@ describe('stackloom slots', () => {
         slots: readonly { uses: readonly { name: string; addresses: string[] }[] }[]
       }[]
     }
-    const uses = clouds.map(({ slots }) => slots.flatMap((one) => one.uses))
+    const uses = clouds.map(({ slots }) => slots.flatMap((slot) => slot.uses))
     expect(uses[0]?.find((use) => use.name === 'rabbitmq.rabbitmq')?.addresses).toEqual(['172.17.0.85'])
     expect(uses[1]?.find((use) => use.name === 'keystone.internal')?.addresses).toEqual(['172.27.0.80'])
   })
@@ -83,10 +83,8 @@ describe('stackloom slots', () => {
     await writeFile(file, siteText({}))
     const lines = (await run('-f', file)).out().matchAll(/^(\S+) +\w+ (\d[\d.]+)/gm)
     const vips = Object.fromEntries([...lines].map(([, name, address]) => [name, address]))
-    expect(Object.keys(vips)).toEqual(
-      expect.arrayContaining(['dns', 'keystone.internal', 'rabbitmq.rabbitmq-cell1']),
-    )
-    expect(codesOf(planWords({ clouds: [{ name: 'rhoso1', namespace: 'openstack', vips }] }))).toEqual([])
+    expect(Object.keys(vips)).toEqual(expect.arrayContaining(['dns', 'keystone.internal', 'rabbitmq.rabbitmq-cell1']))
+    expect(listCodes(planSpec({ clouds: [{ name: 'rhoso1', namespace: 'openstack', vips }] }))).toEqual([])
   })
 
   it('finds slots that nobody covers, and says so with its exit code', async () => {
@@ -96,9 +94,7 @@ describe('stackloom slots', () => {
   })
 
   it('knows the CRD of 2023', async () => {
-    expect((await run('--crd', '2023', '-o', 'name')).out()).toContain(
-      'rabbitmq.templates.*.externalEndpoint\n',
-    )
+    expect((await run('--crd', '2023', '-o', 'name')).out()).toContain('rabbitmq.templates.*.externalEndpoint\n')
   })
 
   it.each([

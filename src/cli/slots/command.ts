@@ -53,17 +53,17 @@ async function coverages(table: SlotTable, options: Options, io: Io): Promise<re
   const of = (cloud: PlannedCloud['from'], platform: 'openshift' | 'kubernetes') =>
     slotCoverage(table, slotUses({ cloud, platform, table, place }).uses)
   if (options.file === undefined) {
-    const slots = of(await defaultCloud(), 'openshift').map((one) => ({ ...one, vips: [] }))
+    const slots = of(await defaultCloud(), 'openshift').map((slotCoverage) => ({ ...slotCoverage, vips: [] }))
     return [{ cloud: 'default', slots }]
   }
   const liveSlots = (): Promise<SlotTable> => Promise.resolve(table)
   const { plan } = await planFromFiles({ file: options.file, crd: options.crd }, io, { liveSlots })
   return plan.clouds.map((cloud) => {
     const vips = cloud.networks.flatMap((network) => network.vips)
-    const all = of(cloud.from, plan.from.cluster.platform).map((one) => {
-      const names = new Set(one.uses.map((use) => use.name))
+    const all = of(cloud.from, plan.from.cluster.platform).map((slotCoverage) => {
+      const names = new Set(slotCoverage.uses.map((use) => use.name))
       const own = vips.filter((vip) => names.has(vip.slot)).map(({ slot, address }) => ({ slot, address }))
-      return { ...one, vips: own }
+      return { ...slotCoverage, vips: own }
     })
     return { cloud: cloud.name, slots: all }
   })
@@ -71,11 +71,11 @@ async function coverages(table: SlotTable, options: Options, io: Io): Promise<re
 
 /** A cloud of which nothing is said: the default services. */
 async function defaultCloud(): Promise<PlannedCloud['from']> {
-  const { siteOf } = await import('../../site/defaults.ts')
+  const { buildSite } = await import('../../site/defaults.ts')
   const cluster = { nodes: [{ name: 'node' }] }
   const clouds = [{ name: 'default', namespace: 'openstack' }]
   const metadata = { name: 'default' }
-  const site = siteOf({
+  const site = buildSite({
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
     metadata,

@@ -18,26 +18,24 @@ export function define(command: Command, { io, act }: CommandContext): void {
 async function listing(output: Format, columns: number): Promise<string> {
   if (output === 'json' || output === 'yaml') return serialise(stageTable, output)
   if (output === 'name') return stageTable.map(({ name }) => `${name}\n`).join('')
-  if (output === 'wide') return stageTable.map(inFull).join('\n')
-  return stageTable.map((row) => inShort(row, columns)).join('')
+  if (output === 'wide') return stageTable.map(formatFull).join('\n')
+  return stageTable.map((row) => formatShort(row, columns)).join('')
 }
 
 type Row = (typeof stageTable)[number]
 
 /** A graph has no columns: what a stage follows can be longer than a line has room for. */
-function inShort({ name, scope, after, replaces }: Row, columns: number): string {
+function formatShort({ name, scope, after, replaces }: Row, columns: number): string {
   const runs = scope === 'shared' ? 'once' : 'per cloud'
   const before = after.length > 0 ? `after ${after.map((one) => one.name).join(', ')}` : 'first'
-  const lines = [`${runs}, ${before}`, `replaces ${replaces}`].flatMap((text) =>
-    wrapped(text, columns - INDENT),
-  )
+  const lines = [`${runs}, ${before}`, `replaces ${replaces}`].flatMap((text) => wrapText(text, columns - INDENT))
   return lines.map((line, at) => `${(at === 0 ? name : '').padEnd(INDENT)}${line}\n`).join('')
 }
 
 const INDENT = 16
 
 /** Lines of whole words that have room; a word that is longer stands alone. */
-function wrapped(text: string, room: number): readonly string[] {
+function wrapText(text: string, room: number): readonly string[] {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {
@@ -49,7 +47,7 @@ function wrapped(text: string, room: number): readonly string[] {
   return [...lines, line]
 }
 
-function inFull({ name, scope, what, after, locks, replaces }: Row): string {
+function formatFull({ name, scope, what, after, locks, replaces }: Row): string {
   const lines = [
     `${name} (${scope === 'shared' ? 'once' : 'per cloud'}): ${what}`,
     ...after.map((one) => `  after ${one.name}: ${one.why}`),

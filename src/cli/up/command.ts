@@ -1,27 +1,27 @@
 /** `stackloom up`: deploys the site, stage after stage; the same command resumes. */
 import type { Command } from 'commander'
 import type { SiteChanges } from '../../deploy/site-changes.ts'
-import { lockContradicted, needsConsent } from '../../errors/deploy.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { RunReport } from '../../run/engine.ts'
+import { lockMismatch, needsConsent } from '../../run/findings.ts'
 import { askYesNo } from '../ask.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import {
   collect,
   type Deployment,
-  lookingContext,
+  parseSelection,
   type SelectionFlags,
-  selectionOf,
+  silentContext,
   withDeployment,
   withSelectionFlags,
-} from '../deploying.ts'
-import { exitCodeOf } from '../exit-code.ts'
+} from '../deployment.ts'
+import { runExitCode } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { leasedRun } from '../leased-run.ts'
+import { runWithLease } from '../leased-run.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { type EventFormat, eventsOption } from '../output/run/events-option.ts'
-import { type PlanningOptions, planningOptions, saveLock } from '../planning.ts'
+import { type PlanningOptions, saveLock, withPlanningOptions } from '../planning.ts'
 import { formatUpSummary, upJson } from './summary.ts'
 
 interface Options extends PlanningOptions, ClusterFlags, SelectionFlags {
@@ -34,7 +34,7 @@ interface Options extends PlanningOptions, ClusterFlags, SelectionFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withSelectionFlags(withClusterFlags(planningOptions(command))), [
+  withExamples(withSelectionFlags(withClusterFlags(withPlanningOptions(command))), [
     'stackloom up                               # deploys site.yaml; run it again to resume',
     'stackloom up --cloud rhoso2                # one cloud, and what the clouds share',
     'stackloom up --until netattach             # networks only',
@@ -47,22 +47,22 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--configure-cluster', 'change cluster-wide settings that the site needs (gateway, DNS)')
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))
-    .action((options: Options) => act(() => withDeployment(options, io, (one) => run(one, options, io))))
+    .action((options: Options) => act(() => withDeployment(options, io, (deployment) => run(deployment, options, io))))
 }
 
 async function run(deployment: Deployment, options: Options, io: Io): Promise<ExitCode> {
   const { planning, connection, lookout, site } = deployment
   const { client } = connection
-  const { siteChanges, refuseUnfit } = await import('../../deploy/site-changes.ts')
+  const { diffSite, rejectUnfit } = await import('../../deploy/site-changes.ts')
   const { up } = await import('../../deploy/up.ts')
   const { discoverHosts } = await import('../../deploy/discover-hosts.ts')
-  const selection = selectionOf(options)
-  const changes = await siteChanges(site, { client, lookout }, lookingContext(io), selection)
-  refuseUnfit(changes)
+  const selection = parseSelection(options)
+  const changes = await diffSite(site, { client, lookout }, silentContext(io), selection)
+  rejectUnfit(changes)
   await refuseContradiction(deployment, changes, options)
   const consent = await agree(changes, options, io)
   await saveLock(planning, io)
-  const report = await leasedRun(client, options.events, io, (leased) =>
+  const report = await runWithLease(client, options.events, io, (leased) =>
     up({
       ...leased,
       client,
@@ -78,18 +78,12 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
     }),
   )
   await tell(report, deployment, options, io)
-  return exitCodeOf(report, io)
+  return runExitCode(report, io)
 }
 
-async function tell(
-  report: RunReport,
-  { planning, site }: Deployment,
-  options: Options,
-  io: Io,
-): Promise<void> {
+async function tell(report: RunReport, { planning, site }: Deployment, options: Options, io: Io): Promise<void> {
   if (options.output !== 'table') io.stdout(await serialise(upJson(report, planning.plan), options.output))
-  else
-    io.stdout(formatUpSummary(report, planning.plan, site, { columns: io.columns, colour: io.colour.stdout }))
+  else io.stdout(formatUpSummary(report, planning.plan, site, { columns: io.columns, colour: io.colour.stdout }))
 }
 
 /** Shows what would change, and asks where it costs something. */
@@ -98,18 +92,18 @@ async function agree(
   { yes, configureCluster }: Options,
   io: Io,
 ): Promise<{ readonly configure: boolean }> {
-  const { differing, risky } = await import('../../deploy/site-changes.ts')
+  const { changedDocuments, riskyChanges } = await import('../../deploy/site-changes.ts')
   const { formatChanges } = await import('../output/changes.ts')
-  if (differing(changes).length > 0 || changes.settings.length > 0)
+  if (changedDocuments(changes).length > 0 || changes.settings.length > 0)
     io.stderr(formatChanges(changes, { columns: io.columns, colour: io.colour.stderr, brief: true }))
-  const risks = risky(changes)
+  const risks = riskyChanges(changes)
   if (risks.length > 0 && !yes) {
     const kinds = [...new Set(risks.map(({ risk }) => risk))].join(', ')
     const answer = await askYesNo(`${risks.length} changes have a risk (${kinds}). Go on?`, io)
     if (!answer) throw failure(needsConsent, { many: risks.length, risks: kinds }, { exitCode: 1 })
   }
   if (changes.settings.length === 0 || configureCluster) return { configure: configureCluster ?? false }
-  const what = changes.settings.map((one) => one.what).join('; ')
+  const what = changes.settings.map((setting) => setting.what).join('; ')
   return { configure: await askYesNo(`Change the cluster's settings (${what})?`, io) }
 }
 
@@ -119,8 +113,8 @@ async function refuseContradiction(
   { inventories }: SiteChanges,
   { allowMove = [] }: Options,
 ): Promise<void> {
-  const { lockOnRecord, movedBetween } = await import('../../deploy/recorded-lock.ts')
-  const lock = lockOnRecord(inventories.find(({ cloud }) => cloud === undefined)?.lock)
-  const moved = lock ? movedBetween(lock, planning.lock, allowMove) : []
-  if (moved.length > 0) throw failure(lockContradicted, { moved }, { exitCode: 1 })
+  const { parseRecordedLock, findLockConflicts } = await import('../../deploy/recorded-lock.ts')
+  const lock = parseRecordedLock(inventories.find(({ cloud }) => cloud === undefined)?.lock)
+  const moved = lock ? findLockConflicts(lock, planning.lock, allowMove) : []
+  if (moved.length > 0) throw failure(lockMismatch, { moved }, { exitCode: 1 })
 }

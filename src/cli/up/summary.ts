@@ -16,17 +16,12 @@ export function formatUpSummary(report: RunReport, plan: Plan, site: DeploySite,
   const stages = formatSummary(report, look)
   const ended = plan.clouds.filter(({ name }) => endedWell(report, name))
   const clouds = ended.map((cloud) => {
-    const rows = vipRows(cloud).map(({ network, address, slots }) => [
-      `  ${network}`,
-      address,
-      slots.join(' '),
-    ])
+    const rows = vipRows(cloud).map(({ network, address, slots }) => [`  ${network}`, address, slots.join(' ')])
     const table = formatTable(['  NETWORK', 'VIP', 'FOR'], rows, look.columns)
     const access = `  ${dim(`stackloom access --cloud ${cloud.name}`)}`
     return `\n${bold(cloud.name)} in namespace ${cloud.namespace}\n${table}${access}\n`
   })
-  const resume =
-    report.outcome === 'done' ? '' : `run the same command again to go on: what is done is skipped\n`
+  const resume = report.outcome === 'done' ? '' : `run the same command again to go on: what is done is skipped\n`
   return `${stages}${clouds.join('')}${resume}${site.clouds.length === 0 ? 'the site has no clouds\n' : ''}`
 }
 

@@ -26,9 +26,7 @@ function replyTo(query: Buffer): Buffer {
   const isKnown = question.toString('latin1').includes('keystone')
   const isA = question.readUInt16BE(question.length - 4) === 1
   const answer =
-    isKnown && isA
-      ? Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 172, 17, 0, 80])
-      : Buffer.alloc(0)
+    isKnown && isA ? Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 172, 17, 0, 80]) : Buffer.alloc(0)
   const header = Buffer.from(query.subarray(0, 12))
   header[2] = 0x81
   header[3] = isKnown ? 0x80 : 0x83

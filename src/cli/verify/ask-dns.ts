@@ -1,6 +1,6 @@
 /** Asks a cloud's own DNS server for the names that it must know. Nothing else of this program resolves names. */
 import { Resolver } from 'node:dns/promises'
-import type { DnsAnswers } from '../../verify/checks/check.ts'
+import type { DnsAnswers } from '../../verify/checks/check-definition.ts'
 
 export interface AskDnsSettings {
   /** `address` or `address:port`. */
@@ -14,7 +14,7 @@ export type AskDns = (settings: AskDnsSettings) => Promise<DnsAnswers>
 
 /** One that says there is no such name has answered; any other error means that nobody is there. */
 const ANSWERS = new Set(['ENOTFOUND', 'ENODATA'])
-const AT_ONCE = 16
+const CONCURRENCY = 16
 
 export const askDns: AskDns = async ({ server, names, timeoutMs, stop }) => {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 1 })
@@ -23,9 +23,9 @@ export const askDns: AskDns = async ({ server, names, timeoutMs, stop }) => {
   stop.addEventListener('abort', cancel)
   const answers = new Map<string, readonly string[]>()
   try {
-    for (let at = 0; at < names.length; at += AT_ONCE)
+    for (let at = 0; at < names.length; at += CONCURRENCY)
       await Promise.all(
-        names.slice(at, at + AT_ONCE).map(async (name) => answers.set(name, await ask(resolver, name))),
+        names.slice(at, at + CONCURRENCY).map(async (name) => answers.set(name, await resolveName(resolver, name))),
       )
     return { server, answers }
   } catch (thrown) {
@@ -37,12 +37,15 @@ export const askDns: AskDns = async ({ server, names, timeoutMs, stop }) => {
   }
 }
 
-async function ask(resolver: Resolver, name: string): Promise<readonly string[]> {
-  const [four, six] = await Promise.all([family(resolver.resolve4(name)), family(resolver.resolve6(name))])
+async function resolveName(resolver: Resolver, name: string): Promise<readonly string[]> {
+  const [four, six] = await Promise.all([
+    ignoreNotFound(resolver.resolve4(name)),
+    ignoreNotFound(resolver.resolve6(name)),
+  ])
   return [...four, ...six]
 }
 
-async function family(asked: Promise<readonly string[]>): Promise<readonly string[]> {
+async function ignoreNotFound(asked: Promise<readonly string[]>): Promise<readonly string[]> {
   try {
     return await asked
   } catch (thrown) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { planExample } from '../../../test/examples.ts'
-import { changed, healthySnapshot } from '../../../test/healthy.ts'
+import { changed, healthySnapshot } from '../../../test/healthy-snapshot.ts'
 import { testIo } from '../../../test/io.ts'
 import type { Snapshot } from '../../api/snapshot.ts'
 import { main } from '../main.ts'
@@ -16,10 +16,7 @@ const broken = changed(healthy, 'Service openstack2/keystone-internal', (service
 }))
 
 function dump(name: string, { objects }: Snapshot): void {
-  writeFileSync(
-    path.join(folder, `${name}.json`),
-    JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
-  )
+  writeFileSync(path.join(folder, `${name}.json`), JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
 }
 
 beforeAll(() => {
@@ -46,9 +43,7 @@ describe('stackloom verify', () => {
     const { code, out, err } = await verify('broken')
     expect(code).toBe(1)
     expect(out).toMatch(/✗ +rhoso1 +foreign-holders/)
-    expect(err).toContain(
-      'Service openstack2/keystone-internal holds 172.17.0.90, which is in internalapi of rhoso1',
-    )
+    expect(err).toContain('Service openstack2/keystone-internal holds 172.17.0.90, which is in internalapi of rhoso1')
     expect(err).toContain('fix: give openstack2/keystone-internal an address of its own pool')
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
@@ -57,9 +52,7 @@ describe('stackloom verify', () => {
     const { out } = await verify('broken', '-o', 'json', '--cloud', 'rhoso1')
     const { proved, checks } = JSON.parse(out) as Told
     expect(proved).toBe(false)
-    expect(checks.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)).toEqual([
-      'foreign-holders',
-    ])
+    expect(checks.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)).toEqual(['foreign-holders'])
     expect(checks.some(({ cloud }) => cloud === 'rhoso2')).toBe(false)
   })
 

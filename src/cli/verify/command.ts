@@ -4,28 +4,22 @@ import { type Command, Option } from 'commander'
 import pc from 'picocolors'
 import { indexSnapshot, type SnapshotIndex } from '../../api/snapshot.ts'
 import type { ExitCode } from '../../errors/failure.ts'
-import { unreadKind } from '../../errors/kube.ts'
+import { unreadKind } from '../../kube/findings/api-server.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { unusedAcceptances } from '../../site/accept.ts'
-import type { DnsAnswers } from '../../verify/checks/check.ts'
-import { type Report, summaryOf } from '../../verify/report/report.ts'
+import type { DnsAnswers } from '../../verify/checks/check-definition.ts'
+import { formatSummary, type Report } from '../../verify/report/report.ts'
 import { type CheckResult, isProved } from '../../verify/verify.ts'
 import { gatherSnapshot, refuseEmptyDump, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { cloudNamed, collect } from '../deploying.ts'
+import { collect, findCloud } from '../deployment.ts'
 import { writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
-import {
-  type Planning,
-  type PlanningOptions,
-  planFromFiles,
-  planningOptions,
-  refuseErrors,
-} from '../planning.ts'
-import type { ProbeFlags } from './probe.ts'
+import { failOnErrors, type Planning, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
+import type { ProbeFlags } from './probe-command.ts'
 
 interface Options extends PlanningOptions, ProbeFlags {
   readonly cloud?: readonly string[]
@@ -36,7 +30,7 @@ interface Options extends PlanningOptions, ProbeFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(planningOptions(command)), [
+  withExamples(withClusterFlags(withPlanningOptions(command)), [
     'stackloom verify -f site.yaml                 # 0: proved, 1: not, 2: cannot tell',
     'stackloom verify --cloud rhoso2 -o json',
     'stackloom verify --report proof.html          # or proof.md',
@@ -50,38 +44,32 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--ask-dns', "ask each cloud's own DNS server, on its ctlplane VIP")
     .option('--report <file>', 'write a report: Markdown, or HTML for a name ending in .html')
     .addOption(
-      new Option('--probe', 'start pods on every network and node that test reach and isolation').conflicts(
-        'from',
-      ),
+      new Option('--probe', 'start pods on every network and node that test reach and isolation').conflicts('from'),
     )
-    .option(
-      '--probe-image <image>',
-      'what the pods run: any image with sh, ip, ping, arping and nc',
-      'busybox:1.37',
-    )
+    .option('--probe-image <image>', 'what the pods run: any image with sh, ip, ping, arping and nc', 'busybox:1.37')
     .option('--dry-run', 'with --probe: print the pods, start nothing')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => run(options, io)))
 }
 
 async function run(options: Options, io: Io): Promise<ExitCode> {
-  const { checks } = await import('../../verify/checks/all.ts')
-  const { kindsOfChecks, verify } = await import('../../verify/verify.ts')
-  const { renderDocuments } = await import('../../render/documents.ts')
+  const { checks } = await import('../../verify/checks.ts')
+  const { requiredKinds, verify } = await import('../../verify/verify.ts')
+  const { renderDocuments } = await import('../../render/render.ts')
   const planning = await planFromFiles(options, io)
-  refuseErrors(planning)
+  failOnErrors(planning)
   const { plan } = planning
-  for (const name of options.cloud ?? []) cloudNamed(plan.clouds, name)
+  for (const name of options.cloud ?? []) findCloud(plan.clouds, name)
   if (options.probe && options.dryRun) {
-    await (await import('./probe.ts')).printProbes(plan, options, io)
+    await (await import('./probe-command.ts')).printProbes(plan, options, io)
     return 0
   }
   const namespaces = plan.clouds.map(({ namespace }) => namespace)
   const now = new Date()
-  const gathered = await gatherSnapshot(options, kindsOfChecks(checks), io, { namespaces })
+  const gathered = await gatherSnapshot(options, requiredKinds(checks), io, { namespaces })
   if (options.from !== undefined) refuseEmptyDump(gathered, options.from)
   const live = indexSnapshot(gathered.snapshot)
-  const dns = options.askDns ? await askClouds(plan, live, io) : undefined
+  const dns = options.askDns ? await queryDns(plan, live, io) : undefined
   const checked = verify(checks, {
     plan,
     documents: renderDocuments(plan),
@@ -92,41 +80,41 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
     ...(options.cloud && { clouds: options.cloud }),
   })
   const probed = options.probe
-    ? await (await import('./probe.ts')).probe(plan, options, io)
+    ? await (await import('./probe-command.ts')).probe(plan, options, io)
     : { results: [], findings: [] }
   const results = [...checked, ...probed.results]
-  const report = { site: plan.site, time: now.toISOString(), source: sourceOf(options), results }
+  const report = { site: plan.site, time: now.toISOString(), source: describeSource(options), results }
   if (options.report !== undefined) await writeReport(options.report, report, io)
-  io.stdout(options.output === 'table' ? table(results, io) : await serialise(jsonOf(report), options.output))
+  io.stdout(options.output === 'table' ? renderTable(results, io) : await serialise(toJson(report), options.output))
   const findings = [
     // Which kinds are unknown is told by the checks that miss them.
     ...gathered.findings.filter(({ code }) => code !== unreadKind.code),
-    ...results.flatMap((one) => one.findings),
+    ...results.flatMap((result) => result.findings),
     ...probed.findings,
-    ...(options.cloud ? [] : leftOver(planning, results, options)),
+    ...(options.cloud ? [] : findUnusedAcceptances(planning, results, options)),
   ]
   io.stderr(formatFindings(findings, io.colour.stderr))
   return isProved(results) ? 0 : 1
 }
 
 /** Entries of `spec.accept` for findings of this command that are over. Only where everything was asked. */
-function leftOver({ plan, locate }: Planning, results: readonly CheckResult[], options: Options) {
+function findUnusedAcceptances({ plan, locate }: Planning, results: readonly CheckResult[], options: Options) {
   const judges = (code: string): boolean =>
     code.startsWith('SL91') ? options.probe === true : /^SL9(0(?!5[23])|2)/.test(code)
-  const findings = results.flatMap((one) => one.findings)
+  const findings = results.flatMap((result) => result.findings)
   return unusedAcceptances(findings, plan.from.accept, { locate, judges })
 }
 
-function sourceOf({ from, context }: Options): string {
+function describeSource({ from, context }: Options): string {
   if (from !== undefined) return `folder ${from}`
   return context === undefined ? 'live cluster' : `cluster of context ${context}`
 }
 
-async function askClouds(plan: Plan, live: SnapshotIndex, io: Io): Promise<ReadonlyMap<string, DnsAnswers>> {
-  const { dnsServerOf, plannedNames } = await import('../../verify/checks/names.ts')
+async function queryDns(plan: Plan, live: SnapshotIndex, io: Io): Promise<ReadonlyMap<string, DnsAnswers>> {
+  const { dnsServerAddress, plannedNames } = await import('../../verify/checks/dns-names.ts')
   const { askDns } = await import('./ask-dns.ts')
   const asked = plan.clouds.flatMap((cloud) => {
-    const server = dnsServerOf(cloud)
+    const server = dnsServerAddress(cloud)
     if (server === undefined) return []
     const names = [...plannedNames(cloud, live).keys()]
     const answers = askDns({ server, names, timeoutMs: 2_000, stop: io.stop })
@@ -138,21 +126,21 @@ async function askClouds(plan: Plan, live: SnapshotIndex, io: Io): Promise<Reado
 async function writeReport(file: string, report: Report, io: Io): Promise<void> {
   const html = path.extname(file) === '.html'
   const text = html
-    ? (await import('../../verify/report/html.ts')).htmlReport(report)
+    ? (await import('../../verify/report/html-report.ts')).htmlReport(report)
     : (await import('../../verify/report/markdown.ts')).markdownReport(report)
   await writeOutput(file, text, io, { replace: true })
   io.stderr(`${file} is written\n`)
 }
 
-function jsonOf({ results, ...report }: Report): unknown {
+function toJson({ results, ...report }: Report): unknown {
   return { ...report, proved: isProved(results), checks: results }
 }
 
-function table(results: readonly CheckResult[], io: Io): string {
+function renderTable(results: readonly CheckResult[], io: Io): string {
   const { dim, green, red, yellow } = pc.createColors(io.colour.stdout)
   const sign = { passed: green('✓'), failed: red('✗'), unknown: yellow('?'), empty: dim('-') }
   const rows = results.map(({ cloud, id, verdict, seen }) => [sign[verdict], cloud ?? '-', id, seen])
   const all = results.every(({ verdict }) => verdict === 'passed')
-  const last = all ? `all ${results.length} checks passed` : `${results.length} checks: ${summaryOf(results)}`
+  const last = all ? `all ${results.length} checks passed` : `${results.length} checks: ${formatSummary(results)}`
   return `${formatTable(['', 'CLOUD', 'CHECK', 'LOOKED AT'], rows, io.columns)}${last}\n`
 }

@@ -3,10 +3,10 @@
 import type { DnsMasq, DnsMasqStatus } from '../../api/dnsmasq.ts'
 import type { Condition, KubeObject } from '../../api/object.ts'
 import type { Finding } from '../../errors/finding.ts'
-import { done, failed, requested, summedUp } from '../conditions.ts'
+import { conditionError, conditionRequested, conditionTrue, summarizeConditions } from '../kit/conditions.ts'
 
 /** What came of one look. */
-export interface Standing {
+export interface DnsMasqState {
   readonly configFindings: readonly Finding[]
   readonly hostFindings: readonly Finding[]
   readonly services: readonly KubeObject[]
@@ -16,25 +16,25 @@ export interface Standing {
   readonly topology?: { readonly name: string; readonly namespace: string; readonly finding?: Finding }
 }
 
-export function dnsMasqStatus(dnsMasq: DnsMasq, standing: Standing, now: string): DnsMasqStatus {
+export function buildDnsMasqStatus(dnsMasq: DnsMasq, standing: DnsMasqState, now: string): DnsMasqStatus {
   const { services, deployment, hash, topology } = standing
   const conditions = [
-    done('InputReady', 'Input data complete'),
+    conditionTrue('InputReady', 'Input data complete'),
     configCondition(standing),
-    done('ServiceAccountReady', 'ServiceAccount created'),
-    done('RoleReady', 'Role created'),
-    done('RoleBindingReady', 'RoleBinding created'),
+    conditionTrue('ServiceAccountReady', 'ServiceAccount created'),
+    conditionTrue('RoleReady', 'Role created'),
+    conditionTrue('RoleBindingReady', 'RoleBinding created'),
     serviceCondition(services),
     ...(topology ? [topologyCondition(topology.finding)] : []),
     deploymentCondition(deployment),
   ]
   const { generation } = dnsMasq.metadata
   return {
-    conditions: summedUp(conditions, dnsMasq.status?.conditions, now),
+    conditions: summarizeConditions(conditions, dnsMasq.status?.conditions, now),
     hash: { input: hash },
-    readyCount: statusOf(deployment).readyReplicas ?? 0,
-    dnsAddresses: services.flatMap(addressesOf),
-    dnsClusterAddresses: services.flatMap(clusterAddressesOf),
+    readyCount: deploymentStatus(deployment).readyReplicas ?? 0,
+    dnsAddresses: services.flatMap(ingressAddresses),
+    dnsClusterAddresses: services.flatMap(clusterAddresses),
     ...(generation !== undefined && { observedGeneration: generation }),
     ...(topology &&
       !topology.finding && {
@@ -43,36 +43,36 @@ export function dnsMasqStatus(dnsMasq: DnsMasq, standing: Standing, now: string)
   }
 }
 
-function configCondition({ configFindings, hostFindings }: Standing): Condition {
+function configCondition({ configFindings, hostFindings }: DnsMasqState): Condition {
   const [first] = [...configFindings, ...hostFindings]
-  if (!first) return done('ServiceConfigReady', 'Service config create completed')
-  return failed('ServiceConfigReady', `Service config create error occurred ${first.code}: ${first.message}`)
+  if (!first) return conditionTrue('ServiceConfigReady', 'Service config create completed')
+  return conditionError('ServiceConfigReady', `Service config create error occurred ${first.code}: ${first.message}`)
 }
 
 function serviceCondition(services: readonly KubeObject[]): Condition {
-  const pending = services.find((one) => isLoadBalancer(one) && addressesOf(one).length === 0)
-  if (!pending) return done('CreateServiceReady', 'Create service completed')
+  const pending = services.find((service) => isLoadBalancer(service) && ingressAddresses(service).length === 0)
+  if (!pending) return conditionTrue('CreateServiceReady', 'Create service completed')
   const why = `${pending.metadata.name} LoadBalancer IP still pending`
-  return failed('CreateServiceReady', `Create service error occurred ${why}`)
+  return conditionError('CreateServiceReady', `Create service error occurred ${why}`)
 }
 
 function topologyCondition(missing: Finding | undefined): Condition {
-  if (!missing) return done('TopologyReady', 'Topology config create completed')
-  return failed('TopologyReady', `Topology config error occurred ${missing.message}`)
+  if (!missing) return conditionTrue('TopologyReady', 'Topology config create completed')
+  return conditionError('TopologyReady', `Topology config error occurred ${missing.message}`)
 }
 
 function deploymentCondition(deployment: KubeObject | undefined): Condition {
   const { replicas = 1 } = (deployment?.['spec'] ?? {}) as { readonly replicas?: number }
-  const status = statusOf(deployment)
+  const status = deploymentStatus(deployment)
   const current = (status.observedGeneration ?? 0) >= (deployment?.metadata.generation ?? 1)
   const all = (count: number | undefined): boolean => (count ?? 0) === replicas
   if (current && all(status.replicas) && all(status.readyReplicas) && all(status.updatedReplicas)) {
-    return done('DeploymentReady', 'Deployment completed')
+    return conditionTrue('DeploymentReady', 'Deployment completed')
   }
-  const stuck = status.conditions?.find((one) => one.reason === 'ProgressDeadlineExceeded')
+  const stuck = status.conditions?.find((condition) => condition.reason === 'ProgressDeadlineExceeded')
   return stuck
-    ? failed('DeploymentReady', `Deployment error occurred ${stuck.message}`)
-    : requested('DeploymentReady', 'Deployment in progress')
+    ? conditionError('DeploymentReady', `Deployment error occurred ${stuck.message}`)
+    : conditionRequested('DeploymentReady', 'Deployment in progress')
 }
 
 interface DeploymentStatus {
@@ -83,7 +83,7 @@ interface DeploymentStatus {
   readonly conditions?: readonly Condition[]
 }
 
-function statusOf(deployment: KubeObject | undefined): DeploymentStatus {
+function deploymentStatus(deployment: KubeObject | undefined): DeploymentStatus {
   return (deployment?.['status'] ?? {}) as DeploymentStatus
 }
 
@@ -92,7 +92,7 @@ export interface Ingress {
   readonly hostname?: string
 }
 
-export function ingressOf(service: KubeObject): readonly Ingress[] {
+export function serviceIngress(service: KubeObject): readonly Ingress[] {
   const status = service['status'] as { readonly loadBalancer?: { ingress?: readonly Ingress[] } } | undefined
   return status?.loadBalancer?.ingress ?? []
 }
@@ -101,10 +101,10 @@ export function isLoadBalancer(service: KubeObject): boolean {
   return (service['spec'] as { readonly type?: string } | undefined)?.type === 'LoadBalancer'
 }
 
-function addressesOf(service: KubeObject): readonly string[] {
-  return ingressOf(service).flatMap(({ ip }) => ip ?? [])
+function ingressAddresses(service: KubeObject): readonly string[] {
+  return serviceIngress(service).flatMap(({ ip }) => ip ?? [])
 }
 
-function clusterAddressesOf(service: KubeObject): readonly string[] {
+function clusterAddresses(service: KubeObject): readonly string[] {
   return (service['spec'] as { readonly clusterIPs?: readonly string[] } | undefined)?.clusterIPs ?? []
 }

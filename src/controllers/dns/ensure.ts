@@ -4,8 +4,8 @@ import type { KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same-json.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { FIELD_MANAGER } from './kinds.ts'
-import { hashOf } from './shards.ts'
+import { FIELD_MANAGER } from './dns-kinds.ts'
+import { shortHash } from './shards.ts'
 
 /** Which wish an object was last written for: what a later wish leaves out is seen by it. */
 const WISH = 'stackloom.dev/wish'
@@ -14,9 +14,7 @@ const WISH = 'stackloom.dev/wish'
 export function covers(live: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     const list = (live ?? []) as readonly unknown[]
-    return (
-      Array.isArray(list) && list.length === wanted.length && wanted.every((one, at) => covers(list[at], one))
-    )
+    return Array.isArray(list) && list.length === wanted.length && wanted.every((one, at) => covers(list[at], one))
   }
   if (typeof wanted === 'object' && wanted !== null) {
     return Object.entries(wanted).every(
@@ -29,7 +27,7 @@ export function covers(live: unknown, wanted: unknown): boolean {
 /** The object as it is to be written, or undefined when it is so already. */
 export function differing(live: KubeObject | undefined, wanted: KubeObject): KubeObject | undefined {
   const { annotations } = wanted.metadata
-  const wish = hashOf(JSON.stringify(wanted))
+  const wish = shortHash(JSON.stringify(wanted))
   const marked = {
     ...wanted,
     metadata: { ...wanted.metadata, annotations: { ...annotations, [WISH]: wish } },
@@ -77,7 +75,9 @@ export async function ensureData(
   if (
     sameJson(live['data'] ?? {}, wanted['data'] ?? {}) &&
     covers(live.metadata.labels, labels) &&
-    ownerReferences.every((one) => live.metadata.ownerReferences?.some(({ uid }) => uid === one.uid))
+    ownerReferences.every((ownerReference) =>
+      live.metadata.ownerReferences?.some(({ uid }) => uid === ownerReference.uid),
+    )
   ) {
     return false
   }

@@ -7,11 +7,11 @@ import type { DnsMasq } from '../../api/dnsmasq.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { createRuntime } from '../../kube/runtime.ts'
+import { configMaps, dnsDatas, pods } from './dns-kinds.ts'
 import { dnsDataController } from './dnsdata-controller.ts'
 import { dnsMasqController } from './dnsmasq-controller.ts'
+import { podLabels } from './dnsmasq-deployment.ts'
 import { hostsController } from './hosts-controller.ts'
-import { configMaps, dnsDatas, pods } from './kinds.ts'
-import { podLabels } from './pod.ts'
 import { createDnsWorld } from './world.ts'
 
 const HOSTS = 'ConfigMap ns/dnsmasq-dns-hosts'
@@ -68,13 +68,13 @@ async function change(address: string): Promise<void> {
 }
 
 const textOf = (name: string): string => {
-  const found = cluster.objects(configMaps.kind).find((one: KubeObject) => one.metadata.name === name)
+  const found = cluster.objects(configMaps.kind).find((object: KubeObject) => object.metadata.name === name)
   return Object.values((found?.['data'] ?? {}) as Record<string, string>).join('')
 }
 
 /** What was written since, without what the test itself wrote. */
 const writesSince = (start: number): readonly string[] =>
-  cluster.requests.slice(start).filter((one) => !/^(get|list|watch) /.test(one))
+  cluster.requests.slice(start).filter((request) => !/^(get|list|watch) /.test(request))
 
 describe('a change of a record', () => {
   it('is four writes, of which the one that servers read comes first, and a status after what it tells of', async () => {
@@ -83,11 +83,7 @@ describe('a change of a record', () => {
     await quiet()
     const [own, first, ...rest] = writesSince(start)
     expect([own, first]).toEqual(['update DNSData ns/some', `update ${HOSTS}`])
-    expect(rest.toSorted()).toEqual([
-      'update ConfigMap ns/some',
-      'update DNSData ns/some',
-      'update DNSMasq ns/dns',
-    ])
+    expect(rest.toSorted()).toEqual(['update ConfigMap ns/some', 'update DNSData ns/some', 'update DNSMasq ns/dns'])
     expect(rest.indexOf('update ConfigMap ns/some')).toBeLessThan(rest.indexOf('update DNSData ns/some'))
   })
 
@@ -134,9 +130,7 @@ it('a pod is told once of each change, and not of looks that change nothing', as
   expect(await toldIn(() => change('10.0.0.5'))).toBe(0)
   // Another look at the same hosts: the server itself was written to.
   expect(
-    await toldIn(
-      async () => void (await cluster.client.update({ ...(cluster.objects('DNSMasq')[0] as DnsMasq) })),
-    ),
+    await toldIn(async () => void (await cluster.client.update({ ...(cluster.objects('DNSMasq')[0] as DnsMasq) }))),
   ).toBe(0)
 })
 

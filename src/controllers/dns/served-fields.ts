@@ -7,9 +7,9 @@ import { networkGroup } from '../../api/netconfig.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { KubeReader } from '../../kube/client.ts'
 
-export interface StatusFields {
+export interface ServedFields {
   /** A status without what the served API does not know. */
-  readonly pruned: <T extends object>(plural: string, status: T) => Promise<T>
+  readonly prune: <T extends object>(plural: string, status: T) => Promise<T>
   /** Whether an option of this name may be stored. */
   readonly hasOption: (key: string) => Promise<boolean>
 }
@@ -20,7 +20,7 @@ interface Schema {
   readonly enum?: readonly string[]
 }
 
-export function statusFields(client: Pick<KubeReader, 'get'>): StatusFields {
+export function createServedFields(client: Pick<KubeReader, 'get'>): ServedFields {
   const asked = new Map<string, Promise<Schema>>()
   const schemaOf = (plural: string): Promise<Schema> => {
     const known = asked.get(plural)
@@ -33,7 +33,7 @@ export function statusFields(client: Pick<KubeReader, 'get'>): StatusFields {
     return asking
   }
   return {
-    pruned: async (plural, status) => {
+    prune: async (plural, status) => {
       const fields = (await schemaOf(plural)).properties?.['status']?.properties
       if (!fields) return status
       return Object.fromEntries(Object.entries(status).filter(([key]) => key in fields)) as typeof status
@@ -51,5 +51,5 @@ function servedSchema(crd: KubeObject | undefined): Schema {
   const { versions = [] } = (crd?.['spec'] ?? {}) as {
     readonly versions?: readonly { served: boolean; schema?: { openAPIV3Schema?: Schema } }[]
   }
-  return versions.find((one) => one.served)?.schema?.openAPIV3Schema ?? {}
+  return versions.find((version) => version.served)?.schema?.openAPIV3Schema ?? {}
 }

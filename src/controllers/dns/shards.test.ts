@@ -1,25 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { count } from '../../../test/counts.ts'
-import { linesOf } from './hosts.ts'
-import { createSharder, type HostSource, type Served, SHARDS } from './shards.ts'
+import { parseHosts } from './hosts-file.ts'
+import { createSharder, type HostSource, SHARDS, type ShardedHosts } from './shards.ts'
 
 const source = (name: string, ...lines: string[]): HostSource => ({
   name,
-  text: lines.map((one) => `${one}\n`).join(''),
+  text: lines.map((line) => `${line}\n`).join(''),
 })
-const pairs = ({ shards }: Served): readonly string[] =>
-  shards.flatMap(({ text }) => linesOf(text).flatMap(({ ip, names }) => names.map((name) => `${name} ${ip}`)))
-const changed = (before: Served, after: Served): number =>
+const pairs = ({ shards }: ShardedHosts): readonly string[] =>
+  shards.flatMap(({ text }) => parseHosts(text).flatMap(({ ip, names }) => names.map((name) => `${name} ${ip}`)))
+const changed = (before: ShardedHosts, after: ShardedHosts): number =>
   after.shards.filter(({ file }, at) => file !== before.shards[at]?.file).length
 
 describe('the parts of what a DNSMasq serves', () => {
   it('have one line per address, with the names of all sources in their order', () => {
-    const { shards } = createSharder().serve([
+    const { shards } = createSharder().shard([
       source('b', '172.17.0.80 b.example.com'),
       source('a', '172.17.0.80 a.example.com', '172.017.0.81 no', '# 172.17.0.82 comment', 'FD00::0:1 six'),
     ])
-    const text = shards.map((one) => one.text).join('')
+    const text = shards.map((shard) => shard.text).join('')
     expect(text.split('\n').filter(Boolean).sort()).toEqual([
       '172.017.0.81 no',
       '172.17.0.80 a.example.com b.example.com',
@@ -28,7 +28,7 @@ describe('the parts of what a DNSMasq serves', () => {
   })
 
   it('are named by their number and the hash of what they hold', () => {
-    const { shards } = createSharder().serve([source('a', '10.0.0.1 a')])
+    const { shards } = createSharder().shard([source('a', '10.0.0.1 a')])
     expect(shards).toHaveLength(SHARDS)
     expect(shards.every(({ file }) => /^\d\d\.[0-9a-f]{16}$/.test(file))).toBe(true)
   })
@@ -36,8 +36,8 @@ describe('the parts of what a DNSMasq serves', () => {
   it('change where an address gains or loses a name, and nowhere else', () => {
     const sharder = createSharder()
     const many = Array.from({ length: 1000 }, (_, at) => `10.0.${at >> 8}.${at & 255} host-${at}`)
-    const before = sharder.serve([source('a', ...many), source('b', '10.9.9.9 moving')])
-    const after = sharder.serve([source('a', ...many), source('b', '10.9.9.10 moving')])
+    const before = sharder.shard([source('a', ...many), source('b', '10.9.9.9 moving')])
+    const after = sharder.shard([source('a', ...many), source('b', '10.9.9.10 moving')])
     expect(changed(before, after)).toBeLessThanOrEqual(2)
     expect(changed(before, after)).toBeGreaterThan(0)
   })
@@ -53,11 +53,9 @@ describe('the parts of what a DNSMasq serves', () => {
         const sharder = createSharder()
         for (const sources of worlds) {
           const given = sources.map((one) => source(one.name, ...one.lines))
-          const served = sharder.serve(given)
-          expect(served).toEqual(createSharder().serve(given))
-          const wanted = sources.flatMap(({ lines }) =>
-            lines.map((one) => one.split(' ').reverse().join(' ')),
-          )
+          const served = sharder.shard(given)
+          expect(served).toEqual(createSharder().shard(given))
+          const wanted = sources.flatMap(({ lines }) => lines.map((line) => line.split(' ').reverse().join(' ')))
           expect([...pairs(served)].sort()).toEqual([...new Set(wanted)].sort())
         }
       }),

@@ -5,7 +5,7 @@
  * forgets it with the first. A line stays in the shard that its address chooses, so that a change concerns one or two.
  */
 import { createHash } from 'node:crypto'
-import { linesOf } from './hosts.ts'
+import { parseHosts } from './hosts-file.ts'
 
 /** Also the number of ConfigMaps that a pod names: fixed, because the pod's template must not change with its hosts. */
 export const SHARDS = 16
@@ -24,7 +24,7 @@ export interface Shard {
   readonly lines: ReadonlyMap<string, string>
 }
 
-export interface Served {
+export interface ShardedHosts {
   readonly shards: readonly Shard[]
   /** Of everything together. */
   readonly hash: string
@@ -32,78 +32,78 @@ export interface Served {
 
 /** Remembers what each text said, and what each shard was made of: only what changed is worked on. */
 export interface Sharder {
-  readonly serve: (sources: readonly HostSource[]) => Served
+  readonly shard: (sources: readonly HostSource[]) => ShardedHosts
 }
 
 export function createSharder(): Sharder {
-  let read = new Map<string, Contribution>()
-  let made: readonly Made[] = []
+  let read = new Map<string, ParsedSource>()
+  let made: readonly BuiltShard[] = []
   return {
-    serve: (sources) => {
+    shard: (sources) => {
       const ordered = [...sources].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-      const next = new Map<string, Contribution>()
+      const next = new Map<string, ParsedSource>()
       for (const { name, text } of ordered) {
         const known = read.get(name)
-        next.set(name, known?.text === text ? known : contributionOf(text, known))
+        next.set(name, known?.text === text ? known : parseSource(text, known))
       }
       read = next
       const contributions = [...next.values()]
       made = Array.from({ length: SHARDS }, (_, number) => {
         const from = contributions.flatMap(({ perShard }) => perShard[number] ?? [])
         const before = made[number]
-        return before && sameParts(before.from, from) ? before : { from, shard: shardOf(number, from) }
+        return before && areSameParts(before.from, from) ? before : { from, shard: buildShard(number, from) }
       })
       const shards = made.map(({ shard }) => shard)
-      return { shards, hash: hashOf(shards.map(({ file }) => file).join(' ')) }
+      return { shards, hash: shortHash(shards.map(({ file }) => file).join(' ')) }
     },
   }
 }
 
 /** One address of one source, with its names, each once. */
-interface Named {
+interface HostEntry {
   readonly ip: string
   readonly line: string
   readonly shard: number
 }
 
 /** What one source says about the addresses of one shard. */
-interface ShardPart {
+interface SourcePart {
   readonly text: string
-  readonly named: readonly Named[]
+  readonly named: readonly HostEntry[]
 }
 
-interface Contribution {
+interface ParsedSource {
   readonly text: string
   /** What each line of the text says: most of a changed text was there before, and reading addresses takes time. */
-  readonly read: ReadonlyMap<string, readonly Named[]>
-  readonly perShard: readonly ShardPart[]
+  readonly read: ReadonlyMap<string, readonly HostEntry[]>
+  readonly perShard: readonly SourcePart[]
 }
 
-interface Made {
-  readonly from: readonly ShardPart[]
+interface BuiltShard {
+  readonly from: readonly SourcePart[]
   readonly shard: Shard
 }
 
-function contributionOf(text: string, before: Contribution | undefined): Contribution {
-  const perShard = Array.from({ length: SHARDS }, (): Named[] => [])
-  const read = new Map<string, readonly Named[]>()
+function parseSource(text: string, before: ParsedSource | undefined): ParsedSource {
+  const perShard = Array.from({ length: SHARDS }, (): HostEntry[] => [])
+  const read = new Map<string, readonly HostEntry[]>()
   for (const line of text.split('\n')) {
-    const named = before?.read.get(line) ?? namedIn(line)
+    const named = before?.read.get(line) ?? parseLine(line)
     read.set(line, named)
     for (const one of named) perShard[one.shard]?.push(one)
   }
-  return { text, read, perShard: perShard.map((named) => ({ text: textOf(named), named })) }
+  return { text, read, perShard: perShard.map((named) => ({ text: joinLines(named), named })) }
 }
 
-function namedIn(text: string): readonly Named[] {
-  return linesOf(text).map(({ ip, names }) => ({ ip, line: lineOf(ip, names), shard: shardNumber(ip) }))
+function parseLine(text: string): readonly HostEntry[] {
+  return parseHosts(text).map(({ ip, names }) => ({ ip, line: formatLine(ip, names), shard: shardNumber(ip) }))
 }
 
-function lineOf(ip: string, names: readonly string[]): string {
+function formatLine(ip: string, names: readonly string[]): string {
   return `${ip} ${[...new Set(names)].join(' ')}`
 }
 
-function textOf(named: readonly { readonly line: string }[]): string {
+function joinLines(named: readonly { readonly line: string }[]): string {
   return named.map(({ line }) => `${line}\n`).join('')
 }
 
@@ -114,33 +114,35 @@ export function shardNumber(ip: string): number {
   return (hash >>> 8) % SHARDS
 }
 
-function shardOf(number: number, from: readonly ShardPart[]): Shard {
+function buildShard(number: number, from: readonly SourcePart[]): Shard {
   const lines = new Map<string, string>()
   for (const { named } of from) {
     for (const { ip, line } of named) {
       const known = lines.get(ip)
-      lines.set(ip, known === undefined ? line : merged(ip, known, line))
+      lines.set(ip, known === undefined ? line : mergeLines(ip, known, line))
     }
   }
   const text = [...lines.values()].map((line) => `${line}\n`).join('')
-  return { file: fileOf(number, text), text, lines }
+  return { file: shardFileName(number, text), text, lines }
 }
 
-function merged(ip: string, one: string, other: string): string {
-  return lineOf(
+function mergeLines(ip: string, one: string, other: string): string {
+  return formatLine(
     ip,
     [one, other].flatMap((line) => line.slice(ip.length + 1).split(' ')),
   )
 }
 
-export function fileOf(number: number, text: string): string {
-  return `${String(number).padStart(2, '0')}.${hashOf(text)}`
+export function shardFileName(number: number, text: string): string {
+  return `${String(number).padStart(2, '0')}.${shortHash(text)}`
 }
 
-function sameParts(a: readonly ShardPart[], b: readonly ShardPart[]): boolean {
-  return a.length === b.length && a.every((one, index) => one === b[index] || one.text === b[index]?.text)
+function areSameParts(a: readonly SourcePart[], b: readonly SourcePart[]): boolean {
+  return (
+    a.length === b.length && a.every((shardPart, index) => shardPart === b[index] || shardPart.text === b[index]?.text)
+  )
 }
 
-export function hashOf(text: string): string {
+export function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }

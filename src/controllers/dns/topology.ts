@@ -3,35 +3,35 @@
  */
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { topologyMissing } from '../../errors/dns.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { FIELD_MANAGER, topologies } from './kinds.ts'
-import type { PodPlacement } from './pod.ts'
+import { FIELD_MANAGER, topologies } from './dns-kinds.ts'
+import type { PodPlacement } from './dnsmasq-deployment.ts'
+import { topologyNotFound } from './findings.ts'
 
-export interface Placement {
+export interface ResolvedTopology {
   readonly name: string
   readonly namespace: string
   readonly finding?: Finding
   readonly pods?: PodPlacement
 }
 
-const finalizerOf = ({ metadata }: DnsMasq): string => `openstack.org/dnsmasq-${metadata.name}`
+const finalizerFor = ({ metadata }: DnsMasq): string => `openstack.org/dnsmasq-${metadata.name}`
 
 /** What the named Topology says, held; the one that was named before is let go. */
-export async function placementOf(
+export async function resolveTopology(
   client: KubeClient,
   dnsMasq: DnsMasq,
   signal: AbortSignal,
-): Promise<Placement | undefined> {
+): Promise<ResolvedTopology | undefined> {
   const { name } = dnsMasq.spec.topologyRef ?? {}
   const { namespace = '' } = dnsMasq.metadata
   const last = dnsMasq.status?.lastAppliedTopology
-  if (last?.name && last.name !== name) await letGo(client, dnsMasq, last.name, signal)
+  if (last?.name && last.name !== name) await releaseTopology(client, dnsMasq, last.name, signal)
   if (!name) return undefined
   const topology = await client.get({ ...topologies, namespace, name }, { signal })
-  if (!topology) return { name, namespace, finding: finding(topologyMissing, { namespace, name }) }
-  await mark(client, topology, (finalizers) => [...new Set([...finalizers, finalizerOf(dnsMasq)])], signal)
+  if (!topology) return { name, namespace, finding: finding(topologyNotFound, { namespace, name }) }
+  await updateFinalizers(client, topology, (finalizers) => [...new Set([...finalizers, finalizerFor(dnsMasq)])], signal)
   const { topologySpreadConstraints, affinity } = (topology['spec'] ?? {}) as PodPlacement
   return {
     name,
@@ -43,7 +43,7 @@ export async function placementOf(
   }
 }
 
-export async function letGo(
+export async function releaseTopology(
   client: KubeClient,
   dnsMasq: DnsMasq,
   name: string,
@@ -52,11 +52,11 @@ export async function letGo(
   const { namespace = '' } = dnsMasq.metadata
   const topology = await client.get({ ...topologies, namespace, name }, { signal })
   if (!topology) return
-  const own = finalizerOf(dnsMasq)
-  await mark(client, topology, (finalizers) => finalizers.filter((one) => one !== own), signal)
+  const own = finalizerFor(dnsMasq)
+  await updateFinalizers(client, topology, (finalizers) => finalizers.filter((finalizer) => finalizer !== own), signal)
 }
 
-async function mark(
+async function updateFinalizers(
   client: KubeClient,
   topology: KubeObject,
   change: (finalizers: readonly string[]) => readonly string[],

@@ -6,12 +6,10 @@
 import type { DnsData } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import { type IpSet, ipSets } from '../../api/ipset.ts'
-import { type KubeObject, keyOf } from '../../api/object.ts'
+import { type KubeObject, objectKey } from '../../api/object.ts'
 import type { Finding } from '../../errors/finding.ts'
-import type { Happening } from '../../kube/events.ts'
+import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
-import type { Edition } from './editions.ts'
-import { textOf } from './hosts.ts'
 import {
   configMaps,
   deployments,
@@ -24,10 +22,12 @@ import {
   roles,
   serviceAccounts,
   services,
-} from './kinds.ts'
-import { type StatusFields, statusFields } from './served-fields.ts'
+} from './dns-kinds.ts'
+import { formatHosts } from './hosts-file.ts'
+import type { HostsRevision } from './hosts-revision.ts'
+import { createSequencer, type Sequencer } from './sequencer.ts'
+import { createServedFields, type ServedFields } from './served-fields.ts'
 import { createSharder, type Sharder } from './shards.ts'
-import { createTurns, type Turns } from './turns.ts'
 
 export interface BroughtHosts {
   /** Of everything together. */
@@ -50,18 +50,18 @@ export interface DnsWorld {
   readonly accounts: Readonly<Record<string, SharedCache>>
   readonly services: SharedCache
   readonly pods: SharedCache
-  readonly fields: StatusFields
-  readonly record: (happening: Happening) => void
+  readonly fields: ServedFields
+  readonly record: (happening: EventRecord) => void
   /** The text of a DNSData, made once per version of it. */
   readonly text: (dnsData: DnsData) => string
   /** What remembers the hosts of one DNSMasq. */
   readonly sharder: (key: string) => Sharder
   /** The last edition that was written for a DNSMasq. */
-  readonly editions: Map<string, Edition>
+  readonly editions: Map<string, HostsRevision>
   /** By DNSMasq: what was last brought to its pods. */
   readonly brought: Map<string, BroughtHosts>
   /** By DNSMasq: when the hosts of now are brought. */
-  readonly turns: Turns
+  readonly turns: Sequencer
   readonly forget: (key: string) => void
 }
 
@@ -75,14 +75,14 @@ export const sources = {
 
 export interface DnsWorldOptions {
   readonly runtime: Pick<Runtime, 'client' | 'cache'>
-  readonly record?: (happening: Happening) => void
+  readonly record?: (happening: EventRecord) => void
 }
 
 export function createDnsWorld({ runtime, record = () => {} }: DnsWorldOptions): DnsWorld {
   const { client, cache } = runtime
   const texts = new WeakMap<KubeObject, string>()
   const sharders = new Map<string, Sharder>()
-  const editions = new Map<string, Edition>()
+  const editions = new Map<string, HostsRevision>()
   const brought = new Map<string, BroughtHosts>()
   return {
     client,
@@ -92,13 +92,13 @@ export function createDnsWorld({ runtime, record = () => {} }: DnsWorldOptions):
     hostMaps: cache(sources.hostMaps),
     ownMaps: cache(sources.ownMaps),
     deployments: cache(sources.deployments),
-    accounts: Object.fromEntries(sources.accounts.map((one) => [one.kind.kind, cache(one)])),
+    accounts: Object.fromEntries(sources.accounts.map((account) => [account.kind.kind, cache(account)])),
     services: cache({ kind: services }),
     pods: cache(sources.pods),
-    fields: statusFields(client),
+    fields: createServedFields(client),
     record,
     text: (dnsData) => {
-      const text = texts.get(dnsData) ?? textOf(dnsData)
+      const text = texts.get(dnsData) ?? formatHosts(dnsData)
       texts.set(dnsData, text)
       return text
     },
@@ -109,7 +109,7 @@ export function createDnsWorld({ runtime, record = () => {} }: DnsWorldOptions):
     },
     editions,
     brought,
-    turns: createTurns(),
+    turns: createSequencer(),
     forget: (key) => {
       sharders.delete(key)
       editions.delete(key)
@@ -120,5 +120,5 @@ export function createDnsWorld({ runtime, record = () => {} }: DnsWorldOptions):
 
 /** The keys of a namespace's DNSMasqs: whatever happens to hosts there concerns them. */
 export function serversOf(world: DnsWorld, namespace: string | undefined): readonly string[] {
-  return world.dnsMasqs.list(namespace ?? '').map(({ metadata }) => keyOf(metadata))
+  return world.dnsMasqs.list(namespace ?? '').map(({ metadata }) => objectKey(metadata))
 }

@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest'
 import { netConfig, threeNetworks } from '../../../test/ipam.ts'
 import { memoryCluster } from '../../../test/memory-cluster.ts'
 import { createAllocator } from './allocator.ts'
-import type { Claim } from './decide.ts'
 import { createLedger } from './ledger.ts'
-import { type Pool, poolOf } from './pool.ts'
+import type { Claim } from './plan-allocation.ts'
+import { type Pool, parsePool } from './pool.ts'
 
 const config = netConfig(threeNetworks)
 const [network] = threeNetworks.networks
 const [subnet] = network?.subnets ?? []
-const pool = (network && subnet && poolOf(config, network.name, subnet)) as Pool
+const pool = (network && subnet && parsePool(config, network.name, subnet)) as Pool
 
 const claim = (name: string, changes: Partial<Pool> = {}): Claim => ({
   uid: `uid-${name}`,
   namespace: 'ns',
   name,
   created: '2026-01-01T00:00:00Z',
-  wants: [{ pool: { ...pool, ...changes } }],
+  requests: [{ pool: { ...pool, ...changes } }],
   inherits: new Set(),
 })
 
@@ -24,7 +24,7 @@ describe('The allocator', () => {
   it('tells one who cannot be decided about, and serves the others of the same breath', async () => {
     const { client } = memoryCluster()
     const ledger = createLedger()
-    const allocator = createAllocator({ client, ledger, fieldManager: 'test', onServed: () => {} })
+    const allocator = createAllocator({ client, ledger, fieldManager: 'test', enqueue: () => {} })
     // A pool that no NetConfig gives: reading its ranges throws.
     const broken = claim('broken', { ranges: undefined as never })
     const [good, bad, also] = await Promise.allSettled([
@@ -52,7 +52,7 @@ describe('The allocator', () => {
         return ledger.count(id)
       },
     }
-    const allocator = createAllocator({ client, ledger: counted, fieldManager: 'test', onServed: () => {} })
+    const allocator = createAllocator({ client, ledger: counted, fieldManager: 'test', enqueue: () => {} })
     await Promise.all(Array.from({ length: 90 }, (_, n) => allocator.claim(claim(`host-${n}`))))
     asked = 0
     await allocator.claim(claim('last'))

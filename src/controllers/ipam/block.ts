@@ -8,8 +8,8 @@ import {
   type AddressBlock,
   type AddressHolder,
   addressBlockKind,
-  holderFrom,
-  holderText,
+  formatHolder,
+  parseHolder,
 } from '../../api/address-block.ts'
 import { type Address, type Family, formatAddress, parseAddress } from '../../net/address.ts'
 
@@ -22,7 +22,7 @@ export const addressBlocks = {
 } as const
 
 /** One address on one segment: what can be held once. */
-export interface Spot extends Address {
+export interface SegmentAddress extends Address {
   readonly segment: string
 }
 
@@ -38,7 +38,7 @@ export function blockKey({ segment, family, first }: BlockId): string {
   return `${segment}|${family}|${first.toString(36)}`
 }
 
-export function blockOf({ segment, family, value }: Spot): BlockId {
+export function blockContaining({ segment, family, value }: SegmentAddress): BlockId {
   return { segment, family, first: (value >> BLOCK_BITS) << BLOCK_BITS }
 }
 
@@ -57,45 +57,43 @@ export function blockName({ segment, family, first }: BlockId): string {
   return `${plain || 'segment'}${mark}.${family === 4 ? 'v4' : 'v6'}-${digits}`
 }
 
-export function spotKey({ segment, family, value }: Spot): string {
+export function addressKey({ segment, family, value }: SegmentAddress): string {
   return `${segment}|${family}|${value.toString(36)}`
 }
 
-export function sameHolder(a: AddressHolder | undefined, b: AddressHolder | undefined): boolean {
-  return (
-    a?.uid === b?.uid && a?.network === b?.network && a?.namespace === b?.namespace && a?.name === b?.name
-  )
+export function isSameHolder(a: AddressHolder | undefined, b: AddressHolder | undefined): boolean {
+  return a?.uid === b?.uid && a?.network === b?.network && a?.namespace === b?.namespace && a?.name === b?.name
 }
 
 /** The holders of a block, by address. Entries that are no address of the block are not ours to judge: left alone. */
-export function holdersOf(
+export function readHolders(
   block: AddressBlock,
-): readonly { readonly spot: Spot; readonly holder: AddressHolder }[] {
+): readonly { readonly spot: SegmentAddress; readonly holder: AddressHolder }[] {
   const { segment } = block.spec
   return Object.entries(block.spec.holders ?? {}).flatMap(([text, holder]) => {
     const read = parseAddress(text)
-    return read ? [{ spot: { segment, ...read }, holder: holderFrom(holder) }] : []
+    return read ? [{ spot: { segment, ...read }, holder: parseHolder(holder) }] : []
   })
 }
 
 /** One change of the ledger: a new holder, or none. */
-export interface Change {
-  readonly spot: Spot
+export interface LedgerChange {
+  readonly spot: SegmentAddress
   readonly holder: AddressHolder | undefined
   /** On whose behalf, as `namespace/name`. */
   readonly owner: string
 }
 
 /** The block after the changes. The caller writes it with the version of `block`, or creates it. */
-export function changedBlock(
+export function applyChanges(
   id: BlockId,
   block: AddressBlock | undefined,
-  changes: readonly Change[],
+  changes: readonly LedgerChange[],
 ): AddressBlock {
   const holders = { ...block?.spec.holders }
   for (const { spot, holder } of changes) {
     const text = formatAddress(spot)
-    if (holder) holders[text] = holderText(holder)
+    if (holder) holders[text] = formatHolder(holder)
     else delete holders[text]
   }
   return {

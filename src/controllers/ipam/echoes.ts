@@ -3,24 +3,24 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 
-export interface Echoes {
+export interface OwnWrites {
   /** As the API server answered. */
-  readonly expect: (written: KubeObject) => void
-  readonly isEcho: (object: KubeObject) => boolean
+  readonly add: (written: KubeObject) => void
+  readonly has: (object: KubeObject) => boolean
 }
 
 /** As many as can be under way; one that is forgotten costs a look that finds nothing to do. */
-const REMEMBERED = 10_000
+const MAX_REMEMBERED_WRITES = 10_000
 
-export function createEchoes(): Echoes {
+export function createOwnWrites(): OwnWrites {
   const expected = new Set<string>()
   const id = ({ metadata }: KubeObject): string => `${metadata.uid} ${metadata.resourceVersion}`
   return {
-    expect: (written) => {
+    add: (written) => {
       expected.add(id(written))
-      const [oldest] = expected.size > REMEMBERED ? expected : []
+      const [oldest] = expected.size > MAX_REMEMBERED_WRITES ? expected : []
       if (oldest !== undefined) expected.delete(oldest)
     },
-    isEcho: (object) => expected.has(id(object)),
+    has: (object) => expected.has(id(object)),
   }
 }

@@ -5,7 +5,7 @@ import type { AddressBlock } from '../../api/address-block.ts'
 import { type IpSet, ipSets, type Reservation, reservations } from '../../api/ipset.ts'
 import type { NetConfigSpec } from '../../api/netconfig.ts'
 import { systemClock } from '../../clock/clock.ts'
-import type { Happening } from '../../kube/events.ts'
+import type { EventRecord } from '../../kube/event-recorder.ts'
 import { createMetrics } from '../../kube/metrics.ts'
 import { createRuntime } from '../../kube/runtime.ts'
 import { ipSetController } from './ipset-controller.ts'
@@ -13,7 +13,7 @@ import { createWorld, type World } from './world.ts'
 
 let cluster: MemoryCluster
 let stops: (() => Promise<void>)[] = []
-let happened: Happening[]
+let happened: EventRecord[]
 
 beforeEach(() => {
   cluster = memoryCluster()
@@ -34,7 +34,7 @@ function operator(): {
 } {
   const metrics = createMetrics({ clock: systemClock })
   const runtime = createRuntime({ client: cluster.client, freeze: true, metrics })
-  const record = (one: Happening): void => void happened.push(one)
+  const record = (happening: EventRecord): void => void happened.push(happening)
   const world = createWorld({ runtime, form: async () => 'today', record })
   const running = runtime.add(ipSetController(world))
   world.wake.enqueue = running.enqueue
@@ -59,11 +59,9 @@ const stored = (name: string, namespace = 'ns'): IpSet | undefined =>
 const addresses = (name: string, namespace = 'ns'): readonly string[] =>
   (stored(name, namespace)?.status?.reservations ?? []).map(({ address }) => address)
 const condition = (name: string, type = 'Ready'): { status: string; message: string } | undefined =>
-  stored(name)?.status?.conditions?.find((one) => one.type === type) as never
+  stored(name)?.status?.conditions?.find((condition) => condition.type === type) as never
 const held = (): readonly string[] =>
-  (cluster.objects('AddressBlock') as readonly AddressBlock[])
-    .flatMap(({ spec }) => Object.keys(spec.holders))
-    .sort()
+  (cluster.objects('AddressBlock') as readonly AddressBlock[]).flatMap(({ spec }) => Object.keys(spec.holders)).sort()
 const reservation = (name: string): Reservation | undefined =>
   (cluster.objects('Reservation') as readonly Reservation[]).find(({ metadata }) => metadata.name === name)
 
@@ -74,8 +72,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   }
   throw new Error(`never happened: ${what}`)
 }
-const ready = (name: string): Promise<void> =>
-  until(`${name} is ready`, () => condition(name)?.status === 'True')
+const ready = (name: string): Promise<void> => until(`${name} is ready`, () => condition(name)?.status === 'True')
 const make = (spec: NetConfigSpec): Promise<unknown> => cluster.client.create(netConfig(spec))
 const ask = (name: string, ...networks: readonly { name?: string; fixedIP?: string }[]): Promise<unknown> =>
   cluster.client.create(ipSet(name, networks.length > 0 ? networks : [{}]))
@@ -86,9 +83,7 @@ const narrow: NetConfigSpec = {
     ...network,
     subnets: network.subnets.map((subnet) => ({
       ...subnet,
-      allocationRanges: [
-        { start: subnet.cidr.replace('0/24', '100'), end: subnet.cidr.replace('0/24', '100') },
-      ],
+      allocationRanges: [{ start: subnet.cidr.replace('0/24', '100'), end: subnet.cidr.replace('0/24', '100') }],
     })),
   })),
 }
@@ -128,20 +123,19 @@ describe('The IPSet controller', () => {
     const before = cluster.requests.length
     const { looks } = operator()
     await expect.poll(looks).toBeGreaterThan(0)
-    const writes = cluster.requests.slice(before).filter((one) => /^(create|update|patch|delete) /.test(one))
+    const writes = cluster.requests.slice(before).filter((request) => /^(create|update|patch|delete) /.test(request))
     expect(writes).toEqual([])
   })
 
   it('spends three writes per IPSet and a share of the ledger, where no webhook puts the finalizer on', async () => {
     await make(threeNetworks)
-    for (let n = 0; n < 50; n += 1)
-      await ask(`host-${n}`, { name: 'net-1' }, { name: 'net-2' }, { name: 'net-3' })
+    for (let n = 0; n < 50; n += 1) await ask(`host-${n}`, { name: 'net-1' }, { name: 'net-2' }, { name: 'net-3' })
     const before = cluster.requests.length
     operator()
     for (let n = 0; n < 50; n += 1) await ready(`host-${n}`)
-    const writes = cluster.requests.slice(before).filter((one) => /^(create|update|patch|delete) /.test(one))
-    expect(writes.filter((one) => one.includes('AddressBlock')).length).toBeLessThanOrEqual(12)
-    expect(writes.filter((one) => !one.includes('AddressBlock'))).toHaveLength(150)
+    const writes = cluster.requests.slice(before).filter((request) => /^(create|update|patch|delete) /.test(request))
+    expect(writes.filter((write) => write.includes('AddressBlock')).length).toBeLessThanOrEqual(12)
+    expect(writes.filter((write) => !write.includes('AddressBlock'))).toHaveLength(150)
   })
 
   it('says why there is no address, and gives it as soon as one is free, to the oldest', async () => {

@@ -6,17 +6,17 @@
  */
 
 import { type IpSet, type IpSetStatus, ipSets, type Reservation, reservations } from '../../api/ipset.ts'
-import { netConfigs, theNetConfig } from '../../api/netconfig.ts'
-import { type KubeObject, keyOf, timestamp } from '../../api/object.ts'
+import { netConfigs, selectNetConfig } from '../../api/netconfig.ts'
+import { formatTimestamp, type KubeObject, objectKey } from '../../api/object.ts'
 import type { Controller, ReconcileContext, Watch } from '../../kube/controller.ts'
-import { calmly, gone } from '../calmly.ts'
+import { ignoreNotFound, requeueOnConflict } from '../kit/writes.ts'
 import { addressBlocks } from './block.ts'
-import { claimOf } from './claim-of.ts'
-import { existingClaim, isOwned, recover, releaseGone } from './recover.ts'
-import { isReady } from './report.ts'
-import { hasFinalizer, reservationFor, withFinalizer, withoutFinalizer } from './reservation.ts'
-import { happeningOf, standingOf } from './standing.ts'
-import { type Allotment, type Standing, statusFor } from './status.ts'
+import { buildClaim } from './claim.ts'
+import { type AllocatedNetwork, buildIpSetStatus, type IpSetState } from './ipset-status.ts'
+import { existingClaim, hasIpSetOwner, recoverLedger, releaseDeleted } from './recover.ts'
+import { buildReservation, hasFinalizer, withFinalizer, withoutFinalizer } from './reservation.ts'
+import { eventForFinding, summarizeResults } from './standing.ts'
+import { isReady } from './usage-report.ts'
 import { FIELD_MANAGER, type World } from './world.ts'
 
 /** Enough to fill a batch; each look waits for its batch to be written. */
@@ -25,7 +25,7 @@ const WORKERS = 256
 export function ipSetController(world: World): Controller {
   let recovered: Promise<void> | undefined
   const whenRecovered = (signal: AbortSignal): Promise<void> => {
-    recovered ??= recover(world, signal).catch((error: unknown) => {
+    recovered ??= recoverLedger(world, signal).catch((error: unknown) => {
       recovered = undefined
       throw error
     })
@@ -35,14 +35,14 @@ export function ipSetController(world: World): Controller {
     // After a restart whoever has no address yet is served before anybody is found to be as it should be.
     {
       kind: ipSets,
-      canWait: (one) => isReady(one as IpSet) && !one.metadata.deletionTimestamp,
-      isEcho: world.echoes.isEcho,
+      isLowPriority: (one) => isReady(one as IpSet) && !one.metadata.deletionTimestamp,
+      isOwnWrite: world.echoes.has,
     },
-    { kind: reservations, canWait: always, isEcho: world.echoes.isEcho },
+    { kind: reservations, isLowPriority: always, isOwnWrite: world.echoes.has },
     {
       kind: netConfigs,
-      map: ({ metadata }) => concerned(world, metadata.namespace ?? ''),
-      canWait: always,
+      map: ({ metadata }) => affectedKeys(world, metadata.namespace ?? ''),
+      isLowPriority: always,
     },
     // Watched for being whole before the first look; whom a change concerns is told by the world.
     { kind: addressBlocks, map: () => [] },
@@ -51,9 +51,9 @@ export function ipSetController(world: World): Controller {
     name: 'ipset',
     watches,
     workers: WORKERS,
-    reconcile: calmly(async (request, context) => {
+    reconcile: requeueOnConflict(async (request, context) => {
       await whenRecovered(context.signal)
-      await look(world, keyOf(request), context)
+      await reconcileIpSet(world, objectKey(request), context)
       return undefined
     }),
   }
@@ -61,43 +61,43 @@ export function ipSetController(world: World): Controller {
 
 const always = (): boolean => true
 
-async function look(world: World, key: string, context: ReconcileContext): Promise<void> {
+async function reconcileIpSet(world: World, key: string, context: ReconcileContext): Promise<void> {
   const ipSet = world.ipSets.get(key)
-  if (!ipSet) return withoutIpSet(world, key, context)
-  if (ipSet.metadata.deletionTimestamp) return takeLeave(world, ipSet, context)
-  return serve(world, ipSet, context)
+  if (!ipSet) return reconcileMissing(world, key, context)
+  if (ipSet.metadata.deletionTimestamp) return reconcileDelete(world, ipSet, context)
+  return reconcileNormal(world, ipSet, context)
 }
 
 /** Everybody in a namespace whom its NetConfig concerns. */
-function concerned(world: World, namespace: string): readonly string[] {
+function affectedKeys(world: World, namespace: string): readonly string[] {
   return [...world.ipSets.list(namespace), ...world.reservations.list(namespace)].map(({ metadata }) =>
-    keyOf(metadata),
+    objectKey(metadata),
   )
 }
 
-async function serve(world: World, stored: IpSet, context: ReconcileContext): Promise<void> {
-  const ipSet = await withOurFinalizer(world, stored, context)
+async function reconcileNormal(world: World, stored: IpSet, context: ReconcileContext): Promise<void> {
+  const ipSet = await ensureFinalizer(world, stored, context)
   const { namespace = '' } = ipSet.metadata
-  const netConfig = theNetConfig(world.netConfigs.list(namespace))
+  const netConfig = selectNetConfig(world.netConfigs.list(namespace))
   if (!netConfig) {
     const inputProblem = `NetConfig missing in namespace ${namespace}`
-    return writeStatus(world, ipSet, { allotments: [], inputProblem, causes: [] }, context)
+    return writeStatus(world, ipSet, { allocated: [], inputProblem, causes: [] }, context)
   }
-  const reservation = world.freshReservations.get(keyOf(ipSet.metadata))
-  const asked = claimOf(ipSet, netConfig, reservation, world.poolOf)
+  const reservation = world.freshReservations.get(objectKey(ipSet.metadata))
+  const asked = buildClaim(ipSet, netConfig, reservation, world.poolOf)
   const verdicts = await world.allocator.claim(asked.claim)
-  const standing = standingOf(asked, verdicts)
-  await writeReservation(world, ipSet, standing.allotments, reservation, context)
-  for (const one of standing.findings) world.record(happeningOf(ipSet, one))
+  const standing = summarizeResults(asked, verdicts)
+  await writeReservation(world, ipSet, standing.allocated, reservation, context)
+  for (const finding of standing.findings) world.record(eventForFinding(ipSet, finding))
   await writeStatus(world, ipSet, standing, context)
 }
 
 /** Put on by our webhook at creation; by a write of its own where the webhook was not asked. */
-async function withOurFinalizer(world: World, ipSet: IpSet, { signal }: ReconcileContext): Promise<IpSet> {
+async function ensureFinalizer(world: World, ipSet: IpSet, { signal }: ReconcileContext): Promise<IpSet> {
   if (hasFinalizer(ipSet.metadata.finalizers)) return ipSet
   const finalizers = withFinalizer(ipSet.metadata.finalizers)
   const marked = { ...ipSet, metadata: { ...ipSet.metadata, finalizers } }
-  return written(
+  return recordWrite(
     world,
     world.ipSets,
     marked,
@@ -106,13 +106,13 @@ async function withOurFinalizer(world: World, ipSet: IpSet, { signal }: Reconcil
 }
 
 /** What we wrote is known before the watch tells of it, and no reason to look. */
-function written<T extends KubeObject>(
+function recordWrite<T extends KubeObject>(
   { echoes }: World,
   cache: { note: (object: T, on: string) => boolean },
   sent: T,
   got: KubeObject,
 ): T {
-  echoes.expect(got)
+  echoes.add(got)
   cache.note(got as T, sent.metadata.resourceVersion ?? '')
   return got as T
 }
@@ -120,7 +120,7 @@ function written<T extends KubeObject>(
 async function writeReservation(
   world: World,
   ipSet: IpSet,
-  allotments: readonly Allotment[],
+  allotments: readonly AllocatedNetwork[],
   existing: Reservation | undefined,
   { signal }: ReconcileContext,
 ): Promise<void> {
@@ -131,53 +131,55 @@ async function writeReservation(
     subnet: subnet.name,
     address,
   }))
-  const wanted = reservationFor(ipSet, given, existing)
+  const wanted = buildReservation(ipSet, given, existing)
   if (!wanted || (given.length === 0 && !existing)) return
   const options = { fieldManager: FIELD_MANAGER, signal }
   if (existing) {
-    written(world, world.reservations, wanted, await world.client.update(wanted, options))
+    recordWrite(world, world.reservations, wanted, await world.client.update(wanted, options))
     return
   }
   const created = (await world.client.create(wanted, options)) as Reservation
-  world.echoes.expect(created)
-  world.freshReservations.created(created)
+  world.echoes.add(created)
+  world.freshReservations.add(created)
 }
 
 async function writeStatus(
   world: World,
   ipSet: IpSet,
-  standing: Standing,
+  standing: IpSetState,
   { signal, clock }: ReconcileContext,
 ): Promise<void> {
-  const now = timestamp(clock.now())
-  const status: IpSetStatus | undefined = statusFor(ipSet, standing, await world.form(), now)
+  const now = formatTimestamp(clock.now())
+  const status: IpSetStatus | undefined = buildIpSetStatus(ipSet, standing, await world.form(), now)
   if (!status) return
   const next: IpSet = { ...ipSet, status }
   const options = { fieldManager: FIELD_MANAGER, subresource: 'status', signal } as const
-  written(world, world.ipSets, next, await world.client.update(next, options))
+  recordWrite(world, world.ipSets, next, await world.client.update(next, options))
 }
 
 /** An IPSet that is being deleted gives everything back, by our hand and not by garbage collection. */
-async function takeLeave(world: World, ipSet: IpSet, { signal }: ReconcileContext): Promise<void> {
+async function reconcileDelete(world: World, ipSet: IpSet, { signal }: ReconcileContext): Promise<void> {
   if (!hasFinalizer(ipSet.metadata.finalizers)) return
-  const key = keyOf(ipSet.metadata)
+  const key = objectKey(ipSet.metadata)
   const { uid } = ipSet.metadata
   const reservation = world.freshReservations.get(key)
   // One that another IPSet of this name owns is not this one's to delete.
-  const owners = (reservation?.metadata.ownerReferences ?? []).filter((one) => one.kind === 'IPSet')
-  if (reservation && (owners.length === 0 || owners.some((one) => one.uid === uid))) {
+  const owners = (reservation?.metadata.ownerReferences ?? []).filter(
+    (ownerReference) => ownerReference.kind === 'IPSet',
+  )
+  if (reservation && (owners.length === 0 || owners.some((owner) => owner.uid === uid))) {
     await removeReservation(world, reservation, signal)
   }
   await world.allocator.release(key, (held) => held === uid || held === reservation?.metadata.uid)
   const finalizers = withoutFinalizer(ipSet.metadata.finalizers)
   const left = { ...ipSet, metadata: { ...ipSet.metadata, finalizers } }
-  await gone(world.client.update(left, { fieldManager: FIELD_MANAGER, signal }))
+  await ignoreNotFound(world.client.update(left, { fieldManager: FIELD_MANAGER, signal }))
 }
 
 /** No IPSet of this name: what is left of it is given back; a Reservation that waits for one is claimed. */
-async function withoutIpSet(world: World, key: string, { signal }: ReconcileContext): Promise<void> {
+async function reconcileMissing(world: World, key: string, { signal }: ReconcileContext): Promise<void> {
   const reservation = world.reservations.get(key)
-  if (reservation && !isOwned(reservation) && !reservation.metadata.deletionTimestamp) {
+  if (reservation && !hasIpSetOwner(reservation) && !reservation.metadata.deletionTimestamp) {
     const claim = existingClaim(world, reservation)
     if (claim) await world.allocator.claim(claim)
     return
@@ -190,7 +192,7 @@ async function withoutIpSet(world: World, key: string, { signal }: ReconcileCont
   // The cache of Reservations may be ahead of that of IPSets: then the IPSet's own change brings us back.
   if (await world.client.get({ ...ipSets, namespace, name }, { signal })) return
   if (reservation) await removeReservation(world, reservation, signal)
-  await releaseGone(world, key, signal)
+  await releaseDeleted(world, key, signal)
 }
 
 async function removeReservation(world: World, reservation: Reservation, signal: AbortSignal): Promise<void> {
@@ -199,11 +201,11 @@ async function removeReservation(world: World, reservation: Reservation, signal:
   if (hasFinalizer(reservation.metadata.finalizers)) await removeFinalizer(world, reservation, signal)
   if (reservation.metadata.deletionTimestamp) return
   const ref = { ...reservations, namespace, name }
-  await gone(world.client.delete(ref, { signal, ...(uid && { preconditions: { uid } }) }))
+  await ignoreNotFound(world.client.delete(ref, { signal, ...(uid && { preconditions: { uid } }) }))
 }
 
 async function removeFinalizer(world: World, object: Reservation, signal: AbortSignal): Promise<void> {
   const finalizers = withoutFinalizer(object.metadata.finalizers)
   const next = { ...object, metadata: { ...object.metadata, finalizers } }
-  await gone(world.client.update(next, { fieldManager: FIELD_MANAGER, signal }))
+  await ignoreNotFound(world.client.update(next, { fieldManager: FIELD_MANAGER, signal }))
 }

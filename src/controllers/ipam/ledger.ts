@@ -6,47 +6,44 @@
  */
 import type { AddressBlock, AddressHolder } from '../../api/address-block.ts'
 import {
+  addressKey,
   type BlockId,
+  blockContaining,
   blockKey,
   blockName,
-  blockOf,
-  holdersOf,
-  type Spot,
-  sameHolder,
-  spotKey,
+  isSameHolder,
+  readHolders,
+  type SegmentAddress,
 } from './block.ts'
 
-export interface Held {
-  readonly spot: Spot
+export interface HeldAddress {
+  readonly spot: SegmentAddress
   readonly holder: AddressHolder
 }
 
 export interface Ledger {
-  readonly holder: (spot: Spot) => AddressHolder | undefined
+  readonly holder: (spot: SegmentAddress) => AddressHolder | undefined
   /** Everything that is held under a name, by whatever UID. */
-  readonly heldBy: (owner: string) => readonly Held[]
-  readonly all: () => Iterable<Held>
+  readonly heldBy: (owner: string) => readonly HeldAddress[]
+  readonly all: () => Iterable<HeldAddress>
   /** The block as it was last seen, with the version to write it by. */
   readonly block: (id: BlockId) => AddressBlock | undefined
-  readonly named: (name: string) => AddressBlock | undefined
+  readonly blockByName: (name: string) => AddressBlock | undefined
   /** Takes a block in; tells who is not in it any more. */
-  readonly load: (block: AddressBlock) => readonly Held[]
-  readonly drop: (name: string) => readonly Held[]
+  readonly load: (block: AddressBlock) => readonly HeldAddress[]
+  readonly drop: (name: string) => readonly HeldAddress[]
   /** How many addresses of a block are held: a full one need not be searched. */
   readonly count: (id: BlockId) => number
 }
 
-export function ownerOf({ namespace, name }: Pick<AddressHolder, 'namespace' | 'name'>): string {
+export function ownerKey({ namespace, name }: Pick<AddressHolder, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`
 }
 
 export function createLedger(): Ledger {
-  const blocks = new Map<
-    string,
-    { readonly object: AddressBlock; readonly held: ReadonlyMap<string, Held> }
-  >()
+  const blocks = new Map<string, { readonly object: AddressBlock; readonly held: ReadonlyMap<string, HeldAddress> }>()
   const holders = new Map<string, AddressHolder>()
-  const owners = new Map<string, Map<string, Held>>()
+  const owners = new Map<string, Map<string, HeldAddress>>()
   const names = new Map<string, string>()
 
   /** Asked for every grant: a name that needs a hash is made once. */
@@ -57,43 +54,43 @@ export function createLedger(): Ledger {
     return name
   }
 
-  const remove = (key: string, { holder }: Held): void => {
+  const remove = (key: string, { holder }: HeldAddress): void => {
     holders.delete(key)
-    const owned = owners.get(ownerOf(holder))
+    const owned = owners.get(ownerKey(holder))
     owned?.delete(key)
-    if (owned?.size === 0) owners.delete(ownerOf(holder))
+    if (owned?.size === 0) owners.delete(ownerKey(holder))
   }
-  const insert = (key: string, held: Held): void => {
+  const insert = (key: string, held: HeldAddress): void => {
     holders.set(key, held.holder)
-    const owner = ownerOf(held.holder)
+    const owner = ownerKey(held.holder)
     const owned = owners.get(owner)
     if (owned) owned.set(key, held)
     else owners.set(owner, new Map([[key, held]]))
   }
-  const replace = (name: string, object: AddressBlock | undefined): readonly Held[] => {
-    const before = blocks.get(name)?.held ?? new Map<string, Held>()
-    const after = new Map(object ? holdersOf(object).map((held) => [spotKey(held.spot), held]) : [])
-    const gone: Held[] = []
+  const replace = (name: string, object: AddressBlock | undefined): readonly HeldAddress[] => {
+    const before = blocks.get(name)?.held ?? new Map<string, HeldAddress>()
+    const after = new Map(object ? readHolders(object).map((held) => [addressKey(held.spot), held]) : [])
+    const gone: HeldAddress[] = []
     for (const [key, held] of before) {
       const next = after.get(key)
-      if (sameHolder(next?.holder, held.holder)) continue
+      if (isSameHolder(next?.holder, held.holder)) continue
       remove(key, held)
       gone.push(held)
     }
-    for (const [key, held] of after) if (!sameHolder(before.get(key)?.holder, held.holder)) insert(key, held)
+    for (const [key, held] of after) if (!isSameHolder(before.get(key)?.holder, held.holder)) insert(key, held)
     if (object) blocks.set(name, { object, held: after })
     else blocks.delete(name)
     return gone
   }
 
   return {
-    holder: (spot) => holders.get(spotKey(spot)),
+    holder: (spot) => holders.get(addressKey(spot)),
     heldBy: (owner) => [...(owners.get(owner)?.values() ?? [])],
     all: function* () {
       for (const { held } of blocks.values()) yield* held.values()
     },
     block: (id) => blocks.get(nameOf(id))?.object,
-    named: (name) => blocks.get(name)?.object,
+    blockByName: (name) => blocks.get(name)?.object,
     load: (block) => replace(block.metadata.name, block),
     drop: (name) => replace(name, undefined),
     count: (id) => blocks.get(nameOf(id))?.held.size ?? 0,
@@ -101,12 +98,12 @@ export function createLedger(): Ledger {
 }
 
 /** Held addresses of one block, by the block that they lie in. */
-export function byBlock<T extends { readonly spot: Spot }>(
+export function groupByBlock<T extends { readonly spot: SegmentAddress }>(
   all: readonly T[],
 ): ReadonlyMap<string, { readonly id: BlockId; readonly items: readonly T[] }> {
   const groups = new Map<string, { readonly id: BlockId; readonly items: T[] }>()
   for (const one of all) {
-    const id = blockOf(one.spot)
+    const id = blockContaining(one.spot)
     const key = blockKey(id)
     const group = groups.get(key)
     if (group) group.items.push(one)

@@ -3,40 +3,40 @@
  * is. Run once per start; a crash between any two writes is repaired here.
  */
 import { type IpSet, ipSets, type Reservation } from '../../api/ipset.ts'
-import { findSubnet, theNetConfig } from '../../api/netconfig.ts'
-import { keyOf } from '../../api/object.ts'
+import { findSubnet, selectNetConfig } from '../../api/netconfig.ts'
+import { objectKey } from '../../api/object.ts'
 import { parseAddress } from '../../net/address.ts'
-import { claimOf, claimOfReservation } from './claim-of.ts'
-import type { Claim } from './decide.ts'
-import { ownerOf } from './ledger.ts'
-import { segmentOf } from './pool.ts'
+import { buildClaim, buildReservationClaim } from './claim.ts'
+import { ownerKey } from './ledger.ts'
+import type { Claim } from './plan-allocation.ts'
+import { segmentName } from './pool.ts'
 import type { World } from './world.ts'
 
-export async function recover(world: World, signal: AbortSignal): Promise<void> {
-  await releaseTheGone(world, signal)
-  const isHeld = holding(world)
+export async function recoverLedger(world: World, signal: AbortSignal): Promise<void> {
+  await releaseAllDeleted(world, signal)
+  const isHeld = createHeldCheck(world)
   const claims = world.reservations
     .list()
-    .filter((one) => !isHeld(one))
-    .flatMap((one) => existingClaim(world, one) ?? [])
+    .filter((reservation) => !isHeld(reservation))
+    .flatMap((reservation) => existingClaim(world, reservation) ?? [])
   await Promise.all(claims.map((claim) => world.allocator.claim(claim)))
 }
 
 /** Whether the ledger says of a Reservation what it says itself: then there is nothing to claim. */
-function holding({ ledger, netConfigs, ipSets: sets }: World): (reservation: Reservation) => boolean {
+function createHeldCheck({ ledger, netConfigs, ipSets: sets }: World): (reservation: Reservation) => boolean {
   const segments = new Map<string, string | undefined>()
   const segmentFor = (namespace: string, network: string, subnet: string): string | undefined => {
     const key = `${namespace}|${network}|${subnet}`
     if (!segments.has(key)) {
-      const netConfig = theNetConfig(netConfigs.list(namespace))
+      const netConfig = selectNetConfig(netConfigs.list(namespace))
       const found = netConfig && findSubnet(netConfig.spec, network, subnet).subnet
-      segments.set(key, found && segmentOf(netConfig, found))
+      segments.set(key, found && segmentName(netConfig, found))
     }
     return segments.get(key)
   }
   return ({ metadata, spec }) => {
     const { namespace = '' } = metadata
-    const owner = keyOf(metadata)
+    const owner = objectKey(metadata)
     const uid = sets.get(owner)?.metadata.uid
     const held = ledger.heldBy(owner)
     return Object.values(spec.reservation ?? {}).every(({ network, subnet, address }) => {
@@ -58,40 +58,40 @@ function holding({ ledger, netConfigs, ipSets: sets }: World): (reservation: Res
 /** What a Reservation says is held: in the name of its IPSet, or in its own while no IPSet has adopted it. */
 export function existingClaim(world: World, reservation: Reservation): Claim | undefined {
   const { namespace = '' } = reservation.metadata
-  const netConfig = theNetConfig(world.netConfigs.list(namespace))
-  const ipSet = world.ipSets.get(keyOf(reservation.metadata))
+  const netConfig = selectNetConfig(world.netConfigs.list(namespace))
+  const ipSet = world.ipSets.get(objectKey(reservation.metadata))
   if (!netConfig || ipSet?.metadata.deletionTimestamp) return undefined
-  if (!ipSet) return isOwned(reservation) ? undefined : claimOfReservation(reservation, netConfig)
-  const { claim } = claimOf(ipSet, netConfig, reservation, world.poolOf)
+  if (!ipSet) return hasIpSetOwner(reservation) ? undefined : buildReservationClaim(reservation, netConfig)
+  const { claim } = buildClaim(ipSet, netConfig, reservation, world.poolOf)
   // Nothing new is granted here: not before all that exists is claimed.
-  return { ...claim, wants: claim.wants.filter((one) => one.reserved !== undefined) }
+  return { ...claim, requests: claim.requests.filter((want) => want.reserved !== undefined) }
 }
 
 /** Made for an IPSet: it goes with it. One without an owner was restored or made by hand, and waits for its IPSet. */
-export function isOwned({ metadata }: Reservation): boolean {
-  return (metadata.ownerReferences ?? []).some((one) => one.kind === 'IPSet')
+export function hasIpSetOwner({ metadata }: Reservation): boolean {
+  return (metadata.ownerReferences ?? []).some((ownerReference) => ownerReference.kind === 'IPSet')
 }
 
-async function releaseTheGone(world: World, signal: AbortSignal): Promise<void> {
+async function releaseAllDeleted(world: World, signal: AbortSignal): Promise<void> {
   const suspects = new Set<string>()
   // Every address is looked at before the first grant: this is all that may be done for each.
   for (const { holder } of world.ledger.all()) {
-    const owner = ownerOf(holder)
-    if (!isLiving(world, owner, world.ipSets.get(owner), holder.uid)) suspects.add(owner)
+    const owner = ownerKey(holder)
+    if (!isHolderAlive(world, owner, world.ipSets.get(owner), holder.uid)) suspects.add(owner)
   }
-  await Promise.all([...suspects].map((owner) => releaseGone(world, owner, signal)))
+  await Promise.all([...suspects].map((owner) => releaseDeleted(world, owner, signal)))
 }
 
 /** Gives back what UIDs hold that do not exist any more. The cache may be old, so the API server is asked. */
-export async function releaseGone(world: World, owner: string, signal: AbortSignal): Promise<void> {
+export async function releaseDeleted(world: World, owner: string, signal: AbortSignal): Promise<void> {
   const [namespace = '', name = ''] = owner.split('/')
   const live = (await world.client.get({ ...ipSets, namespace, name }, { signal })) as IpSet | undefined
-  await world.allocator.release(owner, (uid) => !isLiving(world, owner, live, uid))
+  await world.allocator.release(owner, (uid) => !isHolderAlive(world, owner, live, uid))
 }
 
 /** While an IPSet adopts a Reservation, what the Reservation held is on its way to the IPSet. */
-function isLiving(world: World, owner: string, ipSet: IpSet | undefined, uid: string): boolean {
+function isHolderAlive(world: World, owner: string, ipSet: IpSet | undefined, uid: string): boolean {
   if (ipSet && (ipSet.metadata.uid ?? '') === uid) return true
   const reservation = world.reservations.get(owner)
-  return reservation !== undefined && !isOwned(reservation) && (reservation.metadata.uid ?? '') === uid
+  return reservation !== undefined && !hasIpSetOwner(reservation) && (reservation.metadata.uid ?? '') === uid
 }

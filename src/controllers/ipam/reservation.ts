@@ -8,26 +8,26 @@ import { networkVersion } from '../../api/netconfig.ts'
 import { sameJson } from '../../api/same-json.ts'
 
 /** Today's name, and that of 2023. */
-export const FINALIZERS: readonly string[] = ['openstack.org/ipset', 'IPSet']
+export const IPSET_FINALIZERS: readonly string[] = ['openstack.org/ipset', 'IPSet']
 
-export interface Given {
+export interface AllocatedAddress {
   readonly network: string
   readonly subnet: string
   readonly address: string
 }
 
 /** The Reservation as it must be, or undefined when the one that exists is right: then nothing is written. */
-export function reservationFor(
+export function buildReservation(
   ipSet: IpSet,
-  given: readonly Given[],
+  given: readonly AllocatedAddress[],
   existing: Reservation | undefined,
 ): Reservation | undefined {
   const { name, namespace = '', uid = '' } = ipSet.metadata
-  const wanted = Object.fromEntries(given.map((one) => [one.network, one]))
+  const wanted = Object.fromEntries(given.map((given) => [given.network, given]))
   // What is reserved and not asked for any more stays, as upstream has it: removal is a person's decision.
   const reservation = { ...existing?.spec.reservation, ...wanted }
   const labels = {
-    ...Object.fromEntries(given.map((one) => [`ipam.network.openstack.org/${one.network}`, one.subnet])),
+    ...Object.fromEntries(given.map((given) => [`ipam.network.openstack.org/${given.network}`, given.subnet])),
     ...existing?.metadata.labels,
   }
   const owner = {
@@ -37,8 +37,8 @@ export function reservationFor(
     controller: true,
     blockOwnerDeletion: true,
   }
-  if (existing && isRight(existing, { reservation, labels, uid })) return undefined
-  const others = existing?.metadata.ownerReferences?.filter((one) => one.kind !== 'IPSet') ?? []
+  if (existing && isUpToDate(existing, { reservation, labels, uid })) return undefined
+  const others = existing?.metadata.ownerReferences?.filter((ownerReference) => ownerReference.kind !== 'IPSet') ?? []
   return {
     ...(existing ?? reservations),
     apiVersion: networkVersion,
@@ -53,7 +53,7 @@ export function reservationFor(
   }
 }
 
-function isRight(
+function isUpToDate(
   existing: Reservation,
   { reservation, labels, uid }: { reservation: object; labels: object; uid: string },
 ): boolean {
@@ -62,18 +62,20 @@ function isRight(
     sameJson(spec.reservation ?? {}, reservation) &&
     sameJson(metadata.labels ?? {}, labels) &&
     hasFinalizer(metadata.finalizers) &&
-    (metadata.ownerReferences ?? []).some((one) => one.kind === 'IPSet' && one.uid === uid)
+    (metadata.ownerReferences ?? []).some(
+      (ownerReference) => ownerReference.kind === 'IPSet' && ownerReference.uid === uid,
+    )
   )
 }
 
 export function hasFinalizer(finalizers: readonly string[] | undefined): boolean {
-  return finalizers?.some((one) => FINALIZERS.includes(one)) ?? false
+  return finalizers?.some((finalizer) => IPSET_FINALIZERS.includes(finalizer)) ?? false
 }
 
 export function withFinalizer(finalizers: readonly string[] = []): readonly string[] {
-  return hasFinalizer(finalizers) ? finalizers : [...finalizers, FINALIZERS[0] ?? '']
+  return hasFinalizer(finalizers) ? finalizers : [...finalizers, IPSET_FINALIZERS[0] ?? '']
 }
 
 export function withoutFinalizer(finalizers: readonly string[] = []): readonly string[] {
-  return finalizers.filter((one) => !FINALIZERS.includes(one))
+  return finalizers.filter((finalizer) => !IPSET_FINALIZERS.includes(finalizer))
 }

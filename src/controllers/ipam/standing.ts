@@ -5,36 +5,34 @@
  */
 import type { IpSet } from '../../api/ipset.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import {
-  fixedAddressTaken,
-  fixedAddressUnusable,
-  reservationContradicts,
-  subnetExhausted,
-} from '../../errors/ipam.ts'
-import type { Happening } from '../../kube/events.ts'
+import type { EventRecord } from '../../kube/event-recorder.ts'
 import { formatAddress } from '../../net/address.ts'
-import type { Asked } from './claim-of.ts'
-import type { Verdict } from './decide.ts'
-import { ownerOf } from './ledger.ts'
-import type { Allotment, Standing } from './status.ts'
+import type { IpSetClaim } from './claim.ts'
+import { fixedAddressTaken, fixedAddressUnusable, reservationConflict, subnetExhausted } from './findings.ts'
+import type { AllocatedNetwork, IpSetState } from './ipset-status.ts'
+import { ownerKey } from './ledger.ts'
+import type { AllocationResult } from './plan-allocation.ts'
 
-export interface Judged extends Standing {
+export interface IpSetResult extends IpSetState {
   readonly findings: readonly Finding[]
 }
 
-export function standingOf({ wishes, findings, claim }: Asked, verdicts: readonly Verdict[]): Judged {
-  const family = (index: number): 4 | 6 => claim.wants[index]?.pool.cidr.family ?? 4
-  const allotments = verdicts.flatMap((verdict, index): readonly Allotment[] => {
-    const wish = wishes[index]
+export function summarizeResults(
+  { networks, findings, claim }: IpSetClaim,
+  verdicts: readonly AllocationResult[],
+): IpSetResult {
+  const family = (index: number): 4 | 6 => claim.requests[index]?.pool.cidr.family ?? 4
+  const allotments = verdicts.flatMap((verdict, index): readonly AllocatedNetwork[] => {
+    const wish = networks[index]
     if (verdict.kind !== 'granted' || !wish) return []
     return [{ ...wish, address: formatAddress({ family: family(index), value: verdict.value }) }]
   })
-  const refused = verdicts.flatMap((verdict, index) => refusalOf(verdict, family(index)) ?? [])
+  const refused = verdicts.flatMap((verdict, index) => findingForResult(verdict, family(index)) ?? [])
   const all = [...findings, ...refused]
-  return { allotments, findings: all, causes: all.map(({ message }) => message) }
+  return { allocated: allotments, findings: all, causes: all.map(({ message }) => message) }
 }
 
-function refusalOf(verdict: Verdict, family: 4 | 6): Finding | undefined {
+function findingForResult(verdict: AllocationResult, family: 4 | 6): Finding | undefined {
   const { network, subnet } = verdict
   if (verdict.kind === 'granted') return undefined
   if (verdict.kind === 'exhausted') {
@@ -42,11 +40,11 @@ function refusalOf(verdict: Verdict, family: 4 | 6): Finding | undefined {
   }
   const address = formatAddress({ family, value: verdict.value })
   if (verdict.kind !== 'taken') return finding(fixedAddressUnusable, { address, subnet, why: verdict.kind })
-  const facts = { address, network, holder: ownerOf(verdict.by) }
-  return finding(verdict.how === 'fixed' ? fixedAddressTaken : reservationContradicts, facts)
+  const facts = { address, network, holder: ownerKey(verdict.by) }
+  return finding(verdict.how === 'fixed' ? fixedAddressTaken : reservationConflict, facts)
 }
 
-export function happeningOf(regarding: IpSet, { code, message, remedy }: Finding): Happening {
+export function eventForFinding(regarding: IpSet, { code, message, remedy }: Finding): EventRecord {
   return {
     regarding,
     type: 'Warning',

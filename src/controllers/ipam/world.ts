@@ -6,15 +6,15 @@
 import type { AddressBlock } from '../../api/address-block.ts'
 import { type IpSet, ipSets, type Reservation, reservations } from '../../api/ipset.ts'
 import { type NetConfig, netConfigs } from '../../api/netconfig.ts'
-import type { Happening } from '../../kube/events.ts'
+import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
 import { type Allocator, createAllocator } from './allocator.ts'
 import { addressBlocks } from './block.ts'
-import { createEchoes, type Echoes } from './echoes.ts'
-import { type Fresh, freshlyCreated } from './fresh.ts'
-import { createLedger, type Ledger, ownerOf } from './ledger.ts'
-import { type PoolOf, rememberedPools } from './pool.ts'
-import type { StatusForm } from './status.ts'
+import { createOwnWrites, type OwnWrites } from './echoes.ts'
+import { type PendingCreates, trackPendingCreates } from './fresh.ts'
+import type { StatusForm } from './ipset-status.ts'
+import { createLedger, type Ledger, ownerKey } from './ledger.ts'
+import { createPoolCache, type ParsePool } from './pool.ts'
 
 export const FIELD_MANAGER = 'stackloom-ipam'
 
@@ -24,15 +24,15 @@ export interface World {
   readonly netConfigs: SharedCache<NetConfig>
   readonly reservations: SharedCache<Reservation>
   /** Reservations, with those that the watch has not told of yet. */
-  readonly freshReservations: Fresh<Reservation>
+  readonly freshReservations: PendingCreates<Reservation>
   readonly blocks: SharedCache<AddressBlock>
   /** Our own writes of IPSets and Reservations. */
-  readonly echoes: Echoes
-  readonly poolOf: PoolOf
+  readonly echoes: OwnWrites
+  readonly poolOf: ParsePool
   readonly ledger: Ledger
   readonly allocator: Allocator
   readonly form: () => Promise<StatusForm>
-  readonly record: (happening: Happening) => void
+  readonly record: (happening: EventRecord) => void
   /** Asks for a look at an IPSet. Bound when the controller is made. */
   readonly wake: { enqueue: (owner: string) => void }
 }
@@ -40,7 +40,7 @@ export interface World {
 export interface WorldOptions {
   readonly runtime: Pick<Runtime, 'client' | 'cache'>
   readonly form: () => Promise<StatusForm>
-  readonly record?: (happening: Happening) => void
+  readonly record?: (happening: EventRecord) => void
 }
 
 export function createWorld({ runtime, form, record = () => {} }: WorldOptions): World {
@@ -48,12 +48,12 @@ export function createWorld({ runtime, form, record = () => {} }: WorldOptions):
   const ledger = createLedger()
   const wake: World['wake'] = { enqueue: () => {} }
   const onServed = (owner: string): void => wake.enqueue(owner)
-  const allocator = createAllocator({ client, ledger, fieldManager: FIELD_MANAGER, onServed })
+  const allocator = createAllocator({ client, ledger, fieldManager: FIELD_MANAGER, enqueue: onServed })
   const blocks = runtime.cache<AddressBlock>({ kind: addressBlocks })
   blocks.subscribe((change) => {
     const gone = allocator.observe(change.object, change.kind === 'deleted' ? 'deleted' : 'written')
     // Whoever lost an entry by another hand than ours claims it again, or is gone.
-    for (const { holder } of gone) wake.enqueue(ownerOf(holder))
+    for (const { holder } of gone) wake.enqueue(ownerKey(holder))
   })
   const known = runtime.cache<Reservation>({ kind: reservations })
   return {
@@ -61,10 +61,10 @@ export function createWorld({ runtime, form, record = () => {} }: WorldOptions):
     ipSets: runtime.cache<IpSet>({ kind: ipSets }),
     netConfigs: runtime.cache<NetConfig>({ kind: netConfigs }),
     reservations: known,
-    freshReservations: freshlyCreated(known),
+    freshReservations: trackPendingCreates(known),
     blocks,
-    echoes: createEchoes(),
-    poolOf: rememberedPools(),
+    echoes: createOwnWrites(),
+    poolOf: createPoolCache(),
     ledger,
     allocator,
     form,

@@ -1,20 +1,20 @@
 /** A kubeconfig with one context more: the cloud's namespace on the cluster and as the user that are in use. Pure. */
 import { isMap, isSeq, parseDocument } from 'yaml'
 
-export interface NewContext {
+export interface KubeconfigContext {
   readonly name: string
   readonly cluster: string
   readonly user?: string
   readonly namespace: string
 }
 
-export type WithContext =
+export type AddedContext =
   | { readonly kind: 'added'; readonly text: string }
   | { readonly kind: 'there' }
   | { readonly kind: 'taken' }
 
 /** Comments, order and `current-context` stay as they are. */
-export function withContext(text: string, { name, ...context }: NewContext): WithContext {
+export function addKubeconfigContext(text: string, { name, ...context }: KubeconfigContext): AddedContext {
   const document = parseDocument(text, { logLevel: 'error' })
   const contexts = document.get('contexts')
   const known = isSeq(contexts) ? contexts.items : []

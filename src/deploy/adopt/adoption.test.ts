@@ -4,9 +4,9 @@ import { testPlan } from '../../../test/plan.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { indexSnapshot } from '../../api/snapshot.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
-import { renderGuard } from '../../render/guard.ts'
 import { renderAdvertisements } from '../../render/metallb.ts'
-import { type Adoption, adoption, interrupted, isAdopted } from './adoption.ts'
+import { renderVipPolicy } from '../../render/vip-policy.ts'
+import { type Adoption, interruptedNetworks, isAdopted, planAdoption } from './adoption.ts'
 import { controlPlanePatch } from './patch.ts'
 
 const plan = testPlan()
@@ -34,12 +34,7 @@ const wishes = (address: string, shared = true): Record<string, string> => ({
   [`${OLD}/loadBalancerIPs`]: address,
 })
 
-function service(
-  name: string,
-  address: string,
-  annotations = wishes(address),
-  namespace = 'openstack',
-): KubeObject {
+function service(name: string, address: string, annotations = wishes(address), namespace = 'openstack'): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -87,9 +82,8 @@ const installed: readonly KubeObject[] = [
 ]
 
 const decide = (objects: readonly KubeObject[]): Adoption =>
-  adoption(plan, cloud, indexSnapshot({ objects, unread: [] }))
-const codes = ({ findings }: Adoption): readonly string[] =>
-  [...new Set(findings.map(({ code }) => code))].sort()
+  planAdoption(plan, cloud, indexSnapshot({ objects, unread: [] }))
+const codes = ({ findings }: Adoption): readonly string[] => [...new Set(findings.map(({ code }) => code))].sort()
 const internalapi = ({ networks }: Adoption) => networks.find(({ network }) => network === 'internalapi')
 
 describe('the adoption of a cloud', () => {
@@ -123,9 +117,7 @@ describe('the adoption of a cloud', () => {
 
   it('takes only its own range out of a pool that others use', () => {
     const shared = installed.map((one) =>
-      one.kind === 'IPAddressPool'
-        ? pool('internalapi', ['172.17.0.80-172.17.0.90', '172.27.0.80-172.27.0.90'])
-        : one,
+      one.kind === 'IPAddressPool' ? pool('internalapi', ['172.17.0.80-172.17.0.90', '172.27.0.80-172.27.0.90']) : one,
     )
     const found = decide(shared)
     expect(internalapi(found)?.old[0]?.keeps).toEqual(['172.27.0.80-172.27.0.90'])
@@ -144,7 +136,7 @@ describe('the adoption of a cloud', () => {
     )
     const found = decide(annotated)
     expect(internalapi(found)?.kind).toBe('in place')
-    expect(interrupted(found)).toEqual([])
+    expect(interruptedNetworks(found)).toEqual([])
   })
 
   it('refuses when the plan has another address than the Service', () => {
@@ -201,8 +193,8 @@ describe('the adoption of a cloud', () => {
         const rest = stepsOf(decide(cutOff)).reduce((objects, step) => step(objects), cutOff)
         const end = decide(rest)
         expect(isAdopted(end)).toBe(true)
-        const addresses = (one: Adoption) =>
-          one.networks.flatMap(({ services }) => services.map(({ name, addresses: own }) => [name, own]))
+        const addresses = (adoption: Adoption) =>
+          adoption.networks.flatMap(({ services }) => services.map(({ name, addresses: own }) => [name, own]))
         expect(addresses(end)).toEqual(addresses(first))
       }),
     )
@@ -210,7 +202,7 @@ describe('the adoption of a cloud', () => {
 
   describe('is not finished', () => {
     const whole = stepsOf(decide(installed)).reduce((objects, step) => step(objects), installed)
-    const own = [...renderAdvertisements(plan, cloud), ...renderGuard(plan, cloud)]
+    const own = [...renderAdvertisements(plan, cloud), ...renderVipPolicy(plan, cloud)]
     const without = ({ kind, metadata }: KubeObject): readonly KubeObject[] =>
       whole.filter((one) => one.kind !== kind || one.metadata.name !== metadata.name)
 
@@ -218,9 +210,7 @@ describe('the adoption of a cloud', () => {
       expect(isAdopted(decide(whole))).toBe(true)
       const left = decide(without(one))
       expect(isAdopted(left)).toBe(false)
-      expect(left.missing.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
-        [one.kind, one.metadata.name],
-      ])
+      expect(left.missing.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([[one.kind, one.metadata.name]])
     })
 
     it('while a pool of its own is announced somewhere else', () => {
@@ -245,28 +235,28 @@ function stepsOf(found: Adoption): readonly Step[] {
   const drop =
     (kind: string, name: string): Step =>
     (objects) =>
-      objects.filter((one) => one.kind !== kind || one.metadata.name !== name)
+      objects.filter((object) => object.kind !== kind || object.metadata.name !== name)
   return [
     ...found.networks.flatMap(({ old, pool: own, services, slots }) => [
       ...old.map(({ pool: one }) => drop('IPAddressPool', one.metadata.name)),
       ...services.map(
         ({ name, lacks }): Step =>
           (objects) =>
-            objects.map((one) =>
-              one.kind === 'Service' && one.metadata.name === name
+            objects.map((object) =>
+              object.kind === 'Service' && object.metadata.name === name
                 ? {
-                    ...one,
-                    metadata: { ...one.metadata, annotations: { ...one.metadata.annotations, ...lacks } },
+                    ...object,
+                    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...lacks } },
                   }
-                : one,
+                : object,
             ),
       ),
       (objects: readonly KubeObject[]) =>
-        objects.map((one) => (one.kind === 'OpenStackControlPlane' ? patched(one, slots) : one)),
+        objects.map((object) => (object.kind === 'OpenStackControlPlane' ? patched(object, slots) : object)),
       put(own),
     ]),
-    ...[...renderAdvertisements(plan, cloud), ...renderGuard(plan, cloud)].map(put),
-    ...found.oldAdvertisements.map((one) => drop(one.kind, one.metadata.name)),
+    ...[...renderAdvertisements(plan, cloud), ...renderVipPolicy(plan, cloud)].map(put),
+    ...found.oldAdvertisements.map((oldAdvertisement) => drop(oldAdvertisement.kind, oldAdvertisement.metadata.name)),
   ]
 }
 
@@ -287,10 +277,7 @@ function merged(value: unknown, patch: unknown): unknown {
 
 function renamed(annotations: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(annotations).map(([key, value]) => [
-      key,
-      value === 'internalapi' ? 'openstack-internalapi' : value,
-    ]),
+    Object.entries(annotations).map(([key, value]) => [key, value === 'internalapi' ? 'openstack-internalapi' : value]),
   )
 }
 

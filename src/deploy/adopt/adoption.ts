@@ -5,19 +5,19 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
-import { controlPlaneNamedOtherwise, nothingToAdopt, oldObjectKept } from '../../errors/adopt.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import { CONTROL_PLANE } from '../../render/control-plane/control-plane.ts'
-import { renderGuard } from '../../render/guard.ts'
 import { renderAdvertisements, renderPools } from '../../render/metallb.ts'
-import { fieldDifferences } from '../../verify/fields.ts'
+import { renderVipPolicy } from '../../render/vip-policy.ts'
+import { fieldDifferences } from '../../verify/field-differences.ts'
+import { controlPlaneNameDiffers, nothingToAdopt, oldObjectKept } from '../findings/adopt.ts'
 import { attachmentFindings } from './attachments.ts'
+import { findLiveSlots } from './live-slots.ts'
 import { type OldAdvertisement, oldAdvertisements } from './old-advertisements.ts'
-import { addressesOf, inTheWay, type OldPool } from './old-pools.ts'
-import { placesIn } from './places.ts'
-import { movingServices, type ServiceMove, strangers } from './services.ts'
-import { type SlotMove, slotMoves } from './slot-moves.ts'
+import { type OldPool, overlappingPools, poolAddresses } from './old-pools.ts'
+import { findServiceMoves, foreignServiceFindings, type ServiceMove } from './service-moves.ts'
+import { findSlotMoves, type SlotMove } from './slot-moves.ts'
 import { isEmpty } from './wishes.ts'
 
 export interface NetworkMove {
@@ -43,7 +43,7 @@ export interface Adoption {
   readonly findings: readonly Finding[]
 }
 
-export const adoptedKinds = [
+export const adoptionKinds = [
   { apiVersion: 'v1', kind: 'Service' },
   { apiVersion: 'v1', kind: 'Event' },
   { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' },
@@ -55,15 +55,15 @@ export const adoptedKinds = [
   { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicyBinding' },
 ] as const
 
-export function adoption(plan: Plan, cloud: PlannedCloud, live: SnapshotIndex): Adoption {
+export function planAdoption(plan: Plan, cloud: PlannedCloud, live: SnapshotIndex): Adoption {
   const { name, namespace } = cloud
   const controlPlane = live
     .all('core.openstack.org/OpenStackControlPlane')
     .find(({ metadata }) => metadata.namespace === namespace)
   const { uses } = cloud
-  const places = controlPlane ? placesIn(controlPlane, plan.slots) : []
-  const services = movingServices(cloud, { live, places, uses })
-  const slots = slotMoves(cloud, { places, uses, services: services.moves })
+  const places = controlPlane ? findLiveSlots(controlPlane, plan.slots) : []
+  const services = findServiceMoves(cloud, { live, places, uses })
+  const slots = findSlotMoves(cloud, { places, uses, services: services.moves })
   const pools = live.all('metallb.io/IPAddressPool')
   const desired = new Map(renderPools(plan, cloud).map((pool) => [pool.metadata.name, pool]))
   const networks = cloud.networks.flatMap((network): readonly NetworkMove[] => {
@@ -72,14 +72,14 @@ export function adoption(plan: Plan, cloud: PlannedCloud, live: SnapshotIndex): 
     const parts = {
       network: network.name,
       pool,
-      old: inTheWay(pool, pools),
-      services: services.moves.filter((one) => one.network === network.name),
-      slots: slots.filter((one) => one.network === network.name),
+      old: overlappingPools(pool, pools),
+      services: services.moves.filter((move) => move.network === network.name),
+      slots: slots.filter((slot) => slot.network === network.name),
     }
-    return [{ ...parts, kind: kindOf(parts, live) }]
+    return [{ ...parts, kind: moveKind(parts, live) }]
   })
   const advertisements = renderAdvertisements(plan, cloud)
-  const guard = renderGuard(plan, cloud)
+  const guard = renderVipPolicy(plan, cloud)
   const old = oldAdvertisements(live, networks, advertisements)
   return {
     cloud: name,
@@ -91,13 +91,11 @@ export function adoption(plan: Plan, cloud: PlannedCloud, live: SnapshotIndex): 
     guard,
     missing: [...advertisements, ...guard].filter((one) => differs(one, live)),
     findings: [
-      ...(controlPlane || services.moves.length > 0
-        ? []
-        : [finding(nothingToAdopt, { cloud: name, namespace })]),
-      ...nameFindings(controlPlane, namespace),
+      ...(controlPlane || services.moves.length > 0 ? [] : [finding(nothingToAdopt, { cloud: name, namespace })]),
+      ...controlPlaneNameFindings(controlPlane, namespace),
       ...services.findings,
-      ...strangers(live, cloud, [...desired.values()]),
-      ...keptPools(networks),
+      ...foreignServiceFindings(live, cloud, [...desired.values()]),
+      ...keptPoolFindings(networks),
       ...old.findings,
       ...attachmentFindings(live, cloud),
     ],
@@ -106,26 +104,19 @@ export function adoption(plan: Plan, cloud: PlannedCloud, live: SnapshotIndex): 
 
 /** Nothing left to do: the same look after a finished move. */
 export function isAdopted({ networks, oldAdvertisements, missing }: Adoption): boolean {
-  return (
-    networks.every(({ kind }) => kind === 'as planned') &&
-    oldAdvertisements.length === 0 &&
-    missing.length === 0
-  )
+  return networks.every(({ kind }) => kind === 'as planned') && oldAdvertisements.length === 0 && missing.length === 0
 }
 
 /** Networks whose addresses do not answer for a moment. */
-export function interrupted({ networks }: Adoption): readonly NetworkMove[] {
-  return networks.filter(interrupts)
+export function interruptedNetworks({ networks }: Adoption): readonly NetworkMove[] {
+  return networks.filter(isInterrupted)
 }
 
-export function interrupts({ kind, services }: NetworkMove): boolean {
+export function isInterrupted({ kind, services }: NetworkMove): boolean {
   return services.length > 0 && (kind === 'swap' || services.some(({ rekeyed }) => rekeyed))
 }
 
-function kindOf(
-  { pool, old, services, slots }: Omit<NetworkMove, 'kind'>,
-  live: SnapshotIndex,
-): NetworkMove['kind'] {
+function moveKind({ pool, old, services, slots }: Omit<NetworkMove, 'kind'>, live: SnapshotIndex): NetworkMove['kind'] {
   const there = live.get('metallb.io/IPAddressPool', pool.metadata.name, pool.metadata.namespace)
   if (old.length > 0 || !there) return 'swap'
   const asks = [...services, ...slots].some(({ lacks }) => !isEmpty(lacks))
@@ -139,20 +130,20 @@ function differs(desired: KubeObject, live: SnapshotIndex): boolean {
   return !there || fieldDifferences(desired, there).length > 0
 }
 
-function nameFindings(controlPlane: KubeObject | undefined, namespace: string): readonly Finding[] {
+function controlPlaneNameFindings(controlPlane: KubeObject | undefined, namespace: string): readonly Finding[] {
   if (!controlPlane || controlPlane.metadata.name === CONTROL_PLANE) return []
   const { name } = controlPlane.metadata
-  return [finding(controlPlaneNamedOtherwise, { namespace, name, ours: CONTROL_PLANE })]
+  return [finding(controlPlaneNameDiffers, { namespace, name, ours: CONTROL_PLANE })]
 }
 
-function keptPools(networks: readonly NetworkMove[]): readonly Finding[] {
+function keptPoolFindings(networks: readonly NetworkMove[]): readonly Finding[] {
   return networks.flatMap(({ old }) =>
     old
       .filter(({ keeps }) => keeps.length > 0)
       .map(({ pool, keeps }) =>
         finding(oldObjectKept, {
           object: `IPAddressPool ${pool.metadata.name}`,
-          why: `of ${addressesOf(pool).join(', ')} it still holds ${keeps.join(', ')}`,
+          why: `of ${poolAddresses(pool).join(', ')} it still holds ${keeps.join(', ')}`,
         }),
       ),
   )

@@ -1,14 +1,14 @@
 /** Advertisements of pools that go: those that serve nobody else go with them, the others stay and are told. Pure. */
 import type { KubeObject } from '../../api/object.ts'
-import { listAt } from '../../api/raw-object.ts'
+import { getList } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
-import { oldObjectKept } from '../../errors/adopt.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
+import { oldObjectKept } from '../findings/adopt.ts'
 import type { OldPool } from './old-pools.ts'
 
 export type OldAdvertisement = KubeObject
 
-interface Moving {
+interface MovingNetwork {
   readonly network: string
   readonly pool: KubeObject
   readonly old: readonly OldPool[]
@@ -16,14 +16,12 @@ interface Moving {
 
 export function oldAdvertisements(
   live: SnapshotIndex,
-  networks: readonly Moving[],
+  networks: readonly MovingNetwork[],
   own: readonly KubeObject[],
 ): { readonly gone: readonly OldAdvertisement[]; readonly findings: readonly Finding[] } {
   const pools = new Set(live.all('metallb.io/IPAddressPool').map(({ metadata }) => metadata.name))
   const going = new Set(
-    networks.flatMap(({ old }) =>
-      old.filter(({ keeps }) => keeps.length === 0).map(({ pool }) => pool.metadata.name),
-    ),
+    networks.flatMap(({ old }) => old.filter(({ keeps }) => keeps.length === 0).map(({ pool }) => pool.metadata.name)),
   )
   const ours = new Set(own.map(({ metadata }) => metadata.name))
   // After a move that was cut off the old pool is gone already; its name is still that of the network.
@@ -32,7 +30,7 @@ export function oldAdvertisements(
   const findings: Finding[] = []
   const all = [...live.all('metallb.io/L2Advertisement'), ...live.all('metallb.io/BGPAdvertisement')]
   for (const one of all.filter(({ metadata }) => !ours.has(metadata.name))) {
-    const named = listAt(one, 'spec', 'ipAddressPools').filter((pool) => typeof pool === 'string')
+    const named = getList(one, 'spec', 'ipAddressPools').filter((pool) => typeof pool === 'string')
     if (named.length === 0 || !named.some((pool) => mine.has(pool))) continue
     const others = named.filter((pool) => !mine.has(pool) || isForeign(pool, pools, going, networks))
     if (others.length === 0) gone.push(one)
@@ -44,7 +42,7 @@ export function oldAdvertisements(
   return { gone, findings }
 }
 
-function poolName({ pool }: Moving): string {
+function poolName({ pool }: MovingNetwork): string {
   return pool.metadata.name
 }
 
@@ -53,7 +51,7 @@ function isForeign(
   name: string,
   pools: ReadonlySet<string>,
   going: ReadonlySet<string>,
-  networks: readonly Moving[],
+  networks: readonly MovingNetwork[],
 ): boolean {
-  return pools.has(name) && !going.has(name) && !networks.some((one) => poolName(one) === name)
+  return pools.has(name) && !going.has(name) && !networks.some((network) => poolName(network) === name)
 }

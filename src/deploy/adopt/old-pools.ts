@@ -5,10 +5,10 @@
  * lets go of ours.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { listAt } from '../../api/raw-object.ts'
+import { getList } from '../../api/raw-object.ts'
 import { parseRange, rangesOverlap } from '../../net/range.ts'
 import { type RangeSet, rangeSet, subtract } from '../../net/range-set.ts'
-import { rangeText } from '../../render/spans.ts'
+import { formatRange } from '../../render/spans.ts'
 
 export interface OldPool {
   readonly pool: KubeObject
@@ -16,19 +16,19 @@ export interface OldPool {
   readonly keeps: readonly string[]
 }
 
-export function rangesOf(pool: KubeObject): RangeSet {
-  return rangeSet(addressesOf(pool).flatMap((text) => parseRange(text) ?? []))
+export function poolRanges(pool: KubeObject): RangeSet {
+  return rangeSet(poolAddresses(pool).flatMap((text) => parseRange(text) ?? []))
 }
 
-export function addressesOf(pool: KubeObject): readonly string[] {
-  return listAt(pool, 'spec', 'addresses').filter((one): one is string => typeof one === 'string')
+export function poolAddresses(pool: KubeObject): readonly string[] {
+  return getList(pool, 'spec', 'addresses').filter((one): one is string => typeof one === 'string')
 }
 
 /** Pools of other names that overlap the desired one. */
-export function inTheWay(desired: KubeObject, pools: readonly KubeObject[]): readonly OldPool[] {
-  const wanted = rangesOf(desired)
+export function overlappingPools(desired: KubeObject, pools: readonly KubeObject[]): readonly OldPool[] {
+  const wanted = poolRanges(desired)
   return pools
     .filter(({ metadata }) => metadata.name !== desired.metadata.name)
-    .filter((pool) => rangesOf(pool).some((range) => wanted.some((one) => rangesOverlap(one, range))))
-    .map((pool) => ({ pool, keeps: subtract(rangesOf(pool), wanted).map(rangeText) }))
+    .filter((pool) => poolRanges(pool).some((range) => wanted.some((one) => rangesOverlap(one, range))))
+    .map((pool) => ({ pool, keeps: subtract(poolRanges(pool), wanted).map(formatRange) }))
 }

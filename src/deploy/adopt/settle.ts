@@ -3,24 +3,24 @@
  * we nor an operator that was late.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { numberAt } from '../../api/raw-object.ts'
+import { getNumber } from '../../api/raw-object.ts'
 import { systemClock } from '../../clock/clock.ts'
-import { addressNotBack } from '../../errors/adopt.ts'
 import { failure } from '../../errors/failure.ts'
 import type { StageContext } from '../../run/stage.ts'
-import { lastSaid } from '../../verify/readiness/events.ts'
-import { ingressOf } from '../../verify/readiness/services.ts'
-import { refOf } from '../inventory.ts'
-import { patiently } from '../patience.ts'
+import { ingressAddresses } from '../../verify/readiness/load-balancer.ts'
+import { latestEvent } from '../../verify/readiness/object-events.ts'
+import { addressNotRestored } from '../findings/adopt.ts'
+import { objectRef } from '../inventory.ts'
+import { retry } from '../retry.ts'
 import type { Scene } from './scene.ts'
-import type { ServiceMove } from './services.ts'
-import { isEmpty, lacking } from './wishes.ts'
+import type { ServiceMove } from './service-moves.ts'
+import { isEmpty, missingAnnotations } from './wishes.ts'
 import { patchServices } from './writes.ts'
 
 const SERVICE = { apiVersion: 'v1', kind: 'Service' }
 
 /** A Service that is not yet as it must be, as the server has it. */
-interface Open {
+interface UnsettledService {
   readonly move: ServiceMove
   readonly live: KubeObject
 }
@@ -33,73 +33,73 @@ interface Open {
  * A run that was cut off after its last write finds every pool as planned while MetalLB is still giving addresses back:
  * that is waited for here, too.
  */
-export async function settle(scene: Scene, context: StageContext): Promise<void> {
+export async function waitUntilSettled(scene: Scene, context: StageContext): Promise<void> {
   const { lookout, clock = systemClock, returnMs = 60_000, cloud } = scene
   const until = clock.now() + returnMs
   for (;;) {
     context.stop.throwIfAborted()
     const { networks, controlPlane } = scene.look()
     // In this order: after it has seen the new words an operator writes no old ones.
-    const seen = await isSeen(scene, controlPlane, context)
+    const seen = await isObserved(scene, controlPlane, context)
     const moves = networks.flatMap(({ services }) => services)
-    const open = await openNow(scene, moves, context)
+    const open = await findUnsettled(scene, moves, context)
     const [first] = open
     const late = clock.now() >= until
     if (!first && (seen || late)) return
-    if (first && late) throw notBack(first, scene)
-    if (first) context.emit({ kind: 'waiting', reason: waitsFor(first) })
+    if (first && late) throw addressFailure(first, scene)
+    if (first) context.emit({ kind: 'waiting', reason: formatWait(first) })
     await patchServices(
       scene,
       open.map(({ move }) => move),
       context,
     )
-    await lookout.changed(cloud.namespace, 250, context)
+    await lookout.waitForChange(cloud.namespace, 250, context)
   }
 }
 
-function waitsFor({ move: { namespace, name, addresses, lacks } }: Open): string {
+function formatWait({ move: { namespace, name, addresses, lacks } }: UnsettledService): string {
   return isEmpty(lacks)
     ? `MetalLB to give ${addresses.join(', ')} back to Service ${namespace}/${name}`
     : `Service ${namespace}/${name} to ask for its address`
 }
 
-function notBack({ move, live }: Open, { lookout, cloud }: Scene): Error {
+function addressFailure({ move, live }: UnsettledService, { lookout, cloud }: Scene): Error {
   const { namespace, name, addresses, lacks } = move
   const said = isEmpty(lacks)
-    ? (lastSaid(live, ['AllocationFailed'], lookout.index(cloud.namespace))?.message ?? '')
+    ? (latestEvent(live, ['AllocationFailed'], lookout.index(cloud.namespace))?.message ?? '')
     : `somebody takes ${Object.keys(lacks).join(', ')} back`
   const facts = { service: `${namespace}/${name}`, address: addresses.join(', '), said }
-  return failure(addressNotBack, facts, { exitCode: 1 })
+  return failure(addressNotRestored, facts, { exitCode: 1 })
 }
 
 /** Whether the operator has looked at the control plane as it is now; one that does not say is taken at its word. */
-async function isSeen(
+async function isObserved(
   { client, patience }: Scene,
   controlPlane: KubeObject | undefined,
   context: StageContext,
 ): Promise<boolean> {
   if (!controlPlane) return true
-  const live = await patiently(() => client.get(refOf(controlPlane)), context, patience)
-  const observed = numberAt(live, 'status', 'observedGeneration')
+  const live = await retry(() => client.get(objectRef(controlPlane)), context, patience)
+  const observed = getNumber(live, 'status', 'observedGeneration')
   return observed === undefined || observed >= (live?.metadata.generation ?? 0)
 }
 
 /** As the server has them, not as the view shows them. One that was deleted meanwhile waits for nothing. */
-async function openNow(
+async function findUnsettled(
   { client, cloud, patience }: Scene,
   moves: readonly ServiceMove[],
   context: StageContext,
-): Promise<readonly Open[]> {
+): Promise<readonly UnsettledService[]> {
   const { namespace } = cloud
   const list = () => client.list(SERVICE, { namespace })
-  const { items } = await patiently(list, context, patience)
-  const byName = new Map(items.map((one) => [one.metadata.name, { ...one, ...SERVICE }]))
-  return moves.flatMap((one) => {
-    const live = byName.get(one.name)
+  const { items } = await retry(list, context, patience)
+  const byName = new Map(items.map((item) => [item.metadata.name, { ...item, ...SERVICE }]))
+  return moves.flatMap((serviceMove) => {
+    const live = byName.get(serviceMove.name)
     if (!live) return []
-    const move = { ...one, lacks: lacking(one.wants, live.metadata.annotations) }
-    const given = ingressOf(live)
-    const isAway = one.addresses.some((address) => !given.includes(address))
+    const move = { ...serviceMove, lacks: missingAnnotations(serviceMove.wants, live.metadata.annotations) }
+    const given = ingressAddresses(live)
+    const isAway = serviceMove.addresses.some((address) => !given.includes(address))
     return isAway || !isEmpty(move.lacks) ? [{ move, live }] : []
   })
 }

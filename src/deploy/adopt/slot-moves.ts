@@ -6,14 +6,14 @@
  */
 import type { PlannedCloud } from '../../plan/plan.ts'
 import type { SlotUse } from '../../plan/slots/slots.ts'
-import type { Annotations, SlotPlace } from './places.ts'
-import { networkOf, type ServiceMove } from './services.ts'
-import { asked, lacking, spelled } from './wishes.ts'
+import type { Annotations, LiveSlot } from './live-slots.ts'
+import { networkForAddress, type ServiceMove } from './service-moves.ts'
+import { missingAnnotations, readAnnotation, writeAnnotations } from './wishes.ts'
 
 export interface SlotMove {
   /** The plan's name for it, or its path. */
   readonly name: string
-  readonly place: SlotPlace
+  readonly place: LiveSlot
   readonly network: string
   readonly wants: Annotations
   readonly lacks: Annotations
@@ -22,15 +22,15 @@ export interface SlotMove {
 }
 
 export interface SlotInput {
-  readonly places: readonly SlotPlace[]
+  readonly places: readonly LiveSlot[]
   readonly uses: readonly SlotUse[]
   readonly services: readonly ServiceMove[]
 }
 
-export function slotMoves(cloud: PlannedCloud, { places, uses, services }: SlotInput): readonly SlotMove[] {
+export function findSlotMoves(cloud: PlannedCloud, { places, uses, services }: SlotInput): readonly SlotMove[] {
   return places.flatMap((place) => {
     const service = services.find(({ name }) => name === place.service)
-    const found = service ?? wishOf(cloud, place)
+    const found = service ?? requestOfSlot(cloud, place)
     if (!found) return []
     const use = uses.find(({ path }) => path.join('.') === place.path.join('.'))
     return [
@@ -39,7 +39,7 @@ export function slotMoves(cloud: PlannedCloud, { places, uses, services }: SlotI
         place,
         network: found.network,
         wants: found.wants,
-        lacks: lacking(found.wants, place.annotations),
+        lacks: missingAnnotations(found.wants, place.annotations),
         ...(service && { service: service.name }),
       },
     ]
@@ -47,18 +47,18 @@ export function slotMoves(cloud: PlannedCloud, { places, uses, services }: SlotI
 }
 
 /** What a slot without a Service asks for, in the cloud's own words. */
-function wishOf(
+function requestOfSlot(
   cloud: PlannedCloud,
-  { annotations }: SlotPlace,
+  { annotations }: LiveSlot,
 ): { readonly network: string; readonly wants: Annotations } | undefined {
-  const pool = asked(annotations, 'address-pool')
-  const address = asked(annotations, 'loadBalancerIPs')
+  const pool = readAnnotation(annotations, 'address-pool')
+  const address = readAnnotation(annotations, 'loadBalancerIPs')
   const network =
-    networkOf(cloud, address.split(',')[0]?.trim() ?? '') ??
-    cloud.networks.find((one) => one.pool !== undefined && [one.name, one.pool].includes(pool))
+    networkForAddress(cloud, address.split(',')[0]?.trim() ?? '') ??
+    cloud.networks.find((network) => network.pool !== undefined && [network.name, network.pool].includes(pool))
   if (!network?.pool) return undefined
-  const shares = asked(annotations, 'allow-shared-ip') !== ''
-  const wants = spelled({
+  const shares = readAnnotation(annotations, 'allow-shared-ip') !== ''
+  const wants = writeAnnotations({
     'address-pool': network.pool,
     ...(shares && { 'allow-shared-ip': network.sharingKey ?? '' }),
     ...(address !== '' && { loadBalancerIPs: address }),

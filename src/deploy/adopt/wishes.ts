@@ -1,26 +1,24 @@
 /** What a Service asks MetalLB for, in both spellings of its annotations. Pure. */
-import type { Annotations } from './places.ts'
+import type { Annotations } from './live-slots.ts'
 
 const NEW = 'metallb.io'
 const OLD = 'metallb.universe.tf'
 
-export type Wish = 'address-pool' | 'allow-shared-ip' | 'loadBalancerIPs'
+export type MetalLbAnnotation = 'address-pool' | 'allow-shared-ip' | 'loadBalancerIPs'
 
 /** The newer spelling wins where it is there, even when it is empty: so MetalLB reads them. */
-export function asked(annotations: Annotations | undefined, wish: Wish): string {
+export function readAnnotation(annotations: Annotations | undefined, wish: MetalLbAnnotation): string {
   return annotations?.[`${NEW}/${wish}`] ?? annotations?.[`${OLD}/${wish}`] ?? ''
 }
 
 /** The new spelling wins over what an operator once wrote and never removes; the old one is for those who read no other. */
-export function spelled(wishes: Readonly<Partial<Record<Wish, string>>>): Annotations {
+export function writeAnnotations(wishes: Readonly<Partial<Record<MetalLbAnnotation, string>>>): Annotations {
   const entries = Object.entries(wishes)
-  return Object.fromEntries(
-    [OLD, NEW].flatMap((prefix) => entries.map(([name, text]) => [`${prefix}/${name}`, text])),
-  )
+  return Object.fromEntries([OLD, NEW].flatMap((prefix) => entries.map(([name, text]) => [`${prefix}/${name}`, text])))
 }
 
 /** What of the wanted annotations is not there yet. */
-export function lacking(wanted: Annotations, live: Annotations | undefined): Annotations {
+export function missingAnnotations(wanted: Annotations, live: Annotations | undefined): Annotations {
   return Object.fromEntries(Object.entries(wanted).filter(([key, value]) => live?.[key] !== value))
 }
 

@@ -5,15 +5,15 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { ObjectRef } from '../../kube/client.ts'
 import type { StageContext } from '../../run/stage.ts'
-import { inParallel } from '../apply.ts'
-import { FIELD_MANAGER } from '../changes.ts'
-import { refOf } from '../inventory.ts'
-import { type Patience, patiently, standardPatience } from '../patience.ts'
+import { runParallel } from '../apply.ts'
+import { objectRef } from '../inventory.ts'
+import { FIELD_MANAGER } from '../object-changes.ts'
+import { defaultRetryPolicy, type RetryPolicy, retry } from '../retry.ts'
 import type { NetworkMove } from './adoption.ts'
-import { inTheWay } from './old-pools.ts'
+import { overlappingPools } from './old-pools.ts'
 import { controlPlanePatch } from './patch.ts'
 import type { Scene } from './scene.ts'
-import type { ServiceMove } from './services.ts'
+import type { ServiceMove } from './service-moves.ts'
 import { isEmpty } from './wishes.ts'
 
 /** Of what we change in objects of others: the operators' Services, the control plane, the old pools. */
@@ -25,14 +25,10 @@ export async function patchServices(
   context: StageContext,
 ): Promise<void> {
   const open = services.filter(({ lacks }) => !isEmpty(lacks))
-  await inParallel(open, 16, async ({ name, namespace, lacks }) => {
+  await runParallel(open, 16, async ({ name, namespace, lacks }) => {
     const ref = { apiVersion: 'v1', kind: 'Service', namespace, name }
     const patch = { metadata: { annotations: lacks } }
-    await patiently(
-      () => client.patch(ref, patch, { type: 'merge', fieldManager: ADOPT_MANAGER }),
-      context,
-      patience,
-    )
+    await retry(() => client.patch(ref, patch, { type: 'merge', fieldManager: ADOPT_MANAGER }), context, patience)
     context.emit({ kind: 'applied', change: 'changed', object: ref })
   })
 }
@@ -44,8 +40,8 @@ export async function patchControlPlane(
 ): Promise<void> {
   const { controlPlane } = look()
   if (!controlPlane || patches.length === 0) return
-  const ref = refOf(controlPlane)
-  await patiently(
+  const ref = objectRef(controlPlane)
+  await retry(
     async () => {
       // Read anew each time: a list is only sent over the version that it was read from.
       const fresh = (await client.get(ref)) ?? controlPlane
@@ -62,51 +58,46 @@ export async function patchControlPlane(
  * Objects of the site, by the site's own manager, so that `up` finds them as its own. The person has agreed to the
  * move, so what another tool has set in a pool of the right name gives way.
  */
-export async function applyOwn(
+export async function applySiteObjects(
   scene: Scene,
   objects: readonly KubeObject[],
   context: StageContext,
 ): Promise<void> {
-  const { client, patience = standardPatience } = scene
+  const { client, patience = defaultRetryPolicy } = scene
   // MetalLB's webhook refuses the new pool until its own view has lost the old one.
-  const eager: Patience = { limits: { ...patience.limits, denied: 15_000 }, pauseMs: 50 }
+  const eager: RetryPolicy = { limits: { ...patience.limits, denied: 15_000 }, pauseMs: 50 }
   for (const object of objects) {
-    const write = (): Promise<KubeObject> =>
-      client.apply(object, { fieldManager: FIELD_MANAGER, force: true })
-    await patiently(write, context, eager)
-    context.emit({ kind: 'applied', change: 'changed', object: refOf(object) })
+    const write = (): Promise<KubeObject> => client.apply(object, { fieldManager: FIELD_MANAGER, force: true })
+    await retry(write, context, eager)
+    context.emit({ kind: 'applied', change: 'changed', object: objectRef(object) })
   }
 }
 
 /** The old pool ends here, or lets go of our range. */
-export async function clearTheWay(
+export async function releaseOldPools(
   { client, patience }: Scene,
   { pool }: NetworkMove,
   context: StageContext,
 ): Promise<void> {
   const { namespace = '' } = pool.metadata
   const kind = { apiVersion: pool.apiVersion, kind: pool.kind }
-  const { items } = await patiently(() => client.list(kind, { namespace }), context, patience)
-  const old = inTheWay(pool, items)
+  const { items } = await retry(() => client.list(kind, { namespace }), context, patience)
+  const old = overlappingPools(pool, items)
   for (const { pool: one, keeps } of old) {
     const ref: ObjectRef = { ...kind, namespace, name: one.metadata.name }
     const act =
       keeps.length > 0
-        ? () =>
-            client.patch(ref, { spec: { addresses: keeps } }, { type: 'merge', fieldManager: ADOPT_MANAGER })
+        ? () => client.patch(ref, { spec: { addresses: keeps } }, { type: 'merge', fieldManager: ADOPT_MANAGER })
         : () => client.delete(ref)
-    await patiently<unknown>(act, context, patience)
+    await retry<unknown>(act, context, patience)
     context.emit({ kind: 'applied', change: keeps.length > 0 ? 'changed' : 'deleted', object: ref })
   }
 }
 
 /** They announce nothing any more. */
-export async function removeOldAdvertisements(
-  { client, look, patience }: Scene,
-  context: StageContext,
-): Promise<void> {
-  for (const one of look().oldAdvertisements) {
-    await patiently(() => client.delete(refOf(one)), context, patience)
-    context.emit({ kind: 'applied', change: 'deleted', object: refOf(one) })
+export async function removeOldAdvertisements({ client, look, patience }: Scene, context: StageContext): Promise<void> {
+  for (const oldAdvertisement of look().oldAdvertisements) {
+    await retry(() => client.delete(objectRef(oldAdvertisement)), context, patience)
+    context.emit({ kind: 'applied', change: 'deleted', object: objectRef(oldAdvertisement) })
   }
 }

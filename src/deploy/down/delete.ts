@@ -4,83 +4,83 @@
  * A finalizer is somebody's promise to clean up. One that stays is reported with its owner; it is never ripped out.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { nameOf, sinceMs, textAt } from '../../api/raw-object.ts'
-import { groupKindOf } from '../../api/snapshot.ts'
-import { stuckFinalizer } from '../../errors/down.ts'
+import { ageMs, formatObjectName, getString } from '../../api/raw-object.ts'
+import { formatGroupKind } from '../../api/snapshot.ts'
 import { failure } from '../../errors/failure.ts'
-import { MANAGED_BY } from '../../render/labels.ts'
+import { MANAGED_BY_LABEL } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
-import { keptBy } from '../../verify/readiness/deletion.ts'
+import { formatFinalizers } from '../../verify/readiness/rule-order.ts'
 import { failed, progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
-import { inParallel } from '../apply.ts'
-import type { ListedObject } from '../inventory.ts'
-import { patiently } from '../patience.ts'
+import { runParallel } from '../apply.ts'
+import { stuckFinalizer } from '../findings/down.ts'
+import type { InventoryEntry } from '../inventory.ts'
+import { retry } from '../retry.ts'
 import { waitUntilReady } from '../wait.ts'
-import type { DownWorld } from './world.ts'
+import type { DownDeps } from './world.ts'
 
 /** Deletes those that are there and ours, and waits until they are gone. */
 export async function deleteAll(
-  refs: readonly ListedObject[],
-  world: DownWorld,
+  refs: readonly InventoryEntry[],
+  world: DownDeps,
   context: StageContext,
   namespace?: string,
 ): Promise<void> {
-  const wanted = refs.filter((ref) => mayDelete(ref, world))
-  await world.lookout.follow(refs, context)
-  await inParallel(wanted, 8, async (ref) => {
+  const wanted = refs.filter((ref) => isDeletable(ref, world))
+  await world.lookout.watch(refs, context)
+  await runParallel(wanted, 8, async (ref) => {
     context.stop.throwIfAborted()
-    const live = liveOf(ref, world)
+    const live = findLive(ref, world)
     const uid = live?.metadata.uid
     const remove = () =>
       world.gate(() => world.client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) }))
-    if (live && (await patiently(remove, context, world.patience)))
+    if (live && (await retry(remove, context, world.patience)))
       context.emit({ kind: 'applied', change: 'deleted', object: ref })
   })
-  await waitGone(wanted, world, context, namespace)
+  await waitUntilGone(wanted, world, context, namespace)
 }
 
-export async function waitGone(
-  refs: readonly ListedObject[],
-  world: DownWorld,
+export async function waitUntilGone(
+  refs: readonly InventoryEntry[],
+  world: DownDeps,
   context: StageContext,
   namespace?: string,
 ): Promise<void> {
-  const look = (): Readiness => worst(refs.map((ref) => goneness(liveOf(ref, world), world, context)))
+  const look = (): Readiness => worst(refs.map((ref) => deletionReadiness(findLive(ref, world), world, context)))
   try {
     await waitUntilReady(look, world.lookout, context, { ...(namespace !== undefined && { namespace }) })
   } catch (thrown) {
-    const stuck = refs.map((ref) => liveOf(ref, world)).find((live) => live && isStuck(live, world, context))
+    const stuck = refs.map((ref) => findLive(ref, world)).find((live) => live && isStuck(live, world, context))
     if (!stuck) throw thrown
     const { finalizers = [] } = stuck.metadata
     throw failure(
       stuckFinalizer,
-      { object: nameOf(stuck), finalizers, owner: finalizerOwner(stuck) },
+      { object: formatObjectName(stuck), finalizers, owner: finalizerOwner(stuck) },
       { exitCode: 1, cause: thrown },
     )
   }
 }
 
-export function liveOf(ref: ListedObject, { lookout }: Pick<DownWorld, 'lookout'>): KubeObject | undefined {
-  return lookout.index().get(groupKindOf(ref), ref.name, ref.namespace)
+export function findLive(ref: InventoryEntry, { lookout }: Pick<DownDeps, 'lookout'>): KubeObject | undefined {
+  return lookout.index().get(formatGroupKind(ref), ref.name, ref.namespace)
 }
 
 /** What was there before us stays, and so does what is not ours any more. */
-function mayDelete(ref: ListedObject, world: DownWorld): boolean {
+function isDeletable(ref: InventoryEntry, world: DownDeps): boolean {
   if (ref.adopted) return false
-  const live = liveOf(ref, world)
-  return live === undefined || live.metadata.labels?.[MANAGED_BY] === 'stackloom'
+  const live = findLive(ref, world)
+  return live === undefined || live.metadata.labels?.[MANAGED_BY_LABEL] === 'stackloom'
 }
 
-function goneness(live: KubeObject | undefined, world: DownWorld, context: StageContext): Readiness {
+function deletionReadiness(live: KubeObject | undefined, world: DownDeps, context: StageContext): Readiness {
   if (!live) return ready
-  const waits = `${nameOf(live)} to be gone${keptBy(live)}`
+  const waits = `${formatObjectName(live)} to be gone${formatFinalizers(live)}`
   return isStuck(live, world, context) ? failed(waits, '') : progressing(waits)
 }
 
-function isStuck(live: KubeObject, { stuckMs }: DownWorld, { clock }: StageContext): boolean {
+function isStuck(live: KubeObject, { stuckMs }: DownDeps, { clock }: StageContext): boolean {
   const { deletionTimestamp, finalizers = [] } = live.metadata
-  const namespaced = live.kind === 'Namespace' ? textAt(live, 'status', 'phase') === 'Terminating' : true
-  return finalizers.length > 0 && namespaced && sinceMs(deletionTimestamp, clock.now()) >= stuckMs
+  const namespaced = live.kind === 'Namespace' ? getString(live, 'status', 'phase') === 'Terminating' : true
+  return finalizers.length > 0 && namespaced && ageMs(deletionTimestamp, clock.now()) >= stuckMs
 }
 
 /** Whoever wrote the list of finalizers. */

@@ -1,21 +1,21 @@
 /** `down`: takes one cloud, or everything, out of the cluster; in reverse order, from the inventories alone. */
 
 import { type Clock, systemClock } from '../../clock/clock.ts'
-import { unknownInventory } from '../../errors/down.ts'
+import { closestMatch } from '../../errors/closest-match.ts'
 import { Failure, failure } from '../../errors/failure.ts'
-import { nearest } from '../../errors/nearest.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
-import { openGate } from '../gate.ts'
+import { unknownInventory } from '../findings/down.ts'
 import { type Inventory, readInventories } from '../inventory.ts'
-import { type Lookout, openLookout } from '../lookout.ts'
-import { type Patience, standardPatience } from '../patience.ts'
+import { createLimiter } from '../limiter.ts'
+import { type LiveView, openLiveView } from '../live-view.ts'
+import { defaultRetryPolicy, type RetryPolicy } from '../retry.ts'
 import { cloudDownStages } from './cloud-stages.ts'
 import { sharedDownStages } from './shared-stages.ts'
-import type { DownWorld } from './world.ts'
+import type { DownDeps } from './world.ts'
 
-export interface DownSettings {
+export interface DownOptions {
   readonly client: KubeClient
   /** Clouds by name, or everything. */
   readonly clouds: readonly string[] | 'all'
@@ -25,25 +25,25 @@ export interface DownSettings {
   readonly deleteData?: boolean
   readonly stuckMs?: number
   readonly clock?: Clock
-  readonly lookout?: Lookout
-  readonly patience?: Patience
+  readonly lookout?: LiveView
+  readonly patience?: RetryPolicy
 }
 
-export async function down(settings: DownSettings): Promise<RunReport> {
+export async function down(settings: DownOptions): Promise<RunReport> {
   const { client, clouds, run, sink, stop, clock = systemClock } = settings
   const inventories = await readInventories(client)
-  const lookout = settings.lookout ?? openLookout({ client })
+  const lookout = settings.lookout ?? openLiveView({ client })
   try {
-    const world: DownWorld = {
+    const world: DownDeps = {
       client,
       lookout,
       inventories,
-      patience: settings.patience ?? standardPatience,
-      gate: openGate(8),
+      patience: settings.patience ?? defaultRetryPolicy,
+      gate: createLimiter(8),
       deleteData: settings.deleteData ?? false,
       stuckMs: settings.stuckMs ?? 300_000,
     }
-    const chosen = chosenOf(inventories, clouds)
+    const chosen = selectInventories(inventories, clouds)
     const shared = clouds === 'all' ? inventories.find(({ cloud }) => cloud === undefined) : undefined
     const names = chosen.flatMap(({ cloud }) => cloud ?? [])
     const stages = [
@@ -57,7 +57,7 @@ export async function down(settings: DownSettings): Promise<RunReport> {
   }
 }
 
-function chosenOf(inventories: readonly Inventory[], clouds: DownSettings['clouds']): readonly Inventory[] {
+function selectInventories(inventories: readonly Inventory[], clouds: DownOptions['clouds']): readonly Inventory[] {
   const all = inventories.filter(({ cloud }) => cloud !== undefined)
   if (clouds === 'all') return all
   const known = all.flatMap(({ cloud }) => cloud ?? [])
@@ -65,7 +65,7 @@ function chosenOf(inventories: readonly Inventory[], clouds: DownSettings['cloud
   if (unknown.length > 0)
     throw new Failure(
       unknown.flatMap(
-        (cloud) => failure(unknownInventory, { cloud, known, nearest: nearest(cloud, known) }).findings,
+        (cloud) => failure(unknownInventory, { cloud, known, nearest: closestMatch(cloud, known) }).findings,
       ),
       1,
     )

@@ -3,19 +3,19 @@
  * and nobody else uses.
  */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
-import { textAt } from '../../api/raw-object.ts'
-import { groupKindOf } from '../../api/snapshot.ts'
-import { stillUsed } from '../../errors/down.ts'
+import { getString } from '../../api/raw-object.ts'
+import { formatGroupKind } from '../../api/snapshot.ts'
 import { finding } from '../../errors/finding.ts'
-import { MANAGED_BY } from '../../render/labels.ts'
-import type { After, Stage, StageContext } from '../../run/stage.ts'
-import { deleteInventory, type Inventory, type ListedObject } from '../inventory.ts'
-import { removePolicies } from '../node-policies.ts'
+import { MANAGED_BY_LABEL } from '../../render/labels.ts'
+import type { Stage, StageContext, StageDependency } from '../../run/stage.ts'
+import { operatorInUse } from '../findings/down.ts'
+import { deleteInventory, type Inventory, type InventoryEntry } from '../inventory.ts'
+import { removeNodePolicies } from '../node-policies.ts'
 import { NODE_NETWORKING } from '../stage-table.ts'
-import { deleteAll, liveOf, waitGone } from './delete.ts'
-import { letGo } from './let-go.ts'
-import { proveGone } from './proof.ts'
-import type { DownWorld } from './world.ts'
+import { deleteAll, findLive, waitUntilGone } from './delete.ts'
+import { releaseAdopted } from './let-go.ts'
+import { verifyGone } from './proof.ts'
+import type { DownDeps } from './world.ts'
 
 interface OperatorDown {
   readonly name: string
@@ -27,7 +27,7 @@ interface OperatorDown {
   readonly makes?: string
   /** An object of this kind that is not ours means that somebody else uses the operator. */
   readonly usedBy: GroupVersionKind
-  readonly after: readonly After[]
+  readonly after: readonly StageDependency[]
 }
 
 const kind = (apiVersion: string, name: string): GroupVersionKind => ({ apiVersion, kind: name })
@@ -68,11 +68,7 @@ const operators: readonly OperatorDown[] = [
   },
 ]
 
-export function sharedDownStages(
-  world: DownWorld,
-  inventory: Inventory,
-  clouds: readonly string[],
-): readonly Stage[] {
+export function sharedDownStages(world: DownDeps, inventory: Inventory, clouds: readonly string[]): readonly Stage[] {
   const afterClouds = clouds.map((cloud) => ({ id: `${cloud}/proof`, why: 'the clouds go first' }))
   const policies = inventory.objects.filter(isPolicy)
   const nodeNetworking: Stage = {
@@ -80,7 +76,7 @@ export function sharedDownStages(
     name: 'nncp',
     after: afterClouds,
     locks: [NODE_NETWORKING],
-    work: (context) => removePolicies(policies, world.client, context, world.lookout),
+    work: (context) => removeNodePolicies(policies, world.client, context, world.lookout),
   }
   const stages = operators.map(
     (operator): Stage => ({
@@ -88,7 +84,7 @@ export function sharedDownStages(
       name: operator.name,
       after: [...afterClouds, ...operator.after],
       locks: [],
-      work: (context) => uninstall(operator, inventory, world, context),
+      work: (context) => uninstallOperator(operator, inventory, world, context),
     }),
   )
   const proof: Stage = {
@@ -97,12 +93,14 @@ export function sharedDownStages(
     after: [nodeNetworking, ...stages].map(({ id }) => ({ id, why: 'everything must be gone' })),
     locks: [],
     work: async (context) => {
-      await letGo(inventory.objects, world, context)
+      await releaseAdopted(inventory.objects, world, context)
       const kept = new Set(
-        operators.filter((one) => isUsed(one, world)).flatMap((one) => refsOf(one, inventory)),
+        operators
+          .filter((operator) => isUsed(operator, world))
+          .flatMap((operator) => operatorRefs(operator, inventory)),
       )
       const objects = inventory.objects.filter((ref) => !kept.has(ref))
-      const seen = await proveGone({ ...inventory, objects }, world, context)
+      const seen = await verifyGone({ ...inventory, objects }, world, context)
       await deleteInventory(world.client)
       context.emit({ kind: 'progress', message: `nothing is left among ${seen} kinds` })
     },
@@ -110,60 +108,57 @@ export function sharedDownStages(
   return [nodeNetworking, ...stages, proof]
 }
 
-const isPolicy = (ref: ListedObject): boolean =>
-  groupKindOf(ref) === 'nmstate.io/NodeNetworkConfigurationPolicy'
+const isPolicy = (ref: InventoryEntry): boolean => formatGroupKind(ref) === 'nmstate.io/NodeNetworkConfigurationPolicy'
 
-function refsOf({ namespaces, kinds }: OperatorDown, { objects }: Inventory): readonly ListedObject[] {
+function operatorRefs({ namespaces, kinds }: OperatorDown, { objects }: Inventory): readonly InventoryEntry[] {
   return objects.filter(
     (ref) =>
-      kinds.includes(groupKindOf(ref)) ||
+      kinds.includes(formatGroupKind(ref)) ||
       namespaces.includes(ref.kind === 'Namespace' ? ref.name : (ref.namespace ?? '')),
   )
 }
 
-async function uninstall(
+async function uninstallOperator(
   operator: OperatorDown,
   inventory: Inventory,
-  world: DownWorld,
+  world: DownDeps,
   context: StageContext,
 ): Promise<void> {
-  const refs = refsOf(operator, inventory)
-  await world.lookout.follow([operator.usedBy, ...refs], context)
+  const refs = operatorRefs(operator, inventory)
+  await world.lookout.watch([operator.usedBy, ...refs], context)
   if (isUsed(operator, world)) {
-    context.emit({ kind: 'finding', finding: finding(stillUsed, { operator: operator.title }) })
+    context.emit({ kind: 'finding', finding: finding(operatorInUse, { operator: operator.title }) })
     return
   }
-  const of = (...names: readonly string[]): readonly ListedObject[] =>
-    refs.filter((ref) => names.includes(ref.kind))
+  const of = (...names: readonly string[]): readonly InventoryEntry[] => refs.filter((ref) => names.includes(ref.kind))
   const olm = ['Subscription', 'OperatorGroup', 'CatalogSource', 'Namespace']
   await deleteAll(
     refs.filter((ref) => !olm.includes(ref.kind)),
     world,
     context,
   )
-  const versions = of('Subscription').flatMap((ref) => versionOf(ref, world))
+  const versions = of('Subscription').flatMap((ref) => installedVersion(ref, world))
   await deleteAll(of('Subscription'), world, context)
   // OLM made the version for our Subscription, and leaves it when the Subscription goes.
   for (const version of versions) {
-    if (await world.client.delete(version))
-      context.emit({ kind: 'applied', change: 'deleted', object: version })
+    if (await world.client.delete(version)) context.emit({ kind: 'applied', change: 'deleted', object: version })
   }
   if (versions.length > 0) {
-    await world.lookout.follow(versions, context)
-    await waitGone(versions, world, context)
+    await world.lookout.watch(versions, context)
+    await waitUntilGone(versions, world, context)
   }
   await deleteAll(of('OperatorGroup', 'CatalogSource'), world, context)
   await deleteAll(of('Namespace'), world, context)
   // Only what our own installation made: a version of ours was there.
   if (operator.makes === undefined || versions.length === 0) return
-  const left: ListedObject = { apiVersion: 'v1', kind: 'Namespace', name: operator.makes }
+  const left: InventoryEntry = { apiVersion: 'v1', kind: 'Namespace', name: operator.makes }
   if (await world.client.delete(left)) context.emit({ kind: 'applied', change: 'deleted', object: left })
-  await waitGone([left], world, context)
+  await waitUntilGone([left], world, context)
 }
 
-function versionOf(ref: ListedObject, world: DownWorld): readonly ListedObject[] {
-  const live = liveOf(ref, world)
-  const name = live && isOurs(live) ? textAt(live, 'status', 'installedCSV') : undefined
+function installedVersion(ref: InventoryEntry, world: DownDeps): readonly InventoryEntry[] {
+  const live = findLive(ref, world)
+  const name = live && isOurs(live) ? getString(live, 'status', 'installedCSV') : undefined
   if (name === undefined || ref.namespace === undefined) return []
   return [
     {
@@ -176,12 +171,12 @@ function versionOf(ref: ListedObject, world: DownWorld): readonly ListedObject[]
 }
 
 function isOurs({ metadata }: KubeObject): boolean {
-  return metadata.labels?.[MANAGED_BY] === 'stackloom'
+  return metadata.labels?.[MANAGED_BY_LABEL] === 'stackloom'
 }
 
-function isUsed({ usedBy }: OperatorDown, { lookout }: DownWorld): boolean {
+function isUsed({ usedBy }: OperatorDown, { lookout }: DownDeps): boolean {
   return lookout
     .index()
-    .all(groupKindOf(usedBy))
+    .all(formatGroupKind(usedBy))
     .some((one) => !isOurs(one))
 }

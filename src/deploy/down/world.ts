@@ -1,16 +1,16 @@
 /** What taking down needs: the cluster, the view of it, what is listed, and how far to go. */
 import type { KubeClient } from '../../kube/client.ts'
-import type { Gate } from '../gate.ts'
 import type { Inventory } from '../inventory.ts'
-import type { Lookout } from '../lookout.ts'
-import type { Patience } from '../patience.ts'
+import type { Limiter } from '../limiter.ts'
+import type { LiveView } from '../live-view.ts'
+import type { RetryPolicy } from '../retry.ts'
 
-export interface DownWorld {
+export interface DownDeps {
   readonly client: KubeClient
-  readonly lookout: Lookout
+  readonly lookout: LiveView
   readonly inventories: readonly Inventory[]
-  readonly patience: Patience
-  readonly gate: Gate
+  readonly patience: RetryPolicy
+  readonly gate: Limiter
   /** Volumes go, too. */
   readonly deleteData: boolean
   /** A finalizer that stays longer is stuck. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Condition, KubeObject } from '../../api/object.ts'
 import { indexSnapshot } from '../../api/snapshot.ts'
-import { isUpdated, updatePlan } from './update-plan.ts'
+import { isUpdated, planUpdate } from './update-plan.ts'
 import { deployedReadiness, stepReadiness } from './update-readiness.ts'
 
 interface Facts {
@@ -35,7 +35,7 @@ function version({
 }
 
 const plan = (wish: { readonly to?: string; readonly written?: string } = {}, facts?: Facts) =>
-  updatePlan(
+  planUpdate(
     { cloud: 'rhoso1', namespace: 'openstack', ...wish },
     indexSnapshot({ objects: [version(facts)], unread: [] }),
   )
@@ -65,7 +65,7 @@ describe('an update', () => {
   })
 
   it('says so where there is no version at all', () => {
-    const { findings } = updatePlan(
+    const { findings } = planUpdate(
       { cloud: 'rhoso1', namespace: 'elsewhere' },
       indexSnapshot({ objects: [version()], unread: [] }),
     )

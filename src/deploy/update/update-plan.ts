@@ -1,12 +1,12 @@
 /** What an update of one cloud would do: from which version to which, in which steps. Pure. */
 import type { KubeObject } from '../../api/object.ts'
-import { at, textAt } from '../../api/raw-object.ts'
+import { getField, getString } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { noVersion, siteAsksOtherwise, updateUnderWay, versionNotAvailable } from '../../errors/update.ts'
-import { fieldsOf } from '../../render/merge.ts'
+import { asFields } from '../../render/merge.ts'
+import { noVersion, updateUnderWay, versionDiffersFromSite, versionNotAvailable } from '../findings/update.ts'
 
-export interface UpdateWish {
+export interface UpdateRequest {
   readonly cloud: string
   readonly namespace: string
   /** A version; without one the site file's, or else the newest that the operator has. */
@@ -36,14 +36,12 @@ export const updateKinds = [
   { apiVersion: 'batch/v1', kind: 'Job' },
 ] as const
 
-export function updatePlan(wish: UpdateWish, live: SnapshotIndex): UpdatePlan {
+export function planUpdate(wish: UpdateRequest, live: SnapshotIndex): UpdatePlan {
   const { cloud, namespace, written } = wish
-  const version = live
-    .all('core.openstack.org/OpenStackVersion')
-    .find((one) => one.metadata.namespace === namespace)
-  const available = textAt(version, 'status', 'availableVersion')
-  const target = textAt(version, 'spec', 'targetVersion')
-  const deployed = textAt(version, 'status', 'deployedVersion')
+  const version = live.all('core.openstack.org/OpenStackVersion').find((one) => one.metadata.namespace === namespace)
+  const available = getString(version, 'status', 'availableVersion')
+  const target = getString(version, 'spec', 'targetVersion')
+  const deployed = getString(version, 'status', 'deployedVersion')
   const wanted = wish.to ?? written ?? available
   const nodeSets = live
     .all('dataplane.openstack.org/OpenStackDataPlaneNodeSet')
@@ -62,20 +60,15 @@ export function isUpdated({ wanted, target, deployed }: UpdatePlan): boolean {
 
 function findingsOf(plan: Omit<UpdatePlan, 'findings'>, written: string | undefined): readonly Finding[] {
   const { cloud, version, wanted = '', target, deployed, available } = plan
-  const known = new Set([
-    ...knownVersions(version),
-    ...(available ? [available] : []),
-    ...(deployed ? [deployed] : []),
-  ])
+  const known = new Set([...knownVersions(version), ...(available ? [available] : []), ...(deployed ? [deployed] : [])])
   if (!known.has(wanted)) return [finding(versionNotAvailable, { cloud, wanted, known: [...known].sort() })]
   const between = deployed !== undefined && target !== undefined && target !== deployed
   if (between && wanted !== target) return [finding(updateUnderWay, { cloud, target, wanted })]
-  if (written !== undefined && written !== wanted)
-    return [finding(siteAsksOtherwise, { cloud, wanted, written })]
+  if (written !== undefined && written !== wanted) return [finding(versionDiffersFromSite, { cloud, wanted, written })]
   return []
 }
 
 /** Every version of which the operator has kept the images. */
 function knownVersions(version: KubeObject | undefined): readonly string[] {
-  return Object.keys(fieldsOf(at(version, 'status', 'containerImageVersionDefaults')))
+  return Object.keys(asFields(getField(version, 'status', 'containerImageVersionDefaults')))
 }

@@ -5,7 +5,7 @@
  * the new target.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { conditionOf, nameOf, numberAt, textAt } from '../../api/raw-object.ts'
+import { findCondition, formatObjectName, getNumber, getString } from '../../api/raw-object.ts'
 import { failed, progressing, type Readiness, ready } from '../../verify/readiness/verdict.ts'
 
 /** In upstream's order: OVN before the rest, the control plane before the hosts. */
@@ -22,31 +22,31 @@ export function stepReadiness(version: KubeObject | undefined, step: UpdateStep,
   const early = unseen(version, wanted)
   if (early || !version) return early ?? progressing('the version to be seen')
   // The operator drops the conditions of an update that is over.
-  if (textAt(version, 'status', 'deployedVersion') === wanted) return ready
+  if (getString(version, 'status', 'deployedVersion') === wanted) return ready
   const type = updateSteps[step]
-  const condition = conditionOf(version, type)
+  const condition = findCondition(version, type)
   if (condition?.status === 'True') return ready
   if (condition?.status === 'False' && condition.severity === 'Error')
-    return failed(`${nameOf(version)}: ${condition.message ?? type}`, describe(version))
-  return progressing(`${nameOf(version)}: ${type}${condition?.message ? ` (${condition.message})` : ''}`)
+    return failed(`${formatObjectName(version)}: ${condition.message ?? type}`, describe(version))
+  return progressing(`${formatObjectName(version)}: ${type}${condition?.message ? ` (${condition.message})` : ''}`)
 }
 
 export function deployedReadiness(version: KubeObject | undefined, wanted: string): Readiness {
   const early = unseen(version, wanted)
   if (early || !version) return early ?? progressing('the version to be seen')
-  const deployed = textAt(version, 'status', 'deployedVersion')
+  const deployed = getString(version, 'status', 'deployedVersion')
   return deployed === wanted
     ? ready
-    : progressing(`${nameOf(version)} to go from ${deployed ?? 'nothing'} to ${wanted}`)
+    : progressing(`${formatObjectName(version)} to go from ${deployed ?? 'nothing'} to ${wanted}`)
 }
 
 function unseen(version: KubeObject | undefined, wanted: string): Readiness | undefined {
   if (!version) return progressing('the OpenStackVersion')
-  if (textAt(version, 'spec', 'targetVersion') !== wanted)
-    return progressing(`${nameOf(version)} to ask for ${wanted}`)
-  const observed = numberAt(version, 'status', 'observedGeneration') ?? 0
+  if (getString(version, 'spec', 'targetVersion') !== wanted)
+    return progressing(`${formatObjectName(version)} to ask for ${wanted}`)
+  const observed = getNumber(version, 'status', 'observedGeneration') ?? 0
   return observed < (version.metadata.generation ?? 0)
-    ? progressing(`the operator to see ${nameOf(version)}`)
+    ? progressing(`the operator to see ${formatObjectName(version)}`)
     : undefined
 }
 

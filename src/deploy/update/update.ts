@@ -5,23 +5,23 @@
 import type { KubeObject } from '../../api/object.ts'
 import { type Clock, systemClock } from '../../clock/clock.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { labelled } from '../../render/labels.ts'
+import { addOwnershipLabels } from '../../render/labels.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { type Stage, type StageContext, stageId } from '../../run/stage.ts'
-import { readinessOf } from '../../verify/readiness/readiness.ts'
-import { type Grace, type Readiness, standardGrace, worst } from '../../verify/readiness/verdict.ts'
-import { FIELD_MANAGER } from '../changes.ts'
-import { ensureSystemNamespace, readInventory, refOf, withObjects, writeInventory } from '../inventory.ts'
-import type { Lookout } from '../lookout.ts'
-import { type Patience, patiently } from '../patience.ts'
+import { objectReadiness } from '../../verify/readiness/readiness.ts'
+import { defaultGrace, type Grace, type Readiness, worst } from '../../verify/readiness/verdict.ts'
+import { addObjects, ensureSystemNamespace, objectRef, readInventory, writeInventory } from '../inventory.ts'
+import type { LiveView } from '../live-view.ts'
+import { FIELD_MANAGER } from '../object-changes.ts'
+import { type RetryPolicy, retry } from '../retry.ts'
 import { waitUntilReady } from '../wait.ts'
 import { type UpdatePlan, updateKinds } from './update-plan.ts'
 import { deployedReadiness, stepReadiness, type UpdateStep } from './update-readiness.ts'
 
-export interface UpdateSettings {
+export interface UpdateOptions {
   readonly client: KubeClient
-  readonly lookout: Lookout
+  readonly lookout: LiveView
   readonly site: string
   /** Without errors, and with a version to go to. */
   readonly plan: UpdatePlan & { readonly version: KubeObject; readonly wanted: string }
@@ -30,37 +30,32 @@ export interface UpdateSettings {
   readonly stop: AbortSignal
   readonly clock?: Clock
   readonly grace?: Grace
-  readonly patience?: Patience
+  readonly patience?: RetryPolicy
 }
 
 /** Which service of the data plane each step runs on the hosts. */
 const onHosts = { 'ovn-data-plane': 'ovn', 'data-plane': 'update' } as const
 
-export async function update(settings: UpdateSettings): Promise<RunReport> {
+export async function update(settings: UpdateOptions): Promise<RunReport> {
   const { client, lookout, plan, run, sink, stop, clock = systemClock } = settings
-  await lookout.follow(updateKinds, { emit: () => undefined, stop, clock })
+  await lookout.watch(updateKinds, { emit: () => undefined, stop, clock })
   await ensureSystemNamespace(client)
   const what = `update ${plan.cloud} to ${plan.wanted}`
-  return runStages({ run, what, stages: stagesOf(settings), sink, clock, stop })
+  return runStages({ run, what, stages: updateStages(settings), sink, clock, stop })
 }
 
-function stagesOf(settings: UpdateSettings): readonly Stage[] {
+function updateStages(settings: UpdateOptions): readonly Stage[] {
   const { cloud, nodeSets } = settings.plan
   const hosts = nodeSets.length > 0
   const works: readonly (readonly [string, (context: StageContext) => Promise<void>])[] = [
     ['target', (context) => setTarget(settings, context)],
-    ['ovn-control-plane', (context) => waitFor(settings, 'ovn-control-plane', context)],
+    ['ovn-control-plane', (context) => waitForStep(settings, 'ovn-control-plane', context)],
     ...(hosts
-      ? [
-          [
-            'ovn-data-plane',
-            (context: StageContext) => onAllHosts(settings, 'ovn-data-plane', context),
-          ] as const,
-        ]
+      ? [['ovn-data-plane', (context: StageContext) => deployToHosts(settings, 'ovn-data-plane', context)] as const]
       : []),
-    ['control-plane', (context) => waitFor(settings, 'control-plane', context)],
+    ['control-plane', (context) => waitForStep(settings, 'control-plane', context)],
     ...(hosts
-      ? [['data-plane', (context: StageContext) => onAllHosts(settings, 'data-plane', context)] as const]
+      ? [['data-plane', (context: StageContext) => deployToHosts(settings, 'data-plane', context)] as const]
       : []),
     ['deployed', (context) => waitDeployed(settings, context)],
   ]
@@ -71,56 +66,52 @@ function stagesOf(settings: UpdateSettings): readonly Stage[] {
   })
 }
 
-async function setTarget({ client, plan, patience }: UpdateSettings, context: StageContext): Promise<void> {
+async function setTarget({ client, plan, patience }: UpdateOptions, context: StageContext): Promise<void> {
   const { version, wanted, target } = plan
   if (target === wanted) return
-  const ref = refOf(version)
+  const ref = objectRef(version)
   const patch = { spec: { targetVersion: wanted } }
-  await patiently(
-    () => client.patch(ref, patch, { type: 'merge', fieldManager: FIELD_MANAGER }),
-    context,
-    patience,
-  )
+  await retry(() => client.patch(ref, patch, { type: 'merge', fieldManager: FIELD_MANAGER }), context, patience)
   context.emit({ kind: 'applied', change: 'changed', object: ref })
 }
 
-async function waitFor(settings: UpdateSettings, step: UpdateStep, context: StageContext): Promise<void> {
+async function waitForStep(settings: UpdateOptions, step: UpdateStep, context: StageContext): Promise<void> {
   const { lookout, plan } = settings
   const look = (): Readiness => stepReadiness(liveVersion(settings), step, plan.wanted)
   await waitUntilReady(look, lookout, context, { namespace: plan.namespace })
 }
 
-async function waitDeployed(settings: UpdateSettings, context: StageContext): Promise<void> {
+async function waitDeployed(settings: UpdateOptions, context: StageContext): Promise<void> {
   const { lookout, plan } = settings
   const look = (): Readiness => deployedReadiness(liveVersion(settings), plan.wanted)
   await waitUntilReady(look, lookout, context, { namespace: plan.namespace })
 }
 
 /** A deployment runs once, so each step of each version has one of its own; a second run of the command finds it. */
-async function onAllHosts(
-  settings: UpdateSettings,
+async function deployToHosts(
+  settings: UpdateOptions,
   step: keyof typeof onHosts,
   context: StageContext,
 ): Promise<void> {
-  const { client, lookout, plan, patience, grace = standardGrace } = settings
-  const desired = deploymentOf(settings, step)
-  await record(settings, desired)
+  const { client, lookout, plan, patience, grace = defaultGrace } = settings
+  const desired = buildDeployment(settings, step)
+  await recordDeployment(settings, desired)
   const write = (): Promise<KubeObject> => client.apply(desired, { fieldManager: FIELD_MANAGER })
-  const ref = refOf(desired)
+  const ref = objectRef(desired)
   const there = await client.get(ref)
   if (!there) {
-    await patiently(write, context, patience)
+    await retry(write, context, patience)
     context.emit({ kind: 'applied', change: 'created', object: ref })
   }
   const look = (): Readiness =>
     worst([
-      readinessOf(ref, { around: lookout.index(plan.namespace), now: context.clock.now(), grace, nodes: [] }),
+      objectReadiness(ref, { around: lookout.index(plan.namespace), now: context.clock.now(), grace, nodes: [] }),
       stepReadiness(liveVersion(settings), step, plan.wanted),
     ])
   await waitUntilReady(look, lookout, context, { namespace: plan.namespace })
 }
 
-function deploymentOf({ plan, site }: UpdateSettings, step: keyof typeof onHosts): KubeObject {
+function buildDeployment({ plan, site }: UpdateOptions, step: keyof typeof onHosts): KubeObject {
   const { cloud, namespace, nodeSets, wanted } = plan
   const object = {
     apiVersion: 'dataplane.openstack.org/v1beta1',
@@ -128,7 +119,7 @@ function deploymentOf({ plan, site }: UpdateSettings, step: keyof typeof onHosts
     metadata: { name: `update-${onHosts[step]}-${slug(wanted)}`, namespace },
     spec: { nodeSets, servicesOverride: [onHosts[step]] },
   }
-  return labelled(object, { site, cloud })
+  return addOwnershipLabels(object, { site, cloud })
 }
 
 /** A version as part of a name. */
@@ -139,13 +130,13 @@ function slug(version: string): string {
     .replaceAll(/^-|-$/g, '')
 }
 
-async function record({ client, site, plan }: UpdateSettings, object: KubeObject): Promise<void> {
+async function recordDeployment({ client, site, plan }: UpdateOptions, object: KubeObject): Promise<void> {
   const { cloud, namespace } = plan
   const before = await readInventory(client, cloud)
-  await writeInventory(client, withObjects(before, { site, cloud, namespace, objects: [refOf(object)] }))
+  await writeInventory(client, addObjects(before, { site, cloud, namespace, objects: [objectRef(object)] }))
 }
 
-function liveVersion({ lookout, plan }: UpdateSettings): KubeObject | undefined {
+function liveVersion({ lookout, plan }: UpdateOptions): KubeObject | undefined {
   const { name, namespace } = plan.version.metadata
   return lookout.index().get('core.openstack.org/OpenStackVersion', name, namespace)
 }

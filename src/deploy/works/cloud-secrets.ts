@@ -1,7 +1,7 @@
 /** The stage that makes a cloud's Secrets. */
 import { ensureSecrets, missingSecrets } from '../secrets.ts'
+import type { StageWork } from '../stages/apply-and-wait.ts'
 import type { DeployCloud, World } from '../world.ts'
-import type { StageWork } from './apply-and-wait.ts'
 
 export function secretsWork(world: World, { secrets }: DeployCloud): StageWork {
   return {

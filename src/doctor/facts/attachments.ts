@@ -1,17 +1,18 @@
 /** Network attachments, and the addresses that whereabouts has given for them. */
+
+import { asRecord, asString, isRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { at, textAt } from '../../api/raw-object.ts'
+import { getField, getString } from '../../api/raw-object.ts'
 import { formatAddress, parseAddress } from '../../net/address.ts'
 import { parseRange, type Range } from '../../net/range.ts'
 import { type RangeSet, rangeSet, subtract } from '../../net/range-set.ts'
 import { type Attachment, readAttachment } from '../../site/import/attachment.ts'
-import { isRecord, recordOf, textOf } from '../../yaml/loose.ts'
-import type { Patient } from '../patient.ts'
+import type { ClusterState } from '../cluster-state.ts'
 
 export const NAD = 'k8s.cni.cncf.io/NetworkAttachmentDefinition'
 export const IP_POOL = 'whereabouts.cni.cncf.io/IPPool'
 
-export interface ReadAttachment {
+export interface ParsedAttachment {
   readonly object: KubeObject
   readonly namespace: string
   /** `openstack/internalapi`. */
@@ -20,25 +21,24 @@ export interface ReadAttachment {
   readonly networkName: string | undefined
 }
 
-export function attachments(patient: Patient): readonly ReadAttachment[] {
+export function attachments(patient: ClusterState): readonly ParsedAttachment[] {
   return patient.all(NAD).flatMap((object) => {
-    const config = at(object, 'spec', 'config')
+    const config = getField(object, 'spec', 'config')
     const read = readAttachment(config)
     if (typeof read === 'string') return []
     const { namespace = '', name } = object.metadata
-    return [{ object, namespace, name: `${namespace}/${name}`, read, networkName: networkName(config) }]
+    return [{ object, namespace, name: `${namespace}/${name}`, read, networkName: parseNetworkName(config) }]
   })
 }
 
-function networkName(config: unknown): string | undefined {
+function parseNetworkName(config: unknown): string | undefined {
   const value = typeof config === 'string' ? (JSON.parse(config) as unknown) : config
-  const plugins =
-    isRecord(value) && Array.isArray(value['plugins']) ? (value['plugins'] as unknown[]) : [value]
-  return textAt(plugins[0], 'ipam', 'network_name')
+  const plugins = isRecord(value) && Array.isArray(value['plugins']) ? (value['plugins'] as unknown[]) : [value]
+  return getString(plugins[0], 'ipam', 'network_name')
 }
 
 /** One span from which an attachment's pods get addresses. */
-export interface PodSpan extends ReadAttachment {
+export interface PodSpan extends ParsedAttachment {
   readonly cidr: string
   readonly span: string
   readonly range: Range
@@ -46,13 +46,13 @@ export interface PodSpan extends ReadAttachment {
   readonly open: RangeSet
 }
 
-export function podSpans(patient: Patient): readonly PodSpan[] {
-  return patient.derive(attachments).flatMap((one) =>
-    one.read.pods.flatMap(({ cidr, span, reserved }) => {
+export function podSpans(patient: ClusterState): readonly PodSpan[] {
+  return patient.derive(attachments).flatMap((readAttachment) =>
+    readAttachment.read.pods.flatMap(({ cidr, span, reserved }) => {
       const range = parseRange(span)
       if (!range) return []
       const excluded = rangeSet(reserved.flatMap((text) => parseRange(text) ?? []))
-      return [{ ...one, cidr, span, range, open: subtract([range], excluded) }]
+      return [{ ...readAttachment, cidr, span, range, open: subtract([range], excluded) }]
     }),
   )
 }
@@ -66,36 +66,34 @@ export interface PodAddress {
   readonly pod: string
 }
 
-export function podAddresses(patient: Patient): readonly PodAddress[] {
+export function podAddresses(patient: ClusterState): readonly PodAddress[] {
   return patient.all(IP_POOL).flatMap((pool) => {
-    const range = textAt(pool, 'spec', 'range') ?? ''
+    const range = getString(pool, 'spec', 'range') ?? ''
     const first = parseAddress(range.split('/')[0] ?? '')
     if (!first) return []
-    return Object.entries(recordOf(at(pool, 'spec', 'allocations'))).flatMap(([offset, allocation]) => {
+    return Object.entries(asRecord(getField(pool, 'spec', 'allocations'))).flatMap(([offset, allocation]) => {
       if (!/^\d{1,38}$/.test(offset)) return []
       const address = formatAddress({ family: first.family, value: first.value + BigInt(offset) })
-      return [{ pool, range, address, pod: textOf(recordOf(allocation)['podref']) ?? '' }]
+      return [{ pool, range, address, pod: asString(asRecord(allocation)['podref']) ?? '' }]
     })
   })
 }
 
 /** The pool of an attachment: named after the network name, where there is one, and the range. */
-export function holdsFor(pool: KubeObject, { cidr, networkName: own }: PodSpan): boolean {
+export function isPoolOf(pool: KubeObject, { cidr, networkName: own }: PodSpan): boolean {
   const range = cidr.replaceAll(/[:/]/g, '-')
   return pool.metadata.name === (own === undefined ? range : `${own}-${range}`)
 }
 
 /** Networks that a pod asks for: `[{"name": …}]`, or `namespace/name@interface, …`. */
-export function networksAsked(
-  pod: KubeObject,
-): readonly { readonly namespace: string; readonly name: string }[] {
+export function requestedNetworks(pod: KubeObject): readonly { readonly namespace: string; readonly name: string }[] {
   const { namespace = '', annotations } = pod.metadata
   const text = annotations?.['k8s.v1.cni.cncf.io/networks'] ?? ''
   if (text.trim().startsWith('[')) {
-    const list = parsed(text)
+    const list = parseJson(text)
     return (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((one) => {
-      const name = textAt(one, 'name')
-      return name === undefined ? [] : [{ namespace: textAt(one, 'namespace') ?? namespace, name }]
+      const name = getString(one, 'name')
+      return name === undefined ? [] : [{ namespace: getString(one, 'namespace') ?? namespace, name }]
     })
   }
   return text
@@ -109,16 +107,16 @@ export function networksAsked(
 }
 
 /** Networks that a pod really has: `namespace/name` each; undefined where Multus has said nothing. */
-export function networksGot(pod: KubeObject): ReadonlySet<string> | undefined {
+export function attachedNetworks(pod: KubeObject): ReadonlySet<string> | undefined {
   const text = pod.metadata.annotations?.['k8s.v1.cni.cncf.io/network-status']
   if (text === undefined) return undefined
-  const list = parsed(text)
+  const list = parseJson(text)
   return new Set(
-    (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((one) => textAt(one, 'name') ?? []),
+    (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((one) => getString(one, 'name') ?? []),
   )
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,19 +1,19 @@
 /** Databases of a cloud: who waits for which, and the volumes that they wait for themselves. */
 import type { Condition, KubeObject } from '../../api/object.ts'
-import { conditionsOf, sinceMs, textAt } from '../../api/raw-object.ts'
+import { ageMs, getConditions, getString } from '../../api/raw-object.ts'
+import type { ClusterState } from '../cluster-state.ts'
 import { openstackKinds } from '../kinds.ts'
-import type { Patient } from '../patient.ts'
-import { CLAIM, workloadsOf } from './workloads.ts'
+import { CLAIM, findWorkloads } from './service-workloads.ts'
 
 export const GALERA = 'mariadb.openstack.org/Galera'
 
 /** DBReady, DBSyncReady, MariaDBAccountReady, NovaAPIDBReady, … */
-export const isOfDatabase = ({ type }: Condition): boolean => /DB(Sync|Account)?Ready$/.test(type)
+export const isDatabaseCondition = ({ type }: Condition): boolean => /DB(Sync|Account)?Ready$/.test(type)
 
 /** The database that a service names. */
-export function databaseOf(service: KubeObject, patient: Patient): KubeObject | undefined {
+export function findDatabase(service: KubeObject, patient: ClusterState): KubeObject | undefined {
   const { namespace = '' } = service.metadata
-  const name = textAt(service, 'spec', 'databaseInstance') ?? textAt(service, 'spec', 'apiDatabaseInstance')
+  const name = getString(service, 'spec', 'databaseInstance') ?? getString(service, 'spec', 'apiDatabaseInstance')
   return name === undefined ? undefined : patient.get(GALERA, name, namespace)
 }
 
@@ -23,12 +23,14 @@ export interface WaitingService {
 }
 
 /** Services that say of this database that they wait for it. */
-export function waitingFor(galera: KubeObject, patient: Patient): readonly WaitingService[] {
+export function servicesWaitingFor(galera: KubeObject, patient: ClusterState): readonly WaitingService[] {
   return openstackKinds
-    .flatMap((kind) => patient.in(kind, galera.metadata.namespace ?? ''))
-    .filter((service) => databaseOf(service, patient) === galera)
+    .flatMap((kind) => patient.inNamespace(kind, galera.metadata.namespace ?? ''))
+    .filter((service) => findDatabase(service, patient) === galera)
     .flatMap((service) => {
-      const open = conditionsOf(service).find((one) => isOfDatabase(one) && one.status !== 'True')
+      const open = getConditions(service).find(
+        (condition) => isDatabaseCondition(condition) && condition.status !== 'True',
+      )
       return open ? [{ service, condition: open }] : []
     })
 }
@@ -39,12 +41,12 @@ export interface UnboundVolume {
 }
 
 /** Pods of a database with the claims that are pending for longer than a pod takes to start. */
-export function unboundVolumes(galera: KubeObject, patient: Patient): readonly UnboundVolume[] {
-  return workloadsOf(galera, patient).flatMap((pod) => {
+export function unboundVolumes(galera: KubeObject, patient: ClusterState): readonly UnboundVolume[] {
+  return findWorkloads(galera, patient).flatMap((pod) => {
     const { name, namespace = '' } = pod.metadata
     const claim = pod.kind === 'Pod' ? patient.get(CLAIM, `mysql-db-${name}`, namespace) : undefined
-    if (!claim || textAt(claim, 'status', 'phase') !== 'Pending') return []
-    const age = sinceMs(claim.metadata.creationTimestamp, patient.now)
+    if (!claim || getString(claim, 'status', 'phase') !== 'Pending') return []
+    const age = ageMs(claim.metadata.creationTimestamp, patient.now)
     return age < patient.context.grace.podMs ? [] : [{ claim, pod }]
   })
 }

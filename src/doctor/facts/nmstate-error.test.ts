@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { usefulLine } from './nmstate-error.ts'
+import { extractNmstateError } from './nmstate-error.ts'
 
 describe('the useful line of what nmstate says', () => {
   it('is the error itself, not the log around it', () => {
@@ -8,7 +8,7 @@ describe('the useful line of what nmstate says', () => {
 [2026-01-01T00:00:00Z INFO  nmstate::nm] Rollbacked
 NmstateError: VerificationError: Verification failure: enp6s0.20.interface.mtu desire '9000', current '1500'
 '`
-    expect(usefulLine(text)).toBe(
+    expect(extractNmstateError(text)).toBe(
       "VerificationError: Verification failure: enp6s0.20.interface.mtu desire '9000', current '1500'",
     )
   })
@@ -18,7 +18,7 @@ NmstateError: VerificationError: Verification failure: enp6s0.20.interface.mtu d
   File "/usr/bin/nmstatectl", line 11, in <module>
     sys.exit(main())
 libnmstate.error.NmstateValueError: Invalid IP address: 192.168.1.300`
-    expect(usefulLine(text)).toBe('Invalid IP address: 192.168.1.300')
+    expect(extractNmstateError(text)).toBe('Invalid IP address: 192.168.1.300')
   })
 
   it('is the difference, where a verification error has no words', () => {
@@ -40,19 +40,19 @@ difference
  name: eth1
 -mtu: 9000
 +mtu: 1500`
-    expect(usefulLine(text)).toBe('eth1 was to have mtu: 9000 and has mtu: 1500')
+    expect(extractNmstateError(text)).toBe('eth1 was to have mtu: 9000 and has mtu: 1500')
   })
 
   it('is the failed test, where the node was rolled back', () => {
     const text = `rolling back desired state configuration: failed runnig probes after network changes: failed to retrieve default gw: timed out`
-    expect(usefulLine(text)).toContain('failed to retrieve default gw')
+    expect(extractNmstateError(text)).toContain('failed to retrieve default gw')
   })
 
   it('is the last words, where there is nothing else, and never empty', () => {
-    expect(usefulLine('at desired state apply: "",\n the actor was told to fail')).toBe(
+    expect(extractNmstateError('at desired state apply: "",\n the actor was told to fail')).toBe(
       'the actor was told to fail',
     )
-    expect(usefulLine('')).toBe('no reason given')
-    expect(usefulLine('\n\n')).toBe('no reason given')
+    expect(extractNmstateError('')).toBe('no reason given')
+    expect(extractNmstateError('\n\n')).toBe('no reason given')
   })
 })

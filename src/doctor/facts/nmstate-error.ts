@@ -5,13 +5,13 @@ const ERROR = /(?:NmstateError|libnmstate\.error\.\w+|Nmstate\w+Error):\s*(.*?)\
 const NOISE =
   /^\s*$|^\s*File "|^Traceback|^\s{2,}\w|\b(?:INFO|DEBUG|WARN)\b|^desired$|^current$|^=+$|^---$|exit status|^'+$/
 
-export function usefulLine(text: string): string {
+export function extractNmstateError(text: string): string {
   const lines = text.split('\n')
   for (const [index, line] of [...lines.entries()].reverse()) {
     const found = ERROR.exec(line)
     if (!found) continue
-    const said = withoutStrayQuote(found[1] ?? '')
-    return said === '' ? (difference(lines.slice(index + 1)) ?? name(line)) : said
+    const said = trimStrayQuote(found[1] ?? '')
+    return said === '' ? (formatDifference(lines.slice(index + 1)) ?? formatErrorName(line)) : said
   }
   const probe = lines.find((line) => /probe/i.test(line))
   if (probe !== undefined) return probe.trim()
@@ -20,12 +20,12 @@ export function usefulLine(text: string): string {
 }
 
 /** The handler puts the whole text into quotes: the last one may end on our line. */
-function withoutStrayQuote(text: string): string {
+function trimStrayQuote(text: string): string {
   return text.endsWith("'") && text.split("'").length % 2 === 0 ? text.slice(0, -1) : text
 }
 
 /** A verification error has no words, only the two states and where they differ. */
-function difference(lines: readonly string[]): string | undefined {
+function formatDifference(lines: readonly string[]): string | undefined {
   const changed = lines.filter((line) => /^[-+](?![-+])/.test(line)).map((line) => line.trim())
   const about = lines.map((line) => /^\s*name:\s*(\S+)/.exec(line)?.[1]).find((one) => one !== undefined)
   if (changed.length === 0) return undefined
@@ -34,6 +34,6 @@ function difference(lines: readonly string[]): string | undefined {
   return `${about ?? 'the node'} was to have ${wanted.join(', ') || 'nothing'} and has ${has.join(', ') || 'nothing'}`
 }
 
-function name(line: string): string {
+function formatErrorName(line: string): string {
   return line.trim().replace(/:\s*$/, '')
 }

@@ -4,11 +4,19 @@
  * One cause for each Service, so that the rules about pending Services never speak twice.
  */
 
-import { sinceMs, textAt } from '../../api/raw-object.ts'
+import { ageMs, getString } from '../../api/raw-object.ts'
 import { parseAddress } from '../../net/address.ts'
-import type { Patient } from '../patient.ts'
-import { type Balanced, holders, overridesIn, pending, refusalOf, type Wish, wish } from './load-balancers.ts'
-import { type Pool, poolNamed, poolOfAddress, pools, serves, sizeOfPool } from './pools.ts'
+import type { ClusterState } from '../cluster-state.ts'
+import { findPool, findPoolByAddress, type Pool, poolSize, pools, serves } from './address-pools.ts'
+import {
+  type AnnotationValue,
+  allocationFailure,
+  holdersByAddress,
+  type LoadBalancer,
+  metallbAnnotation,
+  overrideAnnotations,
+  pendingServices,
+} from './load-balancers.ts'
 
 export type PendingCause =
   | { readonly kind: 'other-class'; readonly loadBalancerClass: string }
@@ -18,8 +26,8 @@ export type PendingCause =
   | { readonly kind: 'family'; readonly asked: string; readonly families: string }
   | { readonly kind: 'not-in-pool'; readonly asked: string }
   | { readonly kind: 'not-served'; readonly pool: Pool; readonly asked: string | undefined }
-  | { readonly kind: 'sharing'; readonly asked: string; readonly holder: Balanced }
-  | { readonly kind: 'port-clash'; readonly asked: string; readonly holder: Balanced; readonly port: string }
+  | { readonly kind: 'sharing'; readonly asked: string; readonly holder: LoadBalancer }
+  | { readonly kind: 'port-clash'; readonly asked: string; readonly holder: LoadBalancer; readonly port: string }
   | { readonly kind: 'other-pool'; readonly asked: string; readonly wanted: string; readonly pool: Pool }
   | { readonly kind: 'unknown-pool'; readonly wanted: string }
   | { readonly kind: 'stale'; readonly annotation: string; readonly value: string }
@@ -27,74 +35,72 @@ export type PendingCause =
   | { readonly kind: 'nobody-serves' }
   | { readonly kind: 'unexplained' }
 
-export interface Pending {
-  readonly service: Balanced
+export interface PendingService {
+  readonly service: LoadBalancer
   readonly cause: PendingCause
 }
 
 /** Every pending Service with its cause; those that are merely young are left out. */
-export function pendingCauses(patient: Patient): readonly Pending[] {
-  return patient.derive(pending).flatMap((service) => {
-    const cause = staleOr(causeOf(service, patient), service, patient)
-    if (cause.kind === 'unexplained' && isYoung(service, patient)) return []
+export function pendingCauses(patient: ClusterState): readonly PendingService[] {
+  return patient.derive(pendingServices).flatMap((service) => {
+    const cause = preferStaleAnnotation(findCause(service, patient), service, patient)
+    if (cause.kind === 'unexplained' && isRecent(service, patient)) return []
     return [{ service, cause }]
   })
 }
 
-function isYoung(service: Balanced, patient: Patient): boolean {
-  if (refusalOf(service, patient)) return false
-  const age = sinceMs(service.object.metadata.creationTimestamp, patient.now)
+function isRecent(service: LoadBalancer, patient: ClusterState): boolean {
+  if (allocationFailure(service, patient)) return false
+  const age = ageMs(service.object.metadata.creationTimestamp, patient.now)
   return age < patient.context.grace.allocationMs
 }
 
-function causeOf(service: Balanced, patient: Patient): PendingCause {
+function findCause(service: LoadBalancer, patient: ClusterState): PendingCause {
   const { object, addresses, pool: wanted } = service
-  const loadBalancerClass = textAt(object, 'spec', 'loadBalancerClass')
+  const loadBalancerClass = getString(object, 'spec', 'loadBalancerClass')
   if (loadBalancerClass !== undefined) return { kind: 'other-class', loadBalancerClass }
   if (patient.derive(pools).length === 0) return { kind: 'no-pools' }
-  if (textAt(object, 'spec', 'loadBalancerIP') !== undefined && wish(object, 'loadBalancerIPs'))
+  if (getString(object, 'spec', 'loadBalancerIP') !== undefined && metallbAnnotation(object, 'loadBalancerIPs'))
     return { kind: 'two-wishes' }
   for (const asked of addresses) {
     const cause = causeForAddress(service, asked, patient)
     if (cause) return cause
   }
   if (addresses.length > 0) return { kind: 'unexplained' }
-  return wanted ? causeForPool(service, wanted.value, patient) : causeWithoutWish(service, patient)
+  return wanted ? causeForPool(service, wanted.value, patient) : causeForAutoAssign(service, patient)
 }
 
-function causeForAddress(service: Balanced, asked: string, patient: Patient): PendingCause | undefined {
+function causeForAddress(service: LoadBalancer, asked: string, patient: ClusterState): PendingCause | undefined {
   const address = parseAddress(asked)
   if (!address) return { kind: 'no-address', asked }
-  const families = familiesOf(service)
+  const families = serviceFamilies(service)
   if (families.length > 0 && !families.includes(`IPv${address.family}`))
     return { kind: 'family', asked, families: families.join(' and ') }
-  const pool = poolOfAddress(patient, asked)
+  const pool = findPoolByAddress(patient, asked)
   if (!pool) return { kind: 'not-in-pool', asked }
   if (!serves(pool, service.object)) return { kind: 'not-served', pool, asked }
-  for (const holder of patient.derive(holders).get(asked) ?? []) {
+  for (const holder of patient.derive(holdersByAddress).get(asked) ?? []) {
     if (holder.key === undefined || holder.key !== service.key) return { kind: 'sharing', asked, holder }
-    const port = service.ports.find((one) => holder.ports.includes(one))
+    const port = service.ports.find((port) => holder.ports.includes(port))
     if (port !== undefined) return { kind: 'port-clash', asked, holder, port }
   }
   const wanted = service.pool?.value
-  return wanted !== undefined && wanted !== pool.name
-    ? { kind: 'other-pool', asked, wanted, pool }
-    : undefined
+  return wanted !== undefined && wanted !== pool.name ? { kind: 'other-pool', asked, wanted, pool } : undefined
 }
 
-function familiesOf({ object }: Balanced): readonly string[] {
+function serviceFamilies({ object }: LoadBalancer): readonly string[] {
   const families = (object['spec'] as { readonly ipFamilies?: unknown } | undefined)?.ipFamilies
-  return Array.isArray(families) ? families.filter((one): one is string => typeof one === 'string') : []
+  return Array.isArray(families) ? families.filter((family): family is string => typeof family === 'string') : []
 }
 
-function causeForPool(service: Balanced, wanted: string, patient: Patient): PendingCause {
-  const pool = poolNamed(patient, wanted)
+function causeForPool(service: LoadBalancer, wanted: string, patient: ClusterState): PendingCause {
+  const pool = findPool(patient, wanted)
   if (!pool) return { kind: 'unknown-pool', wanted }
   if (!serves(pool, service.object)) return { kind: 'not-served', pool, asked: undefined }
   return isFull(pool, service, patient) ? { kind: 'exhausted', pool } : { kind: 'unexplained' }
 }
 
-function causeWithoutWish(service: Balanced, patient: Patient): PendingCause {
+function causeForAutoAssign(service: LoadBalancer, patient: ClusterState): PendingCause {
   const open = patient.derive(pools).filter((pool) => pool.autoAssign && serves(pool, service.object))
   const [first] = open
   if (!first) return { kind: 'nobody-serves' }
@@ -104,25 +110,25 @@ function causeWithoutWish(service: Balanced, patient: Patient): PendingCause {
 }
 
 /** Whether no address of the pool is free or may be shared with those who have it. */
-function isFull(pool: Pool, service: Balanced, patient: Patient): boolean {
-  const taken = [...patient.derive(holders)].filter(([address]) => poolOfAddress(patient, address) === pool)
-  const shareable = taken.some(([, all]) => all.every((holder) => mayShare(holder, service)))
-  return !shareable && BigInt(taken.length) >= sizeOfPool(pool)
+function isFull(pool: Pool, service: LoadBalancer, patient: ClusterState): boolean {
+  const taken = [...patient.derive(holdersByAddress)].filter(
+    ([address]) => findPoolByAddress(patient, address) === pool,
+  )
+  const shareable = taken.some(([, all]) => all.every((holder) => canShare(holder, service)))
+  return !shareable && BigInt(taken.length) >= poolSize(pool)
 }
 
-function mayShare(holder: Balanced, service: Balanced): boolean {
+function canShare(holder: LoadBalancer, service: LoadBalancer): boolean {
   return (
-    holder.key !== undefined &&
-    holder.key === service.key &&
-    !service.ports.some((port) => holder.ports.includes(port))
+    holder.key !== undefined && holder.key === service.key && !service.ports.some((port) => holder.ports.includes(port))
   )
 }
 
 /** Operators merge annotations and never take one away: what no control plane says any more still counts for MetalLB. */
-function staleOr(cause: PendingCause, service: Balanced, patient: Patient): PendingCause {
-  const says = patient.derive(overridesIn).get(service.namespace)
+function preferStaleAnnotation(cause: PendingCause, service: LoadBalancer, patient: ClusterState): PendingCause {
+  const says = patient.derive(overrideAnnotations).get(service.namespace)
   if (!says) return cause
-  const stale = (what: string, of: Wish | undefined): PendingCause | undefined => {
+  const stale = (what: string, of: AnnotationValue | undefined): PendingCause | undefined => {
     const annotation = `metallb.universe.tf/${what}`
     return of?.deprecated && !says.has(`${annotation}=${of.value}`)
       ? { kind: 'stale', annotation, value: of.value }
@@ -136,16 +142,16 @@ function staleOr(cause: PendingCause, service: Balanced, patient: Patient): Pend
       return (
         (cause.asked === undefined
           ? stale('address-pool', service.pool)
-          : stale('loadBalancerIPs', wish(service.object, 'loadBalancerIPs'))) ?? cause
+          : stale('loadBalancerIPs', metallbAnnotation(service.object, 'loadBalancerIPs'))) ?? cause
       )
     case 'not-in-pool':
     case 'sharing':
     case 'port-clash':
-      return stale('loadBalancerIPs', wish(service.object, 'loadBalancerIPs')) ?? cause
+      return stale('loadBalancerIPs', metallbAnnotation(service.object, 'loadBalancerIPs')) ?? cause
     case 'other-pool':
       return (
         stale('address-pool', service.pool) ??
-        stale('loadBalancerIPs', wish(service.object, 'loadBalancerIPs')) ??
+        stale('loadBalancerIPs', metallbAnnotation(service.object, 'loadBalancerIPs')) ??
         cause
       )
     default:

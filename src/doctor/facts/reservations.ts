@@ -1,8 +1,9 @@
 /** Addresses that hosts of the data plane have, as their Reservations say. */
+
+import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { at, nameOf, textAt } from '../../api/raw-object.ts'
-import { recordOf } from '../../yaml/loose.ts'
-import type { Patient } from '../patient.ts'
+import { formatObjectName, getField, getString } from '../../api/raw-object.ts'
+import type { ClusterState } from '../cluster-state.ts'
 
 export const RESERVATION = 'network.openstack.org/Reservation'
 
@@ -14,16 +15,16 @@ export interface Holder {
 }
 
 export function reservations(
-  patient: Patient,
+  patient: ClusterState,
 ): readonly (Holder & { readonly network: string; readonly subnet: string })[] {
   return patient.all(RESERVATION).flatMap((object) =>
-    Object.values(recordOf(at(object, 'spec', 'reservation'))).flatMap((one) => {
-      const address = textAt(one, 'address')
+    Object.values(asRecord(getField(object, 'spec', 'reservation'))).flatMap((one) => {
+      const address = getString(one, 'address')
       if (address === undefined) return []
-      const network = textAt(one, 'network') ?? ''
-      const subnet = textAt(one, 'subnet') ?? ''
+      const network = getString(one, 'network') ?? ''
+      const subnet = getString(one, 'subnet') ?? ''
       return [
-        { address, who: nameOf(object), object, cloud: object.metadata.namespace ?? '', network, subnet },
+        { address, who: formatObjectName(object), object, cloud: object.metadata.namespace ?? '', network, subnet },
       ]
     }),
   )

@@ -2,11 +2,12 @@
  * Keys that a cloud's Secrets must have, by the service that reads them: upstream's defaults. A control plane may name
  * others (`passwordSelectors`), so a service that does is not judged.
  */
-import type { KubeObject } from '../../api/object.ts'
-import { at } from '../../api/raw-object.ts'
-import { recordOf } from '../../yaml/loose.ts'
 
-const keysOf: Readonly<Record<string, readonly string[]>> = {
+import { asRecord } from '../../api/json.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { getField } from '../../api/raw-object.ts'
+
+const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   galera: ['DbRootPassword'],
   keystone: ['AdminPassword'],
   placement: ['PlacementPassword'],
@@ -31,14 +32,14 @@ export interface MissingKeys {
 
 /** What the Secret of a control plane or of a node set lacks, or has with nothing in it. */
 export function missingKeys(owner: KubeObject, secret: KubeObject): readonly MissingKeys[] {
-  const data = recordOf(secret['data'])
+  const data = asRecord(secret['data'])
   const lacking = (service: string, keys: readonly string[]): readonly MissingKeys[] => {
     const missing = keys.filter((key) => !data[key])
     return missing.length === 0 ? [] : [{ service, keys: missing }]
   }
   if (owner.kind === 'OpenStackDataPlaneNodeSet') return lacking('Ansible', ['ssh-privatekey'])
-  return Object.entries(keysOf).flatMap(([service, keys]) => {
-    const settings = recordOf(at(owner, 'spec', service))
+  return Object.entries(requiredKeys).flatMap(([service, keys]) => {
+    const settings = asRecord(getField(owner, 'spec', service))
     if (settings['enabled'] !== true) return []
     const own = JSON.stringify(settings).includes('"passwordSelectors"')
     return own ? [] : lacking(service, keys)

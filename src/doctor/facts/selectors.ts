@@ -1,25 +1,22 @@
 /** Kubernetes label selectors: `matchLabels` and `matchExpressions`, all of which must hold. */
 
-import { at, listAt } from '../../api/raw-object.ts'
-import { recordOf, textOf, textsOf } from '../../yaml/loose.ts'
+import { asRecord, asString, asStrings } from '../../api/json.ts'
+import { getField, getList } from '../../api/raw-object.ts'
 
-export function matchesLabels(
-  selector: unknown,
-  labels: Readonly<Record<string, string>> | undefined = {},
-): boolean {
-  const equal = Object.entries(recordOf(at(selector, 'matchLabels')))
+export function matchesLabels(selector: unknown, labels: Readonly<Record<string, string>> | undefined = {}): boolean {
+  const equal = Object.entries(asRecord(getField(selector, 'matchLabels')))
   return (
     equal.every(([key, value]) => labels[key] === value) &&
-    listAt(selector, 'matchExpressions').every((one) => expressionHolds(recordOf(one), labels))
+    getList(selector, 'matchExpressions').every((one) => matchesExpression(asRecord(one), labels))
   )
 }
 
-function expressionHolds(
+function matchesExpression(
   expression: Readonly<Record<string, unknown>>,
   labels: Readonly<Record<string, string>>,
 ): boolean {
-  const value = labels[textOf(expression['key']) ?? '']
-  const values = textsOf(expression['values'])
+  const value = labels[asString(expression['key']) ?? '']
+  const values = asStrings(expression['values'])
   switch (expression['operator']) {
     case 'In':
       return value !== undefined && values.includes(value)

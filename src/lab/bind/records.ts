@@ -3,8 +3,8 @@ import { networkNames } from '../../api/lab.ts'
 import { parseAddress } from '../../net/address.ts'
 import { parseCidr } from '../../net/cidr.ts'
 import { reverseName, reverseZones } from '../../net/reverse-dns.ts'
-import { addressOn, type Lab } from '../lab.ts'
-import { nameserverOf } from '../lima/netplan.ts'
+import { addressOnNetwork, type Lab } from '../lab.ts'
+import { nameserverAddress } from '../lima/netplan.ts'
 
 export interface HostRecord {
   /** Relative to the domain. */
@@ -14,16 +14,16 @@ export interface HostRecord {
   readonly canonical: boolean
 }
 
-export function recordsOf(lab: Lab): readonly HostRecord[] {
+export function hostRecords(lab: Lab): readonly HostRecord[] {
   const host = (name: string, address: string, canonical = true): HostRecord => ({ name, address, canonical })
   return [
-    host('ns1', nameserverOf(lab), false),
+    host('ns1', nameserverAddress(lab), false),
     ...lab.nodes.map((node) => host(node.name, node.address)),
     ...lab.nodes.flatMap((node) =>
       networkNames
         .filter((network) => network !== 'management')
         .flatMap((network) => {
-          const address = addressOn(node, network)
+          const address = addressOnNetwork(node, network)
           return address === undefined ? [] : [host(`${node.name}.${network}`, address)]
         }),
     ),
@@ -39,8 +39,8 @@ export interface ReverseZone {
   readonly pointers: readonly { readonly label: string; readonly name: string }[]
 }
 
-export function reverseZonesOf(lab: Lab): readonly ReverseZone[] {
-  const records = recordsOf(lab).filter((record) => record.canonical)
+export function buildReverseZones(lab: Lab): readonly ReverseZone[] {
+  const records = hostRecords(lab).filter((record) => record.canonical)
   const origins = networkNames.flatMap((name) => {
     const subnet = parseCidr(lab.networks[name].subnet)
     return subnet ? reverseZones(subnet) : []

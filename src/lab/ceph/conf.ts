@@ -1,19 +1,19 @@
 /** ceph.conf for the services, and what the bootstrap starts from. */
 import { randomUUID } from 'node:crypto'
-import { type Lab, nodesWith } from '../lab.ts'
+import { type Lab, nodesWithRole } from '../lab.ts'
 import type { TreeFile } from '../tree.ts'
 
 const FOLDERS = ['glance', 'cinder', 'nova'] as const
 
 /** The cluster's identity is made here, so that everything that refers to it can be rendered before it exists. */
-export function fsidOf(existing: (path: string) => string | undefined): string {
+export function ensureFsid(existing: (path: string) => string | undefined): string {
   return /^fsid = (\S+)$/m.exec(existing('ceph/ceph.conf') ?? '')?.[1] ?? randomUUID()
 }
 
 export function cephConfFiles(lab: Lab, fsid: string): readonly TreeFile[] {
   const text = `[global]
 fsid = ${fsid}
-mon_host = ${nodesWith(lab, 'ceph-mon')
+mon_host = ${nodesWithRole(lab, 'ceph-mon')
     .map((node) => node.address)
     .join(',')}
 auth_cluster_required = cephx

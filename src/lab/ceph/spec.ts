@@ -1,19 +1,16 @@
 /** Phase 2: the specifications that cephadm applies. */
 import { writeYamlStream } from '../../yaml/write.ts'
-import { hasRole, type Lab, type LabNode, nodesWith } from '../lab.ts'
+import { hasRole, type Lab, type LabNode, nodesWithRole } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
 
 function cephSpecs(lab: Lab): readonly object[] {
   const members = lab.nodes.filter((node) => hasRole(node, 'ceph-mon') || osdDevice(node) !== undefined)
-  const monitors = nodesWith(lab, 'ceph-mon').map((node) => node.name)
+  const monitors = nodesWithRole(lab, 'ceph-mon').map((node) => node.name)
   const hosts = members.map((node) => ({
     service_type: 'host',
     hostname: node.name,
     addr: node.address,
-    labels: [
-      ...(hasRole(node, 'ceph-mon') ? ['_admin', 'mon', 'mgr'] : []),
-      ...(osdDevice(node) ? ['osd'] : []),
-    ],
+    labels: [...(hasRole(node, 'ceph-mon') ? ['_admin', 'mon', 'mgr'] : []), ...(osdDevice(node) ? ['osd'] : [])],
   }))
   // One specification per host: the device has another name where an LVM disk comes first.
   const osds = members.flatMap((node) => {

@@ -1,17 +1,17 @@
 /** The host's budget: memory is hard, CPUs and nominal disk are soft. Kolla's own prechecks look at none of them. */
 import { type Finding, finding } from '../../errors/finding.ts'
 import {
-  cpuFarOvercommit,
   cpuOvercommit,
-  diskNominal,
-  diskReal,
-  memoryBudget,
-  smallNode,
-} from '../../errors/lab.ts'
+  cpuOvercommitTooHigh,
+  diskOvercommit,
+  diskTooSmall,
+  memoryExceeded,
+  nodeBelowMinimum,
+} from '../findings/lab-file.ts'
 import { hasRole, type Lab, type LabNode } from '../lab.ts'
-import type { CheckContext } from './check.ts'
+import type { CheckContext } from './check-lab.ts'
 
-export interface Totals {
+export interface ResourceTotals {
   readonly memory: number
   readonly cpus: number
   readonly osDisk: number
@@ -21,7 +21,7 @@ export interface Totals {
   readonly nominalDisk: number
 }
 
-export function totalsOf({ nodes }: Lab): Totals {
+export function sumResources({ nodes }: Lab): ResourceTotals {
   const sum = (of: (node: LabNode) => number): number => nodes.reduce((total, node) => total + of(node), 0)
   const disks = (use: string): number =>
     sum((node) => node.disks.filter((disk) => disk.use === use).reduce((total, disk) => total + disk.size, 0))
@@ -43,26 +43,25 @@ const MOST_OVERCOMMIT = 1.5
 
 export function checkBudget({ lab, at }: CheckContext): readonly Finding[] {
   const { host, nodes } = lab
-  const { memory, cpus, nominalDisk } = totalsOf(lab)
+  const { memory, cpus, nominalDisk } = sumResources(lab)
   const found: Finding[] = []
   const over = memory - (host.memory - host.reserve.memory)
   if (over > 0) {
     const facts = { wanted: memory, have: host.memory, reserve: host.reserve.memory, over }
-    found.push(finding(memoryBudget, facts, { where: at('host', 'memory') }))
+    found.push(finding(memoryExceeded, facts, { where: at('host', 'memory') }))
   }
   const most = Math.floor(host.cores * MOST_OVERCOMMIT)
   const where = at('host', 'cores')
-  if (cpus > most) found.push(finding(cpuFarOvercommit, { wanted: cpus, cores: host.cores, most }, { where }))
-  else if (cpus >= host.cores)
-    found.push(finding(cpuOvercommit, { wanted: cpus, cores: host.cores }, { where }))
-  const needed = nodes.reduce((total, node) => total + freshUse(node), 0)
+  if (cpus > most) found.push(finding(cpuOvercommitTooHigh, { wanted: cpus, cores: host.cores, most }, { where }))
+  else if (cpus >= host.cores) found.push(finding(cpuOvercommit, { wanted: cpus, cores: host.cores }, { where }))
+  const needed = nodes.reduce((total, node) => total + initialDiskUse(node), 0)
   const tooMuch = nominalDisk + host.reserve.disk - host.disk
   const diskPlace = { where: at('host', 'disk') }
   if (needed + host.reserve.disk > host.disk)
-    found.push(finding(diskReal, { needed, free: host.disk, reserve: host.reserve.disk }, diskPlace))
+    found.push(finding(diskTooSmall, { needed, free: host.disk, reserve: host.reserve.disk }, diskPlace))
   else if (tooMuch > 0) {
     const facts = { nominal: nominalDisk, reserve: host.reserve.disk, free: host.disk, over: tooMuch }
-    found.push(finding(diskNominal, facts, diskPlace))
+    found.push(finding(diskOvercommit, facts, diskPlace))
   }
   nodes.forEach((node, index) => {
     for (const what of ['memory', 'disk'] as const) {
@@ -70,13 +69,13 @@ export function checkBudget({ lab, at }: CheckContext): readonly Finding[] {
       const least = MINIMUM[what]
       if (have >= least) continue
       const facts = { node: node.name, what: what === 'memory' ? 'RAM' : 'disk', have, least }
-      found.push(finding(smallNode, facts, { where: at('nodes', index, what) }))
+      found.push(finding(nodeBelowMinimum, facts, { where: at('nodes', index, what) }))
     }
   })
   return found
 }
 
 /** GiB that an OS and its containers take after the first deployment. */
-function freshUse(node: LabNode): number {
+function initialDiskUse(node: LabNode): number {
   return hasRole(node, 'control') ? 25 : 12
 }

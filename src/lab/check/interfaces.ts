@@ -3,14 +3,14 @@ import { type NetworkName, type NodeRole, networkNames } from '../../api/lab.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import {
   addressOnRawPort,
-  interfaceName,
-  interfaceTwice,
-  nodeAddressTwice,
-  notAttached,
+  duplicateInterfaceName,
+  duplicateMac,
+  invalidInterfaceName,
+  networkNotAttached,
   vipOnRawPort,
-} from '../../errors/lab.ts'
-import { nodesWith, usesCeph } from '../lab.ts'
-import type { CheckContext } from './check.ts'
+} from '../findings/lab-file.ts'
+import { nodesWithRole, usesCeph } from '../lab.ts'
+import type { CheckContext } from './check-lab.ts'
 
 export function checkInterfaces(context: CheckContext): readonly Finding[] {
   return [...names(context), ...rawPort(context), ...macs(context), ...reach(context)]
@@ -27,10 +27,10 @@ function names({ lab, at }: CheckContext): readonly Finding[] {
   for (const { network, name, field } of uses) {
     const where = at('networks', network, field)
     const why = whyNotInterface(name)
-    if (why) found.push(finding(interfaceName, { network, name, why }, { where }))
+    if (why) found.push(finding(invalidInterfaceName, { network, name, why }, { where }))
     const first = seen.get(name)
     if (first !== undefined && first !== network)
-      found.push(finding(interfaceTwice, { name, first, second: network }, { where }))
+      found.push(finding(duplicateInterfaceName, { name, first, second: network }, { where }))
     else seen.set(name, network)
   }
   return found
@@ -40,8 +40,7 @@ function whyNotInterface(name: string): string | undefined {
   if (Buffer.byteLength(name) > 15) return 'it is longer than 15 bytes'
   if (name === 'eth0') return "it is Lima's own, with the same address in all VMs"
   if (name.includes('-')) return 'Ansible turns dashes into underscores, and Kolla then finds no facts for it'
-  if (/^(docker|ovs|lima|veth|lo$|br)/.test(name))
-    return 'names like this belong to Docker, Open vSwitch or Lima'
+  if (/^(docker|ovs|lima|veth|lo$|br)/.test(name)) return 'names like this belong to Docker, Open vSwitch or Lima'
   return /^[a-z][a-z0-9_]*$/.test(name) ? undefined : 'lower case letters and digits only'
 }
 
@@ -49,11 +48,9 @@ function rawPort({ lab, at }: CheckContext): readonly Finding[] {
   const { interface: raw, vipInterface } = lab.networks.external
   const found: Finding[] = []
   if (raw === vipInterface)
-    found.push(
-      finding(vipOnRawPort, { interface: raw }, { where: at('networks', 'external', 'vipInterface') }),
-    )
+    found.push(finding(vipOnRawPort, { interface: raw }, { where: at('networks', 'external', 'vipInterface') }))
   lab.nodes.forEach((node, index) => {
-    const nic = node.nics.find((one) => one.network === 'external' && one.interface === raw)
+    const nic = node.nics.find((nic) => nic.network === 'external' && nic.interface === raw)
     if (nic?.address === undefined) return
     const facts = { node: node.name, interface: raw, address: nic.address }
     found.push(finding(addressOnRawPort, facts, { where: at('nodes', index, 'addresses', raw) }))
@@ -72,7 +69,7 @@ function macs({ lab, at }: CheckContext): readonly Finding[] {
         value: twice.mac,
         first: seen.get(twice.mac) ?? '',
       }
-      found.push(finding(nodeAddressTwice, facts, { where: at('nodes', index, 'host') }))
+      found.push(finding(duplicateMac, facts, { where: at('nodes', index, 'host') }))
     }
     for (const nic of node.nics) if (!seen.has(nic.mac)) seen.set(nic.mac, `${node.name} ${nic.interface}`)
   })
@@ -92,9 +89,9 @@ function reach({ lab, at }: CheckContext): readonly Finding[] {
     ...(usesCeph(lab) ? ([['ceph-mon', 'storage', 'the monitor could not see the OSDs']] as const) : []),
   ]
   return needs.flatMap(([role, network, why]) => {
-    const left = nodesWith(lab, role).some((node) => !node.nics.some((nic) => nic.network === network))
+    const left = nodesWithRole(lab, role).some((node) => !node.nics.some((nic) => nic.network === network))
     return left
-      ? [finding(notAttached, { role, network, why }, { where: at('networks', network, 'attached') })]
+      ? [finding(networkNotAttached, { role, network, why }, { where: at('networks', network, 'attached') })]
       : []
   })
 }

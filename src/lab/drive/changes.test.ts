@@ -2,16 +2,16 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { labWith } from '../../../test/lab.ts'
-import { both, labRig } from '../../../test/lab-rig.ts'
+import { createLabRig, lvmAndCephLab } from '../../../test/lab-rig.ts'
 import { backupSteps } from './backup.ts'
-import { diagnose, gatherFacts } from './doctor.ts'
-import { downSteps } from './down.ts'
+import { diagnose, gatherFacts } from './lab-doctor.ts'
+import { readLabStatus } from './lab-status.ts'
+import { downSteps } from './maintenance.ts'
 import { snapshotSteps } from './snapshot.ts'
-import { openMemory } from './state.ts'
-import { labStatus } from './status.ts'
-import { shellLine } from './step.ts'
+import { openStateStore } from './state.ts'
+import { formatShellCommand } from './step.ts'
 
-const rig = labRig()
+const rig = createLabRig()
 
 describe('a changed lab', () => {
   const four = () => labWith({}, { phase: 'both', preset: 'four-node' })
@@ -22,9 +22,7 @@ describe('a changed lab', () => {
     const calls = await rig.since(() => rig.up(four()))
     expect(rig.births()).toMatchObject(before)
     expect(calls.filter((call) => /delete/.test(call))).toEqual([])
-    expect(calls).toContain(
-      'limactl --tty=false edit osl-node1 --set .cpus = 6 | .memory = "24GiB" | .disk = "60GiB"',
-    )
+    expect(calls).toContain('limactl --tty=false edit osl-node1 --set .cpus = 6 | .memory = "24GiB" | .disk = "60GiB"')
     expect(calls).toContain('limactl --tty=false create --name=osl-node4 lima/node4-compute.yaml')
     expect(calls.some((call) => call.startsWith('kolla-ansible deploy'))).toBe(true)
     expect(await rig.since(() => rig.up(four()))).not.toContain('limactl --tty=false stop osl-node1')
@@ -32,13 +30,13 @@ describe('a changed lab', () => {
 
   it('shows a replacement and does it only with consent; data disks stay', async () => {
     await rig.deployed()
-    const image = both({ 'spec.vm.user': 'ops' })
+    const image = lvmAndCephLab({ 'spec.vm.user': 'ops' })
     const refused = await rig.up(image)
     expect(refused.outcome).toBe('failed')
-    expect(rig.findings().find((one) => one.code === 'SL8307')?.message).toMatch(
+    expect(rig.findings().find((finding) => finding.code === 'SL8307')?.message).toMatch(
       /^replace node1, node2, node3: /,
     )
-    const one = both({ 'spec.nodes.1.disks.state': '10GiB' })
+    const one = lvmAndCephLab({ 'spec.nodes.1.disks.state': '10GiB' })
     const disks = rig.births()
     const calls = await rig.since(() => rig.up(one, { replace: ['node2'] }))
     expect(calls).toContain('limactl --tty=false delete osl-node2')
@@ -50,10 +48,10 @@ describe('a changed lab', () => {
 
   it('refuses to replace a node whose OS disk holds the database, until a backup exists that it restores', async () => {
     await rig.deployed()
-    const changed = both({ 'spec.networks.tunnel.interface': 'tun1' })
+    const changed = lvmAndCephLab({ 'spec.networks.tunnel.interface': 'tun1' })
     const wishes = { replace: ['node1', 'node2'] }
     expect((await rig.up(changed, wishes)).outcome).toBe('failed')
-    expect(rig.findings().map((one) => one.code)).toContain('SL8308')
+    expect(rig.findings().map((finding) => finding.code)).toContain('SL8308')
     mkdirSync(path.join(rig.folder, '.stackloom/backups'), { recursive: true })
     writeFileSync(path.join(rig.folder, '.stackloom/backups/2026.tar'), 'x')
     const calls = await rig.since(() => rig.up(changed, wishes))
@@ -62,14 +60,14 @@ describe('a changed lab', () => {
     expect(calls).toContain('limactl --tty=false delete osl-node1')
     expect(deployed).toBeGreaterThan(0)
     expect(restored).toBeGreaterThan(deployed)
-    expect((await openMemory(rig.folder)).get().restore).toBeUndefined()
+    expect((await openStateStore(rig.folder)).get().restore).toBeUndefined()
   })
 
   it('replaces a controller with a state disk freely, and keeps that disk', async () => {
     const state = { 'spec.nodes.0.disks': { state: '40GiB' } }
-    await rig.up(both(state))
+    await rig.up(lvmAndCephLab(state))
     const disks = rig.births()
-    const report = await rig.up(both({ ...state, 'spec.networks.tunnel.interface': 'tun1' }), {
+    const report = await rig.up(lvmAndCephLab({ ...state, 'spec.networks.tunnel.interface': 'tun1' }), {
       replace: ['node1', 'node2'],
     })
     expect(report.outcome).toBe('done')
@@ -78,15 +76,15 @@ describe('a changed lab', () => {
 
   it('runs reconfigure for changed services', async () => {
     await rig.deployed()
-    const calls = await rig.since(() => rig.up(both({ 'spec.logging': 'opensearch' })))
+    const calls = await rig.since(() => rig.up(lvmAndCephLab({ 'spec.logging': 'opensearch' })))
     const kolla = calls.filter((call) => call.startsWith('kolla-ansible')).map((call) => call.split(' ')[1])
     expect(kolla).toEqual(['pull', 'reconfigure', 'post-deploy'])
   })
 
   it('never shrinks a disk', async () => {
     await rig.deployed()
-    await rig.up(both({ 'spec.nodes.2.disks.lvm': '5GiB' }))
-    expect(rig.findings().map((one) => one.code)).toContain('SL8312')
+    await rig.up(lvmAndCephLab({ 'spec.nodes.2.disks.lvm': '5GiB' }))
+    expect(rig.findings().map((finding) => finding.code)).toContain('SL8312')
   })
 
   it('comes back after a reboot of the host, unlocking disks', async () => {
@@ -95,9 +93,9 @@ describe('a changed lab', () => {
     for (const node of ['node1', 'node2', 'node3'])
       writeFileSync(path.join(rig.base, `lima/osl-${node}/status`), 'Stopped\n')
     writeFileSync(path.join(rig.base, 'lima/_disks/osl-node3-lvm/lock'), 'osl-node3')
-    const sick = diagnose(await gatherFacts(await rig.context(both()), Date.now))
-    expect(sick.map((one) => one.code)).toEqual(expect.arrayContaining(['SL8401', 'SL8402']))
-    const calls = await rig.since(() => rig.up(both()))
+    const sick = diagnose(await gatherFacts(await rig.context(lvmAndCephLab()), Date.now))
+    expect(sick.map((finding) => finding.code)).toEqual(expect.arrayContaining(['SL8401', 'SL8402']))
+    const calls = await rig.since(() => rig.up(lvmAndCephLab()))
     expect(calls).toContain('limactl --tty=false disk unlock osl-node3-lvm')
     expect(calls.filter((call) => call.startsWith('kolla-ansible'))).toEqual([])
     expect(rig.births()).toEqual(before)
@@ -107,7 +105,7 @@ describe('a changed lab', () => {
 describe('around the stages', () => {
   it('tells status: VMs, real disk use, stages', async () => {
     await rig.deployed()
-    const status = await labStatus(await rig.context(both()))
+    const status = await readLabStatus(await rig.context(lvmAndCephLab()))
     expect(status.nodes.map((node) => [node.name, node.status, node.next])).toEqual([
       ['node1', 'Running', 'keep'],
       ['node2', 'Running', 'keep'],
@@ -119,7 +117,7 @@ describe('around the stages', () => {
 
   it('diagnoses missing VIPs, wrong clocks and stale sudoers', async () => {
     await rig.deployed()
-    const facts = await gatherFacts(await rig.context(both()), Date.now)
+    const facts = await gatherFacts(await rig.context(lvmAndCephLab()), Date.now)
     const [first] = facts.nodes
     const broken = {
       ...facts,
@@ -132,26 +130,24 @@ describe('around the stages', () => {
         },
       ],
     }
-    expect(diagnose(broken).map((one) => one.code)).toEqual(['SL8304', 'SL8405', 'SL8404', 'SL8404'])
+    expect(diagnose(broken).map((finding) => finding.code)).toEqual(['SL8304', 'SL8405', 'SL8404', 'SL8404'])
   })
 
   it('snapshots all VMs, and only when all of them run', async () => {
     await rig.deployed()
-    const lines = (await snapshotSteps(await rig.context(both()), 'create', 'x')).map((step) =>
-      step.kind === 'run' ? shellLine(step.words) : '',
+    const lines = (await snapshotSteps(await rig.context(lvmAndCephLab()), 'create', 'x')).map((step) =>
+      step.kind === 'run' ? formatShellCommand(step.command) : '',
     )
-    expect(lines).toEqual(
-      [1, 2, 3].map((node) => `limactl --tty=false snapshot create osl-node${node} --tag x`),
-    )
+    expect(lines).toEqual([1, 2, 3].map((node) => `limactl --tty=false snapshot create osl-node${node} --tag x`))
     writeFileSync(path.join(rig.base, 'lima/osl-node2/status'), 'Stopped\n')
-    await expect(rig.context(both()).then((one) => snapshotSteps(one, 'create', 'x'))).rejects.toThrow(
-      'SL8313',
-    )
+    await expect(
+      rig.context(lvmAndCephLab()).then((driveContext) => snapshotSteps(driveContext, 'create', 'x')),
+    ).rejects.toThrow('SL8313')
   })
 
   it('goes back to a snapshot that every VM has, and to no other', async () => {
-    await rig.up(both(), { until: 'vms' })
-    const context = await rig.context(both())
+    await rig.up(lvmAndCephLab(), { until: 'vms' })
+    const context = await rig.context(lvmAndCephLab())
     expect(await snapshotSteps(context, 'apply', 'before-ceph')).toHaveLength(3)
     await expect(snapshotSteps(context, 'apply', 'before-cpeh')).rejects.toThrow(
       'SL8317: there is no snapshot before-cpeh of node1, node2, node3',
@@ -159,29 +155,29 @@ describe('around the stages', () => {
   })
 
   it('claims nothing about VMs of which Lima tells nothing', async () => {
-    const silent = await rig.context(both(), { env: { STAND_IN_FAIL: 'list --json' } })
-    const absent = await rig.context(both(), { env: { PATH: rig.base } })
+    const silent = await rig.context(lvmAndCephLab(), { env: { STAND_IN_FAIL: 'list --json' } })
+    const absent = await rig.context(lvmAndCephLab(), { env: { PATH: rig.base } })
     for (const remove of [false, true]) {
       await expect(downSteps(silent, remove)).rejects.toThrow('SL8316: limactl list --json failed: time=')
       await expect(downSteps(absent, remove)).rejects.toThrow('SL8301: limactl cannot be started')
     }
-    await expect(labStatus(silent)).rejects.toThrow('SL8316')
+    await expect(readLabStatus(silent)).rejects.toThrow('SL8316')
     await expect(gatherFacts(absent, Date.now)).rejects.toThrow('SL8301')
   })
 
   it('has no VMs to stop, to save or to heal where there can be none', async () => {
-    const linux = await rig.context(both(), { system: 'linux' })
+    const linux = await rig.context(lvmAndCephLab(), { system: 'linux' })
     await expect(downSteps(linux, true)).rejects.toThrow('SL8303')
     await expect(snapshotSteps(linux, 'create', 'x')).rejects.toThrow('SL8303')
-    expect(diagnose(await gatherFacts(linux, Date.now)).map((one) => one.code)).toEqual(['SL8303'])
-    expect((await labStatus(linux)).nodes.map((node) => node.next)).toEqual(['-', '-', '-'])
+    expect(diagnose(await gatherFacts(linux, Date.now)).map((finding) => finding.code)).toEqual(['SL8303'])
+    expect((await readLabStatus(linux)).nodes.map((node) => node.next)).toEqual(['-', '-', '-'])
   })
 
   it('stops without deleting; deletes VMs and disks when told to', async () => {
     await rig.deployed()
     const words = async (remove: boolean) =>
-      (await downSteps(await rig.context(both()), remove)).map((step) =>
-        step.kind === 'run' ? step.words.slice(2).join(' ') : step.kind,
+      (await downSteps(await rig.context(lvmAndCephLab()), remove)).map((step) =>
+        step.kind === 'run' ? step.command.slice(2).join(' ') : step.kind,
       )
     expect(await words(false)).toEqual(['stop osl-node3', 'stop osl-node2', 'stop osl-node1'])
     expect(await words(true)).toEqual(
@@ -191,22 +187,22 @@ describe('around the stages', () => {
 
   it('packs a backup whole or not at all', async () => {
     await rig.deployed()
-    const steps = backupSteps(await rig.context(both()), 0).map((step) =>
-      step.kind === 'run' ? step.words[0] : step.kind,
+    const steps = backupSteps(await rig.context(lvmAndCephLab()), 0).map((step) =>
+      step.kind === 'run' ? step.command[0] : step.kind,
     )
     expect(steps.at(-2)).toBe('mv')
   })
 
   it('lets one run at a time work on a lab', async () => {
-    await rig.up(both(), { until: 'host' })
+    await rig.up(lvmAndCephLab(), { until: 'host' })
     writeFileSync(path.join(rig.folder, '.stackloom/lock'), `${process.ppid}\n`)
-    await expect(rig.up(both())).rejects.toThrow('SL8311')
+    await expect(rig.up(lvmAndCephLab())).rejects.toThrow('SL8311')
     writeFileSync(path.join(rig.folder, '.stackloom/lock'), '999999999\n')
-    expect((await rig.up(both(), { until: 'host' })).outcome).toBe('done')
+    expect((await rig.up(lvmAndCephLab(), { until: 'host' })).outcome).toBe('done')
   })
 
   it('puts all disks where host.storage says', async () => {
-    const lab = both({ 'spec.host.storage': path.join(rig.base, 'drive') })
+    const lab = lvmAndCephLab({ 'spec.host.storage': path.join(rig.base, 'drive') })
     await rig.up(lab, { until: 'vms' })
     expect(existsSync(path.join(rig.base, 'drive/lima/osl-node1'))).toBe(true)
   })

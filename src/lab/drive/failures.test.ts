@@ -5,11 +5,11 @@ import path from 'node:path'
 import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { count } from '../../../test/counts.ts'
-import { changedText } from '../../../test/lab.ts'
-import { both, labRig, outcomes } from '../../../test/lab-rig.ts'
+import { labTextWith } from '../../../test/lab.ts'
+import { createLabRig, lvmAndCephLab, outcomes } from '../../../test/lab-rig.ts'
 import { systemClock } from '../../clock/clock.ts'
 
-const rig = labRig()
+const rig = createLabRig()
 
 const FAILURES: readonly (readonly [string, string, string])[] = [
   ['host', 'sudoers', 'SL8304'],
@@ -41,11 +41,11 @@ describe('a failure', () => {
   it.each(failing)(
     'in %s is told with its cause, and the next run goes on from there',
     async (stage, pattern, code) => {
-      const lab = both(changesFor(stage))
+      const lab = lvmAndCephLab(changesFor(stage))
       const report = await rig.up(lab, { env: { STAND_IN_FAIL: pattern } })
       expect(report.outcome).toBe('failed')
       expect(outcomes(report)[stage]).toBe('failed')
-      const told = rig.findings().find((one) => one.code === code)
+      const told = rig.findings().find((finding) => finding.code === code)
       expect(told?.message).toBeTruthy()
       if (code === 'SL8306') {
         expect(told?.message).toContain('mariadb : Wait for MariaDB service port liveness')
@@ -66,7 +66,7 @@ describe('kill -9', () => {
   beforeAll(async () => {
     program = path.join(mkdtempSync(path.join(tmpdir(), 'stackloom-labrun-')), 'run.mjs')
     await build({
-      entryPoints: [path.join(import.meta.dirname, '../../../test/lab-run.ts')],
+      entryPoints: [path.join(import.meta.dirname, '../../../test/lab-up-process.ts')],
       bundle: true,
       platform: 'node',
       format: 'esm',
@@ -80,7 +80,7 @@ describe('kill -9', () => {
 
   it.each(killed)('in %s loses nothing: the next run ends what was begun', async (stage, pattern) => {
     const file = path.join(rig.base, 'lab.yaml')
-    writeFileSync(file, changedText(changesFor(stage), { phase: 'both' }))
+    writeFileSync(file, labTextWith(changesFor(stage), { phase: 'both' }))
     const child = spawn(process.execPath, [program, file, rig.folder], {
       env: { ...process.env, ...rig.tools.env, STAND_IN_HANG: pattern },
       stdio: 'ignore',
@@ -93,7 +93,7 @@ describe('kill -9', () => {
     child.kill('SIGKILL')
     await ended
     process.kill(hung as number, 'SIGKILL')
-    expect((await rig.up(both(changesFor(stage)))).outcome).toBe('done')
+    expect((await rig.up(lvmAndCephLab(changesFor(stage)))).outcome).toBe('done')
     // No disk that existed was made anew.
     expect(rig.births()).toMatchObject(before)
     expect(rig.tools.calls().filter((call) => call.includes('delete'))).toEqual([])

@@ -2,13 +2,13 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { failure } from '../../errors/failure.ts'
-import { labBusy } from '../../errors/lab-run.ts'
+import { labLocked } from '../findings/lab-run.ts'
 import { STATE_FOLDER } from '../tree.ts'
 
-export async function withLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
+export async function withLabLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const file = path.join(folder, STATE_FOLDER, 'lock')
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-  await take(file, folder)
+  await acquire(file, folder)
   try {
     return await work()
   } finally {
@@ -16,14 +16,14 @@ export async function withLock<T>(folder: string, work: () => Promise<T>): Promi
   }
 }
 
-async function take(file: string, folder: string): Promise<void> {
+async function acquire(file: string, folder: string): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       await writeFile(file, `${process.pid}\n`, { flag: 'wx' })
       return
     } catch {
       const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10)
-      if (attempt > 2 || (pid > 0 && isAlive(pid))) throw failure(labBusy, { pid, folder }, { exitCode: 1 })
+      if (attempt > 2 || (pid > 0 && isAlive(pid))) throw failure(labLocked, { pid, folder }, { exitCode: 1 })
       await rm(file, { force: true })
     }
   }

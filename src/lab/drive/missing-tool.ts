@@ -1,7 +1,7 @@
 /** A program that cannot be started, and how to get it. */
 import path from 'node:path'
 import { type Failure, failure } from '../../errors/failure.ts'
-import { toolMissing } from '../../errors/lab-run.ts'
+import { toolMissing } from '../findings/lab-run.ts'
 
 const HOW: Readonly<Record<string, string>> = {
   limactl: 'brew install lima socket_vmnet qemu',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { labWith, treeOf } from '../../../test/lab.ts'
+import { labWith, renderTestTree } from '../../../test/lab.ts'
 import type { Lab } from '../lab.ts'
 import type { DriveContext } from './stage.ts'
 import { labStages } from './stages.ts'
@@ -19,7 +19,7 @@ function inputsOf(lab: Lab): readonly string[] {
     read: (path: string) => void read.push(path),
     state: () => ({ stages: {}, generations: {} }),
   } as unknown as DriveContext
-  for (const stage of labStages) if (stage.notFor?.(lab) === undefined) stage.inputs?.(context)
+  for (const stage of labStages) if (stage.skipReason?.(lab) === undefined) stage.inputs?.(context)
   return read
 }
 
@@ -33,14 +33,14 @@ describe('what stages depend on', () => {
 
   it.each(labs)('is every file of the tree that could change what they do: %s', (_, lab) => {
     const inputs = new Set(inputsOf(lab))
-    const missed = treeOf(lab)
+    const missed = renderTestTree(lab)
       .map((file) => file.path)
       .filter((path) => !inputs.has(path) && !Object.values(NO_INPUT).some((why) => why.test(path)))
     expect(missed).toEqual([])
   })
 
   it.each(labs)('is in the tree: %s', (_, lab) => {
-    const paths = new Set(treeOf(lab).map((file) => file.path))
+    const paths = new Set(renderTestTree(lab).map((file) => file.path))
     expect(inputsOf(lab).filter((path) => !paths.has(path))).toEqual([])
   })
 })

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { STATE_FOLDER } from '../tree.ts'
-import { writeFileWhole } from '../tree-store.ts'
+import { writeFileAtomically } from '../tree-store.ts'
 
 const FILE = `${STATE_FOLDER}/state.json`
 
@@ -23,39 +23,39 @@ export interface LabState {
   readonly restore?: string
 }
 
-const nothing: LabState = { stages: {}, generations: {} }
+const emptyState: LabState = { stages: {}, generations: {} }
 
-export interface Memory {
+export interface StateStore {
   readonly get: () => LabState
-  readonly change: (to: (old: LabState) => LabState) => Promise<void>
+  readonly update: (to: (old: LabState) => LabState) => Promise<void>
 }
 
-export async function openMemory(folder: string): Promise<Memory> {
+export async function openStateStore(folder: string): Promise<StateStore> {
   let state = await readState(folder)
   return {
     get: () => state,
-    change: async (to) => {
+    update: async (to) => {
       state = to(state)
-      writeFileWhole(folder, { path: FILE, text: `${JSON.stringify(state, null, 1)}\n` })
+      writeFileAtomically(folder, { path: FILE, text: `${JSON.stringify(state, null, 1)}\n` })
     },
   }
 }
 
 /** For a dry run: remembers nothing. */
-export async function readOnlyMemory(folder: string): Promise<Memory> {
+export async function openReadOnlyState(folder: string): Promise<StateStore> {
   let state = await readState(folder)
-  return { get: () => state, change: async (to) => void (state = to(state)) }
+  return { get: () => state, update: async (to) => void (state = to(state)) }
 }
 
 async function readState(folder: string): Promise<LabState> {
   try {
     return {
-      ...nothing,
+      ...emptyState,
       ...(JSON.parse(await readFile(path.join(folder, FILE), 'utf8')) as Partial<LabState>),
     }
   } catch {
     // Without memory every stage is done again: all of them are idempotent.
-    return nothing
+    return emptyState
   }
 }
 

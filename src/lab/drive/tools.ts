@@ -4,7 +4,7 @@
  * Secrets are in files and on standard input, never in arguments.
  */
 import path from 'node:path'
-import { type Exec, type Finished, programOf } from '../../exec/process.ts'
+import { type Exec, type ProcessResult, toProgram } from '../../exec/process.ts'
 import type { Lab, LabNode } from '../lab.ts'
 
 export interface ToolSettings {
@@ -17,27 +17,27 @@ export interface ToolSettings {
   readonly exec: Exec
 }
 
-export type Words = readonly string[]
+export type Command = readonly string[]
 
 export interface Tools {
   readonly env: Readonly<Record<string, string>>
   readonly limaHome: string
   readonly venv: string
-  readonly limactl: (...args: readonly string[]) => Words
-  readonly kolla: (command: string, ...more: readonly string[]) => Words
-  readonly ssh: (node: LabNode, command: string) => Words
-  readonly scp: (node: LabNode, from: readonly string[], to: string) => Words
-  readonly fetch: (node: LabNode, from: string, to: string) => Words
-  readonly tofu: (...args: readonly string[]) => Words
+  readonly limactl: (...args: readonly string[]) => Command
+  readonly kolla: (command: string, ...more: readonly string[]) => Command
+  readonly ssh: (node: LabNode, command: string) => Command
+  readonly copyTo: (node: LabNode, from: readonly string[], to: string) => Command
+  readonly copyFrom: (node: LabNode, from: string, to: string) => Command
+  readonly tofu: (...args: readonly string[]) => Command
   /** Runs a question to its end; what it prints is the answer, whatever its ending. */
-  readonly ask: (words: Words) => Promise<Finished>
+  readonly query: (words: Command) => Promise<ProcessResult>
 }
 
 const ASK_TIMEOUT_MS = 60_000
 
-export function toolsFor(settings: ToolSettings): Tools {
+export function createTools(settings: ToolSettings): Tools {
   const { lab, folder, system, env, exec } = settings
-  const limaHome = limaHomeOf(lab, env)
+  const limaHome = resolveLimaHome(lab, env)
   const venv = path.join(folder, '.stackloom/venv')
   const config = path.join(folder, 'ssh/config')
   const added: Record<string, string> = {
@@ -63,15 +63,15 @@ export function toolsFor(settings: ToolSettings): Tools {
       ...more,
     ],
     ssh: (node, command) => ['ssh', '-F', config, node.name, command],
-    scp: (node, from, to) => ['scp', '-q', '-r', '-F', config, ...from, `${node.name}:${to}`],
-    fetch: (node, from, to) => ['scp', '-q', '-F', config, `${node.name}:${from}`, to],
+    copyTo: (node, from, to) => ['scp', '-q', '-r', '-F', config, ...from, `${node.name}:${to}`],
+    copyFrom: (node, from, to) => ['scp', '-q', '-F', config, `${node.name}:${from}`, to],
     tofu: (...args) => ['tofu', `-chdir=${path.join(folder, 'terraform/openstack')}`, ...args],
-    ask: (words) => exec({ ...programOf(words), env: { ...env, ...added } }, { timeoutMs: ASK_TIMEOUT_MS }),
+    query: (words) => exec({ ...toProgram(words), env: { ...env, ...added } }, { timeoutMs: ASK_TIMEOUT_MS }),
   }
 }
 
 /** On another drive when the lab says so: disks live in Lima's home. */
-function limaHomeOf(lab: Lab, env: ToolSettings['env']): string {
+function resolveLimaHome(lab: Lab, env: ToolSettings['env']): string {
   if (lab.host.storage !== undefined) return path.join(lab.host.storage, 'lima')
   return env['LIMA_HOME'] ?? path.join(env['HOME'] ?? '~', '.lima')
 }

@@ -3,18 +3,18 @@
 import type { Clock } from '../../clock/clock.ts'
 import { Failure } from '../../errors/failure.ts'
 import { finding } from '../../errors/finding.ts'
-import { unknownNode } from '../../errors/lab-run.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
-import { type Selection, select } from '../../run/selection.ts'
+import { type Selection, selectStages } from '../../run/selection.ts'
 import type { Stage } from '../../run/stage.ts'
-import type { MakeSshKey } from '../kolla/passwords.ts'
-import { type Rendering, renderInto } from '../render-into.ts'
-import { type DriveSettings, stagesOf } from './drive.ts'
-import { withLock } from './lock.ts'
-import { openMemory, readOnlyMemory } from './state.ts'
+import { unknownNode } from '../findings/lab-run.ts'
+import type { GenerateSshKey } from '../kolla/passwords.ts'
+import { type RenderResult, renderLab } from '../render-lab.ts'
+import { createStages, type DriveSettings } from './driver.ts'
+import { withLabLock } from './lock.ts'
+import { openReadOnlyState, openStateStore } from './state.ts'
 
-export interface UpSettings extends Omit<DriveSettings, 'memory'> {
+export interface UpSettings extends Omit<DriveSettings, 'store'> {
   readonly selection: Selection
   readonly run: string
   readonly what: string
@@ -22,23 +22,23 @@ export interface UpSettings extends Omit<DriveSettings, 'memory'> {
   readonly clock: Clock
   readonly stop: AbortSignal
   readonly overwrite?: boolean
-  readonly makeSshKey?: MakeSshKey
-  readonly onRendered?: (rendering: Rendering) => void
+  readonly makeSshKey?: GenerateSshKey
+  readonly onRendered?: (rendering: RenderResult) => void
 }
 
-export async function labUp(settings: UpSettings): Promise<RunReport> {
+export async function runLabUp(settings: UpSettings): Promise<RunReport> {
   const { lab, folder, selection, clock, overwrite = false, makeSshKey } = settings
   // A misspelt word is refused before keys are made and files are written.
-  chosenStages({ ...settings, memory: await readOnlyMemory(folder) }, selection)
-  return withLock(folder, async () => {
-    const rendering = await renderInto(lab, folder, {
+  chosenStages({ ...settings, store: await openReadOnlyState(folder) }, selection)
+  return withLabLock(folder, async () => {
+    const rendering = await renderLab(lab, folder, {
       now: clock.now(),
       overwrite,
       ...(makeSshKey && { makeSshKey }),
     })
     settings.onRendered?.(rendering)
-    const memory = await openMemory(folder)
-    const stages = chosenStages({ ...settings, memory }, selection)
+    const memory = await openStateStore(folder)
+    const stages = chosenStages({ ...settings, store: memory }, selection)
     const { run, what, sink, stop } = settings
     return runStages({ run, what, stages, sink, clock, stop })
   })
@@ -46,7 +46,7 @@ export async function labUp(settings: UpSettings): Promise<RunReport> {
 
 /** The stages that the options choose; a stage or a node that the lab does not have ends it here. */
 export function chosenStages(settings: DriveSettings, selection: Selection): readonly Stage[] {
-  const { stages, findings } = select(stagesOf(settings), selection)
+  const { stages, findings } = selectStages(createStages(settings), selection)
   const known = settings.lab.nodes.map((node) => node.name)
   const strangers = (settings.replace ?? []).filter((node) => !known.includes(node))
   const wrong = [...findings, ...strangers.map((node) => finding(unknownNode, { node, known }))]

@@ -5,8 +5,8 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Lab, LabNode } from '../lab.ts'
-import { instanceOf } from '../lima/instance.ts'
-import type { World } from './world.ts'
+import { buildInstance } from '../lima/instance.ts'
+import type { World } from './lima-state.ts'
 
 export type VmAction =
   | { readonly kind: 'create' | 'start' | 'keep'; readonly node: LabNode }
@@ -26,14 +26,14 @@ export type VmAction =
 const RESIZABLE = new Set(['cpus', 'memory'])
 
 export function planVms(lab: Lab, publicKey: string, world: World): readonly VmAction[] {
-  return lab.nodes.map((node) => planVm(node, instanceOf(lab, node, publicKey), world))
+  return lab.nodes.map((node) => planVm(node, buildInstance(lab, node, publicKey), world))
 }
 
 function planVm(node: LabNode, wanted: object, world: World): VmAction {
   const found = world.instances.get(node.instance)
   if (!found) return { kind: 'create', node }
   const running = found.status === 'Running'
-  const fields = differences(wanted, found.definition)
+  const fields = differingFields(wanted, found.definition)
   if (fields.length === 0) return { kind: running ? 'keep' : 'start', node }
   const harmless = fields.every(
     (field) => RESIZABLE.has(field) || (field === 'disk' && grows(wanted, found.definition)),
@@ -42,7 +42,7 @@ function planVm(node: LabNode, wanted: object, world: World): VmAction {
 }
 
 /** Top-level fields that differ, by value: order and style of the text do not matter. */
-function differences(wanted: object, have: unknown): readonly string[] {
+function differingFields(wanted: object, have: unknown): readonly string[] {
   const [a, b] = [wanted, have ?? {}].map((one) => JSON.parse(JSON.stringify(one)) as Record<string, unknown>)
   const keys = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})])
   return [...keys].filter((key) => !isDeepStrictEqual(a?.[key], b?.[key]))

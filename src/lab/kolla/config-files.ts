@@ -2,7 +2,7 @@
  * Files below kolla/config/: what the services' own configuration needs beyond variables. Ours, and those of the lab
  * file's `openstack.config`, which win.
  */
-import { addressOn, type Lab, nodesWith, usesLvm } from '../lab.ts'
+import { addressOnNetwork, type Lab, nodesWithRole, usesLvm } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
 
 export function configFiles(lab: Lab): readonly TreeFile[] {
@@ -29,10 +29,10 @@ cpu_models = max
 
 /** The other half of tgtd_interface_address: where Cinder tells compute nodes to find a volume. */
 function cinderTargets(lab: Lab): readonly TreeFile[] {
-  return nodesWith(lab, 'storage').map((node) => ({
+  return nodesWithRole(lab, 'storage').map((node) => ({
     path: `kolla/config/cinder/${node.name}/cinder.conf`,
     text: `${banner('iSCSI is served on the storage network; host_vars has tgtd_interface_address to match.')}[lvm-1]
-target_ip_address = ${addressOn(node, 'storage') ?? node.address}
+target_ip_address = ${addressOnNetwork(node, 'storage') ?? node.address}
 `,
   }))
 }

@@ -6,69 +6,59 @@
 import { writeYaml } from '../../yaml/write.ts'
 import { externalFqdn, internalFqdn, type Lab, usesLvm, usesTls } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
-import { tagSuffix } from './image-tag.ts'
+import { imageTagSuffix } from './image-tag.ts'
 import { tlsGaps } from './tls-gaps.ts'
 
-interface Chapter {
-  readonly about: readonly string[]
+interface Section {
+  readonly comments: readonly string[]
   readonly variables: Readonly<Record<string, unknown>>
 }
 
 const yesNo = (on: boolean): string => (on ? 'yes' : 'no')
 
-export function globalsOf(lab: Lab): Readonly<Record<string, unknown>> {
-  const own = Object.assign({}, ...chaptersOf(lab).map((chapter) => chapter.variables)) as Record<
-    string,
-    unknown
-  >
+export function buildGlobals(lab: Lab): Readonly<Record<string, unknown>> {
+  const own = Object.assign({}, ...buildSections(lab).map((chapter) => chapter.variables)) as Record<string, unknown>
   return { ...own, ...lab.overrides.globals }
 }
 
 export function globalsFile(lab: Lab): TreeFile {
-  const chapters = chaptersOf(lab).map(({ about, variables }) => {
+  const chapters = buildSections(lab).map(({ comments, variables }) => {
     const kept = Object.entries(variables).filter(([name]) => !(name in lab.overrides.globals))
-    return chapterText(about, Object.fromEntries(kept))
+    return renderSection(comments, Object.fromEntries(kept))
   })
   const extra = Object.keys(lab.overrides.globals).length > 0
-  const own = extra ? [chapterText(['From openstack.globals of the lab file.'], lab.overrides.globals)] : []
+  const own = extra ? [renderSection(['From openstack.globals of the lab file.'], lab.overrides.globals)] : []
   return { path: 'kolla/globals.yml', text: `---\n${banner()}\n${[...chapters, ...own].join('\n')}` }
 }
 
-function chapterText(about: readonly string[], variables: Readonly<Record<string, unknown>>): string {
+function renderSection(about: readonly string[], variables: Readonly<Record<string, unknown>>): string {
   return about.map((line) => `# ${line}\n`).join('') + writeYaml(variables)
 }
 
-function chaptersOf(lab: Lab): readonly Chapter[] {
-  return [
-    images(lab),
-    addresses(lab),
-    ...(usesTls(lab) ? [tls(lab)] : [plain()]),
-    network(),
-    services(lab),
-    sizes(),
-  ]
+function buildSections(lab: Lab): readonly Section[] {
+  return [images(lab), addresses(lab), ...(usesTls(lab) ? [tls(lab)] : [plain()]), network(), services(lab), sizes()]
 }
 
-function images(lab: Lab): Chapter {
+function images(lab: Lab): Section {
   const { base, registry } = lab.containers
   return {
-    about: [
+    comments: [
       'For aarch64 upstream publishes Debian images only; the nodes themselves are Ubuntu.',
       'Ubuntu images would have to be built: containers.build in the lab file.',
     ],
     variables: {
       kolla_base_distro: base,
       openstack_release: lab.release,
-      openstack_tag_suffix: tagSuffix(lab),
+      openstack_tag_suffix: imageTagSuffix(lab),
       kolla_container_engine: 'docker',
       ...(registry !== undefined && { docker_registry: registry, docker_registry_insecure: 'yes' }),
     },
   }
 }
 
-function addresses(lab: Lab): Chapter {
+function addresses(lab: Lab): Section {
   return {
-    about: [
+    comments: [
       'Both VIPs are outside every DHCP range. The external one is on an interface of its own beside the raw port.',
     ],
     variables: {
@@ -81,10 +71,10 @@ function addresses(lab: Lab): Chapter {
   }
 }
 
-function tls(lab: Lab): Chapter {
+function tls(lab: Lab): Section {
   const { internal, external, backend } = lab.tls
   return {
-    about: [
+    comments: [
       'TLS with the CA of this lab (certificates/). Without TLS in this release:',
       ...tlsGaps(lab).map(({ what, where }) => `  ${what}: ${where}`),
     ],
@@ -101,9 +91,9 @@ function tls(lab: Lab): Chapter {
   }
 }
 
-function plain(): Chapter {
+function plain(): Section {
   return {
-    about: ['No TLS: the lab file turned it off.'],
+    comments: ['No TLS: the lab file turned it off.'],
     variables: {
       kolla_enable_tls_internal: 'no',
       kolla_enable_tls_external: 'no',
@@ -112,9 +102,9 @@ function plain(): Chapter {
   }
 }
 
-function network(): Chapter {
+function network(): Section {
   return {
-    about: [
+    comments: [
       'OVN carries tenant traffic in Geneve, not VXLAN: instances have an MTU of 1442.',
       'Compute nodes have no external NIC, so floating addresses pass the network node.',
     ],
@@ -126,10 +116,10 @@ function network(): Chapter {
   }
 }
 
-function services(lab: Lab): Chapter {
+function services(lab: Lab): Section {
   const lvm = usesLvm(lab)
   return {
-    about: [
+    comments: [
       'The core six, and nothing else. Backup needs Ceph, so it is off before phase 2.',
       'Instances are emulated inside the nodes: config/nova/nova-compute.conf has the CPU model for it.',
     ],
@@ -158,9 +148,9 @@ function services(lab: Lab): Chapter {
   }
 }
 
-function sizes(): Chapter {
+function sizes(): Section {
   return {
-    about: ['Small: one worker per service, and a redo log that fits the disk.'],
+    comments: ['Small: one worker per service, and a redo log that fits the disk.'],
     variables: {
       openstack_service_workers: '1',
       openstack_service_rpc_workers: '1',
@@ -170,7 +160,7 @@ function sizes(): Chapter {
 }
 
 /** Phase 2, appended to globals.yml by Kolla-Ansible. It takes effect when it is in `kolla/globals.d/`. */
-function cephGlobalsOf(lab: Lab): Readonly<Record<string, unknown>> {
+function buildCephGlobals(lab: Lab): Readonly<Record<string, unknown>> {
   const monitor = lab.nodes.find((node) => node.roles.includes('ceph-mon'))
   return {
     enable_cinder: 'yes',
@@ -190,7 +180,7 @@ function cephGlobalsOf(lab: Lab): Readonly<Record<string, unknown>> {
 }
 
 export function cephGlobalsFiles(lab: Lab, ready: boolean): readonly TreeFile[] {
-  const text = `---\n${banner('Phase 2: the stage `ceph` puts it into kolla/globals.d when the cluster is up.')}${writeYaml(cephGlobalsOf(lab))}`
+  const text = `---\n${banner('Phase 2: the stage `ceph` puts it into kolla/globals.d when the cluster is up.')}${writeYaml(buildCephGlobals(lab))}`
   const waiting = { path: 'ceph/20-ceph.yml', text }
   return ready ? [waiting, { path: 'kolla/globals.d/20-ceph.yml', text }] : [waiting]
 }

@@ -1,13 +1,13 @@
 /** Variables of single nodes: how to reach them, and which of their interfaces is for what. */
 import { writeYaml } from '../../yaml/write.ts'
-import { addressOn, hasRole, type Lab, type LabNode, nicOn, usesLvm } from '../lab.ts'
+import { addressOnNetwork, findNic, hasRole, type Lab, type LabNode, usesLvm } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
 
-export function hostVarsOf(lab: Lab, node: LabNode): Readonly<Record<string, unknown>> {
+export function buildHostVars(lab: Lab, node: LabNode): Readonly<Record<string, unknown>> {
   const { external } = lab.networks
-  const tunnel = nicOn(node, 'tunnel')
-  const raw = nicOn(node, 'external', external.interface)
-  const vip = nicOn(node, 'external', external.vipInterface)
+  const tunnel = findNic(node, 'tunnel')
+  const raw = findNic(node, 'external', external.interface)
+  const vip = findNic(node, 'external', external.vipInterface)
   return {
     ansible_host: node.address,
     ansible_user: lab.user,
@@ -20,7 +20,7 @@ export function hostVarsOf(lab: Lab, node: LabNode): Readonly<Record<string, unk
     ...(tunnel && { tunnel_interface: tunnel.interface }),
     ...(hasRole(node, 'network') && raw && { neutron_external_interface: raw.interface }),
     ...(hasRole(node, 'network') && vip && { kolla_external_vip_interface: vip.interface }),
-    ...(hasRole(node, 'storage') && usesLvm(lab) && { tgtd_interface_address: addressOn(node, 'storage') }),
+    ...(hasRole(node, 'storage') && usesLvm(lab) && { tgtd_interface_address: addressOnNetwork(node, 'storage') }),
     ...lab.overrides.hostVars[node.name],
   }
 }
@@ -29,8 +29,7 @@ export function hostVarsFiles(lab: Lab): readonly TreeFile[] {
   return lab.nodes.map((node) => ({
     path: `kolla/host_vars/${node.name}.yml`,
     text:
-      banner(
-        'The only place that works for variables of single nodes: globals.yml beats it, group_vars/all loses.',
-      ) + writeYaml(hostVarsOf(lab, node)),
+      banner('The only place that works for variables of single nodes: globals.yml beats it, group_vars/all loses.') +
+      writeYaml(buildHostVars(lab, node)),
   }))
 }

@@ -5,9 +5,9 @@ const CODENAME = { debian: 'bookworm', ubuntu: 'noble' } as const
 
 export function imageTag(lab: Lab): string {
   const { base } = lab.containers
-  return `${lab.release}-${base}-${CODENAME[base]}${tagSuffix(lab)}`
+  return `${lab.release}-${base}-${CODENAME[base]}${imageTagSuffix(lab)}`
 }
 
-export function tagSuffix({ arch }: Lab): string {
+export function imageTagSuffix({ arch }: Lab): string {
   return arch === 'aarch64' ? '-aarch64' : ''
 }

@@ -1,7 +1,7 @@
 /** Kolla's inventory: the nodes by role, and every group that prechecks look for. */
 import type { Lab } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
-import { childGroups, topGroups } from './groups.ts'
+import { childGroups, topGroups } from './release.ts'
 
 export function inventoryFile(lab: Lab): TreeFile {
   const tops = topGroups.map((group) => {

@@ -1,43 +1,43 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { smallSshKey } from '../../../test/lab.ts'
+import { generateSmallKey } from '../../../test/lab.ts'
 import { passwordKeys } from './password-keys.ts'
 import {
   completePasswords,
-  isPlainlyComplete,
-  lacksPasswords,
+  formatPasswords,
+  hasMissingPasswords,
+  isCompleteAsWritten,
   type Passwords,
-  passwordsText,
 } from './passwords.ts'
 
 let text = ''
 beforeAll(async () => {
-  text = passwordsText(await completePasswords({}, smallSshKey))
+  text = formatPasswords(await completePasswords({}, generateSmallKey))
 })
 
 /** What YAML says, which is what counts. */
-const lacks = (some: string): boolean => lacksPasswords(parse(some) as Passwords)
+const lacks = (some: string): boolean => hasMissingPasswords(parse(some) as Passwords)
 
 describe('passwords.yml', () => {
   it('is seen to be complete as we write it, without reading YAML', () => {
     expect(lacks(text)).toBe(false)
-    expect(isPlainlyComplete(text)).toBe(true)
-    expect(isPlainlyComplete(`# mine\n${text}of_another_release: x\n`)).toBe(true)
+    expect(isCompleteAsWritten(text)).toBe(true)
+    expect(isCompleteAsWritten(`# mine\n${text}of_another_release: x\n`)).toBe(true)
   })
 
   it.each('./_-=aZ09'.split(''))('is seen to be complete with a secret that begins with %s', (first) => {
     const read = { ...(parse(text) as Passwords), prometheus_bcrypt_salt: `${first}qSSBO9b9YSVint9lA9Fou` }
-    expect(isPlainlyComplete(passwordsText(read))).toBe(true)
+    expect(isCompleteAsWritten(formatPasswords(read))).toBe(true)
   })
 
   it('is never said to be complete when any key is missing, empty or nothing', () => {
     for (const [key, kind] of passwordKeys) {
       const without = text.replace(new RegExp(`^${key}:.*\\n(?:  .*\\n)*`, 'm'), '')
-      expect([key, isPlainlyComplete(without)]).toEqual([key, false])
+      expect([key, isCompleteAsWritten(without)]).toEqual([key, false])
       if (kind === 'empty') continue
       for (const value of ['', ' null', ' ~', ' ""', ' # later']) {
         const empty = text.replace(new RegExp(`^${key}:.*\\n(?:  .*\\n)*`, 'm'), `${key}:${value}\n`)
-        expect([key, value, isPlainlyComplete(empty)]).toEqual([key, value, false])
+        expect([key, value, isCompleteAsWritten(empty)]).toEqual([key, value, false])
       }
     }
   })
@@ -55,6 +55,6 @@ describe('passwords.yml', () => {
     'a: b\n  private_key: |\n',
     'database_password: x\n',
   ])('with %j in it is left to a reader of YAML', (line) => {
-    expect(isPlainlyComplete(text + line)).toBe(false)
+    expect(isCompleteAsWritten(text + line)).toBe(false)
   })
 })

@@ -16,25 +16,23 @@ export type Password = string | null | SshKeyPair
 export type Passwords = Readonly<Record<string, Password>>
 
 /** How a pair of SSH keys is made: four thousand bits take a second, so tests bring smaller ones. */
-export type MakeSshKey = () => Promise<SshKeyPair>
+export type GenerateSshKey = () => Promise<SshKeyPair>
 
 /** What exists stays, also keys of other releases; what is missing is made. */
-export async function completePasswords(old: Passwords, makeSshKey: MakeSshKey): Promise<Passwords> {
+export async function completePasswords(old: Passwords, makeSshKey: GenerateSshKey): Promise<Passwords> {
   const made = await Promise.all(
     [...passwordKeys].map(async ([key, kind]): Promise<readonly [string, Password]> => {
       const kept = old[key]
       if (kept !== undefined && (kept !== null || kind === 'empty')) return [key, kept]
-      return [key, await makeSecret(kind, makeSshKey)]
+      return [key, await generateSecret(kind, makeSshKey)]
     }),
   )
   const foreign = Object.entries(old).filter(([key]) => !passwordKeys.has(key))
   return Object.fromEntries([...made, ...foreign])
 }
 
-export function lacksPasswords(old: Passwords): boolean {
-  return [...passwordKeys].some(
-    ([key, kind]) => old[key] === undefined || (old[key] === null && kind !== 'empty'),
-  )
+export function hasMissingPasswords(old: Passwords): boolean {
+  return [...passwordKeys].some(([key, kind]) => old[key] === undefined || (old[key] === null && kind !== 'empty'))
 }
 
 const PLAIN = String.raw`(\w+): ([A-Za-z_/][\w./=-]*|"[^"\\\n]*")`
@@ -47,7 +45,7 @@ const NOTHING = new Set(['null', 'Null', 'NULL', '""'])
  * Whether a text is in the form that we write and has every password. To read some hundred lines as YAML takes longer
  * than to render the rest of the tree, so that is left to texts of which this cannot be said.
  */
-export function isPlainlyComplete(text: string): boolean {
+export function isCompleteAsWritten(text: string): boolean {
   const found = new Map<string, SecretKind>()
   let end = 0
   for (const [entry, key, value = '', pair] of text.matchAll(ENTRY)) {
@@ -66,7 +64,7 @@ export function isPlainlyComplete(text: string): boolean {
   })
 }
 
-function makeSecret(kind: SecretKind, makeSshKey: MakeSshKey): Password | Promise<Password> {
+function generateSecret(kind: SecretKind, makeSshKey: GenerateSshKey): Password | Promise<Password> {
   switch (kind) {
     case 'uuid':
       return randomUUID()
@@ -78,21 +76,21 @@ function makeSecret(kind: SecretKind, makeSshKey: MakeSshKey): Password | Promis
       return randomBytes(32).toString('base64').replaceAll('+', '-').replaceAll('/', '_')
     case 'salt':
       // The last character carries two bits of salt: any other than these four has padding that bcrypt refuses.
-      return pick(`./${ALPHANUMERIC}`, 21) + pick('.Oeu', 1)
+      return randomString(`./${ALPHANUMERIC}`, 21) + randomString('.Oeu', 1)
     case 'empty':
       return null
     case 'password':
-      return pick(ALPHANUMERIC, 40)
+      return randomString(ALPHANUMERIC, 40)
   }
 }
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-function pick(alphabet: string, length: number): string {
+function randomString(alphabet: string, length: number): string {
   return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('')
 }
 
 /** Prechecks take a bare `key:` for a missing password, so an empty one is an explicit null. */
-export function passwordsText(passwords: Passwords): string {
+export function formatPasswords(passwords: Passwords): string {
   return `---\n${writeYaml(passwords)}`
 }

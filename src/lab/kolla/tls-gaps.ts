@@ -12,9 +12,7 @@ export function tlsGaps(lab: Lab): readonly TlsGap[] {
     { what: 'memcached', where: 'TCP 11211 on the management network' },
     { what: 'iSCSI', where: 'TCP 3260 on the isolated storage network' },
     { what: 'Geneve', where: 'UDP 6081 on the isolated tunnel network' },
-    ...(lab.monitoring.prometheus
-      ? [{ what: 'Prometheus exporters', where: 'on the management network' }]
-      : []),
+    ...(lab.monitoring.prometheus ? [{ what: 'Prometheus exporters', where: 'on the management network' }] : []),
     ...(usesCeph(lab) ? [{ what: 'Ceph messenger', where: 'on the storage network' }] : []),
   ]
 }

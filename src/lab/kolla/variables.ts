@@ -1,5 +1,5 @@
 /** Which variables somebody reads: Kolla-Ansible itself, or the configuration files of a lab. Pure. */
-import { nearest } from '../../errors/nearest.ts'
+import { closestMatch } from '../../errors/closest-match.ts'
 import type { Lab } from '../lab.ts'
 import { passwordKeys } from './password-keys.ts'
 import { variableNames } from './variable-names.ts'
@@ -17,6 +17,6 @@ export function knownVariables({ overrides }: Lab): KnownVariables {
   const used = new Set(templates.match(/(?<=\{\{[^}]*)[a-z]\w+/g))
   return {
     has: (name) => names.has(name) || name.startsWith('ansible_') || used.has(name),
-    nearest: (name) => nearest(name, [...names]),
+    nearest: (name) => closestMatch(name, [...names]),
   }
 }

@@ -2,18 +2,18 @@
 import { writeYaml } from '../../yaml/write.ts'
 import type { Lab, LabNode } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
-import { provisionOf } from './provision.ts'
+import { buildProvision } from './provision.ts'
 
 /** Older ones boot from a random disk when there are extra ones. */
 export const LIMA_VERSION = '2.2.0'
 
-export function instanceOf(lab: Lab, node: LabNode, publicKey: string): object {
+export function buildInstance(lab: Lab, node: LabNode, publicKey: string): object {
   return {
     minimumLimaVersion: LIMA_VERSION,
     vmType: 'qemu',
     arch: lab.arch,
     vmOpts: { qemu: { minimumVersion: '8.2.1', cpuType: { [lab.arch]: 'host' } } },
-    images: imagesOf(lab),
+    images: buildImages(lab),
     cpus: node.cpus,
     memory: `${node.memory}GiB`,
     disk: `${node.disk}GiB`,
@@ -33,11 +33,11 @@ export function instanceOf(lab: Lab, node: LabNode, publicKey: string): object {
       macAddress: nic.mac,
       interface: nic.interface,
     })),
-    provision: provisionOf(lab, node, publicKey),
+    provision: buildProvision(lab, node, publicKey),
   }
 }
 
-function imagesOf(lab: Lab): readonly object[] {
+function buildImages(lab: Lab): readonly object[] {
   const { image, arch } = lab
   const digest = image.sha256 === undefined ? {} : { digest: `sha256:${image.sha256}` }
   if (image.kind === 'path') return [{ location: image.path, arch, ...digest }]
@@ -49,7 +49,7 @@ function imagesOf(lab: Lab): readonly object[] {
 
 export function instanceFile(lab: Lab, node: LabNode, publicKey: string): TreeFile {
   const head = banner(`${node.name}: ${node.roles.join(', ')}`)
-  return { path: instancePath(node), text: head + writeYaml(instanceOf(lab, node, publicKey)) }
+  return { path: instancePath(node), text: head + writeYaml(buildInstance(lab, node, publicKey)) }
 }
 
 export function instancePath(node: LabNode): string {

@@ -5,12 +5,12 @@
  */
 import type { Lab, LabNic, LabNode } from '../lab.ts'
 
-export function netplanOf(lab: Lab, node: LabNode): object {
-  const ethernets = Object.fromEntries(node.nics.map((nic) => [nic.interface, ethernetOf(lab, nic)]))
+export function buildNetplan(lab: Lab, node: LabNode): object {
+  const ethernets = Object.fromEntries(node.nics.map((nic) => [nic.interface, buildEthernet(lab, nic)]))
   return { network: { version: 2, ethernets } }
 }
 
-function ethernetOf(lab: Lab, nic: LabNic): object {
+function buildEthernet(lab: Lab, nic: LabNic): object {
   if (nic.address === undefined) {
     // Truly raw: no DHCP, no router advertisements, no link-local address.
     return { dhcp4: false, dhcp6: false, 'accept-ra': false, 'link-local': [], optional: true }
@@ -27,17 +27,17 @@ function ethernetOf(lab: Lab, nic: LabNic): object {
     ...fixed,
     // Without it the route of Lima's eth0 (metric 200) would win.
     routes: [{ to: 'default', via: gateway, metric: 50 }],
-    nameservers: { addresses: [nameserverOf(lab), gateway], search: [lab.dns.domain] },
+    nameservers: { addresses: [nameserverAddress(lab), gateway], search: [lab.dns.domain] },
   }
 }
 
 /** BIND runs on the first controller. */
-export function nameserverOf(lab: Lab): string {
+export function nameserverAddress(lab: Lab): string {
   return dnsNode(lab).address
 }
 
 export function dnsNode(lab: Lab): LabNode {
-  const node = lab.nodes.find((one) => one.roles.includes('control')) ?? lab.nodes[0]
+  const node = lab.nodes.find((node) => node.roles.includes('control')) ?? lab.nodes[0]
   if (!node) throw new TypeError('a lab has nodes')
   return node
 }

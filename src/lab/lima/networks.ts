@@ -14,16 +14,16 @@ export interface LimaNetwork {
 }
 
 /** All fields are explicit: Lima formats a missing one into the command line. */
-export function limaNetworks(lab: Lab): Readonly<Record<string, LimaNetwork>> {
+export function buildLimaNetworks(lab: Lab): Readonly<Record<string, LimaNetwork>> {
   return Object.fromEntries(
     networkNames.map((name) => {
       const { lima, mode, gateway, dhcpEnd, subnet } = lab.networks[name]
-      return [lima, { mode, gateway, dhcpEnd, netmask: netmaskOf(subnet) }]
+      return [lima, { mode, gateway, dhcpEnd, netmask: netmask(subnet) }]
     }),
   )
 }
 
-function netmaskOf(subnet: string): string {
+function netmask(subnet: string): string {
   const prefix = parseCidr(subnet)?.prefix ?? 24
   return formatValue(4, (0xffff_ffffn << BigInt(32 - prefix)) & 0xffff_ffffn)
 }
@@ -33,5 +33,5 @@ export function networksFile(lab: Lab): TreeFile {
     'The stage `host` adds these networks to networks.yaml of the Lima home; others there stay.',
     'dhcpEnd stays below every static address, VIP and floating address: macOS serves DHCP on isolated networks too.',
   )
-  return { path: 'lima/networks.yaml', text: head + writeYaml({ networks: limaNetworks(lab) }) }
+  return { path: 'lima/networks.yaml', text: head + writeYaml({ networks: buildLimaNetworks(lab) }) }
 }

@@ -6,7 +6,7 @@
  */
 import { writeYaml } from '../../yaml/write.ts'
 import type { Lab, LabDisk, LabNode } from '../lab.ts'
-import { netplanOf } from './netplan.ts'
+import { buildNetplan } from './netplan.ts'
 
 export type Provision =
   | {
@@ -18,9 +18,9 @@ export type Provision =
     }
   | { readonly mode: 'system'; readonly script: string }
 
-export function provisionOf(lab: Lab, node: LabNode, publicKey: string): readonly Provision[] {
+export function buildProvision(lab: Lab, node: LabNode, publicKey: string): readonly Provision[] {
   return [
-    data('/etc/netplan/90-stackloom.yaml', writeYaml(netplanOf(lab, node)), '600'),
+    data('/etc/netplan/90-stackloom.yaml', writeYaml(buildNetplan(lab, node)), '600'),
     data('/etc/cloud/cloud.cfg.d/99-stackloom.cfg', CLOUD_CFG, '644'),
     data('/etc/stackloom/authorized_key', publicKey, '644'),
     { mode: 'system', script: identityScript(lab, node) },

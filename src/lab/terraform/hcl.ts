@@ -23,23 +23,20 @@ export function ref(expression: string): HclValue {
 }
 
 export function writeHcl(blocks: readonly HclBlock[]): string {
-  return blocks.map((block) => blockText(block, '')).join('\n')
+  return blocks.map((block) => formatBlock(block, '')).join('\n')
 }
 
-function blockText(
-  { kind, labels = [], attributes = {}, blocks = [], comment }: HclBlock,
-  indent: string,
-): string {
-  const head = [kind, ...labels.map(quoted)].join(' ')
+function formatBlock({ kind, labels = [], attributes = {}, blocks = [], comment }: HclBlock, indent: string): string {
+  const head = [kind, ...labels.map(quote)].join(' ')
   const inner = `${indent}  `
-  const own = assignments(attributes, inner)
-  const nested = blocks.map((block) => blockText(block, inner))
+  const own = formatAttributes(attributes, inner)
+  const nested = blocks.map((block) => formatBlock(block, inner))
   const body = [...(own ? [own] : []), ...nested].join('\n')
   return `${comment ? `${indent}# ${comment}\n` : ''}${indent}${head} {\n${body}${indent}}\n`
 }
 
-function assignments(values: Readonly<Record<string, HclValue>>, indent: string): string {
-  const entries = Object.entries(values).map(([key, value]) => [key, valueText(value, indent)] as const)
+function formatAttributes(values: Readonly<Record<string, HclValue>>, indent: string): string {
+  const entries = Object.entries(values).map(([key, value]) => [key, formatValue(value, indent)] as const)
   // A value of several lines ends a run of aligned neighbours, and starts none.
   const widthAt = (at: number): number => {
     const one = entries[at]
@@ -52,16 +49,16 @@ function assignments(values: Readonly<Record<string, HclValue>>, indent: string)
   return entries.map(([key, text], at) => `${indent}${key.padEnd(widthAt(at))} = ${text}\n`).join('')
 }
 
-function valueText(value: HclValue, indent: string): string {
-  if (typeof value === 'string') return quoted(value)
+function formatValue(value: HclValue, indent: string): string {
+  if (typeof value === 'string') return quote(value)
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (Array.isArray(value)) return `[${value.map((one) => valueText(one, indent)).join(', ')}]`
+  if (Array.isArray(value)) return `[${value.map((one) => formatValue(one, indent)).join(', ')}]`
   if ('expression' in value) return value.expression
   const { map } = value as { readonly map: Readonly<Record<string, HclValue>> }
-  return `{\n${assignments(map, `${indent}  `)}${indent}}`
+  return `{\n${formatAttributes(map, `${indent}  `)}${indent}}`
 }
 
 /** Braces after a dollar or percent sign would start a template. */
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text).replaceAll('${', '$${').replaceAll('%{', '%%{')
 }

@@ -5,7 +5,7 @@
 import { formatValue } from '../../net/address.ts'
 import { parseCidr } from '../../net/cidr.ts'
 import { type Lab, usesCeph, usesLvm, usesTls } from '../lab.ts'
-import { nameserverOf } from '../lima/netplan.ts'
+import { nameserverAddress } from '../lima/netplan.ts'
 import { banner, type TreeFile } from '../tree.ts'
 import { type HclBlock, ref, writeHcl } from './hcl.ts'
 
@@ -83,8 +83,8 @@ function networks(lab: Lab): readonly HclBlock[] {
         name: 'demo',
         network_id: ref('openstack_networking_network_v2.demo.id'),
         cidr: tenant,
-        gateway_ip: firstOf(tenant),
-        dns_nameservers: [nameserverOf(lab)],
+        gateway_ip: firstAddress(tenant),
+        dns_nameservers: [nameserverAddress(lab)],
       },
     }),
     resource('networking_router_v2', 'demo', {
@@ -99,7 +99,7 @@ function networks(lab: Lab): readonly HclBlock[] {
   ]
 }
 
-function firstOf(subnet: string): string {
+function firstAddress(subnet: string): string {
   const network = parseCidr(subnet)
   return network ? formatValue(network.family, network.base + 1n) : subnet
 }

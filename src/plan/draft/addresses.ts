@@ -121,14 +121,14 @@ function openRoom(spans: readonly Range[], excluded: readonly Range[]): Room {
       return true
     }
     // Spans may overlap each other; that is a finding elsewhere, and still nobody gets an address twice.
-    const taken = allocators.map((one) => one.take(value))
+    const taken = allocators.map((allocator) => allocator.take(value))
     return taken.includes(true)
   }
   const next = (): bigint | undefined => {
-    for (const one of allocators) {
-      const value = one.next()
+    for (const allocator of allocators) {
+      const value = allocator.next()
       if (value === undefined) continue
-      for (const other of allocators) if (other !== one) other.take(value)
+      for (const other of allocators) if (other !== allocator) other.take(value)
       return value
     }
     return undefined

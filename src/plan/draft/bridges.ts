@@ -4,18 +4,18 @@
  * Pure. Who is on which segment is known already.
  */
 import { type Finding, finding } from '../../errors/finding.ts'
-import { bridgeTwice } from '../../errors/segments.ts'
 import type { ClusterNode } from '../../site/site.ts'
+import { formatOwner, type Locate } from '../address-reader.ts'
+import { duplicateBridge } from '../findings/segments.ts'
 import { type Lock, lockEntries } from '../lock.ts'
-import { type Locate, ownerAt } from '../reader.ts'
-import { type NetworkWish, placeOf } from '../wishes.ts'
-import { bridgeName, canonicalNic, usualBridge } from './interface-names.ts'
+import { type NetworkRequest, settingPathOrCloud } from '../requests.ts'
+import { canonicalNic, defaultBridgeName, freeBridgeName } from './interface-names.ts'
 import { segmentId } from './segment-id.ts'
 import type { Tag } from './vlan-ids.ts'
 
 export interface BridgeInput {
   readonly nodes: readonly ClusterNode[]
-  readonly wishes: readonly NetworkWish[]
+  readonly wishes: readonly NetworkRequest[]
   readonly tags: ReadonlyMap<string, Tag>
   readonly lock: Lock
   readonly locate: Locate
@@ -46,9 +46,9 @@ export function grantBridges({ nodes, wishes, tags, lock, locate }: BridgeInput)
   const give = (one: (typeof wanting)[number], name: string): void => {
     const user = users.get(name)
     if (user && user.segment !== one.segment) {
-      const where = locate(placeOf(one.wish, 'bridge'))
-      const owners = [user, one].map(({ wish }) => ownerAt(wish.owner, placeOf(wish, 'bridge'), locate))
-      findings.push(finding(bridgeTwice, { a: user.wish.owner, b: one.wish.owner, name }, { where, owners }))
+      const where = locate(settingPathOrCloud(one.wish, 'bridge'))
+      const owners = [user, one].map(({ wish }) => formatOwner(wish.owner, settingPathOrCloud(wish, 'bridge'), locate))
+      findings.push(finding(duplicateBridge, { a: user.wish.owner, b: one.wish.owner, name }, { where, owners }))
     }
     if (!names.has(one.segment)) names.set(one.segment, name)
     if (!user) users.set(name, one)
@@ -61,11 +61,11 @@ export function grantBridges({ nodes, wishes, tags, lock, locate }: BridgeInput)
   }
   for (const one of wanting) {
     if (names.has(one.segment)) continue
-    give(one, bridgeName(one.name ?? usualBridge(one.wish.network.name), one.tag, taken))
+    give(one, freeBridgeName(one.name ?? defaultBridgeName(one.wish.network.name), one.tag, taken))
   }
   return { names, findings }
 }
 
-function pinsBridge({ settings, path }: NetworkWish['network']['layers'][number]): boolean {
+function pinsBridge({ settings, path }: NetworkRequest['network']['layers'][number]): boolean {
   return typeof settings.bridge === 'string' && path?.[1] === 'clouds'
 }

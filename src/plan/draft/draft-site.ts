@@ -7,13 +7,13 @@ import type { Finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { Range } from '../../net/range.ts'
 import type { Site } from '../../site/site.ts'
-import type { CloudWish } from '../cloud-wishes.ts'
-import { dnsDomainOf } from '../dns-names.ts'
+import type { Locate } from '../address-reader.ts'
+import type { CloudRequest } from '../cloud-wishes.ts'
+import { networkDnsDomain } from '../dns-names.ts'
 import { type Lock, type LockedNetwork, lockedNetwork } from '../lock.ts'
-import { own } from '../own.ts'
+import { getOwn } from '../own.ts'
 import type { Segment } from '../plan.ts'
-import type { Locate } from '../reader.ts'
-import type { NetworkWish } from '../wishes.ts'
+import type { NetworkRequest } from '../requests.ts'
 import type { DraftNetwork } from './draft.ts'
 import { draftSubnets, readLockedSubnet } from './draft-subnets.ts'
 import { assignHolders } from './holders.ts'
@@ -24,8 +24,8 @@ import { assignVips } from './vips.ts'
 
 export interface DraftInput {
   readonly site: Site
-  readonly wishes: readonly NetworkWish[]
-  readonly clouds: readonly CloudWish[]
+  readonly wishes: readonly NetworkRequest[]
+  readonly clouds: readonly CloudRequest[]
   readonly lock: Lock
   readonly layout: Layout
   /** What the cluster itself uses. */
@@ -44,11 +44,9 @@ export interface Draft {
 
 export function draftSite(input: DraftInput): Draft {
   const { site, lock, frozen, locate } = input
-  const lockedOf = (wish: NetworkWish): LockedNetwork | undefined =>
+  const lockedOf = (wish: NetworkRequest): LockedNetwork | undefined =>
     lockedNetwork(lock, wish.cloud.name, wish.network.name)
-  const wishes = input.wishes.map((wish) =>
-    frozen.has(wish.owner) ? frozenWish(wish, lockedOf(wish)) : wish,
-  )
+  const wishes = input.wishes.map((wish) => (frozen.has(wish.owner) ? frozenWish(wish, lockedOf(wish)) : wish))
   const placed = placeNetworks(site, wishes, lock, locate)
   const { subnets, offer, findings } = draftSubnets({ ...input, wishes })
   const cloudOf = new Map(input.clouds.map((cloud) => [cloud.cloud.name, cloud]))
@@ -64,7 +62,7 @@ export function draftSite(input: DraftInput): Draft {
       wish,
       cloud,
       placement,
-      dnsDomain: dnsDomainOf(wish.cloud, wish.network),
+      dnsDomain: networkDnsDomain(wish.cloud, wish.network),
       subnets: subnets.get(wish.owner) ?? [],
       locked: lockedOf(wish),
       pins: !frozen.has(wish.owner),
@@ -82,7 +80,7 @@ export function draftSite(input: DraftInput): Draft {
 }
 
 /** The same wish, with the lock's values for what must not move. */
-function frozenWish(wish: NetworkWish, locked: LockedNetwork | undefined): NetworkWish {
+function frozenWish(wish: NetworkRequest, locked: LockedNetwork | undefined): NetworkRequest {
   if (!locked) return wish
   const written = wish.subnets ?? []
   const subnets = (locked.subnets ?? []).flatMap(readLockedSubnet).map((subnet) => {
@@ -96,7 +94,7 @@ function frozenWish(wish: NetworkWish, locked: LockedNetwork | undefined): Netwo
     tagIsPin: true,
     subnets,
     endpoints: wish.endpoints.map((endpoint) => {
-      const before = parseAddress(own(locked.endpoints, endpoint.name)?.[0] ?? '')
+      const before = parseAddress(getOwn(locked.endpoints, endpoint.name)?.[0] ?? '')
       return before ? { ...endpoint, address: before } : endpoint
     }),
   }

@@ -3,17 +3,18 @@
  *
  * Pure. Judges nothing but the lock itself; what is wrong with pins is the ledger's to say.
  */
-import { subnetsExhausted } from '../../errors/capacity.ts'
+
 import { type Finding, finding } from '../../errors/finding.ts'
-import { lockTwoOwners } from '../../errors/lock.ts'
 import { type Address, type Family, parseAddress } from '../../net/address.ts'
-import { type Cidr, formatCidr, parseCidr, rangeOf, usableRange } from '../../net/cidr.ts'
-import { overlaps } from '../../net/overlaps.ts'
+import { type Cidr, cidrRange, formatCidr, parseCidr, usableRange } from '../../net/cidr.ts'
+import { findOverlaps } from '../../net/overlaps.ts'
 import { formatRange, parseRange, type Range } from '../../net/range.ts'
 import type { AllocatorRole, Site } from '../../site/site.ts'
+import type { Locate } from '../address-reader.ts'
+import { subnetsExhausted } from '../findings/capacity.ts'
+import { lockConflict } from '../findings/lock.ts'
 import { type Lock, type LockedSubnet, lockEntries } from '../lock.ts'
-import type { Locate } from '../reader.ts'
-import { type NetworkWish, placeOf, roles, type Spans, type SubnetWish } from '../wishes.ts'
+import { type NetworkRequest, roles, type Spans, type SubnetRequest, settingPathOrCloud } from '../requests.ts'
 import type { DraftSubnet } from './draft.ts'
 import { type Layout, layoutSpans } from './layout.ts'
 import { assignSubnets, type SubnetAsk, type SubnetGrants } from './subnets.ts'
@@ -26,7 +27,7 @@ export interface DraftSubnets {
 
 export interface SubnetInput {
   readonly site: Site
-  readonly wishes: readonly NetworkWish[]
+  readonly wishes: readonly NetworkRequest[]
   readonly lock: Lock
   readonly layout: Layout
   /** What the cluster itself uses. */
@@ -37,48 +38,43 @@ export interface SubnetInput {
 export function draftSubnets(input: SubnetInput): DraftSubnets {
   const { site, wishes, lock, locate } = input
   const locked = readLocked(lock)
-  const pins = wishes.flatMap(({ subnets }) => subnets ?? []).map(({ cidr }) => rangeOf(cidr))
-  const lockedRanges = [...locked.values()].flat().map(({ cidr }) => rangeOf(cidr))
+  const pins = wishes.flatMap(({ subnets }) => subnets ?? []).map(({ cidr }) => cidrRange(cidr))
+  const lockedRanges = [...locked.values()].flat().map(({ cidr }) => cidrRange(cidr))
   const asks = wishes.flatMap((wish) => asksOf(wish, locked.get(wish.owner) ?? [], site))
-  const result = assignSubnets(site.addressing.prefixLength, asks, [
-    ...input.reserved,
-    ...pins,
-    ...lockedRanges,
-  ])
+  const result = assignSubnets(site.addressing.prefixLength, asks, [...input.reserved, ...pins, ...lockedRanges])
 
-  const chosen = new Map<string, SubnetWish[]>()
+  const chosen = new Map<string, SubnetRequest[]>()
   const findings: Finding[] = [...heldTwice(lock, locked, wishes)]
   asks.forEach(({ wish, family }, index) => {
     const cidr = result.grants[index]
     if (cidr) chosen.set(wish.owner, [...(chosen.get(wish.owner) ?? []), freshSubnet(cidr, wish)])
     else {
-      const supernets = wish.supernets.filter((one) => one.family === family).map(formatRange)
+      const supernets = wish.supernets.filter((supernet) => supernet.family === family).map(formatRange)
       const facts = { owner: wish.owner, family, supernets: supernets.join(', ') }
-      findings.push(finding(subnetsExhausted, facts, { where: locate(placeOf(wish, 'supernets')) }))
+      findings.push(finding(subnetsExhausted, facts, { where: locate(settingPathOrCloud(wish, 'supernets')) }))
     }
   })
   const subnets = new Map<string, readonly DraftSubnet[]>()
   for (const wish of wishes) {
     const before = locked.get(wish.owner) ?? []
-    const own =
-      wish.subnets ?? inFamilyOrder([...kept(before, site), ...(chosen.get(wish.owner) ?? [])], site)
+    const own = wish.subnets ?? inFamilyOrder([...kept(before, site), ...(chosen.get(wish.owner) ?? [])], site)
     subnets.set(
       wish.owner,
-      own.map((one, index) => withSpans(named(one, index), before, wish, input.layout)),
+      own.map((subnetWish, index) => withSpans(named(subnetWish, index), before, wish, input.layout)),
     )
   }
   return { subnets, offer: result.offer, findings }
 }
 
 /** The locked subnets of every owner, those who are leaving included. */
-function readLocked(lock: Lock): ReadonlyMap<string, readonly SubnetWish[]> {
+function readLocked(lock: Lock): ReadonlyMap<string, readonly SubnetRequest[]> {
   return new Map(
     lockEntries(lock).map(({ owner, locked }) => [owner, (locked.subnets ?? []).flatMap(readLockedSubnet)]),
   )
 }
 
 /** A locked subnet as if somebody had pinned it. */
-export function readLockedSubnet(locked: LockedSubnet): readonly SubnetWish[] {
+export function readLockedSubnet(locked: LockedSubnet): readonly SubnetRequest[] {
   const cidr = parseCidr(locked.cidr)
   if (!cidr) return []
   const spans: Partial<Record<AllocatorRole, readonly Range[]>> = {}
@@ -90,7 +86,7 @@ export function readLockedSubnet(locked: LockedSubnet): readonly SubnetWish[] {
   return [{ ...bareSubnet(cidr), name: locked.name, gateway, spans }]
 }
 
-function bareSubnet(cidr: Cidr): SubnetWish {
+function bareSubnet(cidr: Cidr): SubnetRequest {
   return {
     name: '',
     cidr,
@@ -105,45 +101,43 @@ function bareSubnet(cidr: Cidr): SubnetWish {
 }
 
 interface Ask extends SubnetAsk {
-  readonly wish: NetworkWish
+  readonly wish: NetworkRequest
 }
 
 /** One of each family that the network has none of; none for a network that nobody takes addresses from. */
-function asksOf(wish: NetworkWish, locked: readonly SubnetWish[], site: Site): readonly Ask[] {
+function asksOf(wish: NetworkRequest, locked: readonly SubnetRequest[], site: Site): readonly Ask[] {
   if (wish.subnets || wish.roles.size === 0) return []
-  const missing = site.addressing.families.filter(
-    (family) => !locked.some(({ cidr }) => cidr.family === family),
-  )
+  const missing = site.addressing.families.filter((family) => !locked.some(({ cidr }) => cidr.family === family))
   return missing.map((family) => ({ wish, owner: wish.owner, family, supernets: wish.supernets }))
 }
 
-function kept(locked: readonly SubnetWish[], site: Site): readonly SubnetWish[] {
+function kept(locked: readonly SubnetRequest[], site: Site): readonly SubnetRequest[] {
   return locked.filter(({ cidr }) => site.addressing.families.includes(cidr.family))
 }
 
 /** Networks with a way out get a gateway where everybody looks for it. */
 const WAY_OUT = new Set(['ctlplane', 'external'])
 
-function freshSubnet(cidr: Cidr, { network }: NetworkWish): SubnetWish {
+function freshSubnet(cidr: Cidr, { network }: NetworkRequest): SubnetRequest {
   const bare = bareSubnet(cidr)
   if (!WAY_OUT.has(network.name)) return bare
   return { ...bare, gateway: { family: cidr.family, value: usableRange(cidr).first } }
 }
 
-function inFamilyOrder(subnets: readonly SubnetWish[], site: Site): readonly SubnetWish[] {
+function inFamilyOrder(subnets: readonly SubnetRequest[], site: Site): readonly SubnetRequest[] {
   const rank = (family: Family): number => site.addressing.families.indexOf(family)
   return [...subnets].sort((a, b) => rank(a.cidr.family) - rank(b.cidr.family))
 }
 
-function named(subnet: SubnetWish, index: number): SubnetWish {
+function named(subnet: SubnetRequest, index: number): SubnetRequest {
   return subnet.name === '' ? { ...subnet, name: `subnet${index + 1}` } : subnet
 }
 
 /** Spans that are written stay; then what the lock says of the same subnet; then the layout. */
 function withSpans(
-  subnet: SubnetWish,
-  locked: readonly SubnetWish[],
-  wish: NetworkWish,
+  subnet: SubnetRequest,
+  locked: readonly SubnetRequest[],
+  wish: NetworkRequest,
   layout: Layout,
 ): DraftSubnet {
   const pinned = wish.subnets?.includes(subnet) ?? false
@@ -165,19 +159,19 @@ function withSpans(
  */
 function heldTwice(
   lock: Lock,
-  locked: ReadonlyMap<string, readonly SubnetWish[]>,
-  wishes: readonly NetworkWish[],
+  locked: ReadonlyMap<string, readonly SubnetRequest[]>,
+  wishes: readonly NetworkRequest[],
 ): readonly Finding[] {
   const open = new Set(wishes.filter(({ subnets }) => !subnets).map(({ owner }) => owner))
   const held = lockEntries(lock).flatMap(({ owner }) =>
-    (locked.get(owner) ?? []).map(({ cidr }) => ({ ...rangeOf(cidr), owner, cidr })),
+    (locked.get(owner) ?? []).map(({ cidr }) => ({ ...cidrRange(cidr), owner, cidr })),
   )
-  const { pairs } = overlaps(held, {
+  const { pairs } = findOverlaps(held, {
     limit: 50,
     allowed: (a, b) => a.owner === b.owner || !(open.has(a.owner) || open.has(b.owner)),
   })
   return pairs.map(([a, b]) => {
     const facts = { a: a.owner, b: b.owner, what: `the subnet ${formatCidr(b.cidr)}` }
-    return finding(lockTwoOwners, facts, { owners: [a.owner, b.owner] })
+    return finding(lockConflict, facts, { owners: [a.owner, b.owner] })
   })
 }

@@ -6,10 +6,10 @@ import type { Address } from '../../net/address.ts'
 import type { Range } from '../../net/range.ts'
 import type { AllocatorRole } from '../../site/site.ts'
 import type { NamedAddress, PlannedHostAddress, PlannedVip } from '../plan.ts'
-import type { NetworkWish, SubnetWish } from '../wishes.ts'
+import type { NetworkRequest, SubnetRequest } from '../requests.ts'
 import type { Placement } from './placement.ts'
 
-export interface DraftSubnet extends Omit<SubnetWish, 'spans'> {
+export interface DraftSubnet extends Omit<SubnetRequest, 'spans'> {
   readonly spans: Readonly<Partial<Record<AllocatorRole, readonly Range[]>>>
   /** Whether somebody wrote it, or the planner chose it. */
   readonly pinned: boolean
@@ -28,7 +28,7 @@ export interface DraftEndpoint extends NamedAddress {
 }
 
 export interface DraftNetwork {
-  readonly wish: NetworkWish
+  readonly wish: NetworkRequest
   readonly placement: Placement | undefined
   readonly dnsDomain: string
   readonly subnets: readonly DraftSubnet[]

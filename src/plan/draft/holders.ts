@@ -1,12 +1,12 @@
 /** Who holds a single address on one network: endpoints first, then nodes and hosts, family by family. Pure. */
 import type { Finding } from '../../errors/finding.ts'
 import { formatAddress } from '../../net/address.ts'
-import { lastOf } from '../../net/cidr.ts'
-import { type Range, single } from '../../net/range.ts'
+import { lastAddress } from '../../net/cidr.ts'
+import { type Range, singleAddressRange } from '../../net/range.ts'
 import type { NamedAddress, PlannedHostAddress } from '../plan.ts'
 import type { DraftEndpoint, DraftSubnet, Stray } from './draft.ts'
 import { hostList, hostsOf } from './hosts.ts'
-import { readHeld } from './locked-addresses.ts'
+import { parseHeldAddresses } from './locked-addresses.ts'
 import { nodesOf } from './nodes.ts'
 import { type Given, type HolderInput, insideSome } from './one-family.ts'
 
@@ -23,7 +23,7 @@ export function assignHolders(input: HolderInput): Holders {
   const findings: Finding[] = []
   const endpoints = endpointsOf(input, findings)
   const strays: Stray[] = []
-  const lockedNodes = readHeld(locked?.left?.nodes, locked?.nodes)
+  const lockedNodes = parseHeldAddresses(locked?.left?.nodes, locked?.nodes)
   const nodes: NamedAddress[] = []
   const hosts: Given[] = []
   for (const family of [4, 6] as const) {
@@ -41,18 +41,15 @@ export function assignHolders(input: HolderInput): Holders {
 }
 
 /** What no allocator of the network may give out: gateways, reserved addresses, endpoints, the subnets' own ends. */
-export function excludedFrom(
-  subnets: readonly DraftSubnet[],
-  endpoints: readonly DraftEndpoint[],
-): readonly Range[] {
+export function excludedFrom(subnets: readonly DraftSubnet[], endpoints: readonly DraftEndpoint[]): readonly Range[] {
   return [
     ...subnets.flatMap(({ cidr, gateway, reserved }) => [
       { family: cidr.family, first: cidr.base, last: cidr.base },
-      ...(cidr.family === 4 ? [{ family: cidr.family, first: lastOf(cidr), last: lastOf(cidr) }] : []),
-      ...(gateway ? [single(gateway)] : []),
+      ...(cidr.family === 4 ? [{ family: cidr.family, first: lastAddress(cidr), last: lastAddress(cidr) }] : []),
+      ...(gateway ? [singleAddressRange(gateway)] : []),
       ...reserved,
     ]),
-    ...endpoints.map(({ value }) => single(value)),
+    ...endpoints.map(({ value }) => singleAddressRange(value)),
   ]
 }
 

@@ -4,19 +4,20 @@
  * Pure. Hot: two hundred thousand hosts go through here, so whoever would get what the lock says anyway is given it
  * without asking.
  */
-import { tooFewHostAddresses } from '../../errors/capacity.ts'
+
 import { finding } from '../../errors/finding.ts'
-import { formatRun } from '../../net/cidr.ts'
+import { formatConsecutive } from '../../net/cidr.ts'
 import type { Range } from '../../net/range.ts'
-import { gaps, rangeSet } from '../../net/range-set.ts'
+import { freeRanges, rangeSet } from '../../net/range-set.ts'
 import type { Path } from '../../site/site.ts'
-import type { CloudWish } from '../cloud-wishes.ts'
+import type { CloudRequest } from '../cloud-wishes.ts'
 import { hostNames } from '../dns-names.ts'
-import type { Held } from '../lock.ts'
-import { own } from '../own.ts'
+import { tooFewHostAddresses } from '../findings/capacity.ts'
+import type { HeldAddresses } from '../lock.ts'
+import { getOwn } from '../own.ts'
 import type { PlannedHostAddress } from '../plan.ts'
 import { capacity } from './addresses.ts'
-import { readHeld } from './locked-addresses.ts'
+import { parseHeldAddresses } from './locked-addresses.ts'
 import {
   assignInFamily,
   type FamilyInput,
@@ -33,7 +34,7 @@ export function hostsOf(part: FamilyInput): Given {
   const network = wish.network.name
   const spans = subnets.flatMap((subnet) => subnet.spans.hosts ?? [])
   const at = (name: string): Path | undefined => {
-    const host = cloud.hosts.find((one) => one.name === name)
+    const host = cloud.hosts.find((host) => host.name === name)
     return host && [...host.path, 'addresses', network]
   }
   const pins = pinsOf(part, cloud.pins.get(network) ?? [], 'host', at)
@@ -41,7 +42,7 @@ export function hostsOf(part: FamilyInput): Given {
   const { hosts: held, left } = input.locked ?? {}
   const fresh = pins.size === 0 && !left?.hosts ? freshTexts(part, spans, names.length) : undefined
   if (fresh && agrees(held, names, fresh)) return { names, texts: fresh }
-  const locked = readHeld(left?.hosts, held)[family]
+  const locked = parseHeldAddresses(left?.hosts, held)[family]
   const result = assignInFamily(part, 'hosts', { spans, names, pins, locked })
   reportTroubles(part, 'host', result, at)
   if (result.missing.length > 0) {
@@ -53,10 +54,7 @@ export function hostsOf(part: FamilyInput): Given {
 }
 
 /** Dual stack: both addresses of a host side by side, under one list of names. */
-export function hostList(
-  { wish, dnsDomain }: HolderInput,
-  families: readonly Given[],
-): readonly PlannedHostAddress[] {
+export function hostList({ wish, dnsDomain }: HolderInput, families: readonly Given[]): readonly PlannedHostAddress[] {
   const listed: PlannedHostAddress[] = []
   const [first, second] = families
   if (!first) return listed
@@ -71,14 +69,13 @@ export function hostList(
     if (aligned) add(host, names, second, at)
   }
   if (!second || aligned) return listed
-  for (const [at, host] of second.names.entries())
-    add(host, hostNames(host, wish.network.name, dnsDomain), second, at)
+  for (const [at, host] of second.names.entries()) add(host, hostNames(host, wish.network.name, dnsDomain), second, at)
   return listed
 }
 
 /** Who is on the network. Usually everybody, and then it is one list for all networks and families. */
 function namesOn(
-  cloud: CloudWish,
+  cloud: CloudRequest,
   network: string,
   hasSpan: boolean,
   pins: ReadonlyMap<string, bigint>,
@@ -99,20 +96,20 @@ function freshTexts(
   const [span, ...more] = spans
   if (!subnet || !span || more.length > 0) return undefined
   const texts: string[] = []
-  for (const { first, last } of gaps(span, rangeSet(excluded))) {
+  for (const { first, last } of freeRanges(span, rangeSet(excluded))) {
     const room = last - first + 1n
     const missing = count - texts.length
     const own = room < BigInt(missing) ? Number(room) : missing
-    texts.push(...formatRun(subnet.cidr, first, own))
+    texts.push(...formatConsecutive(subnet.cidr, first, own))
   }
   return texts.length === count ? texts : undefined
 }
 
 /** Whether the lock says nothing else: nobody was here, or everybody has what he would get anew. */
-function agrees(held: Held | undefined, names: readonly string[], texts: Given['texts']): boolean {
+function agrees(held: HeldAddresses | undefined, names: readonly string[], texts: Given['texts']): boolean {
   if (!held || Object.keys(held).length === 0) return true
   return (
     Object.keys(held).length === names.length &&
-    names.every((name, at) => own(held, name)?.includes(texts[at] ?? '') === true)
+    names.every((name, at) => getOwn(held, name)?.includes(texts[at] ?? '') === true)
   )
 }

@@ -10,7 +10,7 @@ import type { Tag } from './vlan-ids.ts'
 export const NAME_LIMIT = 15
 
 /** The devices that have a role, over all nodes, each once. */
-export function devicesOf(nodes: readonly ClusterNode[], nic: string): readonly string[] {
+export function listDevices(nodes: readonly ClusterNode[], nic: string): readonly string[] {
   return [...new Set(nodes.flatMap((node) => node.nics[nic] ?? []))]
 }
 
@@ -27,7 +27,7 @@ export function canonicalNic(nodes: readonly ClusterNode[], nic: string): string
 
 /** `enp6s0.20`; where nodes call the device differently, or the name gets too long, the role's name instead. */
 export function vlanInterface(nodes: readonly ClusterNode[], nic: string, tag: Tag): string {
-  const [device, another] = devicesOf(nodes, nic)
+  const [device, another] = listDevices(nodes, nic)
   if (tag === 'untagged') return device ?? nic
   const usual = `${another === undefined ? (device ?? nic) : nic}.${tag}`
   if (usual.length <= NAME_LIMIT) return usual
@@ -37,12 +37,12 @@ export function vlanInterface(nodes: readonly ClusterNode[], nic: string, tag: T
 const BRIDGES: Readonly<Record<string, string>> = { ctlplane: 'ospbr', octavia: 'octbr' }
 
 /** What a bridge is called where nobody names it. */
-export function usualBridge(network: string): string {
+export function defaultBridgeName(network: string): string {
   return BRIDGES[network] ?? `br-${network}`.slice(0, NAME_LIMIT)
 }
 
 /** The plain name for the first who wants it, the name with the VLAN's number for everybody else. */
-export function bridgeName(base: string, tag: Tag, taken: ReadonlySet<string>): string {
+export function freeBridgeName(base: string, tag: Tag, taken: ReadonlySet<string>): string {
   if (!taken.has(base)) return base
   for (let number = tag === 'untagged' ? 2 : tag; ; number += 1) {
     const name = `${base.slice(0, NAME_LIMIT - String(number).length)}${number}`

@@ -5,10 +5,10 @@
  * in IPv6, so that both families of a network look alike.
  */
 import type { Family } from '../../net/address.ts'
-import { type Cidr, sizeOf } from '../../net/cidr.ts'
+import { type Cidr, cidrSize } from '../../net/cidr.ts'
 import type { Range } from '../../net/range.ts'
 import type { AllocatorRole } from '../../site/site.ts'
-import { roles, type Spans } from '../wishes.ts'
+import { roles, type Spans } from '../requests.ts'
 
 export interface Offsets {
   readonly first: bigint
@@ -51,13 +51,13 @@ function offset(text: string, family: Family): bigint | undefined {
 /** The spans of one subnet. A subnet that is too small for the layout gets the same picture, scaled down. */
 export function layoutSpans(cidr: Cidr, layout: Layout, wanted: ReadonlySet<AllocatorRole>): Spans {
   const { family } = cidr
-  const size = sizeOf(cidr)
+  const size = cidrSize(cidr)
   const usual = layout.size[family]
   const spans: Partial<Record<AllocatorRole, readonly Range[]>> = {}
   for (const role of roles) {
     if (!wanted.has(role)) continue
     const offsets = layout.roles[role][family]
-    spans[role] = offsets.flatMap((one) => placed(cidr, size < usual ? scaled(one, size, usual) : one))
+    spans[role] = offsets.flatMap((offset) => placed(cidr, size < usual ? scaled(offset, size, usual) : offset))
   }
   return spans
 }

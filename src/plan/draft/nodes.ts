@@ -3,26 +3,20 @@
  *
  * Pure. Two clouds that share a subnet and its nodes span share the nodes' addresses too: a node has one there.
  */
-import { tooFewNodeAddresses } from '../../errors/capacity.ts'
+
 import { finding } from '../../errors/finding.ts'
 import { formatRange } from '../../net/range.ts'
 import type { Path } from '../../site/site.ts'
-import { placeOf } from '../wishes.ts'
+import { tooFewNodeAddresses } from '../findings/capacity.ts'
+import { settingPathOrCloud } from '../requests.ts'
 import { type AddressGrants, capacity } from './addresses.ts'
-import {
-  assignInFamily,
-  type FamilyInput,
-  type Given,
-  pinsOf,
-  reportTroubles,
-  textsOf,
-} from './one-family.ts'
+import { assignInFamily, type FamilyInput, type Given, pinsOf, reportTroubles, textsOf } from './one-family.ts'
 
 export function nodesOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): Given {
   const { input, subnets } = part
   const { site, wish, placement, locate } = input
   const spans = subnets.flatMap((subnet) => subnet.spans.nodes ?? [])
-  const at = (name: string): Path => placeOf(wish, 'nodes', name)
+  const at = (name: string): Path => settingPathOrCloud(wish, 'nodes', name)
   const pinned = [...wish.nodes].map(([name, addresses]) => ({ name, addresses }))
   const pins = pinsOf(part, pinned, 'node', at)
   const all = site.cluster.nodes.map(({ name }) => name)
@@ -36,7 +30,7 @@ export function nodesOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>):
   reportTroubles(part, 'node', result, at)
   if (result.missing.length > 0) {
     const facts = { owner: wish.owner, needed: names.length, available: capacity(spans, part.excluded) }
-    const where = locate(subnets[0]?.path ?? placeOf(wish, 'subnets'))
+    const where = locate(subnets[0]?.path ?? settingPathOrCloud(wish, 'subnets'))
     part.findings.push(finding(tooFewNodeAddresses, facts, { where }))
   }
   return { names, texts: textsOf(part, result) }

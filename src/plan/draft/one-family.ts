@@ -1,23 +1,23 @@
 /** One family of one network, for nodes and hosts alike: their pins read, addresses given, troubles told. Pure. */
 import { type Finding, finding } from '../../errors/finding.ts'
-import { addressTwice, otherFamily, spanOutside } from '../../errors/ledger.ts'
-import { lockTwoOwners } from '../../errors/lock.ts'
 import { type Address, type Family, formatAddress, formatValue } from '../../net/address.ts'
-import { cidrContains, formatCidr, formatterFor } from '../../net/cidr.ts'
+import { cidrContains, createAddressFormatter, formatCidr } from '../../net/cidr.ts'
 import type { Range } from '../../net/range.ts'
 import type { Path, Site } from '../../site/site.ts'
-import type { CloudWish } from '../cloud-wishes.ts'
+import { formatOwner, type Locate } from '../address-reader.ts'
+import type { CloudRequest } from '../cloud-wishes.ts'
+import { duplicateAddress, otherFamily, spanOutside } from '../findings/addresses.ts'
+import { lockConflict } from '../findings/lock.ts'
 import type { LockedNetwork } from '../lock.ts'
-import { type Locate, ownerAt } from '../reader.ts'
-import type { NetworkWish } from '../wishes.ts'
+import type { NetworkRequest } from '../requests.ts'
 import { type AddressGrants, assignAddresses } from './addresses.ts'
 import type { DraftSubnet, Stray } from './draft.ts'
 import type { Placement } from './placement.ts'
 
 export interface HolderInput {
   readonly site: Site
-  readonly wish: NetworkWish
-  readonly cloud: CloudWish
+  readonly wish: NetworkRequest
+  readonly cloud: CloudRequest
   readonly placement: Placement | undefined
   readonly dnsDomain: string
   readonly subnets: readonly DraftSubnet[]
@@ -60,11 +60,7 @@ export function insideSome({ wish, subnets, locate }: HolderInput, findings: Fin
   const cidrs = subnets.map(({ cidr }) => formatCidr(cidr)).join(', ')
   findings.push(
     sameFamily.length === 0 && subnets.length > 0
-      ? finding(
-          otherFamily,
-          { owner, what, family: address.family, expected: `it has ${cidrs} only` },
-          { where },
-        )
+      ? finding(otherFamily, { owner, what, family: address.family, expected: `it has ${cidrs} only` }, { where })
       : finding(spanOutside, { owner, what, cidrs: cidrs || 'any subnet: there is none' }, { where }),
   )
   return false
@@ -72,7 +68,7 @@ export function insideSome({ wish, subnets, locate }: HolderInput, findings: Fin
 
 export function textsOf({ subnets, family }: FamilyInput, { given }: AddressGrants): Given['texts'] {
   const [first] = subnets
-  const format = first ? formatterFor(first.cidr) : (value: bigint) => formatValue(family, value)
+  const format = first ? createAddressFormatter(first.cidr) : (value: bigint) => formatValue(family, value)
   return given.map((value) => (value === undefined ? undefined : format(value)))
 }
 
@@ -104,8 +100,7 @@ export function assignInFamily(part: FamilyInput, kind: 'nodes' | 'hosts', asked
     const role = kind === 'nodes' ? 'node' : 'host'
     asked.names.forEach((name, at) => {
       const value = result.given[at]
-      if (value !== undefined && !inside(asked.spans, value))
-        strays.push({ role, name, address: { family, value } })
+      if (value !== undefined && !inside(asked.spans, value)) strays.push({ role, name, address: { family, value } })
     })
   }
   return result
@@ -146,12 +141,12 @@ export function reportTroubles(
     const [a, b] = [`${wish.owner} ${kind} ${holder}`, `${wish.owner} ${kind} ${name}`]
     const free = result.free()
     const offer = free === undefined ? undefined : formatValue(address.family, free)
-    const owners = [ownerAt(a, pathFor(holder), locate), ownerAt(b, pathFor(name), locate)]
+    const owners = [formatOwner(a, pathFor(holder), locate), formatOwner(b, pathFor(name), locate)]
     const facts = { a, b, address: formatAddress(address), offer }
-    findings.push(finding(addressTwice, facts, { where: locate(pathFor(name)), owners }))
+    findings.push(finding(duplicateAddress, facts, { where: locate(pathFor(name)), owners }))
   }
   for (const { name, holder, address } of result.heldTwice) {
     const [a, b] = [`${wish.owner} ${kind} ${holder}`, `${wish.owner} ${kind} ${name}`]
-    findings.push(finding(lockTwoOwners, { a, b, what: formatAddress(address) }, { owners: [a, b] }))
+    findings.push(finding(lockConflict, { a, b, what: formatAddress(address) }, { owners: [a, b] }))
   }
 }

@@ -5,7 +5,7 @@ export function segmentId(nic: string, tag: Tag): string {
   return `${nic}/${tag}`
 }
 
-export function segmentWords(id: string): string {
+export function describeSegment(id: string): string {
   const [nic = '', tag = ''] = id.split('/')
   return tag === 'untagged' ? `the untagged network of NIC ${nic}` : `VLAN ${tag} of NIC ${nic}`
 }

@@ -4,19 +4,19 @@
  * Pure. Own segments are the default; sharing one is the site's explicit choice.
  */
 import { type Finding, finding } from '../../errors/finding.ts'
-import { lockTwoOwners } from '../../errors/lock.ts'
-import { noBridge, vlansExhausted, vlanTwice } from '../../errors/segments.ts'
 import type { Site } from '../../site/site.ts'
-import { groupBy } from '../group.ts'
+import { formatOwner, type Locate } from '../address-reader.ts'
+import { groupBy } from '../collections.ts'
+import { lockConflict } from '../findings/lock.ts'
+import { duplicateVlan, noBridge, vlansExhausted } from '../findings/segments.ts'
 import { lintSegments } from '../lints/segment-lints.ts'
 import { type Lock, lockEntries } from '../lock.ts'
 import type { Segment } from '../plan.ts'
-import { type Locate, ownerAt } from '../reader.ts'
-import { type NetworkWish, placeOf } from '../wishes.ts'
+import { type NetworkRequest, settingPathOrCloud } from '../requests.ts'
 import { grantBridges } from './bridges.ts'
 import { canonicalNic, vlanInterface } from './interface-names.ts'
 import { type Placement, STANDARD_MTU } from './placement.ts'
-import { segmentId, segmentWords } from './segment-id.ts'
+import { describeSegment, segmentId } from './segment-id.ts'
 import { assignTags, type Tag, type TagFinding, type TagWish } from './vlan-ids.ts'
 
 export interface Placements {
@@ -25,12 +25,7 @@ export interface Placements {
   readonly findings: readonly Finding[]
 }
 
-export function placeNetworks(
-  site: Site,
-  wishes: readonly NetworkWish[],
-  lock: Lock,
-  locate: Locate,
-): Placements {
+export function placeNetworks(site: Site, wishes: readonly NetworkRequest[], lock: Lock, locate: Locate): Placements {
   const findings: Finding[] = []
   const own = wishes.filter((wish) => !wish.rides)
   const tags = grantTags(site, own, lock, findings, locate)
@@ -51,10 +46,10 @@ export function placeNetworks(
       mtu: wish.network.settings.mtu ?? STANDARD_MTU,
     })
   }
-  for (const wish of wishes.filter((one) => one.rides)) {
+  for (const wish of wishes.filter((wish) => wish.rides)) {
     const carrier = placements.get(`${wish.cloud.name}/ctlplane`)
     if (!carrier?.bridge) {
-      findings.push(finding(noBridge, { owner: wish.owner }, { where: locate(placeOf(wish, 'bridge')) }))
+      findings.push(finding(noBridge, { owner: wish.owner }, { where: locate(settingPathOrCloud(wish, 'bridge')) }))
       continue
     }
     const mtu = wish.network.settings.mtu ?? carrier.mtu
@@ -67,7 +62,7 @@ export function placeNetworks(
 
 function grantTags(
   site: Site,
-  wishes: readonly NetworkWish[],
+  wishes: readonly NetworkRequest[],
   lock: Lock,
   findings: Finding[],
   locate: Locate,
@@ -90,7 +85,7 @@ function grantTags(
     const tagWishes = asking.map((wish) => tagWish(wish, site))
     const result = assignTags(site.addressing.vlans, tagWishes, held)
     for (const [owner, tag] of result.grants) grants.set(owner, tag)
-    for (const one of result.findings) findings.push(tagFinding(one, nic, wishOf, locate))
+    for (const finding of result.findings) findings.push(tagFinding(finding, nic, wishOf, locate))
   }
   return grants
 }
@@ -100,7 +95,7 @@ function groupOf(network: string, { addressing }: Site): string | undefined {
   return addressing.isolation === 'shared-vlan' ? network : undefined
 }
 
-function tagWish(wish: NetworkWish, site: Site): TagWish {
+function tagWish(wish: NetworkRequest, site: Site): TagWish {
   const { owner, network, tag } = wish
   const group = groupOf(network.name, site)
   // A template says "untagged" to every cloud, and only one can have it.
@@ -112,11 +107,11 @@ function tagWish(wish: NetworkWish, site: Site): TagWish {
 function tagFinding(
   one: TagFinding,
   nic: string,
-  wishOf: ReadonlyMap<string, NetworkWish>,
+  wishOf: ReadonlyMap<string, NetworkRequest>,
   locate: Locate,
 ): Finding {
   const wish = wishOf.get(one.owner)
-  const where = wish && locate(placeOf(wish, 'vlan'))
+  const where = wish && locate(settingPathOrCloud(wish, 'vlan'))
   if (one.kind === 'exhausted') {
     const { first, last } = one.range
     const range = locate(['spec', 'addressing', 'vlans'])
@@ -124,18 +119,18 @@ function tagFinding(
   }
   const owners = [one.holder, one.owner].map((owner) => {
     const known = wishOf.get(owner)
-    return known ? ownerAt(owner, placeOf(known, 'vlan'), locate) : `${owner} (leaving)`
+    return known ? formatOwner(owner, settingPathOrCloud(known, 'vlan'), locate) : `${owner} (leaving)`
   })
-  const segment = segmentWords(segmentId(nic, one.tag))
+  const segment = describeSegment(segmentId(nic, one.tag))
   if (one.kind === 'held twice') {
-    return finding(lockTwoOwners, { a: one.holder, b: one.owner, what: segment }, { owners })
+    return finding(lockConflict, { a: one.holder, b: one.owner, what: segment }, { owners })
   }
   const facts = { a: one.holder, b: one.owner, segment, free: one.free }
-  return finding(vlanTwice, facts, { where, owners })
+  return finding(duplicateVlan, facts, { where, owners })
 }
 
 function listSegments(
-  wishes: readonly NetworkWish[],
+  wishes: readonly NetworkRequest[],
   placements: ReadonlyMap<string, Placement>,
 ): readonly Segment[] {
   const placed = wishes.flatMap((wish) => {

@@ -3,10 +3,10 @@
  *
  * Pure. What is pinned, locked or used by the cluster itself is given to nobody else; spans come later.
  */
-import { bitsOf, type Family } from '../../net/address.ts'
+import { addressBits, type Family } from '../../net/address.ts'
 import type { Cidr } from '../../net/cidr.ts'
 import type { Range } from '../../net/range.ts'
-import { rangeSet, touching } from '../../net/range-set.ts'
+import { overlappingRanges, rangeSet } from '../../net/range-set.ts'
 
 /** One owner asks for one subnet of one family. */
 export interface SubnetAsk {
@@ -38,7 +38,7 @@ export function assignSubnets(
     const taken = given[supernet.family]
     for (let base = from; base + size - 1n <= supernet.last; ) {
       const wanted: Range = { family: supernet.family, first: base, last: base + size - 1n }
-      const [obstacle] = touching(blocked, wanted)
+      const [obstacle] = overlappingRanges(blocked, wanted)
       if (obstacle) base = aligned(obstacle.last + 1n, size)
       else if (taken.has(base)) base += size
       else return base
@@ -48,7 +48,7 @@ export function assignSubnets(
 
   const find = (supernets: readonly Range[], family: Family): Cidr | undefined => {
     const prefix = prefixLength[family]
-    const size = 1n << BigInt(bitsOf(family) - prefix)
+    const size = 1n << BigInt(addressBits(family) - prefix)
     for (const supernet of supernets) {
       if (supernet.family !== family) continue
       // Nothing below the last find is free any more: twice the clouds, twice the work.

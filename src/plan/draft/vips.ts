@@ -3,26 +3,27 @@
  *
  * Pure. Internal and public endpoints have equal ports, so each of these groups has an address of its own.
  */
-import { rabbitsShareVip, tooFewVips, vipOutsidePool } from '../../errors/capacity.ts'
+
 import { type Finding, finding } from '../../errors/finding.ts'
-import { lockTwoOwners } from '../../errors/lock.ts'
 import { type Family, formatAddress, formatValue } from '../../net/address.ts'
 import { formatRange, type Range } from '../../net/range.ts'
 import type { Path } from '../../site/site.ts'
-import type { CloudWish } from '../cloud-wishes.ts'
+import { formatOwner, type Locate } from '../address-reader.ts'
+import type { CloudRequest } from '../cloud-wishes.ts'
+import { tooFewVips, vipOutsidePool, vipPortConflict } from '../findings/capacity.ts'
+import { lockConflict } from '../findings/lock.ts'
 import type { LockedNetwork } from '../lock.ts'
 import type { PlannedVip } from '../plan.ts'
-import { type Locate, ownerAt } from '../reader.ts'
+import { type NetworkRequest, settingPathOrCloud } from '../requests.ts'
 import type { SlotUse } from '../slots/slots.ts'
-import { type NetworkWish, placeOf } from '../wishes.ts'
 import { type AddressGrants, assignAddresses, capacity } from './addresses.ts'
 import type { DraftEndpoint, DraftSubnet } from './draft.ts'
 import { excludedFrom } from './holders.ts'
-import { type ByFamily, readHeld } from './locked-addresses.ts'
+import { type ByFamily, parseHeldAddresses } from './locked-addresses.ts'
 
 export interface VipInput {
-  readonly wish: NetworkWish
-  readonly cloud: CloudWish
+  readonly wish: NetworkRequest
+  readonly cloud: CloudRequest
   readonly subnets: readonly DraftSubnet[]
   readonly endpoints: readonly DraftEndpoint[]
   readonly locked: LockedNetwork | undefined
@@ -44,7 +45,7 @@ export function assignVips(input: VipInput): GivenVips {
   const findings: Finding[] = []
   const slotVips: PlannedVip[] = []
   const groupVips: Record<string, string[]> = {}
-  const before = { group: readHeld(locked?.vip), slot: readHeld(locked?.left?.vips, locked?.vips) }
+  const before = { group: parseHeldAddresses(locked?.vip), slot: parseHeldAddresses(locked?.left?.vips, locked?.vips) }
   for (const family of [4, 6] as const) {
     const own = subnets.filter((subnet) => subnet.cidr.family === family)
     const spans = own.flatMap((subnet) => subnet.spans.vips ?? [])
@@ -161,15 +162,11 @@ function pinsOf({ input, uses, family, spans, findings }: FamilyPart): ReadonlyM
   return pinned
 }
 
-function slotPath({ cloud }: CloudWish, slot: string): Path {
+function slotPath({ cloud }: CloudRequest, slot: string): Path {
   return [...cloud.path, 'vips', slot]
 }
 
-function report(
-  { input, uses, spans, findings }: FamilyPart,
-  result: AddressGrants,
-  holders: VipHolders,
-): void {
+function report({ input, uses, spans, findings }: FamilyPart, result: AddressGrants, holders: VipHolders): void {
   const { wish, cloud, locate, subnets, endpoints } = input
   const slotsOf = (holder: string): readonly string[] =>
     uses.filter((use) => holders.holderOf(use) === holder).map(({ name }) => name)
@@ -184,12 +181,12 @@ function report(
       free: free === undefined ? undefined : formatValue(address.family, free),
     }
     const paths = [holder, name].map((one) => slotPath(cloud, slotsOf(one)[0] ?? one))
-    const owners = [ownerAt(a, paths[0], locate), ownerAt(b, paths[1], locate)]
-    findings.push(finding(rabbitsShareVip, facts, { where: locate(paths[1]), owners }))
+    const owners = [formatOwner(a, paths[0], locate), formatOwner(b, paths[1], locate)]
+    findings.push(finding(vipPortConflict, facts, { where: locate(paths[1]), owners }))
   }
   for (const { name, holder, address } of result.heldTwice) {
     const [a, b] = [words(holder), words(name)]
-    findings.push(finding(lockTwoOwners, { a, b, what: formatAddress(address) }, { owners: [a, b] }))
+    findings.push(finding(lockConflict, { a, b, what: formatAddress(address) }, { owners: [a, b] }))
   }
   if (result.missing.length === 0) return
   const facts = {
@@ -198,7 +195,7 @@ function report(
     available: capacity(spans, excludedFrom(subnets, endpoints)),
     slots: result.missing.flatMap(slotsOf).join(', '),
   }
-  const where = locate(subnets[0]?.path ?? placeOf(wish, 'subnets'))
+  const where = locate(subnets[0]?.path ?? settingPathOrCloud(wish, 'subnets'))
   findings.push(finding(tooFewVips, facts, { where }))
 }
 

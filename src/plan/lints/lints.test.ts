@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codesOf, planText, planWords } from '../../../test/site.ts'
-import { catalogue } from '../../errors/catalogue.ts'
-import { isFilePlace } from '../../errors/finding.ts'
+import { listCodes, planSpec, planText } from '../../../test/site.ts'
+import { catalogue } from '../../cli/explain/catalogue.ts'
+import { isFileLocation } from '../../errors/finding.ts'
 
 const folder = path.join(import.meta.dirname, '__samples__')
 const files = readdirSync(folder).sort()
@@ -15,10 +15,10 @@ describe('a site file with one thing wrong', () => {
   it.each(files)('%s is found, and nothing else', (file) => {
     const planned = planText(readFileSync(path.join(folder, file), 'utf8'))
     const code = file.slice(0, 6)
-    const accepted = new Set(planned.plan.from.accept.map((one) => one.code))
-    expect(codesOf(planned).filter((one) => !accepted.has(one))).toEqual([code])
+    const accepted = new Set(planned.plan.from.accept.map((acceptance) => acceptance.code))
+    expect(listCodes(planned).filter((one) => !accepted.has(one))).toEqual([code])
     for (const one of planned.plan.findings.filter((finding) => finding.code === code)) {
-      expect(one.where && isFilePlace(one.where) && one.where.line).toBeGreaterThan(4)
+      expect(one.where && isFileLocation(one.where) && one.where.line).toBeGreaterThan(4)
     }
   })
 
@@ -27,10 +27,10 @@ describe('a site file with one thing wrong', () => {
     ['keystone.internl', 'did you mean keystone.internal?'],
     ['nonsense', 'rhoso1 has no slot nonsense'],
   ])('offers the slots that %s may have meant', (slot, told) => {
-    const { plan } = planWords({
+    const { plan } = planSpec({
       clouds: [{ name: 'rhoso1', namespace: 'openstack', vips: { [slot]: '172.17.0.80' } }],
     })
-    expect(plan.findings.find((one) => one.code === 'SL2307')?.message).toMatch(
+    expect(plan.findings.find((finding) => finding.code === 'SL2307')?.message).toMatch(
       new RegExp(`${told.replaceAll('?', '\\?')}$`),
     )
   })

@@ -3,7 +3,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { count } from '../../../test/counts.ts'
-import { type Finding, isFilePlace } from '../../errors/finding.ts'
+import { type Finding, isFileLocation } from '../../errors/finding.ts'
 import { readSite } from '../../site/read.ts'
 import { emptyLock } from '../lock.ts'
 import { planSite } from '../planner.ts'
@@ -18,9 +18,7 @@ const slots = slotTable()
 
 function findingsOf(bytes: Uint8Array): readonly Finding[] {
   const { site, locate, findings } = readSite(bytes, 'site.yaml')
-  return site
-    ? planSite({ site, locate, findings, lock: emptyLock(site.name), slots }).plan.findings
-    : findings
+  return site ? planSite({ site, locate, findings, lock: emptyLock(site.name), slots }).plan.findings : findings
 }
 
 interface Mutation {
@@ -48,17 +46,13 @@ describe('a site file with random bytes in it', () => {
       byte,
     })
     fc.assert(
-      fc.property(
-        fc.constantFrom(...files),
-        fc.array(mutation, { minLength: 1, maxLength: 4 }),
-        (file, mutations) => {
-          for (const one of findingsOf(mutated(file, mutations))) {
-            if (one.severity !== 'error') continue
-            expect(one.where && isFilePlace(one.where), `${one.code} ${one.message}`).toBe(true)
-            expect(one.message).not.toMatch(/undefined|\[object|NaN|\n\s+at /)
-          }
-        },
-      ),
+      fc.property(fc.constantFrom(...files), fc.array(mutation, { minLength: 1, maxLength: 4 }), (file, mutations) => {
+        for (const finding of findingsOf(mutated(file, mutations))) {
+          if (finding.severity !== 'error') continue
+          expect(finding.where && isFileLocation(finding.where), `${finding.code} ${finding.message}`).toBe(true)
+          expect(finding.message).not.toMatch(/undefined|\[object|NaN|\n\s+at /)
+        }
+      }),
       { numRuns: count({ test: 200, soak: 10_000 }) },
     )
   })

@@ -4,19 +4,19 @@
  * Pure; changes nothing.
  */
 import { type Finding, finding } from '../../errors/finding.ts'
-import { interfaceTooLong } from '../../errors/plan.ts'
-import { mtuAboveBase, nicNamesDiffer, vlanOutOfRange, vlanShared } from '../../errors/segments.ts'
 import type { Site } from '../../site/site.ts'
-import { devicesOf, NAME_LIMIT } from '../draft/interface-names.ts'
+import type { Locate } from '../address-reader.ts'
+import { listDevices, NAME_LIMIT } from '../draft/interface-names.ts'
 import { type Placement, STANDARD_MTU } from '../draft/placement.ts'
-import { segmentWords } from '../draft/segment-id.ts'
+import { describeSegment } from '../draft/segment-id.ts'
+import { mtuAboveBase, nicNamesDiffer, vlanOutOfRange, vlanShared } from '../findings/segments.ts'
+import { interfaceTooLong } from '../findings/site.ts'
 import type { Segment } from '../plan.ts'
-import type { Locate } from '../reader.ts'
-import { type NetworkWish, placeOf } from '../wishes.ts'
+import { type NetworkRequest, settingPathOrCloud } from '../requests.ts'
 
 export function lintSegments(
   site: Site,
-  wishes: readonly NetworkWish[],
+  wishes: readonly NetworkRequest[],
   placements: ReadonlyMap<string, Placement>,
   segments: readonly Segment[],
   locate: Locate,
@@ -33,13 +33,13 @@ export function lintSegments(
   return [...each, ...lintSharing(site, segments, locate)]
 }
 
-function lintTag(wish: NetworkWish, { vlan }: Placement, locate: Locate): readonly Finding[] {
+function lintTag(wish: NetworkRequest, { vlan }: Placement, locate: Locate): readonly Finding[] {
   if (vlan === undefined || (vlan >= 1 && vlan <= 4094)) return []
-  return [finding(vlanOutOfRange, { owner: wish.owner, vlan }, { where: locate(placeOf(wish, 'vlan')) })]
+  return [finding(vlanOutOfRange, { owner: wish.owner, vlan }, { where: locate(settingPathOrCloud(wish, 'vlan')) })]
 }
 
 /** A VLAN cannot carry longer frames than what it lies on; one node that cannot is enough. */
-function lintMtu(site: Site, wish: NetworkWish, { mtu }: Placement, locate: Locate): readonly Finding[] {
+function lintMtu(site: Site, wish: NetworkRequest, { mtu }: Placement, locate: Locate): readonly Finding[] {
   const { nodes, bonds } = site.cluster
   const bondMtu = new Map(bonds.map((bond) => [bond.name, bond.mtu]))
   for (const node of nodes) {
@@ -47,18 +47,18 @@ function lintMtu(site: Site, wish: NetworkWish, { mtu }: Placement, locate: Loca
     const base = bondMtu.get(device ?? '') ?? node.mtu ?? STANDARD_MTU
     if (device === undefined || mtu <= base) continue
     const facts = { owner: wish.owner, mtu, base, interface: device }
-    return [finding(mtuAboveBase, facts, { where: locate(placeOf(wish, 'mtu')) })]
+    return [finding(mtuAboveBase, facts, { where: locate(settingPathOrCloud(wish, 'mtu')) })]
   }
   return []
 }
 
-function lintNames(site: Site, wish: NetworkWish, placement: Placement, locate: Locate): readonly Finding[] {
+function lintNames(site: Site, wish: NetworkRequest, placement: Placement, locate: Locate): readonly Finding[] {
   const { owner } = wish
   const findings: Finding[] = []
-  const names = devicesOf(site.cluster.nodes, wish.nic)
+  const names = listDevices(site.cluster.nodes, wish.nic)
   if (placement.vlan === undefined && !placement.bridge && names.length > 1) {
     const facts = { owner, nic: wish.nic, names: names.join(' and ') }
-    findings.push(finding(nicNamesDiffer, facts, { where: locate(placeOf(wish, 'nic')) }))
+    findings.push(finding(nicNamesDiffer, facts, { where: locate(settingPathOrCloud(wish, 'nic')) }))
   }
   for (const [key, name] of [
     ['interface', placement.carrier],
@@ -66,7 +66,7 @@ function lintNames(site: Site, wish: NetworkWish, placement: Placement, locate: 
   ] as const) {
     // A NIC's own name is the node's, and judged there.
     if (!name || name.length <= NAME_LIMIT || names.includes(name)) continue
-    findings.push(finding(interfaceTooLong, { owner, name }, { where: locate(placeOf(wish, key)) }))
+    findings.push(finding(interfaceTooLong, { owner, name }, { where: locate(settingPathOrCloud(wish, key)) }))
   }
   return findings
 }
@@ -77,7 +77,7 @@ function lintSharing(site: Site, segments: readonly Segment[], locate: Locate): 
   return segments
     .filter(({ networks }) => new Set(networks.map((owner) => owner.slice(0, owner.indexOf('/')))).size > 1)
     .map(({ id, networks }) => {
-      const facts = { segment: segmentWords(id), networks: networks.join(' and ') }
+      const facts = { segment: describeSegment(id), networks: networks.join(' and ') }
       return finding(vlanShared, facts, {
         where: locate(['spec', 'addressing', 'isolation']),
         owners: networks,

@@ -3,28 +3,29 @@
  *
  * Pure. Names as such, and references between them, are judged where the file is read.
  */
-import { slotUnknown } from '../../errors/capacity.ts'
+
+import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { nearest } from '../../errors/nearest.ts'
+import type { Cloud, Site } from '../../site/site.ts'
+import { formatOwner, type Locate } from '../address-reader.ts'
+import type { CloudRequest } from '../cloud-wishes.ts'
+import { NAME_LIMIT } from '../draft/interface-names.ts'
+import { slotUnknown } from '../findings/capacity.ts'
 import {
   badNamespace,
-  hostTwice,
+  duplicateHost,
+  duplicateNamespace,
   interfaceTooLong,
   manyClouds,
   manyHosts,
-  namespaceTwice,
-  poolNameAsked,
-} from '../../errors/plan.ts'
-import type { Cloud, Site } from '../../site/site.ts'
-import type { CloudWish } from '../cloud-wishes.ts'
-import { NAME_LIMIT } from '../draft/interface-names.ts'
-import { type Locate, ownerAt } from '../reader.ts'
+  poolNameRequested,
+} from '../findings/site.ts'
 
 /** What the vendor supports. */
 const CLOUDS = 5
 const HOSTS = 250
 
-export function lintSite(site: Site, clouds: readonly CloudWish[], locate: Locate): readonly Finding[] {
+export function lintSite(site: Site, clouds: readonly CloudRequest[], locate: Locate): readonly Finding[] {
   return [
     ...lintNamespaces(site.clouds, locate),
     ...lintHosts(site.clouds, locate),
@@ -48,9 +49,9 @@ function lintNamespaces(clouds: readonly Cloud[], locate: Locate): readonly Find
     }
     const user = users.get(namespace)
     if (user) {
-      const owners = [user, cloud].map((one) => ownerAt(one.name, [...one.path, 'namespace'], locate))
+      const owners = [user, cloud].map((cloud) => formatOwner(cloud.name, [...cloud.path, 'namespace'], locate))
       const facts = { a: user.name, b: cloud.name, namespace }
-      findings.push(finding(namespaceTwice, facts, { where: locate(at), owners }))
+      findings.push(finding(duplicateNamespace, facts, { where: locate(at), owners }))
     } else users.set(namespace, cloud)
   }
   return findings
@@ -84,9 +85,9 @@ function lintHosts(clouds: readonly Cloud[], locate: Locate): readonly Finding[]
           [...user.cloud.path, 'hosts', user.index, 'name'],
           [...cloud.path, 'hosts', index, 'name'],
         ]
-        const owners = [ownerAt(user.cloud.name, paths[0], locate), ownerAt(cloud.name, paths[1], locate)]
+        const owners = [formatOwner(user.cloud.name, paths[0], locate), formatOwner(cloud.name, paths[1], locate)]
         const facts = { host: host.name, a: user.cloud.name, b: cloud.name }
-        findings.push(finding(hostTwice, facts, { where: locate(paths[1]), owners }))
+        findings.push(finding(duplicateHost, facts, { where: locate(paths[1]), owners }))
       }
     }
   }
@@ -101,8 +102,7 @@ function lintLimits({ clouds }: Site, locate: Locate): readonly Finding[] {
       return finding(manyHosts, facts, { where: locate([...path, 'hosts']) })
     })
   const facts = { count: clouds.length, limit: CLOUDS }
-  const many =
-    clouds.length > CLOUDS ? [finding(manyClouds, facts, { where: locate(['spec', 'clouds']) })] : []
+  const many = clouds.length > CLOUDS ? [finding(manyClouds, facts, { where: locate(['spec', 'clouds']) })] : []
   return [...many, ...findings]
 }
 
@@ -113,11 +113,11 @@ function lintPools(clouds: readonly Cloud[], locate: Locate): readonly Finding[]
     if (pool === undefined || pool === `${cloud.namespace}-<network>`) return []
     const other = clouds.find((one) => one !== cloud && one.file.pool === pool)?.name
     const facts = { cloud: cloud.name, pool, other, planned: `${cloud.namespace}-<network>` }
-    return [finding(poolNameAsked, facts, { where: locate([...cloud.path, 'pool']) })]
+    return [finding(poolNameRequested, facts, { where: locate([...cloud.path, 'pool']) })]
   })
 }
 
-function lintSlots({ cloud, pinnedVips, uses }: CloudWish, locate: Locate): readonly Finding[] {
+function lintSlots({ cloud, pinnedVips, uses }: CloudRequest, locate: Locate): readonly Finding[] {
   const known = uses.map(({ name }) => name)
   return [...pinnedVips.keys()]
     .filter((slot) => !known.includes(slot))
@@ -130,7 +130,7 @@ function lintSlots({ cloud, pinnedVips, uses }: CloudWish, locate: Locate): read
 /** The one that was mistyped; or those of the service, when only the service is right. */
 function slotsLike(slot: string, known: readonly string[]): readonly string[] {
   const [service] = slot.split('.')
-  const mistyped = nearest(slot, known)
+  const mistyped = closestMatch(slot, known)
   return mistyped === undefined ? known.filter((name) => name.split('.')[0] === service) : [mistyped]
 }
 
@@ -138,8 +138,6 @@ function lintNics({ cluster }: Site, locate: Locate): readonly Finding[] {
   return cluster.nodes.flatMap((node) =>
     Object.values(node.nics)
       .filter((name) => name.length > NAME_LIMIT)
-      .map((name) =>
-        finding(interfaceTooLong, { owner: `node ${node.name}`, name }, { where: locate(node.path) }),
-      ),
+      .map((name) => finding(interfaceTooLong, { owner: `node ${node.name}`, name }, { where: locate(node.path) })),
   )
 }

@@ -4,24 +4,18 @@
  * Pure; changes nothing. What overlaps with others is `conflicts.ts`'s.
  */
 import { type Finding, finding } from '../../errors/finding.ts'
-import {
-  publicSpace,
-  reservedOverlap,
-  spanHoldsSpecial,
-  spanOutside,
-  specialSpace,
-} from '../../errors/ledger.ts'
-import { vlanDiffers } from '../../errors/segments.ts'
 import { formatAddress, formatValue } from '../../net/address.ts'
-import { type Cidr, cidrContains, formatCidr, lastOf, rangeOf, usableRange } from '../../net/cidr.ts'
+import { type Cidr, cidrContains, cidrRange, formatCidr, lastAddress, usableRange } from '../../net/cidr.ts'
 import { formatRange, type Range, rangeContains, rangeCovers, rangesOverlap } from '../../net/range.ts'
-import { gaps, rangeSet } from '../../net/range-set.ts'
-import { purposesOf, specialBlock } from '../../net/special.ts'
+import { freeRanges, rangeSet } from '../../net/range-set.ts'
+import { addressPurposes, findSpecialBlock } from '../../net/special.ts'
 import type { Path } from '../../site/site.ts'
+import type { Locate } from '../address-reader.ts'
 import type { DraftNetwork, DraftSubnet } from '../draft/draft.ts'
 import type { SubnetGrants } from '../draft/subnets.ts'
-import type { Locate } from '../reader.ts'
-import { placeOf, roles } from '../wishes.ts'
+import { publicSpace, reservedOverlap, spanHoldsSpecial, spanOutside, specialSpace } from '../findings/addresses.ts'
+import { vlanDiffers } from '../findings/segments.ts'
+import { roles, settingPathOrCloud } from '../requests.ts'
 
 /** A prefix of the cluster itself, read. */
 export interface ReservedRange extends Range {
@@ -35,11 +29,7 @@ export interface SubnetLintInput {
   readonly locate: Locate
 }
 
-export function lintSubnet(
-  draft: DraftNetwork,
-  subnet: DraftSubnet,
-  input: SubnetLintInput,
-): readonly Finding[] {
+export function lintSubnet(draft: DraftNetwork, subnet: DraftSubnet, input: SubnetLintInput): readonly Finding[] {
   return [
     ...lintSpace(draft, subnet, input),
     ...lintSpans(draft, subnet, input.locate),
@@ -48,7 +38,7 @@ export function lintSubnet(
 }
 
 function placeIn(draft: DraftNetwork, subnet: DraftSubnet, ...rest: Path): Path {
-  return subnet.path ? [...subnet.path, ...rest] : placeOf(draft.wish, 'supernets')
+  return subnet.path ? [...subnet.path, ...rest] : settingPathOrCloud(draft.wish, 'supernets')
 }
 
 function lintSpace(
@@ -64,24 +54,24 @@ function lintSpace(
     const found = offerSubnet(supernets, cidr.family)
     return found && formatCidr(found)
   }
-  const own = rangeOf(cidr)
+  const own = cidrRange(cidr)
   const findings = reserved
-    .filter((one) => rangesOverlap(one, own))
-    .map((one) => {
-      const facts = { owner, cidr: text, use: one.use, reserved: one.cidr, offer: free() }
+    .filter((reservedRange) => rangesOverlap(reservedRange, own))
+    .map((reservedRange) => {
+      const facts = { owner, cidr: text, use: reservedRange.use, reserved: reservedRange.cidr, offer: free() }
       return finding(reservedOverlap, facts, {
         where,
-        owners: [owner, `the cluster's ${one.use} ${one.cidr}`],
+        owners: [owner, `the cluster's ${reservedRange.use} ${reservedRange.cidr}`],
       })
     })
-  const odd = purposesOf(cidr).filter((purpose) => purpose !== 'private')
+  const odd = addressPurposes(cidr).filter((purpose) => purpose !== 'private')
   if (odd.length === 0) return findings
   if (odd.includes('public')) {
     if (network.name !== 'external')
       findings.push(finding(publicSpace, { owner, cidr: text, offer: free() }, { where }))
   } else if (findings.length === 0) {
     // Where the cluster itself uses the space, that was said already.
-    const about = specialBlock({ family: cidr.family, value: cidr.base })?.about ?? odd.join(', ')
+    const about = findSpecialBlock({ family: cidr.family, value: cidr.base })?.description ?? odd.join(', ')
     findings.push(finding(specialSpace, { owner, cidr: text, about }, { where }))
   }
   return findings
@@ -98,12 +88,12 @@ function lintSpans(draft: DraftNetwork, subnet: DraftSubnet, locate: Locate): re
     const path = placeIn(draft, subnet, 'spans', role)
     for (const range of subnet.spans[role] ?? []) {
       const words = `${role} ${formatRange(range)}`
-      if (!rangeCovers(rangeOf(cidr), range)) outside(words, path)
+      if (!rangeCovers(cidrRange(cidr), range)) outside(words, path)
       else findings.push(...lintEnds(owner, words, range, subnet, locate(path)))
     }
   }
   subnet.reserved.forEach((range, index) => {
-    if (!rangeCovers(rangeOf(cidr), range))
+    if (!rangeCovers(cidrRange(cidr), range))
       outside(`reserved ${formatRange(range)}`, placeIn(draft, subnet, 'reserved', index))
   })
   if (gateway && !cidrContains(cidr, gateway))
@@ -121,11 +111,9 @@ function lintEnds(
 ): readonly Finding[] {
   return endsOf(subnet.cidr)
     .filter(({ value }) => rangeContains(range, { family: range.family, value }))
-    .filter(
-      ({ value }) => !subnet.reserved.some((one) => rangeContains(one, { family: range.family, value })),
-    )
+    .filter(({ value }) => !subnet.reserved.some((one) => rangeContains(one, { family: range.family, value })))
     .map(({ value, what }) => {
-      const left = gaps(range, rangeSet(outsideOf(subnet.cidr))).map(formatRange)
+      const left = freeRanges(range, rangeSet(outsideOf(subnet.cidr))).map(formatRange)
       const facts = {
         owner,
         span,
@@ -141,7 +129,7 @@ function endsOf(cidr: Cidr): readonly { readonly value: bigint; readonly what: s
   const usable = usableRange(cidr)
   const ends: { value: bigint; what: string }[] = []
   if (usable.first !== cidr.base) ends.push({ value: cidr.base, what: "network's own address" })
-  if (usable.last !== lastOf(cidr)) ends.push({ value: lastOf(cidr), what: 'broadcast address' })
+  if (usable.last !== lastAddress(cidr)) ends.push({ value: lastAddress(cidr), what: 'broadcast address' })
   return ends
 }
 
@@ -150,11 +138,7 @@ function outsideOf(cidr: Cidr): readonly Range[] {
 }
 
 /** A subnet that the cluster uses too is on the network's VLAN; only a far site's hosts may be on another. */
-function lintVlan(
-  { wish, placement }: DraftNetwork,
-  subnet: DraftSubnet,
-  locate: Locate,
-): readonly Finding[] {
+function lintVlan({ wish, placement }: DraftNetwork, subnet: DraftSubnet, locate: Locate): readonly Finding[] {
   const { vlan, spans, path } = subnet
   if (vlan === undefined || !placement || vlan === placement.vlan) return []
   if (!spans.nodes && !spans.pods && !spans.vips) return []

@@ -4,13 +4,13 @@
  * Reads the site file's wishes only; what the cluster's CRD offers comes in as the slot table.
  */
 
+import { asRecord, isRecord } from '../../api/json.ts'
 import type { SiteFileCloud } from '../../api/site.ts'
+import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
-import { nearest } from '../../errors/nearest.ts'
-import { neededServiceOff, serviceNotInCrd, switchedTwice, unknownService } from '../../errors/render.ts'
 import type { Cloud, Path } from '../../site/site.ts'
-import { isRecord, recordOf } from '../../yaml/loose.ts'
-import { type ServiceEntry, serviceNamed, services } from './services.ts'
+import { neededServiceOff, serviceNotInCrd, serviceSwitchedByOverride, unknownService } from './findings.ts'
+import { findService, type ServiceEntry, serviceCatalogue } from './service-catalogue.ts'
 import type { SlotTable } from './slots.ts'
 
 export type ServiceSettings = Exclude<NonNullable<SiteFileCloud['services']>[string], boolean>
@@ -28,48 +28,46 @@ export interface CloudServices {
 }
 
 /** Where in the site file a path stands. */
-export type Place = (path: Path) => Where | undefined
+export type LocatePath = (path: Path) => Where | undefined
 
-export function cloudServices(cloud: Cloud, table: SlotTable, place: Place): CloudServices {
+export function cloudServices(cloud: Cloud, table: SlotTable, place: LocatePath): CloudServices {
   const written = cloud.file.services ?? {}
   const at = (name: string): Where | undefined => place([...cloud.path, 'services', name])
   const findings: Finding[] = []
-  for (const name of Object.keys(written).filter((one) => !serviceNamed(one))) {
-    const near = nearest(
+  for (const name of Object.keys(written).filter((key) => !findService(key))) {
+    const near = closestMatch(
       name,
-      services.map((entry) => entry.name),
+      serviceCatalogue.map((entry) => entry.name),
     )
-    findings.push(
-      finding(unknownService, { cloud: cloud.name, service: name, nearest: near }, { where: at(name) }),
-    )
+    findings.push(finding(unknownService, { cloud: cloud.name, service: name, nearest: near }, { where: at(name) }))
   }
   const wanted = wantedServices(cloud)
   for (const name of wanted.filter((one) => !table.services.includes(one))) {
     findings.push(finding(serviceNotInCrd, { cloud: cloud.name, service: name }, { where: at(name) }))
   }
   findings.push(...contradictions(cloud, wanted, place))
-  const offered = services.filter((entry) => table.services.includes(entry.name))
+  const offered = serviceCatalogue.filter((entry) => table.services.includes(entry.name))
   const chosen = offered.map((entry) => ({
     entry,
     enabled: wanted.includes(entry.name),
-    settings: settingsOf(cloud, entry.name),
+    settings: serviceSettings(cloud, entry.name),
   }))
   return { services: chosen, findings }
 }
 
 /** What runs: the default set and what the file names, with what that needs and the file does not refuse. */
 function wantedServices(cloud: Cloud): readonly string[] {
-  const asked = services.filter((entry) => switchOf(cloud, entry.name) ?? entry.standard)
+  const asked = serviceCatalogue.filter((entry) => switchOf(cloud, entry.name) ?? entry.standard)
   const needed = asked.flatMap((entry) => entry.needs).filter((name) => switchOf(cloud, name) !== false)
   const wanted = new Set([...asked.map((entry) => entry.name), ...needed])
-  return services.map((entry) => entry.name).filter((name) => wanted.has(name))
+  return serviceCatalogue.map((entry) => entry.name).filter((name) => wanted.has(name))
 }
 
-function contradictions(cloud: Cloud, wanted: readonly string[], place: Place): readonly Finding[] {
+function contradictions(cloud: Cloud, wanted: readonly string[], place: LocatePath): readonly Finding[] {
   const found: Finding[] = []
   const refused = Object.keys(cloud.file.services ?? {}).some((name) => switchOf(cloud, name) === false)
   for (const name of refused ? wanted : []) {
-    for (const need of serviceNamed(name)?.needs ?? []) {
+    for (const need of findService(name)?.needs ?? []) {
       if (wanted.includes(need)) continue
       const where = place([...cloud.path, 'services', need])
       found.push(finding(neededServiceOff, { cloud: cloud.name, service: name, need }, { where }))
@@ -77,9 +75,9 @@ function contradictions(cloud: Cloud, wanted: readonly string[], place: Place): 
   }
   for (const [name, raw] of Object.entries(cloud.file.overrides?.controlPlane ?? {})) {
     const enabled = isRecord(raw) ? raw['enabled'] : undefined
-    if (typeof enabled !== 'boolean' || enabled === wanted.includes(name) || !serviceNamed(name)) continue
+    if (typeof enabled !== 'boolean' || enabled === wanted.includes(name) || !findService(name)) continue
     const where = place([...cloud.path, 'overrides', 'controlPlane', name, 'enabled'])
-    found.push(finding(switchedTwice, { cloud: cloud.name, service: name, enabled }, { where }))
+    found.push(finding(serviceSwitchedByOverride, { cloud: cloud.name, service: name, enabled }, { where }))
   }
   return found
 }
@@ -90,7 +88,7 @@ function switchOf(cloud: Cloud, name: string): boolean | undefined {
   return typeof written === 'object' ? (written.enabled ?? true) : written
 }
 
-export function settingsOf(cloud: Cloud, name: string): ServiceSettings {
+export function serviceSettings(cloud: Cloud, name: string): ServiceSettings {
   const written = cloud.file.services?.[name]
   return typeof written === 'object' ? written : {}
 }
@@ -102,10 +100,10 @@ export function settingsOf(cloud: Cloud, name: string): ServiceSettings {
 function rawTemplates(cloud: Cloud, name: string): readonly Readonly<Record<string, unknown>>[] {
   const override = cloud.file.overrides?.controlPlane?.[name]
   const layers = [
-    settingsOf(cloud, name).template,
+    serviceSettings(cloud, name).template,
     isRecord(override) ? (override['template'] ?? override['templates']) : undefined,
   ]
-  return layers.filter((one) => isRecord(one))
+  return layers.filter((layer) => isRecord(layer))
 }
 
 /** A value in the raw fields, such as `autoscaling.enabled`; the last layer that has it decides. */
@@ -115,7 +113,7 @@ export function rawValue(cloud: Cloud, name: string, path: readonly string[]): u
 }
 
 export function cellNames(cloud: Cloud): readonly string[] {
-  return settingsOf(cloud, 'nova').cells ?? ['cell1']
+  return serviceSettings(cloud, 'nova').cells ?? ['cell1']
 }
 
 export function rabbitmqNames(cloud: Cloud): readonly string[] {
@@ -127,11 +125,11 @@ export function rabbitmqNames(cloud: Cloud): readonly string[] {
 export function glanceApiNames(cloud: Cloud): readonly string[] {
   const known = rawValue(cloud, 'glance', ['keystoneEndpoint'])
   const first = typeof known === 'string' ? known : 'default'
-  const written = rawTemplates(cloud, 'glance').flatMap((raw) => Object.keys(recordOf(raw['glanceAPIs'])))
+  const written = rawTemplates(cloud, 'glance').flatMap((raw) => Object.keys(asRecord(raw['glanceAPIs'])))
   const names = written.length > 0 ? written : [first]
   return [...new Set([...names.filter((name) => name === first), ...names])]
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((current, key) => recordOf(current)[key], value)
+  return path.reduce<unknown>((current, key) => asRecord(current)[key], value)
 }

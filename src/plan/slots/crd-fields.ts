@@ -15,7 +15,7 @@ export interface CrdFields {
   readonly root: number
 }
 
-export function fieldsOf(spec: Schema): CrdFields {
+export function buildCrdFields(spec: Schema): CrdFields {
   const nodes: FieldNode[] = []
   const known = new Map<string, number>()
   const idOf = (schema: Schema): number => {
@@ -36,15 +36,15 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
   return a < b ? -1 : 1
 }
 
-export interface WrongField {
+export interface UnknownField {
   readonly path: readonly (string | number)[]
   /** The names that the schema has at this place. */
   readonly known: readonly string[]
 }
 
 /** Every field of a value that the schema does not have, the outermost of each branch. */
-export function wrongFields(value: unknown, fields: CrdFields): readonly WrongField[] {
-  const found: WrongField[] = []
+export function findUnknownFields(value: unknown, fields: CrdFields): readonly UnknownField[] {
+  const found: UnknownField[] = []
   const visit = (current: unknown, id: number, path: readonly (string | number)[]): void => {
     const node = fields.nodes[id]
     if (!node || typeof current !== 'object' || current === null || Object.keys(node).length === 0) return

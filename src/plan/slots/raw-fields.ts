@@ -5,15 +5,16 @@
  * Names are judged by the CRD's field names, configuration snippets by oslo.config's rules. Whether a value fights the
  * plan is known only when there is one.
  */
+
+import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { nearest } from '../../errors/nearest.ts'
-import { unknownRawField } from '../../errors/render.ts'
-import { controlPlaneBinding } from '../../ini/binding.ts'
+import { controlPlaneBindingRules } from '../../ini/binding.ts'
 import { checkIni } from '../../ini/check.ts'
 import type { Cloud, Path } from '../../site/site.ts'
-import { type Place, settingsOf } from './cloud-services.ts'
-import { type CrdFields, wrongFields } from './crd-fields.ts'
-import { manyInstances } from './services.ts'
+import { type LocatePath, serviceSettings } from './cloud-services.ts'
+import { type CrdFields, findUnknownFields } from './crd-fields.ts'
+import { unknownRawField } from './findings.ts'
+import { multiInstanceServices } from './service-catalogue.ts'
 
 /** One piece of raw fields, in the shape of the control plane's spec. */
 export interface RawSource {
@@ -27,9 +28,9 @@ export interface RawSource {
 /** In the order in which they are merged: each service's template, then the control plane's own. */
 export function rawSources(cloud: Cloud): readonly RawSource[] {
   const templates = Object.keys(cloud.file.services ?? {}).flatMap((name): readonly RawSource[] => {
-    const { template } = settingsOf(cloud, name)
+    const { template } = serviceSettings(cloud, name)
     if (!template) return []
-    const key = manyInstances.has(name) ? 'templates' : 'template'
+    const key = multiInstanceServices.has(name) ? 'templates' : 'template'
     const path = [...cloud.path, 'services', name, 'template']
     return [{ value: { [name]: { [key]: template } }, path, depth: 2 }]
   })
@@ -39,35 +40,31 @@ export function rawSources(cloud: Cloud): readonly RawSource[] {
 }
 
 /** The place in the site file of a path in the spec that this piece has. */
-export function filePath({ path, depth }: RawSource, inSpec: readonly (string | number)[]): Path {
+export function rawFieldPath({ path, depth }: RawSource, inSpec: readonly (string | number)[]): Path {
   return [...path, ...inSpec.slice(depth)]
 }
 
 /** Wrong names and wrong configuration. `fields` is absent where only the slots of a CRD are known. */
-export function rawFieldFindings(
-  cloud: Cloud,
-  fields: CrdFields | undefined,
-  place: Place,
-): readonly Finding[] {
+export function checkRawFields(cloud: Cloud, fields: CrdFields | undefined, place: LocatePath): readonly Finding[] {
   return rawSources(cloud).flatMap((source) => [
     ...(fields ? nameFindings(cloud, source, fields, place) : []),
     ...configFindings(source, place),
   ])
 }
 
-function nameFindings(cloud: Cloud, source: RawSource, fields: CrdFields, place: Place): readonly Finding[] {
-  return wrongFields(source.value, fields).map(({ path, known }) => {
+function nameFindings(cloud: Cloud, source: RawSource, fields: CrdFields, place: LocatePath): readonly Finding[] {
+  return findUnknownFields(source.value, fields).map(({ path, known }) => {
     const name = String(path.at(-1))
-    const facts = { cloud: cloud.name, field: `spec.${path.join('.')}`, nearest: nearest(name, known) }
-    return finding(unknownRawField, facts, { where: place(filePath(source, path)) })
+    const facts = { cloud: cloud.name, field: `spec.${path.join('.')}`, nearest: closestMatch(name, known) }
+    return finding(unknownRawField, facts, { where: place(rawFieldPath(source, path)) })
   })
 }
 
-function configFindings(source: RawSource, place: Place): readonly Finding[] {
+function configFindings(source: RawSource, place: LocatePath): readonly Finding[] {
   return leaves(source.value).flatMap(({ path, value }) => {
     if (path.at(-1) !== 'customServiceConfig' || typeof value !== 'string') return []
-    const where = place(filePath(source, path))
-    return checkIni(value, { binding: controlPlaneBinding, ...(where && { where: () => where }) })
+    const where = place(rawFieldPath(source, path))
+    return checkIni(value, { binding: controlPlaneBindingRules, ...(where && { where: () => where }) })
   })
 }
 

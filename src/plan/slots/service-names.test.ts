@@ -4,8 +4,8 @@ import type { KubeObject } from '../../api/object.ts'
 import type { SiteFileCloud } from '../../api/site.ts'
 import { importServices } from '../../site/import/cluster-services.ts'
 import { slotTable } from './crds/today.ts'
-import { serviceOfUse } from './service-names.ts'
-import { services } from './services.ts'
+import { serviceCatalogue } from './service-catalogue.ts'
+import { slotServiceName } from './service-names.ts'
 import { slotUses } from './slot-uses.ts'
 import type { SlotUse } from './slots.ts'
 
@@ -13,7 +13,7 @@ import type { SlotUse } from './slots.ts'
 const everything: Partial<SiteFileCloud> = {
   public: { by: 'vip', network: 'ctlplane' },
   services: {
-    ...Object.fromEntries(services.map(({ name }) => [name, true])),
+    ...Object.fromEntries(serviceCatalogue.map(({ name }) => [name, true])),
     nova: {
       cells: ['cell1', 'cell2'],
       template: { cellTemplates: { cell2: { metadataServiceTemplate: { enabled: true } } } },
@@ -44,27 +44,21 @@ function serviceOf(name: string, at: number): KubeObject {
 
 describe('the Services of a cloud, as operators call them', () => {
   const named = usesOf(everything).flatMap((use) => {
-    const name = serviceOfUse(use)
+    const name = slotServiceName(use)
     return name === undefined ? [] : [{ slot: use.name, name }]
   })
 
   it('have names of their own', () => {
     expect(new Set(named.map(({ name }) => name)).size).toBe(named.length)
     expect(named.map(({ name }) => name)).toEqual(
-      expect.arrayContaining([
-        'designate-backendbind9-2',
-        'heat-cfnapi-public',
-        'nova-novncproxy-cell2-public',
-      ]),
+      expect.arrayContaining(['designate-backendbind9-2', 'heat-cfnapi-public', 'nova-novncproxy-cell2-public']),
     )
   })
 
   it('are known again by an import: each slot with its address, in a file that has the same slots', () => {
     const live = named.map(({ name }, at) => serviceOf(name, at))
     const imported = importServices(live, [], () => 'ctlplane')
-    expect(imported.vips).toEqual(
-      Object.fromEntries(named.map(({ slot }, at) => [slot, `172.17.0.${at + 1}`])),
-    )
+    expect(imported.vips).toEqual(Object.fromEntries(named.map(({ slot }, at) => [slot, `172.17.0.${at + 1}`])))
     const again = new Set(usesOf(imported).map(({ name }) => name))
     expect(named.map(({ slot }) => slot).filter((slot) => !again.has(slot))).toEqual([])
   })

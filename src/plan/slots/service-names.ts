@@ -34,7 +34,7 @@ const names: Readonly<Record<string, string>> = {
 }
 
 /** `pattern`: the slot's path with its `*`; `each`: what stands there; `last`: endpoint or number, where there is one. */
-export function serviceNameOf(
+export function formatServiceName(
   pattern: readonly string[],
   each: string | undefined,
   last: string | undefined,
@@ -46,7 +46,7 @@ export function serviceNameOf(
 }
 
 /** The Service that will exist for a slot of a cloud, where its name is known. */
-export function serviceOfUse({ slot, path }: SlotUse): string | undefined {
+export function slotServiceName({ slot, path }: SlotUse): string | undefined {
   const each = slot.path.indexOf('*')
-  return serviceNameOf(slot.path, each < 0 ? undefined : path[each], path[slot.path.length])
+  return formatServiceName(slot.path, each < 0 ? undefined : path[each], path[slot.path.length])
 }

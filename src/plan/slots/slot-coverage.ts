@@ -1,7 +1,7 @@
 /**
  * Every slot of a CRD with what a cloud puts into it and why, or why nothing; and those that nobody thought of.
  */
-import { services, unfilledSlots } from './services.ts'
+import { serviceCatalogue, unfilledSlots } from './service-catalogue.ts'
 import type { Slot, SlotTable, SlotUse } from './slots.ts'
 
 export interface SlotCoverage {
@@ -40,15 +40,13 @@ function judge(path: string, uses: readonly SlotUse[]): Pick<SlotCoverage, 'verd
   const reason = unfilledSlots[path]
   if (reason !== undefined) return { verdict: 'unused', why: reason }
   const owner = path.replace(/\.(?:override\.services?|annotations|externalEndpoints?)$/, '')
-  const entry = services.find(({ endpoints }) =>
-    endpoints.some(({ at, in2023 }) => at === owner || Object.values(in2023 ?? {}).includes(owner)),
+  const entry = serviceCatalogue.find(({ endpoints }) =>
+    endpoints.some(({ path: at, in2023 }) => at === owner || Object.values(in2023 ?? {}).includes(owner)),
   )
-  if (!entry)
-    return { verdict: 'not covered', why: 'Stackloom does not know this slot: fill it with raw fields' }
-  const endpoint = entry.endpoints.find(({ at }) => at === owner)
-  if (endpoint?.when !== undefined)
-    return { verdict: 'unused', why: `only with ${entry.name}'s ${endpoint.when}` }
-  if (endpoint?.faces.includes('internal') === false) {
+  if (!entry) return { verdict: 'not covered', why: 'Stackloom does not know this slot: fill it with raw fields' }
+  const endpoint = entry.endpoints.find(({ path: at }) => at === owner)
+  if (endpoint?.when !== undefined) return { verdict: 'unused', why: `only with ${entry.name}'s ${endpoint.when}` }
+  if (endpoint?.types.includes('internal') === false) {
     return { verdict: 'unused', why: 'public only: reached through a Route' }
   }
   if (owner.startsWith('rabbitmq.') && path.endsWith('override.service')) {

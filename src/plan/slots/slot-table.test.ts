@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { slotTable as slotsOf2023 } from './crds/of-2023.ts'
 import { slotTable as slotsOfToday } from './crds/today.ts'
-import { hashOfSchema, readSlotTable, type Schema } from './slot-table.ts'
-import { eraOf, type SlotTable } from './slots.ts'
+import { hashSchema, readSlotTable, type Schema } from './slot-table.ts'
+import { detectEra, type SlotTable } from './slots.ts'
 
 const override = { properties: { metadata: {}, spec: {} } }
 
@@ -72,7 +72,7 @@ describe('the slot table', () => {
 
   it('knows every slot of the pinned CRD, three shapes and the annotations of logging', () => {
     const table = slotsOfToday()
-    expect(eraOf(table)).toBe('today')
+    expect(detectEra(table)).toBe('today')
     expect(table.slots.map((slot) => `${slot.path.join('.')} ${slot.shape}`)).toMatchInlineSnapshot(`
       [
         "barbican.template.barbicanAPI.override.service endpoints",
@@ -111,25 +111,25 @@ describe('the slot table', () => {
   it('knows the form of 2023: 15 external endpoints', () => {
     const table = slotsOf2023()
     const external = table.slots.filter((slot) => slot.shape.startsWith('external-'))
-    expect(eraOf(table)).toBe('2023')
+    expect(detectEra(table)).toBe('2023')
     expect(external).toHaveLength(15)
     expect(external.find((slot) => slot.service === 'dns')?.shape).toBe('external-list')
     expect(external.find((slot) => slot.service === 'rabbitmq')?.shape).toBe('external-single')
   })
 
   it('has one hash for one schema, whatever the order of keys and the words of descriptions', () => {
-    const one = hashOfSchema({
+    const one = hashSchema({
       type: 'object',
       description: 'a',
       properties: { a: {}, description: { type: 'string' } },
     })
-    const other = hashOfSchema({
+    const other = hashSchema({
       properties: { description: { type: 'string' }, a: {} },
       description: 'b',
       type: 'object',
     })
     expect(one).toBe(other)
-    expect(one).not.toBe(hashOfSchema({ type: 'object', properties: { a: {} } }))
+    expect(one).not.toBe(hashSchema({ type: 'object', properties: { a: {} } }))
   })
 
   it.each([
@@ -141,7 +141,7 @@ describe('the slot table', () => {
     [crdWith({ type: 'object' }), 'its stored version has no schema with a spec'],
   ])('refuses what is not the CRD: %j', (crd, reason) => {
     const read = readSlotTable(crd, 'crd.yaml')
-    const messages = read.kind === 'refused' ? read.findings.map((one) => one.message) : []
+    const messages = read.kind === 'refused' ? read.findings.map((finding) => finding.message) : []
     expect(messages).toEqual([`crd.yaml cannot tell the control plane's slots: ${reason}`])
   })
 })

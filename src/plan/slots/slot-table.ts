@@ -5,9 +5,9 @@
  */
 
 import { createHash } from 'node:crypto'
+import { isRecord } from '../../api/json.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { notAControlPlaneCrd } from '../../errors/render.ts'
-import { isRecord } from '../../yaml/loose.ts'
+import { notAControlPlaneCrd } from './findings.ts'
 import type { Slot, SlotShape, SlotTable } from './slots.ts'
 
 /** The part of an OpenAPI schema that matters here. */
@@ -36,14 +36,14 @@ export function readSlotTable(crd: unknown, source: string): SlotTableResult {
   const schema = storedSchema(crd)
   const spec = schema?.properties?.['spec']
   if (!schema || !spec?.properties) return refuse('its stored version has no schema with a spec')
-  const table = { crd: hashOfSchema(schema), slots: slotsIn(spec), services: servicesIn(spec) }
+  const table = { crd: hashSchema(schema), slots: slotsIn(spec), services: servicesIn(spec) }
   return { kind: 'table', table, schema: spec }
 }
 
 function storedSchema(crd: Readonly<Record<string, unknown>>): Schema | undefined {
   const versions = recordAt(crd, 'spec')?.['versions']
   const stored = Array.isArray(versions)
-    ? versions.find((one: unknown) => isRecord(one) && one['storage'] === true)
+    ? versions.find((version: unknown) => isRecord(version) && version['storage'] === true)
     : undefined
   return recordAt(stored, 'schema', 'openAPIV3Schema') as Schema | undefined
 }
@@ -104,10 +104,8 @@ function takesService(schema: Schema | boolean | undefined): boolean {
  * A schema's identity: equal for the file and for what an API server answers, whatever the order of keys.
  * Descriptions do not count: a corrected sentence is no other CRD.
  */
-export function hashOfSchema(schema: Schema): string {
-  const canonical = JSON.stringify(schema, (_key, value: unknown) =>
-    isRecord(value) ? canonicalised(value) : value,
-  )
+export function hashSchema(schema: Schema): string {
+  const canonical = JSON.stringify(schema, (_key, value: unknown) => (isRecord(value) ? canonicalised(value) : value))
   return `sha256:${createHash('sha256').update(canonical).digest('hex')}`
 }
 

@@ -3,7 +3,7 @@ import { testCloud } from '../../../test/cloud.ts'
 import type { Cloud } from '../../site/site.ts'
 import { slotTable as slotsOf2023 } from './crds/of-2023.ts'
 import { slotTable as slotsOfToday } from './crds/today.ts'
-import { services, unfilledSlots } from './services.ts'
+import { serviceCatalogue, unfilledSlots } from './service-catalogue.ts'
 import { type SlotUses, slotUses } from './slot-uses.ts'
 import type { SlotTable } from './slots.ts'
 
@@ -22,7 +22,7 @@ function names(uses: SlotUses): readonly string[] {
 }
 
 function problems(uses: SlotUses): readonly string[] {
-  return uses.findings.map((one) => `${one.code} ${one.message}`)
+  return uses.findings.map((finding) => `${finding.code} ${finding.message}`)
 }
 
 describe('the Services of a cloud', () => {
@@ -90,9 +90,7 @@ describe('the Services of a cloud', () => {
     const { uses, findings } = usesOf(testCloud(), { table: slotsOf2023() })
     expect(findings).toEqual([])
     const paths = Object.fromEntries(uses.map((use) => [use.name, use.path.join('.')]))
-    expect(paths['glance.default.internal']).toBe(
-      'glance.template.glanceAPIInternal.externalEndpoints.internal',
-    )
+    expect(paths['glance.default.internal']).toBe('glance.template.glanceAPIInternal.externalEndpoints.internal')
     expect(paths['rabbitmq.rabbitmq-cell1']).toBe('rabbitmq.templates.rabbitmq-cell1.externalEndpoint')
     expect(paths['dns']).toBe('dns.template.externalEndpoints')
   })
@@ -106,9 +104,7 @@ describe('the Services of a cloud', () => {
     const on = usesOf(testCloud({ services: { designate: true } }))
     expect(problems(on)).toEqual([])
     const off = usesOf(testCloud({ services: { placement: false } }))
-    expect(problems(off)).toEqual([
-      'SL3007 rhoso1: nova does not work without placement, which is turned off',
-    ])
+    expect(problems(off)).toEqual(['SL3007 rhoso1: nova does not work without placement, which is turned off'])
   })
 })
 
@@ -143,28 +139,25 @@ describe('what cannot be', () => {
 
   it('a Route on plain Kubernetes; VIPs take its place and say so', () => {
     const silent = usesOf(testCloud(), { platform: 'kubernetes' })
-    expect(silent.findings.map((one) => one.code)).toEqual(['SL3006'])
+    expect(silent.findings.map((finding) => finding.code)).toEqual(['SL3006'])
     expect(names(silent)).toContain('keystone.public')
-    const stubborn = usesOf(
-      testCloud({ services: { keystone: { public: 'route' } }, public: { by: 'vip' } }),
-      {
-        platform: 'kubernetes',
-      },
-    )
-    expect(stubborn.findings.map((one) => one.code)).toEqual(['SL3005'])
+    const stubborn = usesOf(testCloud({ services: { keystone: { public: 'route' } }, public: { by: 'vip' } }), {
+      platform: 'kubernetes',
+    })
+    expect(stubborn.findings.map((finding) => finding.code)).toEqual(['SL3005'])
   })
 
   it('a switch in an override that says otherwise than the plan', () => {
     const cloud = testCloud({
       overrides: { controlPlane: { swift: { enabled: true }, nova: { enabled: true } } },
     })
-    expect(usesOf(cloud).findings.map((one) => one.code)).toEqual(['SL3009'])
+    expect(usesOf(cloud).findings.map((finding) => finding.code)).toEqual(['SL3009'])
   })
 })
 
 describe('the catalogue of services', () => {
   it('has an endpoint or a reason for every slot of the pinned CRD', () => {
-    const known = new Set(services.flatMap((entry) => entry.endpoints.map((one) => one.at)))
+    const known = new Set(serviceCatalogue.flatMap((entry) => entry.endpoints.map((endpoint) => endpoint.path)))
     const owner = (path: string): string => path.replace(/\.(override\.services?|annotations)$/, '')
     const forgotten = today.slots
       .map((slot) => slot.path.join('.'))
@@ -173,18 +166,18 @@ describe('the catalogue of services', () => {
   })
 
   it('lets only those share an address whose ports differ', () => {
-    const sharing = services.flatMap((entry) => entry.endpoints).filter((one) => !one.alone)
-    const ports = sharing.flatMap((one) => one.ports)
+    const sharing = serviceCatalogue.flatMap((entry) => entry.endpoints).filter((endpointEntry) => !endpointEntry.alone)
+    const ports = sharing.flatMap((endpointEntry) => endpointEntry.ports)
     expect(new Set(ports).size).toBe(ports.length)
   })
 
   it('knows every service of both CRDs', () => {
-    const known = services.map((entry) => entry.name)
+    const known = serviceCatalogue.map((entry) => entry.name)
     expect(known).toEqual(expect.arrayContaining([...today.services, ...slotsOf2023().services]))
   })
 
   it('turns on what document 000 lists, and nothing else', () => {
-    expect(services.filter((entry) => entry.standard).map((entry) => entry.name)).toEqual([
+    expect(serviceCatalogue.filter((entry) => entry.standard).map((entry) => entry.name)).toEqual([
       'galera',
       'rabbitmq',
       'memcached',

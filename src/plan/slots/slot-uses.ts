@@ -4,25 +4,25 @@
  * The planner gives each of them a VIP; the renderer writes it into the slot's path.
  */
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
-import { publicByVip, routeWithoutOpenShift, slotMissing, slotWithoutVips } from '../../errors/render.ts'
 import type { Cloud, CloudNetwork, Cluster } from '../../site/site.ts'
 import {
   type CloudService,
   cellNames,
   cloudServices,
   glanceApiNames,
-  type Place,
+  type LocatePath,
   rabbitmqNames,
   rawValue,
 } from './cloud-services.ts'
-import type { EndpointEntry, Face } from './services.ts'
+import { publicByVip, routeWithoutOpenShift, slotMissing, slotWithoutVips } from './findings.ts'
+import type { EndpointEntry, EndpointType } from './service-catalogue.ts'
 import type { Slot, SlotTable, SlotUse } from './slots.ts'
 
 export interface SlotUseInput {
   readonly cloud: Cloud
   readonly platform: Cluster['platform']
   readonly table: SlotTable
-  readonly place: Place
+  readonly place: LocatePath
 }
 
 export interface SlotUses {
@@ -51,14 +51,14 @@ export function slotUses(input: SlotUseInput): SlotUses {
 
 function missing({ cloud, place }: SlotUseInput, { entry }: CloudService, { name, endpoint }: Wish): Finding {
   const where = place([...cloud.path, 'services', entry.name])
-  return finding(slotMissing, { cloud: cloud.name, slot: name, at: endpoint.at }, { where })
+  return finding(slotMissing, { cloud: cloud.name, slot: name, at: endpoint.path }, { where })
 }
 
 /** One Service that a cloud wants, before it is known whether the CRD has a place for it. */
 interface Wish {
   readonly name: string
   readonly endpoint: EndpointEntry
-  readonly face: Face
+  readonly face: EndpointType
   /** What `*` stands for: a cell, a glance API, a replica's number. */
   readonly each: string | undefined
   readonly network: string
@@ -71,7 +71,7 @@ function wishesOf(service: CloudService, input: SlotUseInput): readonly Wish[] {
   for (const endpoint of service.entry.endpoints) {
     for (const [position, each] of eachOf(endpoint, cloud).entries()) {
       if (endpoint.when && !isOn(cloud, service.entry.name, endpoint.when, each)) continue
-      for (const face of endpoint.faces) {
+      for (const face of endpoint.types) {
         if (face === 'public' && publicBy(service, input) === 'route') continue
         wishes.push({
           name: nameOf(endpoint, face, each),
@@ -93,7 +93,7 @@ function eachOf(endpoint: EndpointEntry, cloud: Cloud): readonly (string | undef
   if (endpoint.each === 'cell') return cellNames(cloud)
   if (endpoint.each === 'rabbitmq') return rabbitmqNames(cloud)
   if (endpoint.each === 'glance API') return glanceApiNames(cloud)
-  const [service = '', , ...path] = endpoint.at.split('.')
+  const [service = '', , ...path] = endpoint.path.split('.')
   const replicas = rawValue(cloud, service, [...path, 'replicas'])
   return Array.from({ length: typeof replicas === 'number' ? replicas : 1 }, (_, index) => String(index))
 }
@@ -102,12 +102,12 @@ function isOn(cloud: Cloud, service: string, path: string, each: string | undefi
   return rawValue(cloud, service, filled(path.split('.'), each)) === true
 }
 
-function nameOf(endpoint: EndpointEntry, face: Face, each: string | undefined): string {
+function nameOf(endpoint: EndpointEntry, face: EndpointType, each: string | undefined): string {
   const name = each === undefined ? endpoint.name : endpoint.name.replace('*', each)
-  return endpoint.faces.length > 1 ? `${name}.${face}` : name
+  return endpoint.types.length > 1 ? `${name}.${face}` : name
 }
 
-function networkOf(service: CloudService, endpoint: EndpointEntry, face: Face, cloud: Cloud): string {
+function networkOf(service: CloudService, endpoint: EndpointEntry, face: EndpointType, cloud: Cloud): string {
   if (face === 'public') return publicNetwork(cloud)
   // What there is one each of per replica stays where it is: the setting speaks of the service's API.
   if (endpoint.each === 'replica') return endpoint.network ?? 'internalapi'
@@ -126,15 +126,15 @@ function publicBy(service: CloudService, { cloud, platform }: SlotUseInput): 'ro
 
 /** The slot of an endpoint, among those of its service. */
 function slotFor({ endpoint, face }: Wish, slots: readonly Slot[]): Slot | undefined {
-  const old = endpoint.in2023?.[face] ?? endpoint.at
+  const old = endpoint.in2023?.[face] ?? endpoint.path
   const at = (path: string): Slot | undefined => slots.find((slot) => slot.path.join('.') === path)
   // A CRD of 2023 has RabbitMQ's `override.service` too, but its operator reads the external endpoint.
   const external = slots.some((slot) => slot.shape.startsWith('external-'))
   return (
     (external ? (at(`${old}.externalEndpoints`) ?? at(`${old}.externalEndpoint`)) : undefined) ??
-    at(`${endpoint.at}.override.service`) ??
-    at(`${endpoint.at}.override.services`) ??
-    at(`${endpoint.at}.annotations`)
+    at(`${endpoint.path}.override.service`) ??
+    at(`${endpoint.path}.override.services`) ??
+    at(`${endpoint.path}.annotations`)
   )
 }
 
@@ -149,7 +149,7 @@ function filled(path: readonly string[], each: string | undefined): readonly str
   return path.map((step) => (step === '*' ? (each ?? step) : step))
 }
 
-function unservedNetworks(cloud: Cloud, uses: readonly SlotUse[], place: Place): readonly Finding[] {
+function unservedNetworks(cloud: Cloud, uses: readonly SlotUse[], place: LocatePath): readonly Finding[] {
   const unserved = uses.filter((use) => !givesVips(cloud.networks.find(({ name }) => name === use.network)))
   return unserved.map(({ name, network }) => {
     const where: Where | undefined = place([...cloud.path, 'networks', network]) ?? place(cloud.path)
@@ -167,7 +167,7 @@ function publicFindings(input: SlotUseInput, services: readonly CloudService[]):
   const { cloud, platform, place } = input
   if (platform === 'openshift') return []
   const exposed = services.filter(
-    ({ enabled, entry }) => enabled && entry.endpoints.some(({ faces }) => faces.includes('public')),
+    ({ enabled, entry }) => enabled && entry.endpoints.some(({ types }) => types.includes('public')),
   )
   const byRoute = exposed.filter((service) => publicBy(service, input) === 'route')
   const refused = byRoute.map((service) => {

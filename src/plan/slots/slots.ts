@@ -54,6 +54,6 @@ export interface SlotUse {
 /** Which form of the control plane's API a table was read from. */
 export type Era = 'today' | '2023'
 
-export function eraOf(table: SlotTable): Era {
+export function detectEra(table: SlotTable): Era {
   return table.slots.some((slot) => slot.shape.startsWith('external-')) ? '2023' : 'today'
 }

@@ -1,7 +1,7 @@
 /** What the templates of services are made from: one cloud's choices, looked up once. */
 import type { SiteFileCloud } from '../../api/site.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
-import { cellNames, glanceApiNames, rabbitmqNames, settingsOf } from '../../plan/slots/cloud-services.ts'
+import { cellNames, glanceApiNames, rabbitmqNames, serviceSettings } from '../../plan/slots/cloud-services.ts'
 
 export const SECRET = 'osp-secret'
 const STORAGE_CLASS = 'local-storage'
@@ -21,7 +21,7 @@ export interface TemplateContext {
   readonly attach: (service: string, ...standard: readonly string[]) => readonly string[]
 }
 
-export function templateContext(plan: Plan, cloud: PlannedCloud): TemplateContext {
+export function buildTemplateContext(plan: Plan, cloud: PlannedCloud): TemplateContext {
   const attachable = new Set(cloud.networks.filter(({ attach }) => attach !== 'none').map(({ name }) => name))
   return {
     cloud,
@@ -36,7 +36,7 @@ export function templateContext(plan: Plan, cloud: PlannedCloud): TemplateContex
       ...(cloud.from.file.dns?.options ?? []),
     ],
     attach: (service, ...standard) =>
-      settingsOf(cloud.from, service).networkAttachments ?? standard.filter((name) => attachable.has(name)),
+      serviceSettings(cloud.from, service).networkAttachments ?? standard.filter((name) => attachable.has(name)),
   }
 }
 

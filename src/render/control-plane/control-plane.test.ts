@@ -3,9 +3,9 @@ import { type PlanSettings, testPlan } from '../../../test/plan.ts'
 import type { SiteFileCloud } from '../../api/site.ts'
 import { slotTable as slotsOf2023 } from '../../plan/slots/crds/of-2023.ts'
 import { slotTable } from '../../plan/slots/crds/today.ts'
-import { services } from '../../plan/slots/services.ts'
+import { serviceCatalogue } from '../../plan/slots/service-catalogue.ts'
 import { renderControlPlane } from './control-plane.ts'
-import { filledSlots } from './slot-values.ts'
+import { resolveSlots } from './slot-values.ts'
 
 interface Fields {
   readonly [name: string]: Fields
@@ -33,7 +33,7 @@ describe('the control plane', () => {
     const written = table.services.map((name) => [name, spec[name]?.['enabled']])
     expect(written.filter(([, enabled]) => typeof enabled !== 'boolean')).toEqual([])
     const on = new Set(written.filter(([, enabled]) => enabled).map(([name]) => name))
-    expect(on).toEqual(new Set(services.filter((entry) => entry.standard).map((entry) => entry.name)))
+    expect(on).toEqual(new Set(serviceCatalogue.filter((entry) => entry.standard).map((entry) => entry.name)))
   })
 
   it('has a database and a queue for the APIs and one for each cell, in threes', () => {
@@ -43,11 +43,7 @@ describe('the control plane', () => {
       'openstack-cell1',
       'openstack-cell2',
     ])
-    expect(Object.keys(spec['rabbitmq']?.['templates'] ?? {})).toEqual([
-      'rabbitmq',
-      'rabbitmq-cell1',
-      'rabbitmq-cell2',
-    ])
+    expect(Object.keys(spec['rabbitmq']?.['templates'] ?? {})).toEqual(['rabbitmq', 'rabbitmq-cell1', 'rabbitmq-cell2'])
     expect(spec['galera']?.['templates']?.['openstack']).toMatchObject({ replicas: 3, secret: 'osp-secret' })
     expect(spec['nova']?.['template']?.['cellTemplates']?.['cell2']).toMatchObject({
       cellDatabaseInstance: 'openstack-cell2',
@@ -67,9 +63,7 @@ describe('the control plane', () => {
       spec: { type: 'LoadBalancer' },
     }
     expect(spec['keystone']?.['template']?.['override']?.['service']?.['internal']).toEqual(shared)
-    expect(
-      spec['nova']?.['template']?.['apiServiceTemplate']?.['override']?.['service']?.['internal'],
-    ).toEqual(shared)
+    expect(spec['nova']?.['template']?.['apiServiceTemplate']?.['override']?.['service']?.['internal']).toEqual(shared)
     expect(spec['rabbitmq']?.['templates']?.['rabbitmq']?.['override']?.['service']).toEqual({
       metadata: { annotations: keys('openstack-internalapi', '172.17.0.85') },
       spec: { type: 'LoadBalancer' },
@@ -111,9 +105,7 @@ describe('the control plane', () => {
 
   it('attaches pods to the networks that they need, or to those that the site names', () => {
     expect(specOf()['neutron']?.['template']?.['networkAttachments']).toEqual(['internalapi'])
-    expect(specOf()['glance']?.['template']?.['glanceAPIs']?.['default']?.['networkAttachments']).toEqual([
-      'storage',
-    ])
+    expect(specOf()['glance']?.['template']?.['glanceAPIs']?.['default']?.['networkAttachments']).toEqual(['storage'])
     const named = specOf({ services: { neutron: { networkAttachments: ['internalapi', 'tenant'] } } })
     expect(named['neutron']?.['template']?.['networkAttachments']).toEqual(['internalapi', 'tenant'])
   })
@@ -247,8 +239,8 @@ describe.each([
     const [cloud] = plan.clouds
     if (!cloud) throw new TypeError('the plan has its cloud')
     const spec = renderControlPlane(plan, cloud).at(-1)?.['spec']
-    expect(filledSlots(cloud).length).toBeGreaterThan(table.services.length / 2)
-    expect(pooled(spec)).toBe(filledSlots(cloud).length)
+    expect(resolveSlots(cloud).length).toBeGreaterThan(table.services.length / 2)
+    expect(pooled(spec)).toBe(resolveSlots(cloud).length)
   })
 })
 

@@ -8,15 +8,15 @@ import type { KubeObject } from '../../api/object.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import type { CloudService } from '../../plan/slots/cloud-services.ts'
 import { rawSources } from '../../plan/slots/raw-fields.ts'
-import type { EndpointEntry } from '../../plan/slots/services.ts'
-import { type Era, eraOf } from '../../plan/slots/slots.ts'
-import { labelsOf } from '../labels.ts'
-import { type Fields, fieldsOf, mergeRaw, withValue } from '../merge.ts'
-import { type TemplateContext, templateContext } from './context.ts'
-import { withEndpoints } from './endpoints.ts'
-import { filledSlots, fillSlots } from './slot-values.ts'
+import type { EndpointEntry } from '../../plan/slots/service-catalogue.ts'
+import { detectEra, type Era } from '../../plan/slots/slots.ts'
+import { ownershipLabels } from '../labels.ts'
+import { asFields, type Fields, mergePatch, setValue } from '../merge.ts'
+import { buildTemplateContext, type TemplateContext } from './context.ts'
+import { addEndpointAnnotations } from './endpoints.ts'
+import { fillSlots, resolveSlots } from './slot-values.ts'
 import { generalFields, templates } from './templates.ts'
-import { templatesOf2023 } from './templates-2023.ts'
+import { templates2023 } from './templates-2023.ts'
 
 export const CONTROL_PLANE = 'controlplane'
 const CORE = 'core.openstack.org/v1beta1'
@@ -25,8 +25,8 @@ export function renderControlPlane(plan: Plan, cloud: PlannedCloud): readonly Ku
   const object = {
     apiVersion: CORE,
     kind: 'OpenStackControlPlane',
-    metadata: metadataOf(plan, cloud),
-    spec: withRawFields(plannedSpec(plan, cloud), cloud),
+    metadata: controlPlaneMetadata(plan, cloud),
+    spec: mergeRawFields(plannedSpec(plan, cloud), cloud),
   }
   return [...renderVersion(plan, cloud), object]
 }
@@ -34,37 +34,37 @@ export function renderControlPlane(plan: Plan, cloud: PlannedCloud): readonly Ku
 /** The version that the site asks for, in before the control plane, so that it is never deployed with another. */
 function renderVersion(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const { version } = cloud.from.file
-  if (version === undefined || eraOf(plan.slots) === '2023') return []
+  if (version === undefined || detectEra(plan.slots) === '2023') return []
   return [
     {
       apiVersion: CORE,
       kind: 'OpenStackVersion',
-      metadata: metadataOf(plan, cloud),
+      metadata: controlPlaneMetadata(plan, cloud),
       spec: { targetVersion: version },
     },
   ]
 }
 
-function metadataOf({ site }: Plan, { name, namespace }: PlannedCloud): KubeObject['metadata'] {
-  return { name: CONTROL_PLANE, namespace, labels: labelsOf({ site, cloud: name }) }
+function controlPlaneMetadata({ site }: Plan, { name, namespace }: PlannedCloud): KubeObject['metadata'] {
+  return { name: CONTROL_PLANE, namespace, labels: ownershipLabels({ site, cloud: name }) }
 }
 
 /** The site file's raw fields over what the plan wants: merged last, never lost. */
-export function withRawFields(spec: Fields, cloud: PlannedCloud): Fields {
-  return rawSources(cloud.from).reduce((merged, { value }) => mergeRaw(merged, value), spec)
+export function mergeRawFields(spec: Fields, cloud: PlannedCloud): Fields {
+  return rawSources(cloud.from).reduce((merged, { value }) => mergePatch(merged, value), spec)
 }
 
 /** The spec before the site file's raw fields: what the plan itself wants. */
 export function plannedSpec(plan: Plan, cloud: PlannedCloud): Fields {
-  const context = templateContext(plan, cloud)
-  const era = eraOf(plan.slots)
+  const context = buildTemplateContext(plan, cloud)
+  const era = detectEra(plan.slots)
   // From all entries at once: V8 turns an object that so many fields are added to one by one into a slow dictionary.
   const spec: Record<string, unknown> = Object.fromEntries([
     ...Object.entries(generalFields(context)),
     ...cloud.services.map((service) => [service.entry.name, fieldsFor(service, context, era)] as const),
   ])
-  fillSlots(spec, filledSlots(cloud))
-  return withEndpoints(spec, cloud)
+  fillSlots(spec, resolveSlots(cloud))
+  return addEndpointAnnotations(spec, cloud)
 }
 
 const OFF: Fields = { enabled: false }
@@ -72,7 +72,7 @@ const OFF: Fields = { enabled: false }
 function fieldsFor(service: CloudService, context: TemplateContext, era: Era): Fields {
   const { entry, enabled } = service
   if (!enabled) return OFF
-  const table = era === '2023' ? templatesOf2023 : templates
+  const table = era === '2023' ? templates2023 : templates
   return { enabled, ...withReplicas(table[entry.name]?.(context) ?? {}, service, context) }
 }
 
@@ -81,21 +81,21 @@ function withReplicas(fields: Fields, { entry, settings }: CloudService, context
   const { replicas } = settings
   if (replicas === undefined) return fields
   if ('templates' in fields) {
-    const instances = Object.entries(fieldsOf(fields['templates']))
+    const instances = Object.entries(asFields(fields['templates']))
     return {
       ...fields,
-      templates: Object.fromEntries(instances.map(([name, one]) => [name, { ...fieldsOf(one), replicas }])),
+      templates: Object.fromEntries(instances.map(([name, one]) => [name, { ...asFields(one), replicas }])),
     }
   }
   const paths = entry.endpoints.filter(answersApi).flatMap((endpoint) => pathsOf(endpoint, context))
-  return paths.reduce((filled, path) => fieldsOf(withValue(filled, [...path, 'replicas'], replicas)), fields)
+  return paths.reduce((filled, path) => asFields(setValue(filled, [...path, 'replicas'], replicas)), fields)
 }
 
 function answersApi({ each, alone }: EndpointEntry): boolean {
   return !alone && (each === undefined || each === 'glance API')
 }
 
-function pathsOf({ at }: EndpointEntry, { glanceApis }: TemplateContext): readonly (readonly string[])[] {
+function pathsOf({ path: at }: EndpointEntry, { glanceApis }: TemplateContext): readonly (readonly string[])[] {
   const path = at.split('.').slice(1)
   if (!path.includes('*')) return [path]
   return glanceApis.map((name) => path.map((step) => (step === '*' ? name : step)))

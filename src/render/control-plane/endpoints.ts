@@ -7,10 +7,10 @@
 
 import type { NamedAddress, PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
 import { rabbitmqNames } from '../../plan/slots/cloud-services.ts'
-import { type Fields, fieldsOf, withValue } from '../merge.ts'
+import { asFields, type Fields, setValue } from '../merge.ts'
 import { staticName } from '../multus.ts'
 import { type Attachment, NETWORKS_ANNOTATION, networksAnnotation } from '../networks-annotation.ts'
-import { prefixOf } from '../spans.ts'
+import { prefixLength } from '../spans.ts'
 
 export interface Endpoint {
   readonly name: string
@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly rabbitmq: string | undefined
 }
 
-export function endpointsOf(cloud: PlannedCloud): readonly Endpoint[] {
+export function listEndpoints(cloud: PlannedCloud): readonly Endpoint[] {
   const rabbitmqs = rabbitmqNames(cloud.from)
   return cloud.networks.flatMap((network) =>
     network.endpoints.map(({ name, address }: NamedAddress) => ({
@@ -29,18 +29,18 @@ export function endpointsOf(cloud: PlannedCloud): readonly Endpoint[] {
       attachment: {
         name: staticName(network),
         namespace: cloud.namespace,
-        ips: [`${address}/${prefixOf(network, address)}`],
+        ips: [`${address}/${prefixLength(network, address)}`],
       },
-      rabbitmq: rabbitmqs.find((one) => one === name.replace(/^rabbitmq\./, '')),
+      rabbitmq: rabbitmqs.find((rabbitmq) => rabbitmq === name.replace(/^rabbitmq\./, '')),
     })),
   )
 }
 
 /** The spec with the annotations of those endpoints that a slot takes. */
-export function withEndpoints(spec: Fields, cloud: PlannedCloud): Fields {
+export function addEndpointAnnotations(spec: Fields, cloud: PlannedCloud): Fields {
   if (cloud.networks.every((network) => network.endpoints.length === 0)) return spec
   const byRabbitmq = new Map<string, Attachment[]>()
-  for (const { rabbitmq, attachment } of endpointsOf(cloud)) {
+  for (const { rabbitmq, attachment } of listEndpoints(cloud)) {
     if (rabbitmq !== undefined) byRabbitmq.set(rabbitmq, [...(byRabbitmq.get(rabbitmq) ?? []), attachment])
   }
   let filled = spec
@@ -56,7 +56,7 @@ export function withEndpoints(spec: Fields, cloud: PlannedCloud): Fields {
       'metadata',
       'annotations',
     ]
-    filled = fieldsOf(withValue(filled, [...path, NETWORKS_ANNOTATION], networksAnnotation(attachments)))
+    filled = asFields(setValue(filled, [...path, NETWORKS_ANNOTATION], networksAnnotation(attachments)))
   }
   return filled
 }

@@ -9,13 +9,13 @@ import type { SlotUse } from '../../plan/slots/slots.ts'
 import { type Fields, FieldsDraft } from '../merge.ts'
 
 /** A Service that will exist, with what the plan gave it. */
-export interface FilledSlot {
+export interface ResolvedSlot {
   readonly use: SlotUse
   readonly network: PlannedNetwork
   readonly vips: readonly PlannedVip[]
 }
 
-export function filledSlots(cloud: PlannedCloud): readonly FilledSlot[] {
+export function resolveSlots(cloud: PlannedCloud): readonly ResolvedSlot[] {
   const networks = new Map(cloud.networks.map((network) => [network.name, network]))
   const vips = new Map<string, PlannedVip[]>()
   for (const network of cloud.networks) {
@@ -25,7 +25,7 @@ export function filledSlots(cloud: PlannedCloud): readonly FilledSlot[] {
       else vips.set(vip.slot, [vip])
     }
   }
-  const filled: FilledSlot[] = []
+  const filled: ResolvedSlot[] = []
   for (const use of cloud.uses) {
     const network = networks.get(use.network)
     const own = vips.get(use.name)
@@ -35,7 +35,7 @@ export function filledSlots(cloud: PlannedCloud): readonly FilledSlot[] {
 }
 
 /** Fills every slot of a spec that is being made. */
-export function fillSlots(spec: Record<string, unknown>, slots: readonly FilledSlot[]): void {
+export function fillSlots(spec: Record<string, unknown>, slots: readonly ResolvedSlot[]): void {
   const draft = new FieldsDraft(spec)
   // The APIs of a network have one address and one key: what their slots get is one value.
   const overrides = new Map<string, Fields>()
@@ -47,14 +47,14 @@ export function fillSlots(spec: Record<string, unknown>, slots: readonly FilledS
   }
 }
 
-function fill(draft: FieldsDraft, slot: FilledSlot, shared: Fields): void {
+function fill(draft: FieldsDraft, slot: ResolvedSlot, shared: Fields): void {
   const { path } = slot.use
   switch (slot.use.slot.shape) {
     case 'endpoints':
     case 'single':
       return draft.put(path, () => shared)
     case 'list':
-      return draft.put(path.slice(0, -1), (before) => [...listOf(before), shared])
+      return draft.put(path.slice(0, -1), (before) => [...asList(before), shared])
     case 'annotations':
       // The operator makes this Service for one family, so it can hold one address.
       return draft.put(path, () => annotations({ ...slot, vips: slot.vips.slice(0, 1) }))
@@ -63,19 +63,16 @@ function fill(draft: FieldsDraft, slot: FilledSlot, shared: Fields): void {
     case 'external-list':
       return draft.put(path, () => [external(slot)])
     case 'external-endpoints':
-      return draft.put(path.slice(0, -1), (before) => [
-        ...listOf(before),
-        { endpoint: path.at(-1), ...external(slot) },
-      ])
+      return draft.put(path.slice(0, -1), (before) => [...asList(before), { endpoint: path.at(-1), ...external(slot) }])
   }
 }
 
 /** Slots come in the order of their replicas and endpoints, so an item more goes to the end. */
-function listOf(value: unknown): readonly unknown[] {
+function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function override(slot: FilledSlot): Fields {
+function override(slot: ResolvedSlot): Fields {
   const families = new Set(slot.vips.map((vip) => vip.address.includes(':')))
   return {
     metadata: { annotations: annotations(slot) },
@@ -83,7 +80,7 @@ function override(slot: FilledSlot): Fields {
   }
 }
 
-function annotations({ network, vips }: FilledSlot): Readonly<Record<string, string>> {
+function annotations({ network, vips }: ResolvedSlot): Readonly<Record<string, string>> {
   const { pool = '', sharingKey = '' } = network
   const addresses = vips.map((vip) => vip.address).join(',')
   const shared = vips.every((vip) => vip.shared)
@@ -98,7 +95,7 @@ function annotations({ network, vips }: FilledSlot): Readonly<Record<string, str
 }
 
 /** The form of 2023; an empty key means the pool's name, which is the cloud's own key. */
-function external({ network, vips }: FilledSlot): Fields {
+function external({ network, vips }: ResolvedSlot): Fields {
   const shared = vips.every((vip) => vip.shared)
   return {
     ipAddressPool: network.pool,

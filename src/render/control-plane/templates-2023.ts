@@ -3,7 +3,7 @@
  * cell, and an image that must be named for every pod.
  */
 import type { Fields } from '../merge.ts'
-import { fieldsOf, isFields } from '../merge.ts'
+import { asFields, isFields } from '../merge.ts'
 import { glanceConfig } from './ceph.ts'
 import { networkAttachments, SECRET } from './context.ts'
 import { cellInstances, DATABASE, ovnController, ovnDatabase, type Template, templates } from './templates.ts'
@@ -104,7 +104,7 @@ const own: Readonly<Record<string, Template>> = {
 
 const imagePaths = Object.entries(images).map(([path, name]) => ({ path: path.split('.'), name }))
 
-export const templatesOf2023: Readonly<Record<string, Template>> = Object.fromEntries(
+export const templates2023: Readonly<Record<string, Template>> = Object.fromEntries(
   Object.entries({ ...templates, ...own }).map(([service, template]): [string, Template] => [
     service,
     (context) => withImages(service, template(context)),
@@ -113,7 +113,7 @@ export const templatesOf2023: Readonly<Record<string, Template>> = Object.fromEn
 
 function withImages(service: string, fields: Fields): Fields {
   const wanted = imagePaths.filter(({ path }) => path[0] === service)
-  return wanted.reduce((filled, { path, name }) => fieldsOf(fill(filled, path.slice(1), name)), fields)
+  return wanted.reduce((filled, { path, name }) => asFields(fill(filled, path.slice(1), name)), fields)
 }
 
 /** Puts the image in wherever the pod that needs it is there and has none. */
@@ -121,5 +121,5 @@ function fill(target: unknown, [key = '', ...rest]: readonly string[], name: str
   if (!isFields(target)) return target
   if (rest.length === 0) return { [key]: name, ...target }
   const keys = key === '*' ? Object.keys(target) : [key].filter((one) => one in target)
-  return { ...target, ...Object.fromEntries(keys.map((one) => [one, fill(target[one], rest, name)])) }
+  return { ...target, ...Object.fromEntries(keys.map((key) => [key, fill(target[key], rest, name)])) }
 }

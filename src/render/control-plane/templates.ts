@@ -3,13 +3,7 @@
  * needs. What the site file says is merged over it; Service overrides are put in afterwards.
  */
 import type { Fields } from '../merge.ts'
-import {
-  cephMounts,
-  cinderBackupConfig,
-  cinderVolumeConfig,
-  glanceConfig,
-  manilaShareConfig,
-} from './ceph.ts'
+import { cephMounts, cinderBackupConfig, cinderVolumeConfig, glanceConfig, manilaShareConfig } from './ceph.ts'
 import { networkAttachments, SECRET, type TemplateContext } from './context.ts'
 
 /** The service's fields beside `enabled`. */

@@ -1,13 +1,13 @@
 /** Argo CD: waves on the objects, and the health of their kinds. */
 import type { KubeObject } from '../../api/object.ts'
-import { healthRules, luaOf } from './health.ts'
+import { formatLua, healthRules } from './health.ts'
 import { type Layer, layers } from './layers.ts'
 
 const WAVE = 'argocd.argoproj.io/sync-wave'
 const OPTIONS = 'argocd.argoproj.io/sync-options'
 
 /** The object with its wave. Clouds share their waves: they wait for what is shared, not for each other. */
-export function withWave(object: KubeObject, layer: Layer, shared: boolean): KubeObject {
+export function addSyncWave(object: KubeObject, layer: Layer, shared: boolean): KubeObject {
   const wave = layers.indexOf(layer) + (shared ? 0 : 1)
   // A kind whose operator comes in an earlier wave is not served yet when Argo CD plans the sync.
   const options = 'ServerSideApply=true,SkipDryRunOnMissingResource=true'
@@ -19,7 +19,7 @@ export function withWave(object: KubeObject, layer: Layer, shared: boolean): Kub
 export function argocdHealth(): KubeObject {
   const data = healthRules.map((rule) => {
     const group = rule.apiVersion.split('/')[0] ?? ''
-    return [`resource.customizations.health.${group}_${rule.kind}`, luaOf(rule)]
+    return [`resource.customizations.health.${group}_${rule.kind}`, formatLua(rule)]
   })
   return {
     apiVersion: 'v1',

@@ -1,14 +1,14 @@
 /** Flux: a Kustomization for each layer, each after those that it depends on, healthy when its objects are. */
 import type { KubeObject } from '../../api/object.ts'
-import { labelled } from '../labels.ts'
-import { celOf, healthRuleOf } from './health.ts'
+import { addOwnershipLabels } from '../labels.ts'
+import { findHealthRule, formatCel } from './health.ts'
 import { type LayerFolder, layers } from './layers.ts'
 
 const NAMESPACE = 'flux-system'
 
 export function fluxKustomizations(site: string, folders: readonly LayerFolder[]): readonly KubeObject[] {
   return folders.map((folder) => {
-    const rules = new Set(folder.documents.flatMap(({ object }) => healthRuleOf(object) ?? []))
+    const rules = new Set(folder.documents.flatMap(({ object }) => findHealthRule(object) ?? []))
     const before = dependency(folder, folders)
     const object = {
       apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
@@ -22,11 +22,11 @@ export function fluxKustomizations(site: string, folders: readonly LayerFolder[]
         prune: true,
         wait: true,
         sourceRef: { kind: 'GitRepository', name: NAMESPACE },
-        ...(before.length > 0 && { dependsOn: before.map((one) => ({ name: nameOf(site, one) })) }),
-        ...(rules.size > 0 && { healthCheckExprs: [...rules].map(celOf) }),
+        ...(before.length > 0 && { dependsOn: before.map((layerFolder) => ({ name: nameOf(site, layerFolder) })) }),
+        ...(rules.size > 0 && { healthCheckExprs: [...rules].map(formatCel) }),
       },
     }
-    return labelled(object, { site, ...(folder.cloud !== undefined && { cloud: folder.cloud }) })
+    return addOwnershipLabels(object, { site, ...(folder.cloud !== undefined && { cloud: folder.cloud }) })
   })
 }
 
@@ -37,9 +37,10 @@ function nameOf(site: string, { path }: LayerFolder): string {
 /** The layer before it in its own cloud; for a cloud's first one, the last of what is shared. */
 function dependency(folder: LayerFolder, folders: readonly LayerFolder[]): readonly LayerFolder[] {
   const earlier = folders.filter(
-    (one) => one.cloud === folder.cloud && layers.indexOf(one.layer) < layers.indexOf(folder.layer),
+    (layerFolder) =>
+      layerFolder.cloud === folder.cloud && layers.indexOf(layerFolder.layer) < layers.indexOf(folder.layer),
   )
   const own = earlier.at(-1)
   if (own) return [own]
-  return folder.cloud === undefined ? [] : folders.filter((one) => one.cloud === undefined).slice(-1)
+  return folder.cloud === undefined ? [] : folders.filter((folder) => folder.cloud === undefined).slice(-1)
 }

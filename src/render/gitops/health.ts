@@ -32,15 +32,12 @@ export const healthRules: readonly HealthRule[] = [
   { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneDeployment', ready: 'Ready' },
 ]
 
-export function healthRuleOf(object: {
-  readonly apiVersion: string
-  readonly kind: string
-}): HealthRule | undefined {
+export function findHealthRule(object: { readonly apiVersion: string; readonly kind: string }): HealthRule | undefined {
   return healthRules.find((rule) => rule.kind === object.kind && rule.apiVersion === object.apiVersion)
 }
 
 /** Argo CD's form: a script that looks at one object. */
-export function luaOf({ kind, ready, failed, state }: HealthRule): string {
+export function formatLua({ kind, ready, failed, state }: HealthRule): string {
   const head = `local health = { status = "Progressing", message = "${kind} is not ready yet" }\nif obj.status == nil then return health end\n`
   if (state !== undefined) {
     return `${head}if obj.status.state == "${state}" then health.status = "Healthy"; health.message = obj.status.state end\nreturn health\n`
@@ -60,15 +57,8 @@ return health
 }
 
 /** Flux's form: expressions over one object. */
-export function celOf({
-  apiVersion,
-  kind,
-  ready,
-  failed,
-  state,
-}: HealthRule): Readonly<Record<string, string>> {
-  const condition = (type: string): string =>
-    `status.conditions.exists(e, e.type == '${type}' && e.status == 'True')`
+export function formatCel({ apiVersion, kind, ready, failed, state }: HealthRule): Readonly<Record<string, string>> {
+  const condition = (type: string): string => `status.conditions.exists(e, e.type == '${type}' && e.status == 'True')`
   return {
     apiVersion,
     kind,

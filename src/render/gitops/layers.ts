@@ -3,7 +3,7 @@
  *
  * Coarser than the stages of a deployment, because a GitOps tool knows no more than "after".
  */
-import type { RenderedDocument } from '../documents.ts'
+import type { RenderedDocument } from '../render.ts'
 
 export const layers = ['operators', 'operands', 'nodes', 'networks', 'control-plane', 'data-plane'] as const
 
@@ -56,19 +56,16 @@ export function layerFolders(documents: readonly RenderedDocument[]): readonly L
     folders.set(path, folder)
   }
   // Clouds keep their order, and within each the layers theirs.
-  const rank = new Map(
-    [...new Set(documents.map(({ cloud }) => cloud))].map((cloud, index) => [cloud, index]),
-  )
+  const rank = new Map([...new Set(documents.map(({ cloud }) => cloud))].map((cloud, index) => [cloud, index]))
   return [...folders]
     .map(([path, folder]) => ({ path, ...folder }))
     .sort(
       (a, b) =>
-        (rank.get(a.cloud) ?? 0) - (rank.get(b.cloud) ?? 0) ||
-        layers.indexOf(a.layer) - layers.indexOf(b.layer),
+        (rank.get(a.cloud) ?? 0) - (rank.get(b.cloud) ?? 0) || layers.indexOf(a.layer) - layers.indexOf(b.layer),
     )
 }
 
 /** The documents as a stream that can be applied from top to bottom. */
-export function inLayers(documents: readonly RenderedDocument[]): readonly RenderedDocument[] {
+export function sortByLayer(documents: readonly RenderedDocument[]): readonly RenderedDocument[] {
   return layerFolders(documents).flatMap((folder) => folder.documents)
 }

@@ -2,8 +2,8 @@ import { load, loadAll } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../../test/plan.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { renderDocuments } from '../documents.ts'
-import { inLayers, layers } from './layers.ts'
+import { renderDocuments } from '../render.ts'
+import { layers, sortByLayer } from './layers.ts'
 import { type GitopsTool, gitopsTree } from './tree.ts'
 
 const clouds = [
@@ -21,9 +21,9 @@ function built(tree: ReadonlyMap<string, string>, folder = ''): readonly KubeObj
   const { resources } = load(tree.get(`${folder}kustomization.yaml`) ?? '') as {
     resources: readonly string[]
   }
-  return resources.flatMap((one) => {
-    const text = tree.get(`${folder}${one}`)
-    return text === undefined ? built(tree, `${folder}${one}/`) : (loadAll(text) as readonly KubeObject[])
+  return resources.flatMap((resource) => {
+    const text = tree.get(`${folder}${resource}`)
+    return text === undefined ? built(tree, `${folder}${resource}/`) : (loadAll(text) as readonly KubeObject[])
   })
 }
 
@@ -50,7 +50,7 @@ describe('the GitOps tree', () => {
 
   it('builds to the stream, in its order', () => {
     const plan = testPlan({ clouds })
-    const stream = inLayers(renderDocuments(plan)).map(({ object }) => object)
+    const stream = sortByLayer(renderDocuments(plan)).map(({ object }) => object)
     expect(built(treeFor())).toEqual(stream)
   })
 
@@ -59,13 +59,13 @@ describe('the GitOps tree', () => {
     const { secrets } = load(text) as {
       secrets: readonly { name: string; keys: readonly { key: string }[] }[]
     }
-    expect(secrets.map((one) => one.name)).toEqual([
+    expect(secrets.map((secret) => secret.name)).toEqual([
       'osp-secret',
       'libvirt-secret',
       'dataplane-ansible-ssh-private-key-secret',
       'nova-migration-ssh-key',
     ])
-    expect(secrets[0]?.keys.map((one) => one.key)).toContain('AdminPassword')
+    expect(secrets[0]?.keys.map((key) => key.key)).toContain('AdminPassword')
     expect([...treeFor().values()].some((one) => /^kind: Secret$/m.test(one))).toBe(false)
   })
 
@@ -74,9 +74,7 @@ describe('the GitOps tree', () => {
     const waves = built(tree).map((one) => Number(one.metadata.annotations?.['argocd.argoproj.io/sync-wave']))
     expect(new Set(waves)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]))
     const { data } = load(tree.get('argocd/health.yaml') ?? '') as { data: Record<string, string> }
-    expect(Object.keys(data)).toContain(
-      'resource.customizations.health.nmstate.io_NodeNetworkConfigurationPolicy',
-    )
+    expect(Object.keys(data)).toContain('resource.customizations.health.nmstate.io_NodeNetworkConfigurationPolicy')
     expect(layers).toHaveLength(6)
   })
 

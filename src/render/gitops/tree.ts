@@ -7,9 +7,9 @@
 
 import type { Plan } from '../../plan/plan.ts'
 import { writeYaml, writeYamlStream } from '../../yaml/write.ts'
-import type { RenderedDocument } from '../documents.ts'
-import { neededSecrets } from '../secrets.ts'
-import { argocdHealth, withWave } from './argocd.ts'
+import { neededSecrets } from '../needed-secrets.ts'
+import type { RenderedDocument } from '../render.ts'
+import { addSyncWave, argocdHealth } from './argocd.ts'
 import { fluxKustomizations } from './flux.ts'
 import { type LayerFolder, layerFolders } from './layers.ts'
 
@@ -20,7 +20,7 @@ export function gitopsTree(
   documents: readonly RenderedDocument[],
   tool?: GitopsTool,
 ): ReadonlyMap<string, string> {
-  const folders = layerFolders(forTool(documents, tool))
+  const folders = layerFolders(annotateForTool(documents, tool))
   const files = new Map<string, string>()
   for (const folder of folders) addFolder(files, folder)
   const owners = [...new Set(folders.map(({ path }) => path.slice(0, path.lastIndexOf('/'))))]
@@ -29,29 +29,26 @@ export function gitopsTree(
     files.set(`${owner}/kustomization.yaml`, kustomization(layers))
   }
   files.set('kustomization.yaml', kustomization(owners))
-  for (const cloud of plan.clouds)
-    files.set(`clouds/${cloud.name}/needed-secrets.yaml`, secretsText(plan, cloud))
-  if (tool === 'flux')
-    files.set('flux/kustomizations.yaml', writeYamlStream(fluxKustomizations(plan.site, folders)))
+  for (const cloud of plan.clouds) files.set(`clouds/${cloud.name}/needed-secrets.yaml`, secretsText(plan, cloud))
+  if (tool === 'flux') files.set('flux/kustomizations.yaml', writeYamlStream(fluxKustomizations(plan.site, folders)))
   if (tool === 'argocd') files.set('argocd/health.yaml', writeYaml(argocdHealth()))
   return files
 }
 
 /** Documents as the tool wants them; a stream for the tool has the same ones. */
-export function forTool(
+export function annotateForTool(
   documents: readonly RenderedDocument[],
   tool: GitopsTool | undefined,
 ): readonly RenderedDocument[] {
   if (tool !== 'argocd') return documents
   return layerFolders(documents).flatMap(({ documents: own, layer, cloud }) =>
-    own.map((document) => ({ ...document, object: withWave(document.object, layer, cloud === undefined) })),
+    own.map((document) => ({ ...document, object: addSyncWave(document.object, layer, cloud === undefined) })),
   )
 }
 
 function addFolder(files: Map<string, string>, { path, documents }: LayerFolder): void {
   const byStage = new Map<string, RenderedDocument[]>()
-  for (const document of documents)
-    byStage.set(document.stage, [...(byStage.get(document.stage) ?? []), document])
+  for (const document of documents) byStage.set(document.stage, [...(byStage.get(document.stage) ?? []), document])
   for (const [stage, own] of byStage) {
     files.set(`${path}/${stage}.yaml`, writeYamlStream(own.map(({ object }) => object)))
   }

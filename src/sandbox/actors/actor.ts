@@ -5,7 +5,7 @@
 import type { Connection } from '../../kube/connect.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 
-export interface ActorStage {
+export interface ActorDeps {
   readonly runtime: Runtime
   readonly transport: Connection['transport']
   /** How long one step of the played program takes. */
@@ -14,13 +14,13 @@ export interface ActorStage {
 
 export interface Actor {
   /** Whom it plays, in one line. */
-  readonly plays: string
+  readonly simulates: string
   /** Where the behaviour is written down. */
   readonly source: string
   /** Actors that must be on the stage, too. */
   readonly needs: readonly string[]
   /** Adds its controllers. */
-  readonly enter: (stage: ActorStage) => void
+  readonly addControllers: (stage: ActorDeps) => void
 }
 
 /** Annotations by which a person or a test tells an actor to misbehave. */

@@ -1,6 +1,6 @@
 /** Conditions as operators write them: a time of transition that moves only when the status does. Pure. */
 
-export interface ActedCondition {
+export interface SimulatedCondition {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason?: string
@@ -8,21 +8,21 @@ export interface ActedCondition {
   readonly lastTransitionTime?: string
 }
 
-export type WantedCondition = readonly [
+export type ConditionTuple = readonly [
   type: string,
-  status: ActedCondition['status'],
+  status: SimulatedCondition['status'],
   reason: string,
   message?: string | undefined,
 ]
 
 /** The conditions as wanted, in the order of the types; unchanged ones keep their times. */
-export function conditionsAfter(
-  before: readonly ActedCondition[],
-  wanted: readonly WantedCondition[],
+export function updateConditions(
+  before: readonly SimulatedCondition[],
+  wanted: readonly ConditionTuple[],
   now: string,
-): readonly ActedCondition[] {
+): readonly SimulatedCondition[] {
   return wanted.map(([type, status, reason, message = '']) => {
-    const old = before.find((one) => one.type === type)
+    const old = before.find((actedCondition) => actedCondition.type === type)
     const same = old?.status === status
     const unchanged = same && old.reason === reason && (old.message ?? '') === message
     if (unchanged) return old

@@ -6,10 +6,10 @@
  * A Pod annotated `sandbox.stackloom.dev/never-ready: REASON` stays waiting with that reason.
  */
 import { createHash } from 'node:crypto'
-import { type KubeObject, timestamp } from '../../api/object.ts'
+import { formatTimestamp, type KubeObject } from '../../api/object.ts'
 import { isApiError } from '../../kube/api-error.ts'
-import { type Actor, type ActorStage, annotation } from './actor.ts'
-import { attach, detach } from './multus.ts'
+import { type Actor, type ActorDeps, annotation } from './actor.ts'
+import { attachNetworks, detachNetworks } from './multus.ts'
 
 const POD = { apiVersion: 'v1', kind: 'Pod' }
 const NODE = { apiVersion: 'v1', kind: 'Node' }
@@ -24,11 +24,10 @@ interface PodSpec {
 }
 
 export const kubelet: Actor = {
-  plays:
-    'the scheduler, the kubelets and Multus: Pods are bound, get their networks, run, become ready and go',
+  simulates: 'the scheduler, the kubelets and Multus: Pods are bound, get their networks, run, become ready and go',
   source: 'Kubernetes: pods/binding, the Pod lifecycle, DaemonSet pods with node affinity by name',
   needs: [],
-  enter: ({ runtime, transport, stepMs }: ActorStage) => {
+  addControllers: ({ runtime, transport, stepMs }: ActorDeps) => {
     const pods = runtime.cache({ kind: POD })
     const nodes = runtime.cache({ kind: NODE })
     runtime.add({
@@ -47,13 +46,13 @@ export const kubelet: Actor = {
             gracePeriodSeconds: 0,
             preconditions: { uid: pod.metadata.uid },
           }
-          await detach(runtime.client, pod)
-          await transport.json({ ...call, method: 'DELETE', path, body, verb: 'delete' }).catch(unlessGone)
+          await detachNetworks(runtime.client, pod)
+          await transport.json({ ...call, method: 'DELETE', path, body, verb: 'delete' }).catch(ignoreGone)
           return
         }
-        const node = specOf(pod).nodeName ?? nodeFor(pod, nodes.list())
+        const node = podSpec(pod).nodeName ?? chooseNode(pod, nodes.list())
         if (node === undefined) return
-        if (!specOf(pod).nodeName) {
+        if (!podSpec(pod).nodeName) {
           const target = { ...NODE, name: node }
           const body = { apiVersion: 'v1', kind: 'Binding', metadata: { namespace, name }, target }
           await transport.json({
@@ -66,8 +65,8 @@ export const kubelet: Actor = {
           })
           return { requeueAfterMs: stepMs }
         }
-        if (!(await attach(runtime.client, pod))) return { requeueAfterMs: stepMs }
-        const status = runningStatus(pod, timestamp(clock.now()))
+        if (!(await attachNetworks(runtime.client, pod))) return { requeueAfterMs: stepMs }
+        const status = runningStatus(pod, formatTimestamp(clock.now()))
         if (!status) return
         await runtime.client.apply(
           { ...POD, metadata: { namespace, name }, status },
@@ -83,18 +82,18 @@ function podKey({ metadata }: KubeObject): string {
   return `${metadata.namespace}/${metadata.name}`
 }
 
-function specOf(pod: KubeObject): PodSpec {
+function podSpec(pod: KubeObject): PodSpec {
   return (pod['spec'] ?? {}) as PodSpec
 }
 
-function unlessGone(error: unknown): void {
+function ignoreGone(error: unknown): void {
   if (!isApiError(error, 'not-found', 'conflict')) throw error
 }
 
 /** A DaemonSet's pod names its node; any other takes the one that its name falls on. */
-function nodeFor(pod: KubeObject, nodes: readonly KubeObject[]): string | undefined {
+function chooseNode(pod: KubeObject, nodes: readonly KubeObject[]): string | undefined {
   const named = /"key":"metadata\.name","operator":"In","values":\["([^"]+)"\]/.exec(
-    JSON.stringify(specOf(pod).affinity ?? {}),
+    JSON.stringify(podSpec(pod).affinity ?? {}),
   )
   if (named) return nodes.find((node) => node.metadata.name === named[1])?.metadata.name
   const index = Number.parseInt(digest(podKey(pod)).slice(0, 8), 16) % Math.max(nodes.length, 1)
@@ -109,8 +108,8 @@ function runningStatus(pod: KubeObject, now: string): Readonly<Record<string, un
   }
   const reason = pod.metadata.annotations?.[NEVER_READY]
   const ready = reason === undefined
-  const isReady = conditions.some((one) => one.type === 'Ready' && one.status === 'True')
-  const reported = conditions.some((one) => one.type === 'ContainersReady')
+  const isReady = conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True')
+  const reported = conditions.some((condition) => condition.type === 'ContainersReady')
   // A job's pod has ended by somebody else's word.
   if (phase === 'Succeeded' || phase === 'Failed' || (reported && isReady === ready)) return undefined
   const bytes = digest(pod.metadata.uid ?? '')
@@ -126,7 +125,7 @@ function runningStatus(pod: KubeObject, now: string): Readonly<Record<string, un
       status: ready || type === 'PodScheduled' || type === 'Initialized' ? 'True' : 'False',
       lastTransitionTime: now,
     })),
-    containerStatuses: (specOf(pod).containers ?? []).map(({ name, image = '' }) => ({
+    containerStatuses: (podSpec(pod).containers ?? []).map(({ name, image = '' }) => ({
       name,
       image,
       imageID: image,

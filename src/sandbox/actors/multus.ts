@@ -5,29 +5,30 @@
  * Follows Multus (`k8s.v1.cni.cncf.io/networks`, long and short form) and whereabouts (lowest free address of the range,
  * IPPools named by network and range). A network that does not exist keeps the pod from starting, as it does there.
  */
+
+import { asList, asString, asStrings, isRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Address, formatAddress, parseAddress, plus } from '../../net/address.ts'
 import { parseRange, rangeContains } from '../../net/range.ts'
-import { isRecord, listOf, textOf, textsOf } from '../../yaml/loose.ts'
 
 const ATTACHMENT = { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' }
 const POOL = { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool', namespace: 'kube-system' }
-const WANTED = 'k8s.v1.cni.cncf.io/networks'
+const NETWORKS = 'k8s.v1.cni.cncf.io/networks'
 const STATUS = 'k8s.v1.cni.cncf.io/network-status'
 const MANAGER = 'actor-multus'
 /** How often a pool is written anew after somebody else was faster. */
 const TRIES = 20
 
-interface Wish {
+interface AttachmentRequest {
   readonly namespace: string
   readonly name: string
   readonly interface: string
 }
 
 /** One range of whereabouts, and the book in which it counts. */
-interface Book {
+interface AllocationRange {
   readonly pool: string
   readonly range: string
   readonly first: Address
@@ -36,8 +37,8 @@ interface Book {
 }
 
 /** Attaches a pod that asks for networks; false while one of them is not there. */
-export async function attach(client: KubeClient, pod: KubeObject): Promise<boolean> {
-  const wishes = wishesOf(pod)
+export async function attachNetworks(client: KubeClient, pod: KubeObject): Promise<boolean> {
+  const wishes = parseAttachmentRequests(pod)
   if (wishes.length === 0 || pod.metadata.annotations?.[STATUS] !== undefined) return true
   if (!(await client.resource(ATTACHMENT))) return true
   const status: object[] = []
@@ -46,7 +47,8 @@ export async function attach(client: KubeClient, pod: KubeObject): Promise<boole
     const definition = await client.get({ ...ATTACHMENT, namespace, name })
     if (!definition) return false
     const ips: string[] = []
-    for (const book of booksOf(definition)) ips.push(await take(client, book, pod, wish.interface))
+    for (const book of parseAllocationRanges(definition))
+      ips.push(await allocateAddress(client, book, pod, wish.interface))
     status.push({ name: `${namespace}/${name}`, interface: wish.interface, ips })
   }
   const { namespace = '', name } = pod.metadata
@@ -59,30 +61,30 @@ export async function attach(client: KubeClient, pod: KubeObject): Promise<boole
 }
 
 /** Gives back what a pod had. */
-export async function detach(client: KubeClient, pod: KubeObject): Promise<void> {
+export async function detachNetworks(client: KubeClient, pod: KubeObject): Promise<void> {
   if (pod.metadata.annotations?.[STATUS] === undefined) return
-  for (const { namespace, name } of wishesOf(pod)) {
+  for (const { namespace, name } of parseAttachmentRequests(pod)) {
     const definition = await client.get({ ...ATTACHMENT, namespace, name })
-    for (const { pool } of definition ? booksOf(definition) : []) {
-      await change(client, pool, undefined, (held) =>
-        Object.fromEntries(Object.entries(held).filter(([, { podref }]) => podref !== refOf(pod))),
+    for (const { pool } of definition ? parseAllocationRanges(definition) : []) {
+      await updatePool(client, pool, undefined, (held) =>
+        Object.fromEntries(Object.entries(held).filter(([, { podref }]) => podref !== podRef(pod))),
       )
     }
   }
 }
 
-function refOf({ metadata: { namespace = '', name } }: KubeObject): string {
+function podRef({ metadata: { namespace = '', name } }: KubeObject): string {
   return `${namespace}/${name}`
 }
 
-function wishesOf({ metadata }: KubeObject): readonly Wish[] {
-  const text = metadata.annotations?.[WANTED] ?? ''
+function parseAttachmentRequests({ metadata }: KubeObject): readonly AttachmentRequest[] {
+  const text = metadata.annotations?.[NETWORKS] ?? ''
   const long: unknown = text.trimStart().startsWith('[') ? JSON.parse(text) : undefined
   const named = Array.isArray(long)
     ? long.filter(isRecord).map((one) => ({
-        namespace: textOf(one['namespace']),
-        name: textOf(one['name']) ?? '',
-        interface: textOf(one['interface']),
+        namespace: asString(one['namespace']),
+        name: asString(one['name']) ?? '',
+        interface: asString(one['interface']),
       }))
     : text.split(',').flatMap((word) => {
         const [, namespace, name, face] = /^(?:([^/@]+)\/)?([^@]+)(?:@(.+))?$/.exec(word.trim()) ?? []
@@ -95,15 +97,15 @@ function wishesOf({ metadata }: KubeObject): readonly Wish[] {
   }))
 }
 
-function booksOf(definition: KubeObject): readonly Book[] {
+function parseAllocationRanges(definition: KubeObject): readonly AllocationRange[] {
   const { config } = (definition['spec'] ?? {}) as { readonly config?: string }
   const parsed: unknown = JSON.parse(config ?? '{}')
   const ipam = isRecord(parsed) ? parsed['ipam'] : undefined
   if (!isRecord(ipam) || ipam['type'] !== 'whereabouts') return []
-  const network = textOf(ipam['network_name'])
-  const ranges = listOf(ipam['ipRanges'])
+  const network = asString(ipam['network_name'])
+  const ranges = asList(ipam['ipRanges'])
   return (ranges.length > 0 ? ranges : [ipam]).filter(isRecord).flatMap((one) => {
-    const range = textOf(one['range']) ?? ''
+    const range = asString(one['range']) ?? ''
     const whole = parseRange(range)
     if (!whole) return []
     const { family } = whole
@@ -111,9 +113,9 @@ function booksOf(definition: KubeObject): readonly Book[] {
       {
         pool: [network, range.replaceAll(/[:/]/g, '-')].filter((part) => part !== undefined).join('-'),
         range,
-        first: parseAddress(textOf(one['range_start']) ?? '') ?? { family, value: whole.first + 1n },
-        last: parseAddress(textOf(one['range_end']) ?? '') ?? { family, value: whole.last - 1n },
-        exclude: textsOf(one['exclude']),
+        first: parseAddress(asString(one['range_start']) ?? '') ?? { family, value: whole.first + 1n },
+        last: parseAddress(asString(one['range_end']) ?? '') ?? { family, value: whole.last - 1n },
+        exclude: asStrings(one['exclude']),
       },
     ]
   })
@@ -122,20 +124,25 @@ function booksOf(definition: KubeObject): readonly Book[] {
 /** By offset from the range's first address. */
 type Allocations = Readonly<Record<string, { readonly id: string; readonly podref: string }>>
 
-async function take(client: KubeClient, book: Book, pod: KubeObject, ifname: string): Promise<string> {
+async function allocateAddress(
+  client: KubeClient,
+  book: AllocationRange,
+  pod: KubeObject,
+  ifname: string,
+): Promise<string> {
   const base = parseRange(book.range)?.first ?? 0n
   let given: Address | undefined
-  await change(client, book.pool, book.range, (held) => {
-    const own = Object.entries(held).find(([, { podref }]) => podref === refOf(pod))
-    given = own ? { family: book.first.family, value: base + BigInt(own[0]) } : lowestFree(book, held, base)
+  await updatePool(client, book.pool, book.range, (held) => {
+    const own = Object.entries(held).find(([, { podref }]) => podref === podRef(pod))
+    given = own ? { family: book.first.family, value: base + BigInt(own[0]) } : lowestFreeAddress(book, held, base)
     if (own) return held
-    const entry = { id: pod.metadata.uid ?? '', podref: refOf(pod), ifname }
+    const entry = { id: pod.metadata.uid ?? '', podref: podRef(pod), ifname }
     return { ...held, [String(given.value - base)]: entry }
   })
   return given ? formatAddress(given) : ''
 }
 
-function lowestFree({ first, last, exclude }: Book, held: Allocations, base: bigint): Address {
+function lowestFreeAddress({ first, last, exclude }: AllocationRange, held: Allocations, base: bigint): Address {
   const excluded = exclude.flatMap((text) => parseRange(text) ?? [])
   for (let at: Address | undefined = first; at && at.value <= last.value; at = plus(at, 1)) {
     const one = at
@@ -146,7 +153,7 @@ function lowestFree({ first, last, exclude }: Book, held: Allocations, base: big
 }
 
 /** Changes a pool's allocations; whoever was faster is read again. */
-async function change(
+async function updatePool(
   client: KubeClient,
   name: string,
   range: string | undefined,
@@ -165,9 +172,7 @@ async function change(
       spec: { ...spec, allocations: wanted },
     }
     try {
-      await (live
-        ? client.update(object, { fieldManager: MANAGER })
-        : client.create(object, { fieldManager: MANAGER }))
+      await (live ? client.update(object, { fieldManager: MANAGER }) : client.create(object, { fieldManager: MANAGER }))
       return
     } catch (thrown) {
       if (!isApiError(thrown, 'conflict', 'already-exists')) throw thrown

@@ -1,15 +1,15 @@
 /** Every actor by name, and the way onto the stage. A new one is an entry here. */
 import { failure } from '../../errors/failure.ts'
-import { unknownActor } from '../../errors/sandbox.ts'
 import type { Connection } from '../../kube/connect.ts'
 import type { Log } from '../../kube/log.ts'
 import { createRuntime } from '../../kube/runtime.ts'
+import { unknownActor } from '../findings.ts'
 import type { Actor } from './actor.ts'
 import { kubelet } from './kubelet.ts'
-import { nmstate } from './nmstate/nmstate.ts'
-import { olm } from './olm/olm.ts'
+import { nmstate } from './nmstate/nmstate-actor.ts'
+import { olm } from './olm/olm-actor.ts'
 import { openstack } from './openstack/openstack.ts'
-import { serviceOperators } from './openstack/services.ts'
+import { serviceOperators } from './openstack/service-operators.ts'
 
 export const actors: Readonly<Record<string, Actor>> = {
   kubelet,
@@ -19,26 +19,27 @@ export const actors: Readonly<Record<string, Actor>> = {
   services: serviceOperators,
 }
 
-export interface PlayOptions {
+export interface RunActorsOptions {
   readonly connection: Pick<Connection, 'client' | 'transport'>
   readonly names: readonly string[]
   readonly signal: AbortSignal
   readonly stepMs?: number
   readonly log?: Log
   /** More actors, or others in place of ours. */
-  readonly cast?: Readonly<Record<string, Actor>>
+  readonly registry?: Readonly<Record<string, Actor>>
 }
 
 /** Plays until the signal fires. */
-export async function play(options: PlayOptions): Promise<void> {
-  const { connection, names, signal, stepMs = 200, log, cast = actors } = options
+export async function runActors(options: RunActorsOptions): Promise<void> {
+  const { connection, names, signal, stepMs = 200, log, registry = actors } = options
   const runtime = createRuntime({ client: connection.client, ...(log && { log }) })
-  for (const actor of castOf(names, cast)) actor.enter({ runtime, transport: connection.transport, stepMs })
+  for (const actor of resolveActors(names, registry))
+    actor.addControllers({ runtime, transport: connection.transport, stepMs })
   await runtime.run(signal)
 }
 
 /** Those named and those whom they need, each once. */
-export function castOf(
+export function resolveActors(
   names: readonly string[],
   cast: Readonly<Record<string, Actor>> = actors,
 ): readonly Actor[] {

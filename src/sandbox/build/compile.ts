@@ -5,12 +5,12 @@
  * one that it compiles. Go's build cache makes an interrupted build resumable.
  */
 import { failure } from '../../errors/failure.ts'
-import { buildFailed, buildInterrupted, diskFull } from '../../errors/sandbox.ts'
-import { describeEnding, type Exec, type Finished, lastLines, succeeded } from '../../exec/process.ts'
-import type { Say } from '../notes.ts'
+import { describeExit, type Exec, lastLines, type ProcessResult, succeeded } from '../../exec/process.ts'
+import { buildFailed, buildInterrupted, diskFull } from '../findings.ts'
+import type { Notify } from '../notes.ts'
 import type { ProgramPin } from '../programs.ts'
+import { mentionsDiskFull } from './cache-folder.ts'
 import { buildFlags, goEnv, linkerFlags } from './go.ts'
-import { saysDiskFull } from './store.ts'
 
 export interface Compilation {
   /** Names as the user knows them. */
@@ -22,11 +22,11 @@ export interface Compilation {
 
 export interface CompileContext {
   readonly exec: Exec
-  readonly say: Say
+  readonly notify: Notify
   readonly signal?: AbortSignal | undefined
 }
 
-export async function compile(work: Compilation, { exec, say, signal }: CompileContext): Promise<void> {
+export async function compile(work: Compilation, { exec, notify, signal }: CompileContext): Promise<void> {
   const { names, pins, pinFolder: cwd, into } = work
   const packages = pins.map((pin) => pin.package)
   const text = `compiling ${names.join(', ')}: packages`
@@ -44,7 +44,7 @@ export async function compile(work: Compilation, { exec, say, signal }: CompileC
       onLine: (line, stream) => {
         if (stream === 'stderr' && line.startsWith('go: downloading')) {
           fetched += 1
-          say({
+          notify({
             kind: 'progress',
             text: `fetching the sources of ${names.join(', ')}: modules`,
             done: fetched,
@@ -53,11 +53,11 @@ export async function compile(work: Compilation, { exec, say, signal }: CompileC
       },
     },
   )
-  refuseFailure(listed, names, into)
+  throwOnFailure(listed, names, into)
   const known = listed.stdout.trimEnd().split('\n')
   const total = known.length
   let done = known.filter(isCompiled).length
-  say({ kind: 'progress', text, done, total })
+  notify({ kind: 'progress', text, done, total })
   const flags = [linkerFlags, ...new Set(pins.map((pin) => pin.ldflags ?? ''))].join(' ').trim()
   const built = await exec(
     {
@@ -71,11 +71,11 @@ export async function compile(work: Compilation, { exec, say, signal }: CompileC
       onLine: (line) => {
         if (!/^[\w.~-]+(\/[\w.~-]+)*$/.test(line)) return
         done = Math.min(done + 1, total)
-        say({ kind: 'progress', text, done, total })
+        notify({ kind: 'progress', text, done, total })
       },
     },
   )
-  refuseFailure(built, names, into)
+  throwOnFailure(built, names, into)
 }
 
 /** A program that was never put anywhere counts as stale, though the cache has it. */
@@ -83,15 +83,15 @@ function isCompiled(line: string): boolean {
   return line.startsWith('false') || line.endsWith('available in build cache')
 }
 
-function refuseFailure(finished: Finished, programs: readonly string[], folder: string): void {
-  const { ending, stderr } = finished
-  if (succeeded(ending)) return
-  if (ending.kind === 'cancelled') throw failure(buildInterrupted, { programs }, { exitCode: 130 })
-  if (saysDiskFull(stderr)) throw failure(diskFull, { folder, doing: `building ${programs.join(', ')}` })
+function throwOnFailure(finished: ProcessResult, programs: readonly string[], folder: string): void {
+  const { exit, stderr } = finished
+  if (succeeded(exit)) return
+  if (exit.kind === 'cancelled') throw failure(buildInterrupted, { programs }, { exitCode: 130 })
+  if (mentionsDiskFull(stderr)) throw failure(diskFull, { folder, doing: `building ${programs.join(', ')}` })
   const said = stderr
     .split('\n')
     // The names of compiled packages are not the reason.
     .filter((line) => line.includes(' '))
     .join('\n')
-  throw failure(buildFailed, { programs, reason: lastLines(said) || describeEnding(ending) })
+  throw failure(buildFailed, { programs, reason: lastLines(said) || describeExit(exit) })
 }

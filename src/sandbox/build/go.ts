@@ -1,5 +1,5 @@
 /** The Go toolchain: whether there is one, and the environment in which it builds the same thing everywhere. */
-import { describeEnding, type Exec, succeeded } from '../../exec/process.ts'
+import { describeExit, type Exec, succeeded } from '../../exec/process.ts'
 
 export interface Toolchain {
   /** `go1.26.8`: part of the key of everything that it builds. */
@@ -17,18 +17,15 @@ export const buildFlags: readonly string[] = ['-mod=readonly', '-trimpath']
 export const linkerFlags = '-s -w'
 
 /** Asked inside a pin: its go.mod may call for a newer toolchain than the one in PATH. */
-export async function findToolchain(
-  exec: Exec,
-  folder: string,
-): Promise<Toolchain | { readonly missing: string }> {
+export async function findToolchain(exec: Exec, folder: string): Promise<Toolchain | { readonly missing: string }> {
   const asked = await exec({
     file: 'go',
     args: ['env', 'GOVERSION', 'GOOS', 'GOARCH'],
     cwd: folder,
     env: goEnv,
   })
-  if (!succeeded(asked.ending)) {
-    return { missing: asked.stderr.trim() || describeEnding(asked.ending) }
+  if (!succeeded(asked.exit)) {
+    return { missing: asked.stderr.trim() || describeExit(asked.exit) }
   }
   const [version = '', system = '', architecture = ''] = asked.stdout.trim().split('\n')
   return { version, platform: `${system}-${architecture}` }

@@ -4,26 +4,27 @@
  * Pure. Such a file holds all four allocators of each network: nodes (`node_0.internalapi_ip`), pods
  * (`net-attach-def`), vips (`lb_addresses`) and hosts (`subnets[].allocationRanges`).
  */
+
+import { asInteger, asList, asRecord, asString, asStrings, isRecord, type JsonRecord } from '../../api/json.ts'
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding, hasErrors, type Where } from '../../errors/finding.ts'
-import { badAttachment, nicUnknown, notNetworkValues, valueLeftOut } from '../../errors/import-existing.ts'
-import { isRecord, type Loose, listOf, numberOf, recordOf, textOf, textsOf } from '../../yaml/loose.ts'
-import { type Reading, readYamlStream } from '../../yaml/read.ts'
-import { networkTemplates } from '../templates.ts'
+import { readYamlStream, type YamlReading } from '../../yaml/read.ts'
+import { networkTemplates } from '../network-templates.ts'
 import { type Attachment, readAttachment } from './attachment.ts'
-import { formatSite, type Imported, type ImportSource } from './imported.ts'
-import { subnetFacts } from './netconfig-facts.ts'
-import { hasAddresses, type NetworkFacts, networkFromFacts, type SubnetFacts } from './network-facts.ts'
+import { badAttachment, nicUnknown, notNetworkValues, valueLeftOut } from './findings/existing.ts'
+import { formatSite, type Imported, type ImportSource } from './imported-site.ts'
+import { readNetConfigSubnet } from './netconfig-facts.ts'
+import { buildNetwork, hasAddresses, type NetworkFacts, type SubnetFacts } from './network-facts.ts'
 import { pinnedVips, withCells } from './pinned-vips.ts'
 import {
+  buildNode,
+  DEFAULT_NIC,
+  detectFamilies,
+  detectIsolation,
   type FileNode,
-  familiesOf,
-  isolationOf,
   mainNic,
   type NicRoles,
   nicRoles,
-  nodeWith,
-  USUAL_NIC,
   withMtu,
 } from './site-parts.ts'
 
@@ -35,9 +36,9 @@ export interface ArchitectureOptions {
 
 interface ValuesFile {
   readonly cloud: { readonly name: string; readonly namespace: string }
-  readonly data: Loose
-  readonly reading: Reading
-  readonly nodes: readonly { readonly name: string; readonly data: Loose }[]
+  readonly data: JsonRecord
+  readonly reading: YamlReading
+  readonly nodes: readonly { readonly name: string; readonly data: JsonRecord }[]
   readonly file: string
 }
 
@@ -64,7 +65,7 @@ export function importArchitecture(sources: readonly ImportSource[], options: Ar
         ...storageClassOf(first.data),
         metallb: metallbOf(files),
       },
-      addressing: { isolation: isolationOf(clouds), families: familiesOf(clouds) },
+      addressing: { isolation: detectIsolation(clouds), families: detectFamilies(clouds) },
       clouds,
     },
   }
@@ -83,9 +84,9 @@ function readValues(
   findings.push(...broken)
   if (broken.length > 0) return undefined
   const reading = readings.find(
-    ({ value }) => isRecord(value) && recordOf(value['metadata'])['name'] === 'network-values',
+    ({ value }) => isRecord(value) && asRecord(value['metadata'])['name'] === 'network-values',
   )
-  const data = recordOf(reading?.value)['data']
+  const data = asRecord(reading?.value)['data']
   if (!reading || !isRecord(data)) {
     const reason = reading ? 'its data is no mapping' : 'there is no ConfigMap network-values in it'
     findings.push(finding(notNetworkValues, { reason }, { where: { file, line: 1, column: 1 } }))
@@ -93,9 +94,7 @@ function readValues(
   }
   const nodes = Object.entries(data).flatMap(([key, value]) => {
     if (!/^node_\w+$/.test(key) || !isRecord(value)) return []
-    return [
-      { name: textOf(value['name']) ?? textOf(value['node_name']) ?? key.replace('_', '-'), data: value },
-    ]
+    return [{ name: asString(value['name']) ?? asString(value['node_name']) ?? key.replace('_', '-'), data: value }]
   })
   return { cloud, data, reading, nodes, file }
 }
@@ -111,11 +110,11 @@ const SETTINGS = new Set([
 ])
 
 /** What in a values file is a network: it has subnets, an attachment, a pool or an interface. */
-function networkKeys(data: Loose): readonly string[] {
+function networkKeys(data: JsonRecord): readonly string[] {
   const parts = ['subnets', 'net-attach-def', 'lb_addresses', 'iface', 'base_iface']
   return Object.entries(data)
     .filter(([key, value]) => isRecord(value) && !SETTINGS.has(key) && !key.startsWith('node_'))
-    .filter(([, value]) => parts.some((part) => part in (value as Loose)))
+    .filter(([, value]) => parts.some((part) => part in (value as JsonRecord)))
     .map(([key]) => key)
 }
 
@@ -128,7 +127,7 @@ function cloudOf(file: ValuesFile, nics: NicRoles, findings: Finding[]): SiteFil
   for (const name of keys) {
     const where = file.reading.locate(['data', name])
     const facts = factsOf(file, name, nics, findings)
-    networks[name] = networkFromFacts(facts, { cloud: file.cloud.name, where, findings })
+    networks[name] = buildNetwork(facts, { cloud: file.cloud.name, where, findings })
     if (!hasAddresses(facts) && !Object.hasOwn(networkTemplates, name))
       networks[name] = { ...networks[name], roles: [] }
   }
@@ -154,12 +153,12 @@ function inOrder(networks: Record<string, SiteFileNetwork | false>): Record<stri
 }
 
 function factsOf(file: ValuesFile, name: string, nics: NicRoles, findings: Finding[]): NetworkFacts {
-  const network = recordOf(file.data[name])
+  const network = asRecord(file.data[name])
   const where = file.reading.locate(['data', name])
   const attachment = attachmentOf(file, name, network, where, findings)
-  const base = textOf(network['base_iface'])
-  const own = textOf(network['iface'])
-  const written = numberOf(network['vlan'])
+  const base = asString(network['base_iface'])
+  const own = asString(network['iface'])
+  const written = asInteger(network['vlan'])
   const tagged = base !== undefined || own === undefined
   const vlan = tagged ? written : 'untagged'
   if (!tagged && written !== undefined) {
@@ -178,10 +177,10 @@ function factsOf(file: ValuesFile, name: string, nics: NicRoles, findings: Findi
     interface: base !== undefined && own !== undefined && own.length <= 15 ? own : undefined,
     bridge,
     attachment,
-    mtu: numberOf(network['mtu']),
-    dnsDomain: textOf(network['dnsDomain']),
+    mtu: asInteger(network['mtu']),
+    dnsDomain: asString(network['dnsDomain']),
     subnets: subnetsOf(network, typeof vlan === 'number' ? vlan : undefined),
-    vips: textsOf(network['lb_addresses']),
+    vips: asStrings(network['lb_addresses']),
     nodes: nodeAddresses(file, name),
   }
 }
@@ -189,7 +188,7 @@ function factsOf(file: ValuesFile, name: string, nics: NicRoles, findings: Findi
 function attachmentOf(
   file: ValuesFile,
   name: string,
-  network: Loose,
+  network: JsonRecord,
   where: Where,
   findings: Finding[],
 ): Attachment | undefined {
@@ -197,16 +196,15 @@ function attachmentOf(
   if (config === undefined || config === null) return undefined
   const read = readAttachment(config)
   const reason = typeof read === 'string' ? read : read.problem
-  if (reason)
-    findings.push(finding(badAttachment, { cloud: file.cloud.name, network: name, reason }, { where }))
+  if (reason) findings.push(finding(badAttachment, { cloud: file.cloud.name, network: name, reason }, { where }))
   return typeof read === 'string' ? undefined : read
 }
 
 /** A bridge is named by the attachment that uses it; ctlplane's also by the whole file. */
-function bridgeOf(data: Loose, name: string, attachment: Attachment | undefined): string | undefined {
-  const own = textOf(recordOf(data[name])['bridgeName'])
+function bridgeOf(data: JsonRecord, name: string, attachment: Attachment | undefined): string | undefined {
+  const own = asString(asRecord(data[name])['bridgeName'])
   if (own) return own
-  const siteBridge = textOf(data['bridgeName'])
+  const siteBridge = asString(data['bridgeName'])
   if (name === 'ctlplane') {
     const master = attachment?.master
     return attachment?.attach === 'bridge' || (siteBridge && master === siteBridge) ? master : siteBridge
@@ -215,25 +213,25 @@ function bridgeOf(data: Loose, name: string, attachment: Attachment | undefined)
   return attachment?.attach === 'bridge' ? attachment.master : undefined
 }
 
-function subnetsOf(network: Loose, vlan: number | undefined): readonly SubnetFacts[] {
-  return listOf(network['subnets']).flatMap((one) => subnetFacts(one, vlan) ?? [])
+function subnetsOf(network: JsonRecord, vlan: number | undefined): readonly SubnetFacts[] {
+  return asList(network['subnets']).flatMap((one) => readNetConfigSubnet(one, vlan) ?? [])
 }
 
 function nodeAddresses({ nodes }: ValuesFile, network: string): ReadonlyMap<string, readonly string[]> {
   return new Map(
     nodes.flatMap(({ name, data }) => {
-      const addresses = textsOf(data[`${network}_ip`])
+      const addresses = asStrings(data[`${network}_ip`])
       return addresses.length > 0 ? [[name, addresses] as const] : []
     }),
   )
 }
 
 /** The VIPs that annotations ask for: of the APIs by network, of each RabbitMQ by its own name. */
-function annotatedVips(data: Loose): ReadonlyMap<string, readonly string[]> {
+function annotatedVips(data: JsonRecord): ReadonlyMap<string, readonly string[]> {
   const vips = new Map<string, readonly string[]>()
   for (const [key, value] of Object.entries(data)) {
-    const annotations = recordOf(recordOf(value)['endpoint_annotations'])
-    const asked = textOf(
+    const annotations = asRecord(asRecord(value)['endpoint_annotations'])
+    const asked = asString(
       annotations['metallb.io/loadBalancerIPs'] ?? annotations['metallb.universe.tf/loadBalancerIPs'],
     )
     if (asked)
@@ -250,8 +248,8 @@ function nicsOf(files: readonly ValuesFile[]): NicRoles {
   return nicRoles(
     files.flatMap(({ data }) =>
       networkKeys(data).flatMap((key) => {
-        const { base_iface: base, iface } = recordOf(data[key])
-        return textOf(base) ?? textOf(iface) ?? []
+        const { base_iface: base, iface } = asRecord(data[key])
+        return asString(base) ?? asString(iface) ?? []
       }),
     ),
   )
@@ -262,32 +260,31 @@ function nodesOf(files: readonly ValuesFile[], nics: NicRoles, findings: Finding
   if (names.length === 0) names.push('worker-0')
   if (mainNic(nics) === undefined) {
     const where = { file: files[0]?.file ?? '', line: 1, column: 1 }
-    findings.push(finding(nicUnknown, { node: names[0] ?? '', nic: USUAL_NIC, withMtu }, { where }))
+    findings.push(finding(nicUnknown, { node: names[0] ?? '', nic: DEFAULT_NIC, withMtu }, { where }))
   }
-  return names.map((name) => nodeWith(name, nics))
+  return names.map((name) => buildNode(name, nics))
 }
 
 function dnsOf({ data }: ValuesFile): { readonly dns?: string[] } {
-  const servers = textsOf(recordOf(recordOf(data['dns-resolver'])['config'])['server'])
+  const servers = asStrings(asRecord(asRecord(data['dns-resolver'])['config'])['server'])
   return servers.length > 0 ? { dns: [...servers] } : {}
 }
 
-function storageClassOf(data: Loose): { readonly storageClass?: string } {
-  const storageClass = textOf(data['storageClass'])
+function storageClassOf(data: JsonRecord): { readonly storageClass?: string } {
+  const storageClass = asString(data['storageClass'])
   return storageClass === undefined ? {} : { storageClass }
 }
 
 /** Files with BGP name their AS numbers once and the peers of each node. */
 function metallbOf(files: readonly ValuesFile[]): NonNullable<SiteFile['spec']['cluster']['metallb']> {
-  const bgp = files.map(({ data }) => recordOf(data['bgp'])).find((one) => numberOf(one['asn']) !== undefined)
+  const bgp = files.map(({ data }) => asRecord(data['bgp'])).find((one) => asInteger(one['asn']) !== undefined)
   const nodesOfPeer = new Map<string, string[]>()
   for (const { name, data } of files.flatMap(({ nodes }) => nodes)) {
-    for (const peer of textsOf(data['bgp_peers']))
-      nodesOfPeer.set(peer, [...(nodesOfPeer.get(peer) ?? []), name])
+    for (const peer of asStrings(data['bgp_peers'])) nodesOfPeer.set(peer, [...(nodesOfPeer.get(peer) ?? []), name])
   }
-  const asn = numberOf(bgp?.['asn'])
+  const asn = asInteger(bgp?.['asn'])
   if (asn === undefined || nodesOfPeer.size === 0) return { mode: 'layer2' }
-  const peerAsn = numberOf(bgp?.['peer_asn']) ?? asn
+  const peerAsn = asInteger(bgp?.['peer_asn']) ?? asn
   const peers = [...nodesOfPeer].map(([address, nodes]) => ({ address, asn: peerAsn, nodes }))
   return { mode: 'bgp', asn, peers }
 }

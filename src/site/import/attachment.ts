@@ -1,8 +1,9 @@
 /** The CNI configuration of a network attachment: what a plan needs to know of it. */
+
+import { asList, asString, isRecord } from '../../api/json.ts'
 import { formatAddress } from '../../net/address.ts'
-import { cidrAround, formatCidr, parsePrefixed, usableRange } from '../../net/cidr.ts'
+import { cidrContaining, formatCidr, parsePrefixed, usableRange } from '../../net/cidr.ts'
 import { formatRange, parseRange } from '../../net/range.ts'
-import { isRecord, listOf, textOf } from '../../yaml/loose.ts'
 
 /** Where pods get addresses: one range of an attachment. */
 export interface PodFacts {
@@ -39,7 +40,7 @@ export function readAttachment(config: unknown): Attachment | string {
     mtu: typeof mtu === 'number' ? mtu : undefined,
     ...read,
     ...(attach === 'none' && {
-      problem: `its type is ${textOf(type) ?? 'not given'}, not macvlan or bridge`,
+      problem: `its type is ${asString(type) ?? 'not given'}, not macvlan or bridge`,
     }),
   }
 }
@@ -47,11 +48,11 @@ export function readAttachment(config: unknown): Attachment | string {
 type Ipam = Pick<Attachment, 'pods' | 'routes' | 'problem'>
 
 function readIpam(ipam: Readonly<Record<string, unknown>>): Ipam {
-  const routes = listOf(ipam['routes']).flatMap((route) => {
+  const routes = asList(ipam['routes']).flatMap((route) => {
     const { dst, gw } = isRecord(route) ? route : {}
     return typeof dst === 'string' && typeof gw === 'string' ? [{ destination: dst, nexthop: gw }] : []
   })
-  const manager = textOf(ipam['type'])
+  const manager = asString(ipam['type'])
   if (manager === undefined) return { pods: [], routes }
   if (manager !== 'whereabouts') {
     return {
@@ -60,7 +61,7 @@ function readIpam(ipam: Readonly<Record<string, unknown>>): Ipam {
       problem: `its addresses are managed by ${manager}, not by whereabouts`,
     }
   }
-  const ranges = [ipam, ...listOf(ipam['ipRanges'])].filter(isRecord)
+  const ranges = [ipam, ...asList(ipam['ipRanges'])].filter(isRecord)
   return { pods: ranges.flatMap((range) => podsOf(range) ?? []), routes }
 }
 
@@ -71,7 +72,7 @@ function podsOf(ipam: Readonly<Record<string, unknown>>): PodFacts | undefined {
   const [, from, to = range] = /^([^-/]+)-(.+)$/.exec(range) ?? []
   const prefixed = parsePrefixed(to)
   if (!prefixed) return { cidr: range, span: range, reserved: [] }
-  const network = cidrAround(prefixed.address, prefixed.prefix)
+  const network = cidrContaining(prefixed.address, prefixed.prefix)
   const whole = usableRange(network)
   const first =
     typeof start === 'string' ? start : (from ?? formatAddress({ family: whole.family, value: whole.first }))
@@ -85,7 +86,7 @@ function podsOf(ipam: Readonly<Record<string, unknown>>): PodFacts | undefined {
     cidr: formatCidr(network),
     span: `${first}-${last}`,
     // `exclude` holds prefixes, `/32` for one address.
-    reserved: listOf(exclude).flatMap((one) => (typeof one === 'string' ? [asRange(one)] : [])),
+    reserved: asList(exclude).flatMap((one) => (typeof one === 'string' ? [asRange(one)] : [])),
   }
 }
 

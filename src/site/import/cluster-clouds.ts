@@ -2,17 +2,18 @@
  * The clouds that a snapshot speaks of: namespace by namespace and network by network, what NetConfig, attachments and
  * pools say of each.
  */
+
+import { asInteger, asList, asRecord, asString, asStrings } from '../../api/json.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { badAttachment } from '../../errors/import-existing.ts'
-import { listOf, numberOf, recordOf, textOf, textsOf } from '../../yaml/loose.ts'
 import { type Attachment, readAttachment } from './attachment.ts'
-import { housePools } from './cluster-pools.ts'
-import { subnetFacts } from './netconfig-facts.ts'
+import { matchPools } from './cluster-pools.ts'
+import { badAttachment } from './findings/existing.ts'
+import { readNetConfigSubnet } from './netconfig-facts.ts'
 import type { SubnetFacts } from './network-facts.ts'
 
 /** One network of one namespace, while it is being put together. */
-export interface Seen {
+export interface ObservedNetwork {
   readonly subnets: SubnetFacts[]
   readonly vips: string[]
   attachment: Attachment | undefined
@@ -22,16 +23,16 @@ export interface Seen {
   announcedOn: string | undefined
 }
 
-export type Clouds = ReadonlyMap<string, ReadonlyMap<string, Seen>>
+export type ObservedClouds = ReadonlyMap<string, ReadonlyMap<string, ObservedNetwork>>
 
-export function seeClouds(
+export function collectClouds(
   index: SnapshotIndex,
   namespaces: readonly string[] | undefined,
   findings: Finding[],
-): Clouds {
-  const clouds = new Map<string, Map<string, Seen>>()
-  const network = (namespace: string, name: string): Seen => {
-    const networks = clouds.get(namespace) ?? new Map<string, Seen>()
+): ObservedClouds {
+  const clouds = new Map<string, Map<string, ObservedNetwork>>()
+  const network = (namespace: string, name: string): ObservedNetwork => {
+    const networks = clouds.get(namespace) ?? new Map<string, ObservedNetwork>()
     clouds.set(namespace, networks)
     const seen = networks.get(name) ?? {
       subnets: [],
@@ -47,20 +48,20 @@ export function seeClouds(
   }
   for (const netConfig of index.all('network.openstack.org/NetConfig')) {
     const { namespace = '' } = netConfig.metadata
-    for (const one of listOf(recordOf(netConfig['spec'])['networks']).map(recordOf)) {
-      const name = textOf(one['name'])?.toLowerCase()
+    for (const one of asList(asRecord(netConfig['spec'])['networks']).map(asRecord)) {
+      const name = asString(one['name'])?.toLowerCase()
       if (name === undefined) continue
       const seen = network(namespace, name)
-      const [vlan] = listOf(one['subnets']).flatMap((subnet) => numberOf(recordOf(subnet)['vlan']) ?? [])
+      const [vlan] = asList(one['subnets']).flatMap((subnet) => asInteger(asRecord(subnet)['vlan']) ?? [])
       seen.vlan = vlan
-      seen.mtu = numberOf(one['mtu'])
-      seen.dnsDomain = textOf(one['dnsDomain'])
-      seen.subnets.push(...listOf(one['subnets']).flatMap((subnet) => subnetFacts(subnet, vlan) ?? []))
+      seen.mtu = asInteger(one['mtu'])
+      seen.dnsDomain = asString(one['dnsDomain'])
+      seen.subnets.push(...asList(one['subnets']).flatMap((subnet) => readNetConfigSubnet(subnet, vlan) ?? []))
     }
   }
   for (const nad of index.all('k8s.cni.cncf.io/NetworkAttachmentDefinition')) {
     const { namespace = '', name } = nad.metadata
-    const read = readAttachment(recordOf(nad['spec'])['config'])
+    const read = readAttachment(asRecord(nad['spec'])['config'])
     // Attachments are everybody's; only those that give out addresses, or that stand beside a NetConfig, make a cloud.
     if (!clouds.has(namespace) && (typeof read === 'string' || read.pods.length === 0)) continue
     const reason = typeof read === 'string' ? read : read.problem
@@ -74,7 +75,7 @@ export function seeClouds(
   return new Map(wanted.sort(([a], [b]) => a.localeCompare(b)))
 }
 
-export function seePools(index: SnapshotIndex, clouds: Clouds, findings: Finding[]): void {
+export function collectPools(index: SnapshotIndex, clouds: ObservedClouds, findings: Finding[]): void {
   const homes = [...clouds].flatMap(([namespace, networks]) =>
     [...networks].map(([network, { subnets, attachment }]) => ({
       namespace,
@@ -84,11 +85,11 @@ export function seePools(index: SnapshotIndex, clouds: Clouds, findings: Finding
   )
   const interfacesOfPool = new Map(
     index.all('metallb.io/L2Advertisement').flatMap((one) => {
-      const { ipAddressPools, interfaces } = recordOf(one['spec'])
-      return textsOf(ipAddressPools).map((pool) => [pool, textsOf(interfaces)[0]] as const)
+      const { ipAddressPools, interfaces } = asRecord(one['spec'])
+      return asStrings(ipAddressPools).map((pool) => [pool, asStrings(interfaces)[0]] as const)
     }),
   )
-  for (const { pool, namespace, network, addresses } of housePools(
+  for (const { pool, namespace, network, addresses } of matchPools(
     index.all('metallb.io/IPAddressPool'),
     homes,
     findings,

@@ -1,18 +1,19 @@
 /** MetalLB pools of a cluster: which cloud and network each belongs to. */
+
+import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { poolForeign } from '../../errors/import-existing.ts'
 import { cidrContains, parseCidr } from '../../net/cidr.ts'
 import { parseRange } from '../../net/range.ts'
-import { recordOf, textsOf } from '../../yaml/loose.ts'
+import { poolForeign } from './findings/existing.ts'
 
-export interface PoolHome {
+export interface PoolCandidate {
   readonly namespace: string
   readonly network: string
   readonly cidrs: readonly string[]
 }
 
-export interface HousedPool {
+export interface MatchedPool {
   readonly pool: string
   readonly namespace: string
   readonly network: string
@@ -20,22 +21,20 @@ export interface HousedPool {
 }
 
 /** Addresses tell the truth first; a name counts where no subnet is known. */
-export function housePools(
+export function matchPools(
   pools: readonly KubeObject[],
-  homes: readonly PoolHome[],
+  homes: readonly PoolCandidate[],
   findings: Finding[],
-): readonly HousedPool[] {
+): readonly MatchedPool[] {
   return pools.flatMap((pool) => {
     const { name, namespace: own = '' } = pool.metadata
-    const spec = recordOf(pool['spec'])
-    const addresses = textsOf(spec['addresses'])
-    const scope = textsOf(recordOf(spec['serviceAllocation'])['namespaces'])
+    const spec = asRecord(pool['spec'])
+    const addresses = asStrings(spec['addresses'])
+    const scope = asStrings(asRecord(spec['serviceAllocation'])['namespaces'])
     const open = homes.filter(({ namespace }) => scope.length === 0 || scope.includes(namespace))
     const home =
       open.find(({ cidrs }) => cidrs.some((cidr) => holds(cidr, addresses))) ??
-      open.find(({ namespace, network }) =>
-        [`${namespace}-${network}`, `${network}-${namespace}`].includes(name),
-      ) ??
+      open.find(({ namespace, network }) => [`${namespace}-${network}`, `${network}-${namespace}`].includes(name)) ??
       open.find(({ network }) => network === name)
     if (home) return [{ pool: name, namespace: home.namespace, network: home.network, addresses }]
     const where = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: own, name }

@@ -1,11 +1,12 @@
 /** LoadBalancer Services of a cloud that exists: which slot each belongs to, and the VIP that it has. */
+
+import { asList, asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { SiteFileCloud } from '../../api/site.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { serviceUnpinned } from '../../errors/import-existing.ts'
-import { listOf, recordOf, textsOf } from '../../yaml/loose.ts'
+import { serviceUnpinned } from './findings/existing.ts'
 import { withCells } from './pinned-vips.ts'
-import { mergedTemplates, type ServiceSlot, slotOfService, type Template } from './service-slots.ts'
+import { findServiceSlot, mergeTemplates, type ServiceSlot, type Template } from './service-slots.ts'
 
 /** Services that every cloud has without being asked. */
 const STANDARD = new Set(['keystone', 'placement', 'glance', 'neutron', 'nova', 'dns', 'rabbitmq'])
@@ -25,8 +26,8 @@ export function importServices(
     const { name, namespace = '' } = service.metadata
     const addresses = addressesOf(service)
     const [first, ...more] = addresses
-    if (recordOf(service['spec'])['type'] !== 'LoadBalancer' || first === undefined) continue
-    const slot = slotOfService(name)
+    if (asRecord(service['spec'])['type'] !== 'LoadBalancer' || first === undefined) continue
+    const slot = findServiceSlot(name)
     if (slot === undefined) {
       const where = { apiVersion: 'v1', kind: 'Service', namespace, name }
       const facts = { service: `${namespace}/${name}`, address: addresses.join(', ') }
@@ -37,7 +38,7 @@ export function importServices(
     found.push(slot)
     if (slot.isPublic) network ??= networkOf(first)
   }
-  const isPublic = found.some((one) => one.isPublic)
+  const isPublic = found.some((serviceSlot) => serviceSlot.isPublic)
   return {
     ...withCells(vips, servicesOf(found)),
     // Without it public endpoints of an OpenShift would be Routes, and those of others on ctlplane.
@@ -50,7 +51,7 @@ export function importServices(
 function servicesOf(found: readonly ServiceSlot[]): Services {
   const templates = new Map<string, Template>()
   for (const { service, template = {} } of found)
-    templates.set(service, mergedTemplates(templates.get(service) ?? {}, template))
+    templates.set(service, mergeTemplates(templates.get(service) ?? {}, template))
   const on: Record<string, Services[string]> = {}
   for (const [service, all] of templates) {
     const template = service === 'glance' ? glanceTemplate(all) : all
@@ -62,13 +63,13 @@ function servicesOf(found: readonly ServiceSlot[]): Services {
 
 /** The one API that every cloud has need not be named. */
 function glanceTemplate(template: Template): Template {
-  const names = Object.keys(recordOf(template['glanceAPIs']))
+  const names = Object.keys(asRecord(template['glanceAPIs']))
   return names.length === 1 && names[0] === 'default' ? {} : template
 }
 
 function addressesOf(service: KubeObject): readonly string[] {
-  const ingress = listOf(recordOf(recordOf(service['status'])['loadBalancer'])['ingress'])
-  return ingress.flatMap((one) => textsOf(recordOf(one)['ip']))
+  const ingress = asList(asRecord(asRecord(service['status'])['loadBalancer'])['ingress'])
+  return ingress.flatMap((one) => asStrings(asRecord(one)['ip']))
 }
 
 function sorted<T>(values: Readonly<Record<string, T>>): Record<string, T> {

@@ -3,31 +3,32 @@
  *
  * Pure, over a snapshot. A cloud is a namespace with a NetConfig or with attachments that give out addresses.
  */
-import { identityOf, type KubeObject } from '../../api/object.ts'
+
+import { asRecord } from '../../api/json.ts'
+import { type KubeObject, objectIdentity } from '../../api/object.ts'
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { indexSnapshot, type Snapshot, type SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { nicUnknown, noClouds } from '../../errors/import-existing.ts'
 import { formatValue, parseAddress } from '../../net/address.ts'
 import { parseCidr } from '../../net/cidr.ts'
 import { parseRange, rangeContains } from '../../net/range.ts'
-import { recordOf } from '../../yaml/loose.ts'
-import { networkTemplates } from '../templates.ts'
+import { networkTemplates } from '../network-templates.ts'
 import type { Attachment } from './attachment.ts'
-import { type Clouds, type Seen, seeClouds, seePools } from './cluster-clouds.ts'
+import { collectClouds, collectPools, type ObservedClouds, type ObservedNetwork } from './cluster-clouds.ts'
 import { importServices } from './cluster-services.ts'
-import { formatSite, type Imported } from './imported.ts'
-import { hasAddresses, type NetworkFacts, networkFromFacts } from './network-facts.ts'
-import { type Carrier, carrierOf, type NodeInterfaces, readInterfaces } from './node-interfaces.ts'
+import { nicUnknown, noClouds } from './findings/existing.ts'
+import { formatSite, type Imported } from './imported-site.ts'
+import { buildNetwork, hasAddresses, type NetworkFacts } from './network-facts.ts'
+import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
 import {
+  buildNode,
+  DEFAULT_NIC,
+  detectFamilies,
+  detectIsolation,
   type FileNode,
-  familiesOf,
-  isolationOf,
   mainNic,
   type NicRoles,
   nicRoles,
-  nodeWith,
-  USUAL_NIC,
   withMtu,
 } from './site-parts.ts'
 
@@ -51,15 +52,15 @@ export interface ClusterOptions {
 
 export function importCluster(snapshot: Snapshot, options: ClusterOptions): Imported {
   // A server lists in its own order, a folder in that of its files: the import must not depend on either.
-  const objects = [...snapshot.objects].sort((a, b) => (identityOf(a) < identityOf(b) ? -1 : 1))
+  const objects = [...snapshot.objects].sort((a, b) => (objectIdentity(a) < objectIdentity(b) ? -1 : 1))
   const index = indexSnapshot({ ...snapshot, objects })
   const findings: Finding[] = []
-  const clouds = seeClouds(index, options.namespaces, findings)
+  const clouds = collectClouds(index, options.namespaces, findings)
   if (clouds.size === 0) {
     const looked = 'no namespace has a NetConfig or a network attachment with addresses'
     return { findings: [finding(noClouds, { looked })] }
   }
-  seePools(index, clouds, findings)
+  collectPools(index, clouds, findings)
   const nodes = workersOf(index)
   const interfaces = readInterfaces(index.all('nmstate.io/NodeNetworkConfigurationPolicy'), nodes)
   const carriers = carriersOf(clouds, interfaces)
@@ -73,7 +74,7 @@ export function importCluster(snapshot: Snapshot, options: ClusterOptions): Impo
     metadata: { name: options.name },
     spec: {
       cluster: { platform: platformOf(nodes), nodes: withMtu(nodesOf(nodes, nics, findings), files) },
-      addressing: { isolation: isolationOf(files), families: familiesOf(files) },
+      addressing: { isolation: detectIsolation(files), families: detectFamilies(files) },
       clouds: files,
     },
   }
@@ -88,13 +89,13 @@ export function importCluster(snapshot: Snapshot, options: ClusterOptions): Impo
 type Carriers = ReadonlyMap<string, Carrier>
 
 /** By `namespace/network`: where pods are put, or else where the pool is announced. */
-function carriersOf(clouds: Clouds, interfaces: NodeInterfaces): Carriers {
+function carriersOf(clouds: ObservedClouds, interfaces: NodeInterfaces): Carriers {
   const carriers = new Map<string, Carrier>()
   for (const [namespace, networks] of clouds) {
     for (const [name, { attachment, announcedOn }] of networks) {
       const on = attachment?.master ?? announcedOn
       if (on !== undefined && name !== 'datacentre')
-        carriers.set(`${namespace}/${name}`, carrierOf(on, interfaces))
+        carriers.set(`${namespace}/${name}`, resolveCarrier(on, interfaces))
     }
   }
   return carriers
@@ -113,7 +114,7 @@ interface CloudContext {
 
 function cloudOf(
   namespace: string,
-  networks: ReadonlyMap<string, Seen>,
+  networks: ReadonlyMap<string, ObservedNetwork>,
   context: CloudContext,
 ): SiteFileCloud {
   const { index, findings } = context
@@ -125,9 +126,8 @@ function cloudOf(
   }
   for (const [name, seen] of networks) {
     const facts = factsOf(namespace, name, seen, context)
-    pinned[name] = networkFromFacts(facts, { cloud: namespace, where, findings })
-    if (!hasAddresses(facts) && !Object.hasOwn(networkTemplates, name))
-      pinned[name] = { ...pinned[name], roles: [] }
+    pinned[name] = buildNetwork(facts, { cloud: namespace, where, findings })
+    if (!hasAddresses(facts) && !Object.hasOwn(networkTemplates, name)) pinned[name] = { ...pinned[name], roles: [] }
   }
   const services = index.all('Service').filter((one) => one.metadata.namespace === namespace)
   const networkOf = (text: string): string | undefined =>
@@ -141,7 +141,7 @@ function holds(range: string, text: string): boolean {
   return parsed !== undefined && address !== undefined && rangeContains(parsed, address)
 }
 
-function factsOf(namespace: string, name: string, seen: Seen, context: CloudContext): NetworkFacts {
+function factsOf(namespace: string, name: string, seen: ObservedNetwork, context: CloudContext): NetworkFacts {
   const { interfaces, carriers, nics, leftover } = context
   const { attachment, subnets, vips, mtu, dnsDomain } = seen
   const carrier = carriers.get(`${namespace}/${name}`)
@@ -165,9 +165,9 @@ function factsOf(namespace: string, name: string, seen: Seen, context: CloudCont
 
 /** A pod may still hold an address from before the range was changed: nobody else may get it. */
 function withLeftover(attachment: Attachment, leftover: CloudContext['leftover']): Attachment {
-  const pods = attachment.pods.map((one) => {
-    const held = leftover.find(({ cidr }) => cidr === one.cidr)?.addresses
-    return { ...one, reserved: [...one.reserved, ...outside(one.span, held)] }
+  const pods = attachment.pods.map((pod) => {
+    const held = leftover.find(({ cidr }) => cidr === pod.cidr)?.addresses
+    return { ...pod, reserved: [...pod.reserved, ...outside(pod.span, held)] }
   })
   return { ...attachment, pods }
 }
@@ -183,7 +183,7 @@ function topOf({ nic, vlan, bridge, interface: own }: Carrier): string {
  */
 function nodeAddresses(
   top: string | undefined,
-  { subnets, attachment }: Seen,
+  { subnets, attachment }: ObservedNetwork,
   { interfaces, claimed }: CloudContext,
 ): NetworkFacts['nodes'] {
   const cidrs = [...subnets.map(({ cidr }) => cidr), ...(attachment?.pods ?? []).map(({ cidr }) => cidr)]
@@ -192,9 +192,7 @@ function nodeAddresses(
   for (const [node, addresses] of (top === undefined ? undefined : interfaces.get(top)?.addresses) ?? []) {
     const here = addresses.filter((text) => {
       const address = parseAddress(text)
-      return (
-        address && ranges.some((range) => rangeContains(range, address)) && !claimed.has(`${node} ${text}`)
-      )
+      return address && ranges.some((range) => rangeContains(range, address)) && !claimed.has(`${node} ${text}`)
     })
     for (const text of here) claimed.add(`${node} ${text}`)
     if (here.length > 0) own.set(node, here)
@@ -205,10 +203,10 @@ function nodeAddresses(
 /** Addresses that whereabouts has given to pods, by prefix. */
 function podsInUse(index: SnapshotIndex): CloudContext['leftover'] {
   return index.all('whereabouts.cni.cncf.io/IPPool').flatMap((pool) => {
-    const { range, allocations } = recordOf(pool['spec'])
+    const { range, allocations } = asRecord(pool['spec'])
     const network = typeof range === 'string' ? parseCidr(range) : undefined
     if (!network || typeof range !== 'string') return []
-    const offsets = Object.keys(recordOf(allocations)).filter((key) => /^\d{1,12}$/.test(key))
+    const offsets = Object.keys(asRecord(allocations)).filter((key) => /^\d{1,12}$/.test(key))
     return [
       {
         cidr: range,
@@ -229,17 +227,15 @@ function outside(span: string, addresses: readonly string[] = []): readonly stri
 /** Workers, or every node where the cluster does not tell them apart. */
 function workersOf(index: SnapshotIndex): readonly KubeObject[] {
   const nodes = index.all('Node')
-  const workers = nodes.filter(
-    ({ metadata }) => metadata.labels?.['node-role.kubernetes.io/worker'] !== undefined,
-  )
+  const workers = nodes.filter(({ metadata }) => metadata.labels?.['node-role.kubernetes.io/worker'] !== undefined)
   return workers.length > 0 ? workers : nodes
 }
 
 function nodesOf(nodes: readonly KubeObject[], nics: NicRoles, findings: Finding[]): FileNode[] {
   const names = nodes.length > 0 ? nodes.map(({ metadata }) => metadata.name) : ['worker-0']
   if (mainNic(nics) === undefined)
-    findings.push(finding(nicUnknown, { node: names[0] ?? '', nic: USUAL_NIC, withMtu }))
-  return names.map((name) => nodeWith(name, nics))
+    findings.push(finding(nicUnknown, { node: names[0] ?? '', nic: DEFAULT_NIC, withMtu }))
+  return names.map((name) => buildNode(name, nics))
 }
 
 function platformOf(nodes: readonly KubeObject[]): 'openshift' | 'kubernetes' {

@@ -36,7 +36,7 @@ export function isDefaultTwice({ env }: EnvCloud, prefix: string, earlier: reado
 }
 
 /** `5-29` below `172.17.0.` or `fd00:bbbb::` as a range. */
-export function spanOf(base: string, offsets: string): string {
+export function formatSpan(base: string, offsets: string): string {
   const [first = '', last = first] = offsets.split('-')
   return `${base}${first}-${base}${last}`
 }

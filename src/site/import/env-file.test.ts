@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readEnvFile } from './env-file.ts'
 
 function values(text: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    [...readEnvFile({ file: 'f', text }).values].map(([name, { value }]) => [name, value]),
-  )
+  return Object.fromEntries([...readEnvFile({ file: 'f', text }).values].map(([name, { value }]) => [name, value]))
 }
 
 describe('environment files', () => {

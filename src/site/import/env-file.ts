@@ -3,13 +3,13 @@
  *
  * Reads, never runs: whatever is not an assignment is reported and passed by.
  */
-import { type FilePlace, type Finding, finding } from '../../errors/finding.ts'
-import { envLine } from '../../errors/import-install-yamls.ts'
-import type { ImportSource } from './imported.ts'
+import { type FileLocation, type Finding, finding } from '../../errors/finding.ts'
+import { envLine } from './findings/install-yamls.ts'
+import type { ImportSource } from './imported-site.ts'
 
 export interface EnvValue {
   readonly value: string
-  readonly where: FilePlace
+  readonly where: FileLocation
 }
 
 export interface EnvFile {

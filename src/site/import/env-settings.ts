@@ -1,10 +1,11 @@
 /** The variables of one environment file as values: read, checked, with upstream's defaults behind them. */
+
+import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { envIgnored, envUnknown, envValue } from '../../errors/import-install-yamls.ts'
-import { nearest } from '../../errors/nearest.ts'
 import { parseAddress } from '../../net/address.ts'
 import { parseRange } from '../../net/range.ts'
 import type { EnvFile } from './env-file.ts'
+import { envIgnored, envUnknown, envValue } from './findings/install-yamls.ts'
 import { installYamlsDefaults, ownNetworkDefaults } from './install-yamls-defaults.ts'
 
 export interface EnvSettings {
@@ -51,8 +52,7 @@ export function envSettings({ file, values, findings: unreadable }: EnvFile): En
     sets,
     at,
     findings,
-    flag: (name) =>
-      checked(name, (value) => /^(?:true|false)$/i.test(value), 'true or false').toLowerCase() === 'true',
+    flag: (name) => checked(name, (value) => /^(?:true|false)$/i.test(value), 'true or false').toLowerCase() === 'true',
     number: (name) => Number(checked(name, (value) => /^\d{1,5}$/.test(value), 'a number')),
     prefix: (name) =>
       checked(
@@ -61,8 +61,7 @@ export function envSettings({ file, values, findings: unreadable }: EnvFile): En
         `the first three numbers of a network, such as ${standard(name)}`,
       ),
     address: (name) => checked(name, (value) => parseAddress(value) !== undefined, 'an IP address'),
-    range: (name) =>
-      checked(name, (value) => parseRange(value) !== undefined, `a range such as ${standard(name)}`),
+    range: (name) => checked(name, (value) => parseRange(value) !== undefined, `a range such as ${standard(name)}`),
   }
 }
 
@@ -72,7 +71,7 @@ function unknownNames({ file, values }: EnvFile): readonly Finding[] {
   const ignored: string[] = []
   for (const [name, { where }] of values) {
     if (known.includes(name)) continue
-    const meant = nearest(name, known)
+    const meant = closestMatch(name, known)
     if (meant && /^(?:NETWORK|NNCP|METALLB|RHOSO|NAMESPACE)/.test(name)) {
       findings.push(finding(envUnknown, { name, nearest: meant }, { where }))
     } else ignored.push(name)

@@ -5,12 +5,12 @@ import { parse, stringify } from 'yaml'
 import type { KubeObject } from '../../api/object.ts'
 import type { SiteFile } from '../../api/site.ts'
 import type { Snapshot } from '../../api/snapshot.ts'
-import * as problems from '../../errors/import-existing.ts'
 import { readYamlStream } from '../../yaml/read.ts'
 import { readSite } from '../read.ts'
 import { importArchitecture } from './architecture.ts'
 import { importCluster } from './cluster.ts'
-import type { Imported } from './imported.ts'
+import * as problems from './findings/existing.ts'
+import type { Imported } from './imported-site.ts'
 
 const fixtures = path.join(import.meta.dirname, '__fixtures__')
 const values = ['values-1.yaml', 'values-2.yaml'].map((file) => ({
@@ -21,16 +21,12 @@ const snapshot: Snapshot = { objects: dumpedObjects(path.join(fixtures, 'cluster
 
 function dumpedObjects(folder: string): readonly KubeObject[] {
   const texts = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), 'utf8'))
-  const documents = texts.flatMap((text) =>
-    readYamlStream(text, folder).map(({ value }) => value as KubeObject),
-  )
-  return documents.flatMap((one) => {
-    const { items, kind, apiVersion } = one as KubeObject & {
+  const documents = texts.flatMap((text) => readYamlStream(text, folder).map(({ value }) => value as KubeObject))
+  return documents.flatMap((document) => {
+    const { items, kind, apiVersion } = document as KubeObject & {
       readonly items?: readonly Partial<KubeObject>[]
     }
-    return (
-      items?.map((item) => ({ apiVersion, kind: kind.replace(/List$/, ''), ...item }) as KubeObject) ?? [one]
-    )
+    return items?.map((item) => ({ apiVersion, kind: kind.replace(/List$/, ''), ...item }) as KubeObject) ?? [document]
   })
 }
 
@@ -83,13 +79,7 @@ describe('importing a cluster', () => {
       metadata: { name: 'x', namespace: 'y' },
       ...rest,
     })
-    for (const spec of [
-      null,
-      [],
-      'text',
-      { networks: [null, 3, { name: 'a', subnets: 'x' }] },
-      { config: '{' },
-    ]) {
+    for (const spec of [null, [], 'text', { networks: [null, 3, { name: 'a', subnets: 'x' }] }, { config: '{' }]) {
       const objects = [
         odd('NetConfig', 'network.openstack.org/v1beta1', { spec }),
         odd('NetworkAttachmentDefinition', 'k8s.cni.cncf.io/v1', { spec }),
@@ -131,6 +121,6 @@ describe('every problem of an import', () => {
   const listed = Object.entries(problems) as [keyof typeof problems, { readonly code: string }][]
 
   it.each(listed.map(([name, { code }]) => [code, name] as const))('%s is found', (code, name) => {
-    expect(triggers[name]().findings.map((one) => one.code)).toContain(code)
+    expect(triggers[name]().findings.map((finding) => finding.code)).toContain(code)
   })
 })

@@ -7,9 +7,9 @@
 import type { SiteFileNetwork } from '../../api/site.ts'
 import { parseAddress } from '../../net/address.ts'
 import { type Cidr, cidr, cidrContains, usableRange } from '../../net/cidr.ts'
-import { formatRange, parseRange, type Range, rangeSize, rangesOverlap, single } from '../../net/range.ts'
-import { gaps, rangeSet } from '../../net/range-set.ts'
-import { type EnvCloud, ipv6Base, spanOf } from './env-cloud.ts'
+import { formatRange, parseRange, type Range, rangeSize, rangesOverlap, singleAddressRange } from '../../net/range.ts'
+import { freeRanges, rangeSet } from '../../net/range-set.ts'
+import { type EnvCloud, formatSpan, ipv6Base } from './env-cloud.ts'
 import { ctlplaneSpans } from './install-yamls-defaults.ts'
 
 export interface CtlplaneNetwork {
@@ -37,12 +37,8 @@ export function planCtlplanes(clouds: readonly EnvCloud[]): readonly CtlplaneNet
     let rest: Omit<CtlplaneNetwork, 'subnets'> = {}
     if (cloud.families.includes(4)) {
       const key = cidrTextOf(cloud)
-      const first = clouds
-        .slice(0, index)
-        .find((other) => other.families.includes(4) && cidrTextOf(other) === key)
-      const { subnet, ranges, hosts, spans } = first
-        ? furtherCloud(cloud, key, taken, pools)
-        : firstCloud(cloud, key)
+      const first = clouds.slice(0, index).find((other) => other.families.includes(4) && cidrTextOf(other) === key)
+      const { subnet, ranges, hosts, spans } = first ? furtherCloud(cloud, key, taken, pools) : firstCloud(cloud, key)
       add(taken, key, ...ranges)
       const clash = clashOf(cloud, key, [...hosts, ...hostRangesOf(first)], taken, pools)
       rest = {
@@ -78,9 +74,9 @@ interface PlannedSubnet {
 function firstCloud(cloud: EnvCloud, key: string): PlannedSubnet {
   const base = key.replace(/0\/24$/, '')
   const suffix = cloud.env.number('NNCP_CTLPLANE_IP_ADDRESS_SUFFIX')
-  const nodes = spanOf(base, `${suffix}-${Math.max(suffix, ctlplaneSpans.lastNode)}`)
-  const hosts = ctlplaneSpans.hosts.map((offsets) => spanOf(base, offsets))
-  const pods = spanOf(base, ctlplaneSpans.pods[0])
+  const nodes = formatSpan(base, `${suffix}-${Math.max(suffix, ctlplaneSpans.lastNode)}`)
+  const hosts = ctlplaneSpans.hosts.map((offsets) => formatSpan(base, offsets))
+  const pods = formatSpan(base, ctlplaneSpans.pods[0])
   const vips = cloud.env.range('METALLB_POOL')
   return {
     subnet: { cidr: key, ...gatewayOf(cloud, cidr(key)), spans: { nodes, pods, vips, hosts } },
@@ -99,7 +95,7 @@ function furtherCloud(
   const vips = cloud.env.range('METALLB_POOL')
   const gateway = gatewayOf(cloud, cidr(key))
   const held = [...(taken.get(key) ?? []), ...(pools.get(key) ?? []), ...rangesOf(Object.values(gateway))]
-  const largest = [...gaps(usableRange(cidr(key)), rangeSet(held))].sort((a, b) =>
+  const largest = [...freeRanges(usableRange(cidr(key)), rangeSet(held))].sort((a, b) =>
     Number(rangeSize(b) - rangeSize(a)),
   )[0]
   const pods = largest && firstOf(largest, PODS)
@@ -110,10 +106,7 @@ function furtherCloud(
     vips,
     ...(hosts && { hosts: formatRange(hosts) }),
   }
-  const words = [
-    pods ? `pods ${formatRange(pods)}` : 'no pods',
-    hosts ? `hosts ${formatRange(hosts)}` : 'no hosts',
-  ]
+  const words = [pods ? `pods ${formatRange(pods)}` : 'no pods', hosts ? `hosts ${formatRange(hosts)}` : 'no hosts']
   return {
     subnet: { cidr: key, ...gateway, spans },
     ranges: [...(pods ? [pods] : []), ...(hosts ? [hosts] : [])],
@@ -138,7 +131,7 @@ function gatewayOf({ env }: EnvCloud, network: Cidr): { readonly gateway?: strin
 function hostRangesOf(cloud: EnvCloud | undefined): readonly Range[] {
   if (!cloud) return []
   const base = `${cloud.env.prefix('NNCP_CTLPLANE_IP_ADDRESS_PREFIX')}.`
-  return rangesOf(ctlplaneSpans.hosts.map((offsets) => spanOf(base, offsets)))
+  return rangesOf(ctlplaneSpans.hosts.map((offsets) => formatSpan(base, offsets)))
 }
 
 function clashOf(
@@ -155,7 +148,7 @@ function clashOf(
   const network = cidr(key)
   const gateway = rangesOf(Object.values(gatewayOf(cloud, network)))
   const held = rangeSet([...(taken.get(key) ?? []), ...(pools.get(key) ?? []), ...gateway])
-  const free = gaps(usableRange(network), held).find((gap) => rangeSize(gap) >= rangeSize(pool))
+  const free = freeRanges(usableRange(network), held).find((gap) => rangeSize(gap) >= rangeSize(pool))
   return {
     pool: text,
     hosts: formatRange(under),
@@ -170,15 +163,15 @@ function ipv6Subnet(cloud: EnvCloud, index: number): Subnet {
   const gateway = env.address('NNCP_GATEWAY_IPV6')
   const address = parseAddress(gateway)
   const suffix = env.text('NNCP_CTLPLANE_IPV6_ADDRESS_SUFFIX')
-  const vips = env.sets('METALLB_IPV6_POOL') ? env.range('METALLB_IPV6_POOL') : spanOf(base, '80-90')
+  const vips = env.sets('METALLB_IPV6_POOL') ? env.range('METALLB_IPV6_POOL') : formatSpan(base, '80-90')
   return {
     cidr: `${base}/64`,
     ...(address && cidrContains(network, address) && { gateway }),
     spans: {
-      nodes: spanOf(base, `${suffix}-29`),
-      pods: spanOf(base, '30-70'),
+      nodes: formatSpan(base, `${suffix}-29`),
+      pods: formatSpan(base, '30-70'),
       vips,
-      hosts: [spanOf(base, '100-120'), spanOf(base, '200-250')],
+      hosts: [formatSpan(base, '100-120'), formatSpan(base, '200-250')],
     },
   }
 }
@@ -186,6 +179,6 @@ function ipv6Subnet(cloud: EnvCloud, index: number): Subnet {
 function rangesOf(texts: readonly string[]): readonly Range[] {
   return texts.flatMap((text) => {
     const address = parseAddress(text)
-    return address ? [single(address)] : (parseRange(text) ?? [])
+    return address ? [singleAddressRange(address)] : (parseRange(text) ?? [])
   })
 }

@@ -1,7 +1,10 @@
 /** What in environment files cannot work with install_yamls itself: said at the variable, with the reason. */
 import { type Finding, finding } from '../../errors/finding.ts'
+import { cidr } from '../../net/cidr.ts'
+import { addressPurposes } from '../../net/special.ts'
+import { type EnvCloud, isDefaultTwice } from './env-cloud.ts'
 import {
-  defaultTwice,
+  duplicateDefault,
   literalStays,
   netConfigStays,
   nncpOverwritten,
@@ -12,17 +15,11 @@ import {
   sharedSubnet,
   upstreamBgp,
   upstreamDualStack,
-} from '../../errors/import-install-yamls.ts'
-import { cidr } from '../../net/cidr.ts'
-import { purposesOf } from '../../net/special.ts'
-import { type EnvCloud, isDefaultTwice } from './env-cloud.ts'
+} from './findings/install-yamls.ts'
 import type { CtlplaneNetwork } from './install-yamls-ctlplane.ts'
 import { installYamlsDefaults, upstreamNetworks } from './install-yamls-defaults.ts'
 
-export function reportUpstream(
-  clouds: readonly EnvCloud[],
-  ctlplanes: readonly CtlplaneNetwork[],
-): readonly Finding[] {
+export function reportUpstream(clouds: readonly EnvCloud[], ctlplanes: readonly CtlplaneNetwork[]): readonly Finding[] {
   return clouds.flatMap((cloud, index) => [
     ...reportNetworks(cloud, clouds.slice(0, index)),
     ...reportCtlplane(cloud, ctlplanes[index]),
@@ -58,7 +55,7 @@ function reportNetworks(cloud: EnvCloud, earlier: readonly EnvCloud[]): readonly
       }
       findings.push(finding(literalStays, facts, env.at(network.prefix)))
     }
-    if (purposesOf(cidr(text)).includes('public')) {
+    if (addressPurposes(cidr(text)).includes('public')) {
       const facts = { cloud: name, network: network.name, cidr: text, variable: network.prefix }
       findings.push(finding(publicPrefix, facts, env.at(network.prefix)))
     }
@@ -67,7 +64,7 @@ function reportNetworks(cloud: EnvCloud, earlier: readonly EnvCloud[]): readonly
   const [first] = earlier
   if (first && repeated.length > 0) {
     const facts = { cloud: name, first: first.name, networks: repeated }
-    findings.push(finding(defaultTwice, facts, env.at('NAMESPACE')))
+    findings.push(finding(duplicateDefault, facts, env.at('NAMESPACE')))
   }
   return findings
 }
@@ -90,16 +87,12 @@ function reportSecond({ env, name, nic }: EnvCloud, earlier: readonly EnvCloud[]
   const findings = [finding(poolsDeleted, { cloud: name, first: first.name }, env.at('METALLB_POOL'))]
   const same = earlier.find((other) => other.nic === nic)
   if (!same) return findings
-  return [
-    finding(nncpOverwritten, { cloud: name, first: same.name, nic }, env.at('NNCP_INTERFACE')),
-    ...findings,
-  ]
+  return [finding(nncpOverwritten, { cloud: name, first: same.name, nic }, env.at('NNCP_INTERFACE')), ...findings]
 }
 
 function reportModes({ env, name, families, vlanOf }: EnvCloud): readonly Finding[] {
   const findings: Finding[] = []
-  if (families.length > 1)
-    findings.push(finding(upstreamDualStack, { cloud: name }, env.at('NETWORK_ISOLATION_IPV6')))
+  if (families.length > 1) findings.push(finding(upstreamDualStack, { cloud: name }, env.at('NETWORK_ISOLATION_IPV6')))
   if (env.flag('NETWORK_BGP')) {
     const peers = [env.address('BGP_LEAF_1'), env.address('BGP_LEAF_2')]
     findings.push(finding(upstreamBgp, { cloud: name, peers }, env.at('NETWORK_BGP')))
@@ -114,10 +107,7 @@ function reportModes({ env, name, families, vlanOf }: EnvCloud): readonly Findin
 
 /** Settings that a site file could hold, but not from what the variable says. */
 function reportLeftOut({ env }: EnvCloud): readonly Finding[] {
-  const routes = [
-    'NNCP_ADDITIONAL_HOST_ROUTES',
-    ...upstreamNetworks.flatMap(({ routes: name }) => name ?? []),
-  ]
+  const routes = ['NNCP_ADDITIONAL_HOST_ROUTES', ...upstreamNetworks.flatMap(({ routes: name }) => name ?? [])]
   const why: readonly (readonly [string, string])[] = [
     ...routes.map((name) => [name, 'its routes have no next hop, and a site file needs one'] as const),
     ['NETWORK_STORAGE_MACVLAN', 'a macvlan interface of the host has no counterpart'],

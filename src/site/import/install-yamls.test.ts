@@ -3,9 +3,9 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { SiteFile, SiteFileNetwork } from '../../api/site.ts'
-import * as problems from '../../errors/import-install-yamls.ts'
 import { readSite } from '../read.ts'
-import type { Imported, ImportSource } from './imported.ts'
+import * as problems from './findings/install-yamls.ts'
+import type { Imported, ImportSource } from './imported-site.ts'
 import { importInstallYamls } from './install-yamls.ts'
 
 const folder = path.join(import.meta.dirname, '../../../examples/install-yamls')
@@ -37,9 +37,7 @@ describe('importing environment files of install_yamls', () => {
   })
 
   it('keeps the numbers of the two files exactly', () => {
-    const vips = site.spec.clouds.map(
-      (_, index) => network(site, index, 'ctlplane').subnets?.[0]?.spans?.vips,
-    )
+    const vips = site.spec.clouds.map((_, index) => network(site, index, 'ctlplane').subnets?.[0]?.spans?.vips)
     expect(vips).toEqual(['192.168.122.80-192.168.122.90', '192.168.122.100-192.168.122.110'])
     const cidrs = (name: string) => [0, 1].map((cloud) => network(site, cloud, name).subnets?.[0]?.cidr)
     expect(cidrs('internalapi')).toEqual(['172.17.0.0/24', '172.27.0.0/24'])
@@ -74,9 +72,7 @@ describe('importing environment files of install_yamls', () => {
   })
 
   it('gives a cloud on a NIC of its own its own segments', () => {
-    const two = siteOf(
-      importing('NAMESPACE=a\n', 'NAMESPACE=b\nNNCP_INTERFACE=enp7s0\nNETWORK_VLAN_START=30\n'),
-    )
+    const two = siteOf(importing('NAMESPACE=a\n', 'NAMESPACE=b\nNNCP_INTERFACE=enp7s0\nNETWORK_VLAN_START=30\n'))
     expect(two.spec.cluster.nodes).toEqual([{ name: 'worker-0', nics: { main: 'enp6s0', enp7s0: 'enp7s0' } }])
     expect(network(two, 1, 'internalapi')).toMatchObject({ nic: 'enp7s0', vlan: 30 })
     expect(two.spec.addressing?.isolation).toBe('vlan-per-cloud')
@@ -122,7 +118,7 @@ const triggers: Readonly<Record<keyof typeof problems, readonly string[]>> = {
   poolsDeleted: ['NAMESPACE=a\n', 'NAMESPACE=b\nNNCP_INTERFACE=enp7s0\n'],
   poolOnHosts: ['METALLB_POOL=192.168.122.115-192.168.122.125\n'],
   publicPrefix: ['NETWORK_DESIGNATE_EXT_ADDRESS_PREFIX=172.50.0\n'],
-  defaultTwice: ['NAMESPACE=a\n', 'NAMESPACE=b\n'],
+  duplicateDefault: ['NAMESPACE=a\n', 'NAMESPACE=b\n'],
   sharedSubnet: ['NAMESPACE=a\n', 'NAMESPACE=b\n'],
   literalStays: ['NETWORK_VLAN_START=40\n'],
   upstreamDualStack: ['NETWORK_ISOLATION_IPV6=true\n'],
@@ -133,14 +129,11 @@ const triggers: Readonly<Record<keyof typeof problems, readonly string[]>> = {
 describe('every problem of environment files', () => {
   const listed = Object.entries(problems) as [keyof typeof problems, { readonly code: string }][]
 
-  it.each(listed.map(([name, { code }]) => [code, name] as const))(
-    '%s is found and has a place',
-    (code, name) => {
-      const sources = triggers[name].map((text, index) => ({ file: `${index + 1}.env`, text }))
-      const { findings } = importInstallYamls(sources, { name: 'lab' })
-      const found = findings.filter((one) => one.code === code)
-      expect(found).toHaveLength(1)
-      expect(found[0]).toHaveProperty('where.line')
-    },
-  )
+  it.each(listed.map(([name, { code }]) => [code, name] as const))('%s is found and has a place', (code, name) => {
+    const sources = triggers[name].map((text, index) => ({ file: `${index + 1}.env`, text }))
+    const { findings } = importInstallYamls(sources, { name: 'lab' })
+    const found = findings.filter((finding) => finding.code === code)
+    expect(found).toHaveLength(1)
+    expect(found[0]).toHaveProperty('where.line')
+  })
 })

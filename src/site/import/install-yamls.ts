@@ -6,15 +6,15 @@
  */
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { nodesUnknown } from '../../errors/import-install-yamls.ts'
-import { type EnvCloud, envCloud, ipv6Base, isDefaultTwice, spanOf } from './env-cloud.ts'
+import { type EnvCloud, envCloud, formatSpan, ipv6Base, isDefaultTwice } from './env-cloud.ts'
 import { readEnvFile } from './env-file.ts'
 import { type EnvSettings, envSettings } from './env-settings.ts'
-import { type Comment, formatSite, type Imported, type ImportSource } from './imported.ts'
+import { nodesUnknown } from './findings/install-yamls.ts'
+import { type Comment, formatSite, type Imported, type ImportSource } from './imported-site.ts'
 import { type CtlplaneNetwork, planCtlplanes } from './install-yamls-ctlplane.ts'
 import { upstreamNetworks } from './install-yamls-defaults.ts'
 import { reportUpstream } from './install-yamls-report.ts'
-import { type FileNode, isolationOf, type NicRoles, nicRoles, nodeWith, withMtu } from './site-parts.ts'
+import { buildNode, detectIsolation, type FileNode, type NicRoles, nicRoles, withMtu } from './site-parts.ts'
 
 export interface InstallYamlsOptions {
   /** The name of the site. */
@@ -30,9 +30,7 @@ export function importInstallYamls(sources: readonly ImportSource[], options: In
   const ctlplanes = planCtlplanes(clouds)
   const nics = nicRoles(clouds.map(({ nic }) => nic))
   const nodes = nodesOf(first.env, nics, options)
-  const siteClouds = clouds.map((cloud, index) =>
-    siteCloud(cloud, clouds.slice(0, index), ctlplanes[index], nics),
-  )
+  const siteClouds = clouds.map((cloud, index) => siteCloud(cloud, clouds.slice(0, index), ctlplanes[index], nics))
   const site: SiteFile = {
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
@@ -45,7 +43,7 @@ export function importInstallYamls(sources: readonly ImportSource[], options: In
         storageClass: first.env.text('STORAGE_CLASS'),
         metallb: metallbOf(first.env),
       },
-      addressing: { isolation: isolationOf(siteClouds), families: first.families },
+      addressing: { isolation: detectIsolation(siteClouds), families: first.families },
       clouds: siteClouds,
     },
   }
@@ -99,7 +97,7 @@ function subnetsOf(cloud: EnvCloud, network: (typeof upstreamNetworks)[number], 
     const base = family === 4 ? `${env.prefix(network.prefix)}.` : ipv6Base(network.ipv6, index)
     const cidr = family === 4 ? `${base}0/24` : `${base}/64`
     const spans = Object.fromEntries(
-      Object.entries(network.spans).map(([role, text]) => [role, spanOf(base, text)]),
+      Object.entries(network.spans).map(([role, text]) => [role, formatSpan(base, text)]),
     )
     return { cidr, spans }
   })
@@ -112,7 +110,7 @@ function nodesOf(env: EnvSettings, nics: NicRoles, options: InstallYamlsOptions)
     .filter(Boolean)
   const given: InstallYamlsOptions['nodes'] =
     options.nodes ?? (named.length > 0 ? named : ['worker-0']).map((name) => ({ name }))
-  return given.map(({ name, nic }) => nodeWith(name, nics, nic))
+  return given.map(({ name, nic }) => buildNode(name, nics, nic))
 }
 
 function unknownNodes(env: EnvSettings, nodes: readonly FileNode[]): Finding {

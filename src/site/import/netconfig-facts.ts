@@ -1,34 +1,32 @@
 /** Subnets as NetConfig writes them, wherever they are written. */
 
-import { type Loose, listOf, numberOf, recordOf, textOf, textsOf } from '../../yaml/loose.ts'
+import { asInteger, asList, asRecord, asString, asStrings, type JsonRecord } from '../../api/json.ts'
 import { asRange } from './attachment.ts'
 import type { SubnetFacts } from './network-facts.ts'
 
-export function subnetFacts(value: unknown, networkVlan: number | undefined): SubnetFacts | undefined {
-  const subnet = recordOf(value)
-  const cidr = textOf(subnet['cidr'])
+export function readNetConfigSubnet(value: unknown, networkVlan: number | undefined): SubnetFacts | undefined {
+  const subnet = asRecord(value)
+  const cidr = asString(subnet['cidr'])
   if (cidr === undefined) return undefined
-  const name = textOf(subnet['name'])
-  const vlan = numberOf(subnet['vlan'])
+  const name = asString(subnet['name'])
+  const vlan = asInteger(subnet['vlan'])
   return {
     // `subnet1` is what a site file calls the first one anyway.
     name: name === 'subnet1' ? undefined : name,
     cidr,
-    gateway: textOf(subnet['gateway']),
+    gateway: asString(subnet['gateway']),
     vlan: vlan === networkVlan ? undefined : vlan,
-    dnsDomain: textOf(subnet['dnsDomain']),
-    hosts: listOf(subnet['allocationRanges']).flatMap((one) => rangeText(recordOf(one))),
-    reserved: textsOf(subnet['excludeAddresses']).map(asRange),
-    routes: listOf(subnet['routes']).flatMap((one) => routeOf(recordOf(one))),
+    dnsDomain: asString(subnet['dnsDomain']),
+    hosts: asList(subnet['allocationRanges']).flatMap((one) => rangeText(asRecord(one))),
+    reserved: asStrings(subnet['excludeAddresses']).map(asRange),
+    routes: asList(subnet['routes']).flatMap((one) => routeOf(asRecord(one))),
   }
 }
 
-function rangeText({ start, end }: Loose): readonly string[] {
-  return typeof start === 'string' && typeof end === 'string'
-    ? [start === end ? start : `${start}-${end}`]
-    : []
+function rangeText({ start, end }: JsonRecord): readonly string[] {
+  return typeof start === 'string' && typeof end === 'string' ? [start === end ? start : `${start}-${end}`] : []
 }
 
-function routeOf({ destination, nexthop }: Loose): SubnetFacts['routes'] {
+function routeOf({ destination, nexthop }: JsonRecord): SubnetFacts['routes'] {
   return typeof destination === 'string' && typeof nexthop === 'string' ? [{ destination, nexthop }] : []
 }

@@ -6,11 +6,11 @@
  */
 import type { SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
-import { subnetGuessed } from '../../errors/import-existing.ts'
 import { type Address, compareAddresses, formatAddress, parseAddress } from '../../net/address.ts'
-import { type Cidr, cidrAround, cidrContains, formatCidr, parseCidr, sameCidr } from '../../net/cidr.ts'
+import { type Cidr, cidrContaining, cidrContains, formatCidr, parseCidr, sameCidr } from '../../net/cidr.ts'
 import { parseRange } from '../../net/range.ts'
 import { type Attachment, asRange } from './attachment.ts'
+import { subnetGuessed } from './findings/existing.ts'
 
 export interface SubnetFacts {
   readonly name?: string | undefined
@@ -61,7 +61,7 @@ export function hasAddresses({ subnets, attachment, vips }: NetworkFacts): boole
   return subnets.length > 0 || vips.length > 0 || (attachment?.pods ?? []).length > 0
 }
 
-export function networkFromFacts(facts: NetworkFacts, report: ReportContext): SiteFileNetwork {
+export function buildNetwork(facts: NetworkFacts, report: ReportContext): SiteFileNetwork {
   const drafts = facts.subnets.map(draftOf)
   const into = (text: string, cidr: string | undefined): SubnetDraft => {
     const found = findDraft(drafts, text, cidr)
@@ -123,11 +123,7 @@ function draftOf(facts: SubnetFacts): SubnetDraft {
 }
 
 /** The subnet that has exactly this prefix, or the first that the address lies in. */
-function findDraft(
-  drafts: readonly SubnetDraft[],
-  text: string,
-  cidr: string | undefined,
-): SubnetDraft | undefined {
+function findDraft(drafts: readonly SubnetDraft[], text: string, cidr: string | undefined): SubnetDraft | undefined {
   const exact = cidr === undefined ? undefined : parseCidr(cidr)
   const same = exact && drafts.find((draft) => draft.cidr && sameCidr(draft.cidr, exact))
   if (same) return same
@@ -142,7 +138,7 @@ function startOf(text: string): Address | undefined {
 
 function guess(text: string): string {
   const start = startOf(text)
-  return start ? formatCidr(cidrAround(start, start.family === 4 ? 24 : 64)) : text
+  return start ? formatCidr(cidrContaining(start, start.family === 4 ? 24 : 64)) : text
 }
 
 function subnetOf({ facts, cidr, spans, reserved }: SubnetDraft): FileSubnet {

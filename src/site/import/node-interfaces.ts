@@ -1,6 +1,7 @@
 /** Interfaces of the nodes, as the node policies of a cluster declare them. */
+
+import { asInteger, asList, asRecord, asString, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { listOf, numberOf, recordOf, textOf, textsOf } from '../../yaml/loose.ts'
 
 export interface NodeInterface {
   readonly name: string
@@ -15,16 +16,13 @@ export interface NodeInterface {
 
 export type NodeInterfaces = ReadonlyMap<string, NodeInterface>
 
-export function readInterfaces(
-  policies: readonly KubeObject[],
-  nodes: readonly KubeObject[],
-): NodeInterfaces {
+export function readInterfaces(policies: readonly KubeObject[], nodes: readonly KubeObject[]): NodeInterfaces {
   const interfaces = new Map<string, NodeInterface>()
   for (const policy of policies) {
-    const spec = recordOf(policy['spec'])
-    const selected = selectedNodes(recordOf(spec['nodeSelector']), nodes)
-    for (const one of listOf(recordOf(spec['desiredState'])['interfaces'])) {
-      const read = readInterface(recordOf(one), selected)
+    const spec = asRecord(policy['spec'])
+    const selected = selectedNodes(asRecord(spec['nodeSelector']), nodes)
+    for (const one of asList(asRecord(spec['desiredState'])['interfaces'])) {
+      const read = readInterface(asRecord(one), selected)
       if (read) interfaces.set(read.name, merged(interfaces.get(read.name), read))
     }
   }
@@ -40,10 +38,10 @@ export interface Carrier {
   readonly interface: string | undefined
 }
 
-export function carrierOf(name: string, interfaces: NodeInterfaces, above?: string): Carrier {
+export function resolveCarrier(name: string, interfaces: NodeInterfaces, above?: string): Carrier {
   const known = interfaces.get(name)
   const port = known?.ports?.[0]
-  if (port !== undefined && above === undefined) return carrierOf(port, interfaces, name)
+  if (port !== undefined && above === undefined) return resolveCarrier(port, interfaces, name)
   const [, usualBase, usualId] = /^(.+)\.(\d{1,4})$/.exec(name) ?? []
   const vlan = known?.vlan ?? (usualBase && usualId ? { base: usualBase, id: Number(usualId) } : undefined)
   if (!vlan) return { nic: name, vlan: 'untagged', bridge: above, interface: undefined }
@@ -51,39 +49,29 @@ export function carrierOf(name: string, interfaces: NodeInterfaces, above?: stri
   return { nic: vlan.base, vlan: vlan.id, bridge: above, interface: usual ? undefined : name }
 }
 
-function selectedNodes(
-  selector: Readonly<Record<string, unknown>>,
-  nodes: readonly KubeObject[],
-): readonly string[] {
+function selectedNodes(selector: Readonly<Record<string, unknown>>, nodes: readonly KubeObject[]): readonly string[] {
   const host = selector['kubernetes.io/hostname']
   if (typeof host === 'string') return [host]
   return nodes
-    .filter(({ metadata }) =>
-      Object.entries(selector).every(([key, value]) => metadata.labels?.[key] === value),
-    )
+    .filter(({ metadata }) => Object.entries(selector).every(([key, value]) => metadata.labels?.[key] === value))
     .map(({ metadata }) => metadata.name)
 }
 
-function readInterface(
-  one: Readonly<Record<string, unknown>>,
-  nodes: readonly string[],
-): NodeInterface | undefined {
-  const name = textOf(one['name'])
+function readInterface(one: Readonly<Record<string, unknown>>, nodes: readonly string[]): NodeInterface | undefined {
+  const name = asString(one['name'])
   if (name === undefined || one['state'] === 'absent') return undefined
-  const vlan = recordOf(one['vlan'])
-  const id = numberOf(vlan['id'])
-  const base = textOf(vlan['base-iface'])
-  const ports = listOf(recordOf(one['bridge'])['port']).flatMap(
-    (port) => textOf(recordOf(port)['name']) ?? [],
-  )
+  const vlan = asRecord(one['vlan'])
+  const id = asInteger(vlan['id'])
+  const base = asString(vlan['base-iface'])
+  const ports = asList(asRecord(one['bridge'])['port']).flatMap((port) => asString(asRecord(port)['name']) ?? [])
   const addresses = ['ipv4', 'ipv6'].flatMap((family) =>
-    listOf(recordOf(one[family])['address']).flatMap((address) => textsOf(recordOf(address)['ip'])),
+    asList(asRecord(one[family])['address']).flatMap((address) => asStrings(asRecord(address)['ip'])),
   )
   return {
     name,
     ...(id !== undefined && base !== undefined && { vlan: { id, base } }),
     ...(ports.length > 0 && { ports }),
-    mtu: numberOf(one['mtu']),
+    mtu: asInteger(one['mtu']),
     addresses: new Map(addresses.length > 0 ? nodes.map((node) => [node, addresses]) : []),
   }
 }

@@ -2,7 +2,7 @@
  * Which slot of a cloud a running Service belongs to, by the name that its operator gave it, and what the site file
  * must say for the cloud to have that slot. Facts of upstream; the planner knows them the other way round.
  */
-import { isRecord } from '../../yaml/loose.ts'
+import { isRecord } from '../../api/json.ts'
 import { rabbitmqSlot } from './pinned-vips.ts'
 
 export interface ServiceSlot {
@@ -54,7 +54,7 @@ type Reader = (name: string) => ServiceSlot | undefined
 /** The first that knows the name is right: `nova-metadata-internal` is no API called `nova-metadata`. */
 const readers: readonly Reader[] = [rabbitmq, single, novaOfCell, designateServer, glanceApi, api]
 
-export function slotOfService(name: string): ServiceSlot | undefined {
+export function findServiceSlot(name: string): ServiceSlot | undefined {
   for (const read of readers) {
     const found = read(name)
     if (found) return found
@@ -63,11 +63,11 @@ export function slotOfService(name: string): ServiceSlot | undefined {
 }
 
 /** Both together; of two numbers the greater one, since replicas are counted one by one. */
-export function mergedTemplates(one: Template, other: Template): Template {
+export function mergeTemplates(one: Template, other: Template): Template {
   const merged: Record<string, unknown> = { ...one }
   for (const [key, value] of Object.entries(other)) {
     const before = merged[key]
-    if (isRecord(before) && isRecord(value)) merged[key] = mergedTemplates(before, value)
+    if (isRecord(before) && isRecord(value)) merged[key] = mergeTemplates(before, value)
     else if (typeof before === 'number' && typeof value === 'number') merged[key] = Math.max(before, value)
     else merged[key] = value
   }
@@ -93,9 +93,7 @@ function novaOfCell(name: string): ServiceSlot | undefined {
     return { slot: `nova.${ofMetadata}.metadata`, service: 'nova', isPublic: false, template }
   }
   const [, ofConsole] = /^nova-novncproxy-(cell\w+)-public$/.exec(name) ?? []
-  return ofConsole === undefined
-    ? undefined
-    : { slot: `nova.${ofConsole}.novnc`, service: 'nova', isPublic: true }
+  return ofConsole === undefined ? undefined : { slot: `nova.${ofConsole}.novnc`, service: 'nova', isPublic: true }
 }
 
 function designateServer(name: string): ServiceSlot | undefined {

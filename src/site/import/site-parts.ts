@@ -4,7 +4,7 @@ import type { SiteFile, SiteFileCloud } from '../../api/site.ts'
 export type FileNode = SiteFile['spec']['cluster']['nodes'][number]
 
 /** What is written when nothing says which NIC it is. */
-export const USUAL_NIC = 'enp6s0'
+export const DEFAULT_NIC = 'enp6s0'
 
 /** NICs by name with their roles: the first is the main one, others are known by their own names. */
 export type NicRoles = ReadonlyMap<string, string>
@@ -18,7 +18,7 @@ export function mainNic(nics: NicRoles): string | undefined {
 }
 
 /** The short form where there is one NIC only. */
-export function nodeWith(name: string, nics: NicRoles, main = mainNic(nics) ?? USUAL_NIC): FileNode {
+export function buildNode(name: string, nics: NicRoles, main = mainNic(nics) ?? DEFAULT_NIC): FileNode {
   const others = [...nics].filter(([, role]) => role !== 'main').map(([nic, role]) => [role, nic])
   return others.length === 0 ? { name, nic: main } : { name, nics: { main, ...Object.fromEntries(others) } }
 }
@@ -26,27 +26,25 @@ export function nodeWith(name: string, nics: NicRoles, main = mainNic(nics) ?? U
 /** What the networks carry already, the NICs below them carry, too. */
 export function withMtu(nodes: readonly FileNode[], clouds: readonly SiteFileCloud[]): FileNode[] {
   const networks = clouds.flatMap((cloud) => Object.values(cloud.networks ?? {}))
-  const mtu = Math.max(0, ...networks.map((one) => (one === false ? 0 : (one.mtu ?? 0))))
+  const mtu = Math.max(0, ...networks.map((network) => (network === false ? 0 : (network.mtu ?? 0))))
   return nodes.map((node) => (mtu > 1500 ? { ...node, mtu } : node))
 }
 
-export function familiesOf(clouds: readonly SiteFileCloud[]): (4 | 6)[] {
+export function detectFamilies(clouds: readonly SiteFileCloud[]): (4 | 6)[] {
   const cidrs = clouds.flatMap(({ networks }) =>
-    Object.values(networks ?? {}).flatMap((one) =>
-      one === false ? [] : (one.subnets ?? []).map(({ cidr }) => cidr),
+    Object.values(networks ?? {}).flatMap((network) =>
+      network === false ? [] : (network.subnets ?? []).map(({ cidr }) => cidr),
     ),
   )
-  const found = ([4, 6] as const).filter((family) =>
-    cidrs.some((cidr) => cidr.includes(':') === (family === 6)),
-  )
+  const found = ([4, 6] as const).filter((family) => cidrs.some((cidr) => cidr.includes(':') === (family === 6)))
   return found.length > 0 ? [...found] : [4]
 }
 
 /** Whether two clouds are on one segment: then the file says so, instead of contradicting its own pins. */
-export function isolationOf(clouds: readonly SiteFileCloud[]): 'shared-vlan' | 'vlan-per-cloud' {
+export function detectIsolation(clouds: readonly SiteFileCloud[]): 'shared-vlan' | 'vlan-per-cloud' {
   const segments = clouds.flatMap(({ networks }) => {
-    const own = Object.values(networks ?? {}).flatMap((one) =>
-      one === false || one.vlan === undefined ? [] : [`${one.nic ?? 'main'}/${one.vlan}`],
+    const own = Object.values(networks ?? {}).flatMap((network) =>
+      network === false || network.vlan === undefined ? [] : [`${network.nic ?? 'main'}/${network.vlan}`],
     )
     return [...new Set(own)]
   })

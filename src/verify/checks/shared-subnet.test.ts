@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { eraOfExample, exampleSites, planExample } from '../../../test/examples.ts'
-import { changed, documentsOf, healthySnapshot, withObject } from '../../../test/healthy.ts'
+import { changed, healthySnapshot, renderedDocuments, withObject } from '../../../test/healthy-snapshot.ts'
 import { indexSnapshot, type Snapshot } from '../../api/snapshot.ts'
 import type { Plan } from '../../plan/plan.ts'
+import { checks } from '../checks.ts'
 import { verify } from '../verify.ts'
-import { checks } from './all.ts'
 
 function wrong(plan: Plan, snapshot: Snapshot): readonly string[] {
   const { unread } = snapshot
-  const input = { plan, documents: documentsOf(plan), live: indexSnapshot(snapshot), unread, now: 0 }
+  const input = { plan, documents: renderedDocuments(plan), live: indexSnapshot(snapshot), unread, now: 0 }
   return verify(checks, input).flatMap(({ id, cloud, findings }) =>
     findings.map(({ code }) => `${id} ${cloud ?? '-'} ${code}`),
   )

@@ -13,8 +13,7 @@ describe('any kind', () => {
     'NetConfig',
   ]
   const silentKinds = Object.keys(readinessRules).filter(
-    (key) =>
-      !reading.some((kind) => key.endsWith(`/${kind}`)) && !key.includes('Webhook') && key !== 'Service',
+    (key) => !reading.some((kind) => key.endsWith(`/${kind}`)) && !key.includes('Webhook') && key !== 'Service',
   )
 
   it.each(silentKinds)('%s is not ready while its controller has said nothing', (groupKind) => {
@@ -45,11 +44,7 @@ describe('any kind', () => {
   })
 
   it('reads conditions by type, whatever their order', () => {
-    const conditions = [
-      condition('Ready', 'True'),
-      condition('InputReady', 'True'),
-      condition('ExposeReady', 'True'),
-    ]
+    const conditions = [condition('Ready', 'True'), condition('InputReady', 'True'), condition('ExposeReady', 'True')]
     fc.assert(
       fc.property(fc.shuffledSubarray(conditions, { minLength: 3 }), (order) => {
         const status = { observedGeneration: 1, conditions: order }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ago, condition, context, judge, object } from '../../../test/readiness.ts'
 import type { Condition } from '../../api/object.ts'
-import { nodeSetSetUp } from './openstack.ts'
-import { standardGrace } from './verdict.ts'
+import { nodeSetSetupReadiness } from './openstack.ts'
+import { defaultGrace } from './verdict.ts'
 
 describe('OpenStack kinds', () => {
   const controlPlane = (conditions: readonly Condition[]) =>
@@ -23,7 +23,7 @@ describe('OpenStack kinds', () => {
   it('gives an error time to heal, and then calls it a failure with its words', () => {
     const summary = condition('Ready', 'False', { message: 'RabbitMQ error' })
     expect(judge(controlPlane([summary, error(1_000)])).kind).toBe('progressing')
-    expect(judge(controlPlane([summary, error(standardGrace.errorMs)]))).toEqual({
+    expect(judge(controlPlane([summary, error(defaultGrace.errorMs)]))).toEqual({
       kind: 'failed',
       cause:
         'OpenStackControlPlane openstack/it: RabbitMQ error occurred: no address (OpenStackControlPlaneRabbitMQReady)',
@@ -74,7 +74,7 @@ describe('OpenStack kinds', () => {
         conditions: [condition('SetupReady', 'True'), condition('Ready', 'False')],
       },
     })
-    expect(nodeSetSetUp(nodeSet, context([])).kind).toBe('ready')
+    expect(nodeSetSetupReadiness(nodeSet, context([])).kind).toBe('ready')
     expect(judge(nodeSet).kind).toBe('progressing')
   })
 

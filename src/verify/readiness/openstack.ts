@@ -3,56 +3,56 @@
  * first object of its namespace that has failed has the better cause.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { at, nameOf, numberAt, textAt } from '../../api/raw-object.ts'
-import { byCondition, readyCondition, unsettled } from './conditions.ts'
-import { judgeBy } from './deletion.ts'
+import { formatObjectName, getField, getNumber, getString } from '../../api/raw-object.ts'
+import { conditionReadiness, outdatedStatus, readyCondition } from './conditions.ts'
+import { serviceReadiness } from './load-balancer.ts'
 import { podReadiness } from './pods.ts'
-import { serviceReadiness } from './services.ts'
+import { applyRule } from './rule-order.ts'
 import { claimReadiness } from './storage.ts'
 import { progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
 import { jobReadiness } from './workloads.ts'
 
 export const controlPlaneReadiness: ReadinessRule = (controlPlane, context) => {
-  const own = observed(controlPlane) ?? readyCondition(controlPlane, context)
-  return own.kind === 'progressing' ? (causeIn(controlPlane.metadata.namespace, context) ?? own) : own
+  const own = notObservedYet(controlPlane) ?? readyCondition(controlPlane, context)
+  return own.kind === 'progressing' ? (findFailure(controlPlane.metadata.namespace, context) ?? own) : own
 }
 
 export const nodeSetReadiness: ReadinessRule = (nodeSet, context) =>
-  observed(nodeSet) ?? readyCondition(nodeSet, context)
+  notObservedYet(nodeSet) ?? readyCondition(nodeSet, context)
 
 /** What must hold before a deployment of the node set may begin: addresses, inventory, but no deployment yet. */
-export const nodeSetSetUp: ReadinessRule = (nodeSet, context) =>
-  observed(nodeSet) ?? unsettled(nodeSet) ?? byCondition(nodeSet, 'SetupReady', context)
+export const nodeSetSetupReadiness: ReadinessRule = (nodeSet, context) =>
+  notObservedYet(nodeSet) ?? outdatedStatus(nodeSet) ?? conditionReadiness(nodeSet, 'SetupReady', context)
 
 /** A deployment runs once: `deployed` is its last word, whatever its conditions still say. */
 export const dataPlaneDeploymentReadiness: ReadinessRule = (deployment, context) => {
-  if (at(deployment, 'status', 'deployed') === true) return unsettled(deployment) ?? ready
-  const own = observed(deployment) ?? readyCondition(deployment, context)
+  if (getField(deployment, 'status', 'deployed') === true) return outdatedStatus(deployment) ?? ready
+  const own = notObservedYet(deployment) ?? readyCondition(deployment, context)
   if (own.kind !== 'progressing') return own
-  return jobCause(deployment, context) ?? own
+  return findFailedJob(deployment, context) ?? own
 }
 
 export const versionReadiness: ReadinessRule = (version, context) => {
-  const early = observed(version) ?? unsettled(version)
+  const early = notObservedYet(version) ?? outdatedStatus(version)
   if (early) return early
-  const target = textAt(version, 'spec', 'targetVersion') ?? textAt(version, 'status', 'availableVersion')
-  const deployed = textAt(version, 'status', 'deployedVersion')
+  const target = getString(version, 'spec', 'targetVersion') ?? getString(version, 'status', 'availableVersion')
+  const deployed = getString(version, 'status', 'deployedVersion')
   if (target !== undefined && deployed === target) return ready
   const own = readyCondition(version, context)
   return own.kind === 'ready'
-    ? progressing(`${nameOf(version)} to go from ${deployed ?? 'nothing'} to ${target ?? 'a version'}`)
+    ? progressing(`${formatObjectName(version)} to go from ${deployed ?? 'nothing'} to ${target ?? 'a version'}`)
     : own
 }
 
 /** These operators always write observedGeneration; without one nobody has looked at the object yet. */
-function observed(object: KubeObject): Readiness | undefined {
-  return numberAt(object, 'status', 'observedGeneration') === undefined
-    ? progressing(`the operator to see ${nameOf(object)}`)
+function notObservedYet(object: KubeObject): Readiness | undefined {
+  return getNumber(object, 'status', 'observedGeneration') === undefined
+    ? progressing(`the operator to see ${formatObjectName(object)}`)
     : undefined
 }
 
 /** The first object of a cloud's control plane that will not get well by itself. */
-function causeIn(namespace: string | undefined, context: ReadinessContext): Readiness | undefined {
+function findFailure(namespace: string | undefined, context: ReadinessContext): Readiness | undefined {
   const looks: readonly (readonly [string, ReadinessRule])[] = [
     ['PersistentVolumeClaim', claimReadiness],
     ['Pod', podReadiness],
@@ -61,8 +61,8 @@ function causeIn(namespace: string | undefined, context: ReadinessContext): Read
   ]
   for (const [groupKind, rule] of looks) {
     for (const object of context.around.all(groupKind)) {
-      if (object.metadata.namespace !== namespace || isOnesOwnTry(object)) continue
-      const verdict = judgeBy(rule, object, context)
+      if (object.metadata.namespace !== namespace || isRetriedByOwner(object)) continue
+      const verdict = applyRule(rule, object, context)
       if (verdict.kind === 'failed') return verdict
     }
   }
@@ -70,16 +70,16 @@ function causeIn(namespace: string | undefined, context: ReadinessContext): Read
 }
 
 /** A job retries its pods, and a data plane run answers for its own jobs: neither blames the control plane. */
-function isOnesOwnTry({ kind, metadata }: KubeObject): boolean {
+function isRetriedByOwner({ kind, metadata }: KubeObject): boolean {
   const owners = metadata.ownerReferences ?? []
   if (kind === 'Pod') return owners.some((owner) => owner.kind === 'Job')
   return owners.some((owner) => owner.kind === 'OpenStackDataPlaneDeployment')
 }
 
-function jobCause(owner: KubeObject, context: ReadinessContext): Readiness | undefined {
+function findFailedJob(owner: KubeObject, context: ReadinessContext): Readiness | undefined {
   return context.around
     .all('batch/Job')
     .filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid))
-    .map((job) => judgeBy(jobReadiness, job, context))
+    .map((job) => applyRule(jobReadiness, job, context))
     .find(({ kind }) => kind === 'failed')
 }

@@ -1,83 +1,79 @@
 /** Pods, and what keeps a workload's pods from running: images, crashes, volumes, room. */
 import type { KubeObject } from '../../api/object.ts'
-import { at, conditionOf, listAt, nameOf, numberAt, sinceMs, textAt } from '../../api/raw-object.ts'
 import {
-  failed,
-  progressing,
-  type Readiness,
-  type ReadinessContext,
-  type ReadinessRule,
-  ready,
-} from './verdict.ts'
+  ageMs,
+  findCondition,
+  formatObjectName,
+  getField,
+  getList,
+  getNumber,
+  getString,
+} from '../../api/raw-object.ts'
+import { failed, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
 
 const IMAGE_REASONS = ['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName', 'ErrImageNeverPull']
 const CONFIG_REASONS = ['CreateContainerConfigError', 'CreateContainerError']
 
 export const podReadiness: ReadinessRule = (pod, context) => {
-  const phase = textAt(pod, 'status', 'phase')
-  if (phase === 'Succeeded' || conditionOf(pod, 'Ready')?.status === 'True') return ready
-  const trouble = containerTrouble(pod)
-  if (trouble) return beyondGrace(pod, context) ? trouble : progressing(causeOf(trouble))
+  const phase = getString(pod, 'status', 'phase')
+  if (phase === 'Succeeded' || findCondition(pod, 'Ready')?.status === 'True') return ready
+  const trouble = containerFailure(pod)
+  if (trouble) return isPastGrace(pod, context) ? trouble : progressing(failureCause(trouble))
   if (phase === 'Failed')
     return failed(
-      `${nameOf(pod)} failed: ${textAt(pod, 'status', 'message') ?? textAt(pod, 'status', 'reason') ?? 'no reason given'}`,
-      logs(pod),
+      `${formatObjectName(pod)} failed: ${getString(pod, 'status', 'message') ?? getString(pod, 'status', 'reason') ?? 'no reason given'}`,
+      podLogsCommand(pod),
     )
-  const scheduled = conditionOf(pod, 'PodScheduled')
+  const scheduled = findCondition(pod, 'PodScheduled')
   if (scheduled?.status === 'False')
-    return progressing(`${nameOf(pod)} to be scheduled: ${scheduled.message ?? scheduled.reason ?? ''}`)
-  return progressing(`${nameOf(pod)} to become ready`)
+    return progressing(`${formatObjectName(pod)} to be scheduled: ${scheduled.message ?? scheduled.reason ?? ''}`)
+  return progressing(`${formatObjectName(pod)} to become ready`)
 }
 
-function containerTrouble(pod: KubeObject): Readiness | undefined {
-  const statuses = [
-    ...listAt(pod, 'status', 'initContainerStatuses'),
-    ...listAt(pod, 'status', 'containerStatuses'),
-  ]
+function containerFailure(pod: KubeObject): Readiness | undefined {
+  const statuses = [...getList(pod, 'status', 'initContainerStatuses'), ...getList(pod, 'status', 'containerStatuses')]
   for (const status of statuses) {
-    const reason = textAt(status, 'state', 'waiting', 'reason') ?? ''
-    const message = textAt(status, 'state', 'waiting', 'message') ?? reason
-    const container = textAt(status, 'name') ?? '?'
+    const reason = getString(status, 'state', 'waiting', 'reason') ?? ''
+    const message = getString(status, 'state', 'waiting', 'message') ?? reason
+    const container = getString(status, 'name') ?? '?'
     if (IMAGE_REASONS.includes(reason))
       return failed(
-        `${nameOf(pod)} cannot pull ${textAt(status, 'image') ?? 'its image'}: ${message}`,
-        describe(pod),
+        `${formatObjectName(pod)} cannot pull ${getString(status, 'image') ?? 'its image'}: ${message}`,
+        describePodCommand(pod),
       )
     if (CONFIG_REASONS.includes(reason))
-      return failed(`${nameOf(pod)} cannot start container ${container}: ${message}`, describe(pod))
-    if (reason === 'CrashLoopBackOff' && (numberAt(status, 'restartCount') ?? 0) >= 3) {
-      const exit = at(status, 'lastState', 'terminated', 'exitCode')
+      return failed(`${formatObjectName(pod)} cannot start container ${container}: ${message}`, describePodCommand(pod))
+    if (reason === 'CrashLoopBackOff' && (getNumber(status, 'restartCount') ?? 0) >= 3) {
+      const exit = getField(status, 'lastState', 'terminated', 'exitCode')
       const code = typeof exit === 'number' ? ` with exit code ${exit}` : ''
       return failed(
-        `container ${container} of ${nameOf(pod)} crashes again and again${code}`,
-        logs(pod, container),
+        `container ${container} of ${formatObjectName(pod)} crashes again and again${code}`,
+        podLogsCommand(pod, container),
       )
     }
   }
   return undefined
 }
 
-function beyondGrace(pod: KubeObject, { now, grace }: ReadinessContext): boolean {
-  return sinceMs(textAt(pod, 'status', 'startTime') ?? pod.metadata.creationTimestamp, now) >= grace.podMs
+function isPastGrace(pod: KubeObject, { now, grace }: ReadinessContext): boolean {
+  return ageMs(getString(pod, 'status', 'startTime') ?? pod.metadata.creationTimestamp, now) >= grace.podMs
 }
 
-function causeOf(verdict: Readiness): string {
+function failureCause(verdict: Readiness): string {
   return verdict.kind === 'failed' ? verdict.cause : ''
 }
 
-function describe({ metadata }: KubeObject): string {
+function describePodCommand({ metadata }: KubeObject): string {
   return `kubectl -n ${metadata.namespace} describe pod ${metadata.name}`
 }
 
-function logs({ metadata }: KubeObject, container?: string): string {
+function podLogsCommand({ metadata }: KubeObject, container?: string): string {
   return `kubectl -n ${metadata.namespace} logs ${metadata.name}${container === undefined ? '' : ` -c ${container} --previous`}`
 }
 
 /** Pods of a workload, found by its selector. */
-export function podsOf(workload: KubeObject, { around }: ReadinessContext): readonly KubeObject[] {
-  const wanted = Object.entries(
-    (at(workload, 'spec', 'selector', 'matchLabels') ?? {}) as Record<string, string>,
-  )
+export function podsOfWorkload(workload: KubeObject, { around }: ReadinessContext): readonly KubeObject[] {
+  const wanted = Object.entries((getField(workload, 'spec', 'selector', 'matchLabels') ?? {}) as Record<string, string>)
   if (wanted.length === 0) return []
   return around
     .all('Pod')

@@ -1,11 +1,11 @@
 /** Kinds without a status, such as MetalLB's configuration: ready when they read back as they were written. */
 
-import { nameOf } from '../../api/raw-object.ts'
-import { fieldDifferences } from '../fields.ts'
+import { formatObjectName } from '../../api/raw-object.ts'
+import { fieldDifferences } from '../field-differences.ts'
 import { progressing, type ReadinessRule, ready } from './verdict.ts'
 
-export const readBack: ReadinessRule = (live, { desired }) => {
+export const readBackReadiness: ReadinessRule = (live, { desired }) => {
   if (!desired) return ready
   const [first] = fieldDifferences(desired, live)
-  return first ? progressing(`${nameOf(live)} to hold ${first.path} as planned`) : ready
+  return first ? progressing(`${formatObjectName(live)} to hold ${first.path} as planned`) : ready
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { context } from '../../../test/readiness.ts'
 import { indexSnapshot } from '../../api/snapshot.ts'
-import { readinessOf } from './readiness.ts'
+import { objectReadiness } from './readiness.ts'
 
 describe('existence comes first', () => {
   const wanted = { apiVersion: 'v1', kind: 'Service', namespace: 'openstack', name: 'dns' }
 
   it('waits for what is not there yet', () => {
-    expect(readinessOf(wanted, context([]))).toEqual({
+    expect(objectReadiness(wanted, context([]))).toEqual({
       kind: 'progressing',
       waits: 'Service openstack/dns to exist',
     })
@@ -18,7 +18,7 @@ describe('existence comes first', () => {
       objects: [],
       unread: [{ apiVersion: 'v1', kind: 'Service', reason: 'forbidden' }],
     })
-    expect(readinessOf(wanted, { ...context([]), around })).toEqual({
+    expect(objectReadiness(wanted, { ...context([]), around })).toEqual({
       kind: 'progressing',
       waits: 'Service openstack/dns, which cannot be read: forbidden',
     })

@@ -1,20 +1,15 @@
 /** Readiness of any object: existence first, then deletion, then the rule of its kind. */
-import { type GroupVersionKind, type KubeObject, keyOf } from '../../api/object.ts'
-import { groupKindOf } from '../../api/snapshot.ts'
+import { type GroupVersionKind, type KubeObject, objectKey } from '../../api/object.ts'
+import { formatGroupKind } from '../../api/snapshot.ts'
 import { crdReadiness, namespaceReadiness, webhookReadiness } from './cluster.ts'
-import { anyObject, readyCondition } from './conditions.ts'
-import { judgeBy } from './deletion.ts'
-import { policyReadiness } from './nmstate.ts'
+import { genericReadiness, readyCondition } from './conditions.ts'
+import { serviceReadiness } from './load-balancer.ts'
+import { policyReadiness } from './node-policy.ts'
 import { csvReadiness, subscriptionReadiness } from './olm.ts'
-import {
-  controlPlaneReadiness,
-  dataPlaneDeploymentReadiness,
-  nodeSetReadiness,
-  versionReadiness,
-} from './openstack.ts'
+import { controlPlaneReadiness, dataPlaneDeploymentReadiness, nodeSetReadiness, versionReadiness } from './openstack.ts'
 import { podReadiness } from './pods.ts'
-import { readBack } from './read-back.ts'
-import { serviceReadiness } from './services.ts'
+import { readBackReadiness } from './read-back.ts'
+import { applyRule } from './rule-order.ts'
 import { claimReadiness } from './storage.ts'
 import { progressing, type Readiness, type ReadinessContext, type ReadinessRule } from './verdict.ts'
 import { daemonSetReadiness, deploymentReadiness, jobReadiness, statefulSetReadiness } from './workloads.ts'
@@ -34,12 +29,12 @@ export const readinessRules: Readonly<Record<string, ReadinessRule>> = {
   'operators.coreos.com/ClusterServiceVersion': csvReadiness,
   'operators.coreos.com/Subscription': subscriptionReadiness,
   'nmstate.io/NodeNetworkConfigurationPolicy': policyReadiness,
-  'metallb.io/BGPAdvertisement': readBack,
-  'metallb.io/BGPPeer': readBack,
-  'metallb.io/IPAddressPool': readBack,
-  'metallb.io/L2Advertisement': readBack,
-  'k8s.cni.cncf.io/NetworkAttachmentDefinition': readBack,
-  'network.openstack.org/NetConfig': readBack,
+  'metallb.io/BGPAdvertisement': readBackReadiness,
+  'metallb.io/BGPPeer': readBackReadiness,
+  'metallb.io/IPAddressPool': readBackReadiness,
+  'metallb.io/L2Advertisement': readBackReadiness,
+  'k8s.cni.cncf.io/NetworkAttachmentDefinition': readBackReadiness,
+  'network.openstack.org/NetConfig': readBackReadiness,
   'operator.openstack.org/OpenStack': readyCondition,
   'core.openstack.org/OpenStackControlPlane': controlPlaneReadiness,
   'core.openstack.org/OpenStackVersion': versionReadiness,
@@ -47,21 +42,21 @@ export const readinessRules: Readonly<Record<string, ReadinessRule>> = {
   'dataplane.openstack.org/OpenStackDataPlaneDeployment': dataPlaneDeploymentReadiness,
 }
 
-export interface Named extends GroupVersionKind {
+export interface ObjectName extends GroupVersionKind {
   readonly name: string
   readonly namespace?: string
 }
 
 /** Readiness of an object that should exist. */
-export function readinessOf(wanted: Named, context: ReadinessContext): Readiness {
-  const groupKind = groupKindOf(wanted)
+export function objectReadiness(wanted: ObjectName, context: ReadinessContext): Readiness {
+  const groupKind = formatGroupKind(wanted)
   const unread = context.around.unread(groupKind)
-  const who = `${wanted.kind} ${keyOf(wanted)}`
+  const who = `${wanted.kind} ${objectKey(wanted)}`
   if (unread !== undefined) return progressing(`${who}, which cannot be read: ${unread}`)
   const live = context.around.get(groupKind, wanted.name, wanted.namespace)
-  return live ? readinessOfLive(live, context) : progressing(`${who} to exist`)
+  return live ? liveReadiness(live, context) : progressing(`${who} to exist`)
 }
 
-export function readinessOfLive(live: KubeObject, context: ReadinessContext): Readiness {
-  return judgeBy(readinessRules[groupKindOf(live)] ?? anyObject, live, context)
+export function liveReadiness(live: KubeObject, context: ReadinessContext): Readiness {
+  return applyRule(readinessRules[formatGroupKind(live)] ?? genericReadiness, live, context)
 }

@@ -37,7 +37,7 @@ export interface Grace {
   readonly allocationMs: number
 }
 
-export const standardGrace: Grace = { errorMs: 300_000, podMs: 180_000, allocationMs: 60_000 }
+export const defaultGrace: Grace = { errorMs: 300_000, podMs: 180_000, allocationMs: 60_000 }
 
 export type ReadinessRule = (object: KubeObject, context: ReadinessContext) => Readiness
 
@@ -54,6 +54,8 @@ export function failed(cause: string, next: string): Readiness {
 /** The worst of several: a failure first, then the first wait. */
 export function worst(verdicts: readonly Readiness[]): Readiness {
   return (
-    verdicts.find((one) => one.kind === 'failed') ?? verdicts.find((one) => one.kind !== 'ready') ?? ready
+    verdicts.find((verdict) => verdict.kind === 'failed') ??
+    verdicts.find((verdict) => verdict.kind !== 'ready') ??
+    ready
   )
 }

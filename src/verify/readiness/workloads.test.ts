@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ago, judge, object } from '../../../test/readiness.ts'
-import { standardGrace } from './verdict.ts'
+import { defaultGrace } from './verdict.ts'
 
 describe('workloads', () => {
   const labels = { app: 'x' }
@@ -21,7 +21,7 @@ describe('workloads', () => {
       metadata: { labels },
       status: {
         phase: 'Pending',
-        startTime: ago(standardGrace.podMs),
+        startTime: ago(defaultGrace.podMs),
         containerStatuses: [
           {
             name: 'c',
@@ -117,7 +117,7 @@ describe('workloads', () => {
         spec,
         status: { phase: 'Pending' },
       })
-    const long = standardGrace.allocationMs
+    const long = defaultGrace.allocationMs
     expect(judge(claim({}, 0), [slow]).kind).toBe('progressing')
     expect(judge(claim({}, long), [slow])).toMatchObject({
       kind: 'failed',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { finding } from '../../errors/finding.ts'
-import { foreignHolder } from '../../errors/verify.ts'
+import { foreignHolder } from '../findings/check-findings.ts'
 import type { CheckResult } from '../verify.ts'
-import { htmlReport } from './html.ts'
+import { htmlReport } from './html-report.ts'
 import { markdownReport } from './markdown.ts'
-import { type Report, summaryOf } from './report.ts'
+import { formatSummary, type Report } from './report.ts'
 
 const passed: CheckResult = {
   id: 'leftovers',
@@ -39,9 +39,9 @@ const report: Report = {
 
 describe('a report', () => {
   it('counts the verdicts, and is silent about those that nobody got', () => {
-    expect(summaryOf([passed, failed, failed])).toBe('1 passed, 2 failed')
-    expect(summaryOf([passed])).toBe('1 passed')
-    expect(summaryOf([passed, { ...passed, verdict: 'empty' }])).toBe('1 passed, 1 had nothing to look at')
+    expect(formatSummary([passed, failed, failed])).toBe('1 passed, 2 failed')
+    expect(formatSummary([passed])).toBe('1 passed')
+    expect(formatSummary([passed, { ...passed, verdict: 'empty' }])).toBe('1 passed, 1 had nothing to look at')
   })
 
   it('tells a remedy once for all findings that it repairs', () => {

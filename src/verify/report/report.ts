@@ -17,7 +17,7 @@ export interface ReportGroup {
   readonly results: readonly CheckResult[]
 }
 
-export function groupsOf({ results }: Report): readonly ReportGroup[] {
+export function groupByCloud({ results }: Report): readonly ReportGroup[] {
   const groups = new Map<string, CheckResult[]>()
   for (const result of results) {
     const name = result.cloud ?? 'The site'
@@ -36,7 +36,7 @@ export interface ReportProblem {
   readonly remedy: string
 }
 
-export function problemsOf(findings: readonly Finding[]): readonly ReportProblem[] {
+export function groupFindings(findings: readonly Finding[]): readonly ReportProblem[] {
   const problems = new Map<string, ReportProblem>()
   for (const { code, severity, message, remedy } of findings) {
     const key = [code, severity, remedy].join('\n')
@@ -47,10 +47,10 @@ export function problemsOf(findings: readonly Finding[]): readonly ReportProblem
 }
 
 /** The counts of each verdict that there is, in the order of reading. */
-export function tallyOf(
+export function countVerdicts(
   results: readonly CheckResult[],
 ): readonly { readonly verdict: Verdict; readonly words: string }[] {
-  const count = (verdict: Verdict): number => results.filter((one) => one.verdict === verdict).length
+  const count = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length
   return (['passed', 'failed', 'unknown', 'empty'] as const)
     .filter((verdict) => verdict === 'passed' || count(verdict) > 0)
     .map((verdict) => ({
@@ -60,8 +60,8 @@ export function tallyOf(
 }
 
 /** `29 passed, 1 failed, 2 had nothing to look at`: what did not happen is not mentioned. */
-export function summaryOf(results: readonly CheckResult[]): string {
-  return tallyOf(results)
+export function formatSummary(results: readonly CheckResult[]): string {
+  return countVerdicts(results)
     .map(({ words }) => words)
     .join(', ')
 }

@@ -18,13 +18,13 @@ const UNITS: Readonly<Record<string, number>> = {
 }
 
 /** The number behind a quantity, or undefined for what is none. */
-export function quantity(value: unknown): number | undefined {
+export function parseQuantity(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   const [, number, unit = ''] = /^([0-9.]+(?:e[0-9]+)?)([a-zA-Z]{0,2})$/.exec(String(value)) ?? []
   const factor = UNITS[unit]
   return number === undefined || factor === undefined ? undefined : Number(number) * factor
 }
 
-export function gibibytes(bytes: number): string {
+export function formatGibibytes(bytes: number): string {
   return `${Math.round(bytes / 2 ** 30)} GiB`
 }

@@ -3,35 +3,35 @@ import type { KubeObject } from '../../api/object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-export function volumesOf(objects: readonly KubeObject[]): ReadonlyMap<string, number> {
+export function countVolumes(objects: readonly KubeObject[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const object of objects.filter(({ kind }) => kind === 'OpenStackControlPlane')) {
     const { spec } = object as { readonly spec?: Fields }
     const standard = typeof spec?.['storageClass'] === 'string' ? spec['storageClass'] : ''
-    visit(spec ?? {}, 1, (fields, replicas) => {
+    visitStorage(spec ?? {}, 1, (fields, replicas) => {
       const name = typeof fields['storageClass'] === 'string' ? fields['storageClass'] : standard
       counts.set(name, (counts.get(name) ?? 0) + replicas)
     })
     // Every message queue keeps its own on disk; its template does not say so.
-    const queues = templatesOf(spec)
+    const queues = countQueueVolumes(spec)
     if (queues > 0) counts.set(standard, (counts.get(standard) ?? 0) + queues)
   }
   return counts
 }
 
 /** Whoever asks for storage claims one volume for each replica; the number may stand one level above. */
-function visit(fields: Fields, above: number, found: (fields: Fields, replicas: number) => void): void {
+function visitStorage(fields: Fields, above: number, found: (fields: Fields, replicas: number) => void): void {
   if (fields['enabled'] === false) return
   const { replicas } = fields
   const own = typeof replicas === 'number' ? replicas : above
   if (typeof fields['storageRequest'] === 'string') found(fields, own)
   for (const value of Object.values(fields)) {
     for (const one of Array.isArray(value) ? value : [value])
-      if (typeof one === 'object' && one !== null) visit(one as Fields, own, found)
+      if (typeof one === 'object' && one !== null) visitStorage(one as Fields, own, found)
   }
 }
 
-function templatesOf(spec: Fields | undefined): number {
+function countQueueVolumes(spec: Fields | undefined): number {
   const rabbitmq = spec?.['rabbitmq'] as { templates?: Record<string, { replicas?: number }> } | undefined
   return Object.values(rabbitmq?.templates ?? {}).reduce((sum, { replicas = 1 }) => sum + replicas, 0)
 }

@@ -4,11 +4,11 @@
  */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DataPlaneNode, dataPlaneNodes } from '../../../src/api/dataplane-node.ts'
 import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
 import { netConfigs } from '../../../src/api/netconfig.ts'
 import type { GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
-import { dnsDatas, dnsMasqs, services } from '../../../src/controllers/dns/kinds.ts'
+import { dnsDatas, dnsMasqs, services } from '../../../src/controllers/dns/dns-kinds.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../src/dataplane/kinds/node.ts'
 import { useCluster } from '../../cluster.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
@@ -19,15 +19,12 @@ const namespace = 'openstack'
 let operator: RunningOperator
 
 const create = (object: KubeObject): Promise<KubeObject> =>
-  cluster.client.create(
-    { ...object, metadata: { ...object.metadata, namespace } },
-    { fieldManager: 'person' },
-  )
+  cluster.client.create({ ...object, metadata: { ...object.metadata, namespace } }, { fieldManager: 'person' })
 const get = (kind: GroupVersionKind, name: string): Promise<KubeObject | undefined> =>
   cluster.client.get({ ...kind, namespace, name })
 const message = async (name: string, type: string): Promise<string | undefined> =>
   ((await get(dataPlaneNodes, name)) as DataPlaneNode | undefined)?.status?.conditions?.find(
-    (one) => one.type === type,
+    (condition) => condition.type === type,
   )?.message
 const inventory = async (name: string): Promise<string> => {
   const data = (await get({ apiVersion: 'v1', kind: 'Secret' }, name))?.['data'] as
@@ -75,9 +72,7 @@ afterAll(() => operator?.stop())
 describe('a node, where addresses and names are managed', () => {
   it('gets an IPSet, its addresses are in both inventories, its names in DNSData, and all goes with it', async () => {
     await create(dataPlaneNode('edpm-compute-0', { role: 'compute', hostName: 'host-0' }))
-    await expect
-      .poll(() => message('edpm-compute-0', 'NodeIPReservationReady'), soon)
-      .toBe('Addresses granted')
+    await expect.poll(() => message('edpm-compute-0', 'NodeIPReservationReady'), soon).toBe('Addresses granted')
     const ipSet = (await get(ipSets, 'host-0')) as IpSet
     expect(ipSet.metadata.ownerReferences).toMatchObject([
       { kind: 'OpenStackDataPlaneNode', name: 'edpm-compute-0', controller: true },
@@ -102,9 +97,7 @@ describe('a node, where addresses and names are managed', () => {
         ],
       })
     // Nobody gives the server an address here: the node says that it waits, and goes on when one does.
-    await expect
-      .poll(() => message('edpm-compute-0', 'NodeDNSDataReady'), soon)
-      .toContain('Waiting for DNSMasq dns')
+    await expect.poll(() => message('edpm-compute-0', 'NodeDNSDataReady'), soon).toContain('Waiting for DNSMasq dns')
     const service = await get(services, 'dnsmasq-dns')
     if (!service) throw new Error('DNSMasq dns has no Service')
     const status = { loadBalancer: { ingress: [{ ip: '192.168.122.80' }] } }

@@ -3,10 +3,10 @@
  * them; and the words in which such a case is told.
  */
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import type { DataPlaneNode } from '../../../src/api/dataplane-node.ts'
-import { novaCells } from '../../../src/api/nova-cell.ts'
-import { type NovaExternalCompute, novaExternalComputes } from '../../../src/api/nova-external-compute.ts'
 import type { Condition, GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
+import type { DataPlaneNode } from '../../../src/dataplane/kinds/node.ts'
+import { novaCells } from '../../../src/dataplane/kinds/nova-cell.ts'
+import { type NovaExternalCompute, novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
 import type { Cluster } from '../../cluster.ts'
 import { type ControllerOptions, type RunningControllers, startControllers } from './controllers.ts'
 import { type Play, type RecordingExecutor, recordingExecutor } from './recording-executor.ts'
@@ -56,13 +56,9 @@ export function useCases(cluster: Cluster, options: ControllerOptions = {}, befo
       type: 'merge',
       fieldManager: 'person',
     })
-  const conditionOf = async (
-    kind: GroupVersionKind,
-    name: string,
-    type = 'Ready',
-  ): Promise<Condition | undefined> =>
+  const conditionOf = async (kind: GroupVersionKind, name: string, type = 'Ready'): Promise<Condition | undefined> =>
     ((await get(kind, name)) as DataPlaneNode | undefined)?.status?.conditions?.find(
-      (one) => one.type === type,
+      (condition) => condition.type === type,
     )
   const until = (kind: GroupVersionKind, name: string, type: string, status: string): Promise<void> =>
     expect.poll(async () => (await conditionOf(kind, name, type))?.status, soon).toBe(status)
@@ -71,14 +67,12 @@ export function useCases(cluster: Cluster, options: ControllerOptions = {}, befo
   const compute = async (name: string): Promise<NovaExternalCompute | undefined> =>
     (await get(novaExternalComputes, name)) as NovaExternalCompute | undefined
   const secretText = async (name: string, key: string): Promise<string | undefined> => {
-    const data = (await get({ apiVersion: 'v1', kind: 'Secret' }, name))?.['data'] as
-      | Record<string, string>
-      | undefined
+    const data = (await get({ apiVersion: 'v1', kind: 'Secret' }, name))?.['data'] as Record<string, string> | undefined
     return data?.[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8')
   }
   const ran = (): readonly string[] =>
     at.executor.recorded
-      .filter((one) => one.namespace === at.namespace)
+      .filter((recorded) => recorded.namespace === at.namespace)
       .map(({ step, hosts }) => `${step} ${hosts.join('+')}`)
 
   async function secret(name: string, data: Readonly<Record<string, string>>): Promise<void> {

@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { crdOf } from '../../../src/api/crd.ts'
-import { novaExternalComputeKind, novaExternalComputes } from '../../../src/api/nova-external-compute.ts'
+import { renderCrd } from '../../../src/api/crd.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { main } from '../../../src/cli/main.ts'
-import { computeConfigFiles } from '../../../src/node-services/nova-config.ts'
+import { novaExternalComputeKind, novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
+import { renderComputeConfig } from '../../../src/dataplane/service-definitions/nova-config.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 import { secret } from './runs.ts'
@@ -18,7 +18,7 @@ let folder = ''
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'stackloom-convert-'))
   await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-  await cluster.client.apply(crdOf(novaExternalComputeKind), { fieldManager: 'test' })
+  await cluster.client.apply(renderCrd(novaExternalComputeKind), { fieldManager: 'test' })
   const served = async (): Promise<void> => {
     if (!(await cluster.client.resource(novaExternalComputes))) throw new Error('not served yet')
   }
@@ -73,9 +73,7 @@ describe('dataplane convert', () => {
     const io = testIo()
     expect(await main(['dataplane', 'convert', '-f', file, '-o', 'json'], io)).toBe(0)
     const objects = JSON.parse(io.out()) as readonly KubeObject[]
-    expect(
-      objects.map(({ kind, metadata }) => `${kind.replace('OpenStackDataPlane', '')} ${metadata.name}`),
-    ).toEqual([
+    expect(objects.map(({ kind, metadata }) => `${kind.replace('OpenStackDataPlane', '')} ${metadata.name}`)).toEqual([
       'Service hello',
       'Service nova-of-nova-cell1',
       'NodeSet edpm-compute-nova-cell1',
@@ -115,16 +113,7 @@ describe('config explain', () => {
   const place = { namespace, name: 'edpm-compute-0' }
   const explain = async (...more: readonly string[]): Promise<readonly [number, string, string]> => {
     const io = testIo()
-    const words = [
-      'config',
-      'explain',
-      '--node',
-      place.name,
-      '-n',
-      namespace,
-      '--kubeconfig',
-      cluster.kubeconfig,
-    ]
+    const words = ['config', 'explain', '--node', place.name, '-n', namespace, '--kubeconfig', cluster.kubeconfig]
     const code = await main([...words, ...more], io)
     return [code, io.out(), io.err()]
   }
@@ -140,7 +129,7 @@ describe('config explain', () => {
     const [waits, , waitsFor] = await explain()
     expect([waits, waitsFor]).toEqual([1, expect.stringContaining('SL7521')])
 
-    const made = computeConfigFiles(
+    const made = renderComputeConfig(
       {
         transportUrl: 'rabbit://nova:tops3cret@rabbitmq-cell1:5671',
         keystoneAuthUrl: 'https://keystone:5000',

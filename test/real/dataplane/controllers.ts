@@ -1,26 +1,26 @@
 /** The data plane controllers in the test's own process, with short delays and a control plane that is played. */
 import type { GroupVersionKind } from '../../../src/api/object.ts'
-import type { ControlPlane } from '../../../src/controllers/dataplane/control-plane.ts'
-import { dataPlaneControllers } from '../../../src/controllers/dataplane/controllers.ts'
-import { createWorld, type World } from '../../../src/controllers/dataplane/world.ts'
+import { dataPlaneControllers } from '../../../src/dataplane/controllers.ts'
+import { nodeServices } from '../../../src/dataplane/service-definitions/all.ts'
+import type { ServiceDefinition } from '../../../src/dataplane/service-definitions/definition.ts'
+import type { ControlPlane } from '../../../src/dataplane/services/control-plane.ts'
+import { createWorld, type World } from '../../../src/dataplane/world.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
-import type { Happening } from '../../../src/kube/events.ts'
+import type { EventRecord } from '../../../src/kube/event-recorder.ts'
 import type { Log } from '../../../src/kube/log.ts'
 import { createRuntime, type Runtime } from '../../../src/kube/runtime.ts'
-import { nodeServices } from '../../../src/node-services/all.ts'
-import type { ServiceDefinition } from '../../../src/node-services/definition.ts'
 
 /** More than the runs that are kept for people to read: what was tried must be known all the same. */
 export const ATTEMPTS = 5
 
-export interface PlayedControlPlane extends ControlPlane {
+export interface SimulatedControlPlane extends ControlPlane {
   readonly discovered: string[]
   readonly removed: string[]
   /** Instances by host; a host that is not here cannot be asked about. */
   readonly instances: Map<string, number>
 }
 
-function playedControlPlane(): PlayedControlPlane {
+function simulateControlPlane(): SimulatedControlPlane {
   const discovered: string[] = []
   const removed: string[] = []
   const instances = new Map<string, number>()
@@ -29,7 +29,7 @@ function playedControlPlane(): PlayedControlPlane {
     removed,
     instances,
     discoverHosts: async ({ host, cell }) => void discovered.push(`${host} in ${cell.metadata.name}`),
-    instancesOn: async ({ host }) => {
+    countInstances: async ({ host }) => {
       const count = instances.get(host)
       return count === undefined ? { kind: 'unknown', why: 'connection refused' } : { kind: 'known', count }
     },
@@ -40,8 +40,8 @@ function playedControlPlane(): PlayedControlPlane {
 export interface RunningControllers {
   readonly world: World
   readonly runtime: Runtime
-  readonly controlPlane: PlayedControlPlane
-  readonly happened: Happening[]
+  readonly controlPlane: SimulatedControlPlane
+  readonly events: EventRecord[]
   readonly errors: string[]
   /** Nothing queued, nothing worked on. */
   readonly idle: () => boolean
@@ -53,14 +53,14 @@ export interface ControllerOptions {
   readonly unserved?: readonly ServiceDefinition[]
   readonly env?: Readonly<Record<string, string>>
   readonly machines?: GroupVersionKind
-  readonly controlPlane?: PlayedControlPlane
+  readonly controlPlane?: SimulatedControlPlane
   /** `product`: as the product waits, for figures. Tests are impatient. */
   readonly pace?: 'product'
 }
 
 export function startControllers(client: KubeClient, options: ControllerOptions = {}): RunningControllers {
-  const { services = nodeServices, env = {}, machines, controlPlane = playedControlPlane() } = options
-  const happened: Happening[] = []
+  const { services = nodeServices, env = {}, machines, controlPlane = simulateControlPlane() } = options
+  const happened: EventRecord[] = []
   const errors: string[] = []
   const log: Log = (entry) => {
     if (entry.level === 'error') errors.push(JSON.stringify(entry))
@@ -71,19 +71,19 @@ export function startControllers(client: KubeClient, options: ControllerOptions 
     services,
     controlPlane,
     env,
-    record: (one) => void happened.push(one),
-    retry: { attempts: ATTEMPTS, firstPauseMs: 50, longestPauseMs: 100 },
+    record: (happening) => void happened.push(happening),
+    retry: { attempts: ATTEMPTS, firstPauseMs: 50, maxPauseMs: 100 },
     ...(options.pace !== 'product' && { settleMs: 20, progressMs: 0 }),
     ...(machines && { machines }),
     ...(options.unserved && { unserved: options.unserved }),
   })
-  const added = dataPlaneControllers(world).map((one) => runtime.add(one))
-  const idle = (): boolean => added.every((one) => one.idle())
+  const added = dataPlaneControllers(world).map((dataPlaneController) => runtime.add(dataPlaneController))
+  const idle = (): boolean => added.every((runningController) => runningController.idle())
   const control = new AbortController()
   const done = runtime.run(control.signal)
   const stop = async (): Promise<void> => {
     control.abort()
     await done
   }
-  return { world, runtime, controlPlane, happened, errors, idle, stop }
+  return { world, runtime, controlPlane, events: happened, errors, idle, stop }
 }

@@ -6,10 +6,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AnsibleRun, ansibleRuns } from '../../../src/api/ansibleee.ts'
-import { novaCells } from '../../../src/api/nova-cell.ts'
-import { type NovaExternalCompute, novaExternalComputes } from '../../../src/api/nova-external-compute.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
+import { type AnsibleRun, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
+import { novaCells } from '../../../src/dataplane/kinds/nova-cell.ts'
+import { type NovaExternalCompute, novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
 import { useCluster } from '../../cluster.ts'
 import { CELL, dataPlaneNode, dataPlaneRole } from '../../data-plane.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
@@ -111,8 +111,7 @@ describe("document 003's example, with Ansible that really runs", () => {
       services: ['install-os'],
       preProvisioned: true,
     }
-    const create = (object: KubeObject): Promise<KubeObject> =>
-      client.create(object, { fieldManager: 'person' })
+    const create = (object: KubeObject): Promise<KubeObject> => client.create(object, { fieldManager: 'person' })
     await create(dataPlaneRole('edpm-compute', role, { [CELL]: 'nova-cell1' }))
     for (const name of names) {
       const node = { ansibleSSHPrivateKeySecret: SSH_SECRET }
@@ -140,9 +139,7 @@ describe("document 003's example, with Ansible that really runs", () => {
     expect(runs.map(({ status }) => status?.result?.reason)).toEqual(runs.map(() => 'Completed'))
     // Whether the nodes share a run depends on how soon the second one is there; that each has it once does not.
     const steps = runs.flatMap(({ metadata, status }) =>
-      Object.keys(status?.result?.hosts ?? {}).map(
-        (host) => `${metadata.annotations?.['stackloom.dev/step']} ${host}`,
-      ),
+      Object.keys(status?.result?.hosts ?? {}).map((host) => `${metadata.annotations?.['stackloom.dev/step']} ${host}`),
     )
     expect(steps.toSorted()).toEqual(
       ['install-os', 'libvirt', 'nova'].flatMap((step) => names.map((name) => `${step} ${name}`)),

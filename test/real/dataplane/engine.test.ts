@@ -3,13 +3,13 @@
  * it should be, and nothing runs twice. Ansible itself is played here; it runs for real in the runs' own tests.
  */
 import { beforeEach, describe, expect, it } from 'vitest'
-import { ansibleRuns } from '../../../src/api/ansibleee.ts'
-import { dataPlaneNodes } from '../../../src/api/dataplane-node.ts'
-import { dataPlaneRoles } from '../../../src/api/dataplane-role.ts'
-import { novaCells } from '../../../src/api/nova-cell.ts'
-import { novaExternalComputes } from '../../../src/api/nova-external-compute.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { main } from '../../../src/cli/main.ts'
+import { ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
+import { dataPlaneNodes } from '../../../src/dataplane/kinds/node.ts'
+import { novaCells } from '../../../src/dataplane/kinds/nova-cell.ts'
+import { novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
+import { dataPlaneRoles } from '../../../src/dataplane/kinds/role.ts'
 import { useCluster } from '../../cluster.ts'
 import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { testIo } from '../../io.ts'
@@ -115,9 +115,7 @@ describe('what a person sets', () => {
   ): Promise<void> => {
     await secret(SSH_SECRET, { 'ssh-privatekey': 'a key' })
     const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
-    await create(
-      dataPlaneRole('r', { nodeTemplate, deployStrategy: { deploy: true }, services: [], ...more }),
-    )
+    await create(dataPlaneRole('r', { nodeTemplate, deployStrategy: { deploy: true }, services: [], ...more }))
     await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }, annotations))
   }
   const custom = '[DEFAULT]\ncpu_allocation_ratio = 2.0\n\n# a comment, kept\n'
@@ -158,10 +156,7 @@ describe('what a person sets', () => {
     at.controllers = startControllers(cluster.client, { env: { NOVA_COMPUTE_IMAGE_URL_DEFAULT: 'other' } })
     await patch(dataPlaneNodes, 'n', { metadata: { annotations: { touched: 'yes' } } })
     await expect
-      .poll(
-        () => at.controllers.world.nodes.get(`${at.namespace}/n`)?.metadata.annotations?.['touched'],
-        soon,
-      )
+      .poll(() => at.controllers.world.nodes.get(`${at.namespace}/n`)?.metadata.annotations?.['touched'], soon)
       .toBe('yes')
     await until(novaExternalComputes, 'n', 'Ready', 'True')
     const after = (await compute('n'))?.spec
@@ -242,8 +237,7 @@ describe('the cell, where no webhook was asked', () => {
     await cell('nova-cell1')
     await cell('nova-cell2')
     await documentExample([])
-    for (const name of ['edpm-compute-0', 'edpm-compute-1'])
-      await until(novaExternalComputes, name, 'Ready', 'True')
+    for (const name of ['edpm-compute-0', 'edpm-compute-1']) await until(novaExternalComputes, name, 'Ready', 'True')
     const before = ran().length
     await patch(dataPlaneRoles, 'edpm-compute', { metadata: { annotations: { [CELL]: 'nova-cell2' } } })
     await says(dataPlaneNodes, 'edpm-compute-0', 'ServicesReady', 'SL7105')
@@ -265,9 +259,7 @@ describe('bad input', () => {
   it('is said with cause and remedy, and nothing runs: cell0, no role, no key, no parse', async () => {
     await cell('nova-cell1')
     const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
-    await create(
-      dataPlaneRole('r', { nodeTemplate, deployStrategy: { deploy: true }, services: ['install-os'] }),
-    )
+    await create(dataPlaneRole('r', { nodeTemplate, deployStrategy: { deploy: true }, services: ['install-os'] }))
     await create(dataPlaneNode('zero', node, { [CELL]: 'nova-cell0' }))
     await create(dataPlaneNode('lost', { role: 'nobody' }, { [CELL]: 'nova-cell1' }))
     await says(dataPlaneNodes, 'zero', 'SetupReady', `Input data resources missing: secret/${SSH_SECRET}`)
@@ -318,9 +310,7 @@ describe('runs', () => {
     let bad = 2
     at.play = ({ hosts }) => {
       if (!hosts.includes('edpm-compute-1') || bad-- <= 0) return {}
-      const counts = Object.fromEntries(
-        hosts.map((host) => [host, host === 'edpm-compute-1' ? failed : fine]),
-      )
+      const counts = Object.fromEntries(hosts.map((host) => [host, host === 'edpm-compute-1' ? failed : fine]))
       return { reason: 'Failed', hosts: counts }
     }
     await documentExample(['install-os'])
@@ -348,28 +338,20 @@ describe('runs', () => {
     await cell('nova-cell1')
     await cell('nova-cell2')
     await documentExample(['install-os'])
-    for (const name of ['edpm-compute-0', 'edpm-compute-1'])
-      await until(dataPlaneNodes, name, 'ServicesReady', 'True')
+    for (const name of ['edpm-compute-0', 'edpm-compute-1']) await until(dataPlaneNodes, name, 'ServicesReady', 'True')
     const before = ran()
     const versions = async (): Promise<readonly string[]> => {
       const lists = await Promise.all(
-        [
-          dataPlaneNodes,
-          dataPlaneRoles,
-          novaExternalComputes,
-          ansibleRuns,
-          { apiVersion: 'v1', kind: 'Secret' },
-        ].map((kind) => cluster.client.list(kind, { namespace: at.namespace })),
+        [dataPlaneNodes, dataPlaneRoles, novaExternalComputes, ansibleRuns, { apiVersion: 'v1', kind: 'Secret' }].map(
+          (kind) => cluster.client.list(kind, { namespace: at.namespace }),
+        ),
       )
-      return lists.flatMap(({ items }) =>
-        items.map((one) => `${one.metadata.name} ${one.metadata.resourceVersion}`),
-      )
+      return lists.flatMap(({ items }) => items.map((item) => `${item.metadata.name} ${item.metadata.resourceVersion}`))
     }
     await expect
       .poll(
         async () =>
-          ((await get(dataPlaneRoles, 'edpm-compute')) as { status?: { readyNodes?: number } })?.status
-            ?.readyNodes,
+          ((await get(dataPlaneRoles, 'edpm-compute')) as { status?: { readyNodes?: number } })?.status?.readyNodes,
         soon,
       )
       .toBe(2)
@@ -381,11 +363,7 @@ describe('runs', () => {
       .toBe(true)
     // A node that comes later shows that everything before it was looked at.
     await create(
-      dataPlaneNode(
-        'late',
-        { role: 'edpm-compute', node: { ansibleSSHPrivateKeySecret: SSH_SECRET } },
-        { [CELL]: '' },
-      ),
+      dataPlaneNode('late', { role: 'edpm-compute', node: { ansibleSSHPrivateKeySecret: SSH_SECRET } }, { [CELL]: '' }),
     )
     await until(dataPlaneNodes, 'late', 'Ready', 'True')
     const after = new Set(await versions())
@@ -466,8 +444,7 @@ describe('a compute that goes', () => {
     await until(novaExternalComputes, name, 'Ready', 'True')
     at.controllers.controlPlane.instances.set(name, 0)
     const dark = { ok: 0, changed: 0, failures: 0, unreachable: 1 }
-    at.play = ({ step }) =>
-      step === 'nova-decommission' ? { reason: 'Unreachable', hosts: { [name]: dark } } : {}
+    at.play = ({ step }) => (step === 'nova-decommission' ? { reason: 'Unreachable', hosts: { [name]: dark } } : {})
     const removed = at.controllers.controlPlane.removed.length
     await cluster.client.delete({ ...novaExternalComputes, namespace: at.namespace, name })
     await says(novaExternalComputes, name, 'Ready', 'SL7120')

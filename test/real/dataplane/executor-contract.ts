@@ -1,11 +1,11 @@
 /** What every executor of runs promises: the same tests for all of them. */
 import { expect, it } from 'vitest'
-import type { Attempt, Executor, Standing } from '../../../src/controllers/dataplane/runs/executor.ts'
-import type { Materials } from '../../../src/controllers/dataplane/runs/materials.ts'
+import type { Attempt, Executor, ExecutorState } from '../../../src/dataplane/execution/executor.ts'
+import type { RunInputs } from '../../../src/dataplane/execution/run-inputs.ts'
 
 export interface Prepared {
   readonly attempt: Attempt
-  readonly materials: Materials
+  readonly materials: RunInputs
 }
 
 export interface ContractRig {
@@ -19,10 +19,10 @@ export interface ContractRig {
 const never = new AbortController().signal
 const PATIENCE = { timeout: 120_000, interval: 200 }
 
-async function until(executor: Executor, attempt: Attempt, kind: Standing['kind']): Promise<Standing> {
-  let seen: Standing = { kind: 'absent' }
+async function until(executor: Executor, attempt: Attempt, kind: ExecutorState['kind']): Promise<ExecutorState> {
+  let seen: ExecutorState = { kind: 'absent' }
   const look = async (): Promise<string> => {
-    seen = await executor.look(attempt, never)
+    seen = await executor.inspect(attempt, never)
     return seen.kind
   }
   await expect.poll(look, PATIENCE).toBe(kind)
@@ -32,27 +32,27 @@ async function until(executor: Executor, attempt: Attempt, kind: Standing['kind'
 export function executorContract(rig: ContractRig): void {
   it('knows nothing of an attempt that was not begun', async () => {
     const { attempt } = await rig.prepare('succeed')
-    expect(await rig.executor().look(attempt, never)).toEqual({ kind: 'absent' })
+    expect(await rig.executor().inspect(attempt, never)).toEqual({ kind: 'absent' })
     expect(await rig.executor().cancel(attempt, never)).toBe(true)
   })
 
   it('begins once, and tells the end to whoever comes later', async () => {
     const { attempt, materials } = await rig.prepare('succeed')
     const executor = rig.executor()
-    await executor.begin(attempt, materials, never)
-    await executor.begin(attempt, materials, never)
+    await executor.start(attempt, materials, never)
+    await executor.start(attempt, materials, never)
     const ended = await until(executor, attempt, 'ended')
     expect(ended).toMatchObject({ end: { reason: 'Completed' } })
-    expect(await rig.executor().look(attempt, never)).toEqual(ended)
-    await rig.executor().begin(attempt, materials, never)
+    expect(await rig.executor().inspect(attempt, never)).toEqual(ended)
+    await rig.executor().start(attempt, materials, never)
     expect(await rig.begun(attempt)).toBe(1)
-    await executor.forget(attempt, never)
+    await executor.cleanUp(attempt, never)
   }, 180_000)
 
   it('tells which host failed, and why', async () => {
     const { attempt, materials } = await rig.prepare('fail')
     const executor = rig.executor()
-    await executor.begin(attempt, materials, never)
+    await executor.start(attempt, materials, never)
     expect(await until(executor, attempt, 'ended')).toMatchObject({
       end: {
         reason: 'Failed',
@@ -65,17 +65,17 @@ export function executorContract(rig: ContractRig): void {
   it('ends what is cancelled, whole', async () => {
     const { attempt, materials } = await rig.prepare('hang')
     const executor = rig.executor()
-    await executor.begin(attempt, materials, never)
+    await executor.start(attempt, materials, never)
     await expect.poll(() => rig.begun(attempt), PATIENCE).toBe(1)
-    expect(await executor.look(attempt, never)).toMatchObject({ kind: 'running' })
+    expect(await executor.inspect(attempt, never)).toMatchObject({ kind: 'running' })
     await expect.poll(() => executor.cancel(attempt, never), PATIENCE).toBe(true)
-    expect(await rig.executor().look(attempt, never)).not.toMatchObject({ kind: 'running' })
+    expect(await rig.executor().inspect(attempt, never)).not.toMatchObject({ kind: 'running' })
   }, 180_000)
 
   it('ends what takes longer than its time', async () => {
     const { attempt, materials } = await rig.prepare('hang')
     const executor = rig.executor({ timeLimitMs: 2_000 })
-    await executor.begin(attempt, materials, never)
+    await executor.start(attempt, materials, never)
     expect(await until(executor, attempt, 'ended')).toMatchObject({ end: { reason: 'TimedOut' } })
   }, 180_000)
 }

@@ -3,11 +3,11 @@
  * actor plays the kubelet, as far as a pod's end goes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AnsibleRun } from '../../../src/api/ansibleee.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { jobExecutor } from '../../../src/controllers/dataplane/runs/jobs/job-executor.ts'
-import { jobs } from '../../../src/controllers/dataplane/runs/jobs/job-of.ts'
-import { gatherMaterials } from '../../../src/controllers/dataplane/runs/materials.ts'
+import { jobs } from '../../../src/dataplane/execution/jobs/build-job.ts'
+import { jobExecutor } from '../../../src/dataplane/execution/jobs/job-executor.ts'
+import { readRunInputs } from '../../../src/dataplane/execution/run-inputs.ts'
+import { type AnsibleRun } from '../../../src/dataplane/kinds/ansible-run.ts'
 import { isApiError } from '../../../src/kube/api-error.ts'
 import { useCluster } from '../../cluster.ts'
 import { executorContract } from './executor-contract.ts'
@@ -89,11 +89,10 @@ async function create(does: string): Promise<AnsibleRun> {
 
 describe('The executor of Jobs', () => {
   executorContract({
-    executor: ({ timeLimitMs } = { timeLimitMs: 300_000 }) =>
-      jobExecutor({ client: cluster.client, timeLimitMs }),
+    executor: ({ timeLimitMs } = { timeLimitMs: 300_000 }) => jobExecutor({ client: cluster.client, timeLimitMs }),
     prepare: async (does) => {
       const run = await create(does)
-      return { attempt: { run, number: 1 }, materials: await gatherMaterials(cluster.client, run, never) }
+      return { attempt: { run, number: 1 }, materials: await readRunInputs(cluster.client, run, never) }
     },
     begun: async ({ run }) => {
       const { items } = await cluster.client.list(pods, {
@@ -107,15 +106,12 @@ describe('The executor of Jobs', () => {
   it('mounts the inventory from the Secret of its name, where there is one', async () => {
     const run = await create('succeed')
     const executor = jobExecutor({ client: cluster.client, timeLimitMs: 60_000 })
-    await executor.begin({ run, number: 1 }, await gatherMaterials(cluster.client, run, never), never)
+    await executor.start({ run, number: 1 }, await readRunInputs(cluster.client, run, never), never)
     const job = await cluster.client.get({ ...jobs, namespace, name: run.metadata.name })
     expect(job?.['spec']).toMatchObject({
       template: {
         spec: {
-          volumes: [
-            { name: 'ssh-key' },
-            { name: 'inventory', secret: { secretName: 'dataplanenode-edpm-compute-0' } },
-          ],
+          volumes: [{ name: 'ssh-key' }, { name: 'inventory', secret: { secretName: 'dataplanenode-edpm-compute-0' } }],
         },
       },
     })
@@ -131,14 +127,14 @@ describe('The executor of Jobs', () => {
     )) as AnsibleRun
     const attempt = { run: asked, number: 1 }
     const executor = jobExecutor({ client: cluster.client, timeLimitMs: 60_000 })
-    await executor.begin(attempt, { found: new Map(), missing: [] }, never)
+    await executor.start(attempt, { found: new Map(), missing: [] }, never)
     const ttl = async (): Promise<unknown> => {
       const job = await cluster.client.get({ ...jobs, namespace, name: 'succeed-briefly' })
       const spec = job?.['spec'] as { readonly ttlSecondsAfterFinished?: number } | undefined
       return spec?.ttlSecondsAfterFinished
     }
     expect(await ttl()).toBeUndefined()
-    await executor.forget(attempt, never)
+    await executor.cleanUp(attempt, never)
     expect(await ttl()).toBe(600)
   })
 })

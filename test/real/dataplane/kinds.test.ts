@@ -3,9 +3,9 @@
  * written for the latter.
  */
 import { describe, expect, it } from 'vitest'
-import { crdOf } from '../../../src/api/crd.ts'
-import { novaCellKind } from '../../../src/api/nova-cell.ts'
+import { renderCrd } from '../../../src/api/crd.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
+import { novaCellKind } from '../../../src/dataplane/kinds/nova-cell.ts'
 import { useCluster } from '../../cluster.ts'
 
 const cluster = useCluster({ crds: 'own-2023' })
@@ -13,9 +13,7 @@ const namespace = 'default'
 const dataplane = 'dataplane.openstack.org/v1beta1'
 const nova = 'nova.openstack.org/v1beta1'
 
-const apply = (
-  object: Omit<KubeObject, 'metadata'> & { name: string; annotations?: object },
-): Promise<KubeObject> => {
+const apply = (object: Omit<KubeObject, 'metadata'> & { name: string; annotations?: object }): Promise<KubeObject> => {
   const { name, annotations, ...rest } = object
   const made = {
     ...rest,
@@ -158,7 +156,7 @@ describe('NovaExternalCompute', () => {
 
 describe('NovaCell', () => {
   it('has a definition of ours for clusters without upstream, which keeps every field', async () => {
-    const definition = crdOf({ ...novaCellKind, group: 'test.stackloom.dev' })
+    const definition = renderCrd({ ...novaCellKind, group: 'test.stackloom.dev' })
     await cluster.client.apply(definition, { fieldManager: 'test' })
     const cell = {
       apiVersion: 'test.stackloom.dev/v1beta1',

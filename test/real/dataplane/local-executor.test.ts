@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Attempt } from '../../../src/controllers/dataplane/runs/executor.ts'
-import { localExecutor } from '../../../src/controllers/dataplane/runs/local/local-executor.ts'
+import type { Attempt } from '../../../src/dataplane/execution/executor.ts'
+import { localExecutor } from '../../../src/dataplane/execution/local/local-executor.ts'
 import { processesWith } from '../../processes.ts'
 import { type ContractRig, executorContract } from './executor-contract.ts'
 import { useNodes } from './nodes.ts'
@@ -70,7 +70,7 @@ describe('The local runner with ansible-playbook alone', () => {
   it('tells which host failed, and leaves no secret and no process', async () => {
     const { attempt, materials } = await rig.prepare('fail')
     const executor = rig.executor()
-    await executor.begin(attempt, materials, never)
+    await executor.start(attempt, materials, never)
     const home = path.join(folder, `${attempt.run.metadata.uid}-1`)
     const modes = await Promise.all(
       ['.', 'root/runner/env', 'root/runner/ssh_key'].map(async (name) =>
@@ -78,12 +78,12 @@ describe('The local runner with ansible-playbook alone', () => {
       ),
     )
     expect(modes).toEqual(['700', '700', '600'])
-    const look = async (): Promise<unknown> => executor.look(attempt, never)
+    const look = async (): Promise<unknown> => executor.inspect(attempt, never)
     await expect.poll(look, { timeout: 120_000 }).toMatchObject({
       kind: 'ended',
       end: { reason: 'Failed', hosts: { 'edpm-compute-0': { failures: 1, ok: 1 } } },
     })
-    await executor.forget(attempt, never)
+    await executor.cleanUp(attempt, never)
     expect((await readdir(home)).toSorted()).toEqual(['end.json', 'events.jsonl', 'output.log'])
     const key = nodes.privateKey.split('\n')[2] ?? ''
     for (const file of await readdir(home)) {

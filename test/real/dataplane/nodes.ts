@@ -9,7 +9,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { programOf, type Running, runProcess, startProcess, succeeded } from '../../../src/exec/process.ts'
+import { type RunningProcess, runProcess, startProcess, succeeded, toProgram } from '../../../src/exec/process.ts'
 
 export interface DataPlaneNode {
   readonly name: string
@@ -52,8 +52,8 @@ export function useNodes(names: readonly string[]): DataPlaneNodes {
 async function refusalOf(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'nodes with roots of their own need root'
   for (const program of needed) {
-    const { ending } = await runProcess({ file: 'sh', args: ['-c', `command -v ${program}`] })
-    if (!succeeded(ending)) return `there is no ${program}`
+    const { exit } = await runProcess({ file: 'sh', args: ['-c', `command -v ${program}`] })
+    if (!succeeded(exit)) return `there is no ${program}`
   }
   return undefined
 }
@@ -91,10 +91,10 @@ async function startNodes(
   names: readonly string[],
 ): Promise<{ readonly nodes: DataPlaneNodes; readonly stop: () => Promise<void> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-nodes-'))
-  const running: Running[] = []
+  const running: RunningProcess[] = []
   const stop = async (): Promise<void> => {
     for (const one of running) one.kill('SIGKILL')
-    await Promise.all(running.map((one) => one.ended))
+    await Promise.all(running.map((running) => running.exit))
     await rm(folder, { recursive: true, force: true })
   }
   try {
@@ -124,17 +124,17 @@ function inside(pid: number): readonly string[] {
 }
 
 /** Starts a program that says `ready` and stays. */
-async function hold(words: readonly string[], running: Running[]): Promise<number> {
+async function hold(words: readonly string[], running: RunningProcess[]): Promise<number> {
   const said: string[] = []
   return new Promise((resolve, reject) => {
-    const one = startProcess(programOf(words), {
+    const one = startProcess(toProgram(words), {
       onLine: (line) => {
         said.push(line)
         if (line === 'ready') resolve(one.pid ?? 0)
       },
     })
     running.push(one)
-    void one.ended.then(() => reject(new Error(`a node did not start:\n${said.join('\n')}`)))
+    void one.exit.then(() => reject(new Error(`a node did not start:\n${said.join('\n')}`)))
   })
 }
 
@@ -147,8 +147,7 @@ async function plugIn(at: {
   const { hub, pid, index, name } = at
   const address = `192.168.122.${100 + index}`
   const port = `node${index}`
-  const ip = (where: number, ...args: readonly string[]): Promise<void> =>
-    must([...inside(where), 'ip', ...args])
+  const ip = (where: number, ...args: readonly string[]): Promise<void> => must([...inside(where), 'ip', ...args])
   await ip(hub, 'link', 'add', port, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(pid))
   await ip(hub, 'link', 'set', port, 'master', 'switch', 'up')
   await ip(pid, 'link', 'set', 'lo', 'up')
@@ -164,8 +163,8 @@ async function plugIn(at: {
 }
 
 async function must(words: readonly string[]): Promise<void> {
-  const { ending, stderr } = await runProcess(programOf(words))
-  if (!succeeded(ending)) throw new Error(`${words.join(' ')}: ${stderr}`)
+  const { exit, stderr } = await runProcess(toProgram(words))
+  if (!succeeded(exit)) throw new Error(`${words.join(' ')}: ${stderr}`)
 }
 
 async function makeKey(file: string): Promise<{ readonly private: string; readonly public: string }> {

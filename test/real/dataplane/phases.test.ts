@@ -3,16 +3,16 @@
  * services that the engine never heard of.
  */
 import { describe, expect, it, vi } from 'vitest'
-import { ansibleRuns } from '../../../src/api/ansibleee.ts'
-import { crdOf } from '../../../src/api/crd.ts'
-import { dataPlanes } from '../../../src/api/dataplane.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../../../src/api/dataplane-node.ts'
-import { dataPlaneRoles } from '../../../src/api/dataplane-role.ts'
-import { dataPlaneServices } from '../../../src/api/dataplane-service.ts'
+import { renderCrd } from '../../../src/api/crd.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { ovnMetadataAgents } from '../../../src/api/ovn-metadata-agent.ts'
-import { type BareMetalHost, bareMetalHosts } from '../../../src/controllers/dataplane/machines/bare-metal.ts'
-import { nodeServices } from '../../../src/node-services/all.ts'
+import { ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
+import { dataPlanes } from '../../../src/dataplane/kinds/data-plane.ts'
+import { dataPlaneServices } from '../../../src/dataplane/kinds/data-plane-service.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../src/dataplane/kinds/node.ts'
+import { ovnMetadataAgents } from '../../../src/dataplane/kinds/ovn-metadata-agent.ts'
+import { dataPlaneRoles } from '../../../src/dataplane/kinds/role.ts'
+import { type BareMetalHost, bareMetalHosts } from '../../../src/dataplane/machines/bare-metal.ts'
+import { nodeServices } from '../../../src/dataplane/service-definitions/all.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
@@ -22,7 +22,7 @@ import { useCases } from './cases.ts'
 const cluster = useCluster({ crds: 'own-2023' })
 const services = [...nodeServices, weatherService]
 const at = useCases(cluster, { services, machines: bareMetalHosts }, async () => {
-  await cluster.client.apply(crdOf(weatherService.crd), { fieldManager: 'test' })
+  await cluster.client.apply(renderCrd(weatherService.crd), { fieldManager: 'test' })
   const served = async (): Promise<void> => {
     if (!(await cluster.client.resource(weather))) throw new Error('not served yet')
   }
@@ -37,16 +37,12 @@ const sshKey = (): Promise<void> =>
 describe('services', () => {
   it('are brought to a node by the engine alone: one that was invented for this test', async () => {
     await sshKey()
-    await create(
-      dataPlaneRole('r', { ...deploying, services: [] }, { 'weather.example.org/station': 'hill' }),
-    )
+    await create(dataPlaneRole('r', { ...deploying, services: [] }, { 'weather.example.org/station': 'hill' }))
     await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }))
     await says(weather, 'n', 'StationReady', 'Waiting for Secret hill')
     await secret('hill', { url: 'http://hill' })
     await until(weather, 'n', 'Ready', 'True')
-    expect(await secretText('n-weather-config-data', '01-weather.conf')).toBe(
-      '[DEFAULT]\nurl = http://hill\n',
-    )
+    expect(await secretText('n-weather-config-data', '01-weather.conf')).toBe('[DEFAULT]\nurl = http://hill\n')
     expect(ran()).toEqual(['weather n'])
     await until(dataPlaneNodes, 'n', 'ServicesReady', 'True')
   })
@@ -57,15 +53,10 @@ describe('services', () => {
       '10-neutron-metadata.conf': '[ovn]\novn_sb_connection = ssl:10.0.0.1:6642\n',
     })
     await secret('nova-metadata-neutron-config', {
-      '05-nova-metadata.conf':
-        '[DEFAULT]\nnova_metadata_host = nova.example\nmetadata_proxy_shared_secret = s3cret\n',
+      '05-nova-metadata.conf': '[DEFAULT]\nnova_metadata_host = nova.example\nmetadata_proxy_shared_secret = s3cret\n',
     })
     await create(
-      dataPlaneRole(
-        'r',
-        { ...deploying, services: [] },
-        { 'neutron.openstack.org/ovn-metadata-agent': 'true' },
-      ),
+      dataPlaneRole('r', { ...deploying, services: [] }, { 'neutron.openstack.org/ovn-metadata-agent': 'true' }),
     )
     await create(dataPlaneNode('n', { role: 'r', hostName: 'host-n', ansibleHost: '192.168.122.1' }))
     await until(ovnMetadataAgents, 'n', 'Ready', 'True')
@@ -90,15 +81,11 @@ describe('phase 0', () => {
     await sshKey()
     const play = '- hosts: all\n  tasks: []\n'
     await create({ ...dataPlaneServices, metadata: { name: 'my-service' }, spec: { label: 'mine', play } })
-    await create(
-      dataPlaneRole('r', { ...deploying, services: ['configure-network', 'my-service', 'run-os'] }),
-    )
+    await create(dataPlaneRole('r', { ...deploying, services: ['configure-network', 'my-service', 'run-os'] }))
     await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }))
     await until(dataPlaneNodes, 'n', 'Ready', 'True')
     expect(ran()).toEqual(['configure-network n', 'my-service n', 'run-os n'])
-    const own = at.executor.recorded.find(
-      ({ step, namespace }) => step === 'my-service' && namespace === at.namespace,
-    )
+    const own = at.executor.recorded.find(({ step, namespace }) => step === 'my-service' && namespace === at.namespace)
     expect(own?.run).toMatch(/^mine-r-[0-9a-f]{16}-1$/)
     expect(own?.spec).toMatchObject({ play, backoffLimit: 0 })
     await until(dataPlaneNodes, 'n', 'my-service service ready', 'True')
@@ -203,10 +190,7 @@ describe('phase -1', () => {
       kind: 'Secret',
       ...(spec.userData ?? { name: '' }),
     })
-    const text = Buffer.from(
-      (user?.['data'] as Record<string, string>)?.['userData'] ?? '',
-      'base64',
-    ).toString()
+    const text = Buffer.from((user?.['data'] as Record<string, string>)?.['userData'] ?? '', 'base64').toString()
     expect(text).toContain('ssh-ed25519 AAAA me')
     await create(dataPlaneNode('b', { role: 'r', hostName: 'b', ansibleHost: '192.168.122.101' }))
     await says(dataPlaneNodes, 'b', 'SetupReady', 'SL7111')
@@ -234,9 +218,7 @@ describe('an OpenStackDataPlane', () => {
     await until(dataPlanes, 'plane', 'Ready', 'True')
     await patch(dataPlaneRoles, 'r', { metadata: { annotations: { mine: 'yes' } } })
     await patch(dataPlanes, 'plane', { spec: { nodes: { n: { hostName: 'new' } } } })
-    await expect
-      .poll(async () => ((await get(dataPlaneNodes, 'n')) as DataPlaneNode).spec.hostName, soon)
-      .toBe('new')
+    await expect.poll(async () => ((await get(dataPlaneNodes, 'n')) as DataPlaneNode).spec.hostName, soon).toBe('new')
     expect((await get(dataPlaneRoles, 'r'))?.metadata.annotations?.['mine']).toBe('yes')
   })
 })
@@ -247,21 +229,17 @@ describe('many nodes', () => {
     const many = count({ test: 60, soak: 200 })
     const names = Array.from({ length: many }, (_, index) => `n-${String(index).padStart(3, '0')}`)
     await Promise.all(
-      names.map((name, index) =>
-        create(dataPlaneNode(name, { role: 'r', ansibleHost: `192.168.1.${index}` })),
-      ),
+      names.map((name, index) => create(dataPlaneNode(name, { role: 'r', ansibleHost: `192.168.1.${index}` }))),
     )
     // They all wait for the key, so that they can begin together.
     await sshKey()
     const ready = async (): Promise<number> =>
       (await cluster.client.list(dataPlaneNodes, { namespace: at.namespace })).items.filter((node) =>
-        (node as DataPlaneNode).status?.conditions?.some(
-          ({ type, status }) => type === 'Ready' && status === 'True',
-        ),
+        (node as DataPlaneNode).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
       ).length
     await expect.poll(ready, { timeout: 240_000, interval: 200 }).toBe(many)
     const mine = at.executor.recorded.filter(({ namespace }) => namespace === at.namespace)
-    const touched = mine.flatMap(({ step, hosts }) => hosts.map((one) => `${step} ${one}`))
+    const touched = mine.flatMap(({ step, hosts }) => hosts.map((host) => `${step} ${host}`))
     expect(touched.length).toBe(2 * many)
     expect(new Set(touched).size).toBe(2 * many)
     expect(mine.length).toBeLessThan(many / 2)

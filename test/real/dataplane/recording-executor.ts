@@ -6,10 +6,10 @@ import {
   type AnsibleRun,
   ansibleRuns,
   hasEnded,
-  hostsOf,
+  limitedHosts,
   type RunResult,
-} from '../../../src/api/ansibleee.ts'
-import { STEP } from '../../../src/controllers/dataplane/attempts.ts'
+} from '../../../src/dataplane/kinds/ansible-run.ts'
+import { STEP_ANNOTATION } from '../../../src/dataplane/runs/attempts.ts'
 import { isApiError } from '../../../src/kube/api-error.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { createRuntime } from '../../../src/kube/runtime.ts'
@@ -72,10 +72,7 @@ export function recordingExecutor(client: KubeClient, play: Play = () => ({})): 
       for (const host of facts.hosts) busy.delete(`${namespace}/${host}`)
       const status = { JobStatus: reason === 'Completed' ? 'Succeeded' : 'Failed', result }
       try {
-        await client.update(
-          { ...run, status },
-          { subresource: 'status', fieldManager: 'recording-executor', signal },
-        )
+        await client.update({ ...run, status }, { subresource: 'status', fieldManager: 'recording-executor', signal })
       } catch (error) {
         if (!isApiError(error, 'conflict', 'not-found')) throw error
       }
@@ -94,8 +91,8 @@ function factsOf(run: AnsibleRun): Recorded {
   return {
     run: run.metadata.name,
     namespace: run.metadata.namespace ?? '',
-    step: run.metadata.annotations?.[STEP] ?? '',
-    hosts: hostsOf(run) ?? [],
+    step: run.metadata.annotations?.[STEP_ANNOTATION] ?? '',
+    hosts: limitedHosts(run) ?? [],
     spec: run.spec,
   }
 }

@@ -1,17 +1,11 @@
 /** The controller of runs with the local runner, against a test's cluster and a test's nodes. */
-import { type AnsibleRun, ansibleRuns } from '../../../src/api/ansibleee.ts'
-import {
-  defaultRunSettings,
-  type RunSettings,
-} from '../../../src/controllers/dataplane/runs/decide-attempt.ts'
-import { localExecutor } from '../../../src/controllers/dataplane/runs/local/local-executor.ts'
-import {
-  defaultRunPauses,
-  runController,
-  runIndexes,
-} from '../../../src/controllers/dataplane/runs/run-controller.ts'
+
+import { defaultRunSettings, type RunSettings } from '../../../src/dataplane/execution/decide-attempt.ts'
+import { localExecutor } from '../../../src/dataplane/execution/local/local-executor.ts'
+import { defaultRunDelays, runController, runIndexes } from '../../../src/dataplane/execution/run-controller.ts'
+import { type AnsibleRun, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
-import type { Happening } from '../../../src/kube/events.ts'
+import type { EventRecord } from '../../../src/kube/event-recorder.ts'
 import { createRuntime } from '../../../src/kube/runtime.ts'
 
 export interface RunOperatorOptions {
@@ -19,11 +13,11 @@ export interface RunOperatorOptions {
   readonly folder: string
   readonly enter: readonly string[]
   readonly settings?: Partial<RunSettings>
-  readonly record?: (happening: Happening) => void
+  readonly record?: (happening: EventRecord) => void
 }
 
 /** Impatient where the product waits for people. */
-const pauses = { ...defaultRunPauses, inputsMs: 300, rivalMs: 500, progressMs: 300, cancelMs: 200 }
+const pauses = { ...defaultRunDelays, inputsMs: 300, rivalMs: 500, progressMs: 300, cancelMs: 200 }
 
 /** Works until the signal fires. */
 export function operateRuns(options: RunOperatorOptions, signal: AbortSignal): Promise<unknown> {
@@ -38,9 +32,7 @@ export function operateRuns(options: RunOperatorOptions, signal: AbortSignal): P
     onEnded: (key) => wake(key),
   })
   const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
-  const controller = runtime.add(
-    runController({ client: runtime.client, runs, executor, settings, pauses, record }),
-  )
+  const controller = runtime.add(runController({ client: runtime.client, runs, executor, settings, pauses, record }))
   wake = controller.enqueue
   return runtime.run(signal)
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AnsibleRun, ansibleRuns } from '../../../src/api/ansibleee.ts'
+import { type AnsibleRun, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { processesWith } from '../../processes.ts'
@@ -109,8 +109,7 @@ const allAtWork = async (): Promise<boolean> => (await Promise.all(both.map(isAt
 
 /** From now on whoever works on a host stays in the midst of its task. */
 const hold = (): Promise<unknown> => Promise.all(both.map((host) => writeFile(onHost(host, 'hold'), '')))
-const letGo = (): Promise<unknown> =>
-  Promise.all(both.map((host) => rm(onHost(host, 'hold'), { force: true })))
+const letGo = (): Promise<unknown> => Promise.all(both.map((host) => rm(onHost(host, 'hold'), { force: true })))
 
 /**
  * In the midst of a task a kill does the most harm: if anything of it lived on, the next attempt would meet it. With
@@ -153,7 +152,7 @@ async function ask(id: string): Promise<readonly string[]> {
 
 async function states(): Promise<readonly (string | undefined)[]> {
   const { items } = await cluster.client.list(ansibleRuns, { namespace })
-  return [...new Set(items.map((one) => (one as AnsibleRun).status?.JobStatus))]
+  return [...new Set(items.map((item) => (item as AnsibleRun).status?.JobStatus))]
 }
 
 describe('Runs whose operator or runner is killed', () => {

@@ -5,14 +5,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AnsibleRun, type AnsibleRunSpec, ansibleRuns } from '../../../src/api/ansibleee.ts'
-import { TEMPLATE_PATH } from '../../../src/controllers/dataplane/inventory.ts'
-import { LEAVING, phase0Playbooks, readPlaybook } from '../../../src/controllers/dataplane/playbooks.ts'
-import { programOf, runProcess } from '../../../src/exec/process.ts'
-import type { Happening } from '../../../src/kube/events.ts'
-import { nodeServices } from '../../../src/node-services/all.ts'
-import { computeConfigFiles } from '../../../src/node-services/nova-config.ts'
-import { metadataConfigFiles } from '../../../src/node-services/ovn-metadata-config.ts'
+import { type AnsibleRun, type AnsibleRunSpec, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
+import { TEMPLATE_PATH } from '../../../src/dataplane/nodes/inventory.ts'
+import { DECOMMISSION_PLAYBOOK, phase0Playbooks, readPlaybook } from '../../../src/dataplane/runs/playbooks.ts'
+import { nodeServices } from '../../../src/dataplane/service-definitions/all.ts'
+import { renderComputeConfig } from '../../../src/dataplane/service-definitions/nova-config.ts'
+import { renderMetadataConfig } from '../../../src/dataplane/service-definitions/ovn-metadata-config.ts'
+import { runProcess, toProgram } from '../../../src/exec/process.ts'
+import type { EventRecord } from '../../../src/kube/event-recorder.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { useNodes } from './nodes.ts'
@@ -24,7 +24,7 @@ const cluster = useCluster()
 const nodes = useNodes(both)
 const namespace = 'openstack'
 const stop = new AbortController()
-const told: Happening[] = []
+const told: EventRecord[] = []
 let folder = ''
 let working: Promise<unknown> | undefined
 
@@ -58,7 +58,7 @@ beforeAll(async () => {
       client,
       folder,
       enter: nodes.enter,
-      record: (one) => void told.push(one),
+      record: (happening) => void told.push(happening),
       settings: { timeLimitMs: 500_000 },
     },
     stop.signal,
@@ -82,14 +82,13 @@ async function ended(name: string): Promise<AnsibleRun['status']> {
   return (await get(name))?.status
 }
 
-const onNode = (name: string, file: string): Promise<string> =>
-  readFile(path.join(nodes.node(name).root, file), 'utf8')
+const onNode = (name: string, file: string): Promise<string> => readFile(path.join(nodes.node(name).root, file), 'utf8')
 
 /** Connections to the nodes that SSH keeps open, as it titles them. */
 async function keptOpen(): Promise<readonly string[]> {
   const script =
     'for one in /proc/[0-9]*; do [ $one/ns/net -ef /proc/self/ns/net ] && tr "\\0" " " < $one/cmdline && echo; done'
-  const { stdout } = await runProcess(programOf([...nodes.enter, 'sh', '-c', script]))
+  const { stdout } = await runProcess(toProgram([...nodes.enter, 'sh', '-c', script]))
   return stdout.split('\n').filter((title) => title.startsWith('ssh: '))
 }
 
@@ -111,7 +110,7 @@ describe('The playbooks', () => {
       mounts: [{ name: 'template', mountPath: TEMPLATE_PATH, subPath: path.basename(TEMPLATE_PATH) }],
     }
     const textOf = async (names: readonly string[]): Promise<string> =>
-      (await Promise.all(names.map((one) => readPlaybook(one)))).join('\n')
+      (await Promise.all(names.map((name) => readPlaybook(name)))).join('\n')
     const spec = {
       play: await textOf(all),
       env: [{ name: 'ANSIBLE_PIPELINING', value: 'True' }],
@@ -131,8 +130,8 @@ describe('The playbooks', () => {
       sharedSecret: 'shared',
     }
     const files: Readonly<Record<string, string>> = {
-      ...filesOf(computeConfigFiles(compute, '[libvirt]\n# mine\ncpu_mode=host-passthrough\n')),
-      ...filesOf(metadataConfigFiles(agent, '[DEFAULT]\ndebug = True\n')),
+      ...filesOf(renderComputeConfig(compute, '[libvirt]\n# mine\ncpu_mode=host-passthrough\n')),
+      ...filesOf(renderMetadataConfig(agent, '[DEFAULT]\ndebug = True\n')),
     }
     await cluster.client.create(secret(namespace, 'config-data', files))
     await create('first', spec)
@@ -164,7 +163,7 @@ describe('The playbooks', () => {
     const services = whole ? servicePlaybooks.toReversed() : ['ovn-metadata']
     const leaving = {
       ...spec,
-      play: await readPlaybook(LEAVING),
+      play: await readPlaybook(DECOMMISSION_PLAYBOOK),
       extraVars: { stackloom_services: services },
     }
     await create('leaves', leaving)
@@ -173,9 +172,7 @@ describe('The playbooks', () => {
       hosts: { [name]: { changed: 2, failures: 0 } },
     })
     expect(await runs()).toBe(false)
-    await expect(
-      onNode(name, '/var/lib/openstack/config/ovn-metadata/01-neutron-metadata.conf'),
-    ).rejects.toThrow()
+    await expect(onNode(name, '/var/lib/openstack/config/ovn-metadata/01-neutron-metadata.conf')).rejects.toThrow()
     if (!whole) return
     await create('left', leaving)
     expect((await ended('left'))?.result).toMatchObject({
@@ -190,8 +187,7 @@ describe('A run', () => {
 
   it('that a person makes by hand waits for its inputs, runs, and is left with nothing to clean', async () => {
     await cluster.client.create(ansibleRun(namespace, 'by-hand', { ...quick, extraMounts: mounts('later') }))
-    const message = async (): Promise<string | undefined> =>
-      (await get('by-hand'))?.status?.conditions?.[0]?.message
+    const message = async (): Promise<string | undefined> => (await get('by-hand'))?.status?.conditions?.[0]?.message
     await expect.poll(message, { timeout: 60_000 }).toContain('Secret later or ConfigMap later')
     const text = inventory(nodes, ['edpm-compute-0'])
     await cluster.client.create({
@@ -248,21 +244,19 @@ describe('A run', () => {
     })
     const notes = told.filter(({ regarding }) => regarding.metadata.name === 'refused')
     expect(notes.map(({ reason }) => reason)).toContain('Failed')
-    expect(JSON.stringify([notes.map(({ note }) => note), await get('refused')])).not.toContain(
-      'correct-horse',
-    )
+    expect(JSON.stringify([notes.map(({ note }) => note), await get('refused')])).not.toContain('correct-horse')
   }, 200_000)
 
   it('with an SSH Secret that has no key touches nobody, and says which key is missing', async () => {
     await cluster.client.create(secret(namespace, 'keyless', { other: 'x' }))
     const [mount] = mounts('dataplanenode-edpm-compute-0')
-    const volumes = (mount?.volumes ?? []).map((one) =>
-      one.name === 'ssh-key'
+    const volumes = (mount?.volumes ?? []).map((volume) =>
+      volume.name === 'ssh-key'
         ? {
             name: 'ssh-key',
             secret: { secretName: 'keyless', items: [{ key: 'ssh-privatekey', path: 'ssh_key' }] },
           }
-        : one,
+        : volume,
     )
     await create('keyless', { ...quick, extraMounts: [{ volumes, mounts: mount?.mounts ?? [] }] })
     expect(await ended('keyless')).toMatchObject({
@@ -290,8 +284,7 @@ describe('A run', () => {
     }
     await expect.poll(there, { timeout: 120_000 }).toBe(true)
     await create('next', { ...quick, extraMounts })
-    const waits = async (): Promise<string | undefined> =>
-      (await get('next'))?.status?.conditions?.[0]?.message
+    const waits = async (): Promise<string | undefined> => (await get('next'))?.status?.conditions?.[0]?.message
     await expect.poll(waits, { timeout: 60_000 }).toBe('Waiting: hangs works on the same hosts')
     await cluster.client.delete(refOf('hangs'))
     await expect.poll(() => get('hangs'), { timeout: 60_000 }).toBeUndefined()
@@ -302,7 +295,7 @@ describe('A run', () => {
   }, 300_000)
 })
 
-function filesOf(made: ReturnType<typeof computeConfigFiles>): Readonly<Record<string, string>> {
+function filesOf(made: ReturnType<typeof renderComputeConfig>): Readonly<Record<string, string>> {
   if (made.kind === 'refused') throw new Error(made.findings.map(({ message }) => message).join())
   return made.files
 }

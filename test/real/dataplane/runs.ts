@@ -1,13 +1,13 @@
 /** Runs for tests: plays as small as can be, the inventory of the test's nodes, the objects that a run reads. */
 import { vi } from 'vitest'
+import { renderCrd } from '../../../src/api/crd.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
 import {
   type AnsibleRun,
   type AnsibleRunSpec,
   ansibleRunKind,
   ansibleRuns,
-} from '../../../src/api/ansibleee.ts'
-import { crdOf } from '../../../src/api/crd.ts'
-import type { KubeObject } from '../../../src/api/object.ts'
+} from '../../../src/dataplane/kinds/ansible-run.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { DataPlaneNodes } from './nodes.ts'
 
@@ -15,7 +15,7 @@ export const SSH_SECRET = 'dataplane-ansible-ssh-private-key-secret'
 
 /** A namespace in which runs can be made. */
 export async function serveRuns(client: KubeClient, namespace: string): Promise<void> {
-  await client.apply(crdOf(ansibleRunKind), { fieldManager: 'test' })
+  await client.apply(renderCrd(ansibleRunKind), { fieldManager: 'test' })
   await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   const served = async (): Promise<void> => {
     if (!(await client.resource(ansibleRuns))) throw new Error('not served yet')
@@ -44,11 +44,7 @@ export function inventory(
   return JSON.stringify({ all: { hosts: Object.fromEntries(names.map(host)) } })
 }
 
-export function secret(
-  namespace: string,
-  name: string,
-  stringData: Readonly<Record<string, string>>,
-): KubeObject {
+export function secret(namespace: string, name: string, stringData: Readonly<Record<string, string>>): KubeObject {
   const data = Object.fromEntries(
     Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
   )

@@ -1,9 +1,9 @@
 /** The whole operator with its data plane part: what a real API server refuses and warns of by our webhooks. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DataPlaneNode, dataPlaneNodes } from '../../../src/api/dataplane-node.ts'
-import { dataPlaneRoles } from '../../../src/api/dataplane-role.ts'
-import { novaExternalComputes } from '../../../src/api/nova-external-compute.ts'
 import type { GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../src/dataplane/kinds/node.ts'
+import { novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
+import { dataPlaneRoles } from '../../../src/dataplane/kinds/role.ts'
 import { useCluster } from '../../cluster.ts'
 import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
@@ -47,9 +47,7 @@ describe('the operator', () => {
     await expect(annotate(dataPlaneNodes, 'n', { [CELL]: 'nova-cell2' })).rejects.toThrow('SL7105')
     await expect(annotate(dataPlaneNodes, 'n', { [CELL]: '' })).rejects.toThrow('SL7106')
     await expect(annotate(dataPlaneRoles, 'compute', { [CELL]: null })).rejects.toThrow('SL7106')
-    await expect(cluster.client.delete({ ...dataPlaneRoles, namespace, name: 'compute' })).rejects.toThrow(
-      'SL7106',
-    )
+    await expect(cluster.client.delete({ ...dataPlaneRoles, namespace, name: 'compute' })).rejects.toThrow('SL7106')
     await annotate(dataPlaneNodes, 'n', { [CELL]: 'nova-cell1' })
     await annotate(dataPlaneRoles, 'compute', { [CELL]: 'nova-cell2' })
   })

@@ -3,13 +3,13 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { main } from '../../../src/cli/main.ts'
-import { readCertificate } from '../../../src/pki/certificate.ts'
+import { parseCertificate } from '../../../src/pki/certificate.ts'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
 import { useCluster } from '../../cluster.ts'
 import { useFolder } from '../../folder.ts'
 import { testIo } from '../../io.ts'
 import { adoptPlan } from './adopt-plan.ts'
-import { type Cast, furnish, onStage } from './cast.ts'
+import { prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
 import { installCloud, installedObjects } from './install-yamls.ts'
 
 const plan = adoptPlan(1)
@@ -18,17 +18,17 @@ const PASSWORD = 'a-secret-of-this-test'
 
 describe('access to a cloud that runs', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
   const folder = useFolder()
 
   beforeAll(async () => {
-    await furnish(cluster.client, [])
-    cast = onStage(cluster.connection, ['openstack'])
+    await prepareCluster(cluster.client, [])
+    cast = startActors(cluster.connection, ['openstack'])
     const objects = installedObjects(plan, cloud, { pool: (network) => network })
     await installCloud(
       cluster.client,
-      objects.map((one) =>
-        one.kind === 'Secret' ? { ...one, stringData: { AdminPassword: PASSWORD } } : one,
+      objects.map((object) =>
+        object.kind === 'Secret' ? { ...object, stringData: { AdminPassword: PASSWORD } } : object,
       ),
     )
     const config = {
@@ -40,7 +40,7 @@ describe('access to a cloud that runs', { timeout: 600_000 }, () => {
     await vi.waitUntil(() => cluster.client.get(config), { timeout: 120_000, interval: 100 })
     await writeFile(path.join(folder, 'site.yaml'), siteFile)
   }, 600_000)
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
   const access = async (...more: readonly string[]) => {
     const kubeconfig = path.join(folder, 'kubeconfig')
@@ -64,7 +64,7 @@ describe('access to a cloud that runs', { timeout: 600_000 }, () => {
       region_name: 'regionOne',
       cacert: ca,
     })
-    expect(readCertificate(await readFile(ca, 'utf8')).commonName).toContain(cloud.namespace)
+    expect(parseCertificate(await readFile(ca, 'utf8')).commonName).toContain(cloud.namespace)
   })
 
   it('prints the way in, and no password in any format', async () => {
@@ -76,10 +76,7 @@ describe('access to a cloud that runs', { timeout: 600_000 }, () => {
   })
 
   it('leaves the other clouds of a clouds.yaml alone', async () => {
-    await writeFile(
-      path.join(folder, 'clouds.yaml'),
-      '# mine\nclouds:\n  other:\n    region_name: elsewhere\n',
-    )
+    await writeFile(path.join(folder, 'clouds.yaml'), '# mine\nclouds:\n  other:\n    region_name: elsewhere\n')
     await access()
     const text = await readFile(path.join(folder, 'clouds.yaml'), 'utf8')
     expect(text).toContain('# mine')
@@ -91,7 +88,7 @@ describe('access to a cloud that runs', { timeout: 600_000 }, () => {
     const { kubeconfig } = await access('--context')
     const after = parse(await readFile(kubeconfig, 'utf8'))
     expect(after['current-context']).toBe(before['current-context'])
-    const added = after.contexts.find((one: { name: string }) => one.name === cloud.name)
+    const added = after.contexts.find((context: { name: string }) => context.name === cloud.name)
     expect(added.context).toMatchObject({ namespace: cloud.namespace })
     expect(after.contexts).toHaveLength(before.contexts.length + 1)
   })

@@ -6,7 +6,7 @@ import type { PlannedCloud } from '../../../src/plan/plan.ts'
 import { useCluster } from '../../cluster.ts'
 import { useFolder } from '../../folder.ts'
 import { adoptPlan } from './adopt-plan.ts'
-import { type Cast, commandsIn, furnish, onStage } from './cast.ts'
+import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
 import { addressesIn, installCloud, installedObjects, settled } from './install-yamls.ts'
 
 const plan = adoptPlan(1)
@@ -15,23 +15,23 @@ const cloud = plan.clouds[0] as PlannedCloud
 
 describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
   const folder = useFolder()
   let before: ReadonlyMap<string, string> = new Map()
 
   beforeAll(async () => {
-    await furnish(
+    await prepareCluster(
       cluster.client,
       plan.from.cluster.nodes.map(({ name }) => name),
     )
-    cast = onStage(cluster.connection, ['openstack'])
+    cast = startActors(cluster.connection, ['openstack'])
     const upstream = { pool: (network: string) => network, prefixes: { designateext: '172.50.0' } }
     await installCloud(cluster.client, installedObjects(plan, cloud, upstream))
     before = await settled(cluster.client, cloud.namespace, 16)
   }, 600_000)
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
-  const stackloom = commandsIn(folder, cluster)
+  const stackloom = runCommands(folder, cluster)
   const adopt = (...words: readonly string[]) => stackloom('adopt', '--cloud', cloud.namespace, ...words)
 
   it('begins with a site file that the cluster itself gives', async () => {
@@ -42,10 +42,7 @@ describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_
     expect(refused.err).toContain('SL2103')
     const file = path.join(folder, 'site.yaml')
     const site = parseDocument(await readFile(file, 'utf8'))
-    site.setIn(
-      ['spec', 'accept'],
-      [{ code: 'SL2103', where: '172.50.0.0/24', reason: 'as install_yamls has it' }],
-    )
+    site.setIn(['spec', 'accept'], [{ code: 'SL2103', where: '172.50.0.0/24', reason: 'as install_yamls has it' }])
     await writeFile(file, String(site))
   })
 
@@ -65,12 +62,10 @@ describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_
     expect(code, err).toBe(0)
     const told = JSON.parse(out)
     expect(told).toMatchObject({ outcome: 'done', namespace: cloud.namespace })
-    expect(told.networks.find(({ network }: { network: string }) => network === 'internalapi')).toMatchObject(
-      {
-        interrupted: true,
-        gapMs: expect.any(Number),
-      },
-    )
+    expect(told.networks.find(({ network }: { network: string }) => network === 'internalapi')).toMatchObject({
+      interrupted: true,
+      gapMs: expect.any(Number),
+    })
     expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
   })
 

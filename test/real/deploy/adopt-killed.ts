@@ -5,11 +5,11 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import { adopt } from '../../../src/deploy/adopt/act.ts'
-import { openLookout } from '../../../src/deploy/lookout.ts'
+import { adopt } from '../../../src/deploy/adopt/adopt.ts'
+import { openLiveView } from '../../../src/deploy/live-view.ts'
 import { connect } from '../../../src/kube/connect.ts'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
-import { neverStopped } from '../../never-stopped.ts'
+import { neverAborted } from '../../never-aborted.ts'
 import { adoptPlan } from './adopt-plan.ts'
 
 interface Case {
@@ -35,13 +35,13 @@ export async function adoptUntil(writes: number, { clouds, at, kubeconfig }: Cas
 async function main([clouds = '', at = '', kubeconfig = '']: readonly string[]): Promise<void> {
   const connection = await connect({ kubeconfig, env: process.env })
   const { client } = connection
-  const lookout = openLookout({ client })
+  const lookout = openLiveView({ client })
   const plan = adoptPlan(Number(clouds))
   const cloud = plan.clouds[Number(at)] as PlannedCloud
   const sink = ({ kind }: { readonly kind: string }): void => {
     if (kind === 'applied') process.stdout.write('write\n')
   }
-  await adopt({ client, lookout, plan, cloud, run: 'killed', sink, stop: neverStopped() })
+  await adopt({ client, lookout, plan, cloud, run: 'killed', sink, stop: neverAborted() })
   await lookout.close()
   await connection.close()
 }

@@ -1,27 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { at, textAt } from '../../../src/api/raw-object.ts'
+import { getField, getString } from '../../../src/api/raw-object.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { adopt, lookAt } from '../../../src/deploy/adopt/act.ts'
+import { adopt, inspectCloud } from '../../../src/deploy/adopt/adopt.ts'
 import type { Adoption } from '../../../src/deploy/adopt/adoption.ts'
 import { isEmpty } from '../../../src/deploy/adopt/wishes.ts'
 import { ADOPT_MANAGER } from '../../../src/deploy/adopt/writes.ts'
-import { type Lookout, openLookout } from '../../../src/deploy/lookout.ts'
+import { type LiveView, openLiveView } from '../../../src/deploy/live-view.ts'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
 import type { EventSink } from '../../../src/run/events.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
-import { neverStopped } from '../../never-stopped.ts'
+import { neverAborted } from '../../never-aborted.ts'
 import { adoptUntil } from './adopt-killed.ts'
 import { adoptPlan } from './adopt-plan.ts'
-import { type Cast, furnish, onStage } from './cast.ts'
-import {
-  addressesIn,
-  type InstalledBy,
-  installCloud,
-  installedObjects,
-  SAMPLE,
-  settled,
-} from './install-yamls.ts'
+import { prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
+import { addressesIn, type InstalledBy, installCloud, installedObjects, SAMPLE, settled } from './install-yamls.ts'
 
 /** APIs that share an address, two message queues and the cloud's DNS; with designate its API and three servers. */
 const servicesOf = (cloud: PlannedCloud): number => (cloud.from.file.services?.['designate'] ? 16 : 12)
@@ -37,33 +30,31 @@ function leftToDo({ networks, oldAdvertisements, missing }: Adoption): readonly 
   return [
     ...networks.filter(({ kind }) => kind !== 'as planned').map(({ network, kind }) => `${network} ${kind}`),
     ...networks.flatMap(({ old }) => old.map(({ pool }) => `old pool ${pool.metadata.name}`)),
-    ...asking
-      .filter(({ lacks }) => !isEmpty(lacks))
-      .map(({ name, lacks }) => `${name} ${JSON.stringify(lacks)}`),
+    ...asking.filter(({ lacks }) => !isEmpty(lacks)).map(({ name, lacks }) => `${name} ${JSON.stringify(lacks)}`),
     ...oldAdvertisements.map(({ metadata }) => `old advertisement ${metadata.name}`),
     ...missing.map(({ kind, metadata }) => `no ${kind} ${metadata.name}`),
   ]
 }
 
-const quiet = { emit: () => undefined, stop: neverStopped(), clock: systemClock }
+const quiet = { emit: () => undefined, stop: neverAborted(), clock: systemClock }
 
 describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
 
   beforeAll(async () => {
-    await furnish(cluster.client, [])
-    cast = onStage(cluster.connection, ['openstack'])
+    await prepareCluster(cluster.client, [])
+    cast = startActors(cluster.connection, ['openstack'])
   })
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
   const install = async (cloud: PlannedCloud, by: InstalledBy): Promise<ReadonlyMap<string, string>> => {
     await installCloud(cluster.client, installedObjects(plan, cloud, by))
     return settled(cluster.client, cloud.namespace, servicesOf(cloud))
   }
 
-  const withLookout = async <T>(work: (lookout: Lookout) => Promise<T>): Promise<T> => {
-    const lookout = openLookout({ client: cluster.client })
+  const withLookout = async <T>(work: (lookout: LiveView) => Promise<T>): Promise<T> => {
+    const lookout = openLiveView({ client: cluster.client })
     try {
       return await work(lookout)
     } finally {
@@ -73,11 +64,11 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
 
   const run = async (cloud: PlannedCloud, sink: EventSink = () => undefined) => {
     const { client } = cluster
-    const settings = { client, plan, cloud, run: 'test', sink, stop: neverStopped() }
+    const settings = { client, plan, cloud, run: 'test', sink, stop: neverAborted() }
     const done = await withLookout((lookout) => adopt({ ...settings, lookout }))
     expect(done.report.stages.filter(({ outcome }) => outcome !== 'done')).toEqual([])
     // A new look: the old one may not have seen the last write yet.
-    return { ...done, after: await withLookout((lookout) => lookAt({ lookout, plan, cloud }, quiet)) }
+    return { ...done, after: await withLookout((lookout) => inspectCloud({ lookout, plan, cloud }, quiet)) }
   }
 
   const get = (kind: string, name: string, namespace?: string, apiVersion = 'metallb.io/v1beta1') =>
@@ -107,8 +98,8 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
 
     it('has a control plane that asks in both spellings, with everything else that it said', async () => {
       const live = await get('OpenStackControlPlane', SAMPLE, cloud.namespace, 'core.openstack.org/v1beta1')
-      const internal = at(live, ...'spec.keystone.template.override.service.internal'.split('.'))
-      expect(at(internal, 'metadata', 'annotations')).toEqual({
+      const internal = getField(live, ...'spec.keystone.template.override.service.internal'.split('.'))
+      expect(getField(internal, 'metadata', 'annotations')).toEqual({
         'metallb.universe.tf/address-pool': `${cloud.namespace}-internalapi`,
         'metallb.universe.tf/allow-shared-ip': `${cloud.namespace}-internalapi`,
         'metallb.universe.tf/loadBalancerIPs': '172.17.0.80',
@@ -116,10 +107,10 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
         'metallb.io/allow-shared-ip': `${cloud.namespace}-internalapi`,
         'metallb.io/loadBalancerIPs': '172.17.0.80',
       })
-      expect(at(internal, 'spec')).toEqual({ type: 'LoadBalancer' })
-      expect(at(live, 'spec', 'dns', 'template', 'options')).toMatchObject([{ key: 'server' }])
+      expect(getField(internal, 'spec')).toEqual({ type: 'LoadBalancer' })
+      expect(getField(live, 'spec', 'dns', 'template', 'options')).toMatchObject([{ key: 'server' }])
       const list = 'spec.designate.template.designateBackendbind9.override.services'.split('.')
-      expect(at(live, ...list)).toMatchObject([
+      expect(getField(live, ...list)).toMatchObject([
         {
           metadata: { annotations: { 'metallb.io/address-pool': `${cloud.namespace}-designateext` } },
           spec: { type: 'LoadBalancer' },
@@ -129,17 +120,10 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
     })
 
     it('keeps its network attachments word for word', async () => {
-      const live = await get(
-        'NetworkAttachmentDefinition',
-        'internalapi',
-        cloud.namespace,
-        'k8s.cni.cncf.io/v1',
-      )
-      expect(textAt(live, 'spec', 'config')).toContain('172.17.0.0/24')
-      expect(textAt(live, 'spec', 'config')).not.toContain('network_name')
-      expect(live?.metadata.managedFields?.map(({ manager }) => manager)).toEqual([
-        'kubectl-client-side-apply',
-      ])
+      const live = await get('NetworkAttachmentDefinition', 'internalapi', cloud.namespace, 'k8s.cni.cncf.io/v1')
+      expect(getString(live, 'spec', 'config')).toContain('172.17.0.0/24')
+      expect(getString(live, 'spec', 'config')).not.toContain('network_name')
+      expect(live?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['kubectl-client-side-apply'])
     })
 
     it('is guarded from then on: another namespace cannot ask for its pool', async () => {
@@ -179,11 +163,7 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
         namespace: cloud.namespace,
         name: 'keystone-internal',
       }
-      await cluster.client.patch(
-        service,
-        { status: { loadBalancer: null } },
-        { type: 'merge', subresource: 'status' },
-      )
+      await cluster.client.patch(service, { status: { loadBalancer: null } }, { type: 'merge', subresource: 'status' })
       let starting: Promise<void> | undefined
       await run(cloud, (event) => {
         if (event.kind === 'waiting' && event.reason.startsWith('MetalLB to give 172.17.0.80 back'))

@@ -3,16 +3,16 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { at, textAt } from '../../../src/api/raw-object.ts'
+import { getField, getString } from '../../../src/api/raw-object.ts'
 import { down } from '../../../src/deploy/down/down.ts'
 import { readInventories, readInventory } from '../../../src/deploy/inventory.ts'
 import type { ObjectRef } from '../../../src/kube/client.ts'
 import { selfCommand } from '../../../src/sandbox/self.ts'
 import { useCluster } from '../../cluster.ts'
 import { useFolder } from '../../folder.ts'
-import { neverStopped } from '../../never-stopped.ts'
-import { type Cast, commandsIn, furnish, onStage } from './cast.ts'
-import { restingObjects, versionsOf } from './everything.ts'
+import { neverAborted } from '../../never-aborted.ts'
+import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
+import { resourceVersions, settledObjects } from './settled-objects.ts'
 
 const site = `
 apiVersion: stackloom.dev/v1alpha1
@@ -66,12 +66,12 @@ function definition(kind: string, plural: string): KubeObject {
 
 describe('the commands of a deployment', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
   const folder = useFolder()
 
   beforeAll(async () => {
     await writeFile(path.join(folder, 'site.yaml'), site)
-    await furnish(cluster.client, ['worker-0'])
+    await prepareCluster(cluster.client, ['worker-0'])
     for (const one of [definition('Network', 'networks'), definition('DNS', 'dnses')])
       await cluster.client.apply(one, { fieldManager: 'somebody' })
     const settings = [
@@ -83,11 +83,11 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
       const write = () => cluster.client.create({ ...kind, metadata: { name }, spec })
       await vi.waitFor(write, { timeout: 120_000, interval: 100 })
     }
-    cast = onStage(cluster.connection)
+    cast = startActors(cluster.connection)
   }, 600_000)
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
-  const stackloom = commandsIn(folder, cluster)
+  const stackloom = runCommands(folder, cluster)
   const get = (ref: ObjectRef) => cluster.client.get(ref)
   const edit = (ref: ObjectRef, patch: object, fieldManager = 'a-hand') =>
     cluster.client.patch(ref, patch, { type: 'merge', fieldManager })
@@ -124,9 +124,8 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     )
     expect(said).toContain('run the same command again to go on')
     // What was written was told: nothing happened after the last word.
-    for (const { object } of events.filter(({ kind }) => kind === 'applied'))
-      expect(await get(object)).toBeDefined()
-    expect(at(await get(LEASE), 'spec', 'holderIdentity') ?? '').toBe('')
+    for (const { object } of events.filter(({ kind }) => kind === 'applied')) expect(await get(object)).toBeDefined()
+    expect(getField(await get(LEASE), 'spec', 'holderIdentity') ?? '').toBe('')
   })
 
   it('go on where they stood; cluster-wide settings are told, and left as they are without consent', async () => {
@@ -134,30 +133,30 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(code, err).toBe(0)
     expect(err).toContain('cluster setting: network.operator/cluster')
     expect(err).toContain('SL4024')
-    expect(at(await get(NETWORK), 'spec')).toEqual({ defaultNetwork: { type: 'OVNKubernetes' } })
-    expect(at(await get(DNS), 'spec')).toEqual({})
+    expect(getField(await get(NETWORK), 'spec')).toEqual({ defaultNetwork: { type: 'OVNKubernetes' } })
+    expect(getField(await get(DNS), 'spec')).toEqual({})
     expect(out).toContain('stackloom access --cloud rhoso1')
   })
 
   it('change these settings with consent', async () => {
     const { code, err } = await stackloom('up', '--configure-cluster')
     expect(code, err).toBe(0)
-    expect(at(await get(NETWORK), 'spec', 'defaultNetwork', 'ovnKubernetesConfig', 'gatewayConfig')).toEqual({
+    expect(getField(await get(NETWORK), 'spec', 'defaultNetwork', 'ovnKubernetesConfig', 'gatewayConfig')).toEqual({
       routingViaHost: true,
       ipForwarding: 'Global',
     })
-    expect(at(await get(DNS), 'spec', 'upstreamResolvers', 'upstreams')).toMatchObject([
+    expect(getField(await get(DNS), 'spec', 'upstreamResolvers', 'upstreams')).toMatchObject([
       { address: '192.168.122.1' },
       { type: 'SystemResolvConf' },
     ])
   })
 
   it('write nothing when nothing is to be done: every object keeps its version', async () => {
-    const before = versionsOf(await restingObjects(cluster.connection))
+    const before = resourceVersions(await settledObjects(cluster.connection))
     const { code, err } = await stackloom('up')
     expect(code, err).toBe(0)
     // The Lease is how a second run at the same time is refused.
-    expect(versionsOf(await restingObjects(cluster.connection))).toEqual(before)
+    expect(resourceVersions(await settledObjects(cluster.connection))).toEqual(before)
   })
 
   it('see nothing to change, and say so with 0', async () => {
@@ -177,14 +176,14 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     const told = JSON.parse(out)
     expect(told.changes).toMatchObject([{ change: 'update', risk: 'changes a VIP', name: POOL.name }])
     expect(err).toContain('a-hand')
-    expect(textAt(told.refusals[0], 'message')).toContain('autoAssign')
+    expect(getString(told.refusals[0], 'message')).toContain('autoAssign')
     // Nobody is there to be asked: without --yes nothing is done.
     const asked = await stackloom('up', '--force-conflicts')
     expect(asked.code).toBe(1)
     expect(asked.err).toContain('SL4016')
-    expect(at(await get(POOL), 'spec', 'autoAssign')).toBe(true)
+    expect(getField(await get(POOL), 'spec', 'autoAssign')).toBe(true)
     expect((await stackloom('up', '--force-conflicts', '--yes')).code).toBe(0)
-    expect(at(await get(POOL), 'spec', 'autoAssign')).toBe(false)
+    expect(getField(await get(POOL), 'spec', 'autoAssign')).toBe(false)
   })
 
   it("tell when the cluster's control plane has another schema than the lock", async () => {
@@ -193,7 +192,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
       kind: 'CustomResourceDefinition',
       name: 'openstackcontrolplanes.core.openstack.org',
     }
-    const [version] = at(await get(crd), 'spec', 'versions') as [{ schema: { openAPIV3Schema: unknown } }]
+    const [version] = getField(await get(crd), 'spec', 'versions') as [{ schema: { openAPIV3Schema: unknown } }]
     const place = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/novelty'
     expect(version.schema).toBeDefined()
     await cluster.client.patch(crd, [{ op: 'add', path: place, value: { type: 'string' } }], { type: 'json' })
@@ -205,22 +204,20 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
   })
 
   it('report a finalizer whose owner is away, with its name, and do not rip it out', async () => {
-    await cast?.leave()
+    await cast?.stop()
     const report = await down({
       client: cluster.client,
       clouds: ['rhoso1'],
       run: 'test',
       sink: () => undefined,
-      stop: neverStopped(),
+      stop: neverAborted(),
       stuckMs: 500,
     })
     const stuck = report.stages.find(({ name }) => name === 'control-plane')
     expect(stuck).toMatchObject({ outcome: 'failed', findings: [{ code: 'SL4042' }] })
-    expect(stuck?.reason).toMatch(
-      /OpenStackControlPlane openstack\/\S+ is kept by \S+, set by actor-openstack/,
-    )
+    expect(stuck?.reason).toMatch(/OpenStackControlPlane openstack\/\S+ is kept by \S+, set by actor-openstack/)
     expect((await get(CONTROL_PLANE))?.metadata.finalizers).toHaveLength(1)
-    cast = onStage(cluster.connection)
+    cast = startActors(cluster.connection)
   })
 
   it('leave the volumes of a cloud, with what opens them, until the data may go', async () => {
@@ -238,9 +235,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(kept.code, kept.err).toBe(0)
     expect(kept.err).toContain('mysql-db-openstack-galera-0')
     expect(await get({ ...claim.metadata, apiVersion: 'v1', kind: claim.kind })).toBeDefined()
-    expect(
-      await get({ apiVersion: 'v1', kind: 'Secret', namespace: 'openstack', name: 'osp-secret' }),
-    ).toBeDefined()
+    expect(await get({ apiVersion: 'v1', kind: 'Secret', namespace: 'openstack', name: 'osp-secret' })).toBeDefined()
     expect((await readInventory(cluster.client, 'rhoso1'))?.objects.map(({ kind }) => kind).sort()).toEqual([
       'Namespace',
       'Secret',

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { standardPatience } from '../../../src/deploy/patience.ts'
+import { defaultRetryPolicy } from '../../../src/deploy/retry.ts'
+import { runIdentity, withRunLease } from '../../../src/deploy/run-lease.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
-import { runIdentity, underLease } from '../../../src/deploy/up-lease.ts'
-import { NODE_FAILURE } from '../../../src/sandbox/actors/nmstate/nmstate.ts'
-import { standardGrace } from '../../../src/verify/readiness/verdict.ts'
+import { NODE_FAILURE } from '../../../src/sandbox/actors/nmstate/nmstate-actor.ts'
+import { defaultGrace } from '../../../src/verify/readiness/verdict.ts'
 import { useCluster } from '../../cluster.ts'
 import { testPlan } from '../../plan.ts'
-import { type Cast, deploy, furnish, onStage, troubles } from './cast.ts'
+import { deploy, failedStages, prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
 
 const plan = testPlan({ nodes: 2, clouds: [{ name: 'rhoso1', namespace: 'openstack' }] })
 const poolRef = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: 'metallb-system' }
@@ -15,13 +15,13 @@ const grace = { errorMs: 5_000, podMs: 5_000, allocationMs: 2_000 }
 
 describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
 
   beforeAll(async () => {
-    await furnish(cluster.client, siteOfPlan(plan).nodes)
-    cast = onStage(cluster.connection)
+    await prepareCluster(cluster.client, siteOfPlan(plan).nodes)
+    cast = startActors(cluster.connection)
   })
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
   const annotate = (node: string, value: string | null) =>
     cluster.client.patch(
@@ -33,8 +33,8 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
   it('stops at the node whose network refuses, with its words, before it touches the next', async () => {
     await annotate('worker-0', 'interface enp6s0 not found')
     const failed = await deploy(cluster.client, plan, { selection: { until: ['netattach'] }, grace })
-    expect(troubles(failed)[0]).toMatch(/^nncp failed: node worker-0 refuses .*interface enp6s0 not found/s)
-    expect(troubles(failed)[1]).toMatch(/^rhoso1\/netattach blocked: needs nncp, which failed/)
+    expect(failedStages(failed)[0]).toMatch(/^nncp failed: node worker-0 refuses .*interface enp6s0 not found/s)
+    expect(failedStages(failed)[1]).toMatch(/^rhoso1\/netattach blocked: needs nncp, which failed/)
     const policies = await cluster.client.list({
       apiVersion: 'nmstate.io/v1',
       kind: 'NodeNetworkConfigurationPolicy',
@@ -42,7 +42,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(policies.items.filter(({ metadata }) => metadata.name.endsWith('worker-1'))).toEqual([])
     await annotate('worker-0', null)
     const repaired = await deploy(cluster.client, plan, { selection: { until: ['netattach'] } })
-    expect(troubles(repaired)).toEqual([])
+    expect(failedStages(repaired)).toEqual([])
   })
 
   it('rides out an API server that is killed in the middle', async () => {
@@ -56,7 +56,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     })
     await killed
     expect(killed).toBeDefined()
-    expect(troubles(ridden)).toEqual([])
+    expect(failedStages(ridden)).toEqual([])
   })
 
   it('waits for a webhook that is down, says so, and goes on when it serves', async () => {
@@ -84,7 +84,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     })
     await back
     expect(waits[0]).toMatch(/an admission webhook does not serve yet/)
-    expect(troubles(ridden)).toEqual([])
+    expect(failedStages(ridden)).toEqual([])
   })
 
   it('gives up on a webhook that stays down, with its name', async () => {
@@ -96,20 +96,16 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
       name: 'openstack-tenant',
     }
     await cluster.client.delete(pool)
-    const patience = { limits: { ...standardPatience.limits, webhook: 1_000 }, pauseMs: 200 }
+    const patience = { limits: { ...defaultRetryPolicy.limits, webhook: 1_000 }, pauseMs: 200 }
     const failed = await deploy(cluster.client, plan, { selection: { stages: ['metallb-config'] }, patience })
-    expect(troubles(failed)[0]).toMatch(/rhoso1\/metallb-config failed: .*webhook/)
+    expect(failedStages(failed)[0]).toMatch(/rhoso1\/metallb-config failed: .*webhook/)
     await cluster.start('metallb-webhooks')
-    expect(
-      troubles(await deploy(cluster.client, plan, { selection: { stages: ['metallb-config'] } })),
-    ).toEqual([])
+    expect(failedStages(await deploy(cluster.client, plan, { selection: { stages: ['metallb-config'] } }))).toEqual([])
   })
 
   it('names whoever sits on an address that a Service needs', async () => {
     // Somebody else sits on the VIP of the APIs, in the cloud's own namespace and without its sharing key.
-    const [vip] = [...(siteOfPlan(plan).clouds[0]?.vips ?? [])].filter((address) =>
-      address.startsWith('172.17.'),
-    )
+    const [vip] = [...(siteOfPlan(plan).clouds[0]?.vips ?? [])].filter((address) => address.startsWith('172.17.'))
     const squatter: KubeObject = {
       apiVersion: 'v1',
       kind: 'Service',
@@ -127,7 +123,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     }
     await cluster.client.create(squatter)
     const failed = await deploy(cluster.client, plan, { grace, selection: { until: ['control-plane'] } })
-    expect(troubles(failed).join('\n')).toMatch(
+    expect(failedStages(failed).join('\n')).toMatch(
       /control-plane failed: Service openstack\/\S+ has no address: .*in use by openstack\/squatter/,
     )
     await cluster.client.delete({
@@ -136,36 +132,28 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
       namespace: 'openstack',
       name: 'squatter',
     })
-    expect(troubles(await deploy(cluster.client, plan, { grace: standardGrace }))).toEqual([])
+    expect(failedStages(await deploy(cluster.client, plan, { grace: defaultGrace }))).toEqual([])
   })
 
   it('names the Service that a pool has become too small for', async () => {
-    const [apis] = [...(siteOfPlan(plan).clouds[0]?.vips ?? [])].filter((address) =>
-      address.startsWith('172.17.'),
-    )
+    const [apis] = [...(siteOfPlan(plan).clouds[0]?.vips ?? [])].filter((address) => address.startsWith('172.17.'))
     const pool = { ...poolRef, name: 'openstack-internalapi' }
     const range = `${apis}-${apis}`
-    await cluster.client.patch(
-      pool,
-      { spec: { addresses: [range] } },
-      { type: 'merge', fieldManager: 'a-hand' },
-    )
+    await cluster.client.patch(pool, { spec: { addresses: [range] } }, { type: 'merge', fieldManager: 'a-hand' })
     const failed = await deploy(cluster.client, plan, { grace, selection: { stages: ['control-plane'] } })
-    expect(troubles(failed).join('\n')).toMatch(
+    expect(failedStages(failed).join('\n')).toMatch(
       /control-plane failed: Service openstack\/\S+ has no address: .*not allowed/,
     )
-    expect(troubles(await deploy(cluster.client, plan, { force: true }))).toEqual([])
+    expect(failedStages(await deploy(cluster.client, plan, { force: true }))).toEqual([])
   })
 
   it('is refused while another run is at work, with its name', async () => {
     const stop = new AbortController().signal
     const { client } = cluster
-    await underLease({ client, identity: 'alice@elsewhere:1:x', stop }, async () => {
-      const second = underLease({ client, identity: runIdentity(), stop }, async () => 'ran')
+    await withRunLease({ client, identity: 'alice@elsewhere:1:x', stop }, async () => {
+      const second = withRunLease({ client, identity: runIdentity(), stop }, async () => 'ran')
       await expect(second).rejects.toThrow(/alice@elsewhere/)
     })
-    await expect(underLease({ client, identity: runIdentity(), stop }, async () => 'ran')).resolves.toBe(
-      'ran',
-    )
+    await expect(withRunLease({ client, identity: runIdentity(), stop }, async () => 'ran')).resolves.toBe('ran')
   })
 })

@@ -7,11 +7,11 @@
  */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { patiently } from '../../../src/deploy/patience.ts'
+import { retry } from '../../../src/deploy/retry.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { Plan, PlannedCloud } from '../../../src/plan/plan.ts'
-import { ingressOf } from '../../../src/verify/readiness/services.ts'
-import { neverStopped } from '../../never-stopped.ts'
+import { ingressAddresses } from '../../../src/verify/readiness/load-balancer.ts'
+import { neverAborted } from '../../never-aborted.ts'
 
 export interface InstalledBy {
   /** What the script calls the pool of a network: without a prefix (upstream), or with one (document 000). */
@@ -41,10 +41,7 @@ interface Environment {
   readonly services: Readonly<Record<string, boolean | undefined>>
 }
 
-function environmentOf(
-  { namespace, networks, from }: PlannedCloud,
-  { prefixes = {} }: InstalledBy,
-): Environment {
+function environmentOf({ namespace, networks, from }: PlannedCloud, { prefixes = {} }: InstalledBy): Environment {
   const byName = new Map(networks.map((network) => [network.name, network]))
   const base = (byName.get('internalapi')?.vlan ?? 20) - VLANS.indexOf('internalapi')
   return {
@@ -309,8 +306,8 @@ function designate(template: object, environment: Environment, by: InstalledBy):
 
 /** As `oc apply` writes it: what is there is written over. Whoever runs it tries again while a webhook is busy. */
 export async function installCloud(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
-  const quiet = { emit: () => undefined, stop: neverStopped(), clock: systemClock }
-  for (const object of objects) await patiently(() => installed(client, object), quiet)
+  const quiet = { emit: () => undefined, stop: neverAborted(), clock: systemClock }
+  for (const object of objects) await retry(() => installed(client, object), quiet)
 }
 
 async function installed(client: KubeClient, object: KubeObject): Promise<void> {
@@ -322,13 +319,10 @@ async function installed(client: KubeClient, object: KubeObject): Promise<void> 
 }
 
 /** `name -> addresses` of a namespace's LoadBalancer Services. */
-export async function addressesIn(
-  client: KubeClient,
-  namespace: string,
-): Promise<ReadonlyMap<string, string>> {
+export async function addressesIn(client: KubeClient, namespace: string): Promise<ReadonlyMap<string, string>> {
   const { items } = await client.list({ apiVersion: 'v1', kind: 'Service' }, { namespace })
-  const balancers = items.filter((one) => (one['spec'] as { type?: string }).type === 'LoadBalancer')
-  return new Map(balancers.map((one) => [one.metadata.name, ingressOf(one).join(',')]))
+  const balancers = items.filter((item) => (item['spec'] as { type?: string }).type === 'LoadBalancer')
+  return new Map(balancers.map((balancer) => [balancer.metadata.name, ingressAddresses(balancer).join(',')]))
 }
 
 /** Until the operators and MetalLB have done their part. */
@@ -339,7 +333,7 @@ export async function settled(
 ): Promise<ReadonlyMap<string, string>> {
   for (;;) {
     const addresses = await addressesIn(client, namespace)
-    if (addresses.size >= services && [...addresses.values()].every((one) => one !== '')) return addresses
+    if (addresses.size >= services && [...addresses.values()].every((address) => address !== '')) return addresses
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }

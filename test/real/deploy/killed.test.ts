@@ -6,8 +6,8 @@ import { selfCommand } from '../../../src/sandbox/self.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { useFolder } from '../../folder.ts'
-import { type Cast, furnish, onStage } from './cast.ts'
-import { bodiesOf, likenessOf, restingObjects } from './everything.ts'
+import { prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
+import { comparableObjects, settledObjects, withoutManagers } from './settled-objects.ts'
 
 const site = `
 apiVersion: stackloom.dev/v1alpha1
@@ -24,15 +24,15 @@ const kills = count({ test: 2, soak: 50 })
 
 describe('a run that is killed', { timeout: 600_000 + kills * 120_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
   const folder = useFolder()
 
   beforeAll(async () => {
     await writeFile(path.join(folder, 'site.yaml'), site)
-    await furnish(cluster.client, ['worker-0', 'worker-1'])
-    cast = onStage(cluster.connection)
+    await prepareCluster(cluster.client, ['worker-0', 'worker-1'])
+    cast = startActors(cluster.connection)
   })
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
   /** The program as a process of its own; killed after so many events, if it gets that far. */
   const stackloom = (
@@ -51,7 +51,7 @@ describe('a run that is killed', { timeout: 600_000 + kills * 120_000 }, () => {
     })
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })))
   }
-  const state = async () => likenessOf(await restingObjects(cluster.connection))
+  const state = async () => comparableObjects(await settledObjects(cluster.connection))
 
   const emptied = async () => {
     const { code, said } = await stackloom(['down', '--all', '--delete-data'])
@@ -66,7 +66,7 @@ describe('a run that is killed', { timeout: 600_000 + kills * 120_000 }, () => {
     const undisturbed = await state()
     for (let open = kills; open > 0; ) {
       await emptied()
-      expect(bodiesOf(await state())).toEqual(bodiesOf(empty))
+      expect(withoutManagers(await state())).toEqual(withoutManagers(empty))
       const moments: number[] = []
       for (let ended = false; !ended; ) {
         const moment = 2 + Math.floor(Math.random() * 45)

@@ -2,10 +2,10 @@
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listAt, textAt } from '../../../src/api/raw-object.ts'
+import { getList, getString } from '../../../src/api/raw-object.ts'
 import { useCluster } from '../../cluster.ts'
 import { useFolder } from '../../folder.ts'
-import { type Cast, commandsIn, furnish, onStage } from './cast.ts'
+import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
 
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 const rhoso1 = { name: 'rhoso1', namespace: 'openstack' }
@@ -33,16 +33,16 @@ function siteOf({ clouds, nodes = 2, isolation = 'vlan-per-cloud' }: Words): str
 
 describe('node networking', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
   const folder = useFolder()
 
   beforeAll(async () => {
-    await furnish(cluster.client, ['worker-0', 'worker-1'])
-    cast = onStage(cluster.connection, ['nmstate'])
+    await prepareCluster(cluster.client, ['worker-0', 'worker-1'])
+    cast = startActors(cluster.connection, ['nmstate'])
   }, 600_000)
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
-  const stackloom = commandsIn(folder, cluster)
+  const stackloom = runCommands(folder, cluster)
   const write = (words: Words) => writeFile(path.join(folder, 'site.yaml'), siteOf(words))
   /** Namespace and attachments as well: a cloud that has nothing of its own is not deployed. */
   const UP = ['up', ...['nncp', 'namespace', 'netattach'].flatMap((stage) => ['--stage', stage]), '--yes']
@@ -72,10 +72,10 @@ describe('node networking', { timeout: 600_000 }, () => {
   const addressesOn = async (node: string): Promise<readonly string[]> => {
     const { items } = await cluster.client.list(POLICY)
     return items
-      .filter((one) => textAt(one, 'spec', 'nodeSelector', 'kubernetes.io/hostname') === node)
-      .flatMap((one) => listAt(one, 'spec', 'desiredState', 'interfaces'))
+      .filter((item) => getString(item, 'spec', 'nodeSelector', 'kubernetes.io/hostname') === node)
+      .flatMap((item) => getList(item, 'spec', 'desiredState', 'interfaces'))
       .flatMap((one) =>
-        listAt(one, 'ipv4', 'address').map((address) => `${textAt(one, 'name')} ${textAt(address, 'ip')}`),
+        getList(one, 'ipv4', 'address').map((address) => `${getString(one, 'name')} ${getString(address, 'ip')}`),
       )
       .sort()
   }

@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { groupKindOf } from '../../../src/api/snapshot.ts'
+import { formatGroupKind } from '../../../src/api/snapshot.ts'
 import { readInventories } from '../../../src/deploy/inventory.ts'
-import { leftoversOf } from '../../../src/deploy/site-changes.ts'
+import { findLeftovers } from '../../../src/deploy/site-changes.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
-import { renderDocuments } from '../../../src/render/documents.ts'
-import { labelled } from '../../../src/render/labels.ts'
-import { fieldDifferences } from '../../../src/verify/fields.ts'
-import { ingressOf } from '../../../src/verify/readiness/services.ts'
+import { addOwnershipLabels } from '../../../src/render/labels.ts'
+import { renderDocuments } from '../../../src/render/render.ts'
+import { fieldDifferences } from '../../../src/verify/field-differences.ts'
+import { ingressAddresses } from '../../../src/verify/readiness/load-balancer.ts'
 import { useCluster } from '../../cluster.ts'
 import { testPlan } from '../../plan.ts'
 import {
-  type Cast,
-  contentsOf,
   deploy,
-  furnish,
+  failedStages,
+  objectContents,
   objectsIn,
-  onStage,
+  prepareCluster,
+  type RunningActors,
+  startActors,
   takeDown,
-  troubles,
   writes,
-} from './cast.ts'
+} from './deployment-fixture.ts'
 
 const rhoso1 = { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] }
 const rhoso2 = { name: 'rhoso2', namespace: 'openstack2' }
@@ -39,7 +39,7 @@ function extraPool(at: number): KubeObject {
     metadata: { name: `extra-${at}`, namespace: 'metallb-system' },
     spec: { addresses: [`172.18.0.${at}-172.18.0.${at + 1}`], autoAssign: false },
   }
-  return labelled(object, { site: 'lab', cloud: 'rhoso1' })
+  return addOwnershipLabels(object, { site: 'lab', cloud: 'rhoso1' })
 }
 
 function serviceOf(address: string): KubeObject {
@@ -53,31 +53,30 @@ function serviceOf(address: string): KubeObject {
 
 describe('a site in the sandbox', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
   let before: Readonly<Record<string, string>> = {}
 
   beforeAll(async () => {
-    await furnish(cluster.client, siteOfPlan(two).nodes)
-    before = contentsOf(await objectsIn(cluster.client, two))
-    cast = onStage(cluster.connection)
+    await prepareCluster(cluster.client, siteOfPlan(two).nodes)
+    before = objectContents(await objectsIn(cluster.client, two))
+    cast = startActors(cluster.connection)
   })
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
   /** What belongs to one cloud: by its label, or by its namespace. */
   const ofCloud = async (plan: Plan, cloud: string, namespace: string) => {
     const all = await objectsIn(cluster.client, plan)
     const own = [...all].filter(
-      ([, { metadata }]) =>
-        metadata.labels?.['stackloom.dev/cloud'] === cloud || metadata.namespace === namespace,
+      ([, { metadata }]) => metadata.labels?.['stackloom.dev/cloud'] === cloud || metadata.namespace === namespace,
     )
-    return contentsOf(new Map(own))
+    return objectContents(new Map(own))
   }
 
   it('goes from nothing to two clouds, every Service with an address of its own cloud', async () => {
-    expect(troubles(await deploy(cluster.client, two))).toEqual([])
+    expect(failedStages(await deploy(cluster.client, two))).toEqual([])
     for (const { namespace, vips } of siteOfPlan(two).clouds) {
       const { items } = await cluster.client.list({ apiVersion: 'v1', kind: 'Service' }, { namespace })
-      const addresses = new Set(items.flatMap(ingressOf))
+      const addresses = new Set(items.flatMap(ingressAddresses))
       expect([...addresses].sort()).toEqual([...vips].sort())
     }
   })
@@ -86,22 +85,18 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     const live = await objectsIn(cluster.client, two)
     const differences = renderDocuments(two).flatMap(({ object }) => {
       const { namespace, name } = object.metadata
-      const found = live.get(
-        `${groupKindOf(object)} ${namespace === undefined ? '' : `${namespace}/`}${name}`,
-      )
-      return found
-        ? fieldDifferences(object, found).map(({ path }) => `${object.kind} ${name} ${path}`)
-        : [name]
+      const found = live.get(`${formatGroupKind(object)} ${namespace === undefined ? '' : `${namespace}/`}${name}`)
+      return found ? fieldDifferences(object, found).map(({ path }) => `${object.kind} ${name} ${path}`) : [name]
     })
     expect(differences).toEqual([])
   })
 
   it('is not written a second time', async () => {
-    const contents = contentsOf(await objectsIn(cluster.client, two))
+    const contents = objectContents(await objectsIn(cluster.client, two))
     const again = await deploy(cluster.client, two)
-    expect(troubles(again)).toEqual([])
+    expect(failedStages(again)).toEqual([])
     expect(writes(again)).toEqual([])
-    expect(contentsOf(await objectsIn(cluster.client, two))).toEqual(contents)
+    expect(objectContents(await objectsIn(cluster.client, two))).toEqual(contents)
   })
 
   it('looks for hosts again when a run ended before nova had looked, and only then', async () => {
@@ -122,10 +117,10 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     const killed = discovering(() => {
       throw new Error('killed')
     })
-    expect(troubles(await deploy(cluster.client, two, killed))[0]).toMatch(/^rhoso1\/data-plane failed/)
+    expect(failedStages(await deploy(cluster.client, two, killed))[0]).toMatch(/^rhoso1\/data-plane failed/)
     const fine = discovering(() => 'found')
-    expect(troubles(await deploy(cluster.client, two, fine))).toEqual([])
-    expect(troubles(await deploy(cluster.client, two, fine))).toEqual([])
+    expect(failedStages(await deploy(cluster.client, two, fine))).toEqual([])
+    expect(failedStages(await deploy(cluster.client, two, fine))).toEqual([])
     expect(looked).toEqual(['rhoso1', 'rhoso1'])
   })
 
@@ -140,16 +135,16 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     }))
     const more = { ...site, documents: [...site.documents, ...documents] }
     const selection = { clouds: ['rhoso1'], stages: ['metallb-config'] }
-    expect(troubles(await deploy(cluster.client, two, { site: more, selection }))).toEqual([])
+    expect(failedStages(await deploy(cluster.client, two, { site: more, selection }))).toEqual([])
     const user = serviceOf('172.18.0.50')
     await cluster.client.create(user)
     const used = () => cluster.client.get({ apiVersion: 'v1', kind: 'Service', ...user.metadata })
-    await expect.poll(async () => ingressOf((await used()) ?? user), { timeout: 120_000 }).toHaveLength(1)
+    await expect.poll(async () => ingressAddresses((await used()) ?? user), { timeout: 120_000 }).toHaveLength(1)
 
-    const left = async () => leftoversOf(site, await readInventories(cluster.client), ['rhoso1'])
+    const left = async () => findLeftovers(site, await readInventories(cluster.client), ['rhoso1'])
     expect((await left()).map(({ ref }) => ref.name).sort()).toEqual(['extra-50', 'extra-60'])
     const kept = await deploy(cluster.client, two, { selection, prune: await left() })
-    expect(troubles(kept)).toEqual([])
+    expect(failedStages(kept)).toEqual([])
     expect(kept.events).toContainEqual(
       expect.objectContaining({
         kind: 'finding',
@@ -167,9 +162,9 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
   it('takes a third cloud in without touching the first, and lets it go without touching anybody', async () => {
     const first = await ofCloud(three, 'rhoso1', 'openstack')
     const second = await ofCloud(three, 'rhoso2', 'openstack2')
-    expect(troubles(await deploy(cluster.client, three))).toEqual([])
+    expect(failedStages(await deploy(cluster.client, three))).toEqual([])
     expect(await ofCloud(three, 'rhoso1', 'openstack')).toEqual(first)
-    expect(troubles(await takeDown(cluster.client, ['rhoso3']))).toEqual([])
+    expect(failedStages(await takeDown(cluster.client, ['rhoso3']))).toEqual([])
     expect(await ofCloud(three, 'rhoso1', 'openstack')).toEqual(first)
     expect(await ofCloud(three, 'rhoso2', 'openstack2')).toEqual(second)
     expect(await ofCloud(three, 'rhoso3', 'openstack3')).toEqual({})
@@ -185,19 +180,19 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     const patch = { spec: { autoAssign: true } }
     await cluster.client.patch(pool, patch, { type: 'merge', fieldManager: 'a-hand' })
     const refused = await deploy(cluster.client, two, { selection: { stages: ['metallb-config'] } })
-    expect(troubles(refused)[0]).toMatch(/rhoso1\/metallb-config failed: .*autoAssign belongs to a-hand/)
+    expect(failedStages(refused)[0]).toMatch(/rhoso1\/metallb-config failed: .*autoAssign belongs to a-hand/)
     const forced = await deploy(cluster.client, two, {
       selection: { stages: ['metallb-config'] },
       force: true,
     })
-    expect(troubles(forced)).toEqual([])
+    expect(failedStages(forced)).toEqual([])
     expect((await cluster.client.get(pool))?.['spec']).toMatchObject({ autoAssign: false })
   })
 
   it('is gone without a trace after down', async () => {
     const gone = await takeDown(cluster.client, 'all')
-    expect(troubles(gone)).toEqual([])
-    const left = Object.keys(contentsOf(await objectsIn(cluster.client, two)))
+    expect(failedStages(gone)).toEqual([])
+    const left = Object.keys(objectContents(await objectsIn(cluster.client, two)))
     const ours = left.filter((id) => !(id in before) && id !== 'Namespace stackloom-system')
     expect(ours).toEqual([])
   })

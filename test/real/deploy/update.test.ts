@@ -2,26 +2,21 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { textAt } from '../../../src/api/raw-object.ts'
+import { getString } from '../../../src/api/raw-object.ts'
 import { main } from '../../../src/cli/main.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { openLookout } from '../../../src/deploy/lookout.ts'
+import { openLiveView } from '../../../src/deploy/live-view.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { up } from '../../../src/deploy/up.ts'
 import { update } from '../../../src/deploy/update/update.ts'
-import {
-  isUpdated,
-  type UpdatePlan,
-  updateKinds,
-  updatePlan,
-} from '../../../src/deploy/update/update-plan.ts'
+import { isUpdated, planUpdate, type UpdatePlan, updateKinds } from '../../../src/deploy/update/update-plan.ts'
 import type { RunEvent } from '../../../src/run/events.ts'
-import { AVAILABLE } from '../../../src/sandbox/actors/openstack/version.ts'
+import { AVAILABLE } from '../../../src/sandbox/actors/openstack/openstack-version.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
-import { neverStopped } from '../../never-stopped.ts'
+import { neverAborted } from '../../never-aborted.ts'
 import { testPlan } from '../../plan.ts'
-import { type Cast, furnish, onStage } from './cast.ts'
+import { prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
 
 const plan = testPlan({
   nodes: 1,
@@ -42,7 +37,7 @@ spec:
   - {name: rhoso1, namespace: openstack}
   - {name: rhoso2, namespace: openstack2}
 `
-const quiet = { emit: () => undefined, stop: neverStopped(), clock: systemClock }
+const quiet = { emit: () => undefined, stop: neverAborted(), clock: systemClock }
 const versionOf = (namespace: string) => ({
   apiVersion: 'core.openstack.org/v1beta1',
   kind: 'OpenStackVersion',
@@ -52,11 +47,11 @@ const versionOf = (namespace: string) => ({
 
 describe('an update of one of two clouds', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
 
   beforeAll(async () => {
-    await furnish(cluster.client, site.nodes)
-    cast = onStage(cluster.connection)
+    await prepareCluster(cluster.client, site.nodes)
+    cast = startActors(cluster.connection)
     const report = await up({
       client: cluster.client,
       site,
@@ -64,7 +59,7 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
       run: 'test',
       what: 'up',
       sink: () => undefined,
-      stop: neverStopped(),
+      stop: neverAborted(),
       discoverHosts: async () => 'played by an actor',
     })
     expect(report.outcome).toBe('done')
@@ -73,20 +68,20 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
       await cluster.client.patch(versionOf(namespace), patch, { type: 'merge' })
       const seen = async (): Promise<boolean> => {
         const live = await cluster.client.get(versionOf(namespace))
-        return textAt(live, 'status', 'availableVersion') === '0.7.0'
+        return getString(live, 'status', 'availableVersion') === '0.7.0'
       }
       await vi.waitUntil(seen, { timeout: 120_000, interval: 100 })
     }
   }, 600_000)
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
   const look = async <T>(
-    work: (plan: UpdatePlan, lookout: ReturnType<typeof openLookout>) => Promise<T>,
+    work: (plan: UpdatePlan, lookout: ReturnType<typeof openLiveView>) => Promise<T>,
   ): Promise<T> => {
-    const lookout = openLookout({ client: cluster.client })
+    const lookout = openLiveView({ client: cluster.client })
     try {
-      await lookout.follow(updateKinds, quiet)
-      return await work(updatePlan({ cloud: 'rhoso1', namespace: 'openstack' }, lookout.index()), lookout)
+      await lookout.watch(updateKinds, quiet)
+      return await work(planUpdate({ cloud: 'rhoso1', namespace: 'openstack' }, lookout.index()), lookout)
     } finally {
       await lookout.close()
     }
@@ -99,7 +94,7 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
   }
 
   it('begins with what is deployed, wanted and available', async () => {
-    const found = await look(async (one) => one)
+    const found = await look(async (updatePlan) => updatePlan)
     expect(found).toMatchObject({ deployed: '0.6.0', target: '0.6.0', available: '0.7.0', wanted: '0.7.0' })
     expect(found.findings).toEqual([])
   })
@@ -111,19 +106,12 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
     const report = await look((found, lookout) => {
       const { version, wanted } = found
       if (!version || wanted === undefined) throw new Error('there is nothing to update')
-      const settings = { client, lookout, site: site.name, run: 'test', stop: neverStopped() }
+      const settings = { client, lookout, site: site.name, run: 'test', stop: neverAborted() }
       return update({ ...settings, plan: { ...found, version, wanted }, sink: (event) => events.push(event) })
     })
     expect(report.outcome).toBe('done')
     const ended = events.filter(({ kind }) => kind === 'stage-finished').map(({ stage }) => stage)
-    expect(ended).toEqual([
-      'target',
-      'ovn-control-plane',
-      'ovn-data-plane',
-      'control-plane',
-      'data-plane',
-      'deployed',
-    ])
+    expect(ended).toEqual(['target', 'ovn-control-plane', 'ovn-data-plane', 'control-plane', 'data-plane', 'deployed'])
     const created = events.flatMap((event) =>
       event.kind === 'applied' && event.change === 'created' ? [event.object?.name] : [],
     )
@@ -132,7 +120,7 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
   })
 
   it('has nothing left to do', async () => {
-    expect(await look(async (one) => isUpdated(one))).toBe(true)
+    expect(await look(async (updatePlan) => isUpdated(updatePlan))).toBe(true)
   })
 
   const command = async (...words: readonly string[]) => {

@@ -11,7 +11,7 @@ import {
   dnsMasqs,
   HOSTNAME_ANNOTATION,
   services,
-} from '../../../src/controllers/dns/kinds.ts'
+} from '../../../src/controllers/dns/dns-kinds.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { dnsData, dnsMasq, host, someHosts } from '../../dns.ts'
@@ -53,7 +53,7 @@ async function start(name: string, delayMs?: () => number): Promise<ClusterPod> 
 }
 const answer = (pod: ClusterPod, name: string): Promise<readonly string[]> => addressesOf(pod.server, name)
 const create = (...objects: Parameters<typeof cluster.client.create>[0][]): Promise<unknown> =>
-  Promise.all(objects.map((one) => cluster.client.create(one)))
+  Promise.all(objects.map((object) => cluster.client.create(object)))
 
 /** Asks without pause until stopped, and collects the moments at which there was no answer. */
 function asking(pod: ClusterPod, name: string) {
@@ -102,15 +102,11 @@ describe('names', { timeout: 240_000 }, () => {
   })
 
   it('of ConfigMaps made by hand count by their label, whenever it is added, changed or removed', async () => {
-    await create(
-      dnsMasq('one', namespace),
-      dnsMasq('two', namespace, { dnsDataLabelSelectorValue: 'Second' }),
-      {
-        ...configMaps,
-        metadata: { name: 'by-hand', namespace },
-        data: { 'by-hand': '10.0.0.7 hand.example.com\n' },
-      },
-    )
+    await create(dnsMasq('one', namespace), dnsMasq('two', namespace, { dnsDataLabelSelectorValue: 'Second' }), {
+      ...configMaps,
+      metadata: { name: 'by-hand', namespace },
+      data: { 'by-hand': '10.0.0.7 hand.example.com\n' },
+    })
     const [one, two] = [await start('one'), await start('two')]
     const label = (value: string | null): Promise<unknown> =>
       cluster.client.patch(
@@ -158,12 +154,10 @@ describe('names', { timeout: 240_000 }, () => {
     const pod = await start('dns')
     const given = async (name: string): Promise<unknown> => {
       const service = await cluster.client.get({ ...services, namespace, name })
-      return (service?.['status'] as { loadBalancer?: { ingress?: { ip: string }[] } } | undefined)
-        ?.loadBalancer?.ingress?.[0]?.ip
+      return (service?.['status'] as { loadBalancer?: { ingress?: { ip: string }[] } } | undefined)?.loadBalancer
+        ?.ingress?.[0]?.ip
     }
-    await expect
-      .poll(() => answer(pod, `keystone-internal.${namespace}.svc`), soon)
-      .toEqual(['192.168.122.81'])
+    await expect.poll(() => answer(pod, `keystone-internal.${namespace}.svc`), soon).toEqual(['192.168.122.81'])
     const addresses = async (): Promise<unknown> => {
       const found = await cluster.client.get({ ...dnsMasqs, namespace, name: 'dns' })
       return (found?.['status'] as { readonly dnsAddresses?: unknown } | undefined)?.dnsAddresses
@@ -207,10 +201,7 @@ describe('names', { timeout: 240_000 }, () => {
   })
 
   it('survive operators that are stopped and started, a killed API server, and a kubelet that is late', async () => {
-    await create(
-      dnsMasq('dns', namespace),
-      dnsData('moving', [host('10.0.0.1', 'moving.example.com')], namespace),
-    )
+    await create(dnsMasq('dns', namespace), dnsData('moving', [host('10.0.0.1', 'moving.example.com')], namespace))
     const pod = await start('dns', () => Math.round(Math.random() * 200))
     await expect.poll(() => answer(pod, 'moving.example.com'), soon).toEqual(['10.0.0.1'])
     const questions = asking(pod, 'moving.example.com')
@@ -228,10 +219,7 @@ describe('names', { timeout: 240_000 }, () => {
   }, 600_000)
 
   it('survive operators that are killed in the middle of changes', patience, async () => {
-    await create(
-      dnsMasq('dns', namespace),
-      dnsData('moving', [host('10.0.0.1', 'moving.example.com')], namespace),
-    )
+    await create(dnsMasq('dns', namespace), dnsData('moving', [host('10.0.0.1', 'moving.example.com')], namespace))
     const pod = await start('dns')
     await expect.poll(() => answer(pod, 'moving.example.com'), soon).toEqual(['10.0.0.1'])
     await operator.stop()

@@ -23,11 +23,7 @@ export function resolverOf({ address, port }: Server, timeout = 5_000): Resolver
 }
 
 /** The addresses of a name, sorted; none when it has none. */
-export async function addressesOf(
-  server: Server,
-  name: string,
-  family: 4 | 6 = 4,
-): Promise<readonly string[]> {
+export async function addressesOf(server: Server, name: string, family: 4 | 6 = 4): Promise<readonly string[]> {
   const resolver = resolverOf(server)
   const asked = family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)
   return (await asked.catch(noneIfUnknown)).sort()
@@ -46,15 +42,7 @@ function noneIfUnknown(error: unknown): string[] {
 
 /** What dig prints, `+short`. */
 export function dig(server: Server, ...question: string[]): readonly string[] {
-  const words = [
-    `@${server.address}`,
-    '-p',
-    String(server.port),
-    '+short',
-    '+time=2',
-    '+tries=1',
-    ...question,
-  ]
+  const words = [`@${server.address}`, '-p', String(server.port), '+short', '+time=2', '+tries=1', ...question]
   const { stdout, status } = spawnSync('dig', words, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`dig ended with ${status}: ${stdout}`)
   return stdout.split('\n').filter(Boolean)

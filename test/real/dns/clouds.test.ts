@@ -7,15 +7,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
-import { linesOf } from '../../../src/controllers/dns/hosts.ts'
+import { parseHosts } from '../../../src/controllers/dns/hosts-file.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { ownCrds } from '../../../src/operator/crds.ts'
-import { namesOfCloud } from '../../../src/plan/cloud-names.ts'
+import { listCloudDnsNames } from '../../../src/plan/cloud-names.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 import { testPlan } from '../../plan.ts'
 import { siteText } from '../../site.ts'
-import { type Cast, deploy, furnish, onStage } from '../deploy/cast.ts'
+import { deploy, prepareCluster, type RunningActors, startActors } from '../deploy/deployment-fixture.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
 import { addressesOf, missingPrograms } from './ask.ts'
 import { type ClusterPod, clusterPod } from './cluster-pod.ts'
@@ -30,7 +30,7 @@ const plan = testPlan({ nodes: 2, clouds })
 
 describe('two clouds', { timeout: 240_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
   let operator: RunningOperator | undefined
   const running: ClusterPod[] = []
 
@@ -40,8 +40,8 @@ describe('two clouds', { timeout: 240_000 }, () => {
       const kind = { apiVersion: 'stackloom.dev/v1alpha1', kind: 'AddressBlock' }
       if (!(await cluster.client.resource(kind))) throw new Error('not served yet')
     }, soon)
-    await furnish(cluster.client, siteOfPlan(plan).nodes)
-    cast = onStage(cluster.connection)
+    await prepareCluster(cluster.client, siteOfPlan(plan).nodes)
+    cast = startActors(cluster.connection)
     operator = await startOperator(cluster)
   }, 600_000)
   beforeEach((context) => {
@@ -50,7 +50,7 @@ describe('two clouds', { timeout: 240_000 }, () => {
   afterAll(async () => {
     for (const pod of running) await pod.stop()
     await operator?.stop()
-    await cast?.leave()
+    await cast?.stop()
   })
 
   /** What `dns hosts --live` prints. */
@@ -74,21 +74,19 @@ describe('two clouds', { timeout: 240_000 }, () => {
       const pod = await clusterPod(cluster.client, { namespace: cloud.namespace, name: 'dns' })
       running.push(pod)
       const wanted = new Map<string, string[]>()
-      for (const { name, address } of namesOfCloud(cloud))
-        wanted.set(name, [...(wanted.get(name) ?? []), address])
+      for (const { name, address } of listCloudDnsNames(cloud)) wanted.set(name, [...(wanted.get(name) ?? []), address])
       expect([...wanted.keys()]).toContain(`keystone-internal.${cloud.namespace}.svc`)
       for (const [name, addresses] of wanted) {
         await expect.poll(() => addressesOf(pod.server, name), soon).toEqual([...new Set(addresses)].sort())
       }
-      const hosts = linesOf(await liveHosts(cloud.name)).filter(({ usable }) => usable)
+      const hosts = parseHosts(await liveHosts(cloud.name)).filter(({ usable }) => usable)
       const live = new Map(hosts.flatMap(({ ip, names }) => names.map((name) => [`${name} ${ip}`, name])))
-      for (const { name, address } of namesOfCloud(cloud))
-        expect([...live.keys()]).toContain(`${name} ${address}`)
+      for (const { name, address } of listCloudDnsNames(cloud)) expect([...live.keys()]).toContain(`${name} ${address}`)
       for (const name of new Set(live.values())) {
         const said = hosts.filter(({ names }) => names.includes(name)).map(({ ip }) => ip)
         expect(await addressesOf(pod.server, name)).toEqual([...said].sort())
       }
-      const others = plan.clouds.filter((one) => one !== cloud).flatMap(namesOfCloud)
+      const others = plan.clouds.filter((plannedCloud) => plannedCloud !== cloud).flatMap(listCloudDnsNames)
       for (const { name } of others) expect(await addressesOf(pod.server, name)).toEqual([])
     }
   })

@@ -1,9 +1,9 @@
 /** The pod of a DNSMasq in a test's cluster: as soon as its Deployment is there, with its ConfigMaps followed. */
 
 import type { KubeObject } from '../../../src/api/object.ts'
-import { deployments } from '../../../src/controllers/dns/kinds.ts'
+import { deployments } from '../../../src/controllers/dns/dns-kinds.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
-import { configMapsOf, podFolder, podSpecOf, type RunningPod, startPod } from '../../dns-pod.ts'
+import { podFolder, podSpec, type RunningPod, startPod, volumeConfigMaps } from '../../dns-pod.ts'
 import { followConfigMaps } from '../../kubelet-volume.ts'
 import { loopback } from './ask.ts'
 
@@ -19,8 +19,8 @@ export async function clusterPod(
   const { namespace, name, delayMs } = options
   const deployment = await deploymentOf(client, namespace, `dnsmasq-${name}`)
   const folder = await podFolder()
-  const volumes = podSpecOf(deployment)
-    .volumes.map((volume) => ({ names: configMapsOf(volume), folder: folder.volume(volume.name) }))
+  const volumes = podSpec(deployment)
+    .volumes.map((volume) => ({ names: volumeConfigMaps(volume), folder: folder.volume(volume.name) }))
     .filter(({ names }) => names.length > 0)
   const following = await followConfigMaps({ client, namespace, volumes, ...(delayMs && { delayMs }) })
   const server = await startPod({ deployment, folder, address: loopback() })

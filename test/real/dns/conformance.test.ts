@@ -18,11 +18,11 @@ import {
   serviceAccounts,
   services,
   topologies,
-} from '../../../src/controllers/dns/kinds.ts'
+} from '../../../src/controllers/dns/dns-kinds.ts'
 import { ownCrds } from '../../../src/operator/crds.ts'
 import { useCluster } from '../../cluster.ts'
 import { dnsData, dnsMasq, host } from '../../dns.ts'
-import { podSpecOf } from '../../dns-pod.ts'
+import { podSpec } from '../../dns-pod.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
 
 const cluster = useCluster({ crds: 'today' })
@@ -52,7 +52,7 @@ const get = (kind: GroupVersionKind, name: string): Promise<KubeObject | undefin
 const masq = async (): Promise<DnsMasq> => (await get(dnsMasqs, 'dns')) as DnsMasq
 const data = async (name: string): Promise<DnsData> => (await get(dnsDatas, name)) as DnsData
 const conditionOf = (object: { status?: { conditions?: readonly Condition[] } }, type: string) =>
-  object.status?.conditions?.find((one) => one.type === type)
+  object.status?.conditions?.find((condition) => condition.type === type)
 const condition = async (type: string): Promise<Condition | undefined> => conditionOf(await masq(), type)
 const loadBalancer: Partial<DnsMasqSpec> = {
   override: {
@@ -76,11 +76,7 @@ const change = (spec: object): Promise<unknown> =>
 async function giveAddress(name: string, ...ips: string[]): Promise<void> {
   await expect.poll(() => get(services, name), soon).toBeDefined()
   const status = { loadBalancer: { ingress: ips.map((ip) => ({ ip })) } }
-  await cluster.client.patch(
-    { ...services, namespace, name },
-    { status },
-    { type: 'merge', subresource: 'status' },
-  )
+  await cluster.client.patch({ ...services, namespace, name }, { status }, { type: 'merge', subresource: 'status' })
 }
 
 /** Plays the Deployment's controller. */
@@ -93,7 +89,7 @@ async function rollOut(status: object): Promise<void> {
 }
 
 const template = async (): Promise<Record<string, unknown>> =>
-  podSpecOf((await get(deployments, 'dnsmasq-dns')) as KubeObject) as unknown as Record<string, unknown>
+  podSpec((await get(deployments, 'dnsmasq-dns')) as KubeObject) as unknown as Record<string, unknown>
 
 describe('DNSMasq', { timeout: 240_000 }, () => {
   it('26 to 29, 35: has its account without rights, its configuration and a hash', async () => {
@@ -126,9 +122,7 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
       hash: { input: expect.stringMatching(/./) },
     })
     await change({ options: [{ key: 'local', values: ['/my.svc/'] }] })
-    await expect
-      .poll(async () => (await get(configMaps, 'dns'))?.['data'], soon)
-      .toEqual({ dns: 'local=/my.svc/\n' })
+    await expect.poll(async () => (await get(configMaps, 'dns'))?.['data'], soon).toEqual({ dns: 'local=/my.svc/\n' })
   })
 
   it('30, 31: says that the address is pending, then has it; the Deployment is there all the time', async () => {
@@ -156,7 +150,7 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
       reason: 'Requested',
       message: 'Deployment in progress',
     })
-    const { containers, initContainers } = podSpecOf((await get(deployments, 'dnsmasq-dns')) as KubeObject)
+    const { containers, initContainers } = podSpec((await get(deployments, 'dnsmasq-dns')) as KubeObject)
     expect(containers).toMatchObject([
       {
         image: 'test-dnsmasq-container-image',
@@ -224,9 +218,7 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
       unavailableReplicas: 0,
       conditions: [],
     })
-    await expect
-      .poll(() => condition('Ready'), soon)
-      .toMatchObject({ status: 'True', message: 'Setup complete' })
+    await expect.poll(() => condition('Ready'), soon).toMatchObject({ status: 'True', message: 'Setup complete' })
     expect(await condition('DeploymentReady')).toMatchObject({
       status: 'True',
       message: 'Deployment completed',
@@ -249,9 +241,7 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
   })
 
   it('43 to 47: has the constraints of its Topology, holds it, and lets it go', async () => {
-    const constraints = [
-      { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
-    ]
+    const constraints = [{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' }]
     for (const name of ['topology', 'other']) {
       await cluster.client.create({
         ...topologies,
@@ -287,24 +277,15 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
     await cluster.client.create(dnsMasq('second', namespace, { dnsDataLabelSelectorValue: 'second' }))
     const selector = async (name: string): Promise<unknown> =>
       ((await get(services, name))?.['spec'] as { selector?: unknown } | undefined)?.selector
-    await expect
-      .poll(() => selector('dnsmasq-second'), soon)
-      .toMatchObject({ 'dnsmasq.openstack.org/name': 'second' })
-    await expect
-      .poll(() => selector('dnsmasq-dns'), soon)
-      .toMatchObject({ 'dnsmasq.openstack.org/name': 'dns' })
+    await expect.poll(() => selector('dnsmasq-second'), soon).toMatchObject({ 'dnsmasq.openstack.org/name': 'second' })
+    await expect.poll(() => selector('dnsmasq-dns'), soon).toMatchObject({ 'dnsmasq.openstack.org/name': 'dns' })
   })
 })
 
 describe('DNSData', { timeout: 240_000 }, () => {
   const make = (): Promise<unknown> =>
     cluster.client.create(
-      dnsData(
-        'some',
-        [host('host-ip-1', 'host1'), host('host-ip-2', 'host3', 'host2')],
-        namespace,
-        'someselector',
-      ),
+      dnsData('some', [host('host-ip-1', 'host1'), host('host-ip-2', 'host3', 'host2')], namespace, 'someselector'),
     )
 
   it('48 to 51: becomes a ConfigMap, with a hash, and is ready', async () => {
@@ -386,11 +367,7 @@ describe('Services', { timeout: 240_000 }, () => {
     await expect.poll(() => data('dns-svc'), soon).toBeDefined()
     expect(await hosts()).toBeUndefined()
     const metadata = { annotations: { [HOSTNAME_ANNOTATION]: 'late.svc' } }
-    await cluster.client.patch(
-      { ...services, namespace, name: 'some-service' },
-      { metadata },
-      { type: 'merge' },
-    )
+    await cluster.client.patch({ ...services, namespace, name: 'some-service' }, { metadata }, { type: 'merge' })
     await expect.poll(hosts, soon).toEqual([{ ip: '172.20.0.80', hostnames: ['late.svc'] }])
   })
 
@@ -411,7 +388,7 @@ describe('Services', { timeout: 240_000 }, () => {
     await expect.poll(hosts, soon).toEqual([{ ip: '172.20.0.80', hostnames: ['good.svc'] }])
     const events = async (): Promise<readonly unknown[]> =>
       (await cluster.client.list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, { namespace })).items.map(
-        (one) => one['note'],
+        (item) => item['note'],
       )
     await expect.poll(events, soon).toContainEqual(expect.stringContaining('SL6005'))
   })

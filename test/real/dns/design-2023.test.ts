@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { DnsData } from '../../../src/api/dnsdata.ts'
 import type { DnsMasq, DnsOption } from '../../../src/api/dnsmasq.ts'
 import type { Condition } from '../../../src/api/object.ts'
-import { configMaps, deployments, dnsDatas, dnsMasqs } from '../../../src/controllers/dns/kinds.ts'
+import { configMaps, deployments, dnsDatas, dnsMasqs } from '../../../src/controllers/dns/dns-kinds.ts'
 import { useCluster } from '../../cluster.ts'
 import { dnsData, dnsMasq, someHosts } from '../../dns.ts'
 import { launchOperator, type RunningOperator } from '../ipam/operator.ts'
@@ -38,7 +38,7 @@ afterEach(async () => {
 const masq = async (): Promise<DnsMasq> =>
   (await cluster.client.get({ ...dnsMasqs, namespace, name: 'dns' })) as DnsMasq
 const conditionOf = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
-  conditions?.find((one) => one.type === type)
+  conditions?.find((condition) => condition.type === type)
 const configOf = async (): Promise<unknown> =>
   (await cluster.client.get({ ...configMaps, namespace, name: 'dns' }))?.['data']
 const server: DnsOption = { key: 'server', values: ['192.168.122.1'] }
@@ -49,9 +49,7 @@ describe('The DNS of 2023', { timeout: 120_000 }, () => {
     const spec = { addresses: ['192.168.122.80-192.168.122.90'], autoAssign: false }
     await cluster.client.create({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata, spec })
     const endpoint = { ipAddressPool: 'ctlplane', loadBalancerIPs: ['192.168.122.80'] }
-    await cluster.client.create(
-      dnsMasq('dns', namespace, { options: [server], externalEndpoints: [endpoint] }),
-    )
+    await cluster.client.create(dnsMasq('dns', namespace, { options: [server], externalEndpoints: [endpoint] }))
     await cluster.client.create(dnsData('somehosts', someHosts, namespace))
     const pod = await clusterPod(cluster.client, { namespace, name: 'dns' })
     running.push(pod)
@@ -65,9 +63,7 @@ describe('The DNS of 2023', { timeout: 120_000 }, () => {
     expect(conditionOf(conditions, 'ServiceConfigReady')?.status).toBe('True')
     const hosts = async (): Promise<DnsData> =>
       (await cluster.client.get({ ...dnsDatas, namespace, name: 'somehosts' })) as DnsData
-    await expect
-      .poll(async () => conditionOf((await hosts()).status?.conditions, 'Ready')?.status, soon)
-      .toBe('True')
+    await expect.poll(async () => conditionOf((await hosts()).status?.conditions, 'Ready')?.status, soon).toBe('True')
   })
 
   it('does not take up a directive that was smuggled into a value, and goes on with what it has', async () => {

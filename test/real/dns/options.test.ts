@@ -12,7 +12,7 @@ beforeEach((context) => {
   if (refusal !== undefined) context.skip(refusal)
 })
 afterEach(async () => {
-  for (const one of running.splice(0)) await one.stop()
+  for (const servedHosts of running.splice(0)) await servedHosts.stop()
 })
 
 async function start(options: readonly DnsOption[], hosts: string): Promise<ServedHosts> {
@@ -22,10 +22,7 @@ async function start(options: readonly DnsOption[], hosts: string): Promise<Serv
 }
 
 it('server and rev-server ask somebody else; local and the own namespace are asked of nobody', async () => {
-  const far = await start(
-    [],
-    '10.9.0.1 far.example.com\n10.9.0.2 hidden.openstack.svc\n10.9.0.3 hidden.local.test\n',
-  )
+  const far = await start([], '10.9.0.1 far.example.com\n10.9.0.2 hidden.openstack.svc\n10.9.0.3 hidden.local.test\n')
   const at = `${far.server.address}#5353`
   const near = await start(
     [

@@ -83,17 +83,14 @@ describe('changes of hosts', { timeout: 240_000 }, () => {
 
   it('lose no answer when two names change places', async () => {
     const hosts = await start({ sources: { a: '10.0.0.1 one.example.com\n10.0.0.2 two.example.com\n' } })
-    const questions = [
-      constantQuestions(hosts, 'one.example.com'),
-      constantQuestions(hosts, 'two.example.com'),
-    ]
+    const questions = [constantQuestions(hosts, 'one.example.com'), constantQuestions(hosts, 'two.example.com')]
     for (let round = 0; round < count({ test: 10, soak: 100 }); round += 1) {
       const [first, second] = round % 2 === 0 ? ['10.0.0.2', '10.0.0.1'] : ['10.0.0.1', '10.0.0.2']
       hosts.serve({ a: `${first} one.example.com\n${second} two.example.com\n` })
       await expect.poll(() => addressesOf(hosts.server, 'one.example.com'), soon).toEqual([first])
       await expect.poll(() => addressesOf(hosts.server, 'two.example.com'), soon).toEqual([second])
     }
-    for (const one of questions) expect((await one.stop()).wrong).toEqual([])
+    for (const question of questions) expect((await question.stop()).wrong).toEqual([])
   })
 
   it('leave a name that a second source has, forward and reverse', async () => {

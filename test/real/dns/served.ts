@@ -1,19 +1,12 @@
 /** A DNSMasq's pod without a cluster: the objects that the controller would write, brought by a played kubelet. */
 import type { DnsMasq } from '../../../src/api/dnsmasq.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { hostPartsOf, configMapsOf as mapsOf } from '../../../src/controllers/dns/children.ts'
-import { type Edition, nextEdition } from '../../../src/controllers/dns/editions.ts'
-import { deploymentOf } from '../../../src/controllers/dns/pod.ts'
+import { buildDeployment } from '../../../src/controllers/dns/dnsmasq-deployment.ts'
+import { hostsConfigMaps, configMapObjects as mapsOf } from '../../../src/controllers/dns/dnsmasq-objects.ts'
+import { type HostsRevision, nextRevision } from '../../../src/controllers/dns/hosts-revision.ts'
 import { createSharder, type HostSource } from '../../../src/controllers/dns/shards.ts'
 import { dnsMasq } from '../../dns.ts'
-import {
-  configMapsOf,
-  type PodOptions,
-  podFolder,
-  podSpecOf,
-  type RunningPod,
-  startPod,
-} from '../../dns-pod.ts'
+import { type PodOptions, podFolder, podSpec, type RunningPod, startPod, volumeConfigMaps } from '../../dns-pod.ts'
 import { kubeletVolume, type VolumeFiles } from '../../kubelet-volume.ts'
 import { loopback } from './ask.ts'
 
@@ -32,25 +25,21 @@ export interface ServedOptions extends Partial<Omit<PodOptions, 'deployment' | '
   readonly sources?: Readonly<Record<string, string>>
 }
 
-export async function servedHosts({
-  spec = {},
-  sources = {},
-  ...options
-}: ServedOptions = {}): Promise<ServedHosts> {
+export async function servedHosts({ spec = {}, sources = {}, ...options }: ServedOptions = {}): Promise<ServedHosts> {
   const owner = dnsMasq('dns', 'openstack', { options: [], ...spec })
-  const deployment = deploymentOf(owner)
+  const deployment = buildDeployment(owner)
   const sharder = createSharder()
   const folder = await podFolder()
-  let edition: Edition | undefined
+  let edition: HostsRevision | undefined
   const filesFor = (given: Readonly<Record<string, string>>): VolumeFiles => {
-    const wanted = sharder.serve(Object.entries(given).map(([name, text]): HostSource => ({ name, text })))
-    edition = nextEdition(edition, wanted, 1)
-    return dataOf(hostPartsOf(owner, edition))
+    const wanted = sharder.shard(Object.entries(given).map(([name, text]): HostSource => ({ name, text })))
+    edition = nextRevision(edition, wanted, 1)
+    return dataOf(hostsConfigMaps(owner, edition))
   }
   let files = filesFor(sources)
   let hosts: (now: VolumeFiles) => void = () => {}
-  for (const volume of podSpecOf(deployment).volumes) {
-    const names = configMapsOf(volume)
+  for (const volume of podSpec(deployment).volumes) {
+    const names = volumeConfigMaps(volume)
     if (names.length === 0) continue
     const write = kubeletVolume(folder.volume(volume.name))
     write(volume.projected ? files : dataOf(mapsOf(owner).filter((one) => names.includes(one.metadata.name))))
@@ -82,5 +71,5 @@ export async function servedHosts({
 }
 
 function dataOf(configMaps: readonly KubeObject[]): VolumeFiles {
-  return Object.assign({}, ...configMaps.map((one) => one['data']))
+  return Object.assign({}, ...configMaps.map((configMap) => configMap['data']))
 }

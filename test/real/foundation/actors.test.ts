@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { play } from '../../../src/sandbox/actors/registry.ts'
+import { runActors } from '../../../src/sandbox/actors/registry.ts'
 import { useCluster } from '../../cluster.ts'
 
 const cluster = useCluster({ crds: 'today', controllerManager: true })
@@ -15,7 +15,7 @@ beforeAll(async () => {
       metadata: { name, labels: { 'kubernetes.io/hostname': name, 'node-role.kubernetes.io/worker': '' } },
     })
   }
-  playing = play({
+  playing = runActors({
     connection: cluster.connection,
     names: ['nmstate', 'olm'],
     signal: stop.signal,
@@ -55,9 +55,7 @@ describe('nmstate, played', () => {
   it('enacts a policy on every node, with its generation, and says so on the policy', async () => {
     await apply(policy('cloud1', [bridge]))
     const found = () => get('nmstate.io/v1', 'NodeNetworkConfigurationPolicy', 'cloud1')
-    await expect
-      .poll(async () => conditionsOf(await found())[0]?.reason, patient)
-      .toBe('SuccessfullyConfigured')
+    await expect.poll(async () => conditionsOf(await found())[0]?.reason, patient).toBe('SuccessfullyConfigured')
     expect(conditionsOf(await found())[0]).toMatchObject({
       type: 'Available',
       status: 'True',
@@ -155,10 +153,7 @@ describe('OLM, played', () => {
       .toMatchObject({ phase: 'Failed', reason: 'TooManyOperatorGroups' })
     const unknown = () => get(OLM, 'Subscription', 'no-such-package', 'twice')
     await expect
-      .poll(
-        async () => conditionsOf(await unknown()).find((one) => one.type === 'ResolutionFailed')?.message,
-        patient,
-      )
+      .poll(async () => conditionsOf(await unknown()).find((one) => one.type === 'ResolutionFailed')?.message, patient)
       .toContain('no operators found in package no-such-package')
   })
 
@@ -179,8 +174,6 @@ describe('OLM, played', () => {
     const ref = { apiVersion: OLM, kind: 'InstallPlan', namespace: at, name: plan?.metadata.name ?? '' }
     await cluster.client.patch(ref, { spec: { approved: true } }, { type: 'merge' })
     const version = () => get(OLM, 'ClusterServiceVersion', 'metallb-operator.v0.14.2', at)
-    await expect
-      .poll(async () => (await version())?.['status'], patient)
-      .toMatchObject({ phase: 'Succeeded' })
+    await expect.poll(async () => (await version())?.['status'], patient).toMatchObject({ phase: 'Succeeded' })
   })
 })

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 import { requireTool } from '../../tools.ts'
 

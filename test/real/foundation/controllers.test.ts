@@ -7,15 +7,15 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
-import type { AdmissionAnswer, AdmissionRequest } from '../../../src/kube/admission.ts'
+import type { AdmissionRequest, AdmissionResponse } from '../../../src/kube/admission.ts'
 import { serveAdmission } from '../../../src/kube/admission-server.ts'
 import { isApiError } from '../../../src/kube/api-error.ts'
-import { loadAccess } from '../../../src/kube/config.ts'
-import { createEventRecorder } from '../../../src/kube/events.ts'
-import { keyOf } from '../../../src/kube/key.ts'
+import { loadAccess } from '../../../src/kube/cluster-access.ts'
+import { createEventRecorder } from '../../../src/kube/event-recorder.ts'
+import { createKubeClient } from '../../../src/kube/http-client.ts'
+import { objectKey } from '../../../src/kube/key.ts'
 import { createRuntime } from '../../../src/kube/runtime.ts'
 import { openTransport } from '../../../src/kube/transport.ts'
-import { kubeClient } from '../../../src/kube/verbs.ts'
 import { type Authority, createAuthority } from '../../../src/pki/authority.ts'
 import { useCluster } from '../../cluster.ts'
 
@@ -40,7 +40,7 @@ describe('events on a real API server', () => {
       controller: 'stackloom.io/test',
       instance: 'test-0',
       clock: systemClock,
-      settings: { seriesEveryMs: 50 },
+      settings: { seriesIntervalMs: 50 },
     })
     const control = new AbortController()
     const running = recorder.run(control.signal)
@@ -75,7 +75,7 @@ describe('webhooks asked by a real API server', () => {
   let stop: () => Promise<void>
   const seen: AdmissionRequest[] = []
 
-  const judge = (request: AdmissionRequest): AdmissionAnswer => {
+  const judge = (request: AdmissionRequest): AdmissionResponse => {
     seen.push(request)
     const data = (request.object?.['data'] ?? {}) as Readonly<Record<string, string>>
     const causes = Object.keys(data)
@@ -84,7 +84,7 @@ describe('webhooks asked by a real API server', () => {
     if (data['crash']) throw new Error('cannot judge')
     return { allowed: causes.length === 0, causes, warnings: data['odd'] ? ['this is odd'] : [] }
   }
-  const mutate = ({ object }: AdmissionRequest): AdmissionAnswer => {
+  const mutate = ({ object }: AdmissionRequest): AdmissionResponse => {
     const labels = object?.metadata.labels
     const patch = labels
       ? [{ op: 'add', path: '/metadata/labels/stackloom.io~1seen', value: 'yes' } as const]
@@ -148,7 +148,7 @@ describe('webhooks asked by a real API server', () => {
         credentials: {
           certificateFile: path.join(folder, 'tls.crt'),
           privateKeyFile: path.join(folder, 'tls.key'),
-          everyMs: 20,
+          pollMs: 20,
         },
       },
       control.signal,
@@ -204,7 +204,7 @@ describe('webhooks asked by a real API server', () => {
     const access = await loadAccess({ kubeconfig: cluster.kubeconfig, env: {}, clock: systemClock })
     const warnings: string[] = []
     const transport = openTransport(access, { onWarning: (text) => warnings.push(text) })
-    await kubeClient(transport).create(judged('odd', { odd: 'yes' }))
+    await createKubeClient(transport).create(judged('odd', { odd: 'yes' }))
     expect(warnings).toEqual(['this is odd'])
     await transport.close()
   })
@@ -219,12 +219,10 @@ describe('webhooks asked by a real API server', () => {
     await expect
       .poll(
         () =>
-          cluster.client
-            .create(judged('crash', { crash: 'yes' }), { signal: AbortSignal.timeout(1_000) })
-            .then(
-              () => 'made',
-              (error: Error) => error.message,
-            ),
+          cluster.client.create(judged('crash', { crash: 'yes' }), { signal: AbortSignal.timeout(1_000) }).then(
+            () => 'made',
+            (error: Error) => error.message,
+          ),
         soon,
       )
       .toBe('made')
@@ -252,11 +250,11 @@ describe('a controller on a real API server', () => {
         source,
         {
           ...copies,
-          map: ({ metadata }) => [keyOf({ ...metadata, name: metadata.name.replace(/-copy$/, '') })],
+          map: ({ metadata }) => [objectKey({ ...metadata, name: metadata.name.replace(/-copy$/, '') })],
         },
       ],
       reconcile: async (request, { signal }) => {
-        const original = originals.get(keyOf(request))
+        const original = originals.get(objectKey(request))
         const name = `${request.name}-copy`
         if (!original)
           return void (await runtime.client.delete(
@@ -283,7 +281,7 @@ describe('a controller on a real API server', () => {
         namespace,
         labelSelector: copies.labelSelector,
       })
-      return items.map((one) => (one['data'] as { value: string }).value)
+      return items.map((item) => (item['data'] as { value: string }).value)
     }
     await Promise.all(names.map((name) => make(name, 'first')))
     await expect.poll(made, soon).toEqual(names.map(() => 'first'))

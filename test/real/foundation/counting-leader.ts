@@ -4,18 +4,18 @@
  */
 import { systemClock } from '../../../src/clock/clock.ts'
 import { connect } from '../../../src/kube/connect.ts'
-import { fenced } from '../../../src/kube/fence.ts'
-import { lead } from '../../../src/kube/lease.ts'
+import { leaderFencedClient } from '../../../src/kube/leader-client.ts'
+import { runAsLeader } from '../../../src/kube/leader-election.ts'
 
 const [kubeconfig = '', namespace = '', name = ''] = process.argv.slice(2)
 const { client, close } = await connect({ kubeconfig, env: {} })
 const timing = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 200, attemptMs: 600 }
 const options = { client, namespace, name, identity: 'paused one', clock: systemClock, timing }
 
-const end = await lead(
+const end = await runAsLeader(
   options,
-  async ({ signal, holds }) => {
-    const writer = fenced(client, holds)
+  async ({ signal, isHeld }) => {
+    const writer = leaderFencedClient(client, isHeld)
     const count = async (number: number): Promise<void> => {
       const object = {
         apiVersion: 'v1',

@@ -7,11 +7,11 @@ import type { KubeObject } from '../../../src/api/object.ts'
 import type { Snapshot } from '../../../src/api/snapshot.ts'
 import type { WatchEvent } from '../../../src/kube/client.ts'
 import { type Connection, type ConnectOptions, connect } from '../../../src/kube/connect.ts'
-import { gatherDump } from '../../../src/kube/dump.ts'
-import { defaultRetry } from '../../../src/kube/retry.ts'
-import { gatherLive } from '../../../src/kube/snapshot.ts'
+import { loadDump } from '../../../src/kube/dump.ts'
+import { defaultRetryPolicy } from '../../../src/kube/retry.ts'
+import { takeSnapshot } from '../../../src/kube/snapshot.ts'
 import { loadAuthority } from '../../../src/pki/authority.ts'
-import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
@@ -46,15 +46,12 @@ beforeAll(async () => {
   await cluster.client.apply({ ...kinds.namespace, metadata: { name: NS } }, mine)
 })
 afterAll(async () => {
-  await Promise.all(open.map((one) => one.close()))
+  await Promise.all(open.map((connection) => connection.close()))
   rmSync(folder, { recursive: true, force: true })
 })
 
 /** A connection to the same cluster as somebody else, or with other manners. */
-async function connectAs(
-  user: object | undefined,
-  options: Partial<ConnectOptions> = {},
-): Promise<Connection> {
+async function connectAs(user: object | undefined, options: Partial<ConnectOptions> = {}): Promise<Connection> {
   const config = JSON.parse(readFileSync(cluster.kubeconfig, 'utf8')) as {
     users: { name: string; user: object }[]
   }
@@ -75,9 +72,7 @@ describe('server-side apply', () => {
   it('names the manager and the path of a conflict, changes nothing, and takes over when forced', async () => {
     const { client } = cluster
     await client.apply(configMap('ssa', { a: '1', b: '1' }), mine)
-    await expect(
-      client.apply(configMap('ssa', { a: '2' }), { fieldManager: 'theirs' }),
-    ).rejects.toMatchObject({
+    await expect(client.apply(configMap('ssa', { a: '2' }), { fieldManager: 'theirs' })).rejects.toMatchObject({
       kind: 'field-conflict',
       conflicts: [{ manager: 'mine', path: '.data.a' }],
       findings: [{ code: 'SL1109', owners: ['mine'] }],
@@ -194,9 +189,9 @@ describe('writes that know what they have seen', () => {
     expect(await client.patch(at('patched'), patch('1'), { type: 'json' })).toMatchObject({
       data: { a: '2' },
     })
-    expect(
-      (await client.patch(at('patched'), { data: { a: null, b: '3' } }, { type: 'merge' }))['data'],
-    ).toEqual({ b: '3' })
+    expect((await client.patch(at('patched'), { data: { a: null, b: '3' } }, { type: 'merge' }))['data']).toEqual({
+      b: '3',
+    })
   })
 
   it('take along what belongs to the object, or leave it', async () => {
@@ -249,9 +244,7 @@ describe('a kind that arrives later', () => {
     expect(await client.get({ ...kinds.widget, name: 'w' })).toBeUndefined()
     await expect(client.list(kinds.widget)).rejects.toMatchObject({ kind: 'not-served' })
     await client.apply(crd, mine)
-    await expect
-      .poll(() => client.resource(kinds.widget), { timeout: 20_000 })
-      .toMatchObject({ namespaced: false })
+    await expect.poll(() => client.resource(kinds.widget), { timeout: 20_000 }).toMatchObject({ namespaced: false })
     expect(await client.versions('test.stackloom.dev')).toEqual(['test.stackloom.dev/v1'])
 
     const made = await client.apply(widget('w', { spec: { size: 1 }, status: { lost: true } }), mine)
@@ -308,13 +301,11 @@ describe('many objects', () => {
       }
     })
     const names = Array.from({ length: total }, (_, index) => `c${index}`)
-    await Promise.all(
-      names.map((name) => client.create({ ...configMap(name, {}), metadata: { name, namespace } })),
-    )
+    await Promise.all(names.map((name) => client.create({ ...configMap(name, {}), metadata: { name, namespace } })))
     const whole = await client.list(kinds.configMap, { namespace, limit: 100_000 })
     const paged = await client.list(kinds.configMap, { namespace })
-    expect(paged.items.map((one) => one.metadata.name)).toEqual(whole.items.map((one) => one.metadata.name))
-    expect(new Set(paged.items.map((one) => one.metadata.name)).size).toBe(paged.items.length)
+    expect(paged.items.map((item) => item.metadata.name)).toEqual(whole.items.map((item) => item.metadata.name))
+    expect(new Set(paged.items.map((item) => item.metadata.name)).size).toBe(paged.items.length)
     for (const item of paged.items) expect(item).toMatchObject(kinds.configMap)
     // kube-root-ca.crt arrives by itself.
     for (const set of seen)
@@ -338,7 +329,7 @@ describe('a watch', () => {
     await client.apply(configMap('watched', { a: '2' }, { labels }), mine)
     await client.delete(at('watched'))
     await ended
-    expect(seen.filter((one) => one.kind !== 'bookmark').map((one) => one.kind)).toEqual([
+    expect(seen.filter((watchEvent) => watchEvent.kind !== 'bookmark').map((one) => one.kind)).toEqual([
       'added',
       'modified',
       'deleted',
@@ -350,15 +341,13 @@ describe('admission', () => {
   it('that says no is told apart from a schema that does not fit, and from a webhook that does not answer', async () => {
     const { client } = cluster
     await client.apply(pool('first', { addresses: ['172.17.1.80/29'] }), mine)
-    await expect(client.apply(pool('second', { addresses: ['172.17.1.80/29'] }), mine)).rejects.toMatchObject(
-      {
-        kind: 'denied',
-        findings: [{ code: 'SL1111', message: expect.stringContaining('overlaps') }],
-      },
-    )
+    await expect(client.apply(pool('second', { addresses: ['172.17.1.80/29'] }), mine)).rejects.toMatchObject({
+      kind: 'denied',
+      findings: [{ code: 'SL1111', message: expect.stringContaining('overlaps') }],
+    })
     await cluster.kill('metallb-webhooks')
     try {
-      const { client: brief } = await connectAs(undefined, { retry: { ...defaultRetry, firstPauseMs: 5 } })
+      const { client: brief } = await connectAs(undefined, { retry: { ...defaultRetryPolicy, firstPauseMs: 5 } })
       await expect(brief.create(pool('third', { addresses: ['172.17.2.80/29'] }))).rejects.toMatchObject({
         kind: 'webhook',
         findings: [{ code: 'SL1115', message: expect.stringContaining('connection refused') }],
@@ -381,8 +370,8 @@ describe('who we are', () => {
         },
       ],
     })
-    const { snapshot } = await gatherLive(client, [kinds.configMap, kinds.widget])
-    expect(snapshot.unread.map((one) => [one.kind, one.cause])).toEqual([
+    const { snapshot } = await takeSnapshot(client, [kinds.configMap, kinds.widget])
+    expect(snapshot.unread.map((unreadKind) => [unreadKind.kind, unreadKind.cause])).toEqual([
       ['ConfigMap', 'forbidden'],
       ['Widget', 'not-served'],
     ])
@@ -395,8 +384,7 @@ describe('who we are', () => {
       findings: [{ code: 'SL1107' }],
     })
 
-    const pki = (name: string) =>
-      readFileSync(path.join(path.dirname(cluster.kubeconfig), 'pki', name), 'utf8')
+    const pki = (name: string) => readFileSync(path.join(path.dirname(cluster.kubeconfig), 'pki', name), 'utf8')
     const lastYear = { now: () => Date.now() - 365 * 86_400_000 }
     const authority = await loadAuthority({ certificate: pki('ca.crt'), privateKey: pki('ca.key') }, lastYear)
     const old = await authority.issue({
@@ -419,10 +407,7 @@ describe('who we are', () => {
     const { client, connection } = cluster
     const account = (name: string) => ({ apiVersion: 'v1', kind: 'ServiceAccount', name, namespace: NS })
     const tokenOf = async (name: string): Promise<string> => {
-      await client.apply(
-        { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: NS } },
-        mine,
-      )
+      await client.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: NS } }, mine)
       const answer = await connection.transport.json({
         method: 'POST',
         path: `/api/v1/namespaces/${NS}/serviceaccounts/${name}/token`,
@@ -472,8 +457,8 @@ describe('the server', () => {
 
   it('that is killed and comes back finds its clients waiting with the work that is safe to repeat', async () => {
     const patient = {
-      ...defaultRetry,
-      attempts: { ...defaultRetry.attempts, unreachable: 100 },
+      ...defaultRetryPolicy,
+      attempts: { ...defaultRetryPolicy.attempts, unreachable: 100 },
       patienceMs: 60_000,
       longestPauseMs: 500,
     }
@@ -481,9 +466,7 @@ describe('the server', () => {
     await client.apply(configMap('survivor', { turn: '0' }), mine)
     await cluster.kill('kube-apiserver')
     const writes = Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        client.apply(configMap(`survivor-${index}`, { turn: '1' }), mine),
-      ),
+      Array.from({ length: 20 }, (_, index) => client.apply(configMap(`survivor-${index}`, { turn: '1' }), mine)),
     )
     await cluster.start('kube-apiserver')
     expect(await writes).toHaveLength(20)
@@ -515,11 +498,11 @@ describe('a dump of the cluster', () => {
     dump('deep/pool.yaml', 'ipaddresspool', '-n', 'metallb-system', 'first', '-o', 'yaml')
     dump('roles.yaml', 'clusterroles', '-o', 'yaml')
     const wanted = [kinds.namespace, kinds.configMap, kinds.pool, kinds.clusterRole]
-    const live = await gatherLive(cluster.client, wanted)
-    const dumped = await gatherDump(dumps, wanted)
+    const live = await takeSnapshot(cluster.client, wanted)
+    const dumped = await loadDump(dumps, wanted)
     expect([...live.findings, ...dumped.findings]).toEqual([])
     const byKey = ({ objects }: Snapshot) =>
-      new Map(objects.map((one) => [`${one.kind} ${one.metadata.namespace} ${one.metadata.name}`, one]))
+      new Map(objects.map((object) => [`${object.kind} ${object.metadata.namespace} ${object.metadata.name}`, object]))
     expect(byKey(dumped.snapshot)).toEqual(byKey(live.snapshot))
     expect(live.snapshot.objects.length).toBeGreaterThan(100)
   })

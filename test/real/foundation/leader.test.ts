@@ -6,13 +6,13 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
-import { loadAccess } from '../../../src/kube/config.ts'
-import { type LeaseTiming, lead } from '../../../src/kube/lease.ts'
-import type { Leadership, LeadershipEnd } from '../../../src/kube/tenure.ts'
+import { loadAccess } from '../../../src/kube/cluster-access.ts'
+import { createKubeClient } from '../../../src/kube/http-client.ts'
+import { type LeaseTiming, runAsLeader } from '../../../src/kube/leader-election.ts'
+import type { Leadership, LeadershipEnd } from '../../../src/kube/leadership.ts'
 import { openTransport } from '../../../src/kube/transport.ts'
-import { kubeClient } from '../../../src/kube/verbs.ts'
 import { useCluster } from '../../cluster.ts'
-import { type CuttingProxy, cuttingProxy } from '../../cutting-proxy.ts'
+import { type CuttingProxy, startCuttingProxy } from '../../cutting-proxy.ts'
 
 const cluster = useCluster({ crds: 'none' })
 const namespace = 'default'
@@ -42,7 +42,7 @@ function candidate(client: KubeClient, name: string, identity: string): Candidat
     began: () => began,
     ended: () => ended,
     stop: () => control.abort(),
-    end: lead(options, work, control.signal),
+    end: runAsLeader(options, work, control.signal),
   }
 }
 
@@ -53,9 +53,9 @@ describe('leaders on a real API server', () => {
   beforeAll(async () => {
     const access = await loadAccess({ kubeconfig: cluster.kubeconfig, env: {}, clock: systemClock })
     const { hostname, port } = new URL(access.server)
-    proxy = await cuttingProxy({ host: hostname, port: Number(port) })
+    proxy = await startCuttingProxy({ host: hostname, port: Number(port) })
     const transport = openTransport({ ...access, server: `https://127.0.0.1:${proxy.port}` })
-    distant = kubeClient(transport)
+    distant = createKubeClient(transport)
     close = transport.close
   })
   afterAll(async () => {
@@ -87,12 +87,12 @@ describe('leaders on a real API server', () => {
     await expect.poll(one.began, soon).toBeDefined()
     const two = candidate(cluster.client, name, 'two')
     if (how === 'cut off') proxy.refuse(true)
-    else proxy.hush(true)
+    else proxy.silence(true)
     expect(await one.end).toBe('lost')
     await expect.poll(two.began, soon).toBeDefined()
     expect(two.began()).toBeGreaterThan(one.ended() ?? Number.POSITIVE_INFINITY)
     proxy.refuse(false)
-    proxy.hush(false)
+    proxy.silence(false)
     two.stop()
     await two.end
   })
@@ -100,13 +100,9 @@ describe('leaders on a real API server', () => {
   it('paused as a whole process, begin no write after another one started', async () => {
     // A process of its own: it leads, and counts in a ConfigMap through the fence as fast as it can.
     const script = path.join(import.meta.dirname, 'counting-leader.ts')
-    const child = spawn(
-      process.execPath,
-      ['--import', 'tsx', script, cluster.kubeconfig, namespace, 'paused'],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    )
+    const child = spawn(process.execPath, ['--import', 'tsx', script, cluster.kubeconfig, namespace, 'paused'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
     let said = ''
     child.stdout.on('data', (bytes: Buffer) => void (said += bytes.toString()))

@@ -8,10 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { commands } from '../../../src/cli/commands.ts'
 import { fullName, helpText, loadCommand, withSubcommands } from '../../../tools/command-pages.ts'
 
-function stackloom(
-  program: string,
-  ...args: string[]
-): { status: number | null; stdout: string; stderr: string } {
+function stackloom(program: string, ...args: string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' })
 }
 
@@ -44,10 +41,12 @@ describe('bin/stackloom', () => {
   })
 })
 
-const loaded = await Promise.all(commands.filter((one) => !one.hidden).map(loadCommand))
+const loaded = await Promise.all(commands.filter((command) => !command.hidden).map(loadCommand))
 const every = loaded.flatMap(withSubcommands)
 /** Groups such as `sandbox` only hold commands; these do something. */
-const working = every.filter((one) => one.commands.length === 0).map((one) => [fullName(one), one] as const)
+const working = every
+  .filter((command) => command.commands.length === 0)
+  .map((command) => [fullName(command), command] as const)
 
 /** Commands that print no data, and what they do instead. */
 const WITHOUT_FORMATS: Readonly<Record<string, string>> = {
@@ -71,7 +70,7 @@ describe.each(working)('%s', (name, command) => {
   })
 
   it('prints json on request, if it prints data', () => {
-    const formats = command.options.find((one) => one.long === '--output')?.argChoices ?? []
+    const formats = command.options.find((option) => option.long === '--output')?.argChoices ?? []
     if (name in WITHOUT_FORMATS) expect(formats).toEqual([])
     else expect(formats).toContain('json')
   })
@@ -81,7 +80,7 @@ describe.each(working)('%s', (name, command) => {
   })
 
   it('describes every option and argument', () => {
-    const silent = [...command.options.filter((one) => !one.hidden), ...command.registeredArguments]
+    const silent = [...command.options.filter((option) => !option.hidden), ...command.registeredArguments]
       .filter((one) => one.description.trim() === '')
       .map((one) => ('flags' in one ? one.flags : one.name()))
     expect(silent).toEqual([])
@@ -90,11 +89,9 @@ describe.each(working)('%s', (name, command) => {
 
 function secretsOf(command: Command): readonly string[] {
   const asked = [
-    ...command.options.filter((one) => one.required || one.optional).map((one) => one.flags),
-    ...command.registeredArguments.map((one) => `<${one.name()}>`),
+    ...command.options.filter((option) => option.required || option.optional).map((option) => option.flags),
+    ...command.registeredArguments.map((registeredArgument) => `<${registeredArgument.name()}>`),
   ]
   // A file that holds a secret, and the name of a Secret, may be named.
-  return asked.filter(
-    (text) => /passw|passphrase|token|secret|private-?key/i.test(text) && !/file|<name/i.test(text),
-  )
+  return asked.filter((text) => /passw|passphrase|token|secret|private-?key/i.test(text) && !/file|<name/i.test(text))
 }

@@ -8,14 +8,14 @@ import type { KubeObject } from '../../../src/api/object.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { type Cache, createCache } from '../../../src/kube/cache.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
-import { loadAccess } from '../../../src/kube/config.ts'
-import { keyOf } from '../../../src/kube/key.ts'
+import { loadAccess } from '../../../src/kube/cluster-access.ts'
+import { createKubeClient } from '../../../src/kube/http-client.ts'
+import { objectKey } from '../../../src/kube/key.ts'
 import { createReflector, type ReflectorTiming } from '../../../src/kube/reflector.ts'
 import { openTransport, type Transport } from '../../../src/kube/transport.ts'
-import { kubeClient } from '../../../src/kube/verbs.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
-import { type CuttingProxy, cuttingProxy } from '../../cutting-proxy.ts'
+import { type CuttingProxy, startCuttingProxy } from '../../cutting-proxy.ts'
 
 const cluster = useCluster({ crds: 'none' })
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
@@ -23,8 +23,8 @@ const timing: ReflectorTiming = {
   backoff: { firstMs: 50, maxMs: 1_000 },
   idleMs: 1_500,
   watchSeconds: { least: 290, most: 580 },
-  steadyMs: 10_000,
-  fruitlessWatches: 20,
+  stableMs: 10_000,
+  maxEmptyWatches: 20,
 }
 /** So that a request of the test is a request on the wire. */
 const noRetry = {
@@ -43,10 +43,10 @@ let namespace: string
 beforeAll(async () => {
   const access = await loadAccess({ kubeconfig: cluster.kubeconfig, env: {}, clock: systemClock })
   const { hostname, port } = new URL(access.server)
-  proxy = await cuttingProxy({ host: hostname, port: Number(port) })
+  proxy = await startCuttingProxy({ host: hostname, port: Number(port) })
   const server = `https://127.0.0.1:${proxy.port}`
   transport = openTransport({ ...access, server }, { retry: noRetry, timeoutMs: 2_000 })
-  reader = kubeClient(transport)
+  reader = createKubeClient(transport)
 })
 afterAll(async () => {
   await transport?.close()
@@ -83,7 +83,7 @@ async function follow(): Promise<Following> {
   })
   const control = new AbortController()
   const running = reflector.run(control.signal)
-  await cache.whenSynced()
+  await cache.waitForSync()
   const stop = async (): Promise<void> => {
     control.abort()
     await running
@@ -92,7 +92,7 @@ async function follow(): Promise<Following> {
 }
 
 function byKey(objects: readonly KubeObject[]): Readonly<Record<string, KubeObject>> {
-  return Object.fromEntries(objects.map((object) => [keyOf(object.metadata), object]))
+  return Object.fromEntries(objects.map((object) => [objectKey(object.metadata), object]))
 }
 
 /** Until the cache is what a fresh list over a good connection gives. */
@@ -144,12 +144,12 @@ describe('a cache of the real API server', () => {
     await write('seen', 'first')
     await converged(following)
     const { watches } = following.attempts()
-    proxy.hush(true)
+    proxy.silence(true)
     try {
       await change('unheard')
       await expect.poll(() => following.attempts().watches, { timeout: 10_000 }).toBeGreaterThan(watches)
     } finally {
-      proxy.hush(false)
+      proxy.silence(false)
     }
     await converged(following)
     expect(following.attempts().lists).toBe(1)
@@ -211,19 +211,19 @@ describe('a cache of the real API server', () => {
       const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
       const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const following = await follow()
-        for (const one of steps) {
-          if (one.do === 'write') await write(one.name, one.value)
-          else if (one.do === 'remove') await remove(one.name)
-          else if (one.do === 'cut') proxy.cut()
-          else if (one.do === 'wait') await rest(one.ms)
+        for (const step of steps) {
+          if (step.do === 'write') await write(step.name, step.value)
+          else if (step.do === 'remove') await remove(step.name)
+          else if (step.do === 'cut') proxy.cut()
+          else if (step.do === 'wait') await rest(step.ms)
           else {
             proxy.refuse(true)
-            await rest(one.ms)
+            await rest(step.ms)
             proxy.refuse(false)
           }
         }
         await converged(following)
-        const disturbances = steps.filter((one) => one.do === 'cut' || one.do === 'refuse').length
+        const disturbances = steps.filter((step) => step.do === 'cut' || step.do === 'refuse').length
         // One list, one watch, and for each disturbance the few attempts that fit into it.
         const { lists, watches } = following.attempts()
         expect(lists + watches).toBeLessThanOrEqual(2 + disturbances * 4)

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { main } from '../../../src/cli/main.ts'
 import { Failure } from '../../../src/errors/failure.ts'
 import { runProcess, succeeded } from '../../../src/exec/process.ts'
-import { ensurePins } from '../../../src/sandbox/build/ensure.ts'
-import { placesOf } from '../../../src/sandbox/places.ts'
+import { ensurePins } from '../../../src/sandbox/build/ensure-programs.ts'
+import { resolveSandboxPaths } from '../../../src/sandbox/sandbox-context.ts'
 import { takeClusterSlot } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
@@ -16,8 +16,8 @@ import { requireRoot, requireTool } from '../../tools.ts'
 /** A disk that is too small, and then is not. */
 let disk: string
 const mount = async (...options: string[]): Promise<void> => {
-  const { ending, stderr } = await runProcess({ file: 'mount', args: [...options, 'tmpfs', disk] })
-  if (!succeeded(ending)) throw new Error(stderr)
+  const { exit, stderr } = await runProcess({ file: 'mount', args: [...options, 'tmpfs', disk] })
+  if (!succeeded(exit)) throw new Error(stderr)
 }
 const enlarge = () => mount('-o', 'remount,size=1g')
 
@@ -56,8 +56,8 @@ describe('a full disk', { timeout: 120_000 }, () => {
   it('ends a build with one finding, leaves nothing half-made, and the next build repairs itself', async () => {
     const pins = await mkdtemp(path.join(tmpdir(), 'stackloom-pins-'))
     await writeTinyPin(pins)
-    const places = { ...placesOf(process.env), pins, cache: disk }
-    const build = () => ensurePins(['hello'], tinyTable, { ...sandboxContext(), places, env: {} })
+    const places = { ...resolveSandboxPaths(process.env), pins, cache: disk }
+    const build = () => ensurePins(['hello'], tinyTable, { ...sandboxContext(), paths: places, env: {} })
     const failed: unknown = await build().catch((error: unknown) => error)
     expect(failed).toBeInstanceOf(Failure)
     expect((failed as Failure).findings.map(({ code }) => code)).toEqual(['SL1206'])

@@ -3,7 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { programOf, runProcess } from '../../../src/exec/process.ts'
+import { runProcess, toProgram } from '../../../src/exec/process.ts'
 import { createAuthority } from '../../../src/pki/authority.ts'
 import { useCluster } from '../../cluster.ts'
 
@@ -24,8 +24,7 @@ const service = (owner: string, name: string, from: string): KubeObject => ({
 })
 const addressOf = async (owner: string, name: string): Promise<unknown> => {
   const found = await cluster.client.get({ apiVersion: 'v1', kind: 'Service', namespace: owner, name })
-  return (found?.['status'] as { loadBalancer?: { ingress?: { ip: string }[] } })?.loadBalancer?.ingress?.[0]
-    ?.ip
+  return (found?.['status'] as { loadBalancer?: { ingress?: { ip: string }[] } })?.loadBalancer?.ingress?.[0]?.ip
 }
 
 describe('the sandbox of a test', () => {
@@ -39,10 +38,7 @@ describe('the sandbox of a test', () => {
     await expect
       .poll(
         async () => {
-          const { items } = await cluster.client.list(
-            { apiVersion: 'v1', kind: 'Event' },
-            { namespace: 'openstack2' },
-          )
+          const { items } = await cluster.client.list({ apiVersion: 'v1', kind: 'Event' }, { namespace: 'openstack2' })
           return items.map((event) => event['message'])
         },
         { timeout: 15_000 },
@@ -75,9 +71,7 @@ describe('the sandbox of a test', () => {
         const { uid } = (JSON.parse(body) as { request: { uid: string } }).request
         const answer = { uid, allowed: false, status: { message: 'not on my watch' } }
         response.setHeader('content-type', 'application/json')
-        response.end(
-          JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }),
-        )
+        response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }))
       })
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -94,9 +88,7 @@ describe('the sandbox of a test', () => {
             url: `https://127.0.0.1:${port}/`,
             caBundle: Buffer.from(authority.certificate).toString('base64'),
           },
-          rules: [
-            { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
-          ],
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
           objectSelector: { matchLabels: { watched: 'yes' } },
           failurePolicy: 'Fail',
           sideEffects: 'None',
@@ -125,7 +117,7 @@ describe('the sandbox of a test', () => {
 
   it('listens on nothing outside its own network', async () => {
     const listening = async (words: readonly string[]): Promise<readonly string[]> => {
-      const { stdout } = await runProcess(programOf([...words, 'cat', '/proc/net/tcp', '/proc/net/tcp6']))
+      const { stdout } = await runProcess(toProgram([...words, 'cat', '/proc/net/tcp', '/proc/net/tcp6']))
       return stdout.match(/[0-9A-F]+:[0-9A-F]{4} [0-9A-F]+:0000 0A/g) ?? []
     }
     const hexPort = (9443).toString(16).toUpperCase()

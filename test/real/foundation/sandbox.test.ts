@@ -8,8 +8,8 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
 import { runProcess } from '../../../src/exec/process.ts'
-import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
-import { namespaceRefusal } from '../../../src/sandbox/launch.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
+import { findNamespaceProblem } from '../../../src/sandbox/launch.ts'
 import type { SandboxStatus } from '../../../src/sandbox/sandbox.ts'
 import { takeClusterSlot } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
@@ -36,7 +36,7 @@ const kube = async (name: string, ...args: string[]) => {
 
 beforeAll(async () => {
   state = await mkdtemp(path.join(tmpdir(), 'stackloom-state-'))
-  noNamespace = await namespaceRefusal(runProcess)
+  noNamespace = await findNamespaceProblem(runProcess)
   kubectl = (await ensurePrograms(['kubectl'], sandboxContext())).kubectl
   // Two at once, and both before the clock of a test runs.
   places = [await takeClusterSlot(), await takeClusterSlot()]
@@ -98,17 +98,7 @@ describe('a sandbox', { timeout: 120_000 }, () => {
       const refused = await stackloom('start', '--name', 'two', '--crds', 'none', '--port', port)
       expect(refused).toMatchObject({ exitCode: 2, err: expect.stringContaining('SL1207') })
       used.close()
-      const started = await stackloom(
-        'start',
-        '--name',
-        'two',
-        '--crds',
-        'none',
-        '--port',
-        port,
-        '-o',
-        'json',
-      )
+      const started = await stackloom('start', '--name', 'two', '--crds', 'none', '--port', port, '-o', 'json')
       const status = JSON.parse(started.out) as SandboxStatus
       expect(status.server).toBe(`https://127.0.0.1:${port}`)
       expect(status.findings.map(({ code }) => code)).toEqual(['SL1212', 'SL1211'])
@@ -129,9 +119,7 @@ describe('a sandbox', { timeout: 120_000 }, () => {
     expect(await processesWith(path.join(state, 'stackloom/sandboxes/two'))).toEqual([])
   })
 
-  it('stops without leaving a process, and keeps its data even when its port was taken meanwhile', async ({
-    skip,
-  }) => {
+  it('stops without leaving a process, and keeps its data even when its port was taken meanwhile', async ({ skip }) => {
     if (noNamespace) skip(`no network namespace can be made here: ${noNamespace}`)
     const { server, folder } = await statusOf('one')
     const stopped = await stackloom('stop', '--name', 'one')

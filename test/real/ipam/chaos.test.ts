@@ -71,10 +71,8 @@ afterAll(async () => {
   await Promise.all([...children].map(kill))
 })
 
-const list = async <T extends KubeObject>(kind: {
-  apiVersion: string
-  kind: string
-}): Promise<readonly T[]> => (await cluster.client.list(kind)).items as readonly T[]
+const list = async <T extends KubeObject>(kind: { apiVersion: string; kind: string }): Promise<readonly T[]> =>
+  (await cluster.client.list(kind)).items as readonly T[]
 
 /** Addresses that two had at any moment at which somebody looked. */
 const twice: string[] = []
@@ -131,9 +129,7 @@ describe('Two operators without leader election', () => {
     async () => {
       twoOperators()
       for (let round = 0; round < count({ test: 1, soak: 5 }); round += 1) {
-        const work = Promise.all(
-          Array.from({ length: many }, (_, n) => insist(() => come(`cut-off-${round}-${n}`))),
-        )
+        const work = Promise.all(Array.from({ length: many }, (_, n) => insist(() => come(`cut-off-${round}-${n}`))))
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 500))
         await cluster.restart('kube-apiserver')
         await work
@@ -169,7 +165,7 @@ describe('Two operators without leader election', () => {
       })()
       await Promise.all(Array.from({ length: many }, (_, n) => come(`storm-${n}`)))
       const everybodyReady = async (): Promise<number> =>
-        (await list<IpSet>(ipSets)).filter((one) => one.status?.reservations?.length !== 3).length
+        (await list<IpSet>(ipSets)).filter((ipSet) => ipSet.status?.reservations?.length !== 3).length
       await expect.poll(everybodyReady, soon).toBe(0)
       const names = (await list<IpSet>(ipSets)).map(({ metadata }) => metadata.name)
       await Promise.all(
@@ -194,7 +190,7 @@ const come = (name: string): Promise<unknown> =>
   cluster.client.create(
     ipSet(
       name,
-      threeNetworks.networks.map((one) => ({ name: one.name })),
+      threeNetworks.networks.map((network) => ({ name: network.name })),
       namespace,
     ),
   )

@@ -3,13 +3,7 @@
  * with upstream's CRDs and our webhooks and controllers. The rules' unit cases are in `src/api`.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import {
-  type IpReservation,
-  type IpSet,
-  type IpSetNetwork,
-  ipSets,
-  reservations,
-} from '../../../src/api/ipset.ts'
+import { type IpReservation, type IpSet, type IpSetNetwork, ipSets, reservations } from '../../../src/api/ipset.ts'
 import { type NetConfigSpec, netConfigs } from '../../../src/api/netconfig.ts'
 import { ownCrds } from '../../../src/operator/crds.ts'
 import { useCluster } from '../../cluster.ts'
@@ -46,20 +40,14 @@ async function configure(spec: NetConfigSpec = threeNetworks): Promise<void> {
   const made = netConfig(spec, { 'stackloom.dev/segment': namespace })
   await cluster.client.create({ ...made, metadata: { ...made.metadata, namespace } })
 }
-const ask = (
-  name: string,
-  networks: readonly Partial<IpSetNetwork>[],
-  immutable = false,
-): Promise<unknown> => {
+const ask = (name: string, networks: readonly Partial<IpSetNetwork>[], immutable = false): Promise<unknown> => {
   const made = ipSet(name, networks, namespace)
   return cluster.client.create({ ...made, spec: { ...made.spec, immutable } })
 }
-const read = async (name: string): Promise<IpSet> =>
-  (await cluster.client.get({ ...ipSets, namespace, name })) as IpSet
+const read = async (name: string): Promise<IpSet> => (await cluster.client.get({ ...ipSets, namespace, name })) as IpSet
 const condition = async (name: string, type: string): Promise<string | undefined> =>
-  (await read(name)).status?.conditions?.find((one) => one.type === type)?.status
-const given = async (name: string): Promise<readonly IpReservation[]> =>
-  (await read(name)).status?.reservations ?? []
+  (await read(name)).status?.conditions?.find((condition) => condition.type === type)?.status
+const given = async (name: string): Promise<readonly IpReservation[]> => (await read(name)).status?.reservations ?? []
 const settles = (name: string, ready: 'True' | 'False'): Promise<void> =>
   expect.poll(() => condition(name, 'Ready'), soon).toBe(ready)
 const upper = { name: 'Net-1', subnetName: 'Subnet1' }
@@ -103,24 +91,22 @@ describe('IPSet (functional)', () => {
     expect(await given('a')).toEqual([])
     expect(await condition('a', 'InputReady')).toBe('True')
     expect(await condition('a', 'ReservationReady')).toBe('False')
-    const told = (await read('a')).status?.conditions?.find((one) => one.type === 'ReservationReady')
+    const told = (await read('a')).status?.conditions?.find((condition) => condition.type === 'ReservationReady')
     expect(told?.message).toBe('Reservation error occured FixedIP 172.17.0.201 is in ExcludeAddresses')
   })
 
   it("14, 15: has the subnet's dnsDomain where there is one", async () => {
     if (!net1) throw new Error('no network')
-    const subnets = net1.subnets.map((one) => ({ ...one, dnsDomain: 'subnet1.net-1.example.com' }))
+    const subnets = net1.subnets.map((subnet) => ({ ...subnet, dnsDomain: 'subnet1.net-1.example.com' }))
     await configure({ networks: [{ ...net1, subnets }] })
     await ask('a', [upper])
     await settles('a', 'True')
-    expect(await given('a')).toMatchObject([
-      { address: '172.17.0.100', dnsDomain: 'subnet1.net-1.example.com' },
-    ])
+    expect(await given('a')).toMatchObject([{ address: '172.17.0.100', dnsDomain: 'subnet1.net-1.example.com' }])
   })
 
   it('16: lists ctlplane first, the rest as asked for, and can be updated with the same object', async () => {
-    const networks = threeNetworks.networks.map((one) =>
-      one.name === 'net-2' ? { ...one, serviceNetwork: 'ctlplane' } : one,
+    const networks = threeNetworks.networks.map((network) =>
+      network.name === 'net-2' ? { ...network, serviceNetwork: 'ctlplane' } : network,
     )
     await configure({ networks })
     await ask('a', [{ name: 'net-3' }, { name: 'net-1' }, { name: 'net-2' }])
@@ -137,9 +123,7 @@ describe('IPSet (functional)', () => {
     await settles('b', 'True')
     expect(await given('b')).toMatchObject([{ address: '172.17.0.101' }])
     await cluster.client.delete({ ...ipSets, namespace, name: 'b' })
-    await expect
-      .poll(() => cluster.client.get({ ...reservations, namespace, name: 'b' }), soon)
-      .toBeUndefined()
+    await expect.poll(() => cluster.client.get({ ...reservations, namespace, name: 'b' }), soon).toBeUndefined()
     await cluster.client.patch(
       { ...ipSets, namespace, name: 'a' },
       { metadata: { annotations: { touched: 'yes' } } },
@@ -195,9 +179,7 @@ describe('A running operator', () => {
     await configure()
     await expect
       .poll(() => page('/metrics'), soon)
-      .toContain(
-        `stackloom_ipam_addresses_free{namespace="${namespace}",network="net-1",subnet="subnet1"} 101`,
-      )
+      .toContain(`stackloom_ipam_addresses_free{namespace="${namespace}",network="net-1",subnet="subnet1"} 101`)
   })
 
   it('puts the finalizer on at birth, so that no write of its own is needed for it', async () => {

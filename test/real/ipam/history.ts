@@ -4,7 +4,7 @@
  * Whoever only looks now and then does not see an address that was there in between.
  */
 import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
-import { keyOf } from '../../../src/api/object.ts'
+import { objectKey } from '../../../src/api/object.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { createCache } from '../../../src/kube/cache.ts'
 import { createReflector } from '../../../src/kube/reflector.ts'
@@ -18,16 +18,13 @@ export interface History {
   readonly close: () => Promise<void>
 }
 
-export async function openHistory(
-  { client }: Cluster,
-  concerns: (namespace: string) => boolean,
-): Promise<History> {
+export async function openHistory({ client }: Cluster, concerns: (namespace: string) => boolean): Promise<History> {
   const cache = createCache<IpSet>()
   const control = new AbortController()
   const source = { kind: ipSets }
   const reflector = createReflector({ client, source, cache, clock: systemClock })
   const running = reflector.run(control.signal)
-  await cache.whenSynced()
+  await cache.waitForSync()
   const lost: string[] = []
   let changes = 0
   const end = cache.subscribe((change) => {
@@ -52,11 +49,11 @@ function lostBetween(before: IpSet, after: IpSet): readonly string[] {
   const given = saidBy(after)
   return saidBy(before)
     .filter((one) => !given.includes(one))
-    .map((one) => `${keyOf(after.metadata)} said ${one}, then ${given.join(', ') || 'nothing'}`)
+    .map((one) => `${objectKey(after.metadata)} said ${one}, then ${given.join(', ') || 'nothing'}`)
 }
 
 function saidBy({ status }: IpSet): readonly string[] {
-  const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True')
+  const ready = status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True')
   const addresses = (status?.reservations ?? []).map(({ network, address }) => `${network}:${address}`)
   return [...(ready ? ['Ready'] : []), ...addresses]
 }

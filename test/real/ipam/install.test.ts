@@ -28,8 +28,8 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'stackloom-install-'))
 })
 afterAll(async () => {
-  for (const one of operators) await one.stop()
-  for (const one of helpers) one.kill('SIGKILL')
+  for (const operator of operators) await operator.stop()
+  for (const helper of helpers) helper.kill('SIGKILL')
   if (folder) await rm(folder, { recursive: true, force: true })
 })
 
@@ -133,7 +133,7 @@ describe('the installed operator', () => {
   const read = async (name: string): Promise<IpSet> =>
     (await cluster.client.get({ ...ipSets, namespace, name })) as IpSet
   const ready = async (name: string): Promise<string | undefined> =>
-    (await read(name)).status?.conditions?.find((one) => one.type === 'Ready')?.status
+    (await read(name)).status?.conditions?.find((condition) => condition.type === 'Ready')?.status
   const ask = (name: string, fixedIP?: string): Promise<unknown> =>
     cluster.client.create(ipSet(name, [fixedIP === undefined ? {} : { fixedIP }], namespace))
 
@@ -146,7 +146,7 @@ describe('the installed operator', () => {
       leaderElection: true,
     }
     for (let n = 0; n < 2; n += 1) operators.push(await launchOperator(cluster, options))
-    for (const one of operators) await one.says('webhooks are served')
+    for (const operator of operators) await operator.says('webhooks are served')
     await serviceLeadsTo(operators[0]?.webhookPort ?? 0)
     await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
     const made = netConfig(threeNetworks)
@@ -164,13 +164,13 @@ describe('the installed operator', () => {
     await ask('c', '172.17.0.201')
     await expect.poll(() => ready('c'), soon).toBe('False')
     const told = async (): Promise<readonly string[]> =>
-      (await cluster.client.list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, { namespace })).items.map(
-        (one) => String(one['note']),
+      (await cluster.client.list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, { namespace })).items.map((item) =>
+        String(item['note']),
       )
     await expect.poll(told, soon).toEqual([expect.stringContaining('SL5003')])
     for (const name of ['a', 'c']) await cluster.client.delete({ ...ipSets, namespace, name })
     await expect.poll(async () => (await cluster.client.list(ipSets)).items, soon).toEqual([])
-    for (const one of operators) expect(one.said()).not.toMatch(/forbidden/i)
+    for (const operator of operators) expect(operator.said()).not.toMatch(/forbidden/i)
   })
 
   it('works once, however many run; when the leader stops, the other goes on', async () => {
@@ -179,9 +179,9 @@ describe('the installed operator', () => {
       ((await cluster.client.get(lease))?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity
     const first = await holder()
     expect(first).toBeTruthy()
-    const leads = async (one: RunningOperator): Promise<boolean> =>
+    const leads = async (runningOperator: RunningOperator): Promise<boolean> =>
       /leader_election_master_status\{[^}]*\} 1/.test(
-        await (await fetch(`http://127.0.0.1:${one.healthPort}/metrics`)).text(),
+        await (await fetch(`http://127.0.0.1:${runningOperator.healthPort}/metrics`)).text(),
       )
     const leading = await Promise.all(operators.map(leads))
     expect(leading.filter(Boolean)).toHaveLength(1)
@@ -189,7 +189,7 @@ describe('the installed operator', () => {
     const leader = operators[leading.indexOf(true)]
     await leader?.stop()
     await expect.poll(holder, soon).not.toBe(first)
-    const left = operators.find((one) => one !== leader)
+    const left = operators.find((operator) => operator !== leader)
     await expect.poll(() => left && leads(left), soon).toBe(true)
   })
 })

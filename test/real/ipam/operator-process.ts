@@ -1,8 +1,8 @@
 /** An operator as a process of its own, for tests that kill it: `tsx operator-process.ts KUBECONFIG`. */
 
 import { processIo } from '../../../src/cli/io.ts'
-import { runOperator } from '../../../src/cli/operator/run.ts'
+import { runCommand } from '../../../src/cli/operator/run.ts'
 
 const [, , kubeconfig = ''] = process.argv
 const options = { kubeconfig, webhookPort: 0, healthPort: 0, bind: '127.0.0.1', leaderElection: false }
-process.exitCode = await runOperator(options, processIo())
+process.exitCode = await runCommand(options, processIo())

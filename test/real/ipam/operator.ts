@@ -2,8 +2,8 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { RunOptions } from '../../../src/cli/operator/options.ts'
-import { runOperator } from '../../../src/cli/operator/run.ts'
-import { reasonOf } from '../../../src/errors/failure.ts'
+import { runCommand } from '../../../src/cli/operator/run.ts'
+import { formatError } from '../../../src/errors/failure.ts'
 import type { Cluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 
@@ -22,10 +22,7 @@ interface OperatorChanges extends Partial<RunOptions> {
 }
 
 /** Started when its webhooks are registered, under an address of loopback unless told otherwise. */
-export async function startOperator(
-  cluster: Cluster,
-  changes: OperatorChanges = {},
-): Promise<RunningOperator> {
+export async function startOperator(cluster: Cluster, changes: OperatorChanges = {}): Promise<RunningOperator> {
   const operator = await launchOperator(cluster, changes)
   await operator.says('webhooks are served')
   return operator
@@ -51,7 +48,7 @@ export async function launchOperator(
     ...changes,
   }
   let ended: unknown
-  const running = runOperator(options, io).then(
+  const running = runCommand(options, io).then(
     (code) => void (ended = code),
     (error: unknown) => void (ended = error),
   )
@@ -61,7 +58,7 @@ export async function launchOperator(
     said: io.err,
     says: async (words) => {
       while (!io.err().includes(words)) {
-        if (ended !== undefined) throw new Error(`the operator ended: ${reasonOf(ended)}\n${io.err()}`)
+        if (ended !== undefined) throw new Error(`the operator ended: ${formatError(ended)}\n${io.err()}`)
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
     },

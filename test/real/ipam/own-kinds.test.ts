@@ -12,7 +12,7 @@ import { type NetConfigSpec, netConfigs } from '../../../src/api/netconfig.ts'
 import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
 import { connect } from '../../../src/kube/connect.ts'
 import { type Authority, createAuthority } from '../../../src/pki/authority.ts'
-import { readCertificate } from '../../../src/pki/certificate.ts'
+import { parseCertificate } from '../../../src/pki/certificate.ts'
 import { useCluster } from '../../cluster.ts'
 import { design2023, ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { type RunningOperator, startOperator } from './operator.ts'
@@ -36,13 +36,13 @@ async function issue(authority: Authority): Promise<string> {
   await put('ca.crt', authority.certificate)
   await put('tls.key', leaf.privateKey)
   await put('tls.crt', leaf.certificate)
-  return readCertificate(leaf.certificate).fingerprint
+  return parseCertificate(leaf.certificate).fingerprint
 }
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'stackloom-certificates-'))
   await issue(await createAuthority({ commonName: 'first' }))
-  operator = await startOperator(cluster, { certDir: folder, certificatesEveryMs: 50 })
+  operator = await startOperator(cluster, { certDir: folder, certificateCheckMs: 50 })
 }, 600_000)
 afterAll(async () => {
   await operator?.stop()
@@ -60,8 +60,8 @@ async function configure(spec: NetConfigSpec = threeNetworks): Promise<void> {
   await cluster.client.create({ ...made, metadata: { ...made.metadata, namespace } })
 }
 const readyOnes = async (): Promise<number> =>
-  ((await cluster.client.list(ipSets, { namespace })).items as readonly IpSet[]).filter((one) =>
-    one.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+  ((await cluster.client.list(ipSets, { namespace })).items as readonly IpSet[]).filter((item) =>
+    item.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
   ).length
 
 describe('The operator with kinds of our own writing', () => {
@@ -165,13 +165,11 @@ describe('The operator with kinds of our own writing', () => {
     await cluster.client.create(ipSet('a', [{ name: 'net-3' }], namespace))
     await expect.poll(readyOnes, soon).toBe(1)
     heard.length = 0
-    const networks = threeNetworks.networks.map((one) => ({
-      ...one,
-      subnets: one.subnets.map((subnet) => ({
+    const networks = threeNetworks.networks.map((network) => ({
+      ...network,
+      subnets: network.subnets.map((subnet) => ({
         ...subnet,
-        allocationRanges: [
-          { start: subnet.cidr.replace('0/24', '150'), end: subnet.cidr.replace('0/24', '160') },
-        ],
+        allocationRanges: [{ start: subnet.cidr.replace('0/24', '150'), end: subnet.cidr.replace('0/24', '160') }],
       })),
     }))
     const ref = { ...netConfigs, namespace, name: 'netconfig' }

@@ -11,7 +11,7 @@ import { parse } from 'yaml'
 import type { AddressBlock } from '../../../src/api/address-block.ts'
 import { type IpSet, ipSets, reservations } from '../../../src/api/ipset.ts'
 import { type NetConfigSpec, netConfigs } from '../../../src/api/netconfig.ts'
-import { type KubeObject, keyOf } from '../../../src/api/object.ts'
+import { type KubeObject, objectKey } from '../../../src/api/object.ts'
 import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
 import { ownCrds } from '../../../src/operator/crds.ts'
 import { useCluster } from '../../cluster.ts'
@@ -81,7 +81,7 @@ describe('infra-operator and ours', () => {
     'infra-operator plays its part',
     async () => {
       const rules: Rules = { nudge: touchThoseWhoWait, spec: forPeer }
-      played.peer = await Promise.all(all.map((one, n) => play(`peer-${n}`, one, rules)))
+      played.peer = await Promise.all(all.map((sequence, n) => play(`peer-${n}`, sequence, rules)))
       expect(played.peer.flat().join('\n')).toContain('host-0=')
     },
     limit,
@@ -94,10 +94,7 @@ describe('infra-operator and ours', () => {
       const networks = fiveNetworks.networks.map(({ name }) => ({ name }))
       await Promise.all(hosts.map((name) => create(ipSet(name, networks, 'moving'))))
       await expect
-        .poll(
-          async () => (await list<IpSet>(ipSets, 'moving')).filter((one) => ready(one) === 'True').length,
-          soon,
-        )
+        .poll(async () => (await list<IpSet>(ipSets, 'moving')).filter((ipSet) => ready(ipSet) === 'True').length, soon)
         .toBe(many)
     },
     limit,
@@ -117,9 +114,7 @@ describe('infra-operator and ours', () => {
       }
       const observer = await launchOperator(cluster, { kubeconfig: await asReader(), observe: true })
       const notes = async (): Promise<readonly string[]> =>
-        (await list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, 'watched')).map((one) =>
-          String(one['note']),
-        )
+        (await list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, 'watched')).map((one) => String(one['note']))
       await expect.poll(notes, soon).toEqual([expect.stringContaining('SL5001')])
       const figures = await (await fetch(`http://127.0.0.1:${observer.healthPort}/metrics`)).text()
       expect(figures).toContain(
@@ -139,7 +134,7 @@ describe('infra-operator and ours', () => {
       const state = async (): Promise<Readonly<Record<string, string | undefined>>> => {
         const objects = [...(await list(ipSets, 'moving')), ...(await list(reservations, 'moving'))]
         return Object.fromEntries(
-          objects.map((one) => [`${one.kind} ${keyOf(one.metadata)}`, one.metadata.resourceVersion]),
+          objects.map((object) => [`${object.kind} ${objectKey(object.metadata)}`, object.metadata.resourceVersion]),
         )
       }
       const before = await state()
@@ -177,7 +172,7 @@ describe('infra-operator and ours', () => {
       const rules: Rules = { nudge, spec: (spec) => spec }
       history = await openHistory(cluster, (namespace) => namespace.startsWith('ours-'))
       const own = await Promise.all(
-        all.map((one, n) => play(`ours-${n}`, one, { ...rules, wanted: played.peer?.[n] })),
+        all.map((sequence, n) => play(`ours-${n}`, sequence, { ...rules, wanted: played.peer?.[n] })),
       )
       const about = (n: number): string => `seed ${seed}, sequence ${n}: ${JSON.stringify(all[n])}`
       for (const n of all.keys()) expect(own[n], about(n)).toEqual(played.peer?.[n])
@@ -199,7 +194,7 @@ describe('The networking design of 2023, with the definitions of 2023', () => {
     // Named since a month after the design: these definitions ask for it, and the status repeats it.
     const domain = (network: string): string => `${network.toLowerCase()}.example.com`
     await configure(namespace, {
-      networks: made.spec.networks.map((one) => ({ ...one, dnsDomain: domain(one.name) })),
+      networks: made.spec.networks.map((network) => ({ ...network, dnsDomain: domain(network.name) })),
     })
     await create(asked)
     await settles(namespace, asked.metadata.name)
@@ -237,8 +232,7 @@ async function asReader(): Promise<string> {
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
   })
   const parsed = parse(await readFile(cluster.kubeconfig, 'utf8')) as { users: { user: object }[] }
-  for (const { user } of parsed.users)
-    Object.assign(user, { as: name, 'as-groups': ['system:authenticated'] })
+  for (const { user } of parsed.users) Object.assign(user, { as: name, 'as-groups': ['system:authenticated'] })
   const file = path.join(folder, 'kubeconfig')
   await writeFile(file, JSON.stringify(parsed))
   return file

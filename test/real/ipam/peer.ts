@@ -1,7 +1,7 @@
 /** The real infra-operator, as a process in the cluster's own network. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
-import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import type { Cluster } from '../../cluster.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 

@@ -38,10 +38,7 @@ export function ready(one: IpSet | undefined): string | undefined {
 /** So often those who wait are looked at before it counts that they did not get what they should. */
 const TRIES = 300
 
-export function playerOn(
-  cluster: Cluster,
-  soon: { readonly timeout: number; readonly interval: number },
-): Player {
+export function playerOn(cluster: Cluster, soon: { readonly timeout: number; readonly interval: number }): Player {
   const listed = async (namespace: string): Promise<readonly IpSet[]> =>
     (await cluster.client.list(ipSets, { namespace })).items as readonly IpSet[]
 
@@ -71,9 +68,9 @@ export function playerOn(
   }
 
   const stateOf = async (namespace: string): Promise<string> => {
-    const lines = (await listed(namespace)).map((one) => {
-      const given = (one.status?.reservations ?? []).map(({ network, address }) => `${network}:${address}`)
-      return [`${one.metadata.name}=${ready(one)}`, ...given.sort()].join(' ')
+    const lines = (await listed(namespace)).map((ipSet) => {
+      const given = (ipSet.status?.reservations ?? []).map(({ network, address }) => `${network}:${address}`)
+      return [`${ipSet.metadata.name}=${ready(ipSet)}`, ...given.sort()].join(' ')
     })
     return lines.sort().join('; ')
   }
@@ -120,7 +117,7 @@ export function playerOn(
     },
     touchThoseWhoWait: async (namespace) => {
       const names = (await listed(namespace))
-        .filter((one) => ready(one) !== 'True')
+        .filter((ipSet) => ready(ipSet) !== 'True')
         .map(({ metadata }) => metadata.name)
         .sort((a, b) => Number(a.slice(5)) - Number(b.slice(5)))
       for (const name of names) {

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import type { IpSetNetwork } from '../../../src/api/ipset.ts'
 import type { NetConfigSpec, NetConfigSubnet } from '../../../src/api/netconfig.ts'
 import { address, formatAddress } from '../../../src/net/address.ts'
-import { cidr, lastOf } from '../../../src/net/cidr.ts'
+import { cidr, lastAddress } from '../../../src/net/cidr.ts'
 
 export type Step =
   | { readonly kind: 'create'; readonly name: string; readonly networks: readonly IpSetNetwork[] }
@@ -27,7 +27,7 @@ export const exceptions = [
       const network = cidr(subnet.cidr)
       const { family, base } = network
       // IPv6 has no broadcast.
-      const ends = family === 4 ? [base, lastOf(network)] : [base]
+      const ends = family === 4 ? [base, lastAddress(network)] : [base]
       const nobodys = ends.map((value) => formatAddress({ family, value }))
       const gateway = subnet.gateway === undefined ? [] : [subnet.gateway]
       return {
@@ -54,7 +54,7 @@ export const exceptions = [
 export function forPeer(spec: NetConfigSpec): NetConfigSpec {
   const said = (subnet: NetConfigSubnet): NetConfigSubnet =>
     exceptions.reduce((now, one) => ('said' in one ? one.said(now) : now), subnet)
-  return { networks: spec.networks.map((one) => ({ ...one, subnets: one.subnets.map(said) })) }
+  return { networks: spec.networks.map((network) => ({ ...network, subnets: network.subnets.map(said) })) }
 }
 
 /** Every third has a crowd, at one edge after the other; the first is known: none of it is left to chance. */
@@ -104,10 +104,7 @@ interface Place {
 /** So many addresses can be drawn; the next one is the last of a small subnet. */
 const reachOf = (wide: boolean): number => (wide ? 14 : 6)
 
-function placeOf(
-  index: number,
-  { six, crossing, wide }: Record<'six' | 'crossing' | 'wide', boolean>,
-): Place {
+function placeOf(index: number, { six, crossing, wide }: Record<'six' | 'crossing' | 'wide', boolean>): Place {
   // Of the large one the third ends with .0, or with 16 zero bits, which is for nobody.
   const border = six ? 0xfffdn : 0xfdn
   const start = six ? `fd00:${index + 1}::` : `10.${index}.0.0`
@@ -196,10 +193,7 @@ const mixed: fc.Arbitrary<Sequence> = fc.integer({ min: 1, max: 3 }).chain((many
     .record({
       drawn: fc.tuple(...Array.from({ length: many }, (_, index) => subnetAt(index))),
       draws: fc.array(
-        wish(
-          fc.shuffledSubarray([...Array(many).keys()], { minLength: 1 }),
-          fc.option(fc.nat(), { freq: 2 }),
-        ),
+        wish(fc.shuffledSubarray([...Array(many).keys()], { minLength: 1 }), fc.option(fc.nat(), { freq: 2 })),
         { minLength: 4, maxLength: 7 },
       ),
     })
@@ -253,7 +247,7 @@ function stepsOf(draws: readonly Draw[], drawn: readonly Drawn[]): readonly Step
   const isWide = (network: number): boolean => drawn[network]?.wide ?? false
   const living: Host[] = []
   return draws.map(({ deletes, networks: asked, fixed }, index): Step => {
-    const leavers = deletes === null ? [] : living.filter((one) => mayLeave(one, living))
+    const leavers = deletes === null ? [] : living.filter((host) => mayLeave(host, living))
     const leaver = leavers[(deletes ?? 0) % leavers.length]
     if (leaver) {
       living.splice(living.indexOf(leaver), 1)
@@ -264,10 +258,10 @@ function stepsOf(draws: readonly Draw[], drawn: readonly Drawn[]): readonly Step
     const last = networks.at(-1) ?? 0
     living.push({ name, networks, mayWait: fixed !== null || !isWide(last) })
     const fixedIP = fixed === null ? undefined : drawn[last]?.at(1 + (fixed % reachOf(isWide(last))))
-    const wishes = networks.map((one) => ({
-      name: `net-${one}`,
+    const wishes = networks.map((network) => ({
+      name: `net-${network}`,
       subnetName: 'subnet1',
-      ...(one === last && fixedIP !== undefined && { fixedIP }),
+      ...(network === last && fixedIP !== undefined && { fixedIP }),
     }))
     return { kind: 'create', name, networks: wishes }
   })
@@ -277,7 +271,6 @@ function stepsOf(draws: readonly Draw[], drawn: readonly Drawn[]): readonly Step
 function mayLeave(one: Host, living: readonly Host[]): boolean {
   const younger = living.slice(living.indexOf(one) + 1)
   return !younger.some(
-    ({ networks, mayWait }) =>
-      mayWait && networks.slice(0, -1).some((network) => one.networks.includes(network)),
+    ({ networks, mayWait }) => mayWait && networks.slice(0, -1).some((network) => one.networks.includes(network)),
   )
 }

@@ -4,16 +4,16 @@ import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, wri
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { Failure } from '../../../src/errors/failure.ts'
-import { recordsOf, reverseZonesOf } from '../../../src/lab/bind/records.ts'
-import { netplanOf } from '../../../src/lab/lima/netplan.ts'
+import { buildReverseZones, hostRecords } from '../../../src/lab/bind/records.ts'
+import { buildNetplan } from '../../../src/lab/lima/netplan.ts'
 import { writeYaml } from '../../../src/yaml/write.ts'
 import { type LabProgram, labPrograms } from '../../../tools/lab-setup.ts'
 import { requireRoot, requireTool } from '../../tools.ts'
-import { type RenderedLab, renderedLab } from './rendered-lab.ts'
+import { type RenderedLab, renderLabToDisk } from './rendered-lab.ts'
 
 let rendered: RenderedLab
 beforeAll(async () => {
-  rendered = await renderedLab({ 'spec.nodes.0.disks': { state: '40GiB' } })
+  rendered = await renderLabToDisk({ 'spec.nodes.0.disks': { state: '40GiB' } })
 })
 afterAll(() => rendered.remove())
 
@@ -43,7 +43,7 @@ describe('Lima', () => {
     chmodSync(own, 0o755)
     const { stdout, stderr } = spawnSync(
       own,
-      args.map((one) => one.replace('HOME', home)),
+      args.map((arg) => arg.replace('HOME', home)),
       {
         uid: NOBODY,
         gid: NOBODY,
@@ -88,9 +88,7 @@ describe('OpenTofu with the real OpenStack provider', () => {
     writeFileSync(config, `provider_installation {\n  ${overrides}\n  direct {}\n}\n`)
     const env = { ...process.env, TF_CLI_CONFIG_FILE: config, CHECKPOINT_DISABLE: '1' }
     expect(execFileSync(tofu, ['fmt', '-check', '-diff', '.'], { cwd, env, encoding: 'utf8' })).toBe('')
-    const said = JSON.parse(
-      execFileSync(tofu, ['validate', '-json'], { cwd, env, encoding: 'utf8' }),
-    ) as object
+    const said = JSON.parse(execFileSync(tofu, ['validate', '-json'], { cwd, env, encoding: 'utf8' })) as object
     expect(said).toMatchObject({ valid: true, error_count: 0 })
   })
 })
@@ -120,9 +118,7 @@ describe('openssl', () => {
       '-CAfile',
       'certificates/ca/root.crt',
     ]
-    expect(
-      execFileSync('openssl', [...host, 'certificates/haproxy.pem'], { cwd, encoding: 'utf8' }),
-    ).toContain('OK')
+    expect(execFileSync('openssl', [...host, 'certificates/haproxy.pem'], { cwd, encoding: 'utf8' })).toContain('OK')
   })
 
   it('reads the SSH key of the lab, as ssh does', (context) => {
@@ -150,7 +146,7 @@ describe('BIND', () => {
     const said = execFileSync('named-checkconf', ['-z', path.join(bindFolder(), 'named.conf')], {
       encoding: 'utf8',
     })
-    expect(said.match(/loaded serial/g)).toHaveLength(1 + reverseZonesOf(rendered.lab).length)
+    expect(said.match(/loaded serial/g)).toHaveLength(1 + buildReverseZones(rendered.lab).length)
   })
 
   it('answers for every record, forward and reverse', async (context) => {
@@ -166,8 +162,8 @@ describe('BIND', () => {
       .replace(/forwarders \{[^}]*\};/, '')
       .replace('options {', `options {\n    pid-file "${folder}/named.pid";\n    session-keyfile none;`)
     writeFileSync(file, `controls { };\n${conf}`)
-    const names = recordsOf(rendered.lab).map(
-      (one) => [`${one.name}.${rendered.lab.dns.domain}`, one.address] as const,
+    const names = hostRecords(rendered.lab).map(
+      (hostRecord) => [`${hostRecord.name}.${rendered.lab.dns.domain}`, hostRecord.address] as const,
     )
     const questions = [
       ...names.map(([name]) => `+short ${name} A`),
@@ -196,14 +192,11 @@ describe('netplan', () => {
       const root = path.join(rendered.scratch, `netplan-${node.name}`)
       mkdirSync(path.join(root, 'etc/netplan'), { recursive: true })
       const file = path.join(root, 'etc/netplan/90-stackloom.yaml')
-      writeFileSync(file, writeYaml(netplanOf(rendered.lab, node)), { mode: 0o600 })
+      writeFileSync(file, writeYaml(buildNetplan(rendered.lab, node)), { mode: 0o600 })
       const { stderr } = spawnSync('netplan', ['generate', '--root-dir', root], { encoding: 'utf8' })
       expect(stderr).not.toMatch(/Error in network definition|unknown key/)
       for (const nic of node.nics) {
-        const unit = readFileSync(
-          path.join(root, `run/systemd/network/10-netplan-${nic.interface}.network`),
-          'utf8',
-        )
+        const unit = readFileSync(path.join(root, `run/systemd/network/10-netplan-${nic.interface}.network`), 'utf8')
         if (nic.address === undefined) expect(unit).toMatch(/LinkLocalAddressing=no/)
         else expect(unit).toContain(`Address=${nic.address}/${nic.prefix}`)
         expect(unit).not.toMatch(/DHCP=(yes|ipv4)/)

@@ -26,11 +26,7 @@ export function requireKolla(context: Pick<TestContext, 'skip'>): void {
 
 export const canRunKolla = (): boolean => process.getuid?.() === 0 && hasKollaVenv()
 
-export async function ansible(
-  { scratch }: RenderedLab,
-  program: string,
-  args: readonly string[],
-): Promise<string> {
+export async function runAnsible({ scratch }: RenderedLab, program: string, args: readonly string[]): Promise<string> {
   const env = {
     ...process.env,
     PATH: `${path.join(kollaVenv(), 'bin')}:${process.env['PATH']}`,
@@ -71,18 +67,15 @@ export function writeFacts({ lab, scratch }: RenderedLab): void {
   const folder = path.join(scratch, 'facts')
   mkdirSync(folder, { recursive: true })
   for (const node of lab.nodes) {
-    const payload = { __payload__: JSON.stringify(factsOf(node)) }
+    const payload = { __payload__: JSON.stringify(nodeFacts(node)) }
     writeFileSync(path.join(folder, `s1_${node.name}`), JSON.stringify(payload))
   }
 }
 
-function factsOf(node: LabNode): object {
+function nodeFacts(node: LabNode): object {
   const nics = node.nics.map((nic) => {
     const ipv4 = nic.address && { ipv4: { address: nic.address, netmask: '255.255.255.0', prefix: '24' } }
-    return [
-      `ansible_${nic.interface}`,
-      { active: true, macaddress: nic.mac, mtu: 1500, type: 'ether', ...ipv4 },
-    ]
+    return [`ansible_${nic.interface}`, { active: true, macaddress: nic.mac, mtu: 1500, type: 'ether', ...ipv4 }]
   })
   return {
     ansible_hostname: node.name,
@@ -115,7 +108,7 @@ const NO_CONTAINERS = ['kolla_container_facts', 'kolla_toolbox']
  * The configuration of the services, as Kolla's templates give it: the folder with one folder per node. Whole: by
  * Kolla's own site.yml, every role of it; otherwise the tasks alone that the tests look at.
  */
-export async function kollaConfiguration(rendered: RenderedLab, whole: boolean): Promise<string> {
+export async function renderKollaConfiguration(rendered: RenderedLab, whole: boolean): Promise<string> {
   writeFacts(rendered)
   const playbooks = path.join(rendered.scratch, 'ansible')
   const out = path.join(rendered.scratch, 'out')
@@ -130,7 +123,7 @@ export async function kollaConfiguration(rendered: RenderedLab, whole: boolean):
     set_sysctl: 'no',
     node_config_directory: `${out}/{{ inventory_hostname }}`,
   }
-  await ansible(rendered, 'ansible-playbook', [
+  await runAnsible(rendered, 'ansible-playbook', [
     ...kollaArguments(rendered),
     '-e',
     `@${path.join(rendered.folder, 'ceph/20-ceph.yml')}`,

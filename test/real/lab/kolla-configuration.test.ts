@@ -9,8 +9,8 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { count } from '../../counts.ts'
 import { requireRoot, requireTool } from '../../tools.ts'
-import { canRunKolla, kollaConfiguration, requireKolla } from './kolla-ansible.ts'
-import { type RenderedLab, renderedLab } from './rendered-lab.ts'
+import { canRunKolla, renderKollaConfiguration, requireKolla } from './kolla-ansible.ts'
+import { type RenderedLab, renderLabToDisk } from './rendered-lab.ts'
 
 const whole = count({ test: 0, soak: 1 }) === 1
 const LIMIT_MS = 1_800_000
@@ -18,8 +18,8 @@ const LIMIT_MS = 1_800_000
 let rendered: RenderedLab
 let out = ''
 beforeAll(async () => {
-  rendered = await renderedLab()
-  if (canRunKolla()) out = await kollaConfiguration(rendered, whole)
+  rendered = await renderLabToDisk()
+  if (canRunKolla()) out = await renderKollaConfiguration(rendered, whole)
 }, LIMIT_MS)
 afterAll(() => rendered.remove())
 
@@ -96,9 +96,7 @@ function judged(file: string, places: Readonly<Record<string, string>>): string 
 }
 
 describe('HAProxy', () => {
-  const check = (
-    change: (text: string) => string = (text) => text,
-  ): { status: number | null; said: string } => {
+  const check = (change: (text: string) => string = (text) => text): { status: number | null; said: string } => {
     const certificates = path.join(rendered.folder, 'kolla/certificates')
     const places = {
       '/etc/haproxy/certificates': certificates,
@@ -151,9 +149,7 @@ describe('keepalived', () => {
     )
     const commands = [...links, `keepalived -t -f ${file}`].join('\n')
     const { stdout, stderr } = spawnSync('unshare', ['-n', 'sh', '-c', commands], { encoding: 'utf8' })
-    return `${stdout}${stderr}`
-      .split('\n')
-      .filter((line) => line !== '' && !KNOWN.some((known) => known.test(line)))
+    return `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !KNOWN.some((known) => known.test(line)))
   }
 
   it("accepts its configuration, with the node's interfaces", (context) => {
@@ -167,8 +163,6 @@ describe('keepalived', () => {
     requireKolla(context)
     requireRoot(context)
     requireTool(context, 'keepalived')
-    expect(check((text) => text.replace('10.0.2.250 dev vip0', '10.0.2.250 dev vip9')).join()).toContain(
-      'vip9',
-    )
+    expect(check((text) => text.replace('10.0.2.250 dev vip0', '10.0.2.250 dev vip9')).join()).toContain('vip9')
   })
 })

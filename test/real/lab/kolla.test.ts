@@ -4,17 +4,17 @@ import { copyFileSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { allGroups } from '../../../src/lab/kolla/groups.ts'
+import { allGroups } from '../../../src/lab/kolla/release.ts'
 import { variableNames } from '../../../src/lab/kolla/variable-names.ts'
 import { knownVariables } from '../../../src/lab/kolla/variables.ts'
-import { kollaVariables } from '../../../tools/kolla-variables.ts'
+import { findKollaVariables } from '../../../tools/kolla-variables.ts'
 import { kollaVenv } from '../../../tools/lab-setup.ts'
-import { ansible, kollaArguments, kollaShare, requireKolla, writeFacts } from './kolla-ansible.ts'
-import { type RenderedLab, renderedLab } from './rendered-lab.ts'
+import { kollaArguments, kollaShare, requireKolla, runAnsible, writeFacts } from './kolla-ansible.ts'
+import { type RenderedLab, renderLabToDisk } from './rendered-lab.ts'
 
 let rendered: RenderedLab
 beforeAll(async () => {
-  rendered = await renderedLab()
+  rendered = await renderLabToDisk()
 })
 afterAll(() => rendered.remove())
 
@@ -24,7 +24,7 @@ describe('Kolla-Ansible', () => {
   it('finds every group that its own inventory has', async (context) => {
     requireKolla(context)
     const inventory = path.join(rendered.folder, 'kolla/multinode')
-    const said = await ansible(rendered, 'ansible-inventory', ['-i', inventory, '--list'])
+    const said = await runAnsible(rendered, 'ansible-inventory', ['-i', inventory, '--list'])
     const ours = JSON.parse(said) as Record<string, { hosts?: string[] }>
     expect(new Set(allGroups)).toEqual(
       groupsOf(readFileSync(path.join(kollaShare, 'ansible/inventory/multinode'), 'utf8')),
@@ -41,9 +41,7 @@ describe('Kolla-Ansible', () => {
     execFileSync(path.join(kollaVenv(), 'bin/kolla-genpwd'), ['-p', file])
     const before = kollaFile('passwords.yml')
     expect(parse(readFileSync(file, 'utf8'))).toEqual(parse(before))
-    const template = parse(
-      readFileSync(path.join(kollaShare, 'etc_examples/kolla/passwords.yml'), 'utf8'),
-    ) as object
+    const template = parse(readFileSync(path.join(kollaShare, 'etc_examples/kolla/passwords.yml'), 'utf8')) as object
     expect(Object.keys(parse(before) as object).toSorted()).toEqual(Object.keys(template).toSorted())
     // The rule of prechecks: only SSH keys may have nothing on their line.
     const empty = before.split('\n').filter((line) => /^[^#].*:\s*$/.test(line))
@@ -52,7 +50,7 @@ describe('Kolla-Ansible', () => {
 
   it('reads every variable that we know, and every one that we write', (context) => {
     requireKolla(context)
-    expect(variableNames.trim().split('\n')).toEqual(kollaVariables())
+    expect(variableNames.trim().split('\n')).toEqual(findKollaVariables())
     const known = knownVariables(rendered.lab)
     const written = [
       'globals.yml',
@@ -66,7 +64,7 @@ describe('Kolla-Ansible', () => {
   it('accepts site.yml with our configuration', async (context) => {
     requireKolla(context)
     writeFacts(rendered)
-    const said = await ansible(rendered, 'ansible-playbook', [
+    const said = await runAnsible(rendered, 'ansible-playbook', [
       ...kollaArguments(rendered),
       '--syntax-check',
       path.join(kollaShare, 'ansible/site.yml'),
@@ -77,15 +75,10 @@ describe('Kolla-Ansible', () => {
   it('gives every node its own variables', async (context) => {
     requireKolla(context)
     writeFacts(rendered)
-    const names = [
-      'inventory_hostname',
-      'api_interface_address',
-      'tunnel_interface',
-      'kolla_external_vip_interface',
-    ]
+    const names = ['inventory_hostname', 'api_interface_address', 'tunnel_interface', 'kolla_external_vip_interface']
     const msg = names.map((name) => `{{ ${name} }}`).join(' ')
     const debug = ['--playbook-dir', path.join(kollaShare, 'ansible'), '-m', 'debug']
-    const said = await ansible(rendered, 'ansible', [
+    const said = await runAnsible(rendered, 'ansible', [
       'all',
       ...kollaArguments(rendered),
       ...debug,

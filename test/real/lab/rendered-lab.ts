@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Lab } from '../../../src/lab/lab.ts'
-import { renderInto } from '../../../src/lab/render-into.ts'
-import { labWith, smallSshKey } from '../../lab.ts'
+import { renderLab } from '../../../src/lab/render-lab.ts'
+import { generateSmallKey, labWith } from '../../lab.ts'
 
 export interface RenderedLab {
   readonly lab: Lab
@@ -14,10 +14,10 @@ export interface RenderedLab {
   readonly remove: () => void
 }
 
-export async function renderedLab(changes: Readonly<Record<string, unknown>> = {}): Promise<RenderedLab> {
+export async function renderLabToDisk(changes: Readonly<Record<string, unknown>> = {}): Promise<RenderedLab> {
   const scratch = mkdtempSync(path.join(tmpdir(), 'stackloom-judged-'))
   const lab = labWith(changes, { phase: 'both' })
   const folder = path.join(scratch, 'osl')
-  await renderInto(lab, folder, { now: Date.now(), makeSshKey: smallSshKey })
+  await renderLab(lab, folder, { now: Date.now(), makeSshKey: generateSmallKey })
   return { lab, folder, scratch, remove: () => rmSync(scratch, { recursive: true }) }
 }

@@ -6,7 +6,7 @@
 import type { ObjectRef } from '../../../src/kube/client.ts'
 import { connect } from '../../../src/kube/connect.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
-import { renderDocuments } from '../../../src/render/documents.ts'
+import { renderDocuments } from '../../../src/render/render.ts'
 import type { Cluster } from '../../cluster.ts'
 import { missingFrom } from '../../subset.ts'
 

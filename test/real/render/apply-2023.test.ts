@@ -6,12 +6,9 @@ import { applyAll } from './accepted.ts'
 describe('what is rendered in the form of 2023', () => {
   const cluster = useCluster({ crds: '2023' })
 
-  it.each(['networking-2023', 'small'])(
-    'is taken by an API server with the CRDs of that time: %s',
-    async (name) => {
-      const { applied, problems } = await applyAll(planExample(name, '2023'), cluster)
-      expect(problems).toEqual([])
-      expect(applied).toBeGreaterThan(20)
-    },
-  )
+  it.each(['networking-2023', 'small'])('is taken by an API server with the CRDs of that time: %s', async (name) => {
+    const { applied, problems } = await applyAll(planExample(name, '2023'), cluster)
+    expect(problems).toEqual([])
+    expect(applied).toBeGreaterThan(20)
+  })
 })

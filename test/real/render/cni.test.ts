@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Plan } from '../../../src/plan/plan.ts'
 import { renderAttachments } from '../../../src/render/multus.ts'
 import { networksAnnotation } from '../../../src/render/networks-annotation.ts'
-import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import { useCluster } from '../../cluster.ts'
 import { planExample } from '../../examples.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
@@ -25,10 +25,7 @@ beforeAll(async () => {
   const paths = await ensurePrograms(names, sandboxContext())
   for (const name of names) symlinkSync(paths[name], path.join(plugins, name.replace('cni-', '')))
   const settings = { kubernetes: { kubeconfig: cluster.insideKubeconfig }, log_level: 'error' }
-  writeFileSync(
-    path.join(plugins, 'whereabouts.conf'),
-    JSON.stringify({ ...settings, datastore: 'kubernetes' }),
-  )
+  writeFileSync(path.join(plugins, 'whereabouts.conf'), JSON.stringify({ ...settings, datastore: 'kubernetes' }))
 }, 600_000)
 
 afterAll(() => {
@@ -76,12 +73,7 @@ interface CniResult {
 }
 
 /** What the kubelet and Multus do for one attachment: they run the plugin that the definition names. */
-function attach(
-  config: Record<string, unknown>,
-  pod: number,
-  name: string,
-  ips?: readonly string[],
-): CniResult {
+function attach(config: Record<string, unknown>, pod: number, name: string, ips?: readonly string[]): CniResult {
   const ipam = config['ipam'] as Record<string, unknown>
   const file = path.join(plugins, 'whereabouts.conf')
   const complete = {
@@ -103,7 +95,8 @@ function attach(
 
 function configOf(plan: Plan, name: string): Record<string, unknown> {
   const [cloud] = plan.clouds
-  const found = cloud && renderAttachments(plan, cloud).find((one) => one.metadata.name === name)
+  const found =
+    cloud && renderAttachments(plan, cloud).find((renderAttachment) => renderAttachment.metadata.name === name)
   const { config } = (found as unknown as { spec: { config: string } }).spec
   return JSON.parse(config) as Record<string, unknown>
 }
@@ -114,7 +107,7 @@ describe('the CNI plugins', () => {
     expect(config['master']).toBe('enp6s0.20')
     link('enp6s0.20')
     const pod = await newPod()
-    expect(attach(config, pod, 'first').ips.map((one) => one.address)).toEqual(['172.17.0.30/24'])
+    expect(attach(config, pod, 'first').ips.map((ip) => ip.address)).toEqual(['172.17.0.30/24'])
     const shown = spawnSync('nsenter', [
       '--target',
       String(pod),
@@ -128,13 +121,13 @@ describe('the CNI plugins', () => {
       'net1',
     ])
     expect(shown.stdout.toString()).toContain('inet 172.17.0.30/24')
-    expect(attach(config, await newPod(), 'second').ips.map((one) => one.address)).toEqual(['172.17.0.31/24'])
+    expect(attach(config, await newPod(), 'second').ips.map((ip) => ip.address)).toEqual(['172.17.0.31/24'])
   })
 
   it('give an address of each family', async () => {
     const config = configOf(planExample('five-clouds-bgp'), 'storage')
     link(String(config['master']))
-    const addresses = attach(config, await newPod(), 'dual').ips.map((one) => one.address)
+    const addresses = attach(config, await newPod(), 'dual').ips.map((ip) => ip.address)
     expect(addresses).toEqual(['172.18.0.30/24', 'fd00:cccc::30/64'])
   })
 
@@ -149,16 +142,14 @@ describe('the CNI plugins', () => {
     )
     const config = configOf({ ...plan, clouds: cloud && networks ? [{ ...cloud, networks }] : [] }, 'tenant')
     link(String(config['master']))
-    expect(attach(config, await newPod(), 'passing').ips.map((one) => one.address)).toEqual([
-      '172.19.0.34/24',
-    ])
+    expect(attach(config, await newPod(), 'passing').ips.map((ip) => ip.address)).toEqual(['172.19.0.34/24'])
   })
 
   it('put a pod of octavia into its bridge, with the route to the amphorae', async () => {
     const config = configOf(planExample('every-service'), 'octavia')
     expect(config).toMatchObject({ type: 'bridge', bridge: 'octbr' })
     const { ips, routes } = attach(config, await newPod(), 'octavia')
-    expect(ips.map((one) => one.address)).toEqual(['172.23.0.30/24'])
+    expect(ips.map((ip) => ip.address)).toEqual(['172.23.0.30/24'])
     expect(routes).toContainEqual({ dst: '172.24.0.0/16', gw: '172.23.0.150' })
   })
 
@@ -169,13 +160,9 @@ describe('the CNI plugins', () => {
 
   it('give an individual endpoint the very address of its annotation', async () => {
     const plan = planExample('networking-2023')
-    const value = networksAnnotation([
-      { name: 'internalapi-static', namespace: 'openstack', ips: ['172.17.0.20/24'] },
-    ])
+    const value = networksAnnotation([{ name: 'internalapi-static', namespace: 'openstack', ips: ['172.17.0.20/24'] }])
     const [{ ips } = { ips: [] }] = JSON.parse(value) as readonly { readonly ips: readonly string[] }[]
     const config = configOf(plan, 'internalapi-static')
-    expect(attach(config, await newPod(), 'ovs-0', ips).ips.map((one) => one.address)).toEqual([
-      '172.17.0.20/24',
-    ])
+    expect(attach(config, await newPod(), 'ovs-0', ips).ips.map((ip) => ip.address)).toEqual(['172.17.0.20/24'])
   })
 })

@@ -6,10 +6,10 @@ import path from 'node:path'
 import { loadAll } from 'js-yaml'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { writeTree } from '../../../src/cli/render/write-tree.ts'
-import { renderDocuments } from '../../../src/render/documents.ts'
-import { inLayers } from '../../../src/render/gitops/layers.ts'
-import { forTool, type GitopsTool, gitopsTree } from '../../../src/render/gitops/tree.ts'
-import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { sortByLayer } from '../../../src/render/gitops/layers.ts'
+import { annotateForTool, type GitopsTool, gitopsTree } from '../../../src/render/gitops/tree.ts'
+import { renderDocuments } from '../../../src/render/render.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import { writeYamlStream } from '../../../src/yaml/write.ts'
 import { exampleSites, planExample } from '../../examples.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
@@ -33,7 +33,7 @@ describe('kubectl kustomize', () => {
     const root = path.join(folder, name)
     await writeTree(root, gitopsTree(plan, documents, tool))
     const built = execFileSync(kubectl, ['kustomize', root], { encoding: 'utf8', maxBuffer: 1 << 28 })
-    const stream = inLayers(forTool(documents, tool)).map(({ object }) => object)
+    const stream = sortByLayer(annotateForTool(documents, tool)).map(({ object }) => object)
     expect(loadAll(built)).toEqual(stream)
   })
 })
@@ -45,8 +45,7 @@ json.dump(list(yaml.safe_load_all(sys.stdin.buffer.read().decode('utf-8'))), sys
 
 describe('PyYAML', () => {
   beforeEach((context) => {
-    if (spawnSync('python3', ['-c', 'import yaml']).status !== 0)
-      context.skip('python3 has no yaml module here')
+    if (spawnSync('python3', ['-c', 'import yaml']).status !== 0) context.skip('python3 has no yaml module here')
   })
 
   it.each(exampleSites)('reads the stream of %s as what it is', (name) => {

@@ -5,9 +5,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { Plan, PlannedCloud } from '../../../src/plan/plan.ts'
-import { services } from '../../../src/plan/slots/services.ts'
+import { serviceCatalogue } from '../../../src/plan/slots/service-catalogue.ts'
 import type { SlotUse } from '../../../src/plan/slots/slots.ts'
-import { renderDocuments } from '../../../src/render/documents.ts'
+import { renderDocuments } from '../../../src/render/render.ts'
 import { useCluster } from '../../cluster.ts'
 import { planExample } from '../../examples.ts'
 
@@ -33,7 +33,9 @@ async function remove(plan: Plan, kinds: readonly string[]): Promise<void> {
   }
 }
 
-const ports = new Map(services.flatMap((entry) => entry.endpoints.map((one) => [one.at, one.ports] as const)))
+const ports = new Map(
+  serviceCatalogue.flatMap((entry) => entry.endpoints.map((endpoint) => [endpoint.path, endpoint.ports] as const)),
+)
 
 /** What the operator would make of one slot: the override that the stored control plane has at the slot's path. */
 function serviceOf(cloud: PlannedCloud, use: SlotUse, stored: KubeObject): KubeObject {
@@ -89,7 +91,7 @@ async function createServices(plan: Plan): Promise<ReadonlyMap<string, string>> 
 /** What MetalLB gave: addresses and pool, by Service. */
 async function given(): Promise<Readonly<Record<string, string>>> {
   const { items } = await cluster.client.list({ apiVersion: 'v1', kind: 'Service' })
-  const balanced = items.filter((one) => (one['spec'] as { type: string }).type === 'LoadBalancer')
+  const balanced = items.filter((item) => (item['spec'] as { type: string }).type === 'LoadBalancer')
   return Object.fromEntries(
     balanced.map(({ metadata, ...rest }) => {
       const { loadBalancer } = rest['status'] as { loadBalancer: { ingress?: readonly { ip: string }[] } }
@@ -108,12 +110,7 @@ async function removeServices(): Promise<void> {
   }
 }
 
-function service(
-  namespace: string,
-  name: string,
-  annotations: Record<string, string>,
-  spec: object = {},
-): KubeObject {
+function service(namespace: string, name: string, annotations: Record<string, string>, spec: object = {}): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -143,12 +140,7 @@ describe('MetalLB', () => {
       const planned = await createServices(plan)
       await expect.poll(given, { timeout: 60_000, interval: 250 }).toEqual(Object.fromEntries(planned))
       await removeServices()
-      await remove(plan, [
-        'IPAddressPool',
-        'L2Advertisement',
-        'BGPAdvertisement',
-        'ValidatingAdmissionPolicyBinding',
-      ])
+      await remove(plan, ['IPAddressPool', 'L2Advertisement', 'BGPAdvertisement', 'ValidatingAdmissionPolicyBinding'])
       await remove(plan, ['ValidatingAdmissionPolicy'])
     },
     90_000,
@@ -160,9 +152,7 @@ describe('MetalLB', () => {
     const [first] = peers.map(({ object }) => object)
     const second = { ...first, metadata: { ...first?.metadata, name: 'bgp-peer-openstack2' } } as KubeObject
     await cluster.client.apply(first as KubeObject, { fieldManager: 'stackloom' })
-    await expect(cluster.client.apply(second, { fieldManager: 'stackloom' })).rejects.toThrow(
-      'duplicate BGPPeers',
-    )
+    await expect(cluster.client.apply(second, { fieldManager: 'stackloom' })).rejects.toThrow('duplicate BGPPeers')
   })
 
   it('refuses Services of other namespaces by itself, but leaves them pending', async () => {
@@ -175,10 +165,7 @@ describe('MetalLB', () => {
     await expect
       .poll(
         async () => {
-          const events = await cluster.client.list(
-            { apiVersion: 'v1', kind: 'Event' },
-            { namespace: 'openstack2' },
-          )
+          const events = await cluster.client.list({ apiVersion: 'v1', kind: 'Event' }, { namespace: 'openstack2' })
           return events.items.map((event) => event['message'])
         },
         { timeout: 15_000 },
@@ -226,11 +213,7 @@ describe('the admission policy', () => {
     ['pool, old spelling', { 'metallb.universe.tf/address-pool': 'openstack-internalapi' }, {}],
     ['sharing key', { 'metallb.io/allow-shared-ip': 'openstack-internalapi' }, {}],
     ['address', { 'metallb.io/loadBalancerIPs': '172.17.0.84' }, {}],
-    [
-      'address among others, with spaces',
-      { 'metallb.universe.tf/loadBalancerIPs': 'fd00::1, 172.17.0.84' },
-      {},
-    ],
+    ['address among others, with spaces', { 'metallb.universe.tf/loadBalancerIPs': 'fd00::1, 172.17.0.84' }, {}],
     ['address in the field', {}, { loadBalancerIP: '172.17.0.80' }],
     ['address in disguise', disguise, {}],
   ])("refuses another cloud's, and everybody's, wish for it: %s", async (_, annotations, spec) => {

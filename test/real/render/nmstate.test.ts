@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { absentState } from '../../../src/deploy/node-policies.ts'
+import { absentInterfaces } from '../../../src/deploy/node-policies.ts'
 import { renderBasePolicies, renderCloudPolicies } from '../../../src/render/nmstate.ts'
 import { writeYaml } from '../../../src/yaml/write.ts'
-import { hasNmstatectl, nmstatectl } from '../../../tools/nmstatectl.ts'
+import { hasNmstatectl, nmstatectlPath } from '../../../tools/nmstatectl.ts'
 import { exampleSites, planExample } from '../../examples.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-nmstate-'))
@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 function judge(name: string, state: unknown): string | undefined {
   const file = path.join(folder, `${name}.yaml`)
   writeFileSync(file, writeYaml(state))
-  const { status, stderr } = spawnSync(nmstatectl(), ['validate', file], { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(nmstatectlPath(), ['validate', file], { encoding: 'utf8' })
   return status === 0 ? undefined : `${name}: ${stderr}`
 }
 
@@ -40,7 +40,7 @@ function upOf(policies: readonly KubeObject[]): readonly State[] {
 /** What `down` writes into these policies while the others stay; into one that made nothing it writes nothing. */
 function absentOf(policies: readonly KubeObject[], others: readonly KubeObject[]): readonly State[] {
   return policies
-    .map((policy) => ({ name: policy.metadata.name, state: { interfaces: absentState(policy, others) } }))
+    .map((policy) => ({ name: policy.metadata.name, state: { interfaces: absentInterfaces(policy, others) } }))
     .filter(({ state }) => state.interfaces.length > 0)
 }
 
@@ -62,16 +62,12 @@ describe('nmstate', () => {
       ),
     )
     const absent = absentOf(all, [])
-    expect([...refusals(up, 'up'), ...refusals(oneGoes, 'one-goes'), ...refusals(absent, 'absent')]).toEqual(
-      [],
-    )
+    expect([...refusals(up, 'up'), ...refusals(oneGoes, 'one-goes'), ...refusals(absent, 'absent')]).toEqual([])
     expect(up.length).toBeGreaterThan(0)
     expect(absent.length).toBeGreaterThan(0)
   })
 
   it('would refuse a state that is none', () => {
-    expect(judge('wrong', { interfaces: [{ name: 'eth0', type: 'vlan', vlan: { id: 20 } }] })).toContain(
-      'wrong',
-    )
+    expect(judge('wrong', { interfaces: [{ name: 'eth0', type: 'vlan', vlan: { id: 20 } }] })).toContain('wrong')
   })
 })

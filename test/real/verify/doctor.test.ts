@@ -7,16 +7,23 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { fromCluster } from '../../../src/cli/doctor/gather.ts'
+import { gatherFromCluster } from '../../../src/cli/doctor/gather-evidence.ts'
 import { main } from '../../../src/cli/main.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { type Diagnosis, diagnose } from '../../../src/doctor/diagnose.ts'
-import { rules } from '../../../src/doctor/rules/all.ts'
+import { rules } from '../../../src/doctor/rules.ts'
 import { useCluster } from '../../cluster.ts'
 import { service } from '../../doctor/objects.ts'
 import { testIo } from '../../io.ts'
 import { testPlan } from '../../plan.ts'
-import { type Cast, deploy, everybody, furnish, onStage, troubles } from '../deploy/cast.ts'
+import {
+  allActors,
+  deploy,
+  failedStages,
+  prepareCluster,
+  type RunningActors,
+  startActors,
+} from '../deploy/deployment-fixture.ts'
 
 const escaped = (text: string): string => text.replaceAll(/[[\]()|.?*+^$]/g, '\\$&')
 
@@ -30,17 +37,17 @@ const plan = testPlan({
 
 describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
 
   beforeAll(async () => {
-    await furnish(cluster.client, siteOfPlan(plan).nodes)
-    cast = onStage(cluster.connection, [...everybody, 'services'])
-    expect(troubles(await deploy(cluster.client, plan))).toEqual([])
+    await prepareCluster(cluster.client, siteOfPlan(plan).nodes)
+    cast = startActors(cluster.connection, [...allActors, 'services'])
+    expect(failedStages(await deploy(cluster.client, plan))).toEqual([])
   }, 300_000)
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
   const look = () =>
-    fromCluster(cluster.client, rules, {
+    gatherFromCluster(cluster.client, rules, {
       namespaces: [],
       ask: () => Promise.reject(new Error('nobody is asked here')),
       stop: new AbortController().signal,
@@ -144,8 +151,7 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
   ]
 
   it("agrees with MetalLB on every pending Service, and quotes MetalLB's own event", async () => {
-    for (const name of ['others', 'thieves'])
-      await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    for (const name of ['others', 'thieves']) await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     for (const [name, addresses] of [
       ['tiny', '198.51.100.1/32'],
       ['wide', '198.51.100.8/30'],
@@ -173,9 +179,7 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
       .toContain('198.51.100.1')
     for (const [, object] of pending) await create(object)
     const told = async (): Promise<Readonly<Record<string, string>>> => {
-      const services = (await findings()).filter(
-        ({ where }) => where && 'kind' in where && where.kind === 'Service',
-      )
+      const services = (await findings()).filter(({ where }) => where && 'kind' in where && where.kind === 'Service')
       return Object.fromEntries(
         services.map(({ rule, where, saw }) => [
           where && 'name' in where ? where.name : '',

@@ -14,12 +14,7 @@ import type { Cluster } from '../../cluster.ts'
 
 export interface Rig {
   /** Attaches a new pod to a network of its cloud, as kubelet and Multus would; gives its addresses. */
-  readonly attach: (
-    pod: string,
-    node: string,
-    namespace: string,
-    network: string,
-  ) => Promise<readonly string[]>
+  readonly attach: (pod: string, node: string, namespace: string, network: string) => Promise<readonly string[]>
   readonly detach: (pod: string) => Promise<void>
   /** Runs words in a pod. Does not block: many are asked at once. */
   readonly run: (pod: string, words: readonly string[], env?: Record<string, string>) => Promise<string>
@@ -52,8 +47,7 @@ export async function makeRig(
     processes.push(made)
     return made
   }
-  for (const [name, file] of Object.entries(programs))
-    symlinkSync(file, path.join(folder, name.replace('cni-', '')))
+  for (const [name, file] of Object.entries(programs)) symlinkSync(file, path.join(folder, name.replace('cni-', '')))
 
   const [first = '', second = ''] = plan.from.cluster.nodes.map(({ name }) => name)
   const far = (await namespace()).pid ?? 0
@@ -96,20 +90,19 @@ export async function makeRig(
   }
   const definitions = new Map(
     plan.clouds.flatMap((cloud) =>
-      renderAttachments(plan, cloud).map((one) => [
-        `${cloud.namespace}/${one.metadata.name}`,
-        JSON.parse((one as unknown as { spec: { config: string } }).spec.config) as Record<string, unknown>,
+      renderAttachments(plan, cloud).map((renderAttachment) => [
+        `${cloud.namespace}/${renderAttachment.metadata.name}`,
+        JSON.parse((renderAttachment as unknown as { spec: { config: string } }).spec.config) as Record<
+          string,
+          unknown
+        >,
       ]),
     ),
   )
   const pods = new Map<string, Attached>()
 
   // Not synchronous: the door to the API server is in this very process.
-  const plugin = (
-    command: 'ADD' | 'DEL',
-    pod: string,
-    { process: held, node, config }: Attached,
-  ): Promise<string> => {
+  const plugin = (command: 'ADD' | 'DEL', pod: string, { process: held, node, config }: Attached): Promise<string> => {
     const words = [...nodeOf(node).enter, path.join(folder, String(config['type']))]
     const env = {
       CNI_COMMAND: command,
@@ -173,7 +166,7 @@ export async function makeRig(
       run([...enter(switchboard), 'ip', 'link', 'set', `p${index}s${at}`, 'mtu', String(mtu)])
     },
     close: () => {
-      for (const one of processes) one.kill('SIGKILL')
+      for (const process of processes) process.kill('SIGKILL')
       door.close()
       rmSync(folder, { recursive: true })
     },

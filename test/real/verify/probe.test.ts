@@ -8,16 +8,16 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { fromCluster } from '../../../src/cli/doctor/gather.ts'
+import { gatherFromCluster } from '../../../src/cli/doctor/gather-evidence.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { type Probed, probeNetworks } from '../../../src/deploy/probe/probe.ts'
+import { type ProbeOutcome, probeNetworks } from '../../../src/deploy/network-probe.ts'
 import { diagnose } from '../../../src/doctor/diagnose.ts'
-import { rules } from '../../../src/doctor/rules/all.ts'
+import { rules } from '../../../src/doctor/rules.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
-import { renderDocuments } from '../../../src/render/documents.ts'
-import { ensurePrograms } from '../../../src/sandbox/build/ensure.ts'
+import { renderDocuments } from '../../../src/render/render.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import type { Family } from '../../../src/site/site.ts'
-import { probeProgram } from '../../../src/verify/probe/program.ts'
+import { probeScript } from '../../../src/verify/probe/probe-script.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { testPlan } from '../../plan.ts'
@@ -65,17 +65,16 @@ describe('the network probe', { timeout: 240_000 }, () => {
 
   beforeAll(async () => {
     if (process.getuid?.() !== 0 || !TOOLS.every(hasTool)) return
-    writeFileSync(program, probeProgram)
+    writeFileSync(program, probeScript)
     const names = ['cni-bridge', 'cni-macvlan', 'cni-static', 'whereabouts', 'metallb-speaker'] as const
     const { 'metallb-speaker': speaker, ...plugins } = await ensurePrograms(names, sandboxContext())
     rig = await makeRig(plan, cluster, plugins)
     await announce()
     for (const node of [near, far])
-      rig.start(
-        node,
-        [speaker, `--namespace=${NAMESPACE}`, `--node-name=${node}`, '--ml-bindaddr=', '--port=7573'],
-        { METALLB_NODE_NAME: node, METALLB_POD_NAME: `speaker-${node}` },
-      )
+      rig.start(node, [speaker, `--namespace=${NAMESPACE}`, `--node-name=${node}`, '--ml-bindaddr=', '--port=7573'], {
+        METALLB_NODE_NAME: node,
+        METALLB_POD_NAME: `speaker-${node}`,
+      })
   }, 600_000)
 
   afterAll(() => {
@@ -149,12 +148,12 @@ describe('the network probe', { timeout: 240_000 }, () => {
   }
 
   /** Kubelet and Multus, for the probe's pods: the API server judges each pod, the CNI plugins attach it. */
-  async function probe(env: Record<string, string> = {}): Promise<Probed> {
+  async function probe(env: Record<string, string> = {}): Promise<ProbeOutcome> {
     const running = new Map<string, KubeObject>()
     const key = (namespace: string, name: string): string => `${namespace}/${name}`
     return probeNetworks(
       plan,
-      { image: 'busybox', program: probeProgram },
+      { image: 'busybox', program: probeScript },
       {
         client: {
           apply: async (object, options) => {
@@ -163,12 +162,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
             if (!isPod) return taken
             const { namespace = '', name, labels = {}, annotations } = object.metadata
             const network = labels['stackloom.dev/network'] ?? ''
-            const ips = await rig.attach(
-              key(namespace, name),
-              labels['stackloom.dev/node'] ?? '',
-              namespace,
-              network,
-            )
+            const ips = await rig.attach(key(namespace, name), labels['stackloom.dev/node'] ?? '', namespace, network)
             const status = JSON.stringify([{ name: `${namespace}/${network}`, interface: 'net1', ips }])
             const shown = { ...annotations, 'k8s.v1.cni.cncf.io/network-status': status }
             const pod = {
@@ -198,11 +192,9 @@ describe('the network probe', { timeout: 240_000 }, () => {
     )
   }
 
-  const errors = ({ results }: Probed): readonly string[] =>
+  const errors = ({ results }: ProbeOutcome): readonly string[] =>
     results.flatMap(({ findings }) =>
-      findings
-        .filter(({ severity }) => severity === 'error')
-        .map(({ code, message }) => `${code} ${message}`),
+      findings.filter(({ severity }) => severity === 'error').map(({ code, message }) => `${code} ${message}`),
     )
 
   it('has a speaker on each node, and together they announce every VIP', async () => {
@@ -220,9 +212,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
       apiVersion: 'whereabouts.cni.cncf.io/v1alpha1',
       kind: 'IPPool',
     })
-    const held = books.items.flatMap((one) =>
-      Object.keys((one['spec'] as { allocations: object }).allocations),
-    )
+    const held = books.items.flatMap((item) => Object.keys((item['spec'] as { allocations: object }).allocations))
     expect(books.items).toHaveLength(4 * families.length)
     expect(held).toEqual([])
   })
@@ -236,7 +226,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
 
     const crossings = found.filter((one) => one.startsWith('SL9101'))
     const between = (from: string, to: string) =>
-      crossings.filter((one) => one.includes(`pod of ${from}`) && one.includes(to))
+      crossings.filter((crossing) => crossing.includes(`pod of ${from}`) && crossing.includes(to))
     // Both ways, from both nodes: the other cloud's pods, and its VIPs by MetalLB's own answer.
     for (const node of [near, far]) {
       expect(between(`rhoso1/internalapi on ${node}`, 'rhoso2/internalapi')).not.toEqual([])
@@ -248,11 +238,11 @@ describe('the network probe', { timeout: 240_000 }, () => {
     if (families.includes(6))
       expect(crossings).toContainEqual(expect.stringMatching(/\(fe80:[0-9a-f:]+\) by IPv6 multicast$/))
     // The segments without a cable stay silent.
-    expect(crossings.filter((one) => one.includes('ctlplane'))).toEqual([])
+    expect(crossings.filter((crossing) => crossing.includes('ctlplane'))).toEqual([])
 
     const others = found.filter((one) => !one.startsWith('SL9101'))
     // Both ways, in each family.
-    expect(others.map((one) => one.slice(0, 6))).toEqual(Array<string>(2 * families.length).fill('SL9103'))
+    expect(others.map((other) => other.slice(0, 6))).toEqual(Array<string>(2 * families.length).fill('SL9103'))
     expect(others[0]).toContain('rhoso1/ctlplane')
   })
 
@@ -260,11 +250,10 @@ describe('the network probe', { timeout: 240_000 }, () => {
     // Which node answers for an address is MetalLB's choice, by their names: the same every time.
     const { items } = await cluster.client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'ServiceL2Status' })
     const chosen = items
-      .map((one) => one['status'] as Record<'node' | 'serviceName' | 'serviceNamespace', string>)
+      .map((item) => item['status'] as Record<'node' | 'serviceName' | 'serviceNamespace', string>)
       .find(({ node }) => node === far)
     const vip = vips().find(
-      ({ address, namespace }) =>
-        namespace === chosen?.serviceNamespace && vipName(address) === chosen.serviceName,
+      ({ address, namespace }) => namespace === chosen?.serviceNamespace && vipName(address) === chosen.serviceName,
     )
     const network = vip?.pool.replace(`${vip.namespace}-`, '') ?? ''
     const face = plan.clouds
@@ -281,7 +270,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
     for (const { object } of renderDocuments(plan))
       if (object.kind === 'NodeNetworkConfigurationPolicy')
         await cluster.client.apply(without(object, far, face ?? ''), { fieldManager: 'stackloom' })
-    const { snapshot } = await fromCluster(cluster.client, rules, {
+    const { snapshot } = await gatherFromCluster(cluster.client, rules, {
       namespaces: [],
       ask: () => Promise.reject(new Error('nobody is asked here')),
       stop: new AbortController().signal,

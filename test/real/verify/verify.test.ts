@@ -5,7 +5,14 @@ import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { useCluster } from '../../cluster.ts'
 import { planExample } from '../../examples.ts'
 import { testIo } from '../../io.ts'
-import { type Cast, deploy, everybody, furnish, onStage, troubles } from '../deploy/cast.ts'
+import {
+  allActors,
+  deploy,
+  failedStages,
+  prepareCluster,
+  type RunningActors,
+  startActors,
+} from '../deploy/deployment-fixture.ts'
 
 const plan = planExample('two-clouds')
 const FILE = ['-f', 'examples/two-clouds.yaml']
@@ -23,16 +30,16 @@ interface Told {
 
 describe('a deployed site', { timeout: 240_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
-  let cast: Cast | undefined
+  let cast: RunningActors | undefined
 
   beforeAll(async () => {
     const site = siteOfPlan(plan)
-    await furnish(cluster.client, site.nodes)
+    await prepareCluster(cluster.client, site.nodes)
     for (const name of site.storageClasses) await offer(name)
-    cast = onStage(cluster.connection, [...everybody, 'services'])
-    expect(troubles(await deploy(cluster.client, plan))).toEqual([])
+    cast = startActors(cluster.connection, [...allActors, 'services'])
+    expect(failedStages(await deploy(cluster.client, plan))).toEqual([])
   }, 240_000)
-  afterAll(() => cast?.leave())
+  afterAll(() => cast?.stop())
 
   const offer = (name: string) =>
     cluster.client.apply(
@@ -55,21 +62,20 @@ describe('a deployed site', { timeout: 240_000 }, () => {
     const { code, told } = await run('verify')
     const { proved, checks } = told as Told
     const wrong = checks.flatMap(({ id, cloud, findings }) =>
-      findings.map((one) => `${id} ${cloud ?? '-'} ${one.code}`),
+      findings.map((finding) => `${id} ${cloud ?? '-'} ${finding.code}`),
     )
     return { code, proved, wrong, checks }
   }
 
   /** The services' operators come after the deployment: until everything that they make is there. */
-  const settled = () =>
-    expect.poll(async () => (await verify()).wrong, { timeout: 120_000, interval: 500 }).toEqual([])
+  const settled = () => expect.poll(async () => (await verify()).wrong, { timeout: 120_000, interval: 500 }).toEqual([])
 
   it('is proved, every check, with what it looked at', async () => {
     await settled()
     const { code, proved, wrong, checks } = await verify()
     expect(wrong).toEqual([])
     expect({ code, proved }).toEqual({ code: 0, proved: true })
-    const seen = (id: string) => checks.find((one) => one.id === id && one.cloud === 'rhoso1')?.seen
+    const seen = (id: string) => checks.find((check) => check.id === id && check.cloud === 'rhoso1')?.seen
     expect(seen('ipaddresspools')).toBe('5 pools')
     expect(seen('service-ip-allocation')).toMatch(/^\d+ Services, \d+ VIPs$/)
     expect(seen('keystone-endpoints')).toMatch(/^\d+ KeystoneEndpoints$/)
@@ -130,9 +136,7 @@ describe('a deployed site', { timeout: 240_000 }, () => {
     const before = Date.now()
     const { code, told } = await run('ip', '172.17.0.80', '--live')
     expect(code).toBe(0)
-    const [{ holders } = { holders: [] }] = (
-      told as { live: { holders: { who: string; since: string }[] }[] }
-    ).live
+    const [{ holders } = { holders: [] }] = (told as { live: { holders: { who: string; since: string }[] }[] }).live
     const keystone = holders.find(({ who }) => who === 'Service openstack/keystone-internal')
     expect(keystone).toMatchObject({ how: 'LoadBalancer address from pool openstack-internalapi' })
     expect(Date.parse(keystone?.since ?? '')).toBeGreaterThan(before - 600_000)

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { nothingSelected } from '../../../errors/deploy.ts'
 import { finding } from '../../../errors/finding.ts'
 import type { RunEvent, StageEvent } from '../../../run/events.ts'
+import { nothingSelected } from '../../../run/findings.ts'
+import { formatDuration, oneLine, truncate } from '../text.ts'
 import { jsonlPrinter } from './jsonl.ts'
 import { linesPrinter } from './lines.ts'
 import type { Printer } from './printer.ts'
 import { formatSummary } from './summary.ts'
-import { duration, fit, oneLine } from './text.ts'
 
 function collect(make: (write: (text: string) => void) => Printer) {
   let text = ''
@@ -107,17 +107,11 @@ describe('the summary', () => {
 
 describe('text on one line', () => {
   it('shortens durations as people say them', () => {
-    expect([0, 420, 12_300, 184_000, 3_725_000].map(duration)).toEqual([
-      '0.0s',
-      '0.4s',
-      '12s',
-      '3m04s',
-      '1h02m',
-    ])
+    expect([0, 420, 12_300, 184_000, 3_725_000].map(formatDuration)).toEqual(['0.0s', '0.4s', '12s', '3m04s', '1h02m'])
   })
 
   it('takes out line ends and escape codes, and cuts what is too long', () => {
     expect(oneLine('a\r\n\u001b[31mb\u001b[0m\tc\u0007')).toBe('a b c')
-    expect(fit('abcdef', 4)).toBe('abc…')
+    expect(truncate('abcdef', 4)).toBe('abc…')
   })
 })

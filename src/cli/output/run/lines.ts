@@ -5,12 +5,12 @@
  */
 import pc from 'picocolors'
 import type { RunEvent } from '../../../run/events.ts'
-import { keyOfStage } from '../../../run/view.ts'
+import { keyOfStage } from '../../../run/run-view.ts'
 import { formatFinding } from '../findings.ts'
+import { formatDuration, formatObject, oneLine } from '../text.ts'
 import type { Printer } from './printer.ts'
-import { duration, objectName, oneLine } from './text.ts'
 
-export interface LinesSettings {
+export interface LinesOptions {
   readonly colour: boolean
   /** Least time between two different reasons of one stage. */
   readonly changeMs?: number
@@ -23,7 +23,7 @@ interface Told {
   readonly at: number
 }
 
-export function linesPrinter(write: (text: string) => void, settings: LinesSettings): Printer {
+export function linesPrinter(write: (text: string) => void, settings: LinesOptions): Printer {
   const { colour, changeMs = 5_000, repeatMs = 60_000 } = settings
   const told = new Map<string, Told>()
   const isNews = (event: RunEvent, reason: string): boolean => {
@@ -56,9 +56,7 @@ function sentence(event: RunEvent, colour: boolean): string | undefined {
     case 'stage-skipped':
       return `${green('skipped')}: ${oneLine(event.reason)}`
     case 'applied':
-      return event.change === 'unchanged' || !event.object
-        ? undefined
-        : `${event.change} ${objectName(event.object)}`
+      return event.change === 'unchanged' || !event.object ? undefined : `${event.change} ${formatObject(event.object)}`
     case 'waiting':
       return `${dim('waiting')}: ${oneLine(event.reason)}`
     case 'progress': {
@@ -70,11 +68,11 @@ function sentence(event: RunEvent, colour: boolean): string | undefined {
     case 'stage-finished': {
       const paint = { done: green, failed: red, blocked: red, stopped: yellow }[event.outcome]
       const reason = event.reason === undefined ? '' : `: ${oneLine(event.reason)}`
-      const time = event.outcome === 'blocked' ? '' : ` after ${duration(event.ms)}`
+      const time = event.outcome === 'blocked' ? '' : ` after ${formatDuration(event.ms)}`
       return `${paint(event.outcome)}${time}${reason}`
     }
     case 'run-finished':
-      return `${event.outcome} after ${duration(event.ms)}`
+      return `${event.outcome} after ${formatDuration(event.ms)}`
     default:
       return undefined
   }

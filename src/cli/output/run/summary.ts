@@ -2,7 +2,7 @@
 import pc from 'picocolors'
 import type { RunReport, StageReport } from '../../../run/engine.ts'
 import { formatTable } from '../table.ts'
-import { duration, oneLine } from './text.ts'
+import { formatDuration, oneLine } from '../text.ts'
 
 export function formatSummary(report: RunReport, io: { columns: number; colour: boolean }): string {
   const { green, red, yellow, bold } = pc.createColors(io.colour)
@@ -11,11 +11,11 @@ export function formatSummary(report: RunReport, io: { columns: number; colour: 
     stage.cloud ?? '-',
     stage.name,
     stage.outcome,
-    stage.ms === 0 || stage.outcome === 'skipped' ? '' : duration(stage.ms),
+    stage.ms === 0 || stage.outcome === 'skipped' ? '' : formatDuration(stage.ms),
     stage.reason === undefined ? '' : oneLine(stage.reason),
   ])
   const table = formatTable(['CLOUD', 'STAGE', 'OUTCOME', 'TIME', 'WHY'], rows, io.columns)
-  return `${table}\n${bold(paint(report.outcome))} after ${duration(report.ms)}: ${tally(report.stages)}\n`
+  return `${table}\n${bold(paint(report.outcome))} after ${formatDuration(report.ms)}: ${tally(report.stages)}\n`
 }
 
 /** `6 done, 2 skipped`: only what there is. */

@@ -5,14 +5,14 @@
  */
 import pc from 'picocolors'
 import {
-  groupsOf,
-  isOver,
+  groupStages,
+  isFinished,
   type RunView,
   type StageGroup,
   type StageState,
   type StageView,
-} from '../../../run/view.ts'
-import { duration, fit, oneLine } from './text.ts'
+} from '../../../run/run-view.ts'
+import { formatDuration, oneLine, truncate } from '../text.ts'
 
 export interface TreeSize {
   readonly columns: number
@@ -54,20 +54,17 @@ const tones: Readonly<Record<StageState, Tone>> = {
 
 /** The fullest picture that fits into the rows. */
 export function drawTree(view: RunView, size: TreeSize): readonly string[] {
-  const groups = groupsOf(view)
+  const groups = groupStages(view)
   for (const fold of folds) {
-    const lines = [
-      title(view, size.now),
-      ...groups.flatMap((group) => drawGroup(group, fold, view, size.now)),
-    ]
+    const lines = [title(view, size.now), ...groups.flatMap((group) => drawGroup(group, fold, view, size.now))]
     if (lines.length <= size.rows) return lines.map((line) => paint(line, size))
   }
   return cramped(view, groups, size)
 }
 
 function title(view: RunView, now: number): Line {
-  const over = [...view.stages.values()].filter(({ state }) => isOver(state)).length
-  const took = duration(view.ms ?? Math.max(0, now - view.startedAt))
+  const over = [...view.stages.values()].filter(({ state }) => isFinished(state)).length
+  const took = formatDuration(view.ms ?? Math.max(0, now - view.startedAt))
   return {
     indent: 0,
     text: view.what,
@@ -98,19 +95,18 @@ function drawGroup(group: StageGroup, fold: Fold, view: RunView, now: number): r
   const untouched = group.stages.every(({ state }) => state === 'pending')
   if ((fold.overGroups && settled) || (fold.pending && untouched)) return [head]
   const shown = group.stages.filter(
-    ({ state }) =>
-      !(fold.pending && state === 'pending') && !(fold.over && (state === 'done' || state === 'skipped')),
+    ({ state }) => !(fold.pending && state === 'pending') && !(fold.over && (state === 'done' || state === 'skipped')),
   )
   return [head, ...shown.flatMap((stage) => drawStage(stage, fold, view, now))]
 }
 
 function heading({ cloud, stages }: StageGroup, now: number): Line {
   const state = groupState(stages)
-  const over = stages.filter((stage) => isOver(stage.state)).length
+  const over = stages.filter((stage) => isFinished(stage.state)).length
   const began = Math.min(...stages.map((stage) => stage.startedAt ?? Number.POSITIVE_INFINITY))
   const ended = Math.max(...stages.map((stage) => (stage.startedAt ?? 0) + (stage.ms ?? 0)))
   const running = stages.some((stage) => stage.state === 'running')
-  const took = Number.isFinite(began) ? duration(Math.max(0, (running ? now : ended) - began)) : ''
+  const took = Number.isFinite(began) ? formatDuration(Math.max(0, (running ? now : ended) - began)) : ''
   const right = `${over}/${stages.length}  ${took.padStart(6)}`
   return { indent: 0, state, text: cloud ?? 'shared', tone: tones[state], right }
 }
@@ -118,7 +114,7 @@ function heading({ cloud, stages }: StageGroup, now: number): Line {
 function groupState(stages: readonly StageView[]): StageState {
   const has = (state: StageState): boolean => stages.some((stage) => stage.state === state)
   for (const state of ['failed', 'running', 'stopped', 'blocked'] as const) if (has(state)) return state
-  if (has('pending')) return stages.some((stage) => isOver(stage.state)) ? 'running' : 'pending'
+  if (has('pending')) return stages.some((stage) => isFinished(stage.state)) ? 'running' : 'pending'
   return has('done') ? 'done' : 'skipped'
 }
 
@@ -142,14 +138,14 @@ function heldUpBy({ state, cloud, after }: StageView, view: RunView): string {
   if (state !== 'pending') return ''
   const before = after
     .flatMap((id) => view.stages.get(id) ?? [])
-    .find((one) => one.cloud !== cloud && !isOver(one.state))
+    .find((stageView) => stageView.cloud !== cloud && !isFinished(stageView.state))
   return before ? `after ${before.id}` : ''
 }
 
 function timeOf({ state, startedAt, ms, progress }: StageView, now: number): string {
   const steps = progress && state === 'running' ? `${progress.done}/${progress.total}  ` : ''
-  if (state === 'running' && startedAt !== undefined) return steps + duration(Math.max(0, now - startedAt))
-  return state === 'done' || state === 'failed' || state === 'stopped' ? duration(ms ?? 0) : ''
+  if (state === 'running' && startedAt !== undefined) return steps + formatDuration(Math.max(0, now - startedAt))
+  return state === 'done' || state === 'failed' || state === 'stopped' ? formatDuration(ms ?? 0) : ''
 }
 
 /** More clouds than rows: one line for each that is at work or went wrong, and how many there are besides. */
@@ -180,9 +176,9 @@ function paint({ indent, state, text, tone, right = '' }: Line, { columns, colou
   const width = Math.max(1, columns - 1)
   const left = `${'  '.repeat(indent)}${state ? `${symbols[state]} ` : ''}`
   const room = width - left.length - (right ? right.length + 1 : 0)
-  const shown = fit(text, room)
+  const shown = truncate(text, room)
   const gap = right ? ' '.repeat(Math.max(1, width - left.length - shown.length - right.length)) : ''
   const mark = state ? left.replace(symbols[state], painters[tones[state]](symbols[state])) : left
   const line = `${mark}${painters[tone](shown)}${gap}${right ? dim(right) : ''}`
-  return room < 1 ? fit(text, width) : line
+  return room < 1 ? truncate(text, width) : line
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Screen, screen } from '../../../../test/screen.ts'
-import { nothingSelected } from '../../../errors/deploy.ts'
 import { finding } from '../../../errors/finding.ts'
 import type { RunEvent, StageEvent } from '../../../run/events.ts'
+import { nothingSelected } from '../../../run/findings.ts'
 import { ttyPrinter } from './tty.ts'
 
 /** A run that a test plays: time moves when it says so, and frames are drawn when it says so. */
@@ -154,14 +154,14 @@ describe('the live tree', () => {
       fc.property(fc.array(event, { maxLength: 30 }), size, (events, { columns, rows }) => {
         const terminal = screen(columns, rows)
         const { send, pass } = play(terminal, ['a', 'b', 'c', 'd', 'e'], true)
-        for (const one of events) {
-          send(one as StageEvent)
+        for (const event of events) {
+          send(event as StageEvent)
           pass(100)
         }
         const repainted = screen(columns, rows)
         const again = play(repainted, ['a', 'b', 'c', 'd', 'e'], true)
-        for (const one of events) {
-          again.send(one as StageEvent)
+        for (const event of events) {
+          again.send(event as StageEvent)
           again.wait(100)
         }
         again.pass(0)

@@ -1,13 +1,13 @@
 /** A live tree on a terminal: redrawn in place a few times a second, findings above it, gone at the end. */
 
-import { emptyView, see } from '../../../run/view.ts'
+import { applyEvent, createRunView } from '../../../run/run-view.ts'
 import type { Terminal } from '../../terminal.ts'
 import { formatFinding } from '../findings.ts'
 import { liveRegion } from './live-region.ts'
 import type { Printer } from './printer.ts'
 import { drawTree } from './tree.ts'
 
-export interface TtySettings {
+export interface TtyOptions {
   readonly colour: boolean
   readonly now?: () => number
   /** Calls back again and again until the returned function is called. */
@@ -15,15 +15,15 @@ export interface TtySettings {
   readonly frameMs?: number
 }
 
-const systemEvery: NonNullable<TtySettings['every']> = (ms, tick) => {
+const systemEvery: NonNullable<TtyOptions['every']> = (ms, tick) => {
   const timer = setInterval(tick, ms)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-export function ttyPrinter(terminal: Terminal, settings: TtySettings): Printer {
+export function ttyPrinter(terminal: Terminal, settings: TtyOptions): Printer {
   const { colour, now = Date.now, every = systemEvery, frameMs = 100 } = settings
-  const view = emptyView()
+  const view = createRunView()
   const region = liveRegion(terminal)
   let open = false
   let cleanUp: readonly (() => void)[] = []
@@ -50,7 +50,7 @@ export function ttyPrinter(terminal: Terminal, settings: TtySettings): Printer {
   }
   return {
     sink: (event) => {
-      see(view, event)
+      applyEvent(view, event)
       if (event.kind === 'run-started') begin()
       else if (event.kind === 'run-finished') close()
       else if (event.kind === 'finding') region.above(formatFinding(event.finding, colour))

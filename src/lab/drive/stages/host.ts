@@ -1,14 +1,14 @@
 /** `host`: the tools and their versions, Lima's networks, and whether Lima may start socket_vmnet. */
 import path from 'node:path'
 import { type Failure, failure } from '../../../errors/failure.ts'
-import { networkTaken, sudoersStale, toolTooOld } from '../../../errors/lab-run.ts'
-import { type Finished, succeeded } from '../../../exec/process.ts'
+import { type ProcessResult, succeeded } from '../../../exec/process.ts'
 import { editYaml } from '../../../yaml/edit.ts'
 import { readYaml } from '../../../yaml/read.ts'
 import { writeYaml } from '../../../yaml/write.ts'
+import { limaNetworkConflict, sudoersStale, toolTooOld } from '../../findings/lab-run.ts'
 import { buildsImages, type Lab } from '../../lab.ts'
 import { LIMA_VERSION } from '../../lima/instance.ts'
-import { limaNetworks } from '../../lima/networks.ts'
+import { buildLimaNetworks } from '../../lima/networks.ts'
 import type { DriveContext, LabStage } from '../stage.ts'
 import { run, type Step } from '../step.ts'
 
@@ -18,14 +18,12 @@ export const hostStage: LabStage = {
   steps: async (context) => {
     const { tools, system, lab } = context
     const version = (tool: string, least: string, ...args: string[]): Step =>
-      run([tool, ...args], `${tool} is ${least} or newer`, { judge: atLeast(tool, least) })
+      run([tool, ...args], `${tool} is ${least} or newer`, { checkOutput: atLeast(tool, least) })
     const common = [
       version('python3', '3.11.0', '--version'),
       run(['ssh', '-V'], 'ssh is there'),
       version('tofu', '1.5.0', 'version'),
-      ...(buildsImages(lab)
-        ? [version('docker', '18.9.0', 'version', '--format', '{{.Server.Version}}')]
-        : []),
+      ...(buildsImages(lab) ? [version('docker', '18.9.0', 'version', '--format', '{{.Server.Version}}')] : []),
     ]
     if (system !== 'darwin') return common
     return [
@@ -34,17 +32,17 @@ export const hostStage: LabStage = {
       ...common,
       ...networkSteps(context),
       run(tools.limactl('sudoers', '--check'), 'limactl may start socket_vmnet', {
-        judge: sudoersJudge(lab),
+        checkOutput: sudoersJudge(lab),
       }),
     ]
   },
 }
 
-function atLeast(tool: string, least: string): (finished: Finished) => Failure | undefined {
-  return ({ ending, stdout, stderr }) => {
+function atLeast(tool: string, least: string): (finished: ProcessResult) => Failure | undefined {
+  return ({ exit, stdout, stderr }) => {
     const found = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(`${stdout} ${stderr}`)
     // A development build without a number passes: it cannot be compared.
-    if (!succeeded(ending) || !found) return undefined
+    if (!succeeded(exit) || !found) return undefined
     const have = found.slice(1).map((part) => Number(part ?? 0))
     const want = least.split('.').map(Number)
     const at = want.findIndex((part, index) => part !== (have[index] ?? 0))
@@ -53,9 +51,9 @@ function atLeast(tool: string, least: string): (finished: Finished) => Failure |
   }
 }
 
-function sudoersJudge(lab: Lab): (finished: Finished) => Failure | undefined {
-  return ({ ending }) => {
-    if (succeeded(ending)) return undefined
+function sudoersJudge(lab: Lab): (finished: ProcessResult) => Failure | undefined {
+  return ({ exit }) => {
+    if (succeeded(exit)) return undefined
     const home = lab.host.storage === undefined ? '' : `LIMA_HOME=${path.join(lab.host.storage, 'lima')} `
     const command = `${home}limactl sudoers | sudo tee ${sudoersPath(lab)}`
     return failure(sudoersStale, { command }, { exitCode: 1 })
@@ -64,9 +62,7 @@ function sudoersJudge(lab: Lab): (finished: Finished) => Failure | undefined {
 
 /** A Lima home of its own must not fight with another one over one file. */
 function sudoersPath(lab: Lab): string {
-  return lab.host.storage === undefined
-    ? '/private/etc/sudoers.d/lima'
-    : `/private/etc/sudoers.d/lima-${lab.name}`
+  return lab.host.storage === undefined ? '/private/etc/sudoers.d/lima' : `/private/etc/sudoers.d/lima-${lab.name}`
 }
 
 /** networks.yaml belongs to all VMs of a Lima home: the lab's networks are added, nothing else is touched. */
@@ -79,7 +75,7 @@ function networkSteps({ lab, tools, read }: DriveContext): readonly Step[] {
   return [
     {
       kind: 'write',
-      say: `networks of the lab in ${path.join(folder, file)}`,
+      description: `networks of the lab in ${path.join(folder, file)}`,
       folder,
       file: { path: file, text },
     },
@@ -87,7 +83,7 @@ function networkSteps({ lab, tools, read }: DriveContext): readonly Step[] {
 }
 
 function mergeNetworks(old: string | undefined, lab: Lab, file: string): string {
-  const wanted = limaNetworks(lab)
+  const wanted = buildLimaNetworks(lab)
   if (old === undefined) return writeYaml({ paths: pathsOf(lab), group: 'admin', networks: wanted })
   const { value } = readYaml(old, file)
   const known = (value as { networks?: Record<string, Record<string, unknown>> } | null)?.networks ?? {}
@@ -96,7 +92,7 @@ function mergeNetworks(old: string | undefined, lab: Lab, file: string): string 
     const wrong = have && Object.entries(want).find(([key, setting]) => String(have[key]) !== setting)
     if (wrong) {
       const why = `its ${wrong[0]} is ${String(have[wrong[0]])} and should be ${wrong[1]}`
-      throw failure(networkTaken, { network, file, why }, { exitCode: 1 })
+      throw failure(limaNetworkConflict, { network, file, why }, { exitCode: 1 })
     }
   }
   const missing = Object.entries(wanted).filter(([network]) => !(network in known))

@@ -1,19 +1,19 @@
 /** `bootstrap`, `prechecks`, `pull`, `deploy`, `post-deploy`: Kolla-Ansible's own steps. */
 import { certificatePaths } from '../../certificates.ts'
-import { type Lab, nodesWith } from '../../lab.ts'
+import { type Lab, nodesWithRole } from '../../lab.ts'
 import { kollaFiles } from '../../tree-files.ts'
-import { type DriveContext, generations, type LabStage, texts } from '../stage.ts'
+import { type DriveContext, type LabStage, readInputs, vmGenerations } from '../stage.ts'
 import type { LabState } from '../state.ts'
 import { run, type Step } from '../step.ts'
 
 /** What a deployment is made of. Phase 2 has its own stage and is not in it. */
-function deployed(context: DriveContext): readonly (string | undefined)[] {
+function deploymentInputs(context: DriveContext): readonly (string | undefined)[] {
   const { lab } = context
   const configuration = kollaFiles(lab).map((file) => file.path)
-  return texts(context, 'kolla/passwords.yml', ...certificatePaths(lab), ...configuration)
+  return readInputs(context, 'kolla/passwords.yml', ...certificatePaths(lab), ...configuration)
 }
 
-const nodesOf = (lab: Lab): string => lab.nodes.map((node) => node.name).join()
+const nodeNames = (lab: Lab): string => lab.nodes.map((node) => node.name).join()
 
 export const bootstrapStage: LabStage = {
   name: 'bootstrap',
@@ -21,10 +21,8 @@ export const bootstrapStage: LabStage = {
     { stage: 'deployer', why: 'kolla-ansible does it' },
     { stage: 'dns', why: 'the nodes resolve names of the lab' },
   ],
-  inputs: (context) => [generations(context), nodesOf(context.lab)],
-  steps: async ({ tools }) => [
-    run(tools.kolla('bootstrap-servers'), 'Docker and the hosts file on every node'),
-  ],
+  inputs: (context) => [vmGenerations(context), nodeNames(context.lab)],
+  steps: async ({ tools }) => [run(tools.kolla('bootstrap-servers'), 'Docker and the hosts file on every node')],
 }
 
 export const prechecksStage: LabStage = {
@@ -35,14 +33,14 @@ export const prechecksStage: LabStage = {
     { stage: 'images', why: 'images come from the registry' },
   ],
   // On a running cloud the ports are taken, by the cloud: prechecks are for what is not deployed yet.
-  inputs: (context) => [generations(context), nodesOf(context.lab)],
+  inputs: (context) => [vmGenerations(context), nodeNames(context.lab)],
   steps: async ({ tools }) => [run(tools.kolla('prechecks'), "Kolla-Ansible's own checks")],
 }
 
 export const pullStage: LabStage = {
   name: 'pull',
   after: [{ stage: 'prechecks', why: 'nothing is fetched for what cannot be deployed' }],
-  inputs: (context) => [generations(context), ...texts(context, 'kolla/globals.yml', 'kolla/multinode')],
+  inputs: (context) => [vmGenerations(context), ...readInputs(context, 'kolla/globals.yml', 'kolla/multinode')],
   steps: async ({ tools }) => [run(tools.kolla('pull'), 'container images')],
 }
 
@@ -50,7 +48,7 @@ export const pullStage: LabStage = {
 export const deployStage: LabStage = {
   name: 'deploy',
   after: [{ stage: 'pull', why: 'containers need their images' }],
-  inputs: (context) => [generations(context), ...deployed(context)],
+  inputs: (context) => [vmGenerations(context), ...deploymentInputs(context)],
   steps: async (context) => {
     const { tools, state, lab } = context
     const before = state().deployed
@@ -61,7 +59,7 @@ export const deployStage: LabStage = {
     return [
       run(tools.kolla(command), say),
       ...restoreSteps(context),
-      { kind: 'note', change: (old) => ({ ...old, deployed: now }) },
+      { kind: 'note', update: (old) => ({ ...old, deployed: now }) },
     ]
   },
 }
@@ -69,25 +67,25 @@ export const deployStage: LabStage = {
 /** A controller was replaced: what its OS disk held comes back from the backup, in the same run. */
 function restoreSteps({ lab, tools, state, folder }: DriveContext): readonly Step[] {
   const { restore } = state()
-  const [node] = nodesWith(lab, 'control')
+  const [node] = nodesWithRole(lab, 'control')
   if (restore === undefined || !node) return []
   return [
-    run(tools.scp(node, [`${folder}/${restore}`], '/tmp/stackloom-backup.tar'), `${restore} to ${node.name}`),
+    run(tools.copyTo(node, [`${folder}/${restore}`], '/tmp/stackloom-backup.tar'), `${restore} to ${node.name}`),
     run(tools.ssh(node, 'sudo sh -s'), 'the database and images of before', {
       inputFile: 'scripts/node/restore-database.sh',
     }),
     run(tools.kolla('reconfigure'), 'services find the restored database'),
-    { kind: 'note', change: forgetRestore },
+    { kind: 'note', update: clearRestore },
   ]
 }
 
-function forgetRestore({ stages, generations: made, deployed: last }: LabState): LabState {
+function clearRestore({ stages, generations: made, deployed: last }: LabState): LabState {
   return { stages, generations: made, ...(last && { deployed: last }) }
 }
 
 export const postDeployStage: LabStage = {
   name: 'post-deploy',
   after: [{ stage: 'deploy', why: 'it writes the credentials of what was deployed' }],
-  inputs: (context) => texts(context, 'kolla/globals.yml', 'kolla/passwords.yml'),
+  inputs: (context) => readInputs(context, 'kolla/globals.yml', 'kolla/passwords.yml'),
   steps: async ({ tools }) => [run(tools.kolla('post-deploy'), 'clouds.yaml and openrc files')],
 }

@@ -1,12 +1,12 @@
 /** `disks` and `vms`: what Lima has to have. Both look at the world each time and do only what is missing. */
 import { failure } from '../../../errors/failure.ts'
-import { diskShrinks, replaceLosesState, replaceNeedsConsent } from '../../../errors/lab-run.ts'
+import { diskShrinks, replaceLosesState, replaceNeedsConsent } from '../../findings/lab-run.ts'
 import { keepsStateOnOsDisk, type LabNode } from '../../lab.ts'
 import { instancePath } from '../../lima/instance.ts'
+import { requireMacos, type World } from '../lima-state.ts'
 import type { DriveContext, LabStage } from '../stage.ts'
 import { run, type Step } from '../step.ts'
 import { planVms, type VmAction } from '../vm-plan.ts'
-import { refuseOtherSystems, type World } from '../world.ts'
 
 const GIB = 1024 ** 3
 
@@ -14,7 +14,7 @@ export const disksStage: LabStage = {
   name: 'disks',
   after: [{ stage: 'host', why: 'limactl makes them' }],
   steps: async (context) => {
-    refuseOtherSystems(context)
+    requireMacos(context)
     const { lab, tools, world } = context
     const { disks } = await world()
     return lab.nodes
@@ -23,17 +23,13 @@ export const disksStage: LabStage = {
         const found = disks.get(disk.name)
         const size = `${disk.size}GiB`
         if (!found)
-          return [
-            run(tools.limactl('disk', 'create', disk.name, '--size', size), `${disk.name}, ${size}, raw`),
-          ]
+          return [run(tools.limactl('disk', 'create', disk.name, '--size', size), `${disk.name}, ${size}, raw`)]
         if (found.size === disk.size * GIB) return []
         if (found.size > disk.size * GIB) {
           const from = `${found.size / GIB}GiB`
           throw failure(diskShrinks, { disk: disk.name, from, to: size }, { exitCode: 1 })
         }
-        return [
-          run(tools.limactl('disk', 'resize', disk.name, '--size', size), `${disk.name} grows to ${size}`),
-        ]
+        return [run(tools.limactl('disk', 'resize', disk.name, '--size', size), `${disk.name} grows to ${size}`)]
       })
   },
 }
@@ -42,23 +38,21 @@ export const vmsStage: LabStage = {
   name: 'vms',
   after: [{ stage: 'disks', why: 'a VM does not start without its disks' }],
   steps: async (context) => {
-    refuseOtherSystems(context)
+    requireMacos(context)
     const world = await context.world()
     const actions = planVms(context.lab, (context.read('ssh/id_ed25519.pub') ?? '').trim(), world)
     refuseWithoutConsent(actions, context)
     const busy = actions.filter((action) => action.kind !== 'keep')
     return [
-      ...unlocks(context, world),
-      ...busy.flatMap((action) => stepsFor(action, context)),
-      ...busy.map(({ node }) =>
-        run(context.tools.ssh(node, 'true'), `${node.name} answers`, { patience: context.patience }),
-      ),
+      ...unlockSteps(context, world),
+      ...busy.flatMap((action) => vmSteps(action, context)),
+      ...busy.map(({ node }) => run(context.tools.ssh(node, 'true'), `${node.name} answers`, { retry: context.retry })),
     ]
   },
 }
 
 /** A crash or a reboot leaves locks behind, and a VM whose disk is locked does not start. */
-function unlocks({ lab, tools }: DriveContext, world: World): readonly Step[] {
+function unlockSteps({ lab, tools }: DriveContext, world: World): readonly Step[] {
   const own = new Set(lab.nodes.flatMap((node) => node.disks.map((disk) => disk.name)))
   return [...world.disks.values()]
     .filter((disk) => own.has(disk.name) && disk.instance !== '')
@@ -80,7 +74,7 @@ function refuseWithoutConsent(actions: readonly VmAction[], { replace, backup }:
   }
 }
 
-function stepsFor(action: VmAction, context: DriveContext): readonly Step[] {
+function vmSteps(action: VmAction, context: DriveContext): readonly Step[] {
   const { node } = action
   const { tools } = context
   const stop = run(tools.limactl('stop', node.instance), `${node.name} stops`)
@@ -88,67 +82,58 @@ function stepsFor(action: VmAction, context: DriveContext): readonly Step[] {
     case 'keep':
       return []
     case 'start':
-      return [start(node, context)]
+      return [startStep(node, context)]
     case 'create':
-      return create(node, context)
+      return createSteps(node, context)
     case 'resize':
       return [
         ...(action.running ? [stop] : []),
         run(
-          tools.limactl('edit', node.instance, '--set', sizes(node)),
+          tools.limactl('edit', node.instance, '--set', sizeExpression(node)),
           `${node.name}: ${action.fields.join(', ')} change; its disks stay`,
         ),
-        start(node, context),
+        startStep(node, context),
       ]
     case 'replace':
       return [
         ...(action.running ? [stop] : []),
-        ...(keepsStateOnOsDisk(node) && context.backup !== undefined
-          ? [rememberRestore(context.backup)]
-          : []),
+        ...(keepsStateOnOsDisk(node) && context.backup !== undefined ? [recordRestore(context.backup)] : []),
         run(
           tools.limactl('delete', node.instance),
           `${node.name} is replaced (${action.fields.join(', ')}); its data disks stay`,
         ),
-        run(
-          ['ssh-keygen', '-R', node.address, '-f', 'ssh/known_hosts'],
-          `${node.name}'s old host key is forgotten`,
-          {
-            // No known host yet is as good.
-            mayFail: true,
-          },
-        ),
-        ...create(node, context),
+        run(['ssh-keygen', '-R', node.address, '-f', 'ssh/known_hosts'], `${node.name}'s old host key is forgotten`, {
+          // No known host yet is as good.
+          mayFail: true,
+        }),
+        ...createSteps(node, context),
       ]
   }
 }
 
-function sizes(node: LabNode): string {
+function sizeExpression(node: LabNode): string {
   return `.cpus = ${node.cpus} | .memory = "${node.memory}GiB" | .disk = "${node.disk}GiB"`
 }
 
-function start(node: LabNode, { tools }: DriveContext): Step {
+function startStep(node: LabNode, { tools }: DriveContext): Step {
   return run(tools.limactl('start', node.instance, '--timeout', '20m'), `${node.name} starts`)
 }
 
 /** Remembered before it is done: killed in between, the next run still knows that nothing is installed in the VM. */
-function create(node: LabNode, context: DriveContext): readonly Step[] {
+function createSteps(node: LabNode, context: DriveContext): readonly Step[] {
   return [
     {
       kind: 'note',
-      change: (old) => ({
+      update: (old) => ({
         ...old,
         generations: { ...old.generations, [node.name]: (old.generations[node.name] ?? 0) + 1 },
       }),
     },
-    run(
-      context.tools.limactl('create', `--name=${node.instance}`, instancePath(node)),
-      `${node.name} is created`,
-    ),
-    start(node, context),
+    run(context.tools.limactl('create', `--name=${node.instance}`, instancePath(node)), `${node.name} is created`),
+    startStep(node, context),
   ]
 }
 
-function rememberRestore(backup: string): Step {
-  return { kind: 'note', change: (old) => ({ ...old, restore: backup }) }
+function recordRestore(backup: string): Step {
+  return { kind: 'note', update: (old) => ({ ...old, restore: backup }) }
 }

@@ -6,11 +6,7 @@ import type { LabStage } from '../stage.ts'
 import { run } from '../step.ts'
 
 /** Newest of the 2025.2 series, with the Ansible that it was made for. */
-export const deployerPackages = [
-  'kolla-ansible==21.3.0',
-  'ansible>=12,<13',
-  'python-openstackclient',
-] as const
+export const deployerPackages = ['kolla-ansible==21.3.0', 'ansible>=12,<13', 'python-openstackclient'] as const
 
 export const deployerStage: LabStage = {
   name: 'deployer',
@@ -18,10 +14,7 @@ export const deployerStage: LabStage = {
   inputs: ({ tools }) => [...deployerPackages, tools.venv],
   steps: async ({ tools }) => [
     run(['python3', '-m', 'venv', tools.venv], 'a virtual environment'),
-    run(
-      [path.join(tools.venv, 'bin/pip'), 'install', '-q', ...deployerPackages],
-      deployerPackages.join(', '),
-    ),
+    run([path.join(tools.venv, 'bin/pip'), 'install', '-q', ...deployerPackages], deployerPackages.join(', ')),
     run([path.join(tools.venv, 'bin/kolla-ansible'), 'install-deps'], "Kolla-Ansible's collections"),
   ],
 }
@@ -29,7 +22,7 @@ export const deployerStage: LabStage = {
 export const imagesStage: LabStage = {
   name: 'images',
   after: [{ stage: 'deployer', why: 'kolla-build is installed beside kolla-ansible' }],
-  notFor: (lab) => (buildsImages(lab) ? undefined : 'upstream publishes these images'),
+  skipReason: (lab) => (buildsImages(lab) ? undefined : 'upstream publishes these images'),
   inputs: ({ lab }) => [JSON.stringify(lab.containers), lab.release, lab.arch],
   steps: async ({ lab, tools }) => {
     const { build, base, registry = '' } = lab.containers

@@ -6,7 +6,7 @@
  * interface, and what a policy does not name stays. So a second policy that names the same interface with other
  * addresses takes those of the first away, as it does on a real node.
  */
-import { isRecord } from '../../../yaml/loose.ts'
+import { isRecord } from '../../../api/json.ts'
 
 export interface Interface {
   readonly name: string
@@ -19,20 +19,20 @@ export interface NetworkState {
   readonly [section: string]: unknown
 }
 
-export function stateAfter(before: NetworkState, desired: NetworkState): NetworkState {
-  const interfaces = new Map((before.interfaces ?? []).map((one) => [one.name, one]))
+export function applyDesiredState(before: NetworkState, desired: NetworkState): NetworkState {
+  const interfaces = new Map((before.interfaces ?? []).map((iface) => [iface.name, iface]))
   for (const wanted of desired.interfaces ?? []) {
     if (wanted.state === 'absent') interfaces.delete(wanted.name)
-    else interfaces.set(wanted.name, merged(interfaces.get(wanted.name) ?? {}, wanted) as Interface)
+    else interfaces.set(wanted.name, mergeFields(interfaces.get(wanted.name) ?? {}, wanted) as Interface)
   }
   const { interfaces: _, ...sections } = desired
   return { ...before, ...sections, interfaces: [...interfaces.values()] }
 }
 
-function merged(old: unknown, wanted: unknown): unknown {
+function mergeFields(old: unknown, wanted: unknown): unknown {
   if (!isRecord(old) || !isRecord(wanted)) return wanted
   const keys = new Set([...Object.keys(old), ...Object.keys(wanted)])
   return Object.fromEntries(
-    [...keys].map((key) => [key, key in wanted ? merged(old[key], wanted[key]) : old[key]]),
+    [...keys].map((key) => [key, key in wanted ? mergeFields(old[key], wanted[key]) : old[key]]),
   )
 }

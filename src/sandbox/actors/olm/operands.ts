@@ -1,15 +1,15 @@
 /** Plays the operators that OLM has installed: an operand becomes its workloads, and says so when they run. */
-import { type KubeObject, timestamp } from '../../../api/object.ts'
+import { formatTimestamp, type KubeObject } from '../../../api/object.ts'
 import type { CacheReader } from '../../../kube/cache.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import type { ActorStage } from '../actor.ts'
-import { type ActedCondition, conditionsAfter } from '../conditions.ts'
-import { type Operand, type Package, packages } from './packages.ts'
-import { applyWorkloads, MANAGER, notAvailable } from './workloads.ts'
+import type { ActorDeps } from '../actor.ts'
+import { type SimulatedCondition, updateConditions } from '../conditions.ts'
+import { type Operand, type Package, packages } from './catalog-packages.ts'
+import { applyWorkloads, findUnavailable, MANAGER } from './workloads.ts'
 
 const CSV = { apiVersion: 'operators.coreos.com/v1alpha1', kind: 'ClusterServiceVersion' }
 
-export function addOperands({ runtime, stepMs }: ActorStage): void {
+export function addOperands({ runtime, stepMs }: ActorDeps): void {
   const versions = runtime.cache({ kind: CSV })
   for (const found of Object.values(packages)) {
     for (const operand of found.operands) {
@@ -19,13 +19,13 @@ export function addOperands({ runtime, stepMs }: ActorStage): void {
         watches: [
           { kind: operand.kind },
           // An operand that was there first waits for its operator.
-          { kind: CSV, map: () => objects.list().map(keyOf) },
+          { kind: CSV, map: () => objects.list().map(objectKey) },
         ],
         reconcile: async ({ namespace, name }, { clock }) => {
           const object = objects.get(namespace ? `${namespace}/${name}` : name)
           const home = operatorNamespace(versions, found)
           if (!object || object.metadata.deletionTimestamp || home === undefined) return
-          const done = await run(runtime.client, { object, operand, home }, timestamp(clock.now()))
+          const done = await reconcileOperand(runtime.client, { object, operand, home }, formatTimestamp(clock.now()))
           return done ? undefined : { requeueAfterMs: stepMs }
         },
       })
@@ -33,7 +33,7 @@ export function addOperands({ runtime, stepMs }: ActorStage): void {
   }
 }
 
-function keyOf({ metadata }: KubeObject): string {
+function objectKey({ metadata }: KubeObject): string {
   return metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name
 }
 
@@ -42,9 +42,9 @@ function operatorNamespace(versions: CacheReader, { csv }: Package): string | un
   const found = versions
     .list()
     .find(
-      (one) =>
-        one.metadata.name === csv &&
-        (one['status'] as { readonly phase?: string } | undefined)?.phase === 'Succeeded',
+      (version) =>
+        version.metadata.name === csv &&
+        (version['status'] as { readonly phase?: string } | undefined)?.phase === 'Succeeded',
     )
   return found?.metadata.namespace
 }
@@ -55,11 +55,15 @@ interface OperandRun {
   readonly home: string
 }
 
-async function run(client: KubeClient, { object, operand, home }: OperandRun, now: string): Promise<boolean> {
+async function reconcileOperand(
+  client: KubeClient,
+  { object, operand, home }: OperandRun,
+  now: string,
+): Promise<boolean> {
   const { apiVersion, kind, metadata } = object
   const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '' }
-  await applyWorkloads(client, operand.brings, home, owner)
-  const waiting = await notAvailable(client, operand.brings, home)
+  await applyWorkloads(client, operand.workloads, home, owner)
+  const waiting = await findUnavailable(client, operand.workloads, home)
   await writeCondition(client, { object, operand, home }, waiting, now)
   return waiting === undefined
 }
@@ -72,9 +76,8 @@ async function writeCondition(
 ): Promise<void> {
   const { condition } = operand
   if (!condition) return
-  const before =
-    ((object['status'] ?? {}) as { readonly conditions?: readonly ActedCondition[] }).conditions ?? []
-  const conditions = conditionsAfter(
+  const before = ((object['status'] ?? {}) as { readonly conditions?: readonly SimulatedCondition[] }).conditions ?? []
+  const conditions = updateConditions(
     before,
     [
       waiting === undefined

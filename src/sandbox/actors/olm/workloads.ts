@@ -1,7 +1,7 @@
 /** Stand-in workloads: the objects, and whether the cluster calls them available. */
 import type { KubeObject, OwnerReference } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import type { Workload } from './packages.ts'
+import type { Workload } from './catalog-packages.ts'
 
 export const MANAGER = 'actor-olm'
 
@@ -11,19 +11,19 @@ export async function applyWorkloads(
   namespace: string,
   owner: OwnerReference | undefined,
 ): Promise<void> {
-  const elsewhere = new Set(workloads.flatMap((one) => (one.namespace ? [one.namespace] : [])))
+  const elsewhere = new Set(workloads.flatMap((workload) => (workload.namespace ? [workload.namespace] : [])))
   for (const name of elsewhere) {
     await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { fieldManager: MANAGER })
   }
   for (const workload of workloads) {
-    for (const object of objectsOf(workload, namespace, owner)) {
+    for (const object of renderWorkload(workload, namespace, owner)) {
       await client.apply(object, { fieldManager: MANAGER, force: true })
     }
   }
 }
 
 /** The first workload that is not available yet, in words; undefined when all are. */
-export async function notAvailable(
+export async function findUnavailable(
   client: KubeClient,
   workloads: readonly Workload[],
   namespace: string,
@@ -51,7 +51,7 @@ function isAvailable(workload: KubeObject): boolean {
   return (status.numberAvailable ?? 0) >= (status.desiredNumberScheduled ?? 0)
 }
 
-function objectsOf(
+function renderWorkload(
   workload: Workload,
   operatorNamespace: string,
   owner: OwnerReference | undefined,
@@ -69,18 +69,18 @@ function objectsOf(
       apiVersion: 'v1',
       kind: 'Service',
       metadata: { ...metadata, name: service },
-      spec: { selector: selectorOf(workload), ports: [{ name: 'webhook', port: 443, targetPort: 9443 }] },
+      spec: { selector: workloadSelector(workload), ports: [{ name: 'webhook', port: 443, targetPort: 9443 }] },
     },
   ]
 }
 
-function selectorOf({ name, labels }: Workload): Readonly<Record<string, string>> {
+function workloadSelector({ name, labels }: Workload): Readonly<Record<string, string>> {
   return { ...labels, 'app.kubernetes.io/name': name }
 }
 
 /** Also the shape that a ClusterServiceVersion carries for each of its deployments. */
 export function workloadSpec(workload: Workload): Readonly<Record<string, unknown>> {
-  const labels = selectorOf(workload)
+  const labels = workloadSelector(workload)
   return {
     ...(workload.kind === 'Deployment' && { replicas: 1 }),
     selector: { matchLabels: labels },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { attachedWorkloads, podNameOf } from './attachments.ts'
-import type { Schema } from './overrides.ts'
+import { attachedWorkloads, podName } from './attachments.ts'
+import type { Schema } from './spec-schema.ts'
 
 const many: Schema = { properties: { networkAttachments: { type: 'array' } } }
 const one: Schema = { properties: { networkAttachment: { type: 'string' } } }
@@ -17,7 +17,7 @@ const schema: Schema = {
 }
 
 const found = (spec: object) =>
-  attachedWorkloads(schema, spec).map((workload) => `${podNameOf(workload)}: ${workload.networks.join(' ')}`)
+  attachedWorkloads(schema, spec).map((workload) => `${podName(workload)}: ${workload.networks.join(' ')}`)
 
 describe('workloads on networks', () => {
   it('are found wherever the schema takes networks, in both forms, under a name that a person knows', () => {

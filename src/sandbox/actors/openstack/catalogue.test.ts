@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../api/object.ts'
-import { catalogueOf } from './catalogue.ts'
-import type { OverridePlace } from './overrides.ts'
+import { buildCatalogue } from './catalogue.ts'
+import type { OverrideSlot } from './spec-schema.ts'
 
-const both = (...path: string[]): readonly OverridePlace[] =>
+const both = (...path: string[]): readonly OverrideSlot[] =>
   ['internal', 'public'].map((endpoint) => ({ path, endpoint, override: {} }))
 const service = (name: string, type: string): KubeObject => ({
   apiVersion: 'v1',
@@ -17,7 +17,7 @@ const keystone = both('keystone', 'template')
 describe('what the operators register', () => {
   it("is the Service inside and the Route's host outside, where the public Service has no address", () => {
     const live = [service('nova-internal', 'LoadBalancer'), service('nova-public', 'ClusterIP')]
-    const { routes, endpoints } = catalogueOf(nova, 'openstack', live, 'apps.example.com')
+    const { routes, endpoints } = buildCatalogue(nova, 'openstack', live, 'apps.example.com')
     expect(endpoints).toMatchObject([
       {
         metadata: { name: 'nova', namespace: 'openstack' },
@@ -39,7 +39,7 @@ describe('what the operators register', () => {
     const balanced = [service('nova-internal', 'LoadBalancer'), service('nova-public', 'LoadBalancer')]
     const plain = [service('nova-internal', 'LoadBalancer'), service('nova-public', 'ClusterIP')]
     for (const [live, domain] of [[balanced, 'apps.example.com'] as const, [plain, undefined] as const]) {
-      const { routes, endpoints } = catalogueOf(nova, 'openstack', live, domain)
+      const { routes, endpoints } = buildCatalogue(nova, 'openstack', live, domain)
       expect(routes).toEqual([])
       expect(endpoints).toMatchObject([
         { spec: { endpoints: { public: 'https://nova-public.openstack.svc:8774/v2.1' } } },
@@ -49,7 +49,7 @@ describe('what the operators register', () => {
 
   it('is nothing for keystone, which registers itself, and nothing before the Services are there', () => {
     const live = [service('keystone-internal', 'LoadBalancer'), service('keystone-public', 'ClusterIP')]
-    expect(catalogueOf(keystone, 'openstack', live, 'apps.example.com').endpoints).toEqual([])
-    expect(catalogueOf(nova, 'openstack', [], 'apps.example.com')).toEqual({ routes: [], endpoints: [] })
+    expect(buildCatalogue(keystone, 'openstack', live, 'apps.example.com').endpoints).toEqual([])
+    expect(buildCatalogue(nova, 'openstack', [], 'apps.example.com')).toEqual({ routes: [], endpoints: [] })
   })
 })

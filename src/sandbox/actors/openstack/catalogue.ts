@@ -7,8 +7,8 @@
  * service, for glance that of its API). Keystone registers itself when it is set up.
  */
 import type { KubeObject } from '../../../api/object.ts'
-import type { OverridePlace } from './overrides.ts'
-import { serviceAt } from './service-names.ts'
+import { serviceForSlot } from './service-names.ts'
+import type { OverrideSlot } from './spec-schema.ts'
 
 export const ENDPOINT = { apiVersion: 'keystone.openstack.org/v1beta1', kind: 'KeystoneEndpoint' }
 export const ROUTE = { apiVersion: 'route.openshift.io/v1', kind: 'Route' }
@@ -39,25 +39,25 @@ export interface Catalogue {
 }
 
 /** `services` are those of the cluster, as the operator sees them; `domain` is that of Routes, where there are any. */
-export function catalogueOf(
-  places: readonly OverridePlace[],
+export function buildCatalogue(
+  places: readonly OverrideSlot[],
   namespace: string,
   services: readonly KubeObject[],
   domain: string | undefined,
 ): Catalogue {
-  const live = new Map(services.map((one) => [one.metadata.name, one]))
+  const live = new Map(services.map((service) => [service.metadata.name, service]))
   const routes = new Map<string, KubeObject>()
   const endpoints = new Map<string, { readonly service: string; readonly urls: Record<string, string> }>()
   for (const place of places) {
-    const service = serviceAt(place)
+    const service = serviceForSlot(place)
     const found = service && live.get(service.name)
     if (!found) continue
-    const byRoute = domain !== undefined && isPublic(place) && !hasAddress(found)
+    const byRoute = domain !== undefined && isPublic(place) && !isLoadBalancer(found)
     const host = byRoute
       ? `${service.name}-${namespace}.${domain}`
       : `${service.name}.${namespace}.svc:${service.ports[0]}`
-    if (byRoute) routes.set(service.name, routeTo(service.name, namespace, host))
-    const entry = entryOf(place)
+    if (byRoute) routes.set(service.name, renderRoute(service.name, namespace, host))
+    const entry = findRegistration(place)
     if (!entry || place.endpoint === undefined) continue
     const base = service.name.replace(/-(internal|public)$/, '')
     const name = entry.name ?? base
@@ -75,20 +75,20 @@ export function catalogueOf(
   }
 }
 
-function isPublic({ endpoint, path }: OverridePlace): boolean {
+function isPublic({ endpoint, path }: OverrideSlot): boolean {
   return endpoint === 'public' || path[0] === 'horizon' || path.includes('noVNCProxyServiceTemplate')
 }
 
-function hasAddress(service: KubeObject): boolean {
+function isLoadBalancer(service: KubeObject): boolean {
   return (service['spec'] as { readonly type?: string }).type === 'LoadBalancer'
 }
 
-function entryOf({ path }: OverridePlace) {
+function findRegistration({ path }: OverrideSlot) {
   const [all, shorter] = [path.join('.'), path.slice(0, -1).join('.')]
   return registered[all] ?? registered[shorter]
 }
 
-function routeTo(service: string, namespace: string, host: string): KubeObject {
+function renderRoute(service: string, namespace: string, host: string): KubeObject {
   return {
     ...ROUTE,
     metadata: { name: service, namespace, labels: { service: service.split('-')[0] ?? '', public: 'true' } },

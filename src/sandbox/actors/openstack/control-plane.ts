@@ -9,25 +9,25 @@
 import type { Condition, KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../../kube/controller.ts'
-import { keyOf } from '../../../kube/key.ts'
-import { type ActorStage, annotation } from '../actor.ts'
-import { conditionsWith, createMissing, writeStatus } from '../write.ts'
-import { ensureAccess } from './access.ts'
+import { objectKey } from '../../../kube/key.ts'
+import { type ActorDeps, annotation } from '../actor.ts'
+import { createMissing, withTransitionTimes, writeStatus } from '../actor-status.ts'
+import { ensureAccess } from './client-access.ts'
 import { schemaReader } from './crd-schema.ts'
 import { ensureDnsMasq } from './dns.ts'
-import { type OverridePlace, overridePlaces } from './overrides.ts'
-import { serviceAt } from './service-names.ts'
-import { OWN } from './version.ts'
+import { OPERATOR_VERSION } from './openstack-version.ts'
+import { serviceForSlot } from './service-names.ts'
+import { findOverrideSlots, type OverrideSlot } from './spec-schema.ts'
 
 export const ACTOR = 'actor-openstack'
 const FINALIZER = 'openstack.org/openstackcontrolplane'
-export const PLAYED = annotation('played')
+export const SIMULATED = annotation('played')
 const HOSTNAME = 'dnsmasq.network.openstack.org/hostname'
 const controlPlanes = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' } }
 const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
 const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion' } }
 
-export function controlPlaneController({ runtime }: ActorStage): Controller {
+export function controlPlaneController({ runtime }: ActorDeps): Controller {
   const { client, cache } = runtime
   const schema = schemaReader(client)
   return {
@@ -36,35 +36,34 @@ export function controlPlaneController({ runtime }: ActorStage): Controller {
       controlPlanes,
       {
         ...services,
-        map: (service) => concerned(service, cache(controlPlanes).list(service.metadata.namespace ?? '')),
+        map: (service) => affectedControlPlanes(service, cache(controlPlanes).list(service.metadata.namespace ?? '')),
       },
-      { ...versions, map: (object) => [keyOf(object.metadata)] },
+      { ...versions, map: (object) => [objectKey(object.metadata)] },
     ],
     workers: 4,
     reconcile: async ({ namespace = '', name }, context) => {
       const controlPlane = cache(controlPlanes).get(`${namespace}/${name}`)
       if (!controlPlane) return
-      if (controlPlane.metadata.deletionTimestamp !== undefined) return letGo(client, controlPlane)
-      if (!controlPlane.metadata.finalizers?.includes(FINALIZER)) await hold(client, controlPlane)
+      if (controlPlane.metadata.deletionTimestamp !== undefined) return removeFinalizer(client, controlPlane)
+      if (!controlPlane.metadata.finalizers?.includes(FINALIZER)) await addFinalizer(client, controlPlane)
       const { secret: secretName = 'osp-secret' } = controlPlane['spec'] as { readonly secret?: string }
       const secret = await client.get({ apiVersion: 'v1', kind: 'Secret', namespace, name: secretName })
       if (!secret) {
-        await writeStatus(client, controlPlane, inputMissing(controlPlane, secretName, context), ACTOR)
+        await writeStatus(client, controlPlane, inputMissingStatus(controlPlane, secretName, context), ACTOR)
         return { requeueAfterMs: 1_000 }
       }
       const live = cache(services)
       const liveVersion = cache(versions).get(`${namespace}/${name}`)
       await ensureVersion(client, liveVersion, controlPlane)
-      const places = overridePlaces(await schema(), controlPlane['spec'])
+      const places = findOverrideSlots(await schema(), controlPlane['spec'])
       const dnsMasq = await ensureDnsMasq(client, controlPlane, ACTOR)
-      for (const wanted of wantedServices(places, controlPlane, dnsMasq))
-        await ensureService(client, live.get(keyOf(wanted.metadata)), wanted)
+      for (const wanted of desiredServices(places, controlPlane, dnsMasq))
+        await ensureService(client, live.get(objectKey(wanted.metadata)), wanted)
       if (places.some(({ path }) => path[0] === 'nova')) await ensureConductor(client, controlPlane)
       const owners = dnsMasq ? [controlPlane, dnsMasq] : [controlPlane]
-      const own = live.list(namespace).filter(({ metadata }) => owners.some((one) => isOwned(metadata, one)))
-      const status = statusOf(controlPlane, places, own, { version: deployedOf(liveVersion), context })
-      if ('deployedVersion' in status && !isReady(controlPlane))
-        await ensureAccess(client, controlPlane, secret, own)
+      const own = live.list(namespace).filter(({ metadata }) => owners.some((owner) => isOwnedBy(metadata, owner)))
+      const status = buildStatus(controlPlane, places, own, { version: findDeployedVersion(liveVersion), context })
+      if ('deployedVersion' in status && !isReady(controlPlane)) await ensureAccess(client, controlPlane, secret, own)
       await writeStatus(client, controlPlane, status, ACTOR)
       return undefined
     },
@@ -72,26 +71,26 @@ export function controlPlaneController({ runtime }: ActorStage): Controller {
 }
 
 /** The control planes that a Service tells of: its owner, or those beside the DNSMasq that owns it. */
-function concerned({ metadata }: KubeObject, beside: readonly KubeObject[]): readonly string[] {
+function affectedControlPlanes({ metadata }: KubeObject, beside: readonly KubeObject[]): readonly string[] {
   const owners = metadata.ownerReferences ?? []
-  if (owners.some(({ kind }) => kind === 'DNSMasq')) return beside.map((one) => keyOf(one.metadata))
+  if (owners.some(({ kind }) => kind === 'DNSMasq')) return beside.map((one) => objectKey(one.metadata))
   return owners
     .filter(({ kind }) => kind === 'OpenStackControlPlane')
     .map(({ name }) => `${metadata.namespace}/${name}`)
 }
 
-function isOwned(metadata: KubeObject['metadata'], { metadata: owner }: KubeObject): boolean {
+function isOwnedBy(metadata: KubeObject['metadata'], { metadata: owner }: KubeObject): boolean {
   return (metadata.ownerReferences ?? []).some(({ uid }) => uid === owner.uid)
 }
 
-function wantedServices(
-  places: readonly OverridePlace[],
+function desiredServices(
+  places: readonly OverrideSlot[],
   controlPlane: KubeObject,
   dnsMasq: KubeObject | undefined,
 ): readonly KubeObject[] {
   const { namespace = '' } = controlPlane.metadata
   return places.flatMap((place) => {
-    const service = serviceAt(place)
+    const service = serviceForSlot(place)
     if (!service) return []
     const { metadata = {}, spec = {} } = place.override
     const { type = 'ClusterIP' } = spec as { readonly type?: string }
@@ -100,9 +99,7 @@ function wantedServices(
     const { name, uid = '' } = owner.metadata
     // The DNS server is not registered with itself.
     const hostname =
-      type === 'LoadBalancer' && owner === controlPlane
-        ? { [HOSTNAME]: `${service.name}.${namespace}.svc` }
-        : {}
+      type === 'LoadBalancer' && owner === controlPlane ? { [HOSTNAME]: `${service.name}.${namespace}.svc` } : {}
     return [
       {
         apiVersion: 'v1',
@@ -130,18 +127,12 @@ function wantedServices(
 }
 
 /** lib-common patches in place: changed values win, keys that nobody asks for any more stay for ever. */
-async function ensureService(
-  client: KubeClient,
-  live: KubeObject | undefined,
-  wanted: KubeObject,
-): Promise<void> {
+async function ensureService(client: KubeClient, live: KubeObject | undefined, wanted: KubeObject): Promise<void> {
   if (!live) return createMissing(client, live, wanted, ACTOR)
   const { annotations = {}, labels = {} } = wanted.metadata
   const type = (wanted['spec'] as { type: string }).type
-  const lacks = (
-    want: Readonly<Record<string, string>>,
-    have: Readonly<Record<string, string>> = {},
-  ): boolean => Object.entries(want).some(([key, value]) => have[key] !== value)
+  const lacks = (want: Readonly<Record<string, string>>, have: Readonly<Record<string, string>> = {}): boolean =>
+    Object.entries(want).some(([key, value]) => have[key] !== value)
   const same =
     !lacks(annotations, live.metadata.annotations) &&
     !lacks(labels, live.metadata.labels) &&
@@ -153,7 +144,7 @@ async function ensureService(
   await client.patch(ref, patch, { type: 'merge', fieldManager: ACTOR })
 }
 
-function inputMissing(controlPlane: KubeObject, secret: string, { clock }: ReconcileContext) {
+function inputMissingStatus(controlPlane: KubeObject, secret: string, { clock }: ReconcileContext) {
   const message = `Input data error occurred: Secret ${secret} not found`
   const bad = { status: 'False', reason: 'Error', severity: 'Error', message } as const
   const conditions = [
@@ -162,7 +153,7 @@ function inputMissing(controlPlane: KubeObject, secret: string, { clock }: Recon
   ]
   return {
     observedGeneration: controlPlane.metadata.generation,
-    conditions: conditionsWith(controlPlane, conditions, clock.now()),
+    conditions: withTransitionTimes(controlPlane, conditions, clock.now()),
   }
 }
 
@@ -171,36 +162,32 @@ interface StatusInput {
   readonly context: ReconcileContext
 }
 
-function statusOf(
+function buildStatus(
   controlPlane: KubeObject,
-  places: readonly OverridePlace[],
+  places: readonly OverrideSlot[],
   own: readonly KubeObject[],
   { version, context }: StatusInput,
 ): Readonly<Record<string, unknown>> {
-  const wanted = new Set(places.flatMap((place) => serviceAt(place)?.name ?? []))
+  const wanted = new Set(places.flatMap((place) => serviceForSlot(place)?.name ?? []))
   const missing = [...wanted].filter((name) => !own.some(({ metadata }) => metadata.name === name))
   const pending = own.filter(isPending).map(({ metadata }) => metadata.name)
-  const conditions = conditionsOf(missing, pending)
+  const conditions = buildConditions(missing, pending)
   return {
     observedGeneration: controlPlane.metadata.generation,
-    conditions: conditionsWith(controlPlane, conditions, context.clock.now()),
+    conditions: withTransitionTimes(controlPlane, conditions, context.clock.now()),
     ...(conditions[0]?.status === 'True' && { deployedVersion: version, deployedOVNVersion: version }),
   }
 }
 
 type Draft = Omit<Condition, 'lastTransitionTime'>
 
-function conditionsOf(missing: readonly string[], pending: readonly string[]): readonly [Draft, ...Draft[]] {
+function buildConditions(missing: readonly string[], pending: readonly string[]): readonly [Draft, ...Draft[]] {
   const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
   const input: Draft = { type: 'InputReady', ...good }
   if (missing.length > 0) {
     const message = `OpenStackControlPlane in progress: ${missing.join(', ')}`
     const waiting = { status: 'False', reason: 'Requested', severity: 'Info', message } as const
-    return [
-      { type: 'Ready', ...waiting },
-      input,
-      { type: 'OpenStackControlPlaneExposeServiceReady', ...waiting },
-    ]
+    return [{ type: 'Ready', ...waiting }, input, { type: 'OpenStackControlPlaneExposeServiceReady', ...waiting }]
   }
   if (pending.length > 0) {
     const message = `error occurred: ${pending[0]} LoadBalancer IP still pending`
@@ -228,19 +215,16 @@ async function ensureVersion(
   { metadata }: KubeObject,
 ): Promise<void> {
   const { namespace = '', name } = metadata
-  const wanted = { ...versions.kind, metadata: { name, namespace }, spec: { targetVersion: OWN } }
+  const wanted = { ...versions.kind, metadata: { name, namespace }, spec: { targetVersion: OPERATOR_VERSION } }
   await createMissing(client, live, wanted, ACTOR)
 }
 
-function deployedOf(version: KubeObject | undefined): string {
-  return (version?.['status'] as { deployedVersion?: string } | undefined)?.deployedVersion ?? OWN
+function findDeployedVersion(version: KubeObject | undefined): string {
+  return (version?.['status'] as { deployedVersion?: string } | undefined)?.deployedVersion ?? OPERATOR_VERSION
 }
 
 /** The pod in which hosts are discovered. It runs nowhere, and says so. */
-async function ensureConductor(
-  client: KubeClient,
-  { apiVersion, kind, metadata }: KubeObject,
-): Promise<void> {
+async function ensureConductor(client: KubeClient, { apiVersion, kind, metadata }: KubeObject): Promise<void> {
   const { namespace = '', name, uid = '' } = metadata
   const ref = { apiVersion: 'v1', kind: 'Pod', namespace, name: 'nova-cell0-conductor-0' }
   const pod: KubeObject = {
@@ -249,7 +233,7 @@ async function ensureConductor(
     metadata: {
       name: ref.name,
       namespace,
-      annotations: { [PLAYED]: 'nothing can be run in this pod' },
+      annotations: { [SIMULATED]: 'nothing can be run in this pod' },
       ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
     },
     spec: { containers: [{ name: 'nova-cell0-conductor', image: 'played' }] },
@@ -257,26 +241,22 @@ async function ensureConductor(
   await createMissing(client, await client.get(ref), pod, ACTOR)
 }
 
-async function hold(client: KubeClient, object: KubeObject): Promise<void> {
+async function addFinalizer(client: KubeClient, object: KubeObject): Promise<void> {
   await setFinalizers(client, object, [...(object.metadata.finalizers ?? []), FINALIZER])
 }
 
 /** The Services go with their owner; the finalizer goes first, as the operator's own clean-up is nothing here. */
-async function letGo(client: KubeClient, object: KubeObject): Promise<void> {
+async function removeFinalizer(client: KubeClient, object: KubeObject): Promise<void> {
   const { finalizers = [] } = object.metadata
   if (finalizers.includes(FINALIZER))
     await setFinalizers(
       client,
       object,
-      finalizers.filter((one) => one !== FINALIZER),
+      finalizers.filter((finalizer) => finalizer !== FINALIZER),
     )
 }
 
-async function setFinalizers(
-  client: KubeClient,
-  object: KubeObject,
-  finalizers: readonly string[],
-): Promise<void> {
+async function setFinalizers(client: KubeClient, object: KubeObject, finalizers: readonly string[]): Promise<void> {
   const { apiVersion, kind, metadata } = object
   const { name, namespace = '', resourceVersion } = metadata
   const patch = { metadata: { finalizers, resourceVersion } }

@@ -1,7 +1,7 @@
 /** The schema of a control plane's `spec`, as the cluster's CRD has it: what the actors walk. */
 import type { KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import type { Schema } from './overrides.ts'
+import type { Schema } from './spec-schema.ts'
 
 /** Fetched once: the schema is close to a megabyte. */
 export function schemaReader(client: KubeClient): () => Promise<Schema> {

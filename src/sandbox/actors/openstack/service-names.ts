@@ -1,13 +1,13 @@
 /** Names and ports of the Services that the operators make, by the place of their override. As upstream names them. */
-import type { OverridePlace } from './overrides.ts'
+import type { OverrideSlot } from './spec-schema.ts'
 
-interface Named {
+interface NamedService {
   readonly name: string
   readonly ports: readonly number[]
 }
 
 /** Places with a fixed path; `*` stands for a name that the control plane chooses, and goes into the Service's. */
-const table: Readonly<Record<string, Named>> = {
+const table: Readonly<Record<string, NamedService>> = {
   'barbican.template.barbicanAPI': { name: 'barbican', ports: [9311] },
   'cinder.template.cinderAPI': { name: 'cinder', ports: [8776] },
   'designate.template.designateAPI': { name: 'designate', ports: [9001] },
@@ -45,9 +45,9 @@ const table: Readonly<Record<string, Named>> = {
 }
 
 /** Undefined for a place that no operator of ours serves. */
-export function serviceAt({ path, endpoint, index }: OverridePlace): Named | undefined {
+export function serviceForSlot({ path, endpoint, index }: OverrideSlot): NamedService | undefined {
   for (const [pattern, { name, ports }] of Object.entries(table)) {
-    const chosen = matched(pattern.split('.'), path)
+    const chosen = matchPattern(pattern.split('.'), path)
     if (chosen === undefined) continue
     const suffix = endpoint ?? (index === undefined ? undefined : String(index))
     const base = name.replace('*', chosen)
@@ -57,7 +57,7 @@ export function serviceAt({ path, endpoint, index }: OverridePlace): Named | und
 }
 
 /** What stands for `*`, empty when there is none, undefined when the path is another one. */
-function matched(pattern: readonly string[], path: readonly string[]): string | undefined {
+function matchPattern(pattern: readonly string[], path: readonly string[]): string | undefined {
   if (pattern.length !== path.length) return undefined
   let chosen = ''
   for (const [at, step] of pattern.entries()) {

@@ -1,0 +1,127 @@
+/**
+ * What the doctor looks at: the kinds of its rules, the Secrets that clouds name (their keys alone), and the hosts that
+ * nova knows; live, or from a folder of dumps.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import type { Snapshot, UnreadKind } from '../../api/snapshot.ts'
+import { kindsToGather, NOVA_HOSTS, SECRET } from '../../doctor/kinds.ts'
+import { findNovaConductors, parseNovaHosts } from '../../doctor/nova-hosts.ts'
+import { redactValues, referencedSecrets, type SecretRef } from '../../doctor/referenced-secrets.ts'
+import type { Rule } from '../../doctor/rule.ts'
+import { formatError } from '../../errors/failure.ts'
+import type { Finding } from '../../errors/finding.ts'
+import { isApiError } from '../../kube/api-error.ts'
+import type { KubeReader } from '../../kube/client.ts'
+import { unreadKind } from '../../kube/findings/api-server.ts'
+import { type ClusterFlags, openCluster, refuseEmptyDump } from '../cluster.ts'
+import type { Io } from '../io.ts'
+
+export interface Evidence {
+  readonly snapshot: Snapshot
+  /** Files of a dump that could not be read. */
+  readonly findings: readonly Finding[]
+}
+
+/** Runs a command in a pod and gives its output. */
+export type ExecInPod = (namespace: string, pod: string, command: readonly string[]) => Promise<string>
+
+const secrets = { apiVersion: 'v1', kind: SECRET }
+const hosts = { apiVersion: 'stackloom.dev/v1alpha1', kind: NOVA_HOSTS.split('/')[1] ?? '' }
+
+export async function gatherEvidence(
+  source: ClusterFlags & { readonly from?: string },
+  rules: readonly Rule[],
+  namespaces: readonly string[],
+  io: Io,
+): Promise<Evidence> {
+  if (source.from !== undefined) return gatherFromDump(source.from, rules, io.stop)
+  const connection = await openCluster(source, io)
+  try {
+    const { execInPod } = await import('../../kube/pod-exec.ts')
+    const ask: ExecInPod = async (namespace, pod, command) => {
+      const call = { namespace, pod, command, timeoutMs: 30_000, signal: io.stop }
+      const { stdout, stderr, exitCode } = await execInPod(connection.transport, call)
+      if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || `it ended with ${exitCode}`)
+      return stdout
+    }
+    return await gatherFromCluster(connection.client, rules, { namespaces, ask, stop: io.stop })
+  } finally {
+    await connection.close()
+  }
+}
+
+interface GatherOptions {
+  readonly namespaces: readonly string[]
+  readonly ask: ExecInPod
+  readonly stop: AbortSignal
+}
+
+export async function gatherFromCluster(
+  client: Pick<KubeReader, 'get' | 'list' | 'resource' | 'versions'>,
+  rules: readonly Rule[],
+  { namespaces, ask, stop }: GatherOptions,
+): Promise<Evidence> {
+  const { takeSnapshot } = await import('../../kube/snapshot.ts')
+  const { snapshot } = await takeSnapshot(client, kindsToGather(rules), { namespaces, signal: stop })
+  const looks = await Promise.all([
+    ...referencedSecrets(snapshot).map((named) => readSecretKeys(client, named, stop)),
+    ...findNovaConductors(snapshot).map((cell) => readNovaHosts(ask, cell)),
+  ])
+  return {
+    snapshot: {
+      objects: [...snapshot.objects, ...looks.flatMap(({ object }) => object ?? [])],
+      unread: [...snapshot.unread, ...looks.flatMap(({ unread }) => unread ?? [])],
+    },
+    findings: [],
+  }
+}
+
+/** One thing that was read for itself, or why it could not be. Neither: it is not there. */
+interface ReadResult {
+  readonly object?: KubeObject
+  readonly unread?: UnreadKind
+}
+
+async function readSecretKeys(
+  client: Pick<KubeReader, 'get'>,
+  named: SecretRef,
+  signal: AbortSignal,
+): Promise<ReadResult> {
+  try {
+    const found = await client.get({ ...secrets, ...named }, { signal })
+    return found ? { object: redactValues({ ...found, ...secrets }) } : {}
+  } catch (thrown) {
+    if (!isApiError(thrown, 'forbidden')) throw thrown
+    return { unread: { ...secrets, reason: formatError(thrown), cause: 'forbidden' } }
+  }
+}
+
+async function readNovaHosts(
+  ask: ExecInPod,
+  { namespace, pod }: { readonly namespace: string; readonly pod: string },
+): Promise<ReadResult> {
+  try {
+    return {
+      object: parseNovaHosts(namespace, await ask(namespace, pod, ['nova-manage', 'cell_v2', 'list_hosts'])),
+    }
+  } catch (thrown) {
+    return { unread: { ...hosts, reason: formatError(thrown), cause: 'failed' } }
+  }
+}
+
+export async function gatherFromDump(from: string, rules: readonly Rule[], stop: AbortSignal): Promise<Evidence> {
+  const { loadDump } = await import('../../kube/dump.ts')
+  const gathered = await loadDump(from, [...kindsToGather(rules), secrets, hosts], stop)
+  refuseEmptyDump(gathered, from)
+  const { snapshot, findings } = gathered
+  return {
+    snapshot: {
+      ...snapshot,
+      objects: snapshot.objects.map((object) =>
+        object.kind === SECRET && object.apiVersion === 'v1' ? redactValues(object) : object,
+      ),
+    },
+    // Which kinds are unknown is told by the rules that miss them.
+    findings: findings.filter(({ code }) => code !== unreadKind.code),
+  }
+}

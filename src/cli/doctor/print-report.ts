@@ -1,0 +1,88 @@
+/** A report for people: the causes in a table, then each with what was seen and what to do, then what follows. */
+import pc from 'picocolors'
+import { objectIdentity } from '../../api/object.ts'
+import type { Diagnosis, Report } from '../../doctor/diagnose.ts'
+import type { Rule } from '../../doctor/rule.ts'
+import { formatFinding, formatWhere } from '../output/findings.ts'
+import { formatTable } from '../output/table.ts'
+import { oneLine, truncate } from '../output/text.ts'
+
+export interface PageOptions {
+  readonly columns: number
+  readonly colour: boolean
+  /** Also in full what follows from other findings. */
+  readonly wide: boolean
+}
+
+export function formatReport(report: Report, page: PageOptions): string {
+  const causes = report.diagnoses.filter(({ followsFrom }) => followsFrom === undefined)
+  const followers = report.diagnoses.filter(({ followsFrom }) => followsFrom !== undefined)
+  const shown = page.wide ? report.diagnoses : causes
+  return [
+    causes.length > 1 ? `${renderOverview(causes, page)}\n` : '',
+    ...shown.map((diagnosis) => `${renderDiagnosis(diagnosis, followers, page)}\n`),
+    renderSummary(report, causes.length, followers.length),
+    renderSkippedRules(report, page),
+  ].join('')
+}
+
+function renderOverview(causes: readonly Diagnosis[], { columns }: PageOptions): string {
+  const rows = causes.map((cause, index) => [
+    String(index + 1),
+    cause.severity,
+    cause.code,
+    cause.likelihood,
+    formatObject(cause),
+  ])
+  return formatTable(['#', 'SEVERITY', 'CODE', 'SURE', 'OBJECT'], rows, columns)
+}
+
+function formatObject({ where }: Diagnosis): string {
+  return where ? formatWhere(where) : ''
+}
+
+function renderDiagnosis(one: Diagnosis, followers: readonly Diagnosis[], { columns, colour }: PageOptions): string {
+  const { dim } = pc.createColors(colour)
+  const seen = one.saw.map((text) => `    ${dim('saw:')} ${oneLine(text)}\n`).join('')
+  const mine = followers.filter(
+    ({ followsFrom }) => followsFrom?.code === one.code && followsFrom.object === objectId(one),
+  )
+  const after = mine.map((next) => {
+    const text = `${formatObject(next)}: ${next.code} ${oneLine(next.message)}`
+    return `    ${dim('so:')}  ${truncate(text, columns - 9)}\n`
+  })
+  return formatFinding(one, colour) + seen + after.join('')
+}
+
+function objectId({ where }: Diagnosis): string {
+  if (!where || !('kind' in where)) return ''
+  const { apiVersion, kind, name, namespace } = where
+  return objectIdentity({ apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } })
+}
+
+function renderSummary({ diagnoses, judged }: Report, causes: number, followers: number): string {
+  if (judged === 0) return 'nothing was judged\n'
+  if (diagnoses.length === 0) return `nothing found: ${judged} rules looked\n`
+  const more = followers > 0 ? `, and ${followers} more that follow from ${causes === 1 ? 'it' : 'them'}` : ''
+  return `${causes} ${causes === 1 ? 'cause' : 'causes'}${more}; ${judged} rules looked; stackloom explain CODE tells more\n`
+}
+
+/** What could not be judged is not fine, it is unknown. */
+function renderSkippedRules({ blind }: Report, { columns, wide }: PageOptions): string {
+  if (blind.length === 0) return ''
+  const unknown = [...new Set(blind.flatMap((blind) => blind.unknown))].sort()
+  const lines = wide ? unknown : [truncate(unknown.join(', '), columns - 2)]
+  const head = `${blind.length} ${blind.length === 1 ? 'rule' : 'rules'} could not look, because these kinds are unknown:\n`
+  return head + lines.map((line) => `  ${line}\n`).join('')
+}
+
+export function formatRules(rules: readonly Rule[], { columns, wide }: PageOptions): string {
+  const rows = rules.map(({ id, problem, likelihood, looksAt, link }) => [
+    problem.code,
+    problem.severity,
+    id,
+    ...(wide ? [likelihood, looksAt.join(' '), link] : []),
+  ])
+  const header = ['CODE', 'SEVERITY', 'RULE', ...(wide ? ['SURE', 'LOOKS AT', 'LINK'] : [])]
+  return formatTable(header, rows, wide ? Number.POSITIVE_INFINITY : columns)
+}

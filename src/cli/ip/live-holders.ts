@@ -1,0 +1,54 @@
+/** `ip --live`: beside what the plan says, who really holds the address on the cluster, and since when. */
+import { indexSnapshot } from '../../api/snapshot.ts'
+import type { Finding } from '../../errors/finding.ts'
+import { parseAddress } from '../../net/address.ts'
+import type { Answer } from '../../plan/lookup.ts'
+import { findHolders, holderFindings, holderKinds, type LiveHolder } from '../../verify/address-holders.ts'
+import { type ClusterFlags, gatherSnapshot } from '../cluster.ts'
+import type { Io } from '../io.ts'
+import { formatTable } from '../output/table.ts'
+
+export interface LiveFlags extends ClusterFlags {
+  readonly live?: boolean
+  readonly from?: string
+}
+
+export interface LiveAddress {
+  readonly address: string
+  readonly holders: readonly LiveHolder[]
+}
+
+export interface LiveAnswer {
+  readonly live: readonly LiveAddress[]
+  /** Where two hold one address, or another one than planned: the answer is bad news. */
+  readonly findings: readonly Finding[]
+  /** What could not be read. */
+  readonly gaps: readonly Finding[]
+}
+
+/** All addresses that the plan has for a name; an address itself whether the plan knows it or not. */
+export async function lookUpLive(
+  query: string,
+  answers: readonly Answer[],
+  flags: LiveFlags,
+  io: Io,
+): Promise<LiveAnswer> {
+  const named = answers.flatMap((answer) => (answer.kind === 'name' ? answer.addresses : []))
+  const addresses = parseAddress(query) ? [query] : [...new Set(named.map(({ address }) => address))]
+  const { snapshot, findings: gaps } = await gatherSnapshot(flags, holderKinds, io)
+  const index = indexSnapshot(snapshot)
+  const live = addresses.map((address) => ({ address, holders: findHolders(index, address) }))
+  const owners = answers.flatMap((answer) => (answer.kind === 'address' ? [answer.namespace] : []))
+  return { live, findings: live.flatMap((one) => holderFindings(one.address, one.holders, owners)), gaps }
+}
+
+export function liveWords({ address, holders }: LiveAddress): string {
+  if (holders.length === 0) return `${address}: nobody on the cluster has it or gives it out\n`
+  const rows = holders.map(({ kind, who, how, since }) => [
+    kind === 'has' ? 'held by' : 'given by',
+    who,
+    since ?? '-',
+    how,
+  ])
+  return formatTable(['LIVE', 'WHO', 'SINCE', 'HOW'], rows, Number.POSITIVE_INFINITY)
+}

@@ -1,0 +1,47 @@
+/** `verify --probe`: runs the network probe on the cluster of the command, or prints what it would start. */
+import { systemClock } from '../../clock/clock.ts'
+import { type ProbeOutcome, probeNetworks } from '../../deploy/network-probe.ts'
+import { execInPod } from '../../kube/pod-exec.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { renderProbe } from '../../render/probe-pods.ts'
+import { probeScript } from '../../verify/probe/probe-script.ts'
+import { type ClusterFlags, openCluster } from '../cluster.ts'
+import type { Io } from '../io.ts'
+
+export interface ProbeFlags extends ClusterFlags {
+  readonly probe?: boolean
+  readonly probeImage: string
+  readonly dryRun?: boolean
+}
+
+/** A call asks many questions, sixteen at once, of which each may wait three seconds. */
+const CALL_MS = 120_000
+
+export async function probe(plan: Plan, flags: ProbeFlags, io: Io): Promise<ProbeOutcome> {
+  const connection = await openCluster(flags, io)
+  const { client, transport } = connection
+  try {
+    return await probeNetworks(
+      plan,
+      { image: flags.probeImage, program: probeScript },
+      {
+        client,
+        ask: async ({ namespace, name: pod }, command) => {
+          const call = { namespace, pod, container: 'probe', command, timeoutMs: CALL_MS, signal: io.stop }
+          return (await execInPod(transport, call)).stdout
+        },
+        clock: systemClock,
+        stop: io.stop,
+        say: io.stderr,
+      },
+    )
+  } finally {
+    await connection.close()
+  }
+}
+
+export async function printProbes(plan: Plan, { probeImage: image }: ProbeFlags, io: Io): Promise<void> {
+  const { writeYamlStream } = await import('../../yaml/write.ts')
+  const settings = { image, program: probeScript }
+  io.stdout(writeYamlStream(plan.clouds.flatMap((cloud) => renderProbe(plan, cloud, settings))))
+}

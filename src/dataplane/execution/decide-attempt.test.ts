@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type AnsibleRun,
+  type AnsibleRunStatus,
+  HOSTS_ANNOTATION,
+  INPUT_HASH_ANNOTATION,
+} from '../kinds/ansible-run.ts'
+import { type AttemptDecision, type AttemptInputs, decideAttempt, defaultRunSettings } from './decide-attempt.ts'
+
+const settings = { ...defaultRunSettings, retryFirstMs: 10_000, retryMostMs: 30_000 }
+const NOW = Date.parse('2026-01-01T00:00:00Z')
+
+function run(name: string, status?: AnsibleRunStatus, more: Partial<AnsibleRun['metadata']> = {}): AnsibleRun {
+  return {
+    apiVersion: 'ansibleee.openstack.org/v1alpha1',
+    kind: 'OpenStackAnsibleEE',
+    metadata: { name, namespace: 'openstack', ...more },
+    spec: { play: '[]', backoffLimit: 2 },
+    ...(status && { status }),
+  }
+}
+
+function ask(one: AnsibleRun, more: Partial<AttemptInputs> = {}): AttemptDecision {
+  return decideAttempt({
+    run: one,
+    hasFinalizer: false,
+    others: [],
+    addresses: ['a'],
+    nowMs: NOW,
+    settings,
+    ...more,
+  })
+}
+
+const working = (...hosts: readonly string[]): AnsibleRunStatus => ({
+  JobStatus: 'Running',
+  tries: 1,
+  running: { startedAt: '2026-01-01T00:00:00Z', hosts: [...hosts] },
+})
+
+describe('A run', () => {
+  it('begins when nobody else works on its hosts', () => {
+    expect(ask(run('x'))).toEqual({ kind: 'begin', attempt: 1 })
+    expect(ask(run('x'), { others: [run('y', working('b'))] })).toEqual({ kind: 'begin', attempt: 1 })
+  })
+
+  it('waits for another run on one of its hosts, and says for which', () => {
+    const decision = ask(run('x'), { addresses: ['a', 'b'], others: [run('y', working('b', 'c'))] })
+    expect(decision).toEqual({ kind: 'wait', why: 'y works on the same hosts' })
+  })
+
+  it('waits for everybody when its own hosts, or theirs, are not known', () => {
+    expect(ask(run('x'), { addresses: undefined, others: [run('y', working('b'))] }).kind).toBe('wait')
+    expect(ask(run('x'), { others: [run('y', working('*'))] }).kind).toBe('wait')
+  })
+
+  it('is not begun after a success of the same inputs', () => {
+    const annotations = { [INPUT_HASH_ANNOTATION]: 'abc' }
+    const done = run('first', { JobStatus: 'Succeeded' }, { annotations })
+    expect(ask(run('second', undefined, { annotations }), { others: [done] })).toMatchObject({
+      kind: 'record',
+      end: { reason: 'NotStarted' },
+      again: false,
+    })
+    const otherInputs = run('second', undefined, { annotations: { [INPUT_HASH_ANNOTATION]: 'def' } })
+    expect(ask(otherInputs, { others: [done] }).kind).toBe('begin')
+  })
+
+  it('is begun for the hosts that a success did not mean', () => {
+    const annotations = { [INPUT_HASH_ANNOTATION]: 'abc' }
+    const done = run('first', { JobStatus: 'Succeeded' }, { annotations: { ...annotations, [HOSTS_ANNOTATION]: 'a' } })
+    const rest = run('second', undefined, { annotations: { ...annotations, [HOSTS_ANNOTATION]: 'b' } })
+    expect(ask(rest, { others: [done] }).kind).toBe('begin')
+  })
+
+  it('that a person made by hand has no hash, and is always begun', () => {
+    expect(ask(run('mine'), { others: [run('yours', { JobStatus: 'Succeeded' })] }).kind).toBe('begin')
+  })
+
+  it('is Unknown when it has no recorded end, and tried again as the next attempt', () => {
+    const decision = ask(run('x', working('a')), { executorState: { kind: 'absent' } })
+    expect(decision).toMatchObject({ kind: 'record', end: { reason: 'Unknown' }, again: true })
+    const after = run('x', {
+      JobStatus: 'Pending',
+      tries: 1,
+      result: { reason: 'Unknown', finishedAt: '2025-12-31T23:59:59Z' },
+    })
+    expect(ask(after)).toMatchObject({ kind: 'wait', forMs: 9_000 })
+    expect(ask(after, { nowMs: NOW + 9_000 })).toEqual({ kind: 'begin', attempt: 2 })
+  })
+
+  it('waits longer each time, up to the most', () => {
+    const failed = (tries: number): AnsibleRun =>
+      run('x', {
+        JobStatus: 'Pending',
+        tries,
+        result: { reason: 'Failed', finishedAt: '2026-01-01T00:00:00Z' },
+      })
+    const rests = [1, 2, 3].map((tries) => ask(failed(tries)))
+    expect(rests.map((rest) => rest.kind === 'wait' && rest.forMs)).toEqual([10_000, 20_000, 30_000])
+  })
+
+  it('fails for good when its attempts are used up, or when another would say the same', () => {
+    const end = (reason: 'Failed' | 'NotStarted', tries: number): unknown =>
+      ask(run('x', { ...working('a'), tries }), { executorState: { kind: 'ended', end: { reason } } })
+    expect(end('Failed', 2)).toMatchObject({ again: true })
+    expect(end('Failed', 3)).toMatchObject({ again: false })
+    expect(end('NotStarted', 1)).toMatchObject({ again: false })
+  })
+
+  it('is cancelled when it is deleted, and let go when nothing of it is left to clean', () => {
+    const gone = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+    expect(ask(run('x', working('a'), gone), { hasFinalizer: true })).toEqual({ kind: 'leave' })
+    expect(ask(run('x', working('a'), gone))).toEqual({ kind: 'nothing' })
+    expect(ask(run('x', { JobStatus: 'Succeeded' }), { hasFinalizer: true })).toEqual({ kind: 'clean' })
+    expect(ask(run('x', { JobStatus: 'Succeeded' }))).toEqual({ kind: 'nothing' })
+  })
+
+  it('never begins twice at once, never after its end, never more often than allowed', () => {
+    const statuses = fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed')
+    const standings = fc.constantFrom('absent', 'running', 'ended')
+    fc.assert(
+      fc.property(statuses, standings, fc.nat(4), (JobStatus, kind, tries) => {
+        const status: AnsibleRunStatus = {
+          JobStatus: JobStatus as 'Pending',
+          tries,
+          running: { startedAt: '2026-01-01T00:00:00Z', hosts: ['a'] },
+        }
+        const standing = kind === 'ended' ? { kind, end: { reason: 'Failed' as const } } : { kind }
+        const decision = ask(run('x', status), { executorState: standing as never })
+        if (decision.kind === 'begin') expect(JobStatus).toBe('Pending')
+        if (decision.kind === 'record' && decision.again) expect(tries).toBeLessThan(3)
+        if (JobStatus === 'Running' && kind === 'running') expect(decision.kind).toBe('progress')
+      }),
+    )
+  })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { parseInventories, parseInventory, targetAddresses } from './inventory-hosts.ts'
+
+const role = `edpm-compute:
+    vars:
+        ansible_port: 22
+    hosts:
+        edpm-compute-0:
+            ansible_host: 192.168.122.100
+        edpm-compute-1:
+            ansible_host: 192.168.122.101
+`
+
+describe('The hosts of an inventory', () => {
+  it('are those of every group and its children, by name and address', () => {
+    const text = `all:
+  hosts: {a: {ansible_host: 192.0.2.1}, b: null}
+  children: {x: {hosts: {c: {ansible_host: 192.0.2.3}, b: {ansible_host: 192.0.2.2}}}}
+`
+    expect(Object.entries(Object.fromEntries(parseInventory(text) ?? []))).toEqual([
+      ['a', '192.0.2.1'],
+      ['b', '192.0.2.2'],
+      ['c', '192.0.2.3'],
+    ])
+  })
+
+  it('are read from INI too', () => {
+    const text = '# mine\n[computes]\na ansible_host=192.0.2.1 ansible_user=root\nb\n[computes:vars]\nx=1\n'
+    expect([...(parseInventory(text) ?? [])]).toEqual([
+      ['a', '192.0.2.1'],
+      ['b', 'b'],
+    ])
+  })
+
+  it('are unknown where a pattern stands for many, and then nobody else may work', () => {
+    expect(parseInventory('[computes]\nnode[01:50].example.com\n')).toBeUndefined()
+    expect(parseInventories([role, 'node[01:50]\n'])).toBeUndefined()
+    expect(targetAddresses(undefined, ['a'])).toBeUndefined()
+  })
+
+  it('are the same machine under two names when they have one address', () => {
+    const node = 'all: {hosts: {compute-zero: {ansible_host: 192.168.122.100}}}'
+    expect(targetAddresses(parseInventory(node), undefined)).toEqual(['192.168.122.100'])
+    expect(targetAddresses(parseInventory(role), ['edpm-compute-0'])).toEqual(['192.168.122.100'])
+  })
+
+  it('are not guessed when the limit names something else than hosts', () => {
+    expect(targetAddresses(parseInventory(role), ['edpm-compute'])).toBeUndefined()
+  })
+})

@@ -1,0 +1,151 @@
+/**
+ * The Job of an attempt: a pod that runs ansible-runner in upstream's image, in upstream's shape.
+ *
+ * Pure. Two things differ, so that an attempt is one thing with one end: the Job itself never tries again, and its pod
+ * is not replaced while it still terminates.
+ */
+import { createHash } from 'node:crypto'
+import type { KubeObject } from '../../../api/object.ts'
+import { type AnsibleRun, ansibleRuns } from '../../kinds/ansible-run.ts'
+import type { Attempt } from '../executor.ts'
+import { limitOption, playText } from '../run-files.ts'
+import { type RunInputs, sourceKey, volumeSource } from '../run-inputs.ts'
+
+export const jobs = { apiVersion: 'batch/v1', kind: 'Job' } as const
+export const APP_LABEL = { app: 'openstackansibleee' } as const
+
+const STANDARD_IMAGE = 'quay.io/openstack-k8s-operators/openstack-ansibleee-runner:latest'
+const MAX_NAME_LENGTH = 63
+
+/** Named as its run; a later attempt has its number behind. */
+export function jobName({ run, number }: Attempt): string {
+  const name = number === 1 ? run.metadata.name : `${run.metadata.name}-${number}`
+  if (name.length <= MAX_NAME_LENGTH) return name
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
+  return `${name.slice(0, MAX_NAME_LENGTH - 9)}-${hash}`
+}
+
+export interface JobSettings {
+  readonly timeLimitMs: number
+  /** For runs that name no image. */
+  readonly image?: string
+}
+
+export function buildJob(attempt: Attempt, materials: RunInputs, settings: JobSettings): KubeObject {
+  const { run, number } = attempt
+  const { spec, metadata } = run
+  const name = jobName(attempt)
+  const labels = { ...APP_LABEL, openstackansibleee_cr: labelValue(metadata.name), attempt: String(number) }
+  const { volumes, volumeMounts } = buildVolumes(run, materials)
+  const hasCommonEnv = materials.found.has(sourceKey({ kind: 'ConfigMap', name: spec.envConfigMapName ?? '' }))
+  const container = {
+    name: spec.name ?? 'openstackansibleee',
+    image: spec.image || settings.image || STANDARD_IMAGE,
+    imagePullPolicy: 'Always',
+    args: spec.args ?? ['ansible-runner', 'run', '/runner', '-p', playbookName(run), '-i', name],
+    env: [...(spec.env ?? []), ...runnerEnv(run)],
+    ...(hasCommonEnv && { envFrom: [{ configMapRef: { name: spec.envConfigMapName } }] }),
+    volumeMounts,
+    // The end of the log tells of every host, also where the image itself leaves no word.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  }
+  return {
+    ...jobs,
+    metadata: {
+      name,
+      ...(metadata.namespace && { namespace: metadata.namespace }),
+      labels,
+      ownerReferences: [
+        {
+          ...ansibleRuns,
+          name: metadata.name,
+          uid: metadata.uid ?? '',
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec: {
+      backoffLimit: 0,
+      parallelism: 1,
+      completions: 1,
+      podReplacementPolicy: 'Failed',
+      activeDeadlineSeconds: Math.ceil(settings.timeLimitMs / 1000),
+      template: {
+        metadata: { labels, ...networksAnnotation(run) },
+        spec: {
+          restartPolicy: 'Never',
+          securityContext: { runAsUser: spec.uid ?? 1001, fsGroup: spec.uid ?? 1001 },
+          ...(spec.serviceAccountName && { serviceAccountName: spec.serviceAccountName }),
+          ...(spec.dnsConfig && { dnsPolicy: 'None', dnsConfig: spec.dnsConfig }),
+          ...(spec.initContainers && { initContainers: spec.initContainers }),
+          // Many runs at once must not wait for the memory of one node.
+          topologySpreadConstraints: [
+            {
+              maxSkew: 1,
+              topologyKey: 'kubernetes.io/hostname',
+              whenUnsatisfiable: 'ScheduleAnyway',
+              labelSelector: { matchLabels: APP_LABEL },
+            },
+          ],
+          containers: [container],
+          volumes,
+        },
+      },
+    },
+  }
+}
+
+function playbookName({ spec }: AnsibleRun): string {
+  return playText(spec) === undefined ? (spec.playbook ?? '') : 'playbook.yaml'
+}
+
+/** Texts that the entry point of the image writes into files. */
+function runnerEnv(run: AnsibleRun): readonly { readonly name: string; readonly value: string }[] {
+  const { spec } = run
+  const cmdLine = [spec.cmdLine, limitOption(run)].filter(Boolean).join(' ')
+  const texts = {
+    RUNNER_PLAYBOOK: playText(spec),
+    RUNNER_INVENTORY: spec.inventory,
+    RUNNER_CMDLINE: cmdLine || undefined,
+    RUNNER_EXTRA_VARS: spec.extraVars && JSON.stringify(spec.extraVars),
+  }
+  return Object.entries(texts).flatMap(([name, text]) => (text === undefined ? [] : [{ name, value: `\n${text}\n\n` }]))
+}
+
+interface Volumes {
+  readonly volumes: readonly unknown[]
+  readonly volumeMounts: readonly unknown[]
+}
+
+/** As they were asked for; an inventory for which there is a Secret is mounted from it. */
+function buildVolumes({ spec }: AnsibleRun, { found }: RunInputs): Volumes {
+  const all = spec.extraMounts ?? []
+  const volumes = all.flatMap(({ volumes: own, mounts }) =>
+    own.map((volume) => {
+      const place = mounts.find(({ name }) => name === volume.name)?.mountPath ?? ''
+      const source = volumeSource(volume, place)
+      const chosen = source?.oneOf.find((source) => found.has(sourceKey(source)))
+      if (chosen?.kind !== 'Secret' || !('configMap' in volume)) return volume
+      const { name: _, ...rest } = source?.from ?? {}
+      return { name: volume.name, secret: { ...rest, secretName: chosen.name } }
+    }),
+  )
+  return { volumes, volumeMounts: all.flatMap(({ mounts }) => mounts) }
+}
+
+function networksAnnotation({ spec, metadata }: AnsibleRun): {
+  readonly annotations?: Readonly<Record<string, string>>
+} {
+  if (!spec.networkAttachments?.length) return {}
+  const networks = spec.networkAttachments.map((name) => ({
+    name,
+    namespace: metadata.namespace,
+    interface: name,
+  }))
+  return { annotations: { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(networks) } }
+}
+
+function labelValue(name: string): string {
+  return name.slice(0, MAX_NAME_LENGTH).replace(/[^a-zA-Z0-9]+$/, '')
+}

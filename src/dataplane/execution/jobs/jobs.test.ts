@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../api/object.ts'
+import { type AnsibleRun, type AnsibleRunSpec, ansibleRuns, HOSTS_ANNOTATION } from '../../kinds/ansible-run.ts'
+import { buildJob, jobName } from './build-job.ts'
+import { parseJobEnd } from './job-end.ts'
+
+const run = (spec: AnsibleRunSpec, annotations: Readonly<Record<string, string>> = {}): AnsibleRun => ({
+  ...ansibleRuns,
+  metadata: { name: 'nova-edpm-compute-0', namespace: 'openstack', uid: 'u', annotations },
+  spec,
+})
+const podOf = (ansibleRun: AnsibleRun, number = 1) => {
+  const job = buildJob({ run: ansibleRun, number }, { found: new Map(), missing: [] }, { timeLimitMs: 60_000 })
+  const { template } = job['spec'] as {
+    readonly template: { readonly spec: { readonly containers: object[] } }
+  }
+  return template.spec.containers[0] as {
+    readonly args: string[]
+    readonly env: { name: string; value: string }[]
+  }
+}
+
+describe('The Job of an attempt', () => {
+  it('is named as its run, a later attempt by its number, and never too long', () => {
+    expect(jobName({ run: run({}), number: 1 })).toBe('nova-edpm-compute-0')
+    expect(jobName({ run: run({}), number: 2 })).toBe('nova-edpm-compute-0-2')
+    const long = { ...run({}), metadata: { name: 'x'.repeat(80) } }
+    const names = [1, 2].map((number) => jobName({ run: long, number }))
+    expect(names.map((name) => name.length)).toEqual([63, 63])
+    expect(new Set(names).size).toBe(2)
+  })
+
+  it('gives the texts of the run to the entry point of the image', () => {
+    const { args, env } = podOf(
+      run({ play: '- hosts: all', cmdLine: '--tags x', extraVars: { a: 1 } }, { [HOSTS_ANNOTATION]: 'h' }),
+    )
+    expect(args.slice(0, 5)).toEqual(['ansible-runner', 'run', '/runner', '-p', 'playbook.yaml'])
+    expect(Object.fromEntries(env.map(({ name, value }) => [name, value.trim()]))).toEqual({
+      RUNNER_PLAYBOOK: '- hosts: all',
+      RUNNER_CMDLINE: '--tags x --limit h',
+      RUNNER_EXTRA_VARS: '{"a":1}',
+    })
+  })
+
+  it('plays a playbook of a collection by its name, and a command of its own as it is', () => {
+    expect(podOf(run({ playbook: 'osp.edpm.nova' })).args[4]).toBe('osp.edpm.nova')
+    expect(podOf(run({ args: ['sleep', '1'] })).args).toEqual(['sleep', '1'])
+  })
+})
+
+describe('The end of a Job', () => {
+  const job = (type?: string, reason?: string): KubeObject => ({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'j' },
+    status: type ? { conditions: [{ type, status: 'True', reason }] } : {},
+  })
+
+  it('is unknown while it works', () => {
+    expect(parseJobEnd(job(), '')).toBeUndefined()
+    // The pods still terminate: the Job itself is not over.
+    expect(parseJobEnd(job('FailureTarget'), '')).toBeUndefined()
+  })
+
+  it("is read from upstream's summary where the image leaves one", () => {
+    const summary = JSON.stringify({ totalHosts: 2, failedHostList: [], unreachableHostList: ['b'] })
+    expect(parseJobEnd(job('Failed'), summary)).toMatchObject({
+      reason: 'Unreachable',
+      message: 'b: not reachable',
+      hosts: { b: { unreachable: 1 } },
+    })
+  })
+
+  it('tells a time limit from a failure', () => {
+    expect(parseJobEnd(job('Failed', 'DeadlineExceeded'), '')).toMatchObject({ reason: 'TimedOut' })
+    expect(parseJobEnd(job('Failed', 'BackoffLimitExceeded'), '')).toMatchObject({ reason: 'Failed' })
+  })
+})

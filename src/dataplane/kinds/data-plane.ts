@@ -1,0 +1,142 @@
+/**
+ * OpenStackDataPlane (dataplane.openstack.org/v1beta1), and what the data plane kinds have in common.
+ *
+ * The fields are those of 2023. What the design of that time took out stays as deprecated: it is accepted, ignored,
+ * and answered with a warning (`dataplane-rules.ts`).
+ */
+import * as z from 'zod'
+import type { KindDefinition } from '../../api/crd.ts'
+import { conditionSchema } from '../../api/ipset.ts'
+import { networkName } from '../../api/netconfig.ts'
+import type { Condition, SpecObject } from '../../api/object.ts'
+import { envVarSchema, extraMountSchema } from '../../api/pod.ts'
+import { baremetalTemplateSchema, secretReferenceSchema } from './baremetal-template.ts'
+
+export const dataPlaneGroup = { group: 'dataplane.openstack.org', version: 'v1beta1' } as const
+export const dataPlaneVersion = `${dataPlaneGroup.group}/${dataPlaneGroup.version}`
+
+const deployStrategySchema = z.object({
+  deploy: z.boolean().default(true),
+  ansibleTags: z.string().optional(),
+  ansibleLimit: z.string().optional(),
+  ansibleSkipTags: z.string().optional(),
+})
+
+const novaTemplateSchema = z
+  .object({
+    cellName: z.string().optional(),
+    novaInstance: z.string().optional(),
+    customServiceConfig: z.string().optional(),
+    deploy: z.boolean().optional(),
+  })
+  .describe('Deprecated and ignored: annotate with nova.openstack.org/cell instead')
+
+/** `nodeTemplate` of a role and `node` of a node: the role's values hold where the node has none. */
+const nodeSectionSchema = z.object({
+  networkConfig: z.object({ template: z.string().optional() }).optional(),
+  networks: z
+    .array(
+      z.object({
+        name: networkName.optional(),
+        subnetName: networkName.optional(),
+        network: z.string().optional(),
+        fixedIP: z.string().optional(),
+        defaultRoute: z.boolean().optional(),
+      }),
+    )
+    .optional(),
+  managementNetwork: z.string().optional(),
+  ansibleUser: z.string().optional(),
+  ansiblePort: z.int().optional(),
+  ansibleVars: z.string().optional().describe('YAML: variables for the inventory'),
+  ansibleSSHPrivateKeySecret: z.string().optional(),
+  extraMounts: z.array(extraMountSchema).optional(),
+  userData: secretReferenceSchema.optional(),
+  networkData: secretReferenceSchema.optional(),
+  nova: novaTemplateSchema.optional(),
+})
+
+const networkAttachmentsSchema = z.array(z.string()).optional()
+const envSchema = z.array(envVarSchema).optional()
+
+export type DeployStrategy = z.input<typeof deployStrategySchema>
+export type NodeSection = z.infer<typeof nodeSectionSchema>
+
+/** What was done to a host for good: the inputs of the last run that succeeded on it. */
+export const appliedSchema = z.object({
+  hash: z.string().describe('of everything that went into the run'),
+  run: z.string().describe('the OpenStackAnsibleEE that did it'),
+  at: z.string().meta({ format: 'date-time' }).optional(),
+  request: z.string().optional().describe('the run request that it answered'),
+})
+export type Applied = z.infer<typeof appliedSchema>
+
+export const commonStatusFields = {
+  conditions: z.array(conditionSchema).optional(),
+  observedGeneration: z.int().meta({ format: 'int64' }).optional(),
+} as const
+
+export interface CommonStatus {
+  readonly conditions?: readonly Condition[]
+  readonly observedGeneration?: number
+}
+
+/** Ready always stands first. */
+export const readyColumns = [
+  { name: 'Status', type: 'string', jsonPath: '.status.conditions[0].status', description: 'Status' },
+  { name: 'Message', type: 'string', jsonPath: '.status.conditions[0].message', description: 'Message' },
+] as const
+
+export const roleSpecSchema = z.object({
+  dataPlane: z.string().optional(),
+  baremetalSetTemplate: baremetalTemplateSchema.optional(),
+  nodeTemplate: nodeSectionSchema.optional(),
+  preProvisioned: z.boolean().optional(),
+  env: envSchema,
+  deployStrategy: deployStrategySchema.optional(),
+  networkAttachments: networkAttachmentsSchema,
+  services: z
+    .array(z.string())
+    .default(['configure-network', 'validate-network', 'install-os', 'configure-os', 'run-os']),
+})
+
+export const nodeSpecSchema = z.object({
+  hostName: z.string().optional(),
+  node: nodeSectionSchema.optional(),
+  role: z.string().optional(),
+  ansibleHost: z.string().optional(),
+  env: envSchema,
+  deployStrategy: deployStrategySchema.optional(),
+  networkAttachments: networkAttachmentsSchema,
+})
+
+export type DataPlaneRoleSpec = z.input<typeof roleSpecSchema>
+export type DataPlaneNodeSpec = z.input<typeof nodeSpecSchema>
+
+export interface DataPlaneSpec {
+  readonly nodes?: Readonly<Record<string, DataPlaneNodeSpec>>
+  readonly roles?: Readonly<Record<string, DataPlaneRoleSpec>>
+  readonly deployStrategy?: DeployStrategy
+}
+
+export interface DataPlaneStatus extends CommonStatus {
+  readonly deployed?: boolean
+}
+export type DataPlane = SpecObject<DataPlaneSpec, DataPlaneStatus>
+
+export const dataPlanes = { apiVersion: dataPlaneVersion, kind: 'OpenStackDataPlane' } as const
+
+export const dataPlaneKind: KindDefinition = {
+  ...dataPlaneGroup,
+  kind: dataPlanes.kind,
+  plural: 'openstackdataplanes',
+  shortNames: ['osdp', 'osdps', 'osdataplane', 'osdataplanes'],
+  scope: 'Namespaced',
+  spec: z.object({
+    nodes: z.record(z.string(), nodeSpecSchema).optional(),
+    roles: z.record(z.string(), roleSpecSchema).optional(),
+    deployStrategy: deployStrategySchema.optional(),
+  }),
+  status: z.object({ ...commonStatusFields, deployed: z.boolean().optional() }),
+  columns: readyColumns,
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { dataPlaneNode, dataPlaneRole } from '../../../test/data-plane.ts'
+import { resolveNode } from '../rules/inheritance.ts'
+import { renderNodeInventory, renderRoleHost, renderRoleInventory } from './inventory.ts'
+
+const role = dataPlaneRole('edpm-compute', {
+  nodeTemplate: {
+    ansiblePort: 22,
+    ansibleUser: 'root',
+    managementNetwork: 'ctlplane',
+    ansibleVars: 'ctlplane_dns_nameservers:\n- 192.168.122.1\n',
+  },
+})
+const node = dataPlaneNode('edpm-compute-0', {
+  role: 'edpm-compute',
+  ansibleHost: '192.168.122.100',
+  node: { ansibleVars: 'ctlplane_ip: 192.168.122.100\n' },
+})
+
+describe("a role's inventory", () => {
+  it("has what its nodes share in the group, and each one's own at the host, as upstream's", () => {
+    expect(renderRoleInventory(role, [renderRoleHost(resolveNode(node, role), node)])).toEqual({
+      inventory: `edpm-compute:
+    vars:
+        ansible_port: 22
+        ansible_user: root
+        ctlplane_dns_nameservers:
+            - 192.168.122.1
+        management_network: ctlplane
+    hosts:
+        edpm-compute-0:
+            ansible_host: 192.168.122.100
+            ctlplane_ip: 192.168.122.100
+`,
+      network: '',
+    })
+  })
+
+  it('has addresses that were granted at the host, but for what a person wrote for the whole role', () => {
+    const plain = dataPlaneNode('later', { role: 'edpm-compute', hostName: 'later.example.org' })
+    const granted = { ctlplane_ip: '192.168.122.7', ctlplane_dns_nameservers: ['192.168.122.80'] }
+    expect(renderRoleHost(resolveNode(plain, role), plain, granted)).toBe(`        later:
+            ansible_host: 192.168.122.7
+            ctlplane_ip: 192.168.122.7
+`)
+  })
+
+  it('brings the network template along, and texts of several lines', () => {
+    const templated = dataPlaneRole('r', {
+      nodeTemplate: {
+        networkConfig: { template: 'network_config:\n- a\n' },
+        ansibleVars: 'text: |\n  one\n\n  two\n',
+      },
+    })
+    expect(renderRoleInventory(templated, [])).toEqual({
+      inventory: `r:
+    vars:
+        edpm_network_config_template: /runner/network/nic-config-template
+        text: |
+            one
+
+            two
+`,
+      network: 'network_config:\n- a\n',
+    })
+  })
+
+  it('is a group even with nothing in it', () => {
+    expect(renderRoleInventory(dataPlaneRole('r'), []).inventory).toBe('r: {}\n')
+  })
+})
+
+describe("a node's inventory", () => {
+  it("has everything at the host, the port as text, and always networks, as upstream's", () => {
+    const plain = dataPlaneRole('r', {
+      nodeTemplate: { ansiblePort: 22, ansibleUser: 'root', managementNetwork: 'ctlplane' },
+    })
+    const bare = dataPlaneNode('edpm-compute-0', { ansibleHost: '192.168.122.100' })
+    expect(renderNodeInventory(resolveNode(bare, plain)).inventory).toBe(`all:
+    hosts:
+        edpm-compute-0:
+            ansible_host: 192.168.122.100
+            ansible_port: "22"
+            ansible_user: root
+            management_network: ctlplane
+            networks: []
+`)
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { ansibleRun, counted, ended } from '../../../test/data-plane.ts'
+import { findAttempt, isActiveOn, resolveApplied } from './attempts.ts'
+
+const hosts = { a: 'hash-a', b: 'hash-b' }
+const failed = { ...counted, failures: 1 }
+const dark = { ...counted, unreachable: 1 }
+const outcome = (status: Parameters<typeof ansibleRun>[1]['status'], host = 'a', spec = {}): string | undefined =>
+  findAttempt(ansibleRun('r', { step: 'nova', hosts, status, spec }), host, 'nova')?.outcome
+
+describe('what a run says of a host', () => {
+  it('is nothing for another step, or for a host that it was not made for', () => {
+    const run = ansibleRun('r', { step: 'nova', hosts })
+    expect(findAttempt(run, 'a', 'libvirt')).toBeUndefined()
+    expect(findAttempt(run, 'c', 'nova')).toBeUndefined()
+  })
+
+  it('is its own success in a run that failed elsewhere, and its own failure in one that succeeded', () => {
+    expect(outcome(ended('Failed', { hosts: { a: counted, b: failed } }), 'a')).toBe('succeeded')
+    expect(outcome(ended('Failed', { hosts: { a: counted, b: failed } }), 'b')).toBe('failed')
+    expect(outcome(ended('Unreachable', { hosts: { a: counted, b: dark } }), 'b')).toBe('failed')
+    expect(outcome(ended('Completed', { hosts: { a: dark } }), 'a')).toBe('failed')
+    expect(outcome(ended('Completed'), 'a')).toBe('succeeded')
+  })
+
+  it('is a failure where a run was cut short, whatever had been counted by then', () => {
+    const cut = { hosts: { a: counted } }
+    for (const reason of ['TimedOut', 'Cancelled', 'Unknown', 'NotStarted'] as const) {
+      expect(outcome(ended(reason, cut))).toBe('failed')
+    }
+    expect(outcome(ended('Failed', { hosts: { a: counted, b: failed } }), 'a', { roles: {} })).toBe('failed')
+    expect(
+      outcome(ended('Failed', { hosts: { a: counted, b: failed } }), 'a', {
+        play: '- hosts: all\n  any_errors_fatal: true\n',
+      }),
+    ).toBe('failed')
+  })
+
+  it('is not over before its end is recorded', () => {
+    expect(outcome(undefined)).toBe('running')
+    expect(outcome({ JobStatus: 'Running' })).toBe('running')
+    expect(isActiveOn(ansibleRun('r', { step: 'nova', hosts }), 'a')).toBe(true)
+    expect(isActiveOn(ansibleRun('r', { step: 'nova', hosts }), 'c')).toBe(false)
+    expect(isActiveOn(ansibleRun('r', { step: 'nova', hosts, status: ended('Unknown') }), 'a')).toBe(false)
+  })
+})
+
+describe('what was done to a host', () => {
+  it('is what is recorded, and what later runs prove beyond it', () => {
+    const recorded = { nova: { hash: 'before', run: 'first', at: '2025-12-31T00:00:00.000Z' } }
+    const later = ansibleRun('later', { step: 'nova', hosts, status: ended('Completed') })
+    expect(resolveApplied(recorded, ['nova'], 'a', [])).toEqual(recorded)
+    expect(resolveApplied(recorded, ['nova'], 'a', [later])).toEqual({
+      nova: { hash: 'hash-a', run: 'later', at: '2026-01-01T00:00:00.000Z' },
+    })
+    const earlier = { nova: { hash: 'x', run: 'y', at: '2026-01-02T00:00:00.000Z' } }
+    expect(resolveApplied(earlier, ['nova'], 'a', [later])).toEqual(earlier)
+  })
+})

@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Attempt, Outcome } from './attempts.ts'
+import { decideStep, defaultRunRetry, type RunDecision, type StepInputs } from './decide-step.ts'
+
+const noon = Date.parse('2026-01-01T12:00:00Z')
+const question: StepInputs = {
+  desiredHash: 'new',
+  applied: undefined,
+  attempts: [],
+  heldReason: undefined,
+  policy: 'auto',
+  request: undefined,
+  blockedBy: undefined,
+  activeRun: undefined,
+  retry: defaultRunRetry,
+  now: noon,
+}
+const ask = (more: Partial<StepInputs>): RunDecision => decideStep({ ...question, ...more })
+const attempt = (number: number, outcome: Outcome, hash = 'new', agoMs = 0): Attempt => ({
+  run: `run-${hash}-${number}`,
+  number,
+  hash,
+  outcome,
+  finishedAt: new Date(noon - agoMs).toISOString(),
+})
+const old = { hash: 'old', run: 'r', request: 'monday' }
+
+describe('whether a step runs on a host', () => {
+  it('starts what was never done, and what was done with other inputs', () => {
+    expect(ask({})).toEqual({ kind: 'start', attempt: 1, why: 'first run' })
+    expect(ask({ applied: old })).toEqual({ kind: 'start', attempt: 1, why: 'its inputs changed' })
+  })
+
+  it('is done once it was done with these inputs, whatever else is asked', () => {
+    expect(ask({ applied: { hash: 'new', run: 'r' } })).toEqual({ kind: 'done' })
+    expect(ask({ applied: { hash: 'new', run: 'r' }, heldReason: 'deploy is false', blockedBy: 'x' })).toEqual({
+      kind: 'done',
+    })
+  })
+
+  it('waits for the run that is under way, with whatever inputs it was started', () => {
+    expect(ask({ attempts: [attempt(1, 'running', 'old')] })).toEqual({ kind: 'running', run: 'run-old-1' })
+  })
+
+  it('holds while nobody wants it, with the reason: never done, or out of date', () => {
+    const heldBy = 'it is outside of ansibleLimit a'
+    expect(ask({ heldReason: heldBy })).toEqual({ kind: 'held', why: heldBy })
+    expect(ask({ heldReason: heldBy, applied: old })).toEqual({ kind: 'out-of-date', why: heldBy })
+  })
+
+  it('with the policy manual the first deployment runs, and later changes wait for a new request', () => {
+    expect(ask({ policy: 'manual' }).kind).toBe('start')
+    expect(ask({ policy: 'manual', applied: old }).kind).toBe('out-of-date')
+    expect(ask({ policy: 'manual', applied: old, request: 'monday' }).kind).toBe('out-of-date')
+    expect(ask({ policy: 'manual', applied: old, request: 'tuesday' }).kind).toBe('start')
+  })
+
+  it('says what has to come first, and who is on the host', () => {
+    expect(ask({ blockedBy: 'Waiting for NovaCell nova-cell1' })).toEqual({
+      kind: 'wait',
+      why: 'Waiting for NovaCell nova-cell1',
+    })
+    expect(ask({ activeRun: 'install-os-1' })).toEqual({ kind: 'wait', why: 'install-os-1 runs on this host' })
+  })
+
+  it('tries again later each time, under the next number, and gives up after the last', () => {
+    expect(ask({ attempts: [attempt(1, 'failed', 'new', 4_000)] })).toMatchObject({
+      kind: 'pause',
+      ms: 6_000,
+      tried: 1,
+    })
+    const two = [attempt(1, 'failed', 'new', 60_000), attempt(2, 'failed', 'new', 15_000)]
+    expect(ask({ attempts: two })).toMatchObject({ kind: 'pause', ms: 5_000, tried: 2 })
+    expect(ask({ attempts: two, now: noon + 5_000 })).toMatchObject({ kind: 'start', attempt: 3 })
+    const six = [1, 2, 3, 4, 5, 6].map((number) => attempt(number, 'failed', 'new', 9e9))
+    expect(ask({ attempts: six })).toMatchObject({ kind: 'backed-off', tried: 6 })
+  })
+
+  it('begins anew when the inputs change after it gave up', () => {
+    const six = [1, 2, 3, 4, 5, 6].map((number) => attempt(number, 'failed', 'old'))
+    expect(ask({ attempts: six })).toEqual({ kind: 'start', attempt: 1, why: 'first run' })
+  })
+
+  it('never starts beside a running attempt, after a success of the same inputs, nor under a number that is taken', () => {
+    const outcome = fc.constantFrom<Outcome>('running', 'failed')
+    const attempts = fc.uniqueArray(
+      fc.record({ number: fc.integer({ min: 1, max: 9 }), outcome, hash: fc.constantFrom('new', 'old') }),
+      { selector: ({ hash, number }) => `${hash} ${number}` },
+    )
+    const applied = fc.constantFrom(undefined, old, { hash: 'new', run: 'r' })
+    const rest = fc.record({
+      heldBy: fc.constantFrom(undefined, 'deploy is false'),
+      policy: fc.constantFrom('auto' as const, 'manual' as const),
+      request: fc.constantFrom(undefined, 'monday', 'tuesday'),
+      gate: fc.constantFrom(undefined, 'a gate'),
+      busyWith: fc.constantFrom(undefined, 'a run'),
+    })
+    fc.assert(
+      fc.property(attempts, applied, rest, (tried, done, more) => {
+        const all = tried.map(({ number, outcome, hash }) => attempt(number, outcome, hash, 9e9))
+        const decision = ask({ attempts: all, applied: done, ...more })
+        if (decision.kind !== 'start') return
+        expect(all.some((attempt) => attempt.outcome === 'running')).toBe(false)
+        expect(done?.hash).not.toBe('new')
+        expect(all.some(({ hash, number }) => hash === 'new' && number === decision.attempt)).toBe(false)
+        expect([more.heldBy, more.gate, more.busyWith]).toEqual([undefined, undefined, undefined])
+      }),
+    )
+  })
+})

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { effectiveConfig as effective } from '../../../test/effective-config.ts'
+import { METADATA_OVERRIDE, renderMetadataConfig } from './ovn-metadata-config.ts'
+
+describe('The configuration of the OVN metadata agent', () => {
+  const agent = {
+    ovnSbConnection: 'ssl:ovsdbserver-sb.openstack.svc:6642',
+    host: 'edpm-compute-0',
+    novaMetadataHost: 'nova-metadata-internal.openstack.svc',
+    sharedSecret: '12$45',
+  }
+
+  it('turns on debug logging by customServiceConfig', () => {
+    const custom = '[DEFAULT]\ndebug = True\n'
+    const made = renderMetadataConfig(agent, custom)
+    expect(made.kind === 'files' && made.files[METADATA_OVERRIDE]).toBe(custom)
+    expect(effective(made)).toMatchObject({
+      'DEFAULT.debug': 'True',
+      'DEFAULT.host': 'edpm-compute-0',
+      'DEFAULT.metadata_proxy_shared_secret': '12$45',
+      'ovn.ovn_sb_connection': agent.ovnSbConnection,
+    })
+  })
+})

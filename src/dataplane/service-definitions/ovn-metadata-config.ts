@@ -1,0 +1,37 @@
+/** The configuration files of the OVN metadata agent. Pure. */
+import { type ConfigFiles, iniSection, renderConfigFiles } from './config-files.ts'
+
+export const METADATA_GENERATED = '01-neutron-metadata.conf'
+export const METADATA_OVERRIDE = '02-neutron-metadata-override.conf'
+
+/** What binds the OVN metadata agent to its cloud. */
+export interface MetadataFacts {
+  readonly ovnSbConnection: string
+  /** The chassis name under which this node is known to OVN. */
+  readonly host: string
+  readonly novaMetadataHost: string
+  readonly novaMetadataPort?: number
+  readonly novaMetadataProtocol?: 'http' | 'https'
+  readonly sharedSecret: string
+}
+
+export function renderMetadataConfig(facts: MetadataFacts, customServiceConfig = ''): ConfigFiles {
+  return renderConfigFiles(
+    METADATA_GENERATED,
+    [
+      ...iniSection('DEFAULT', {
+        host: facts.host,
+        nova_metadata_host: facts.novaMetadataHost,
+        nova_metadata_port: String(facts.novaMetadataPort ?? 8775),
+        nova_metadata_protocol: facts.novaMetadataProtocol ?? 'http',
+        metadata_proxy_shared_secret: facts.sharedSecret,
+        state_path: '/var/lib/neutron',
+        log_file: '/var/log/containers/neutron/ovn-metadata-agent.log',
+      }),
+      ...iniSection('agent', { root_helper: 'sudo neutron-rootwrap /etc/neutron/rootwrap.conf' }),
+      ...iniSection('ovn', { ovn_sb_connection: facts.ovnSbConnection }),
+      ...iniSection('ovs', { ovsdb_connection: 'tcp:127.0.0.1:6640' }),
+    ],
+    { [METADATA_OVERRIDE]: customServiceConfig },
+  )
+}

@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../api/object.ts'
+import type { Transport } from '../../kube/transport.ts'
+import { type NovaCell, novaCells } from '../kinds/nova-cell.ts'
+import { type ComputeHost, tryCountInstances } from './control-plane.ts'
+import { createNovaControlPlane } from './nova-control-plane.ts'
+
+let server: Server
+let asked: string[]
+/** What the cloud answers: a status and a body by `METHOD /path`. */
+let answers: Record<string, readonly [number, unknown]>
+
+beforeEach(async () => {
+  asked = []
+  server = createServer((request, response) => {
+    const line = `${request.method} ${request.url}`
+    asked.push(line)
+    void bodyOf(request).then((body) => {
+      if (line === 'POST /v3/auth/tokens' && !body.includes('s3cret')) return void response.writeHead(401).end()
+      const [status, answer] = answers[line] ?? [404, {}]
+      const token = request.headers['x-auth-token'] ?? 'none'
+      if (line !== 'POST /v3/auth/tokens' && token !== 'a-token') return void response.writeHead(401).end()
+      response.writeHead(status, { 'x-subject-token': 'a-token', 'content-type': 'application/json' })
+      response.end(status === 204 ? undefined : JSON.stringify(answer))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const endpoints = [{ interface: 'internal', url: `${url()}/nova/v2.1` }]
+  answers = { 'POST /v3/auth/tokens': [201, { token: { catalog: [{ type: 'compute', endpoints }] } }] }
+})
+afterEach(() => new Promise((resolve) => server.close(resolve)))
+
+const url = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  return text
+}
+
+function compute(): ComputeHost {
+  const spec = { cellName: 'cell1', keystoneAuthURL: url(), secret: 'osp', serviceUser: 'nova' }
+  const cell: NovaCell = { ...novaCells, metadata: { name: 'nova-cell1', namespace: 'openstack' }, spec }
+  return { namespace: 'openstack', host: 'edpm-0', cell }
+}
+
+function cloud(password = 's3cret') {
+  const secret: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'osp' },
+    data: { ServicePassword: Buffer.from(password).toString('base64') },
+  }
+  const client = { get: async ({ kind }: { kind: string }) => (kind === 'Secret' ? secret : undefined) }
+  return createNovaControlPlane({ client, transport: {} as Transport, timeoutMs: 2_000 })
+}
+
+const never = new AbortController().signal
+const SERVERS = 'GET /nova/v2.1/servers?all_tenants=1&host=edpm-0'
+
+describe('a cloud that is asked', () => {
+  it('counts the instances of a host, of all projects', async () => {
+    answers[SERVERS] = [200, { servers: [{ id: '1' }, { id: '2' }] }]
+    expect(await tryCountInstances(cloud(), compute(), never)).toEqual({ kind: 'known', count: 2 })
+  })
+
+  it('gives no number where it gives no answer: a wrong password, an error, nobody there', async () => {
+    const why = async (plane = cloud(), of = compute()): Promise<string> => {
+      const said = await tryCountInstances(plane, of, never)
+      return said.kind === 'unknown' ? said.why : 'known'
+    }
+    expect(await why(cloud('wrong'))).toBe('Keystone answered 401')
+    answers[SERVERS] = [503, {}]
+    expect(await why()).toContain('Nova answered 503')
+    answers[SERVERS] = [200, {}]
+    expect(await why()).toBe('Nova gave no list of instances')
+    const nowhere = compute()
+    const cell = { ...nowhere.cell, spec: { ...nowhere.cell.spec, keystoneAuthURL: 'http://127.0.0.1:1' } }
+    expect(await why(cloud(), { ...nowhere, cell })).not.toBe('known')
+  })
+
+  it('takes the compute service of the host out, and no other', async () => {
+    answers['GET /nova/v2.1/os-services?binary=nova-compute&host=edpm-0'] = [200, { services: [{ id: 'abc' }] }]
+    answers['DELETE /nova/v2.1/os-services/abc'] = [204, undefined]
+    await cloud().removeCompute(compute(), never)
+    expect(asked.filter((line) => line.startsWith('DELETE'))).toEqual(['DELETE /nova/v2.1/os-services/abc'])
+  })
+
+  it('says which pod is missing when hosts are to be discovered', async () => {
+    await expect(cloud().discoverHosts(compute(), never)).rejects.toThrow('nova-cell0-conductor-0')
+  })
+})

@@ -1,0 +1,121 @@
+/**
+ * A running cloud, asked over its own APIs: hosts are discovered in the conductor's pod, instances and compute services
+ * are Nova's to tell.
+ *
+ * The cell says where Keystone is and whose password to use. Every answer that is not the expected one is an error: whoever
+ * asks must not take silence for zero.
+ */
+import { fetch } from 'undici'
+import type { KubeReader } from '../../kube/client.ts'
+import { execInPod } from '../../kube/pod-exec.ts'
+import type { Transport } from '../../kube/transport.ts'
+import type { NovaCell } from '../kinds/nova-cell.ts'
+import { secretKind, secretValue } from '../world.ts'
+import type { ComputeHost, ControlPlane } from './control-plane.ts'
+
+export interface CloudAccess {
+  readonly client: Pick<KubeReader, 'get'>
+  readonly transport: Transport
+  readonly timeoutMs?: number
+}
+
+/** Pods of a sandbox run nowhere, so nothing can be run in them. */
+const SIMULATED_ANNOTATION = 'sandbox.stackloom.dev/played'
+const TIMEOUT_MS = 30_000
+const MICROVERSION = { 'OpenStack-API-Version': 'compute 2.53' }
+
+export function createNovaControlPlane({ client, transport, timeoutMs = TIMEOUT_MS }: CloudAccess): ControlPlane {
+  return {
+    discoverHosts: async ({ namespace, cell }, signal) => {
+      const pod = `${novaName(cell)}-cell0-conductor-0`
+      const found = await client.get({ apiVersion: 'v1', kind: 'Pod', namespace, name: pod }, { signal })
+      if (!found) throw new Error(`there is no pod ${pod}`)
+      if (found.metadata.annotations?.[SIMULATED_ANNOTATION] !== undefined) return
+      const command = ['nova-manage', 'cell_v2', 'discover_hosts']
+      const { exitCode, stderr } = await execInPod(transport, { namespace, pod, command, timeoutMs, signal })
+      if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || `it ended with ${exitCode}`)
+    },
+    countInstances: async (compute, signal) => {
+      const nova = await openNovaApi(client, compute, timeoutMs, signal)
+      const { servers } = await nova<{ servers?: readonly unknown[] }>(
+        'GET',
+        `/servers?all_tenants=1&host=${encodeURIComponent(compute.host)}`,
+      )
+      if (!servers) throw new Error('Nova gave no list of instances')
+      return { kind: 'known', count: servers.length }
+    },
+    removeCompute: async (compute, signal) => {
+      const nova = await openNovaApi(client, compute, timeoutMs, signal)
+      const host = encodeURIComponent(compute.host)
+      const { services = [] } = await nova<{ services?: readonly { readonly id: string }[] }>(
+        'GET',
+        `/os-services?binary=nova-compute&host=${host}`,
+      )
+      for (const { id } of services) await nova('DELETE', `/os-services/${encodeURIComponent(id)}`)
+    },
+  }
+}
+
+/** `nova-cell1` with the cell `cell1` belongs to the Nova `nova`. */
+function novaName({ metadata, spec }: NovaCell): string {
+  const tail = `-${spec.cellName ?? ''}`
+  return metadata.name.endsWith(tail) ? metadata.name.slice(0, -tail.length) : 'nova'
+}
+
+type NovaApi = <T>(method: 'GET' | 'DELETE', path: string) => Promise<T>
+
+interface Token {
+  readonly token: {
+    readonly catalog?: readonly {
+      readonly type: string
+      readonly endpoints: readonly { readonly interface: string; readonly url: string }[]
+    }[]
+  }
+}
+
+async function openNovaApi(
+  client: Pick<KubeReader, 'get'>,
+  { namespace, cell }: ComputeHost,
+  timeoutMs: number,
+  stop: AbortSignal,
+): Promise<NovaApi> {
+  const { keystoneAuthURL, serviceUser = 'nova', secret = '' } = cell.spec
+  if (!keystoneAuthURL) throw new Error(`NovaCell ${cell.metadata.name} names no Keystone`)
+  const password = secretValue(
+    await client.get({ ...secretKind, namespace, name: secret }, { signal: stop }),
+    'ServicePassword',
+  )
+  if (password === undefined) throw new Error(`secret/${secret} has no ServicePassword`)
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)])
+  const answer = await fetch(`${keystoneAuthURL.replace(/\/(v3\/?)?$/, '')}/v3/auth/tokens`, {
+    method: 'POST',
+    signal,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(passwordLogin(serviceUser, password)),
+  })
+  const token = answer.headers.get('x-subject-token')
+  if (!answer.ok || token === null) throw new Error(`Keystone answered ${answer.status}`)
+  const { catalog = [] } = ((await answer.json()) as Token).token
+  const endpoints = catalog.find(({ type }) => type === 'compute')?.endpoints ?? []
+  const endpoint = endpoints.find((endpoint) => endpoint.interface === 'internal') ?? endpoints[0]
+  if (!endpoint) throw new Error('the catalogue has no compute endpoint')
+  return async <T>(method: string, path: string) => {
+    const said = await fetch(`${endpoint.url.replace(/\/$/, '')}${path}`, {
+      method,
+      signal,
+      headers: { 'x-auth-token': token, ...MICROVERSION },
+    })
+    if (!said.ok) throw new Error(`Nova answered ${said.status} to ${method} ${path}`)
+    return (said.status === 204 ? undefined : await said.json()) as T
+  }
+}
+
+function passwordLogin(name: string, password: string): object {
+  const domain = { name: 'Default' }
+  return {
+    auth: {
+      identity: { methods: ['password'], password: { user: { name, domain, password } } },
+      scope: { project: { name: 'service', domain } },
+    },
+  }
+}

@@ -1,0 +1,147 @@
+/** What nodes and services say that they wait for, and what wakes them: the controllers over a cluster in memory. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../test/data-plane.ts'
+import { memoryCluster } from '../../test/memory-cluster.ts'
+import { type ControllerOptions, startControllers } from '../../test/real/dataplane/controllers.ts'
+import { type Play, recordingExecutor } from '../../test/real/dataplane/recording-executor.ts'
+import { weatherService } from '../../test/weather-service.ts'
+import type { Condition, KubeObject } from '../api/object.ts'
+import type { DataPlaneRoleSpec } from './kinds/data-plane.ts'
+import { dataPlaneServices } from './kinds/data-plane-service.ts'
+import { novaCells } from './kinds/nova-cell.ts'
+import type { ServiceObject } from './kinds/service-object.ts'
+import { nodeServices } from './service-definitions/all.ts'
+
+const namespace = 'openstack'
+const secret = (name: string, data: Readonly<Record<string, string>>): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, btoa(text)])),
+})
+const deploying: DataPlaneRoleSpec = {
+  nodeTemplate: { ansibleSSHPrivateKeySecret: SSH_SECRET },
+  deployStrategy: { deploy: true },
+  services: [],
+}
+
+const ends: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+/** A cluster with a key and a role, and who works in it. */
+async function begin(
+  role: DataPlaneRoleSpec,
+  { play, ...options }: Pick<ControllerOptions, 'services' | 'unserved'> & { readonly play?: Play } = {},
+) {
+  const { client, objects } = memoryCluster()
+  await client.create(secret(SSH_SECRET, { 'ssh-privatekey': 'a key' }))
+  await client.create(dataPlaneRole('compute', role))
+  const executor = recordingExecutor(client, play)
+  const controllers = startControllers(client, { services: [...nodeServices, weatherService], ...options })
+  ends.push(controllers.stop, executor.stop)
+  const find = (kind: string, name: string): KubeObject | undefined =>
+    objects(kind).find(({ metadata }) => metadata.name === name)
+  const message = (kind: string, name: string, type: string): string | undefined => {
+    const status = find(kind, name)?.['status'] as { conditions?: readonly Condition[] } | undefined
+    return status?.conditions?.find((condition) => condition.type === type)?.message
+  }
+  return { client, executor, find, message, idle: controllers.idle }
+}
+const soon = { timeout: 10_000, interval: 10 }
+
+describe('a service', () => {
+  it('is woken by the Secret that it waits for, whatever its name, and keeps its spec when images are filled in', async () => {
+    const { client, find, message } = await begin(deploying)
+    const { key } = weatherService.annotation
+    await client.create(dataPlaneNode('n', { role: 'compute' }, { [key]: 'hill-config-data' }))
+    await expect
+      .poll(() => message('WeatherAgent', 'n', 'StationReady'), soon)
+      .toBe('Waiting for Secret hill-config-data')
+    await client.create(secret('hill-config-data', { url: 'http://hill' }))
+    await expect.poll(() => message('WeatherAgent', 'n', 'Ready'), soon).toBe('WeatherAgent ready')
+    expect((find('WeatherAgent', 'n') as ServiceObject).spec).toMatchObject({
+      dataplaneNodeName: 'n',
+      station: 'hill-config-data',
+      ansibleEEContainerImage: 'runner',
+    })
+  })
+
+  it('that the cluster does not serve is not passed over in silence', async () => {
+    const { client, message } = await begin(deploying, {
+      services: nodeServices,
+      unserved: [weatherService],
+    })
+    const { key } = weatherService.annotation
+    await client.create(dataPlaneNode('n', { role: 'compute' }, { [key]: 'hill' }))
+    await expect
+      .poll(() => message('OpenStackDataPlaneNode', 'n', 'ServicesReady'), soon)
+      .toBe('WeatherAgent is asked for, but its kinds are not served here')
+  })
+
+  it('says which field of its dependency names no Secret yet, and waits', async () => {
+    const { client, find, message } = await begin(deploying)
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] }
+    await client.create({ ...novaCells, metadata: { name: 'nova-cell1', namespace }, spec: {}, status })
+    await client.create(dataPlaneNode('n', { role: 'compute' }, { [CELL]: 'nova-cell1' }))
+    await expect
+      .poll(() => message('NovaExternalCompute', 'n', 'InputReady'), soon)
+      .toBe('Waiting for a Secret to be named in cellMessageBusSecretName of NovaCell nova-cell1')
+    const { status: told } = find('NovaExternalCompute', 'n') as ServiceObject
+    expect(told?.conditions?.filter(({ severity }) => severity === 'Error')).toEqual([])
+  })
+})
+
+describe('steps of one name', () => {
+  it('are told apart by whose they are: a step of phase 0 and one of a service', async () => {
+    const { client, executor, message, idle } = await begin({ ...deploying, services: ['weather'] })
+    await client.create({
+      ...dataPlaneServices,
+      metadata: { name: 'weather', namespace },
+      spec: { play: '- hosts: all\n' },
+    })
+    await client.create(secret('hill', { url: 'http://hill' }))
+    const { key } = weatherService.annotation
+    await client.create(dataPlaneNode('n', { role: 'compute' }, { [key]: 'hill' }))
+    await expect.poll(() => message('WeatherAgent', 'n', 'Ready'), soon).toBe('WeatherAgent ready')
+    let quiet = 0
+    await expect.poll(() => (quiet = idle() ? quiet + 1 : 0), soon).toBeGreaterThan(40)
+    expect(executor.recorded.map(({ step }) => step)).toEqual(['weather', 'weather'])
+  })
+})
+
+describe('a node', () => {
+  const services = ['configure-network']
+
+  it('names the run of its role that it is not in', async () => {
+    const { client, executor, message } = await begin({ ...deploying, services }, { play: () => undefined })
+    await client.create(dataPlaneNode('first', { role: 'compute' }))
+    await expect.poll(() => executor.recorded.length, soon).toBe(1)
+    await client.create(dataPlaneNode('later', { role: 'compute' }))
+    const run = executor.recorded[0]?.run
+    await expect
+      .poll(() => message('OpenStackDataPlaneNode', 'later', 'DeploymentReady'), soon)
+      .toBe(`Waiting for run ${run} of its role, which this node is not in`)
+    await expect
+      .poll(() => message('OpenStackDataPlaneNode', 'first', 'DeploymentReady'), soon)
+      .toBe('Deployment in progress')
+  })
+
+  it.each([
+    ['outside of the limit', { deploy: true, ansibleLimit: 'other' }, 'it is outside of ansibleLimit other'],
+    ['that is held', { deploy: false }, 'deploy is false'],
+    ['that nobody deploys', undefined, 'neither the node nor its role has a deployStrategy'],
+  ])('%s says why nothing runs', async (_, strategy, why) => {
+    const { deployStrategy: __, ...role } = deploying
+    const { client, message } = await begin({
+      ...role,
+      services,
+      ...(strategy && { deployStrategy: strategy }),
+    })
+    await client.create(dataPlaneNode('n', { role: 'compute' }))
+    await expect
+      .poll(() => message('OpenStackDataPlaneNode', 'n', 'DeploymentReady'), soon)
+      .toBe(`Deployment not started: ${why}`)
+  })
+})

@@ -1,0 +1,88 @@
+/**
+ * How a site's clouds are: the readiness of everything that the inventories list, and of what has grown from it.
+ *
+ * Pure over a snapshot; works without the site file, from any machine.
+ */
+
+import type { GroupVersionKind } from '../api/object.ts'
+import { objectKey } from '../api/object.ts'
+import { formatObjectName } from '../api/raw-object.ts'
+import { formatGroupKind, indexSnapshot, type Snapshot } from '../api/snapshot.ts'
+import { liveReadiness, objectReadiness } from '../verify/readiness/readiness.ts'
+import { defaultGrace, type Grace, type Readiness, type ReadinessContext } from '../verify/readiness/verdict.ts'
+import { type Inventory, parseInventory } from './inventory.ts'
+
+export interface ObjectStatus {
+  /** `Service openstack/keystone-internal`. */
+  readonly name: string
+  readonly readiness: Readiness
+}
+
+export interface GroupStatus {
+  /** Absent for what the clouds share. */
+  readonly cloud?: string
+  readonly namespace?: string
+  readonly objects: readonly ObjectStatus[]
+}
+
+/** Grown from a cloud's objects: judged by their kinds' rules in its namespace. */
+const GROWN = ['Service', 'PersistentVolumeClaim', 'batch/Job', 'apps/Deployment', 'apps/StatefulSet']
+
+const around: readonly GroupVersionKind[] = [
+  { apiVersion: 'v1', kind: 'Node' },
+  { apiVersion: 'v1', kind: 'Pod' },
+  { apiVersion: 'v1', kind: 'Event' },
+  { apiVersion: 'v1', kind: 'Service' },
+  { apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+  { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' },
+  { apiVersion: 'batch/v1', kind: 'Job' },
+  { apiVersion: 'apps/v1', kind: 'Deployment' },
+  { apiVersion: 'apps/v1', kind: 'StatefulSet' },
+  { apiVersion: 'operators.coreos.com/v1alpha1', kind: 'ClusterServiceVersion' },
+  { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' },
+]
+
+export const inventoryKinds: readonly GroupVersionKind[] = [{ apiVersion: 'v1', kind: 'ConfigMap' }]
+
+export function statusKinds(inventories: readonly Inventory[]): readonly GroupVersionKind[] {
+  const listed = inventories.flatMap(({ objects }) =>
+    objects.filter(({ kind }) => kind !== 'Secret').map(({ apiVersion, kind }) => ({ apiVersion, kind })),
+  )
+  return [...new Map([...around, ...listed].map((kind) => [formatGroupKind(kind), kind])).values()]
+}
+
+export function parseInventories(snapshot: Snapshot): readonly Inventory[] {
+  return snapshot.objects
+    .filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.labels?.['stackloom.dev/inventory'] !== undefined)
+    .map(parseInventory)
+}
+
+export function computeStatus(
+  inventories: readonly Inventory[],
+  snapshot: Snapshot,
+  now: number,
+  grace: Grace = defaultGrace,
+): readonly GroupStatus[] {
+  const index = indexSnapshot(snapshot)
+  const context: ReadinessContext = { around: index, now, grace, nodes: [] }
+  const ordered = inventories.toSorted((a, b) => (a.cloud ?? '').localeCompare(b.cloud ?? ''))
+  return ordered.map((inventory) => {
+    const { cloud, namespace, objects } = inventory
+    const listed = objects
+      .filter(({ kind }) => kind !== 'Secret')
+      .map((ref) => ({ name: `${ref.kind} ${objectKey(ref)}`, readiness: objectReadiness(ref, context) }))
+    const grown = GROWN.flatMap((groupKind) =>
+      namespace === undefined
+        ? []
+        : index
+            .all(groupKind)
+            .filter(({ metadata }) => metadata.namespace === namespace)
+            .map((object) => ({ name: formatObjectName(object), readiness: liveReadiness(object, context) })),
+    )
+    return {
+      ...(cloud !== undefined && { cloud }),
+      ...(namespace !== undefined && { namespace }),
+      objects: [...listed, ...grown],
+    }
+  })
+}

@@ -1,0 +1,157 @@
+/** MetalLB's pools as its allocator sees them: ranges, whom they serve, who advertises them. */
+
+import { asRecord, asStrings } from '../../api/json.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { getField, getList } from '../../api/raw-object.ts'
+import { formatAddress, parseAddress } from '../../net/address.ts'
+import { cidrRange } from '../../net/cidr.ts'
+import {
+  compareRanges,
+  formatRange,
+  parseRange,
+  type Range,
+  rangeContains,
+  rangeSize,
+  rangesOverlap,
+} from '../../net/range.ts'
+import type { ClusterState } from '../cluster-state.ts'
+import { cloudSubnets } from './host-networks.ts'
+import { matchesLabels } from './selectors.ts'
+
+export const POOL = 'metallb.io/IPAddressPool'
+export const L2 = 'metallb.io/L2Advertisement'
+export const BGP = 'metallb.io/BGPAdvertisement'
+
+export interface Pool {
+  readonly object: KubeObject
+  readonly name: string
+  readonly ranges: readonly Range[]
+  readonly autoAssign: boolean
+  /** Namespaces that it is pinned to, by name or by selector; empty means all of them. */
+  readonly namespaces: readonly string[]
+  /** It has namespace selectors, and none matches any namespace: MetalLB then lets everybody in. */
+  readonly openBySelector: boolean
+  readonly serviceSelectors: readonly unknown[]
+}
+
+export function pools(patient: ClusterState): readonly Pool[] {
+  return patient.all(POOL).map((object) => parsePool(object, patient))
+}
+
+export function findPool(patient: ClusterState, name: string): Pool | undefined {
+  return patient.derive(poolsByName).get(name)
+}
+
+function poolsByName(patient: ClusterState): ReadonlyMap<string, Pool> {
+  return new Map(patient.derive(pools).map((pool) => [pool.name, pool]))
+}
+
+/** The pool that holds an address. */
+export function findPoolByAddress(patient: ClusterState, text: string): Pool | undefined {
+  const address = parseAddress(text)
+  if (!address) return undefined
+  const spans = patient.derive(poolSpans)
+  let [low, high] = [0, spans.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const span = spans[middle]
+    if (span && (span.family - address.family || (span.first <= address.value ? -1 : 1)) < 0) low = middle + 1
+    else high = middle
+  }
+  const span = spans[low - 1]
+  return span && rangeContains(span, address) ? span.pool : undefined
+}
+
+function poolSpans(patient: ClusterState): readonly (Range & { readonly pool: Pool })[] {
+  return patient
+    .derive(pools)
+    .flatMap((pool) => pool.ranges.map((range) => ({ ...range, pool })))
+    .sort(compareRanges)
+}
+
+function parsePool(object: KubeObject, patient: ClusterState): Pool {
+  const allocation = getField(object, 'spec', 'serviceAllocation')
+  const selectors = getList(allocation, 'namespaceSelectors')
+  const selected = patient
+    .all('Namespace')
+    .filter(({ metadata }) => selectors.some((selector) => matchesLabels(selector, metadata.labels)))
+    .map(({ metadata }) => metadata.name)
+  const named = asStrings(asRecord(allocation)['namespaces'])
+  return {
+    object,
+    name: object.metadata.name,
+    ranges: asStrings(asRecord(object['spec'])['addresses']).flatMap((text) => parseRange(text) ?? []),
+    autoAssign: getField(object, 'spec', 'autoAssign') !== false,
+    namespaces: [...new Set([...named, ...selected])],
+    openBySelector: named.length === 0 && selectors.length > 0 && selected.length === 0,
+    serviceSelectors: getList(allocation, 'serviceSelectors'),
+  }
+}
+
+/** Whether MetalLB gives this Service an address of the pool, whoever asked for it. */
+export function serves(pool: Pool, { metadata }: KubeObject): boolean {
+  const here = pool.namespaces.length === 0 || pool.namespaces.includes(metadata.namespace ?? '')
+  const labelled =
+    pool.serviceSelectors.length === 0 ||
+    pool.serviceSelectors.some((serviceSelector) => matchesLabels(serviceSelector, metadata.labels))
+  return here && labelled
+}
+
+export function poolSize({ ranges }: Pool): bigint {
+  return ranges.reduce((sum, range) => sum + rangeSize(range), 0n)
+}
+
+export function formatRanges({ ranges }: Pool): string {
+  return ranges.map(formatRange).join(', ') || 'nothing'
+}
+
+/** The lowest address that nobody holds. */
+export function lowestFreeAddress(pool: Pool, held: ReadonlySet<string>): string | undefined {
+  for (const { family, first, last } of pool.ranges) {
+    // A pool has at most some hundreds of holders, so a free one is near.
+    const end = first + BigInt(held.size)
+    for (let value = first; value <= last && value <= end; value += 1n) {
+      const text = formatAddress({ family, value })
+      if (!held.has(text)) return text
+    }
+  }
+  return undefined
+}
+
+/** Whose pool it is: the plan says so, its name does, or its addresses lie in the network of one cloud alone. */
+export function poolOwner(pool: Pool, patient: ClusterState): string | undefined {
+  return patient.derive(poolOwners).get(pool.name)
+}
+
+function poolOwners(patient: ClusterState): ReadonlyMap<string, string> {
+  const planned = (patient.plan?.clouds ?? []).flatMap(({ namespace, networks }) =>
+    networks.flatMap(({ pool }) => (pool === undefined ? [] : [[pool, namespace] as const])),
+  )
+  const byPlan = new Map(planned)
+  // The longest name first: openstack2-internalapi is not the pool "2-internalapi" of openstack.
+  const clouds = [...patient.clouds].sort((a, b) => b.length - a.length)
+  return new Map(
+    patient.derive(pools).flatMap((pool) => {
+      const owner =
+        byPlan.get(pool.name) ??
+        clouds.find((namespace) => pool.name.startsWith(`${namespace}-`)) ??
+        ownerByNetwork(pool, patient)
+      return owner === undefined ? [] : [[pool.name, owner] as const]
+    }),
+  )
+}
+
+function ownerByNetwork({ ranges }: Pool, patient: ClusterState): string | undefined {
+  const around = patient
+    .derive(cloudSubnets)
+    .filter(({ cidr }) => ranges.some((range) => rangesOverlap(cidrRange(cidr), range)))
+  const owners = new Set(around.map(({ namespace }) => namespace))
+  return owners.size === 1 ? around[0]?.namespace : undefined
+}
+
+export function advertises(advertisement: KubeObject, pool: Pool): boolean {
+  const named = asStrings(asRecord(advertisement['spec'])['ipAddressPools'])
+  const selectors = getList(advertisement, 'spec', 'ipAddressPoolSelectors')
+  if (named.length === 0 && selectors.length === 0) return true
+  return named.includes(pool.name) || selectors.some((selector) => matchesLabels(selector, pool.object.metadata.labels))
+}

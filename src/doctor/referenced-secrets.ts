@@ -1,0 +1,50 @@
+/**
+ * The Secrets that a cloud's own objects name, and of each only the keys: a doctor needs to know what is there, never
+ * what it says.
+ */
+
+import { asRecord } from '../api/json.ts'
+import type { KubeObject } from '../api/object.ts'
+import { getString } from '../api/raw-object.ts'
+import { formatGroupKind, type Snapshot } from '../api/snapshot.ts'
+
+export interface SecretRef {
+  readonly namespace: string
+  readonly name: string
+}
+
+export function referencedSecrets({ objects }: Snapshot): readonly SecretRef[] {
+  const found = new Map<string, SecretRef>()
+  for (const object of objects) {
+    const name = referencedSecret(object)
+    const { namespace } = object.metadata
+    if (name === undefined || namespace === undefined) continue
+    found.set(`${namespace}/${name}`, { namespace, name })
+  }
+  return [...found.values()]
+}
+
+/** The Secret that an object cannot do without. */
+export function referencedSecret(object: KubeObject): string | undefined {
+  switch (formatGroupKind(object)) {
+    case 'core.openstack.org/OpenStackControlPlane':
+      return getString(object, 'spec', 'secret') ?? 'osp-secret'
+    case 'dataplane.openstack.org/OpenStackDataPlaneNodeSet':
+      return getString(object, 'spec', 'nodeTemplate', 'ansibleSSHPrivateKeySecret')
+    default:
+      return undefined
+  }
+}
+
+/** A Secret without its values. Empty ones stay empty: that is a cause, too. */
+export function redactValues(secret: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata } = secret
+  const { name, namespace } = metadata
+  const data = Object.entries(asRecord(secret['data'])).map(([key, value]) => [key, value ? 'given' : ''])
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace !== undefined && { namespace }) },
+    data: Object.fromEntries(data) as Readonly<Record<string, string>>,
+  }
+}

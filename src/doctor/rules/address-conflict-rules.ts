@@ -1,0 +1,128 @@
+/** Addresses with two owners: ranges of two allocators that meet, and addresses that two have. */
+import type { KubeObject } from '../../api/object.ts'
+import { formatObjectName } from '../../api/raw-object.ts'
+import { formatRange, intersection, type Range } from '../../net/range.ts'
+import { rangeSet, subtract } from '../../net/range-set.ts'
+import { groupBy } from '../../plan/collections.ts'
+import type { ClusterState } from '../cluster-state.ts'
+import { POOL, poolOwner, pools } from '../facts/address-pools.ts'
+import { IP_POOL, NAD, podAddresses, podSpans } from '../facts/attachments.ts'
+import { cloudSubnets, NET_CONFIG } from '../facts/host-networks.ts'
+import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
+import { loadBalancers } from '../facts/load-balancers.ts'
+import { type Holder, RESERVATION, reservations } from '../facts/reservations.ts'
+import * as problems from '../findings/ipam-findings.ts'
+import { links } from '../links.ts'
+import { type Rule, type RuleMatch, rule } from '../rule.ts'
+
+interface Span extends Range {
+  readonly object: KubeObject
+  readonly owner: string
+  readonly cloud: string
+}
+
+/** What each allocator of each cloud may give out. */
+function allocatorSpans(patient: ClusterState): readonly Span[] {
+  return [
+    ...patient.derive(cloudSubnets).flatMap(({ config, namespace, network, hosts, reserved }) =>
+      subtract(rangeSet(hosts), rangeSet(reserved)).map((range) => ({
+        ...range,
+        object: config,
+        owner: `${formatObjectName(config)} ${network} ${formatRange(range)}`,
+        cloud: namespace,
+      })),
+    ),
+    ...patient.derive(podSpans).flatMap(({ object, namespace, open }) =>
+      open.map((range) => ({
+        ...range,
+        object,
+        owner: `${formatObjectName(object)} ${formatRange(range)}`,
+        cloud: namespace,
+      })),
+    ),
+    ...patient.derive(pools).flatMap((pool) => {
+      const cloud = poolOwner(pool, patient)
+      if (cloud === undefined) return []
+      return pool.ranges.map((range) => ({
+        ...range,
+        object: pool.object,
+        owner: `${formatObjectName(pool.object)} ${formatRange(range)}`,
+        cloud,
+      }))
+    }),
+  ]
+}
+
+const spansOverlap = rule({
+  id: 'ipam/spans-overlap',
+  problem: problems.spansOverlap,
+  looksAt: [NET_CONFIG],
+  also: [NAD, POOL],
+  likelihood: 'proven',
+  link: links.infra,
+  match: (patient) =>
+    [...groupBy(patient.derive(allocatorSpans), ({ cloud, family }) => `${cloud} ${family}`).values()].flatMap(
+      (all) => {
+        const sorted = all.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
+        const found: RuleMatch<{ one: string; other: string; range: string }>[] = []
+        let reach: Span | undefined
+        for (const span of sorted) {
+          const both = reach && intersection(reach, span)
+          // Two pools, or two ranges of one object, are MetalLB's and NetConfig's own business.
+          if (reach && both && reach.object.kind !== span.object.kind)
+            found.push({
+              about: span.object,
+              facts: { one: reach.owner, other: span.owner, range: formatRange(both) },
+            })
+          if (!reach || span.last > reach.last) reach = span
+        }
+        return found
+      },
+    ),
+})
+
+/** Who has which address in which cloud. Services that share one count once. */
+function addressHolders(patient: ClusterState): readonly Holder[] {
+  const shared = new Map<string, Holder>()
+  for (const { object, namespace, given } of patient.derive(loadBalancers))
+    for (const address of given)
+      shared.set(`${namespace} ${address}`, { address, who: formatObjectName(object), object, cloud: namespace })
+  const masters = groupBy(patient.derive(podSpans), ({ read }) => read.master)
+  const onNodes = [...patient.derive(interfacesByNode)].flatMap(([node, interfaces]) =>
+    [...interfaces.values()].flatMap(({ name, addresses }) =>
+      [...new Set((masters.get(name) ?? []).map(({ namespace }) => namespace))].flatMap((cloud) =>
+        addresses.map((address) => ({
+          address,
+          who: `node ${node} (${name})`,
+          object: patient.get('Node', node) ?? { apiVersion: 'v1', kind: 'Node', metadata: { name: node } },
+          cloud,
+        })),
+      ),
+    ),
+  )
+  const pods = patient.derive(podAddresses).flatMap(({ address, pod, pool }) => {
+    const [cloud = '', name = ''] = pod.split('/')
+    return [{ address, who: `pod ${pod}`, object: patient.get('Pod', name, cloud) ?? pool, cloud }]
+  })
+  return [...patient.derive(reservations), ...shared.values(), ...onNodes, ...pods]
+}
+
+const addressTwice = rule({
+  id: 'ipam/address-twice',
+  problem: problems.addressTwice,
+  looksAt: ['Service'],
+  also: [RESERVATION, IP_POOL, NAD, 'Pod', 'Node', POLICY, STATE],
+  likelihood: 'proven',
+  link: links.infra,
+  match: (patient) =>
+    [...groupBy(patient.derive(addressHolders), ({ cloud, address }) => `${cloud} ${address}`).values()].flatMap(
+      (all) => {
+        const names = [...new Set(all.map(({ who }) => who))]
+        const [first] = all
+        if (!first || names.length < 2) return []
+        return [{ about: first.object, facts: { address: first.address, holders: names } }]
+      },
+    ),
+})
+
+export const addressConflictRules: readonly Rule[] = [spansOverlap, addressTwice]

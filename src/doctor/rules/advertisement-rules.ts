@@ -1,0 +1,182 @@
+/** Where MetalLB announces, against the interfaces that nodes have; and pools against the plan. */
+
+import { asRecord, asStrings } from '../../api/json.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { getList, getString } from '../../api/raw-object.ts'
+import { closestMatch } from '../../errors/closest-match.ts'
+import { formatRange, type Range } from '../../net/range.ts'
+import { rangeSet, subtract } from '../../net/range-set.ts'
+import { parseAddressRange } from '../../plan/address-range.ts'
+import type { PlannedNetwork } from '../../plan/plan.ts'
+import type { ClusterState } from '../cluster-state.ts'
+import { advertises, findPool, L2, POOL, pools } from '../facts/address-pools.ts'
+import { interfacesByNode, knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
+import { matchesLabels } from '../facts/selectors.ts'
+import * as problems from '../findings/metallb-findings.ts'
+import { links } from '../links.ts'
+import { type Rule, rule } from '../rule.ts'
+
+const interfacesNamed = (advertisement: KubeObject): readonly string[] =>
+  asStrings(asRecord(advertisement['spec'])['interfaces'])
+
+const bridgePortAdvertised = rule({
+  id: 'metallb/bridge-port-advertised',
+  problem: problems.bridgePortAdvertised,
+  looksAt: [L2],
+  also: ['Node', POLICY, STATE],
+  likelihood: 'proven',
+  link: links.metallbL2,
+  match: (patient) =>
+    patient.all(L2).flatMap((advertisement) =>
+      interfacesNamed(advertisement).flatMap((port) => {
+        for (const [node, interfaces] of patient.derive(interfacesByNode)) {
+          const bridge = interfaces.get(port)?.controller
+          if (bridge === undefined) continue
+          const { namespace: metallb = 'metallb-system', name } = advertisement.metadata
+          const facts = { port, bridge, node, metallb, advertisement: name }
+          return [{ about: advertisement, path: 'spec.interfaces', facts }]
+        }
+        return []
+      }),
+    ),
+})
+
+const interfaceMissing = rule({
+  id: 'metallb/interface-nowhere',
+  problem: problems.interfaceNowhere,
+  looksAt: [L2],
+  also: ['Node', POLICY, STATE],
+  likelihood: 'likely',
+  link: links.metallbL2,
+  match: (patient) => {
+    const known = patient.derive(knownInterfaces)
+    return patient.all(L2).flatMap((advertisement) =>
+      interfacesNamed(advertisement)
+        .filter(known.isMissing)
+        .map((name) => ({
+          about: advertisement,
+          path: 'spec.interfaces',
+          facts: { interface: name, known: closestMatch(name, known.names) },
+          dependsOn: patient.all(POLICY),
+        })),
+    )
+  },
+})
+
+const leaderWithoutInterface = rule({
+  id: 'metallb/leader-without-interface',
+  problem: problems.leaderWithoutInterface,
+  looksAt: [L2, 'Node'],
+  also: [POLICY, STATE, 'Pod', 'metallb.io/ServiceL2Status'],
+  likelihood: 'likely',
+  link: links.metallbL2,
+  match: (patient) =>
+    patient.all(L2).flatMap((advertisement) =>
+      interfacesNamed(advertisement).flatMap((name) => {
+        const having = [...patient.derive(interfacesByNode)].filter(([, one]) => one.has(name)).map(([node]) => node)
+        if (having.length === 0 || interfacesNamed(advertisement).length > 1) return []
+        const missing = eligibleNodes(advertisement, patient).filter((node) => !having.includes(node))
+        if (missing.length === 0) return []
+        const service = announcedBy(missing, advertisement, patient)
+        const facts = {
+          interface: name,
+          missing: service ? [service.node] : missing,
+          service: service?.service,
+          having,
+        }
+        return [{ about: advertisement, path: 'spec.nodeSelectors', facts }]
+      }),
+    ),
+})
+
+/** Nodes that may be chosen. */
+function eligibleNodes(advertisement: KubeObject, patient: ClusterState): readonly string[] {
+  const selectors = getList(advertisement, 'spec', 'nodeSelectors')
+  const speakers = patient.derive(speakerNodes)
+  return patient
+    .all('Node')
+    .filter(({ metadata }) => speakers.size === 0 || speakers.has(metadata.name))
+    .filter(({ metadata }) => {
+      const labels = { 'kubernetes.io/hostname': metadata.name, ...metadata.labels }
+      return selectors.length === 0 || selectors.some((selector) => matchesLabels(selector, labels))
+    })
+    .map(({ metadata }) => metadata.name)
+}
+
+/** Nodes with a speaker; none where no pods were read, and then any node may have one. */
+function speakerNodes(patient: ClusterState): ReadonlySet<string> {
+  const pods = patient.all('Pod').filter(({ metadata }) => metadata.labels?.['component'] === 'speaker')
+  return new Set(pods.flatMap((pod) => getString(pod, 'spec', 'nodeName') ?? []))
+}
+
+/** The speaker records who announces which Service. */
+function announcedBy(
+  nodes: readonly string[],
+  advertisement: KubeObject,
+  patient: ClusterState,
+): { readonly node: string; readonly service: string } | undefined {
+  for (const status of patient.all('metallb.io/ServiceL2Status')) {
+    const node = getString(status, 'status', 'node') ?? ''
+    const name = getString(status, 'status', 'serviceName') ?? ''
+    const namespace = getString(status, 'status', 'serviceNamespace') ?? ''
+    const service = patient.get('Service', name, namespace)
+    const from = service?.metadata.annotations?.['metallb.io/ip-allocated-from-pool']
+    const pool = from === undefined ? undefined : findPool(patient, from)
+    if (nodes.includes(node) && pool && advertises(advertisement, pool))
+      return { node, service: `${namespace}/${name}` }
+  }
+  return undefined
+}
+
+const poolNotPlanned = rule({
+  id: 'metallb/pool-not-planned',
+  problem: problems.poolNotPlanned,
+  looksAt: [POOL],
+  likelihood: 'proven',
+  link: links.metallbPools,
+  match: (patient) => {
+    const { plan } = patient
+    if (!plan || patient.derive(pools).length === 0) return []
+    return plan.clouds.flatMap((cloud) =>
+      cloud.networks.flatMap((network) => {
+        if (network.pool === undefined) return []
+        const wanted = formatRangeSet(plannedVips(network))
+        const live = findPool(patient, network.pool)
+        const held = live && formatRangeSet(live.ranges)
+        if (held === wanted) return []
+        const about = live?.object ?? missingPool(network.pool, plan.from.cluster.metallb.namespace)
+        const facts = { pool: network.pool, planned: wanted, live: held ?? 'nothing' }
+        return [
+          {
+            about,
+            facts: { ...facts, what: held === undefined ? ('missing' as const) : ('ranges' as const) },
+          },
+        ]
+      }),
+    )
+  },
+})
+
+function plannedVips({ subnets }: PlannedNetwork): readonly Range[] {
+  return subnets.flatMap(({ spans, reserved }) =>
+    subtract(
+      rangeSet(spans.filter(({ role }) => role === 'vips').map(parseAddressRange)),
+      rangeSet(reserved.map(parseAddressRange)),
+    ),
+  )
+}
+
+function formatRangeSet(ranges: readonly Range[]): string {
+  return rangeSet(ranges).map(formatRange).join(', ')
+}
+
+function missingPool(name: string, namespace: string): KubeObject {
+  return { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata: { name, namespace } }
+}
+
+export const advertisementRules: readonly Rule[] = [
+  poolNotPlanned,
+  bridgePortAdvertised,
+  interfaceMissing,
+  leaderWithoutInterface,
+]

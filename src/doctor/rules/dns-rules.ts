@@ -1,0 +1,146 @@
+/** Names: dnsmasq, what it serves, and whom it asks. */
+
+import { asRecord, asStrings } from '../../api/json.ts'
+import { findCondition, formatObjectName, getList, getString } from '../../api/raw-object.ts'
+import { parseAddress } from '../../net/address.ts'
+import { groupBy } from '../../plan/collections.ts'
+import { loadBalancers } from '../facts/load-balancers.ts'
+import * as problems from '../findings/dns-findings.ts'
+import { links } from '../links.ts'
+import { type Rule, rule } from '../rule.ts'
+
+const DNSMASQ = 'network.openstack.org/DNSMasq'
+const DNS_DATA = 'network.openstack.org/DNSData'
+const HOSTNAME = 'dnsmasq.network.openstack.org/hostname'
+
+const noUpstream = rule({
+  id: 'dns/no-upstream',
+  problem: problems.noUpstream,
+  looksAt: [DNSMASQ],
+  likelihood: 'proven',
+  link: links.infra,
+  match: (patient) =>
+    patient
+      .all(DNSMASQ)
+      .filter((dnsmasq) => !getList(dnsmasq, 'spec', 'options').some((one) => getString(one, 'key') === 'server'))
+      .map((about) => ({
+        about,
+        path: 'spec.options',
+        facts: { namespace: about.metadata.namespace ?? '', name: about.metadata.name },
+      })),
+})
+
+const dnsWaitsForAddress = rule({
+  id: 'dns/waits-for-address',
+  problem: problems.dnsWaits,
+  looksAt: [DNSMASQ, 'Service'],
+  likelihood: 'proven',
+  link: links.infra,
+  match: (patient) => {
+    const byName = new Map(patient.derive(loadBalancers).map((balanced) => [balanced.name, balanced]))
+    return patient.all(DNSMASQ).flatMap((about) => {
+      const { namespace = '', name } = about.metadata
+      const service = byName.get(`${namespace}/dnsmasq-${name}`)
+      if (!service || service.given.length > 0 || findCondition(about, 'Ready')?.status === 'True') return []
+      return [{ about, facts: { service: service.name }, dependsOn: [service.object] }]
+    })
+  },
+})
+
+const twoServers = rule({
+  id: 'dns/two-servers',
+  problem: problems.twoServers,
+  looksAt: [DNSMASQ],
+  likelihood: 'proven',
+  link: links.infra,
+  match: (patient) =>
+    [...groupBy(patient.all(DNSMASQ), ({ metadata }) => metadata.namespace ?? '')].flatMap(([namespace, all]) => {
+      const about = all[1]
+      if (!about) return []
+      return [{ about, facts: { namespace, names: all.map(({ metadata }) => metadata.name) } }]
+    }),
+})
+
+const dnsDataUnserved = rule({
+  id: 'dns/data-for-nobody',
+  problem: problems.dataForNobody,
+  looksAt: [DNSMASQ, DNS_DATA],
+  likelihood: 'proven',
+  link: links.infra,
+  match: (patient) =>
+    patient.all(DNS_DATA).flatMap((about) => {
+      const served = patient.inNamespace(DNSMASQ, about.metadata.namespace ?? '').map(selectorValue)
+      const value = selectorValue(about)
+      if (served.length === 0 || served.includes(value)) return []
+      return [{ about, path: 'spec.dnsDataLabelSelectorValue', facts: { value, served } }]
+    }),
+})
+
+function selectorValue(object: unknown): string {
+  return (getString(object, 'spec', 'dnsDataLabelSelectorValue') ?? 'dnsdata').toLowerCase()
+}
+
+const badHost = rule({
+  id: 'dns/bad-record',
+  problem: problems.badHost,
+  looksAt: [DNS_DATA],
+  likelihood: 'proven',
+  link: links.infra,
+  match: (patient) =>
+    patient.all(DNS_DATA).flatMap((about) =>
+      getList(about, 'spec', 'hosts').flatMap((host, index) => {
+        const ip = getString(host, 'ip') ?? ''
+        if (parseAddress(ip)) return []
+        const hostnames = asStrings(asRecord(host)['hostnames']).join(' ')
+        return [{ about, path: `spec.hosts[${index}].ip`, facts: { ip, hostnames } }]
+      }),
+    ),
+})
+
+const ingressByName = rule({
+  id: 'dns/ingress-by-name',
+  problem: problems.ingressByName,
+  looksAt: ['Service'],
+  likelihood: 'proven',
+  link: links.infra,
+  match: (patient) =>
+    patient.derive(loadBalancers).flatMap(({ object, name, given }) => {
+      if (object.metadata.annotations?.[HOSTNAME] === undefined || given.length > 0) return []
+      const hostname = getList(object, 'status', 'loadBalancer', 'ingress').flatMap(
+        (one) => getString(one, 'hostname') ?? [],
+      )[0]
+      return hostname === undefined ? [] : [{ about: object, facts: { hostname, service: name } }]
+    }),
+})
+
+const brokenOption = rule({
+  id: 'dns/broken-option',
+  problem: problems.brokenOption,
+  looksAt: [DNSMASQ],
+  likelihood: 'proven',
+  link: links.infra,
+  match: (patient) =>
+    patient.all(DNSMASQ).flatMap((about) =>
+      getList(about, 'spec', 'options').flatMap((option, index) => {
+        const text = asStrings(asRecord(option)['values']).join(',')
+        const why = text.includes('\n')
+          ? 'holds a line end: what follows is a directive of its own'
+          : text.includes('{{')
+            ? 'holds {{, which is expanded as a template'
+            : undefined
+        if (why === undefined) return []
+        const facts = { key: getString(option, 'key') ?? formatObjectName(about), why }
+        return [{ about, path: `spec.options[${index}]`, facts }]
+      }),
+    ),
+})
+
+export const dnsRules: readonly Rule[] = [
+  noUpstream,
+  brokenOption,
+  twoServers,
+  dnsWaitsForAddress,
+  ingressByName,
+  dnsDataUnserved,
+  badHost,
+]

@@ -1,0 +1,257 @@
+/** The cluster itself: what cannot go, what cannot run, what is not there. */
+import type { KubeObject } from '../../api/object.ts'
+import {
+  ageMs,
+  describeCommand,
+  findCondition,
+  getConditions,
+  getField,
+  getNumber,
+  getString,
+} from '../../api/raw-object.ts'
+import { podsOfWorkload } from '../../verify/readiness/pods.ts'
+import { liveReadiness } from '../../verify/readiness/readiness.ts'
+import type { ClusterState } from '../cluster-state.ts'
+import { findFinalizerOwner } from '../facts/finalizers.ts'
+import { CLAIM, waitsForVolumes } from '../facts/service-workloads.ts'
+import * as problems from '../findings/kubernetes-findings.ts'
+import { kindsWithFinalizers } from '../kinds.ts'
+import { links } from '../links.ts'
+import { type Rule, rule } from '../rule.ts'
+
+const CLASS = 'storage.k8s.io/StorageClass'
+
+const stuckFinalizer = rule({
+  id: 'kubernetes/stuck-finalizer',
+  problem: problems.stuckFinalizer,
+  looksAt: [],
+  also: ['apps/Deployment', ...kindsWithFinalizers],
+  likelihood: 'likely',
+  link: links.finalizers,
+  match: (patient) =>
+    kindsWithFinalizers
+      .flatMap((kind) => patient.all(kind))
+      .flatMap((about) => {
+        const { deletionTimestamp: since, finalizers = [], name, namespace } = about.metadata
+        const [finalizer] = finalizers
+        if (since === undefined || finalizer === undefined) return []
+        if (ageMs(since, patient.now) < patient.context.grace.errorMs) return []
+        const { owner, alive } = findFinalizerOwner(finalizer, about, patient)
+        const where = namespace === undefined ? '' : `-n ${namespace} `
+        const strip = `kubectl ${where}patch ${resourceName(about)} ${name} --type=merge -p '{"metadata":{"finalizers":null}}'`
+        return [{ about, path: 'metadata.finalizers', facts: { finalizer, owner, alive, since, strip } }]
+      }),
+})
+
+function resourceName({ apiVersion, kind }: KubeObject): string {
+  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
+  return `${kind.toLowerCase()}${group}`
+}
+
+const namespaceTerminating = rule({
+  id: 'kubernetes/namespace-terminating',
+  problem: problems.namespaceTerminating,
+  looksAt: ['Namespace'],
+  also: ['apiregistration.k8s.io/APIService', ...kindsWithFinalizers],
+  likelihood: 'proven',
+  link: links.finalizers,
+  match: (patient) =>
+    patient.all('Namespace').flatMap((about) => {
+      const { deletionTimestamp, name } = about.metadata
+      if (deletionTimestamp === undefined || ageMs(deletionTimestamp, patient.now) < patient.context.grace.errorMs)
+        return []
+      const told = getConditions(about).filter(({ status }) => status === 'True')
+      const reason =
+        told
+          .map(({ message }) => message)
+          .filter(Boolean)
+          .join('; ') || 'it says nothing'
+      const inside = kindsWithFinalizers.flatMap((kind) => patient.inNamespace(kind, name))
+      const unavailable = told.some(({ type }) => type === 'NamespaceDeletionDiscoveryFailure')
+      const groups = unavailable ? patient.all('apiregistration.k8s.io/APIService') : []
+      return [{ about, facts: { reason, namespace: name }, dependsOn: [...groups, ...inside] }]
+    }),
+})
+
+const groupUnavailable = rule({
+  id: 'kubernetes/api-unavailable',
+  problem: problems.groupUnavailable,
+  looksAt: ['apiregistration.k8s.io/APIService'],
+  likelihood: 'proven',
+  link: links.nodes,
+  match: (patient) =>
+    patient.all('apiregistration.k8s.io/APIService').flatMap((about) => {
+      const available = findCondition(about, 'Available')
+      if (available?.status !== 'False') return []
+      return [{ about, facts: { group: about.metadata.name, reason: available.message || available.reason || '' } }]
+    }),
+})
+
+const nodeNotReady = rule({
+  id: 'kubernetes/node-not-ready',
+  problem: problems.nodeNotReady,
+  looksAt: ['Node'],
+  likelihood: 'proven',
+  link: links.nodes,
+  match: (patient) =>
+    patient.all('Node').flatMap((about) => {
+      const ready = findCondition(about, 'Ready')
+      if (!ready || ready.status === 'True') return []
+      return [
+        {
+          about,
+          facts: { node: about.metadata.name, reason: ready.message || ready.reason || ready.status },
+        },
+      ]
+    }),
+})
+
+/** Agents that a cloud's network stands on. */
+const AGENTS = /^(speaker|.*nmstate-handler|.*multus.*|whereabouts.*|ovs.*|frr-k8s.*)$/
+
+const agentMissing = rule({
+  id: 'kubernetes/node-agent-missing',
+  problem: problems.agentMissing,
+  looksAt: ['apps/DaemonSet'],
+  also: ['Pod', 'Node'],
+  likelihood: 'proven',
+  link: links.pods,
+  match: (patient) =>
+    patient.all('apps/DaemonSet').flatMap((about) => {
+      const { name, namespace = '', creationTimestamp } = about.metadata
+      const wanted = getNumber(about, 'status', 'desiredNumberScheduled') ?? 0
+      const ready = getNumber(about, 'status', 'numberAvailable') ?? 0
+      const young = ageMs(creationTimestamp, patient.now) < patient.context.grace.podMs
+      if (!AGENTS.test(name) || ready >= wanted || young) return []
+      const unready = patient.all('Node').filter((node) => findCondition(node, 'Ready')?.status !== 'True')
+      const dependsOn = [...unready, ...podsOfWorkload(about, patient.context)]
+      return [{ about, facts: { agent: name, ready, wanted, namespace }, dependsOn }]
+    }),
+})
+
+const podCannotRun = rule({
+  id: 'kubernetes/pod-cannot-run',
+  problem: problems.podTrouble,
+  looksAt: ['Pod'],
+  also: ['Event'],
+  likelihood: 'proven',
+  link: links.pods,
+  match: (patient) =>
+    patient.all('Pod').flatMap((about) => {
+      // A job's pod is one try of several; the job, or whoever started it, tells when none is left.
+      if (!isRelevant(about, patient) || isJobPod(about)) return []
+      const verdict = liveReadiness(about, patient.context)
+      if (verdict.kind !== 'failed') return []
+      return [{ about, facts: { cause: verdict.cause, next: verdict.next }, dependsOn: passwordSecret(about) }]
+    }),
+})
+
+function isJobPod({ metadata }: KubeObject): boolean {
+  return (metadata.ownerReferences ?? []).some(({ kind }) => kind === 'Job')
+}
+
+/** The Secret of passwords: a missing key in it is what makes databases crash. */
+function passwordSecret({ metadata }: KubeObject): readonly KubeObject[] {
+  const { namespace = '' } = metadata
+  return [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'osp-secret', namespace } }]
+}
+
+/** Pods of clouds and of what clouds stand on; the rest of a cluster is not ours to judge. */
+function isRelevant({ metadata }: KubeObject, patient: ClusterState): boolean {
+  const { namespace = '' } = metadata
+  return patient.clouds.has(namespace) || /metallb|nmstate|openstack|cert-manager|multus|whereabouts/.test(namespace)
+}
+
+const podUnschedulable = rule({
+  id: 'kubernetes/pod-unschedulable',
+  problem: problems.podUnschedulable,
+  looksAt: ['Pod'],
+  also: [CLAIM, 'Node'],
+  likelihood: 'proven',
+  link: links.pods,
+  match: (patient) =>
+    patient.all('Pod').flatMap((about) => {
+      const scheduled = findCondition(about, 'PodScheduled')
+      const { namespace = '', name } = about.metadata
+      if (scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable' || !isRelevant(about, patient))
+        return []
+      if (ageMs(scheduled.lastTransitionTime, patient.now) < patient.context.grace.podMs) return []
+      const reason = scheduled.message || 'the scheduler gives no reason'
+      const dependsOn = waitsForVolumes(about) ? patient.inNamespace(CLAIM, namespace) : []
+      return [{ about, facts: { reason, pod: `${namespace}/${name}` }, dependsOn }]
+    }),
+})
+
+const claimPending = rule({
+  id: 'kubernetes/claim-not-served',
+  problem: problems.claimPending,
+  looksAt: [CLAIM],
+  also: [CLASS, 'Event'],
+  likelihood: 'proven',
+  link: links.storage,
+  match: (patient) =>
+    patient.all(CLAIM).flatMap((about) => {
+      const verdict = liveReadiness(about, patient.context)
+      if (!isRelevant(about, patient) || isClassless(about) || verdict.kind !== 'failed') return []
+      return [{ about, facts: { cause: verdict.cause, next: verdict.next } }]
+    }),
+})
+
+const isClassless = (claim: KubeObject): boolean =>
+  getString(claim, 'status', 'phase') === 'Pending' && getField(claim, 'spec', 'storageClassName') === undefined
+
+const noDefaultClass = rule({
+  id: 'kubernetes/no-default-storage-class',
+  problem: problems.noDefaultClass,
+  looksAt: [CLAIM, CLASS],
+  likelihood: 'proven',
+  link: links.storage,
+  match: (patient) => {
+    const classes = patient.all(CLASS)
+    const hasDefault = classes.some(
+      ({ metadata }) => metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true',
+    )
+    if (hasDefault || !patient.knows(CLASS)) return []
+    return patient
+      .all(CLAIM)
+      .filter((claim) => isClassless(claim) && isRelevant(claim, patient))
+      .map((about) => ({
+        about,
+        facts: {
+          claim: `${about.metadata.namespace}/${about.metadata.name}`,
+          classes: classes.map(({ metadata }) => metadata.name),
+        },
+      }))
+  },
+})
+
+const certificateNotReady = rule({
+  id: 'kubernetes/certificate-not-issued',
+  problem: problems.certificateNotReady,
+  looksAt: ['cert-manager.io/Certificate'],
+  likelihood: 'proven',
+  link: links.certManager,
+  match: (patient) =>
+    patient.all('cert-manager.io/Certificate').flatMap((about) => {
+      const ready = findCondition(about, 'Ready')
+      if (ready?.status !== 'False') return []
+      if (ageMs(ready.lastTransitionTime, patient.now) < patient.context.grace.errorMs) return []
+      const reason = ready.message || ready.reason || 'no reason given'
+      return [{ about, facts: { reason, describe: describeCommand(about) } }]
+    }),
+})
+
+/** What everything else stands on. */
+export const clusterRules: readonly Rule[] = [
+  nodeNotReady,
+  groupUnavailable,
+  noDefaultClass,
+  claimPending,
+  podUnschedulable,
+  podCannotRun,
+  agentMissing,
+  certificateNotReady,
+]
+
+/** What is about to go, and cannot. */
+export const deletionRules: readonly Rule[] = [stuckFinalizer, namespaceTerminating]

@@ -1,0 +1,317 @@
+/** MetalLB's pools and advertisements: wrong, overlapping, open, unannounced. */
+
+import { asRecord, asStrings } from '../../api/json.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { getConditions, getString } from '../../api/raw-object.ts'
+import { closestMatch } from '../../errors/closest-match.ts'
+import { formatRange, intersection, type Range } from '../../net/range.ts'
+import { groupBy } from '../../plan/collections.ts'
+import type { ClusterState } from '../cluster-state.ts'
+import {
+  advertises,
+  BGP,
+  findPoolByAddress,
+  formatRanges,
+  L2,
+  POOL,
+  type Pool,
+  poolOwner,
+  pools,
+} from '../facts/address-pools.ts'
+import { holdersByAddress, type LoadBalancer, loadBalancers } from '../facts/load-balancers.ts'
+import * as problems from '../findings/metallb-findings.ts'
+import { links } from '../links.ts'
+import { type Rule, type RuleMatch, rule } from '../rule.ts'
+
+const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
+const NET_CONFIG = 'network.openstack.org/NetConfig'
+const clouds = [CONTROL_PLANE, NET_CONFIG]
+
+const metallbNamespace = ({ object }: Pool): string => object.metadata.namespace ?? 'metallb-system'
+
+/** Clouds whose Services name a pool. */
+function requestersByPool(patient: ClusterState): ReadonlyMap<string, ReadonlyMap<string, readonly LoadBalancer[]>> {
+  const found = new Map<string, Map<string, LoadBalancer[]>>()
+  for (const service of patient.derive(loadBalancers)) {
+    if (service.pool === undefined || !patient.clouds.has(service.namespace)) continue
+    const byCloud = found.get(service.pool.value) ?? new Map<string, LoadBalancer[]>()
+    byCloud.set(service.namespace, [...(byCloud.get(service.namespace) ?? []), service])
+    found.set(service.pool.value, byCloud)
+  }
+  return found
+}
+
+/** Services with an address of a pool. */
+function holdersByPool(patient: ClusterState): ReadonlyMap<string, readonly LoadBalancer[]> {
+  const found = new Map<string, LoadBalancer[]>()
+  for (const [address, all] of patient.derive(holdersByAddress)) {
+    const pool = findPoolByAddress(patient, address)
+    if (pool) found.set(pool.name, [...(found.get(pool.name) ?? []), ...all])
+  }
+  return found
+}
+
+const samePoolName = rule({
+  id: 'metallb/same-pool-name',
+  problem: problems.samePoolName,
+  looksAt: ['Service', POOL],
+  also: [...clouds, L2],
+  likelihood: 'proven',
+  link: links.metallbPools,
+  match: (patient) =>
+    patient.derive(pools).flatMap((pool) => {
+      const asking = patient.derive(requestersByPool).get(pool.name)
+      if (!asking || asking.size < 2 || hasCloudPrefix(pool, patient)) return []
+      const losers = [...asking].filter(([cloud, services]) => hasLostPool(pool, cloud, services, patient))
+      const [holder] = [...asking.keys()].filter((cloud) => !losers.some(([loser]) => loser === cloud))
+      if (losers.length === 0 || holder === undefined) return []
+      const advertisements = patient.all(L2).filter((one) => advertises(one, pool))
+      return [
+        {
+          about: pool.object,
+          facts: {
+            pool: pool.name,
+            holder,
+            losers: losers.map(([cloud]) => cloud),
+            ranges: formatRanges(pool),
+          },
+          evidence: [
+            ...losers.flatMap(([, services]) => services.slice(0, 3).map(({ name }) => `Service ${name} asks for it`)),
+            ...advertisements.map(({ metadata }) => `L2Advertisement ${metadata.name} announces it`),
+          ],
+        },
+      ]
+    }),
+})
+
+/** A name that begins with a cloud's namespace was meant for that cloud alone. */
+function hasCloudPrefix({ name }: Pool, { clouds: all }: ClusterState): boolean {
+  return [...all].some((namespace) => name.startsWith(`${namespace}-`))
+}
+
+/** The pool serves others only, or none of the addresses that this cloud asks for is in it any more. */
+function hasLostPool(pool: Pool, cloud: string, services: readonly LoadBalancer[], patient: ClusterState): boolean {
+  if (pool.namespaces.length > 0) return !pool.namespaces.includes(cloud)
+  const asked = services.flatMap(({ addresses }) => addresses)
+  return asked.length > 0 && asked.every((address) => findPoolByAddress(patient, address) !== pool)
+}
+
+const wrongRange = rule({
+  id: 'metallb/wrong-range',
+  problem: problems.wrongRange,
+  looksAt: ['Service', POOL],
+  also: clouds,
+  likelihood: 'proven',
+  link: links.metallbPools,
+  match: (patient) =>
+    patient.derive(pools).flatMap((pool) => {
+      const owner = poolOwner(pool, patient)
+      if (owner === undefined) return []
+      const takers = groupBy(
+        (patient.derive(holdersByPool).get(pool.name) ?? []).filter(({ namespace }) => namespace !== owner),
+        ({ namespace }) => namespace,
+      )
+      return [...takers].map(([taker, services]) => ({
+        about: pool.object,
+        path: 'spec.serviceAllocation.namespaces',
+        facts: {
+          pool: pool.name,
+          owner,
+          taker,
+          services: services.map(({ object, given }) => `${object.metadata.name} ${given.join(' ')}`),
+          scope: pool.namespaces,
+          metallb: metallbNamespace(pool),
+        },
+      }))
+    }),
+})
+
+const manyRanges = rule({
+  id: 'metallb/one-pool-many-ranges',
+  problem: problems.manyRanges,
+  looksAt: [POOL],
+  also: ['Service', ...clouds],
+  likelihood: 'proven',
+  link: links.metallbPools,
+  match: (patient) =>
+    patient.derive(pools).flatMap((pool) => {
+      const ofFamily = groupBy(pool.ranges, ({ family }) => family)
+      const [several] = [...ofFamily.values()].filter((ranges) => ranges.length > 1)
+      const namespaces =
+        pool.namespaces.length > 0
+          ? pool.namespaces
+          : [...(patient.derive(requestersByPool).get(pool.name)?.keys() ?? [])]
+      const [first] = several ?? []
+      if (!several || !first || namespaces.length < 2) return []
+      const ranges = several.map(formatRange)
+      return [
+        {
+          about: pool.object,
+          path: 'spec.addresses',
+          facts: { pool: pool.name, ranges, namespaces, first: formatRange(first) },
+        },
+      ]
+    }),
+})
+
+const poolsOverlap = rule({
+  id: 'metallb/pools-overlap',
+  problem: problems.poolsOverlap,
+  looksAt: [POOL],
+  likelihood: 'proven',
+  link: links.metallbPools,
+  match: (patient) => {
+    const spans = patient
+      .derive(pools)
+      .flatMap((pool) => pool.ranges.map((range) => ({ ...range, pool })))
+      .sort((a, b) => a.family - b.family || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
+    const found: RuleMatch<{ pool: string; other: string; range: string; metallb: string }>[] = []
+    let reach: (Range & { readonly pool: Pool }) | undefined
+    for (const span of spans) {
+      const both = reach && intersection(reach, span)
+      if (reach && both)
+        found.push({
+          about: span.pool.object,
+          path: 'spec.addresses',
+          facts: {
+            pool: span.pool.name,
+            other: reach.pool.name,
+            range: formatRange(both),
+            metallb: metallbNamespace(span.pool),
+          },
+        })
+      if (!reach || span.family !== reach.family || span.last > reach.last) reach = span
+    }
+    return found
+  },
+})
+
+const configurationRefused = rule({
+  id: 'metallb/configuration-refused',
+  problem: problems.configurationRefused,
+  looksAt: ['metallb.io/ConfigurationState'],
+  likelihood: 'proven',
+  link: links.metallbUsage,
+  match: (patient) =>
+    patient
+      .all('metallb.io/ConfigurationState')
+      .filter((state) => getString(state, 'status', 'result') === 'Invalid')
+      .map((state) => ({
+        about: state,
+        facts: {
+          who: state.metadata.name,
+          reason: getString(state, 'status', 'errorSummary') ?? 'no reason given',
+        },
+        evidence: getConditions(state).flatMap(({ status, message }) =>
+          status === 'False' && message ? [message] : [],
+        ),
+        dependsOn: patient.all(POOL),
+      })),
+})
+
+const openPool = rule({
+  id: 'metallb/open-pool',
+  problem: problems.openPool,
+  looksAt: [POOL],
+  also: [...clouds, 'Namespace'],
+  likelihood: 'proven',
+  link: links.metallbPools,
+  match: (patient) =>
+    patient.derive(pools).flatMap((pool) => {
+      const owner = poolOwner(pool, patient)
+      const open = pool.namespaces.length === 0 && pool.serviceSelectors.length === 0
+      if (owner === undefined || !open || (pool.openBySelector && !patient.knows('Namespace'))) return []
+      const why = pool.openBySelector ? ('empty selector' as const) : ('no scope' as const)
+      return [{ about: pool.object, facts: { pool: pool.name, owner, metallb: metallbNamespace(pool), why } }]
+    }),
+})
+
+const notAdvertised = rule({
+  id: 'metallb/not-advertised',
+  problem: problems.notAdvertised,
+  looksAt: [POOL, L2, 'Service'],
+  also: [BGP],
+  likelihood: 'proven',
+  link: links.metallbL2,
+  match: (patient) => {
+    // Without a word on BGP, a site that announces nothing by layer 2 may do all of it by BGP.
+    if (!patient.knows(BGP) && patient.all(L2).length === 0) return []
+    const advertisements = [...patient.all(L2), ...patient.all(BGP)]
+    return patient.derive(pools).flatMap((pool) => {
+      const services = patient.derive(holdersByPool).get(pool.name)?.length ?? 0
+      if (services === 0 || advertisements.some((advertisement) => advertises(advertisement, pool))) return []
+      return [
+        {
+          about: pool.object,
+          facts: { pool: pool.name, services, metallb: metallbNamespace(pool) },
+        },
+      ]
+    })
+  },
+})
+
+const unknownPoolAdvertised = rule({
+  id: 'metallb/advertises-unknown-pool',
+  problem: problems.unknownPoolAdvertised,
+  looksAt: [POOL],
+  also: [L2, BGP],
+  likelihood: 'proven',
+  link: links.metallbL2,
+  match: (patient) => {
+    const names = patient.derive(pools).map(({ name }) => name)
+    const known = new Set(names)
+    return [...patient.all(L2), ...patient.all(BGP)].flatMap((advertisement) =>
+      advertisedPools(advertisement)
+        .filter((pool) => !known.has(pool))
+        .map((pool) => ({
+          about: advertisement,
+          path: 'spec.ipAddressPools',
+          facts: {
+            advertisement: advertisement.metadata.name,
+            pool,
+            known: names.find((name) => name.endsWith(`-${pool}`)) ?? closestMatch(pool, names),
+          },
+        })),
+    )
+  },
+})
+
+function advertisedPools(advertisement: KubeObject): readonly string[] {
+  return asStrings(asRecord(advertisement['spec'])['ipAddressPools'])
+}
+
+const leftoverPool = rule({
+  id: 'metallb/unprefixed-leftover',
+  problem: problems.leftoverPool,
+  looksAt: [POOL, 'Service'],
+  also: clouds,
+  likelihood: 'likely',
+  link: links.metallbPools,
+  match: (patient) => {
+    const all = patient.derive(pools)
+    const prefixed = new Map(
+      all.flatMap((pool) => {
+        const cloud = [...patient.clouds].find((namespace) => pool.name.startsWith(`${namespace}-`))
+        return cloud === undefined ? [] : [[pool.name, cloud] as const]
+      }),
+    )
+    return all.flatMap((pool) => {
+      const beside = [...prefixed].filter(([name]) => name.endsWith(`-${pool.name}`)).map(([, cloud]) => cloud)
+      const used = patient.derive(holdersByPool).has(pool.name) || patient.derive(requestersByPool).has(pool.name)
+      if (beside.length === 0 || used) return []
+      return [{ about: pool.object, facts: { pool: pool.name, clouds: beside, metallb: metallbNamespace(pool) } }]
+    })
+  },
+})
+
+export const metallbRules: readonly Rule[] = [
+  poolsOverlap,
+  samePoolName,
+  configurationRefused,
+  wrongRange,
+  manyRanges,
+  notAdvertised,
+  unknownPoolAdvertised,
+  openPool,
+  leftoverPool,
+]

@@ -1,0 +1,202 @@
+/** Pods and their networks: attachments that cannot work, addresses that ran out or leaked. */
+
+import { getField, getString } from '../../api/raw-object.ts'
+import { closestMatch } from '../../errors/closest-match.ts'
+import { parseAddress } from '../../net/address.ts'
+import { cidrRange, parseCidr } from '../../net/cidr.ts'
+import { rangeCovers } from '../../net/range.ts'
+import { setContains, setSize } from '../../net/range-set.ts'
+import { groupBy } from '../../plan/collections.ts'
+import { readAttachment } from '../../site/import/attachment.ts'
+import type { ClusterState } from '../cluster-state.ts'
+import {
+  attachedNetworks,
+  attachments,
+  IP_POOL,
+  isPoolOf,
+  NAD,
+  podAddresses,
+  podSpans,
+  requestedNetworks,
+} from '../facts/attachments.ts'
+import { knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
+import * as problems from '../findings/multus-findings.ts'
+import { links } from '../links.ts'
+import { type Rule, rule } from '../rule.ts'
+
+const attachmentUnreadable = rule({
+  id: 'multus/unreadable-attachment',
+  problem: problems.attachmentUnreadable,
+  looksAt: [NAD],
+  likelihood: 'proven',
+  link: links.multus,
+  match: (patient) =>
+    patient.all(NAD).flatMap((about) => {
+      const read = readAttachment(getField(about, 'spec', 'config'))
+      return typeof read === 'string' ? [{ about, path: 'spec.config', facts: { reason: read } }] : []
+    }),
+})
+
+const masterMissing = rule({
+  id: 'multus/master-nowhere',
+  problem: problems.masterNowhere,
+  looksAt: [NAD],
+  also: ['Node', POLICY, STATE],
+  likelihood: 'likely',
+  link: links.multus,
+  match: (patient) => {
+    const known = patient.derive(knownInterfaces)
+    return patient.derive(attachments).flatMap(({ object, read, namespace }) => {
+      // Somebody else's attachments may stand on interfaces that nmstate has not made.
+      const { master } = read
+      if (master === undefined || !known.isMissing(master) || !patient.clouds.has(namespace)) return []
+      const facts = { master, known: closestMatch(master, known.names) }
+      return [{ about: object, path: 'spec.config', facts, dependsOn: patient.all(POLICY) }]
+    })
+  },
+})
+
+const attachmentMissing = rule({
+  id: 'multus/attachment-missing',
+  problem: problems.attachmentMissing,
+  looksAt: ['Pod', NAD],
+  likelihood: 'proven',
+  link: links.multus,
+  match: (patient) => {
+    if (!patient.knows(NAD)) return []
+    return patient.all('Pod').flatMap((pod) =>
+      requestedNetworks(pod)
+        .filter(({ namespace, name }) => !patient.get(NAD, name, namespace))
+        .map(({ namespace, name }) => {
+          const names = patient.inNamespace(NAD, namespace).map(({ metadata }) => metadata.name)
+          const facts = { pod: pod.metadata.name, network: name, namespace, known: closestMatch(name, names) }
+          return { about: pod, facts, evidence: podSandboxEvents(patient, pod) }
+        }),
+    )
+  },
+})
+
+function podSandboxEvents(patient: ClusterState, pod: Parameters<ClusterState['eventsFor']>[0]): readonly string[] {
+  const said = patient.eventsFor(pod).find(({ reason }) => reason === 'FailedCreatePodSandBox')
+  return said ? [`event ${said.reason}: ${said.message}`] : []
+}
+
+const notAttached = rule({
+  id: 'multus/not-attached',
+  problem: problems.notAttached,
+  looksAt: ['Pod'],
+  also: [NAD],
+  likelihood: 'likely',
+  link: links.multus,
+  match: (patient) =>
+    patient.all('Pod').flatMap((pod) => {
+      if (getString(pod, 'status', 'phase') !== 'Running') return []
+      const got = attachedNetworks(pod)
+      return requestedNetworks(pod)
+        .filter(({ namespace, name }) => patient.get(NAD, name, namespace) && !got?.has(`${namespace}/${name}`))
+        .map(({ name }) => ({
+          about: pod,
+          facts: { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, network: name },
+        }))
+    }),
+})
+
+const podsExhausted = rule({
+  id: 'multus/pods-exhausted',
+  problem: problems.podsExhausted,
+  looksAt: [NAD, IP_POOL],
+  also: ['Event', 'Pod'],
+  likelihood: 'proven',
+  link: links.whereabouts,
+  match: (patient) => {
+    const given = groupBy(patient.derive(podAddresses), ({ pool }) => pool)
+    return patient.derive(podSpans).flatMap((span) => {
+      const held = [...given].filter(([pool]) => isPoolOf(pool, span)).flatMap(([, all]) => all)
+      const inside = held.filter(({ address }) => {
+        const parsed = parseAddress(address)
+        return parsed !== undefined && setContains(span.open, parsed)
+      })
+      if (inside.length === 0 || BigInt(inside.length) < setSize(span.open)) return []
+      const waiting = patient
+        .inNamespace('Pod', span.namespace)
+        .filter((pod) => podSandboxEvents(patient, pod).some((text) => /allocate IP/i.test(text)))
+      return [
+        {
+          about: span.object,
+          facts: { network: span.name, span: span.span, used: inside.length },
+          evidence: waiting.flatMap((pod) => podSandboxEvents(patient, pod)),
+        },
+      ]
+    })
+  },
+})
+
+const leakedAddresses = rule({
+  id: 'multus/leaked-addresses',
+  problem: problems.leakedAddresses,
+  looksAt: [IP_POOL, 'Pod'],
+  likelihood: 'likely',
+  link: links.whereabouts,
+  match: (patient) => {
+    if (!patient.knows('Pod')) return []
+    const lost = patient.derive(podAddresses).filter(({ pod }) => {
+      const [namespace, name] = pod.split('/')
+      return name !== undefined && !patient.get('Pod', name, namespace)
+    })
+    return [...groupBy(lost, ({ pool }) => pool)].flatMap(([pool, all]) => {
+      const [first] = all
+      if (!first) return []
+      const { name, namespace = '' } = pool.metadata
+      const facts = { pool: name, namespace, count: all.length, first: first.address, pod: first.pod }
+      return [{ about: pool, facts }]
+    })
+  },
+})
+
+const rangeShared = rule({
+  id: 'multus/range-shared',
+  problem: problems.rangeShared,
+  looksAt: [NAD],
+  likelihood: 'proven',
+  link: links.whereabouts,
+  match: (patient) => {
+    const unnamed = patient.derive(podSpans).filter(({ networkName }) => networkName === undefined)
+    return [...groupBy(unnamed, ({ cidr }) => cidr)].flatMap(([range, all]) => {
+      const [first] = all
+      const others = all.filter(({ namespace }) => namespace !== first?.namespace)
+      if (!first || others.length === 0) return []
+      return [
+        {
+          about: first.object,
+          path: 'spec.config',
+          facts: { range, others: others.map(({ name }) => name) },
+        },
+      ]
+    })
+  },
+})
+
+const rangeIgnored = rule({
+  id: 'multus/span-ignored',
+  problem: problems.rangeIgnored,
+  looksAt: [NAD],
+  likelihood: 'proven',
+  link: links.whereabouts,
+  match: (patient) =>
+    patient.derive(podSpans).flatMap(({ object, cidr, span, range }) => {
+      const network = parseCidr(cidr)
+      if (!network || rangeCovers(cidrRange(network), range)) return []
+      return [{ about: object, path: 'spec.config', facts: { span, range: cidr } }]
+    }),
+})
+
+export const multusRules: readonly Rule[] = [
+  attachmentUnreadable,
+  rangeIgnored,
+  masterMissing,
+  attachmentMissing,
+  podsExhausted,
+  notAttached,
+  rangeShared,
+  leakedAddresses,
+]

@@ -1,0 +1,210 @@
+/**
+ * The verbs of `client.ts`, each as one request (a list: one per page). Objects are plain JSON in both directions.
+ *
+ * All writes use strict field validation: a field that the server does not know is refused, never dropped.
+ */
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import type { ObjectLocation } from '../errors/finding.ts'
+import { isApiError, malformedResponse, missingNamespaceError, notServedError } from './api-error.ts'
+import type {
+  ApplyOptions,
+  DeleteOptions,
+  KubeClient,
+  ObjectRef,
+  PatchOptions,
+  Resource,
+  WatchOptions,
+  WriteOptions,
+} from './client.ts'
+import { createDiscovery } from './discovery.ts'
+import { listAll } from './list.ts'
+import { collectionPath, formatSubject, objectPath } from './paths.ts'
+import type { ApiRequest, Query } from './round-trip.ts'
+import type { Transport } from './transport.ts'
+import { watchEvents } from './watch-stream.ts'
+
+const DEFAULT_IDLE_MS = 120_000
+
+export function createKubeClient(transport: Transport): KubeClient {
+  const { server } = transport
+  const discovery = createDiscovery(transport)
+
+  const served = async (kind: GroupVersionKind, verb: string, signal?: AbortSignal): Promise<Resource> => {
+    const resource = await discovery.resource(kind, signal)
+    if (!resource) throw notServedError({ server, verb, subject: formatSubject(kind) })
+    return resource
+  }
+
+  /** Where a write goes. */
+  const target = async (ref: ObjectRef, verb: string, signal?: AbortSignal): Promise<Resource> => {
+    const resource = await served(ref, verb, signal)
+    if (resource.namespaced && !ref.namespace) throw missingNamespaceError(placeOf(ref), formatSubject(ref, ref))
+    return resource
+  }
+
+  const send = async (call: ApiRequest, kind: GroupVersionKind): Promise<unknown> => {
+    try {
+      return await transport.json(call)
+    } catch (thrown) {
+      // The kind was there and is not any more: its CRD went away, or comes back another way.
+      if (isApiError(thrown, 'not-served')) discovery.invalidate(kind.apiVersion)
+      throw thrown
+    }
+  }
+
+  const write = async (
+    call: Omit<ApiRequest, 'subject'>,
+    ref: ObjectRef,
+    options: WriteOptions & { readonly extra?: Query },
+  ): Promise<KubeObject> => {
+    const subject = formatSubject(ref, ref)
+    const query = { ...writeQuery(options), ...options.extra }
+    const { signal, ahead } = options
+    const answer = await send({ ...call, query, subject, object: placeOf(ref), signal, ahead }, ref)
+    return objectOf(answer, { server, verb: call.verb, subject })
+  }
+
+  return {
+    resource: (kind) => discovery.resource(kind),
+    versions: (group) => discovery.versions(group),
+
+    get: async (ref, { signal, ahead } = {}) => {
+      const resource = await discovery.resource(ref, signal)
+      if (!resource) return undefined
+      const subject = formatSubject(ref, ref)
+      try {
+        const path = objectPath(resource, ref)
+        const names = { verb: 'get', subject, object: placeOf(ref) }
+        const answer = await send({ method: 'GET', path, safe: true, signal, ahead, ...names }, ref)
+        return objectOf(answer, { server, verb: 'get', subject })
+      } catch (thrown) {
+        if (isApiError(thrown, 'not-found', 'not-served')) return undefined
+        throw thrown
+      }
+    },
+
+    list: async (kind, options = {}) => {
+      const path = collectionPath(await served(kind, 'list', options.signal), options.namespace)
+      return listAll((call) => send(call, kind), { kind, path, options, server })
+    },
+
+    watch: async function* (kind: GroupVersionKind, options: WatchOptions) {
+      const { signal } = options
+      try {
+        const resource = await served(kind, 'watch', signal)
+        const errand = { server, verb: 'watch', subject: formatSubject(kind) }
+        const chunks = await transport.stream({
+          ...errand,
+          method: 'GET',
+          path: collectionPath(resource, options.namespace),
+          query: watchQuery(options),
+          safe: true,
+          signal,
+          idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
+        })
+        yield* watchEvents(chunks, errand)
+      } catch (thrown) {
+        if (signal?.aborted) return
+        if (isApiError(thrown, 'not-served')) discovery.invalidate(kind.apiVersion)
+        throw thrown
+      }
+    },
+
+    create: async (object, options = {}) => {
+      const resource = await target(refOf(object), 'create', options.signal)
+      const path = collectionPath(resource, object.metadata.namespace)
+      return write({ method: 'POST', path, body: object, safe: false, verb: 'create' }, refOf(object), options)
+    },
+
+    update: async (object, options = {}) => {
+      const resource = await target(refOf(object), 'update', options.signal)
+      const path = objectPath(resource, object.metadata, options.subresource)
+      return write({ method: 'PUT', path, body: object, safe: true, verb: 'update' }, refOf(object), options)
+    },
+
+    apply: async (object, options: ApplyOptions) => {
+      const resource = await target(refOf(object), 'apply', options.signal)
+      const path = objectPath(resource, object.metadata, options.subresource)
+      const contentType = 'application/apply-patch+yaml'
+      const call = { method: 'PATCH', path, body: object, contentType, safe: true, verb: 'apply' } as const
+      return write(call, refOf(object), { ...options, extra: { force: options.force ? true : undefined } })
+    },
+
+    patch: async (ref, patch, options: PatchOptions) => {
+      const resource = await target(ref, 'patch', options.signal)
+      const path = objectPath(resource, ref, options.subresource)
+      const contentType = `application/${options.type === 'json' ? 'json-patch' : 'merge-patch'}+json`
+      // A JSON patch may append to a list: twice is not like once.
+      const safe = options.type === 'merge'
+      return write({ method: 'PATCH', path, body: patch, contentType, safe, verb: 'patch' }, ref, options)
+    },
+
+    delete: async (ref, options: DeleteOptions = {}) => {
+      const resource = await discovery.resource(ref, options.signal)
+      if (!resource) return false
+      try {
+        await send(
+          {
+            method: 'DELETE',
+            path: objectPath(resource, ref),
+            body: deleteBody(options),
+            safe: true,
+            signal: options.signal,
+            verb: 'delete',
+            subject: formatSubject(ref, ref),
+            object: placeOf(ref),
+          },
+          ref,
+        )
+        return true
+      } catch (thrown) {
+        if (isApiError(thrown, 'not-found', 'not-served')) return false
+        throw thrown
+      }
+    },
+  }
+}
+
+function writeQuery({ fieldManager, dryRun }: WriteOptions): Query {
+  return { fieldManager, fieldValidation: 'Strict', dryRun: dryRun ? 'All' : undefined }
+}
+
+function watchQuery(options: WatchOptions): Query {
+  const { labelSelector, fieldSelector, resourceVersion, timeoutSeconds } = options
+  return {
+    watch: true,
+    allowWatchBookmarks: true,
+    resourceVersion,
+    timeoutSeconds,
+    labelSelector,
+    fieldSelector,
+  }
+}
+
+function deleteBody({ propagation, preconditions, dryRun }: DeleteOptions): unknown {
+  return {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    ...(propagation && { propagationPolicy: propagation }),
+    ...(preconditions && { preconditions }),
+    ...(dryRun && { dryRun: ['All'] }),
+  }
+}
+
+function refOf({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
+  const { name, namespace, generateName } = metadata
+  return { apiVersion, kind, name: name ?? generateName ?? '', ...(namespace !== undefined && { namespace }) }
+}
+
+function placeOf({ apiVersion, kind, namespace, name }: ObjectRef): ObjectLocation {
+  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
+}
+
+function objectOf(
+  answer: unknown,
+  errand: { readonly server: string; readonly verb: string; readonly subject: string },
+): KubeObject {
+  const object = answer as Partial<KubeObject> | null
+  if (!object?.kind || !object.metadata) throw malformedResponse('the answer is not an object', errand)
+  return object as KubeObject
+}

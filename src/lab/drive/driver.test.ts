@@ -1,0 +1,134 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { generateSmallKey } from '../../../test/lab.ts'
+import { createLabRig, lvmAndCephLab, outcomes } from '../../../test/lab-rig.ts'
+import { runProcess } from '../../exec/process.ts'
+import { renderLab } from '../render-lab.ts'
+import { planStages } from './driver.ts'
+import { stageNames } from './names.ts'
+import { openReadOnlyState } from './state.ts'
+
+const rig = createLabRig()
+
+describe('a lab, from nothing', () => {
+  it('runs every stage in order, with the exact commands', async () => {
+    const report = await rig.up(lvmAndCephLab())
+    expect(report.outcome).toBe('done')
+    expect(Object.keys(outcomes(report))).toEqual(stageNames)
+    const kolla = rig.tools
+      .calls()
+      .filter((call) => call.startsWith('kolla-ansible'))
+      .map((call) => call.split(' ')[1])
+    expect(kolla).toEqual([
+      'install-deps',
+      'bootstrap-servers',
+      'prechecks',
+      'pull',
+      'deploy',
+      'post-deploy',
+      'reconfigure',
+    ])
+    expect(rig.tools.calls()).toContain('limactl --tty=false disk create osl-node3-lvm --size 10GiB')
+    expect(rig.tools.calls()).toContain('limactl --tty=false create --name=osl-node1 lima/node1-controller.yaml')
+    expect(rig.tools.calls().at(-1)).toBe(
+      'kolla-ansible reconfigure -i kolla/multinode --configdir kolla -t glance,cinder,nova'
+        .replace('--configdir kolla', `--configdir ${rig.folder}/kolla`)
+        .replaceAll(`${rig.folder}/`, ''),
+    )
+  })
+
+  it('does nothing twice', async () => {
+    await rig.deployed()
+    const calls = await rig.since(() => rig.up(lvmAndCephLab()))
+    expect(calls.filter((call) => !/--version|version$|-V$|sudoers|list --json|disk ls/.test(call))).toEqual([])
+  })
+
+  it('stops where it is told to, and goes on from there', async () => {
+    expect(outcomes(await rig.up(lvmAndCephLab(), { until: 'vms' }))).toEqual({
+      host: 'done',
+      disks: 'done',
+      vms: 'done',
+    })
+    const calls = await rig.since(() => rig.up(lvmAndCephLab()))
+    expect(calls.filter((call) => call.includes('create'))).toEqual([])
+    expect(calls.some((call) => call.startsWith('kolla-ansible deploy'))).toBe(true)
+  })
+
+  it('does a stage again when it is asked for by name', async () => {
+    await rig.deployed()
+    const calls = await rig.since(() => rig.up(lvmAndCephLab(), { from: 'deploy', again: ['deploy'] }))
+    expect(calls.filter((call) => call.startsWith('kolla-ansible')).map((call) => call.split(' ')[1])).toEqual([
+      'reconfigure',
+    ])
+  })
+
+  it('prints in a dry run what it then does', async () => {
+    await renderLab(lvmAndCephLab(), rig.folder, { now: Date.now(), makeSshKey: generateSmallKey })
+    const memory = await openReadOnlyState(rig.folder)
+    const settings = {
+      lab: lvmAndCephLab(),
+      folder: rig.folder,
+      system: 'darwin',
+      env: rig.tools.env,
+      exec: runProcess,
+      store: memory,
+    }
+    const planned = await planStages(settings, new Set(stageNames))
+    const commands = planned.flatMap((stage) => stage.commands).filter((line) => !line.startsWith('#'))
+    rig.tools.clearCalls()
+    await rig.up(lvmAndCephLab())
+    const done = new Set(rig.tools.calls().filter((call) => !/list --json|disk ls/.test(call)))
+    const words = (line: string): string =>
+      line.replace(/ < .*/, '').replaceAll("'", '').replaceAll(`${rig.folder}/`, '')
+    const named = (line: string): string =>
+      words(line)
+        .replace(/^\.stackloom\/venv\/bin\//, '')
+        .replace(/^qemu-system-aarch64/, 'qemu')
+    for (const command of commands) expect([...done]).toContain(named(command))
+  })
+
+  it('keeps the output of every stage', async () => {
+    await rig.deployed()
+    const logs = readdirSync(path.join(rig.folder, '.stackloom/logs'))
+    expect(logs).toContain('deploy.log')
+    expect(readFileSync(path.join(rig.folder, '.stackloom/logs/vms.log'), 'utf8')).toContain(
+      '$ limactl --tty=false start osl-node1',
+    )
+  })
+
+  it('has no secret in any argument or log', async () => {
+    await rig.deployed()
+    const passwords = readFileSync(path.join(rig.folder, 'kolla/passwords.yml'), 'utf8')
+    const secrets = [...passwords.matchAll(/: "?([A-Za-z0-9]{40})"?$/gm)].map((match) => match[1] as string)
+    expect(secrets.length).toBeGreaterThan(50)
+    const said = rig.tools.calls().join('\n') + JSON.stringify(rig.events)
+    expect(secrets.filter((secret) => said.includes(secret))).toEqual([])
+  })
+
+  it('refuses VMs on Linux with the reason, and does everything else', async () => {
+    const report = await rig.up(lvmAndCephLab(), { system: 'linux' })
+    expect(outcomes(report)).toMatchObject({
+      host: 'done',
+      deployer: 'done',
+      disks: 'failed',
+      vms: 'blocked',
+    })
+    expect(rig.findings().map((finding) => finding.code)).toContain('SL8303')
+  })
+
+  it("adds the lab's networks to Lima's and keeps the others, comments included", async () => {
+    const file = path.join(rig.base, 'lima/_config/networks.yaml')
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, '# mine\nnetworks:\n  shared: {mode: shared, gateway: 192.168.107.1}\n')
+    await rig.up(lvmAndCephLab(), { until: 'host' })
+    const text = readFileSync(file, 'utf8')
+    expect(text).toContain('# mine')
+    expect(text).toContain('192.168.107.1')
+    expect(text).toContain('osl-mgmt')
+    await expect(
+      rig.since(() => rig.up(lvmAndCephLab({ 'spec.networks.tunnel.dhcpEnd': '10.0.1.8' }), { until: 'host' })),
+    ).resolves.toBeDefined()
+    expect(rig.findings().map((finding) => finding.code)).toContain('SL8314')
+  })
+})

@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { parse } from 'yaml'
+import { generateSmallKey, labWith, labWithFourthNode } from '../../test/lab.ts'
+import { isSecretPath } from './check/rendered-tree.ts'
+import type { Lab } from './lab.ts'
+import { renderLab } from './render-lab.ts'
+
+// Keys and certificates are made here, and a busy machine takes its time for them.
+vi.setConfig({ testTimeout: 120_000 })
+
+let folder: string
+beforeEach(() => void (folder = mkdtempSync(path.join(tmpdir(), 'stackloom-lab-'))))
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const NOW = Date.parse('2026-11-15T12:00:00Z')
+const render = (lab: Lab, overwrite = false) =>
+  renderLab(lab, folder, { now: NOW, overwrite, makeSshKey: generateSmallKey })
+const read = (file: string): string => readFileSync(path.join(folder, file), 'utf8')
+const kinds = async (lab: Lab) => {
+  const { changes } = await render(lab)
+  return changes
+    .filter((change) => change.kind !== 'unchanged')
+    .map((change) => `${change.kind} ${change.kind === 'removed' ? change.path : change.file.path}`)
+}
+
+describe('rendering a lab', () => {
+  it('changes nothing the second time', async () => {
+    await render(labWith())
+    expect(await kinds(labWith())).toEqual([])
+  })
+
+  it('keeps every secret when the lab changes', async () => {
+    await render(labWith({}, { phase: 'both' }))
+    const before = [
+      'kolla/passwords.yml',
+      'ssh/id_ed25519',
+      'kolla/certificates/private/root/root.key',
+      'ceph/ceph.conf',
+    ].map(read)
+    await render(labWith({ 'spec.dns.domain': 'openstack.internal' }, { phase: 'both', preset: 'four-node' }))
+    const after = [
+      'kolla/passwords.yml',
+      'ssh/id_ed25519',
+      'kolla/certificates/private/root/root.key',
+      'ceph/ceph.conf',
+    ].map(read)
+    expect(after).toEqual(before)
+  })
+
+  it('gives every secret the mode 0600, and git sees none of them', async () => {
+    await render(labWith({}, { phase: 'both' }))
+    execFileSync('git', ['init', '-q'], { cwd: folder })
+    const seen = execFileSync('git', ['ls-files', '--others', '--exclude-standard'], {
+      cwd: folder,
+      encoding: 'utf8',
+    }).split('\n')
+    expect(seen).toContain('kolla/globals.yml')
+    expect(seen.filter(isSecretPath)).toEqual([])
+    const files = (readdirSync(folder, { recursive: true }) as string[]).filter(isSecretPath)
+    expect(files.length).toBeGreaterThan(15)
+    for (const file of files) expect([file, statSync(path.join(folder, file)).mode & 0o777]).toEqual([file, 0o600])
+  })
+
+  it('holds a PEM or a password in no file that git sees', async () => {
+    await render(labWith({}, { phase: 'both' }))
+    execFileSync('git', ['init', '-q'], { cwd: folder })
+    const seen = execFileSync('git', ['ls-files', '--others', '--exclude-standard'], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    const passwords = Object.values(parse(read('kolla/passwords.yml')) as object).filter(
+      (one) => typeof one === 'string',
+    )
+    for (const file of seen.split('\n').filter(Boolean)) {
+      const text = read(file)
+      expect(text).not.toContain('PRIVATE KEY')
+      expect(passwords.filter((password) => text.includes(password))).toEqual([])
+    }
+  })
+
+  it('shows what a person edited, writes nothing, and loses it only when told to', async () => {
+    await render(labWith())
+    const file = path.join(folder, 'kolla/globals.yml')
+    writeFileSync(file, read('kolla/globals.yml').replace('enable_heat: "no"', 'enable_heat: "yes"'))
+    const changed = labWith({ 'spec.logging': 'opensearch', 'spec.nodes.1.cpus': 3 })
+    await expect(render(changed)).rejects.toThrow(/- enable_heat: "yes"/)
+    expect(read('lima/node2-compute.yaml')).toContain('cpus: 4')
+    await render(changed, true)
+    expect(read('kolla/globals.yml')).toContain('enable_heat: "no"')
+  })
+
+  it('signs again what a change of names needs, and nothing else', async () => {
+    await render(labWith())
+    const external = read('kolla/certificates/haproxy.pem')
+    const { made } = await render(labWithFourthNode())
+    expect(made).toEqual(['certificates (libvirt)'])
+    expect(read('kolla/certificates/haproxy.pem')).toBe(external)
+  })
+
+  it('renews a certificate in time', async () => {
+    await render(labWith())
+    const later = NOW + 700 * 86_400_000
+    const { made } = await renderLab(labWith(), folder, { now: later, makeSshKey: generateSmallKey })
+    expect(made).toEqual(['certificates (external, internal, backend, libvirt)'])
+  })
+
+  it('refuses a broken passwords.yml and does not replace it', async () => {
+    await render(labWith())
+    writeFileSync(path.join(folder, 'kolla/passwords.yml'), 'just text')
+    await expect(render(labWith())).rejects.toThrow('SL8207')
+    expect(read('kolla/passwords.yml')).toBe('just text')
+  })
+})

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { weatherAgents, weatherService } from '../../test/weather-service.ts'
+import type { GroupVersionKind } from '../api/object.ts'
+import { createDataPlanePart } from '../dataplane/operator-part.ts'
+import { nodeServices } from '../dataplane/service-definitions/all.ts'
+import type { KubeReader } from '../kube/client.ts'
+import { selectParts } from './part-selection.ts'
+
+const part = createDataPlanePart([...nodeServices, weatherService])
+
+/** Serves every kind but these, and no NodeSets. */
+const clusterWithout = (...kinds: readonly string[]): Pick<KubeReader, 'resource'> => ({
+  resource: async (kind: GroupVersionKind) =>
+    [...kinds, 'OpenStackDataPlaneNodeSet'].includes(kind.kind)
+      ? undefined
+      : { ...kind, plural: `${kind.kind.toLowerCase()}s`, namespaced: true, verbs: [] },
+})
+const fit = async (...missing: readonly string[]) => {
+  const { parts, skipped } = await selectParts(clusterWithout(...missing), [part], undefined, true)
+  return { parts: parts.map(({ name }) => name), leftOut: skipped.map(({ message }) => message) }
+}
+
+describe('the data plane in a cluster', () => {
+  it('is whole where everything is served', async () => {
+    expect(await fit()).toEqual({ parts: ['dataplane'], leftOut: [] })
+  })
+
+  it('stays where the kinds of one service are not served, and says which service is left out', async () => {
+    expect(await fit(weatherAgents.kind)).toEqual({
+      parts: ['dataplane'],
+      leftOut: ['the cluster does not serve weather.example.org/v1 WeatherAgent, which weather needs'],
+    })
+    expect(await fit('NovaCell')).toEqual({
+      parts: ['dataplane'],
+      leftOut: ['the cluster does not serve nova.openstack.org/v1beta1 NovaCell, which nova needs'],
+    })
+  })
+
+  it('is left out where nodes are not served', async () => {
+    const { parts, leftOut } = await fit('OpenStackDataPlaneNode')
+    expect(parts).toEqual([])
+    expect(leftOut).toHaveLength(1)
+  })
+})

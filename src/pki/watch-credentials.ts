@@ -1,0 +1,55 @@
+/**
+ * Certificates that change under a running server: looks at the files now and then, and hands on only a pair
+ * that belongs together. Polls, because kubelet swaps a symlink above the files, which file watchers miss.
+ */
+import { readFile } from 'node:fs/promises'
+import type { Credentials } from './authority.ts'
+import { isMatchingPair } from './certificate.ts'
+
+export interface CredentialFiles {
+  readonly certificateFile: string
+  readonly privateKeyFile: string
+}
+
+export interface WatchCredentialsOptions extends CredentialFiles {
+  readonly onChange: (credentials: Credentials) => void
+  /** A pair that cannot be read or does not match: the last good one stays in use. */
+  readonly onProblem?: (reason: unknown) => void
+  readonly pollMs?: number
+  readonly signal: AbortSignal
+}
+
+async function readCredentials(files: CredentialFiles): Promise<Credentials> {
+  const [certificate, privateKey] = await Promise.all([
+    readFile(files.certificateFile, 'utf8'),
+    readFile(files.privateKeyFile, 'utf8'),
+  ])
+  return { certificate, privateKey }
+}
+
+/** Calls `onChange` for each new pair after the one that is there now, which it returns. */
+export async function watchCredentials(options: WatchCredentialsOptions): Promise<Credentials> {
+  const { onChange, onProblem, pollMs = 10_000, signal } = options
+  const first = await readCredentials(options)
+  let current = first
+  const look = async (): Promise<void> => {
+    const next = await readCredentials(options)
+    if (next.certificate === current.certificate && next.privateKey === current.privateKey) return
+    // Between the write of one file and the other the two do not match: the next look will see both.
+    if (!isMatchingPair(next)) throw new Error('the certificate and the private key do not belong together')
+    if (signal.aborted) return
+    current = next
+    onChange(next)
+  }
+  let timer: NodeJS.Timeout
+  const schedule = (): void => {
+    timer = setTimeout(() => {
+      look()
+        .catch((reason: unknown) => onProblem?.(reason))
+        .finally(() => !signal.aborted && schedule())
+    }, pollMs).unref()
+  }
+  signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
+  if (!signal.aborted) schedule()
+  return first
+}

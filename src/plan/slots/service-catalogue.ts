@@ -1,0 +1,212 @@
+/**
+ * The services of a control plane, as data: what is on by default, what needs what, and which Services each one makes.
+ *
+ * Knows nothing of a certain cloud or CRD; `slot-uses.ts` brings the three together.
+ */
+
+/** Where an endpoint is reached from: by the cloud's own hosts, or by everybody. */
+export type EndpointType = 'internal' | 'public'
+
+/** What there is one Service for each of. */
+export type Each = 'glance API' | 'cell' | 'rabbitmq' | 'replica'
+
+export interface EndpointEntry {
+  /** The slot's name, without the face; `*` stands for the name of what there is one each of. */
+  readonly name: string
+  /** Below the control plane's `spec`: what carries the override; `*` as above. */
+  readonly path: string
+  /** The same in the CRD of 2023, where it differs, for each face. */
+  readonly in2023?: Readonly<Partial<Record<EndpointType, string>>>
+  readonly types: readonly EndpointType[]
+  readonly each?: Each
+  readonly ports: readonly number[]
+  /** Others of its kind have the same ports. */
+  readonly alone?: boolean
+  /** The network of its internal face, if not `internalapi`. */
+  readonly network?: string
+  /** A switch in the service's template: no Service while it is not true. */
+  readonly when?: string
+}
+
+export interface ServiceEntry {
+  readonly name: string
+  /** On unless the site says otherwise. */
+  readonly standard: boolean
+  /** What it does not work without. */
+  readonly needs: readonly string[]
+  readonly endpoints: readonly EndpointEntry[]
+}
+
+const both: readonly EndpointType[] = ['internal', 'public']
+const base: readonly string[] = ['galera', 'rabbitmq', 'memcached', 'keystone']
+
+/** An API with an internal and a public endpoint in keystone. */
+function api(name: string, at: string, port: number): EndpointEntry {
+  return { name, path: at, types: both, ports: [port] }
+}
+
+function service(
+  name: string,
+  needs: readonly string[],
+  endpoints: readonly EndpointEntry[] = [],
+  standard = false,
+): ServiceEntry {
+  return { name, standard, needs, endpoints }
+}
+
+function standardService(
+  name: string,
+  needs: readonly string[],
+  endpoints: readonly EndpointEntry[] = [],
+): ServiceEntry {
+  return service(name, needs, endpoints, true)
+}
+
+/** One DNS server of designate: a Service per replica, since each answers on port 53 for itself. */
+function designateServer(name: string, at: string, port: number): EndpointEntry {
+  return {
+    name,
+    path: at,
+    types: ['internal'],
+    each: 'replica',
+    ports: [port],
+    alone: true,
+    network: 'designateext',
+  }
+}
+
+export const serviceCatalogue: readonly ServiceEntry[] = [
+  standardService('galera', []),
+  standardService(
+    'rabbitmq',
+    [],
+    [
+      {
+        name: 'rabbitmq.*',
+        path: 'rabbitmq.templates.*',
+        types: ['internal'],
+        each: 'rabbitmq',
+        ports: [5671, 5672, 15671, 15672, 15691, 15692],
+        alone: true,
+      },
+    ],
+  ),
+  standardService('memcached', []),
+  standardService(
+    'dns',
+    [],
+    [{ name: 'dns', path: 'dns.template', types: ['internal'], ports: [53], network: 'ctlplane' }],
+  ),
+  standardService('keystone', ['galera', 'rabbitmq', 'memcached'], [api('keystone', 'keystone.template', 5000)]),
+  standardService('placement', base, [api('placement', 'placement.template', 8778)]),
+  standardService('glance', base, [
+    {
+      name: 'glance.*',
+      path: 'glance.template.glanceAPIs.*',
+      in2023: { internal: 'glance.template.glanceAPIInternal', public: 'glance.template.glanceAPIExternal' },
+      types: both,
+      each: 'glance API',
+      ports: [9292],
+    },
+  ]),
+  standardService('ovn', []),
+  standardService('neutron', [...base, 'ovn'], [api('neutron', 'neutron.template', 9696)]),
+  standardService(
+    'nova',
+    [...base, 'placement', 'glance', 'neutron'],
+    [
+      api('nova', 'nova.template.apiServiceTemplate', 8774),
+      {
+        name: 'nova.metadata',
+        path: 'nova.template.metadataServiceTemplate',
+        types: ['internal'],
+        ports: [8775],
+      },
+      {
+        name: 'nova.*.metadata',
+        path: 'nova.template.cellTemplates.*.metadataServiceTemplate',
+        types: ['internal'],
+        each: 'cell',
+        ports: [8775],
+        alone: true,
+        when: 'cellTemplates.*.metadataServiceTemplate.enabled',
+      },
+      {
+        name: 'nova.*.novnc',
+        path: 'nova.template.cellTemplates.*.noVNCProxyServiceTemplate',
+        types: ['public'],
+        each: 'cell',
+        ports: [6080],
+        alone: true,
+      },
+    ],
+  ),
+  service('swift', ['rabbitmq', 'memcached', 'keystone'], [api('swift', 'swift.template.swiftProxy', 8080)]),
+  service('cinder', base, [api('cinder', 'cinder.template.cinderAPI', 8776)]),
+  service('barbican', base, [api('barbican', 'barbican.template.barbicanAPI', 9311)]),
+  service('heat', base, [
+    api('heat', 'heat.template.heatAPI', 8004),
+    api('heat.cfn', 'heat.template.heatCfnAPI', 8000),
+  ]),
+  service(
+    'horizon',
+    ['memcached', 'keystone'],
+    [{ name: 'horizon', path: 'horizon.template', types: ['public'], ports: [80, 443] }],
+  ),
+  service('manila', base, [api('manila', 'manila.template.manilaAPI', 8786)]),
+  service(
+    'designate',
+    [...base, 'redis', 'neutron'],
+    [
+      api('designate', 'designate.template.designateAPI', 9001),
+      designateServer('designate.bind9.*', 'designate.template.designateBackendbind9', 53),
+      designateServer('designate.mdns.*', 'designate.template.designateMdns', 5354),
+      designateServer('designate.unbound.*', 'designate.template.designateUnbound', 53),
+    ],
+  ),
+  service(
+    'octavia',
+    [...base, 'neutron', 'nova', 'glance', 'ovn'],
+    [api('octavia', 'octavia.template.octaviaAPI', 9876)],
+  ),
+  service('ironic', base, [
+    api('ironic', 'ironic.template.ironicAPI', 6385),
+    api('ironic.inspector', 'ironic.template.ironicInspector', 5050),
+  ]),
+  service('telemetry', base, [
+    { ...api('telemetry.aodh', 'telemetry.template.autoscaling.aodh', 8042), when: 'autoscaling.enabled' },
+    {
+      ...api('telemetry.cloudkitty', 'telemetry.template.cloudkitty.cloudKittyAPI', 8889),
+      when: 'cloudkitty.enabled',
+    },
+    // Planned even while logging is off: the CRD's default asks for 172.17.0.80, whoever that belongs to.
+    { name: 'telemetry.logging', path: 'telemetry.template.logging', types: ['internal'], ports: [10514] },
+  ]),
+  service('watcher', base, [api('watcher', 'watcher.template.apiServiceTemplate', 9322)]),
+  service('redis', []),
+  // Of 2023 only: galera and telemetry took their places.
+  service('mariadb', []),
+  service('ceilometer', base),
+]
+
+/** Services of which there may be several: their fields are `templates`, by name. */
+export const multiInstanceServices: ReadonlySet<string> = new Set([
+  'galera',
+  'mariadb',
+  'memcached',
+  'rabbitmq',
+  'redis',
+])
+
+/** Slots that no cloud of ours fills, and why that is right. */
+export const unfilledSlots: Readonly<Record<string, string>> = {
+  'ovn.template.ovnDBCluster.*.override.service':
+    'hosts reach the databases on their network attachment, not through a LoadBalancer',
+  'rabbitmq.templates.*.podOverride.services': 'clients use the one Service of the cluster, not single pods',
+}
+
+const byName = new Map(serviceCatalogue.map((entry) => [entry.name, entry]))
+
+export function findService(name: string): ServiceEntry | undefined {
+  return byName.get(name)
+}

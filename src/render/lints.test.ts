@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { type PlanSettings, testPlan } from '../../test/plan.ts'
+import type { SiteFileCloud } from '../api/site.ts'
+import type { Finding } from '../errors/finding.ts'
+import type { Plan } from '../plan/plan.ts'
+import { crdFields } from '../plan/slots/crds/today.ts'
+import { lintDocuments } from './lints.ts'
+
+const two = (second: Partial<SiteFileCloud>) => [
+  { name: 'rhoso1', namespace: 'openstack' },
+  { name: 'rhoso2', namespace: 'openstack2', ...second },
+]
+
+function findingsOf(plan: Plan): readonly Finding[] {
+  const place = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
+  return lintDocuments(plan, crdFields(), place)
+}
+
+function told(second: Partial<SiteFileCloud>, settings: PlanSettings = {}): readonly string[] {
+  return findingsOf(testPlan({ clouds: two(second), ...settings })).map(
+    (finding) => `${finding.code} ${finding.message}`,
+  )
+}
+
+function override(service: Record<string, unknown>): Partial<SiteFileCloud> {
+  return {
+    overrides: { controlPlane: { keystone: { template: { override: { service: { internal: service } } } } } },
+  }
+}
+
+describe('what is said when a plan becomes documents', () => {
+  it('is nothing for a site that is fine', () => {
+    expect(told({ services: { keystone: { template: { region: 'two' } } } })).toEqual([])
+  })
+
+  it('that a misspelt raw field is lost, with the name that was meant and its place', () => {
+    const template = { networkAttachents: ['storage'] }
+    const [found] = findingsOf(testPlan({ clouds: two({ services: { placement: { template } } }) }))
+    expect(found?.message).toBe(
+      'rhoso2: the control plane has no field spec.placement.template.networkAttachents; did you mean networkAttachments?',
+    )
+    expect(found?.where).toMatchObject({
+      file: 'spec.clouds.1.services.placement.template.networkAttachents',
+    })
+  })
+
+  it('that a configuration snippet is no such thing', () => {
+    const template = { customServiceConfig: 'debug = true\n' }
+    const found = findingsOf(testPlan({ clouds: two({ services: { keystone: { template } } }) }))
+    expect(found).toHaveLength(1)
+    expect(found[0]?.where).toMatchObject({
+      file: 'spec.clouds.1.services.keystone.template.customServiceConfig',
+    })
+  })
+
+  it('that an unprefixed pool is nobody here', () => {
+    const annotations = { 'metallb.universe.tf/address-pool': 'internalapi' }
+    expect(told(override({ metadata: { annotations } }))).toEqual([
+      "SL3102 rhoso2: spec.keystone.template.override.service.internal.metadata.annotations.metallb.universe.tf/address-pool names internalapi, which is not this cloud's",
+    ])
+  })
+
+  it("that an address is another cloud's", () => {
+    const annotations = { 'metallb.io/loadBalancerIPs': '172.17.0.80' }
+    const [found] = told(override({ metadata: { annotations } }))
+    expect(found).toContain('SL3103')
+    expect(found).toContain('asks for 172.17.0.80, which belongs to rhoso1/internalapi vips')
+  })
+
+  it('that a planned Service is undone: another address, another type, the whole override gone', () => {
+    const moved = told(override({ metadata: { annotations: { 'metallb.io/loadBalancerIPs': '172.17.1.88' } } }))
+    expect(moved).toEqual([
+      'SL3104 rhoso2: the raw fields make the address of keystone.internal 172.17.1.88; the plan says 172.17.1.80',
+    ])
+    expect(told(override({ spec: { type: 'ClusterIP' } }))).toEqual([
+      'SL3104 rhoso2: the raw fields make the type of keystone.internal ClusterIP; the plan says LoadBalancer',
+    ])
+    const gone = told({ overrides: { controlPlane: { keystone: { template: { override: null } } } } })
+    expect(gone).toHaveLength(3)
+  })
+
+  it('that databases are single, that there is no DNS, that Kubernetes needs things before', () => {
+    expect(told({}, { nodes: 1 })).toEqual([
+      'SL3201 databases and queues get 1 replica instead of 3, because the site has 1 node',
+    ])
+    expect(told({}, { cluster: { dns: [] } }).map((one) => one.slice(0, 6))).toEqual(['SL3202', 'SL3202'])
+    expect(told({}, { platform: 'kubernetes' }).map((one) => one.slice(0, 6))).toEqual(['SL3203'])
+  })
+
+  it('that a service has no attachments', () => {
+    expect(told({ services: { heat: { networkAttachments: ['storage'] } } })).toEqual([
+      'SL3105 rhoso2: the control plane has no network attachments for heat',
+    ])
+  })
+
+  it('that no slot takes the annotation of an endpoint, or that several pods would', () => {
+    const plan = testPlan()
+    const [cloud] = plan.clouds
+    const endpoints = [
+      { name: 'ovndbcluster-sb-0', address: '172.17.0.20' },
+      { name: 'rabbitmq', address: '172.17.0.21' },
+    ]
+    const networks = cloud?.networks.map((network) =>
+      network.name === 'internalapi' ? { ...network, endpoints } : network,
+    )
+    const found = findingsOf({ ...plan, clouds: cloud && networks ? [{ ...cloud, networks }] : [] })
+    expect(found.map((finding) => finding.code)).toEqual(['SL3204', 'SL3205'])
+    expect(found[0]?.message).toContain('"ips":["172.17.0.20/24"]')
+  })
+})

@@ -1,0 +1,135 @@
+import { load } from 'js-yaml'
+import { describe, expect, it } from 'vitest'
+import { testPlan } from '../../test/plan.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { SiteFileCloud } from '../api/site.ts'
+import { renderDnsData } from './dns-data.ts'
+import { renderDataPlane } from './node-sets.ts'
+
+const hosts = [{ name: 'edpm-compute-0' }, { name: 'edpm-compute-1' }]
+
+function rendered(cloud: Partial<SiteFileCloud> = { hosts }): readonly KubeObject[] {
+  const plan = testPlan({ clouds: [{ name: 'rhoso1', namespace: 'openstack', ...cloud }] })
+  const [only] = plan.clouds
+  return only ? renderDataPlane(plan, only) : []
+}
+
+function nodeSet(cloud?: Partial<SiteFileCloud>) {
+  const object = rendered(cloud).find((one) => one.kind === 'OpenStackDataPlaneNodeSet')
+  return object?.['spec'] as {
+    readonly nodes: Readonly<Record<string, { readonly networks: readonly unknown[] }>>
+    readonly nodeTemplate: { readonly ansible: { readonly ansibleVars: Readonly<Record<string, unknown>> } }
+    readonly services: readonly string[]
+    readonly networkAttachments: readonly string[]
+  }
+}
+
+const deploymentName = (objects: readonly KubeObject[]) => objects.at(-1)?.metadata.name
+
+describe('the data plane', () => {
+  it('is nothing without hosts', () => {
+    expect(rendered({})).toEqual([])
+  })
+
+  it('fixes every address of every host, as planned', () => {
+    expect(nodeSet().nodes['edpm-compute-1']).toEqual({
+      hostName: 'edpm-compute-1',
+      ansible: { ansibleHost: '192.168.122.101' },
+      networks: [
+        { name: 'ctlplane', subnetName: 'subnet1', defaultRoute: true, fixedIP: '192.168.122.101' },
+        { name: 'internalapi', subnetName: 'subnet1', fixedIP: '172.17.0.101' },
+        { name: 'storage', subnetName: 'subnet1', fixedIP: '172.18.0.101' },
+        { name: 'tenant', subnetName: 'subnet1', fixedIP: '172.19.0.101' },
+        { name: 'storagemgmt', subnetName: 'subnet1', fixedIP: '172.20.0.101' },
+      ],
+    })
+    expect(nodeSet().networkAttachments).toEqual(['ctlplane'])
+  })
+
+  it("lays out the hosts' NIC as the plan says: VLANs, widths, one bridge", () => {
+    const template = String(nodeSet().nodeTemplate.ansible.ansibleVars['edpm_network_config_template'])
+    const filled = template.replace(/\{\{ \w+_host_routes \}\}|\{\{ \w+_(?:nameservers|domains) \}\}/g, '[]')
+    const { network_config: config } = load(filled.replace(/\{\{ (\w+) \}\}/g, '$1')) as {
+      network_config: readonly { members: readonly Record<string, unknown>[] }[]
+    }
+    expect(config[0]).toMatchObject({
+      type: 'ovs_bridge',
+      name: 'br-ex',
+      addresses: [{ ip_netmask: 'ctlplane_ip/ctlplane_cidr' }],
+    })
+    expect(config[0]?.members.map((member) => member['vlan_id'])).toEqual([undefined, 20, 21, 22, 23])
+    expect(config[0]?.members[1]).toMatchObject({
+      mtu: 1500,
+      addresses: [{ ip_netmask: 'internalapi_ip/internalapi_cidr' }],
+    })
+  })
+
+  it("tells the hosts to ask the cloud's own DNS", () => {
+    expect(nodeSet().nodeTemplate.ansible.ansibleVars['ctlplane_dns_nameservers']).toEqual(['192.168.122.80'])
+  })
+
+  it('has a NodeSet and a nova service for each cell that has hosts', () => {
+    const objects = rendered({
+      services: { nova: { cells: ['cell1', 'cell2'] } },
+      hosts: [{ name: 'a' }, { name: 'b', cell: 'cell2' }],
+    })
+    expect(objects.map((object) => `${object.kind} ${object.metadata.name}`).slice(0, -1)).toEqual([
+      'OpenStackDataPlaneService nova-cell1',
+      'OpenStackDataPlaneService nova-cell2',
+      'OpenStackDataPlaneNodeSet edpm-cell1',
+      'OpenStackDataPlaneNodeSet edpm-cell2',
+    ])
+    expect(objects.at(-1)?.['spec']).toEqual({ nodeSets: ['edpm-cell1', 'edpm-cell2'] })
+  })
+
+  it('names a Deployment by what it deploys: the same for the same, another for another', () => {
+    expect(deploymentName(rendered())).toBe(deploymentName(rendered()))
+    expect(deploymentName(rendered())).toMatch(/^edpm-[0-9a-f]{10}$/)
+    expect(deploymentName(rendered({ hosts: hosts.slice(0, 1) }))).not.toBe(deploymentName(rendered()))
+    expect(deploymentName(rendered({ hosts, dataPlane: { ntp: ['a'] } }))).not.toBe(deploymentName(rendered()))
+  })
+
+  it('takes names of Secrets, NTP, registry and raw variables from the site', () => {
+    const spec = nodeSet({
+      hosts,
+      dataPlane: {
+        sshSecret: 'keys',
+        ntp: ['pool.example.com'],
+        registry: { url: 'registry.example.com', tag: 'one' },
+        ansibleVars: { edpm_debug: true },
+      },
+    })
+    expect(spec.nodeTemplate).toMatchObject({
+      ansibleSSHPrivateKeySecret: 'keys',
+      ansible: {
+        ansibleVars: {
+          timesync_ntp_servers: [{ hostname: 'pool.example.com' }],
+          registry_url: 'registry.example.com',
+          image_tag: 'one',
+          edpm_debug: true,
+        },
+      },
+    })
+  })
+
+  it('gives nova its Ceph configuration', () => {
+    const objects = rendered({ hosts, ceph: { secret: 'ceph', fsid: '6b6a' } })
+    const config = objects.find((object) => object.kind === 'ConfigMap')?.['data'] as Record<string, string>
+    expect(config['03-ceph-nova.conf']).toContain('rbd_secret_uuid = 6b6a\n')
+    expect(nodeSet({ hosts, ceph: { secret: 'ceph', fsid: '6b6a' } }).services).toContain('ceph-client')
+  })
+})
+
+describe("the hosts' names", () => {
+  it('lead to their addresses on every network', () => {
+    const plan = testPlan({ clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts }] })
+    const [only] = plan.clouds
+    const [data] = only ? renderDnsData(plan, only) : []
+    expect(data?.['spec']).toMatchObject({
+      hosts: expect.arrayContaining([
+        { hostnames: ['edpm-compute-1.ctlplane'], ip: '192.168.122.101' },
+        { hostnames: ['edpm-compute-0.internalapi'], ip: '172.17.0.100' },
+      ]),
+    })
+  })
+})

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { testPlan } from '../../test/plan.ts'
+import { objectIdentity } from '../api/object.ts'
+import { writeYamlStream } from '../yaml/write.ts'
+import { documentStages, renderDocuments } from './render.ts'
+
+const clouds = Array.from({ length: 3 }, (_, index) => ({
+  name: `rhoso${index + 1}`,
+  namespace: index === 0 ? 'openstack' : `openstack${index + 1}`,
+  hosts: [{ name: `compute-${index}` }],
+}))
+
+describe('the documents of a site', () => {
+  const documents = renderDocuments(testPlan({ clouds }))
+
+  it('are one each: no two have one identity', () => {
+    const all = documents.map(({ object }) => objectIdentity(object))
+    expect(new Set(all).size).toBe(all.length)
+  })
+
+  it('carry our labels, with the cloud where they are of one, and never the label of Argo CD', () => {
+    for (const { object, cloud } of documents) {
+      expect(object.metadata.labels).toMatchObject({
+        'app.kubernetes.io/managed-by': 'stackloom',
+        'app.kubernetes.io/part-of': 'lab',
+      })
+      expect(object.metadata.labels?.['stackloom.dev/cloud']).toBe(cloud)
+      expect(object.metadata.labels).not.toHaveProperty(['app.kubernetes.io/instance'])
+    }
+  })
+
+  it('come in the order of the stages, what is shared first', () => {
+    const order = (only: string | undefined) =>
+      documents.filter(({ cloud }) => cloud === only).map(({ stage }) => documentStages.indexOf(stage))
+    for (const cloud of [undefined, 'rhoso1', 'rhoso2']) {
+      expect(order(cloud)).toEqual([...order(cloud)].sort((a, b) => a - b))
+    }
+    expect(documents.findIndex(({ cloud }) => cloud !== undefined)).toBe(
+      documents.findLastIndex(({ cloud }) => cloud === undefined) + 1,
+    )
+  })
+
+  it('are byte for byte the same when rendered again', () => {
+    const text = (all: typeof documents) => writeYamlStream(all.map(({ object }) => object))
+    expect(text(renderDocuments(testPlan({ clouds })))).toBe(text(documents))
+  })
+
+  it('of one cloud do not change when another comes', () => {
+    const of = (all: typeof documents, name: string) => all.filter(({ cloud }) => cloud === name)
+    const before = renderDocuments(testPlan({ clouds: clouds.slice(0, 2) }))
+    expect(of(documents, 'rhoso1')).toEqual(of(before, 'rhoso1'))
+    expect(of(documents, 'rhoso2')).toEqual(of(before, 'rhoso2'))
+  })
+
+  it('hold no Secret', () => {
+    expect(documents.filter(({ object }) => object.kind === 'Secret')).toEqual([])
+  })
+
+  it('install nothing on plain Kubernetes', () => {
+    const kinds = renderDocuments(testPlan({ platform: 'kubernetes' })).map(({ object }) => object.kind)
+    for (const kind of ['Subscription', 'OperatorGroup', 'NMState', 'MetalLB', 'OpenStack'])
+      expect(kinds).not.toContain(kind)
+  })
+})

@@ -1,0 +1,148 @@
+/**
+ * A run as one looks at it: the stream of events folded into groups of stages with their state.
+ *
+ * What every printer, the summary and the console page read. Holds no history: it grows with the stages, not with
+ * the time that a run takes.
+ */
+import type { Finding } from '../errors/finding.ts'
+import type { AppliedChange, EventObject, RunEvent, RunOutcome, StageOutcome } from './events.ts'
+
+export type StageState = 'pending' | 'running' | 'skipped' | StageOutcome
+
+export interface StageView {
+  readonly id: string
+  readonly name: string
+  readonly cloud?: string
+  readonly after: readonly string[]
+  state: StageState
+  /** Milliseconds since the epoch. */
+  startedAt?: number
+  ms?: number
+  /** Why it waits, was skipped, or did not succeed. */
+  reason?: string
+  object?: EventObject
+  progress?: { readonly done: number; readonly total: number }
+  readonly applied: Record<AppliedChange, number>
+}
+
+export interface RunView {
+  what: string
+  startedAt: number
+  /** Time of the last event. */
+  lastEventAt: number
+  outcome?: RunOutcome
+  ms?: number
+  readonly stages: Map<string, StageView>
+  readonly findings: { readonly finding: Finding; readonly cloud?: string; readonly stage?: string }[]
+}
+
+/** A run that reports more is ill in the same way again and again. */
+const MAX_FINDINGS = 200
+
+export function createRunView(): RunView {
+  return { what: '', startedAt: 0, lastEventAt: 0, stages: new Map(), findings: [] }
+}
+
+/** Takes one event into the view. Kinds that it does not know change nothing. */
+export function applyEvent(view: RunView, event: RunEvent): void {
+  const at = Date.parse(event.time)
+  view.lastEventAt = at
+  if (event.kind === 'run-started') {
+    view.what = event.what
+    view.startedAt = at
+    for (const ref of event.stages) view.stages.set(ref.id, stageView(ref))
+    return
+  }
+  if (event.kind === 'run-finished') {
+    view.outcome = event.outcome
+    view.ms = event.ms
+    return
+  }
+  if (event.kind === 'finding') return seeFinding(view, event)
+  const stage = view.stages.get(keyOfStage(event))
+  if (stage) seeStage(stage, event, at)
+}
+
+type StageRunEvent = Exclude<RunEvent, { readonly kind: 'run-started' | 'run-finished' | 'finding' }>
+
+function seeStage(stage: StageView, event: StageRunEvent, at: number): void {
+  switch (event.kind) {
+    case 'stage-started':
+      stage.state = 'running'
+      stage.startedAt = at
+      delete stage.reason
+      return
+    case 'stage-skipped':
+      stage.state = 'skipped'
+      stage.reason = event.reason
+      return
+    case 'waiting':
+      stage.reason = event.reason
+      if (event.object) stage.object = event.object
+      return
+    case 'progress':
+      stage.reason = event.message
+      if (event.done !== undefined && event.total !== undefined)
+        stage.progress = { done: event.done, total: event.total }
+      return
+    case 'applied':
+      stage.applied[event.change] += 1
+      return
+    case 'stage-finished':
+      stage.state = event.outcome
+      stage.ms = event.ms
+      if (event.reason === undefined) delete stage.reason
+      else stage.reason = event.reason
+      return
+    default:
+      return
+  }
+}
+
+function seeFinding(view: RunView, { finding, cloud, stage }: RunEvent & { readonly kind: 'finding' }): void {
+  const told = view.findings.some((one) => one.finding.code === finding.code && one.finding.message === finding.message)
+  if (told || view.findings.length >= MAX_FINDINGS) return
+  view.findings.push({
+    finding,
+    ...(cloud !== undefined && { cloud }),
+    ...(stage !== undefined && { stage }),
+  })
+}
+
+function stageView(ref: { id: string; stage: string; cloud?: string; after: readonly string[] }): StageView {
+  const { id, stage: name, cloud, after } = ref
+  return {
+    id,
+    name,
+    ...(cloud !== undefined && { cloud }),
+    after,
+    state: 'pending',
+    applied: { created: 0, changed: 0, unchanged: 0, deleted: 0 },
+  }
+}
+
+/** The id of the stage that an event is about. */
+export function keyOfStage({ cloud, stage }: Pick<RunEvent, 'cloud' | 'stage'>): string {
+  return cloud === undefined ? `${stage}` : `${cloud}/${stage}`
+}
+
+export interface StageGroup {
+  /** Absent for what the clouds share. */
+  readonly cloud?: string
+  readonly stages: readonly StageView[]
+}
+
+/** The shared stages first, then each cloud's, in the order of the run. */
+export function groupStages(view: RunView): readonly StageGroup[] {
+  const groups = new Map<string | undefined, StageView[]>()
+  for (const stage of view.stages.values()) {
+    const group = groups.get(stage.cloud)
+    if (group) group.push(stage)
+    else groups.set(stage.cloud, [stage])
+  }
+  return [...groups].map(([cloud, stages]) => ({ ...(cloud !== undefined && { cloud }), stages }))
+}
+
+export function isFinished(state: StageState): boolean {
+  return state !== 'pending' && state !== 'running'
+}

@@ -1,0 +1,153 @@
+/**
+ * One step of kubernetes-nmstate on one policy: from the enactments that are there to those that come next, and
+ * what the policy says of itself. Pure.
+ *
+ * Follows kubernetes-nmstate 0.86: an enactment per matching node that carries the policy's generation; at most
+ * half of the nodes at once (`maxUnavailable`), the others pending; five attempts, then failing, and whoever was
+ * pending is aborted; the policy's conditions are counted from the enactments of its own generation.
+ */
+import type { ConditionTuple, SimulatedCondition } from '../conditions.ts'
+
+/** How far an enactment of the policy's present generation is. */
+export type Progress =
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'progressing' }
+  | { readonly kind: 'retrying'; readonly attempts: number }
+  | { readonly kind: 'available' }
+  | { readonly kind: 'failing'; readonly message: string }
+  | { readonly kind: 'aborted' }
+
+export const ATTEMPTS = 5
+
+export interface NodeProgress {
+  readonly node: string
+  /** Undefined when it has no enactment of this generation yet. */
+  readonly before: Progress | undefined
+  /** What the node's network says to the desired state, or undefined when it takes it. */
+  readonly failure: string | undefined
+}
+
+/** The next state of every node. */
+export function advanceNodes(nodes: readonly NodeProgress[], maxUnavailable: number): ReadonlyMap<string, Progress> {
+  const failed = nodes.some(({ before }) => before?.kind === 'failing' || before?.kind === 'aborted')
+  const busy = nodes.filter(({ before }) => isBusy(before)).length
+  let free = maxUnavailable - busy
+  return new Map(
+    nodes.map(({ node, before, failure }) => {
+      const waiting = before === undefined || before.kind === 'pending'
+      if (!waiting) return [node, advance(before, failure)]
+      if (failed) return [node, { kind: 'aborted' }]
+      free -= 1
+      return [node, free >= 0 ? { kind: 'progressing' } : { kind: 'pending' }]
+    }),
+  )
+}
+
+function isBusy(progress: Progress | undefined): boolean {
+  return progress?.kind === 'progressing' || progress?.kind === 'retrying'
+}
+
+function advance(before: Progress, refusal: string | undefined): Progress {
+  if (!isBusy(before)) return before
+  if (refusal === undefined) return { kind: 'available' }
+  const attempts = (before.kind === 'retrying' ? before.attempts : 0) + 1
+  return attempts >= ATTEMPTS ? { kind: 'failing', message: refusal } : { kind: 'retrying', attempts }
+}
+
+export function isFinal(progress: Progress): boolean {
+  return progress.kind === 'available' || progress.kind === 'failing' || progress.kind === 'aborted'
+}
+
+/** `50%` of the nodes, rounded up, or a number; never less than one. */
+export function unavailableLimit(maxUnavailable: string | number | undefined, nodes: number): number {
+  const percent = /^(\d+)%$/.exec(String(maxUnavailable ?? '50%'))
+  const limit = percent ? Math.ceil((nodes * Number(percent[1])) / 100) : Number(maxUnavailable)
+  return Number.isFinite(limit) && limit >= 1 ? limit : 1
+}
+
+/** The conditions of an enactment, in upstream's order and with its reasons. */
+export function enactmentConditions(node: string, progress: Progress): readonly ConditionTuple[] {
+  const types = ['Failing', 'Available', 'Progressing', 'Pending', 'Aborted'] as const
+  const all = (
+    reason: string,
+    set: Readonly<Partial<Record<(typeof types)[number], readonly [SimulatedCondition['status'], string?]>>>,
+  ): readonly ConditionTuple[] =>
+    types.map((type) => {
+      const [status, message] = set[type] ?? ['False']
+      return [type, status, reason, message]
+    })
+  switch (progress.kind) {
+    case 'pending':
+      return all('MaxUnavailableLimitReached', {
+        Pending: ['True', 'Waiting for progressing nodes to finish'],
+      })
+    case 'progressing':
+      return all('ConfigurationProgressing', {
+        Failing: ['Unknown'],
+        Available: ['Unknown'],
+        Progressing: ['True', 'Applying desired state'],
+      })
+    case 'retrying': {
+      const policy = 'failed to reconcile NodeNetworkConfigurationPolicy'
+      const message = `${policy} on node ${node}. Retrying ${progress.attempts + 1}/${ATTEMPTS}`
+      return all('Retrying', { Failing: ['True', message], Progressing: ['True', message] })
+    }
+    case 'available':
+      return all('SuccessfullyConfigured', { Available: ['True', 'successfully reconciled'] })
+    case 'failing':
+      return all('FailedToConfigure', { Failing: ['True', progress.message] })
+    case 'aborted': {
+      const message = `reconciliation of enactment on node ${node} has aborted`
+      return all('ConfigurationAborted', { Aborted: ['True', message] })
+    }
+  }
+}
+
+/** How far an enactment is, read back from its conditions. */
+export function parseProgress(conditions: readonly SimulatedCondition[], attempts: number): Progress | undefined {
+  const found = (type: string): SimulatedCondition | undefined =>
+    conditions.find((condition) => condition.type === type && condition.status === 'True')
+  if (found('Available')) return { kind: 'available' }
+  if (found('Aborted')) return { kind: 'aborted' }
+  if (found('Pending')) return { kind: 'pending' }
+  if (found('Progressing')) return attempts > 0 ? { kind: 'retrying', attempts } : { kind: 'progressing' }
+  const failing = found('Failing')
+  return failing && { kind: 'failing', message: failing.message ?? '' }
+}
+
+/** What the policy says of itself, in upstream's words. */
+export function policyConditions(after: readonly Progress[]): readonly ConditionTuple[] {
+  const count = (kind: Progress['kind']): number => after.filter((progress) => progress.kind === kind).length
+  const total = after.length
+  const finished = after.filter(isFinal).length
+  if (total === 0) {
+    const reason = 'NoMatchingNode'
+    return policyConditionSet(reason, { Ignored: ['True', 'Policy does not match any node'] })
+  }
+  if (count('failing') + count('aborted') > 0) {
+    const aborted = count('aborted') ? `, ${count('aborted')} nodes aborted configuration` : ''
+    const message = `${count('failing')}/${total} nodes failed to configure${aborted}`
+    return policyConditionSet('FailedToConfigure', { Degraded: ['True', message] })
+  }
+  if (finished < total) {
+    const message = `Policy is progressing ${finished}/${total} nodes finished`
+    return policyConditionSet('ConfigurationProgressing', {
+      Available: ['Unknown'],
+      Degraded: ['Unknown'],
+      Progressing: ['True', message],
+    })
+  }
+  const message = `${count('available')}/${total} nodes successfully configured`
+  return policyConditionSet('SuccessfullyConfigured', { Available: ['True', message] })
+}
+
+/** All four always carry one reason, and readers rely on the first of them. */
+function policyConditionSet(
+  reason: string,
+  set: Readonly<Record<string, readonly [SimulatedCondition['status'], string?]>>,
+): readonly ConditionTuple[] {
+  return ['Available', 'Degraded', 'Progressing', 'Ignored'].map((type) => {
+    const [status, message] = set[type] ?? ['False' as const]
+    return [type, status, reason, message]
+  })
+}

@@ -1,0 +1,196 @@
+/**
+ * Plays kubernetes-nmstate's handlers: a policy becomes an enactment per matching node, and the node's network
+ * state. Nothing is configured on any machine.
+ *
+ * Told to fail by an annotation on a Node (`sandbox.stackloom.dev/nmstate-failure: MESSAGE`, every policy) or on a
+ * policy (`sandbox.stackloom.dev/nmstate-fails-on: NODE,NODE`).
+ */
+import { formatTimestamp, type KubeObject } from '../../../api/object.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import type { Request } from '../../../kube/key.ts'
+import { type Actor, type ActorDeps, annotation } from '../actor.ts'
+import { type SimulatedCondition, updateConditions } from '../conditions.ts'
+import {
+  advanceNodes,
+  enactmentConditions,
+  isFinal,
+  type Progress,
+  parseProgress,
+  policyConditions,
+  unavailableLimit,
+} from './enactments.ts'
+import { applyDesiredState, type NetworkState } from './node-state.ts'
+
+const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
+const ENACTMENT = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' }
+const STATE = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkState' }
+const NODE = { apiVersion: 'v1', kind: 'Node' }
+const MANAGER = 'actor-nmstate'
+const POLICY_LABEL = 'nmstate.io/policy'
+
+export const NODE_FAILURE = annotation('nmstate-failure')
+const POLICY_FAILS_ON = annotation('nmstate-fails-on')
+
+export const nmstate: Actor = {
+  simulates: 'kubernetes-nmstate: NodeNetworkConfigurationPolicy to enactments, conditions and NodeNetworkState',
+  source: 'kubernetes-nmstate 0.86.0: controllers/handler, pkg/policyconditions, pkg/enactmentstatus',
+  needs: [],
+  addControllers: ({ runtime, stepMs }: ActorDeps) => {
+    const policies = runtime.cache({ kind: POLICY })
+    const nodes = runtime.cache({ kind: NODE })
+    const { client } = runtime
+    runtime.add({
+      name: 'actor-nmstate',
+      watches: [
+        { kind: POLICY },
+        // A node that changes its labels concerns every policy.
+        { kind: NODE, map: () => policies.list().map((policy) => policy.metadata.name) },
+      ],
+      reconcile: async (request, { clock }) => {
+        const policy = policies.get(request.name)
+        if (!policy || policy.metadata.deletionTimestamp) return removeEnactments(client, request, () => false)
+        const matching = nodes.list().filter((node) => matches(node, policy))
+        const names = new Set(matching.map((node) => node.metadata.name))
+        await removeEnactments(client, request, (node) => names.has(node))
+        const done = await advancePolicy(client, policy, matching, formatTimestamp(clock.now()))
+        return done ? undefined : { requeueAfterMs: stepMs }
+      },
+    })
+  },
+}
+
+interface PolicySpec {
+  readonly nodeSelector?: Readonly<Record<string, string>>
+  readonly maxUnavailable?: string | number
+  readonly desiredState?: NetworkState
+}
+
+interface EnactmentStatus {
+  readonly policyGeneration?: number
+  readonly conditions?: readonly SimulatedCondition[]
+  readonly retryCount?: Readonly<Record<string, number>>
+}
+
+const policySpec = (policy: KubeObject): PolicySpec => (policy['spec'] ?? {}) as PolicySpec
+const enactmentStatus = (object: KubeObject | undefined): EnactmentStatus =>
+  (object?.['status'] ?? {}) as EnactmentStatus
+
+function matches(node: KubeObject, policy: KubeObject): boolean {
+  const labels: Readonly<Record<string, string>> = {
+    'kubernetes.io/hostname': node.metadata.name,
+    ...node.metadata.labels,
+  }
+  return Object.entries(policySpec(policy).nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
+}
+
+/** One step for every node; true when all are at their end. */
+async function advancePolicy(
+  client: KubeClient,
+  policy: KubeObject,
+  nodes: readonly KubeObject[],
+  now: string,
+): Promise<boolean> {
+  const generation = policy.metadata.generation ?? 1
+  const enactments = await Promise.all(
+    nodes.map((node) => client.get({ ...ENACTMENT, name: enactmentName(node, policy) })),
+  )
+  const known = nodes.map((node, index) => {
+    const status = enactmentStatus(enactments[index])
+    const current = status.policyGeneration === generation
+    const attempts = status.retryCount?.[String(generation)] ?? 0
+    const before = current ? parseProgress(status.conditions ?? [], attempts) : undefined
+    return { node: node.metadata.name, before, failure: simulatedFailure(node, policy) }
+  })
+  const limit = unavailableLimit(policySpec(policy).maxUnavailable, nodes.length)
+  const after = advanceNodes(known, limit)
+  for (const [index, node] of nodes.entries()) {
+    const progress = after.get(node.metadata.name)
+    const before = known[index]?.before
+    if (!progress || (before && isFinal(before))) continue
+    await writeEnactment(client, { node, policy, progress, before: enactments[index], generation, now })
+    if (progress.kind === 'available') await writeNodeState(client, node, policySpec(policy).desiredState ?? {}, now)
+  }
+  const all = [...after.values()]
+  await writePolicyStatus(client, policy, all, now)
+  return all.every(isFinal)
+}
+
+function enactmentName(node: KubeObject, policy: KubeObject): string {
+  return `${node.metadata.name}.${policy.metadata.name}`
+}
+
+function simulatedFailure(node: KubeObject, policy: KubeObject): string | undefined {
+  const failsOn = policy.metadata.annotations?.[POLICY_FAILS_ON]?.split(',').map((name) => name.trim())
+  const told = node.metadata.annotations?.[NODE_FAILURE]
+  if (told === undefined && !failsOn?.includes(node.metadata.name)) return undefined
+  const words = told ?? 'the actor was told to fail on this node'
+  return `error reconciling NodeNetworkConfigurationPolicy on node ${node.metadata.name} at desired state apply: "",\n ${words}`
+}
+
+interface EnactmentWrite {
+  readonly node: KubeObject
+  readonly policy: KubeObject
+  readonly progress: Progress
+  readonly before: KubeObject | undefined
+  readonly generation: number
+  readonly now: string
+}
+
+async function writeEnactment(client: KubeClient, write: EnactmentWrite): Promise<void> {
+  const { node, policy, progress, before, generation, now } = write
+  const { name: nodeName, uid = '' } = node.metadata
+  const name = enactmentName(node, policy)
+  if (!before) {
+    const metadata = {
+      name,
+      labels: { [POLICY_LABEL]: policy.metadata.name, 'nmstate.io/node': nodeName },
+      ownerReferences: [{ ...NODE, name: nodeName, uid }],
+    }
+    await client.apply({ ...ENACTMENT, metadata }, { fieldManager: MANAGER })
+  }
+  const attempts = progress.kind === 'retrying' ? progress.attempts : undefined
+  const old = enactmentStatus(before)
+  const status = {
+    policyGeneration: generation,
+    desiredState: policySpec(policy).desiredState ?? {},
+    conditions: updateConditions(old.conditions ?? [], enactmentConditions(nodeName, progress), now),
+    ...(attempts !== undefined && { retryCount: { [String(generation)]: attempts } }),
+  }
+  await client.apply({ ...ENACTMENT, metadata: { name }, status }, { fieldManager: MANAGER, subresource: 'status' })
+}
+
+async function writeNodeState(client: KubeClient, node: KubeObject, desired: NetworkState, now: string): Promise<void> {
+  const { name, uid = '' } = node.metadata
+  const present = await client.get({ ...STATE, name })
+  if (!present) {
+    const metadata = { name, ownerReferences: [{ ...NODE, name, uid }] }
+    await client.apply({ ...STATE, metadata }, { fieldManager: MANAGER })
+  }
+  const { currentState = {} } = (present?.['status'] ?? {}) as { readonly currentState?: NetworkState }
+  const status = { currentState: applyDesiredState(currentState, desired), lastSuccessfulUpdateTime: now }
+  await client.apply({ ...STATE, metadata: { name }, status }, { fieldManager: MANAGER, subresource: 'status' })
+}
+
+async function writePolicyStatus(
+  client: KubeClient,
+  policy: KubeObject,
+  progress: readonly Progress[],
+  now: string,
+): Promise<void> {
+  const before = enactmentStatus(policy).conditions ?? []
+  const conditions = updateConditions(before, policyConditions(progress), now)
+  if (JSON.stringify(conditions) === JSON.stringify(before)) return
+  const { name } = policy.metadata
+  await client.apply(
+    { ...POLICY, metadata: { name }, status: { conditions } },
+    { fieldManager: MANAGER, subresource: 'status' },
+  )
+}
+
+/** A policy that is gone, or no longer matches, leaves no enactment; what it configured stays on the node. */
+async function removeEnactments(client: KubeClient, { name }: Request, keep: (node: string) => boolean): Promise<void> {
+  const { items } = await client.list(ENACTMENT, { labelSelector: `${POLICY_LABEL}=${name}` })
+  for (const { metadata } of items) {
+    if (!keep(metadata.labels?.['nmstate.io/node'] ?? '')) await client.delete({ ...ENACTMENT, name: metadata.name })
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * CRD sets: what `--crds` names, converted once from the modules' YAML to JSON and kept in the cache.
+ */
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { loadAll } from 'js-yaml'
+import type { KubeObject } from '../../api/object.ts'
+import { finding } from '../../errors/finding.ts'
+import { inspectFolder, publishFolder, toDiskFullFailure } from '../build/cache-folder.ts'
+import type { BuildContext } from '../build/ensure-programs.ts'
+import { damagedCache } from '../findings.ts'
+import { acquireLock } from '../process-lock.ts'
+import { type CrdFile, type CrdPins, fetchCrdFiles, readPins } from './crd-modules.ts'
+import type { CrdSet } from './names.ts'
+
+/** A set of CRDs, and a key that changes whenever its content may. */
+export interface CrdCollection {
+  readonly set: CrdSet
+  readonly key: string
+  readonly crds: readonly KubeObject[]
+}
+
+/** The sets in which ours stand in place of upstream's, and the upstream set beneath. */
+const upstreamSets = { own: 'today', 'own-2023': '2023' } as const
+export type OwnSet = keyof typeof upstreamSets
+
+export interface OwnDefinitions {
+  /** In place of upstream's of the same names. */
+  readonly ours: readonly KubeObject[]
+  /** Only where the set beneath has none of the name. */
+  readonly standIns: readonly KubeObject[]
+}
+
+/** Ours, loaded only when they are asked for: most sandboxes do without. */
+export type OwnCrds = (set: OwnSet) => Promise<OwnDefinitions>
+
+/** Raise when the conversion changes what it writes. */
+const CONVERSION_VERSION = 1
+
+/**
+ * The CRDs of a set. `own` is `today` with each CRD that we write ourselves in place of the upstream one of the
+ * same name, and those that only we have; `own-2023` is the same over `2023`, where the data plane kinds of that time
+ * do not meet today's of the same names.
+ */
+export async function ensureCrds(
+  set: CrdSet,
+  own: OwnCrds,
+  context: BuildContext,
+  pins?: CrdPins,
+): Promise<CrdCollection> {
+  const used = pins ?? (await readPins(context.paths.pins))
+  const key = hashJson({ used, CONVERSION: CONVERSION_VERSION })
+  const folder = await ensureConverted(key, used, context)
+  const upstream = isOwnSet(set) ? upstreamSets[set] : set
+  const crds = JSON.parse(await readFile(path.join(folder, `${upstream}.json`), 'utf8')) as readonly KubeObject[]
+  if (!isOwnSet(set)) return { set, key, crds }
+  const { ours: replacing, standIns } = await own(set)
+  const there = new Set(crds.map((crd) => crd.metadata.name))
+  const ours = [...replacing, ...standIns.filter((crd) => !there.has(crd.metadata.name))]
+  const names = new Set(ours.map((crd) => crd.metadata.name))
+  const merged = [...crds.filter((crd) => !names.has(crd.metadata.name)), ...ours]
+  return { set, key: hashJson({ key, ours }), crds: merged }
+}
+
+function isOwnSet(set: CrdSet): set is OwnSet {
+  return set in upstreamSets
+}
+
+async function ensureConverted(key: string, pins: CrdPins, context: BuildContext): Promise<string> {
+  const { paths, exec, notify, signal } = context
+  const shelf = path.join(paths.cache, 'crds')
+  const folder = path.join(shelf, key)
+  if ((await inspectFolder(folder)).kind === 'whole') return folder
+  const lock = await acquireLock([`crds ${folder}`], signal && { signal })
+  try {
+    const state = await inspectFolder(folder)
+    if (state.kind === 'whole') return folder
+    if (state.kind === 'damaged') {
+      const facts = { what: 'the CRD sets', folder: shelf, reason: state.reason }
+      notify({ kind: 'finding', finding: finding(damagedCache, facts) })
+      await rm(folder, { recursive: true, force: true })
+    }
+    await mkdir(shelf, { recursive: true }).catch((error: unknown) => {
+      throw toDiskFullFailure(error, shelf, 'fetching CRDs')
+    })
+    notify({ kind: 'progress', text: `fetching ${pins.modules.length} modules that carry CRDs` })
+    const texts = await fetchCrdFiles(pins, shelf, exec, signal)
+    notify({ kind: 'progress', text: 'converting CRDs' })
+    const converted = convert(texts)
+    await publishFolder(folder, async (aside) => {
+      for (const [set, crds] of converted) await writeFile(path.join(aside, `${set}.json`), JSON.stringify(crds))
+    })
+    return folder
+  } finally {
+    await lock.release()
+  }
+}
+
+/** What a generator leaves in a CRD file that belongs to a server, not to us. */
+function convert(texts: readonly CrdFile[]): ReadonlyMap<string, readonly KubeObject[]> {
+  const sets = new Map<string, Map<string, KubeObject>>()
+  for (const { from, text } of texts) {
+    for (const document of loadAll(text) as readonly (KubeObject | null)[]) {
+      if (document?.kind !== 'CustomResourceDefinition') continue
+      const { status: _, metadata, ...rest } = document
+      const { name, labels, annotations } = metadata
+      const crd = {
+        ...rest,
+        metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) },
+      }
+      for (const set of from.sets) {
+        const crds = sets.get(set) ?? new Map<string, KubeObject>()
+        sets.set(set, crds.set(name, crd as KubeObject))
+      }
+    }
+  }
+  return new Map([...sets].map(([set, crds]) => [set, [...crds.values()]]))
+}
+
+function hashJson(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)
+}

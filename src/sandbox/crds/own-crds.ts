@@ -1,0 +1,40 @@
+/**
+ * The CRDs that Stackloom writes itself: in the sets `own` and `own-2023` each replaces the upstream one of the same
+ * name.
+ *
+ * A kind that we serve is added here, and one of a service on nodes where that is defined; the API server judges its
+ * schema when the set is prepared.
+ */
+import { addressBlockKind } from '../../api/address-block.ts'
+import { renderCrd } from '../../api/crd.ts'
+import { dnsDataKind } from '../../api/dnsdata.ts'
+import { dnsMasqKind } from '../../api/dnsmasq.ts'
+import { ipSetKind, reservationKind } from '../../api/ipset.ts'
+import { netConfigKind } from '../../api/netconfig.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { nodeServices } from '../../dataplane/service-definitions/all.ts'
+import type { ServiceDefinition } from '../../dataplane/service-definitions/definition.ts'
+import { fallbackKinds, servedKinds } from '../../dataplane/service-definitions/served-kinds.ts'
+import type { OwnDefinitions, OwnSet } from './crd-sets.ts'
+
+const networkCrds: readonly KubeObject[] = [
+  netConfigKind,
+  ipSetKind,
+  reservationKind,
+  addressBlockKind,
+  dnsDataKind,
+  dnsMasqKind,
+].map(renderCrd)
+
+/** `standIns`: for sets that have none of upstream's. */
+export function buildOwnCrds(services: readonly ServiceDefinition[]): Readonly<Record<OwnSet, OwnDefinitions>> {
+  return {
+    own: { ours: networkCrds, standIns: [] },
+    'own-2023': {
+      ours: [...networkCrds, ...servedKinds(services).map(renderCrd)],
+      standIns: fallbackKinds(services).map(renderCrd),
+    },
+  }
+}
+
+export const ownCrds = buildOwnCrds(nodeServices)

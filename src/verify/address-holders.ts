@@ -1,0 +1,216 @@
+/**
+ * Who really holds an address: everything on a cluster that has it or may give it out, and since when.
+ *
+ * Pure, over a snapshot. What the plan says is `plan/lookup.ts`; where the two disagree is told here.
+ */
+import { type KubeObject, objectIdentity } from '../api/object.ts'
+import { formatObjectName, getField, getList, getString } from '../api/raw-object.ts'
+import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import { type Address, compareAddresses, formatAddress, parseAddress } from '../net/address.ts'
+import { parseRange, rangeContains } from '../net/range.ts'
+import { ATTACHMENT, NET_CONFIG, NODE, POD, POOL, RESERVATION, SERVICE, WHEREABOUTS } from './checks/kinds.ts'
+import { allocatedPodAddresses } from './checks/network-allocations.ts'
+import { heldByOther, heldTwice } from './findings/network-findings.ts'
+import { ingressAddresses } from './readiness/load-balancer.ts'
+
+const NODE_STATE = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkState' } as const
+
+export const holderKinds = [SERVICE, POOL, POD, WHEREABOUTS, RESERVATION, NET_CONFIG, ATTACHMENT, NODE, NODE_STATE]
+
+export interface LiveHolder {
+  /** `has`: it is its address. `gives`: an allocator that may hand it out. */
+  readonly kind: 'has' | 'gives'
+  /** `Service openstack/keystone-internal`. */
+  readonly who: string
+  readonly namespace?: string
+  /** In a few words: `LoadBalancer address`, `hosts of internalapi`. */
+  readonly how: string
+  /** ISO time, where the cluster knows it. */
+  readonly since?: string
+}
+
+export function findHolders(live: SnapshotIndex, text: string): readonly LiveHolder[] {
+  const address = parseAddress(text)
+  if (!address) return []
+  const all = (kind: Parameters<typeof formatGroupKind>[0]): readonly KubeObject[] => live.all(formatGroupKind(kind))
+  return [
+    ...all(SERVICE).flatMap((one) => serviceHolder(one, address)),
+    ...all(WHEREABOUTS).flatMap((one) => podHolder(one, address, live)),
+    ...all(POD).flatMap((one) => attachedHolder(one, address)),
+    ...all(RESERVATION).flatMap((one) => reservationHolder(one, address)),
+    ...nodeHolders(all(NODE), all(NODE_STATE), address),
+    ...all(POOL).flatMap((one) =>
+      findAllocator(one, getList(one, 'spec', 'addresses'), 'LoadBalancer Services', address),
+    ),
+    ...all(ATTACHMENT).flatMap((one) => findAllocator(one, attachmentRanges(one), 'pods', address)),
+    ...all(NET_CONFIG).flatMap((one) => netConfigAllocators(one, address)),
+  ]
+}
+
+function createHolder(object: KubeObject, how: string, since: string | undefined): LiveHolder {
+  const { namespace } = object.metadata
+  return {
+    kind: 'has',
+    who: formatObjectName(object),
+    ...(namespace !== undefined && { namespace }),
+    how,
+    ...(since !== undefined && { since }),
+  }
+}
+
+function isSameAddress(text: unknown, address: Address): boolean {
+  const read = typeof text === 'string' ? parseAddress(text.split('/')[0] ?? '') : undefined
+  return read !== undefined && compareAddresses(read, address) === 0
+}
+
+/** The address was given when the status was written; the Service itself may be older. */
+function serviceHolder(service: KubeObject, address: Address): readonly LiveHolder[] {
+  if (!ingressAddresses(service).some((one) => isSameAddress(one, address))) return []
+  const written = service.metadata.managedFields?.find(({ subresource }) => subresource === 'status')?.time
+  const pool = service.metadata.annotations?.['metallb.io/ip-allocated-from-pool']
+  const how = pool === undefined ? 'LoadBalancer address' : `LoadBalancer address from pool ${pool}`
+  return [createHolder(service, how, written ?? service.metadata.creationTimestamp)]
+}
+
+function podHolder(pool: KubeObject, address: Address, live: SnapshotIndex): readonly LiveHolder[] {
+  const text = formatAddress(address)
+  return allocatedPodAddresses(pool)
+    .filter((podAddress) => podAddress.address === text)
+    .map(({ pod }) => {
+      const [namespace = '', name = ''] = pod.split('/')
+      const running = live.get('Pod', name, namespace)
+      const since = getString(running, 'status', 'startTime')
+      const gone = running || live.unread('Pod') !== undefined ? '' : '; there is no such pod any more'
+      return {
+        kind: 'has',
+        who: `Pod ${pod}`,
+        namespace,
+        how: `by whereabouts, ${objectIdentity(pool)}${gone}`,
+        ...(since !== undefined && { since }),
+      }
+    })
+}
+
+/** What Multus shows, for pods whose address is not whereabouts' (static ones). */
+function attachedHolder(pod: KubeObject, address: Address): readonly LiveHolder[] {
+  const shown = pod.metadata.annotations?.['k8s.v1.cni.cncf.io/network-status'] ?? ''
+  const networks = parseNetworkStatus(shown).filter((one) =>
+    getList(one, 'ips').some((ip) => isSameAddress(ip, address)),
+  )
+  return networks.map((network) =>
+    createHolder(pod, `on ${getString(network, 'name') ?? 'its own network'}`, getString(pod, 'status', 'startTime')),
+  )
+}
+
+function parseNetworkStatus(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : []
+  } catch {
+    return []
+  }
+}
+
+function reservationHolder(reservation: KubeObject, address: Address): readonly LiveHolder[] {
+  const held = Object.entries((getField(reservation, 'spec', 'reservation') ?? {}) as Record<string, unknown>)
+  return held
+    .filter(([, one]) => isSameAddress(getString(one, 'address'), address))
+    .map(([network]) => createHolder(reservation, `on ${network}`, reservation.metadata.creationTimestamp))
+}
+
+/** A node's address by what nmstate sees on it; by its own word where nmstate is not there. */
+function nodeHolders(
+  nodes: readonly KubeObject[],
+  states: readonly KubeObject[],
+  address: Address,
+): readonly LiveHolder[] {
+  const seen = states.flatMap((state) =>
+    getList(state, 'status', 'currentState', 'interfaces')
+      .filter((one) =>
+        ['ipv4', 'ipv6'].some((family) =>
+          getList(one, family, 'address').some((entry) => isSameAddress(getString(entry, 'ip'), address)),
+        ),
+      )
+      .map((one) => ({
+        kind: 'has' as const,
+        who: `Node ${state.metadata.name}`,
+        how: `on ${getString(one, 'name') ?? 'an interface'}`,
+      })),
+  )
+  const told = nodes
+    .filter((node) =>
+      getList(node, 'status', 'addresses').some((one) => isSameAddress(getString(one, 'address'), address)),
+    )
+    .filter((node) => !seen.some(({ who }) => who === `Node ${node.metadata.name}`))
+    .map((node) => createHolder(node, "the node's own address", node.metadata.creationTimestamp))
+  return [...seen, ...told]
+}
+
+function findAllocator(
+  object: KubeObject,
+  ranges: readonly unknown[],
+  to: string,
+  address: Address,
+): readonly LiveHolder[] {
+  const inside = ranges.map(String).find((text) => {
+    const range = parseRange(text)
+    return range !== undefined && rangeContains(range, address)
+  })
+  if (inside === undefined) return []
+  const { namespace } = object.metadata
+  return [
+    {
+      kind: 'gives',
+      who: formatObjectName(object),
+      ...(namespace !== undefined && { namespace }),
+      how: `${inside}, to ${to}`,
+    },
+  ]
+}
+
+function attachmentRanges(attachment: KubeObject): readonly string[] {
+  try {
+    const ipam = getField(JSON.parse(getString(attachment, 'spec', 'config') ?? '{}'), 'ipam')
+    return [ipam, ...getList(ipam, 'ipRanges')].flatMap((one) => {
+      const [start, end] = [getString(one, 'range_start'), getString(one, 'range_end')]
+      return start !== undefined && end !== undefined ? [`${start}-${end}`] : []
+    })
+  } catch {
+    return []
+  }
+}
+
+function netConfigAllocators(config: KubeObject, address: Address): readonly LiveHolder[] {
+  return getList(config, 'spec', 'networks').flatMap((network) => {
+    const ranges = getList(network, 'subnets')
+      .flatMap((subnet) => getList(subnet, 'allocationRanges'))
+      .map((range) => `${getString(range, 'start')}-${getString(range, 'end')}`)
+    return findAllocator(config, ranges, `hosts on ${getString(network, 'name')}`, address)
+  })
+}
+
+/** Where two have one address, or a namespace that is not the plan's has it. */
+export function holderFindings(
+  address: string,
+  holders: readonly LiveHolder[],
+  /** Namespaces that the plan gives the address to; none when it does not know it. */
+  planned: readonly string[],
+): readonly Finding[] {
+  const having = holders.filter(({ kind }) => kind === 'has')
+  const owners = new Map(having.map((liveHolder) => [ownerKey(liveHolder), liveHolder.who]))
+  const twice =
+    owners.size > 1
+      ? [finding(heldTwice, { address, who: [...owners.values()] }, { owners: [...owners.values()] })]
+      : []
+  const allowed = new Set(planned)
+  const strangers =
+    planned.length === 0 ? [] : having.filter(({ namespace }) => namespace !== undefined && !allowed.has(namespace))
+  const other = strangers.map(({ who }) => finding(heldByOther, { address, who, planned: [...allowed].join(', ') }))
+  return [...twice, ...other]
+}
+
+/** Services of one namespace share an address on purpose; a pod is told by whereabouts and by Multus. */
+function ownerKey({ who, namespace }: LiveHolder): string {
+  return who.startsWith('Service ') ? `Services of ${namespace}` : who
+}

@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest'
+import { changed, renderedDocuments } from '../../test/healthy-snapshot.ts'
+import { faults, healthy, plan, pool, spec } from '../../test/verify/faults.ts'
+import { indexSnapshot, type Snapshot } from '../api/snapshot.ts'
+import type { Plan } from '../plan/plan.ts'
+import { checks } from './checks.ts'
+import { isProved, requiredKinds, type VerifyInput, verify } from './verify.ts'
+
+const documents = renderedDocuments(plan)
+
+function run(snapshot: Snapshot, more: Partial<VerifyInput> = {}) {
+  const { unread } = snapshot
+  return verify(checks, { plan, documents, live: indexSnapshot(snapshot), unread, now: 0, ...more })
+}
+
+/** What is wrong: `check cloud CODE place`, so that a check that fires for another reason is seen. */
+function wrong(snapshot: Snapshot, more: Partial<VerifyInput> = {}): readonly string[] {
+  return run(snapshot, more).flatMap(({ id, cloud, findings }) =>
+    findings.map(({ code, where }) => {
+      const place = where && 'kind' in where ? `${where.kind} ${where.namespace ?? ''}/${where.name}` : ''
+      return [id, cloud ?? '-', code, place].join(' ').trim()
+    }),
+  )
+}
+
+describe('a healthy cluster', () => {
+  it('passes every check, and every check has looked at something', () => {
+    expect(wrong(healthy)).toEqual([])
+    const results = run(healthy)
+    expect(isProved(results)).toBe(true)
+    expect(results.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
+  })
+
+  it('is judged cloud by cloud, or one cloud alone', () => {
+    const clouds = (names?: readonly string[]) =>
+      new Set(run(healthy, names ? { clouds: names } : {}).map(({ cloud }) => cloud))
+    expect(clouds()).toEqual(new Set([undefined, 'rhoso1', 'rhoso2']))
+    expect(clouds(['rhoso2'])).toEqual(new Set([undefined, 'rhoso2']))
+  })
+
+  it("has the checks of the design document's verification by their names", () => {
+    const titles = checks.map(({ title }) => title)
+    expect(titles).toEqual(
+      expect.arrayContaining(['All IPAddressPools', 'Namespace Scoping', 'L2Advertisements', 'Service IP Allocation']),
+    )
+  })
+
+  it('is judged by checks that each have a name of their own', () => {
+    expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length)
+  })
+})
+
+describe('an empty cluster', () => {
+  it('fails what must be there, and is not taken for healthy', () => {
+    const failed = run({ objects: [], unread: [] }).filter(({ verdict }) => verdict === 'failed')
+    const ids = new Set(failed.map(({ id }) => id))
+    expect([...ids]).toEqual([
+      'node-policies',
+      'ipaddresspools',
+      'l2advertisements',
+      'service-ip-allocation',
+      'network-attachments',
+      'netconfig',
+      'pod-networks',
+      'keystone-endpoints',
+    ])
+  })
+
+  it('has nothing that the other checks could look at, and they say so instead of passing', () => {
+    const results = run({ objects: [], unread: [] }, { clouds: ['rhoso2'] })
+    expect(results.filter(({ verdict }) => verdict === 'passed')).toEqual([])
+    const nothing = results.filter(({ verdict }) => verdict === 'empty')
+    expect(nothing.map(({ id, seen }) => `${id}: ${seen}`)).toEqual([
+      'room: no figures: the nodes tell none',
+      'leftovers: 0 objects',
+      'namespace-scoping: the scope of 0 pools',
+      'foreign-holders: 0 Services of other namespaces',
+      'sharing-keys: 0 keys',
+      'whereabouts-pools: 0 addresses of pods',
+      'reservations: 0 Reservations',
+      'dns-names: 0 names, not asked (--ask-dns)',
+    ])
+  })
+})
+
+describe("what the site's owner has accepted", () => {
+  const open = changed(
+    healthy,
+    pool,
+    spec((old) => ({ ...old, serviceAllocation: { namespaces: ['openstack', 'shop'] } })),
+  )
+  const accepting = (...accept: Plan['from']['accept']): Plan => ({ ...plan, from: { ...plan.from, accept } })
+  const known = { code: 'SL9011', where: 'openstack-internalapi', reason: 'the shop is ours', path: [] }
+
+  it('is still told, as a warning with the reason, and does not fail its check', () => {
+    const results = run(open, { plan: accepting(known) })
+    expect(isProved(results)).toBe(true)
+    expect(results.flatMap(({ findings }) => findings)).toMatchObject([
+      {
+        code: 'SL9011',
+        severity: 'warning',
+        message: expect.stringMatching(/\(accepted: the shop is ours\)$/),
+      },
+    ])
+  })
+
+  it('covers the place that it names and no other', () => {
+    expect(isProved(run(open, { plan: accepting({ ...known, where: 'openstack-storage' }) }))).toBe(false)
+  })
+
+  it('may be that a kind cannot be read', () => {
+    const unread = [{ apiVersion: 'v1', kind: 'Pod', reason: 'forbidden', cause: 'forbidden' as const }]
+    const blind = { ...healthy, unread }
+    expect(isProved(run(blind))).toBe(false)
+    const entry = { code: 'SL9001', where: undefined, reason: 'not ours to see', path: [] }
+    expect(isProved(run(blind, { plan: accepting(entry) }))).toBe(true)
+  })
+})
+
+describe('a kind that could not be read', () => {
+  it('leaves its checks unproved, which is no success', () => {
+    const unread = [{ apiVersion: 'v1', kind: 'Service', reason: 'forbidden', cause: 'forbidden' as const }]
+    const results = run({ ...healthy, unread }, { clouds: ['rhoso1'] })
+    const unknown = results.filter(({ verdict }) => verdict === 'unknown').map(({ id }) => id)
+    expect(unknown).toEqual([
+      'room',
+      'service-ip-allocation',
+      'foreign-holders',
+      'sharing-keys',
+      'dns-names',
+      'keystone-endpoints',
+    ])
+    expect(isProved(results)).toBe(false)
+  })
+
+  it.each([
+    ['not-dumped', 'kubectl get Pod -A -o yaml'],
+    ['forbidden', 'an account that may list Pod'],
+  ] as const)('has the remedy of where it was looked for: %s', (cause, remedy) => {
+    const unread = [{ apiVersion: 'v1', kind: 'Pod', reason: 'x', cause }]
+    const found = run({ ...healthy, unread }, { clouds: ['rhoso1'] }).flatMap(({ findings }) => findings)
+    expect(found).toMatchObject([{ code: 'SL9001', remedy: expect.stringContaining(remedy) }])
+  })
+
+  it('is fine where the cluster does not have the kind at all', () => {
+    const unread = [
+      { apiVersion: 'route.openshift.io/v1', kind: 'Route', reason: 'none', cause: 'not-served' as const },
+    ]
+    expect(wrong({ ...healthy, unread })).toEqual([])
+  })
+
+  it('is one that somebody asked for', () => {
+    expect(requiredKinds(checks).map(({ kind }) => kind)).toContain('IPPool')
+  })
+})
+
+describe('each check finds its fault and names the object', () => {
+  it.each(faults)('%s', (_, snapshot, expected) => {
+    expect(wrong(snapshot)).toEqual(expected)
+  })
+
+  it('and there is a case for every check', () => {
+    const fired = new Set(faults.flatMap(([, snapshot]) => wrong(snapshot)).map((one) => one.split(' ')[0]))
+    expect(checks.map(({ id }) => id).filter((id) => !fired.has(id))).toEqual([])
+  })
+})
+
+describe("a cloud's DNS server", () => {
+  const server = '192.168.122.80'
+  const all = (address: string) => ({
+    dns: new Map([['rhoso1', { server, answers: new Map([['keystone-internal.openstack.svc', [address]]]) }]]),
+  })
+
+  it('must know every name, with the planned address', () => {
+    const results = run(healthy, all('172.17.0.80'))
+    const messages = results.flatMap(({ findings }) => findings.map(({ message }) => message))
+    expect(messages).not.toContainEqual(expect.stringContaining('keystone-internal.openstack.svc'))
+    expect(messages).toContainEqual(
+      `${server} answers nothing for placement-internal.openstack.svc, planned is 172.17.0.80`,
+    )
+  })
+
+  it('must not answer with another address', () => {
+    const [first] = run(healthy, all('172.17.1.80'))
+      .flatMap(({ findings }) => findings)
+      .filter(({ message }) => message.includes('keystone-internal'))
+    expect(first?.message).toBe(
+      `${server} answers 172.17.1.80 for keystone-internal.openstack.svc, planned is 172.17.0.80`,
+    )
+  })
+
+  it('that does not answer this machine is a warning', () => {
+    const dns = new Map([['rhoso1', { server, unreachable: 'timeout', answers: new Map() }]])
+    expect(wrong(healthy, { dns })).toEqual(['dns-names rhoso1 SL9053'])
+    expect(isProved(run(healthy, { dns }))).toBe(true)
+  })
+})
+
+it('the scope finding carries the very command that repairs it', () => {
+  const open = changed(
+    healthy,
+    pool,
+    spec((old) => ({ ...old, serviceAllocation: undefined })),
+  )
+  const [found] = run(open).flatMap(({ findings }) => findings)
+  expect(found?.remedy).toContain(
+    `patch ipaddresspool openstack-internalapi --type merge -p '{"spec":{"serviceAllocation":{"namespaces":["openstack"]}}}'`,
+  )
+})

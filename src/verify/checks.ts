@@ -1,0 +1,44 @@
+/** Every check, in the order in which a person reads them. */
+
+import { ipAddressPools, namespaceScoping } from './checks/address-pools.ts'
+import { l2Advertisements } from './checks/advertisements.ts'
+import type { Check } from './checks/check-definition.ts'
+import { dnsNames } from './checks/dns-names.ts'
+import { keystoneEndpoints } from './checks/keystone-endpoints.ts'
+import { leftovers } from './checks/leftovers.ts'
+import { attachments, netConfig, reservations, whereaboutsSpans } from './checks/network-allocations.ts'
+import { nodePolicies } from './checks/node-policies.ts'
+import { podNetworks } from './checks/pod-networks.ts'
+import { capacity } from './checks/room.ts'
+import { foreignHolders, serviceAllocation, sharingKeys } from './checks/service-addresses.ts'
+
+export const checks: readonly Check[] = [
+  capacity,
+  nodePolicies,
+  leftovers,
+  ipAddressPools,
+  namespaceScoping,
+  l2Advertisements,
+  serviceAllocation,
+  foreignHolders,
+  sharingKeys,
+  attachments,
+  netConfig,
+  whereaboutsSpans,
+  reservations,
+  podNetworks,
+  dnsNames,
+  keystoneEndpoints,
+]
+
+/** What must be true of a cloud the moment it is deployed: the last stage of `up` asks these. */
+export const stageChecks: readonly Check[] = [
+  ipAddressPools,
+  namespaceScoping,
+  l2Advertisements,
+  serviceAllocation,
+  foreignHolders,
+  sharingKeys,
+  attachments,
+  netConfig,
+]

@@ -1,0 +1,83 @@
+/** Pools: there with the planned ranges, for their own cloud alone, and nobody else has their addresses. */
+import type { KubeObject } from '../../api/object.ts'
+import { getField, getList } from '../../api/raw-object.ts'
+import { formatGroupKind } from '../../api/snapshot.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { foreignPoolOverlap, poolOpen } from '../findings/check-findings.ts'
+import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
+import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
+import { POOL } from './kinds.ts'
+import { exclusiveRanges, findOverlap } from './planned-ranges.ts'
+
+const SCOPE = 'spec.serviceAllocation'
+
+/** Document 001, "Check All IPAddressPools". */
+export const ipAddressPools: CloudCheck = {
+  scope: 'cloud',
+  id: 'ipaddresspools',
+  title: 'All IPAddressPools',
+  promise: 'every pool exists, with the planned ranges, and no other pool has an address of the cloud',
+  kinds: [POOL],
+  run: (look) => {
+    const pools = filterByKind(look.desired, POOL)
+    const findings = compareWithPlan(look, pools, (path) => path.startsWith(SCOPE))
+    return {
+      seen: formatCount(pools.length, 'pool'),
+      count: pools.length,
+      findings: [...findings, ...foreignPools(look, pools)],
+    }
+  },
+}
+
+function foreignPools({ plan, cloud, live }: CloudContext, own: readonly KubeObject[]): readonly Finding[] {
+  const names = new Set(own.map(({ metadata }) => metadata.name))
+  const land = exclusiveRanges(plan, cloud)
+  return live
+    .all(formatGroupKind(POOL))
+    .filter(({ metadata }) => !names.has(metadata.name))
+    .flatMap((pool) =>
+      getList(pool, 'spec', 'addresses').flatMap((text) => {
+        const range = String(text)
+        const owner = findOverlap(land, range)
+        if (!owner) return []
+        const planned = `${owner.network.name} ${owner.text}`
+        const facts = { cloud: cloud.name, pool: pool.metadata.name, range, planned }
+        return [finding(foreignPoolOverlap, facts, { where: locateObject(pool, 'spec.addresses') })]
+      }),
+    )
+}
+
+/** Document 001, "Check Namespace Scoping". */
+export const namespaceScoping: CloudCheck = {
+  scope: 'cloud',
+  id: 'namespace-scoping',
+  title: 'Namespace Scoping',
+  promise: 'every pool of the cloud serves its namespace and no other',
+  kinds: [POOL],
+  run: ({ cloud, desired, live }) => {
+    const pools = filterByKind(desired, POOL).flatMap(
+      ({ metadata: { name, namespace } }) => live.get(formatGroupKind(POOL), name, namespace) ?? [],
+    )
+    const open = pools.filter((pool) => !servesOnly(pool, cloud.namespace))
+    return {
+      seen: `the scope of ${formatCount(pools.length, 'pool')}`,
+      count: pools.length,
+      findings: open.map((pool) => {
+        const facts = { pool: pool.metadata.name, namespace: cloud.namespace, live: poolScope(pool) }
+        return finding(poolOpen, facts, { where: locateObject(pool, SCOPE) })
+      }),
+    }
+  },
+}
+
+function servesOnly(pool: KubeObject, namespace: string): boolean {
+  const scope = poolScope(pool)
+  return scope.length === 1 && scope[0] === namespace
+}
+
+/** Whom a pool serves; nobody named means everybody. */
+function poolScope(pool: KubeObject): readonly string[] {
+  const allocation = getField(pool, 'spec', 'serviceAllocation')
+  const selectors = getList(allocation, 'namespaceSelectors').map((one) => `namespaces with ${JSON.stringify(one)}`)
+  return [...getList(allocation, 'namespaces').map(String), ...selectors]
+}

@@ -1,0 +1,47 @@
+/** Whether objects are on the cluster as they were rendered: what is missing, what differs. Pure. */
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import { formatObjectName } from '../../api/raw-object.ts'
+import { formatGroupKind, type SnapshotIndex } from '../../api/snapshot.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { fieldDifferences } from '../field-differences.ts'
+import { plannedDiffers, plannedMissing } from '../findings/check-findings.ts'
+import { locateObject } from './check-definition.ts'
+
+const MAX_LENGTH = 120
+
+export function filterByKind(
+  desired: readonly KubeObject[],
+  ...kinds: readonly GroupVersionKind[]
+): readonly KubeObject[] {
+  const wanted = new Set(kinds.map(formatGroupKind))
+  return desired.filter((object) => wanted.has(formatGroupKind(object)))
+}
+
+/** `ignore` leaves out fields that another check answers for; `read` brings both sides into a comparable form. */
+export function compareWithPlan(
+  { cloud, live }: { readonly cloud: { readonly name: string }; readonly live: SnapshotIndex },
+  objects: readonly KubeObject[],
+  ignore: (path: string) => boolean = () => false,
+  read: (object: KubeObject) => KubeObject = (object) => object,
+): readonly Finding[] {
+  return objects.flatMap((object) => {
+    const { name, namespace } = object.metadata
+    const found = live.get(formatGroupKind(object), name, namespace)
+    const what = formatObjectName(object)
+    if (!found) return [finding(plannedMissing, { cloud: cloud.name, what }, { where: locateObject(object) })]
+    return fieldDifferences(read(object), read(found))
+      .filter(({ path }) => !ignore(path))
+      .map(({ path, desired, live: has }) =>
+        finding(
+          plannedDiffers,
+          { what, path, planned: formatValue(desired), live: has === undefined ? 'absent' : formatValue(has) },
+          { where: locateObject(found, path) },
+        ),
+      )
+  })
+}
+
+function formatValue(value: unknown): string {
+  const text = typeof value === 'string' ? value.trim() : JSON.stringify(value)
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text
+}

@@ -1,0 +1,89 @@
+/** DNS: what the cloud's dnsmasq knows, and what it answers where it was asked. */
+
+import { getList, getString } from '../../api/raw-object.ts'
+import { formatGroupKind, type SnapshotIndex } from '../../api/snapshot.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import type { PlannedCloud } from '../../plan/plan.ts'
+import { slotServiceName } from '../../plan/slots/service-names.ts'
+import { dnsAnswerWrong, dnsRecordWrong, dnsUnreachable } from '../findings/network-findings.ts'
+import { type CloudCheck, type CloudContext, type DnsAnswers, formatCount, locateObject } from './check-definition.ts'
+import { DNS_DATA, SERVICE } from './kinds.ts'
+
+const HOSTNAME = 'dnsmasq.network.openstack.org/hostname'
+
+/** Every name that the cloud's DNS must know, with the planned addresses: of its Services, and of its hosts. */
+export function plannedNames(cloud: PlannedCloud, live: SnapshotIndex): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, readonly string[]>()
+  const vips = cloud.networks.flatMap((network) => network.vips)
+  for (const use of cloud.uses) {
+    const service = live.get('Service', slotServiceName(use) ?? '', cloud.namespace)
+    const hostname = service?.metadata.annotations?.[HOSTNAME]
+    const own = vips.filter(({ slot }) => slot === use.name).map(({ address }) => address)
+    if (hostname !== undefined && own.length > 0) names.set(hostname, own)
+  }
+  for (const { names: all, address } of cloud.networks.flatMap((network) => network.hosts))
+    for (const name of all) names.set(name, [...(names.get(name) ?? []), address])
+  return names
+}
+
+/** Where the cloud's dnsmasq listens, if it has one. */
+export function dnsServerAddress(cloud: PlannedCloud): string | undefined {
+  return cloud.networks.flatMap(({ vips }) => vips).find(({ slot }) => slot === 'dns')?.address
+}
+
+export const dnsNames: CloudCheck = {
+  scope: 'cloud',
+  id: 'dns-names',
+  title: 'DNS names',
+  promise: "the names of the cloud's Services and hosts lead to their planned addresses",
+  kinds: [DNS_DATA, SERVICE],
+  run: (look) => {
+    const planned = plannedNames(look.cloud, look.live)
+    const asked = look.dns?.get(look.cloud.name)
+    const seen = `${formatCount(planned.size, 'name')}, ${describeQuery(asked)}`
+    return {
+      seen,
+      count: planned.size,
+      findings: [...recordFindings(look, planned), ...answerFindings(asked, planned)],
+    }
+  },
+}
+
+function describeQuery(asked: DnsAnswers | undefined): string {
+  if (!asked) return 'not asked (--ask-dns)'
+  return asked.unreachable === undefined ? `asked ${asked.server}` : 'no answer from the server'
+}
+
+function recordFindings(
+  { cloud, live }: CloudContext,
+  planned: ReadonlyMap<string, readonly string[]>,
+): readonly Finding[] {
+  const records = live.all(formatGroupKind(DNS_DATA)).filter(({ metadata }) => metadata.namespace === cloud.namespace)
+  return records.flatMap((record) =>
+    getList(record, 'spec', 'hosts').flatMap((host) => {
+      const has = getString(host, 'ip') ?? 'nothing'
+      return getList(host, 'hostnames').flatMap((one) => {
+        const name = String(one)
+        const wanted = planned.get(name)
+        if (!wanted || wanted.includes(has)) return []
+        const facts = { cloud: cloud.name, name, has, planned: wanted.join(', ') }
+        return [finding(dnsRecordWrong, facts, { where: locateObject(record, 'spec.hosts') })]
+      })
+    }),
+  )
+}
+
+function answerFindings(
+  asked: DnsAnswers | undefined,
+  planned: ReadonlyMap<string, readonly string[]>,
+): readonly Finding[] {
+  if (!asked) return []
+  const { server, unreachable, answers } = asked
+  if (unreachable !== undefined) return [finding(dnsUnreachable, { server, reason: unreachable })]
+  return [...planned].flatMap(([name, wanted]) => {
+    const given = answers.get(name) ?? []
+    const right = given.length > 0 && given.every((address) => wanted.includes(address))
+    const answer = given.join(', ') || 'nothing'
+    return right ? [] : [finding(dnsAnswerWrong, { server, name, answer, planned: wanted.join(', ') })]
+  })
+}

@@ -1,0 +1,105 @@
+/** Endpoints in keystone: the internal one leads to the planned VIP, the public one to this cloud's Route or VIP. */
+import { type KubeObject, objectKey } from '../../api/object.ts'
+import { getField, getString } from '../../api/raw-object.ts'
+import { formatGroupKind } from '../../api/snapshot.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { parseAddress } from '../../net/address.ts'
+import type { Plan, PlannedCloud } from '../../plan/plan.ts'
+import type { ServiceEntry } from '../../plan/slots/service-catalogue.ts'
+import { endpointElsewhere, endpointForeign, endpointsAbsent } from '../findings/network-findings.ts'
+import { ingressAddresses } from '../readiness/load-balancer.ts'
+import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
+import { ENDPOINT, ROUTE, SERVICE } from './kinds.ts'
+import { exclusiveRanges, findRange } from './planned-ranges.ts'
+
+export const keystoneEndpoints: CloudCheck = {
+  scope: 'cloud',
+  id: 'keystone-endpoints',
+  title: 'KeystoneEndpoints',
+  promise: "every endpoint leads to this cloud's planned VIP or Route, none to another cloud",
+  kinds: [ENDPOINT, SERVICE, ROUTE],
+  run: (look) => {
+    const own = look.live
+      .all(formatGroupKind(ENDPOINT))
+      .filter(({ metadata }) => metadata.namespace === look.cloud.namespace)
+    return {
+      seen: formatCount(own.length, 'KeystoneEndpoint'),
+      count: own.length,
+      findings: own.length === 0 ? missingEndpoints(look) : own.flatMap((one) => checkEndpoint(one, look)),
+    }
+  },
+}
+
+/** None at all, although the cloud has services that register: the operators make one for each of them. */
+function missingEndpoints({ cloud }: CloudContext): readonly Finding[] {
+  const registering = cloud.services
+    .filter(({ enabled, entry }) => enabled && registersEndpoint(entry))
+    .map(({ entry }) => entry.name)
+  if (registering.length === 0) return []
+  return [finding(endpointsAbsent, { cloud: cloud.name, namespace: cloud.namespace, services: registering })]
+}
+
+/** Keystone's own endpoints are part of its bootstrap; an API with both faces is registered by its operator. */
+function registersEndpoint({ name, endpoints }: ServiceEntry): boolean {
+  return name !== 'keystone' && endpoints.some(({ types }) => types.length > 1)
+}
+
+function checkEndpoint(endpoint: KubeObject, look: CloudContext): readonly Finding[] {
+  const urls = Object.entries((getField(endpoint, 'spec', 'endpoints') ?? {}) as Record<string, unknown>)
+  return urls.flatMap(([face, value]) => {
+    const url = String(value)
+    const host = parseHost(url)
+    const facts = { endpoint: objectKey(endpoint.metadata), face, url }
+    const where = locateObject(endpoint, `spec.endpoints.${face}`)
+    const other = findOtherCloud(host, look)
+    if (other !== undefined) return [finding(endpointForeign, { ...facts, other }, { where })]
+    const planned = face === 'public' ? publicMismatch(host, facts, look) : internalMismatch(host, look)
+    return planned === undefined ? [] : [finding(endpointElsewhere, { ...facts, planned }, { where })]
+  })
+}
+
+function parseHost(url: string): string {
+  try {
+    return new URL(url).hostname.replace(/^\[|\]$/g, '')
+  } catch {
+    return ''
+  }
+}
+
+/** The other cloud of the site whose Service, Route or address this is. */
+function findOtherCloud(host: string, { plan, cloud }: { plan: Plan; cloud: PlannedCloud }): string | undefined {
+  const others = plan.clouds.filter(({ name }) => name !== cloud.name)
+  const [, namespace, svc] = host.split('.')
+  const found = others.find(
+    (other) =>
+      (svc === 'svc' && namespace === other.namespace) ||
+      host.split('.')[0]?.endsWith(`-public-${other.namespace}`) === true ||
+      (parseAddress(host) !== undefined && findRange(exclusiveRanges(plan, other), host) !== undefined),
+  )
+  return found?.name
+}
+
+/** What should be there instead, or undefined when the URL is right. */
+function internalMismatch(host: string, { cloud, live }: CloudContext): string | undefined {
+  const vips = new Set(cloud.networks.flatMap((network) => network.vips.map(({ address }) => address)))
+  const [name = '', namespace, svc] = host.split('.')
+  const service = svc === 'svc' && namespace === cloud.namespace && live.get('Service', name, namespace)
+  const has = service ? ingressAddresses(service) : vips.has(host) ? [host] : []
+  if (has.length > 0 && has.every((address) => vips.has(address))) return undefined
+  return `a Service of ${cloud.namespace} with its planned VIP`
+}
+
+function publicMismatch(host: string, { endpoint }: { endpoint: string }, look: CloudContext): string | undefined {
+  if (internalMismatch(host, look) === undefined) return undefined
+  const { cloud, live, plan } = look
+  const routes = live
+    .all(formatGroupKind(ROUTE))
+    .filter(({ metadata }) => metadata.namespace === cloud.namespace)
+    .map((route) => getString(route, 'spec', 'host'))
+  const { domain } = plan.from.cluster
+  const ending = `-public-${cloud.namespace}.${domain ?? ''}`
+  const named = domain === undefined ? host.includes(`-public-${cloud.namespace}.`) : host.endsWith(ending)
+  if (named && routes.includes(host)) return undefined
+  const service = endpoint.split('/')[1] ?? ''
+  return `the Route ${service}-public-${cloud.namespace}.${domain ?? 'apps.<domain>'}, or a planned public VIP`
+}

@@ -1,0 +1,48 @@
+/** Node networking: every policy of the site is as planned, and in force on every node for its current generation. */
+
+import { formatObjectName } from '../../api/raw-object.ts'
+import { formatGroupKind } from '../../api/snapshot.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { plannedMissing } from '../findings/check-findings.ts'
+import { policyNotEnacted } from '../findings/network-findings.ts'
+import { liveReadiness } from '../readiness/readiness.ts'
+import { defaultGrace } from '../readiness/verdict.ts'
+import { formatCount, locateObject, type SiteCheck, type SiteContext } from './check-definition.ts'
+import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
+import { ENACTMENT, NODE, POLICY } from './kinds.ts'
+
+export const nodePolicies: SiteCheck = {
+  scope: 'site',
+  id: 'node-policies',
+  title: 'Node policies',
+  promise: 'every node policy is as planned, and enacted on every node for its current generation',
+  kinds: [POLICY, ENACTMENT, NODE],
+  run: (look) => {
+    const policies = filterByKind(
+      look.documents.map(({ object }) => object),
+      POLICY,
+    )
+    return {
+      seen: formatCount(policies.length, 'policy'),
+      count: policies.length,
+      findings: policies.flatMap((policy) => checkPolicy(policy, look)),
+    }
+  },
+}
+
+function checkPolicy(policy: SiteContext['documents'][number]['object'], look: SiteContext): readonly Finding[] {
+  const { plan, live, now, documents } = look
+  const owner = documents.find(({ object }) => object === policy)?.cloud ?? 'the nodes'
+  const found = live.get(formatGroupKind(policy), policy.metadata.name)
+  if (!found)
+    return [finding(plannedMissing, { cloud: owner, what: formatObjectName(policy) }, { where: locateObject(policy) })]
+  const different = compareWithPlan({ cloud: { name: owner }, live }, [policy])
+  const nodes = plan.from.cluster.nodes.map(({ name }) => name)
+  const readiness = liveReadiness(found, { around: live, now, grace: defaultGrace, nodes })
+  if (readiness.kind === 'ready') return different
+  const facts =
+    readiness.kind === 'failed'
+      ? { policy: policy.metadata.name, why: readiness.cause, next: readiness.next }
+      : { policy: policy.metadata.name, why: `waits for ${readiness.waits}`, next: undefined }
+  return [...different, finding(policyNotEnacted, facts, { where: locateObject(found) })]
+}

@@ -1,0 +1,181 @@
+/** Services: each has its planned address from its own pool, and nobody else has it or shares it. */
+import type { KubeObject } from '../../api/object.ts'
+import { objectKey } from '../../api/object.ts'
+import { getString } from '../../api/raw-object.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import type { PlannedCloud } from '../../plan/plan.ts'
+import { slotServiceName } from '../../plan/slots/service-names.ts'
+import {
+  foreignHolder,
+  serviceAddressWrong,
+  serviceFromOtherPool,
+  serviceWithoutAddress,
+  sharingKeyCrosses,
+  vipUnused,
+} from '../findings/check-findings.ts'
+import { ingressAddresses, requestedAddresses } from '../readiness/load-balancer.ts'
+import { latestEvent } from '../readiness/object-events.ts'
+import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
+import { EVENT, SERVICE } from './kinds.ts'
+import { exclusiveRanges, findRange } from './planned-ranges.ts'
+
+/** Document 001, "Verify Service IP Allocation". */
+export const serviceAllocation: CloudCheck = {
+  scope: 'cloud',
+  id: 'service-ip-allocation',
+  title: 'Service IP Allocation',
+  promise: 'every LoadBalancer Service has its planned address from its own pool, and every VIP has its Service',
+  kinds: [SERVICE],
+  optionalKinds: [EVENT],
+  run: (look) => {
+    const balanced = listLoadBalancers(look)
+    const planned = plannedAddresses(look.cloud)
+    return {
+      seen: `${formatCount(balanced.length, 'Service')}, ${formatCount(vipsByAddress(look.cloud).size, 'VIP')}`,
+      count: balanced.length,
+      findings: [
+        ...balanced.flatMap((one) => checkService(one, planned, look)),
+        ...findUnusedVips(look.cloud, balanced, planned),
+      ],
+    }
+  },
+}
+
+function listLoadBalancers({ live, cloud }: CloudContext): readonly KubeObject[] {
+  return live
+    .all('Service')
+    .filter((one) => one.metadata.namespace === cloud.namespace && getString(one, 'spec', 'type') === 'LoadBalancer')
+}
+
+/** What each Service must have, by its name. A slot whose Service cannot be named is judged by its VIP alone. */
+function plannedAddresses(cloud: PlannedCloud): ReadonlyMap<string, readonly string[]> {
+  const vips = cloud.networks.flatMap((network) => network.vips)
+  return new Map(
+    cloud.uses.flatMap((use) => {
+      const name = slotServiceName(use)
+      const own = vips.filter(({ slot }) => slot === use.name).map(({ address }) => address)
+      return name === undefined || own.length === 0 ? [] : [[name, own] as const]
+    }),
+  )
+}
+
+function vipsByAddress(cloud: PlannedCloud): ReadonlyMap<string, { readonly slot: string; readonly pool: string }> {
+  return new Map(
+    cloud.networks.flatMap((network) =>
+      network.vips.map(({ address, slot }) => [address, { slot, pool: network.pool ?? '' }] as const),
+    ),
+  )
+}
+
+function checkService(
+  service: KubeObject,
+  planned: ReadonlyMap<string, readonly string[]>,
+  { cloud, live }: CloudContext,
+): readonly Finding[] {
+  const key = objectKey(service.metadata)
+  const has = ingressAddresses(service)
+  const wanted = planned.get(service.metadata.name)
+  const where = locateObject(service)
+  if (has.length === 0) {
+    const said = latestEvent(service, ['AllocationFailed'], live)?.message
+    const asked = (wanted ?? requestedAddresses(service)).join(', ')
+    return [finding(serviceWithoutAddress, { service: key, planned: asked, said }, { where })]
+  }
+  const vips = vipsByAddress(cloud)
+  const wrong = has.filter((address) => (wanted ? !wanted.includes(address) : !vips.has(address)))
+  if (wrong.length > 0) {
+    const words = wanted?.join(', ') ?? `a VIP of ${cloud.name}`
+    return [finding(serviceAddressWrong, { service: key, has: wrong.join(', '), planned: words }, { where })]
+  }
+  const pool = service.metadata.annotations?.['metallb.io/ip-allocated-from-pool']
+  const own = vips.get(has[0] ?? '')?.pool ?? ''
+  return pool === undefined || pool === own
+    ? []
+    : [finding(serviceFromOtherPool, { service: key, pool, planned: own }, { where })]
+}
+
+/** VIPs without a Service; a Service that waits for its address has been told already. */
+function findUnusedVips(
+  cloud: PlannedCloud,
+  balanced: readonly KubeObject[],
+  planned: ReadonlyMap<string, readonly string[]>,
+): readonly Finding[] {
+  const held = new Set(
+    balanced.flatMap((one) => {
+      const has = ingressAddresses(one)
+      return has.length > 0 ? has : (planned.get(one.metadata.name) ?? [])
+    }),
+  )
+  return [...vipsByAddress(cloud)]
+    .filter(([address]) => !held.has(address))
+    .map(([address, { slot }]) => finding(vipUnused, { cloud: cloud.name, slot, address }))
+}
+
+export const foreignHolders: CloudCheck = {
+  scope: 'cloud',
+  id: 'foreign-holders',
+  title: 'No foreign holder',
+  promise: 'no Service of another namespace holds an address of this cloud',
+  kinds: [SERVICE],
+  run: ({ plan, cloud, live }) => {
+    const land = exclusiveRanges(plan, cloud)
+    const others = live.all('Service').filter(({ metadata }) => metadata.namespace !== cloud.namespace)
+    return {
+      seen: `${formatCount(others.length, 'Service')} of other namespaces`,
+      count: others.length,
+      findings: others.flatMap((service) =>
+        ingressAddresses(service).flatMap((address) => {
+          const owner = findRange(land, address)
+          if (!owner) return []
+          const facts = {
+            cloud: cloud.name,
+            service: objectKey(service.metadata),
+            address,
+            network: owner.network.name,
+          }
+          return [finding(foreignHolder, facts, { where: locateObject(service) })]
+        }),
+      ),
+    }
+  },
+}
+
+export const sharingKeys: CloudCheck = {
+  scope: 'cloud',
+  id: 'sharing-keys',
+  title: 'Sharing keys',
+  promise: 'no sharing key of this cloud is used by a Service of another namespace',
+  kinds: [SERVICE],
+  run: ({ cloud, live }) => {
+    const keyed = live.all('Service').flatMap((service) => {
+      const key = sharingKey(service)
+      return key === undefined ? [] : [{ key, service }]
+    })
+    const own = new Map(
+      keyed
+        .filter(({ service }) => service.metadata.namespace === cloud.namespace)
+        .map(({ key, service }) => [key, objectKey(service.metadata)]),
+    )
+    const others = keyed.filter(({ service }) => service.metadata.namespace !== cloud.namespace)
+    // Many Services share one key: one of them is enough to tell.
+    const crossing = new Map(
+      others
+        .filter(({ key }) => own.has(key))
+        .map(({ key, service }) => [`${key} ${service.metadata.namespace}`, { key, service }]),
+    )
+    return {
+      seen: formatCount(own.size, 'key'),
+      count: own.size,
+      findings: [...crossing.values()].map(({ key, service }) => {
+        const facts = { key, here: own.get(key) ?? '', there: objectKey(service.metadata) }
+        return finding(sharingKeyCrosses, facts, { where: locateObject(service, 'metadata.annotations') })
+      }),
+    }
+  },
+}
+
+/** The newer spelling wins, even when it is empty, as it does in MetalLB. */
+function sharingKey({ metadata: { annotations = {} } }: KubeObject): string | undefined {
+  const key = annotations['metallb.io/allow-shared-ip'] ?? annotations['metallb.universe.tf/allow-shared-ip']
+  return key === '' ? undefined : key
+}

@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { KubeObject, ManagedFields } from '../api/object.ts'
+import { fieldDifferences, foreignFields } from './field-differences.ts'
+
+const desired: KubeObject = {
+  apiVersion: 'metallb.io/v1beta1',
+  kind: 'IPAddressPool',
+  metadata: { name: 'openstack-internalapi', namespace: 'metallb-system', labels: { cloud: 'rhoso1' } },
+  spec: {
+    addresses: ['172.17.0.80-172.17.0.90'],
+    autoAssign: false,
+    serviceAllocation: { namespaces: ['openstack'] },
+  },
+}
+const fieldsV1 = {
+  'f:metadata': { 'f:labels': { 'f:cloud': {} } },
+  'f:spec': { 'f:addresses': {}, 'f:autoAssign': {}, 'f:serviceAllocation': { 'f:namespaces': {} } },
+}
+const applied = (manager: string, fields: object, operation: 'Apply' | 'Update' = 'Apply'): ManagedFields => ({
+  manager,
+  operation,
+  apiVersion: 'v1',
+  fieldsV1: fields as Record<string, unknown>,
+})
+const live = (managedFields: readonly ManagedFields[], spec: object = {}): KubeObject => ({
+  ...desired,
+  metadata: { ...desired.metadata, resourceVersion: '7', uid: 'u', managedFields },
+  spec: { ...(desired['spec'] as object), avoidBuggyIPs: false, ...spec },
+  status: { assignedIPv4: 3 },
+})
+
+describe('fields that are held', () => {
+  it('are compared without what the server or others added', () => {
+    expect(fieldDifferences(desired, live([]))).toEqual([])
+  })
+
+  it('are named when a hand has changed them', () => {
+    const edited = live([], { addresses: ['172.17.0.80-172.17.0.99'], autoAssign: true })
+    expect(fieldDifferences(desired, edited).map(({ path }) => path)).toEqual(['spec.addresses[0]', 'spec.autoAssign'])
+  })
+
+  it('include entries that a hand has added to a list', () => {
+    const edited = live([], { serviceAllocation: { namespaces: ['openstack', 'openstack2'] } })
+    expect(fieldDifferences(desired, edited).map(({ path }) => path)).toEqual(['spec.serviceAllocation.namespaces'])
+  })
+
+  it('are matched by name in lists of named things', () => {
+    const networks = (names: readonly string[]) => ({
+      ...desired,
+      spec: { networks: names.map((name) => ({ name, mtu: 1 })) },
+    })
+    expect(fieldDifferences(networks(['b', 'a']), networks(['a', 'b', 'c']))).toEqual([])
+    expect(fieldDifferences(networks(['d']), networks(['a'])).map(({ path }) => path)).toEqual([
+      'spec.networks[name=d]',
+    ])
+  })
+
+  it('see the text of a Secret in its bytes', () => {
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } }
+    const text = { ...secret, stringData: { a: 'x' } }
+    expect(fieldDifferences(text, { ...secret, data: { a: 'eA==' } })).toEqual([])
+    expect(fieldDifferences(text, { ...secret, data: { a: 'eQ==' } })).toHaveLength(1)
+  })
+
+  it('never differ from themselves, whatever is added around them', () => {
+    const value = fc.object({ maxDepth: 3, values: [fc.string(), fc.integer(), fc.boolean()] })
+    fc.assert(
+      fc.property(value, value, (spec, more) => {
+        const object = (content: object) => ({ ...desired, spec: content })
+        expect(fieldDifferences(object(spec), object({ ...more, ...spec }))).toEqual([])
+      }),
+    )
+  })
+})
+
+describe('fields that are ours', () => {
+  it('are those that we applied', () => {
+    expect(foreignFields(desired, live([applied('stackloom', fieldsV1)]), 'stackloom')).toEqual([])
+  })
+
+  it('are not ours when a hand has written them, even with the same value', () => {
+    const { 'f:addresses': addresses, ...rest } = fieldsV1['f:spec']
+    const mine = applied('stackloom', { ...fieldsV1, 'f:spec': rest })
+    const hand = applied('kubectl-edit', { 'f:spec': { 'f:addresses': addresses } }, 'Update')
+    expect(foreignFields(desired, live([mine, hand]), 'stackloom')).toEqual([
+      { path: 'spec.addresses', managers: ['kubectl-edit'] },
+    ])
+  })
+
+  it('are ours below a field that is one value', () => {
+    const whole = { ...fieldsV1, 'f:spec': { ...fieldsV1['f:spec'], 'f:serviceAllocation': {} } }
+    expect(foreignFields(desired, live([applied('stackloom', whole)]), 'stackloom')).toEqual([])
+  })
+
+  it('are not ours because an entry of ours names no field at all', () => {
+    const foreign = foreignFields(desired, live([applied('stackloom', {})]), 'stackloom')
+    expect(foreign.map(({ path }) => path)).toContain('spec.addresses')
+  })
+
+  it('are all foreign in an object that somebody else made', () => {
+    const others = live([applied('kubectl-client-side-apply', fieldsV1, 'Update')])
+    expect(foreignFields(desired, others, 'stackloom').map(({ path }) => path)).toEqual([
+      'spec.addresses',
+      'spec.autoAssign',
+      'spec.serviceAllocation.namespaces',
+      'metadata.labels.cloud',
+    ])
+  })
+})

@@ -1,0 +1,148 @@
+/**
+ * Whether a live object holds the fields of a desired one, and whether we are the one who set them.
+ *
+ * What the server adds (defaults, status, other managers' fields) is none of our business. Pure.
+ */
+
+import { isRecord } from '../api/json.ts'
+import type { KubeObject } from '../api/object.ts'
+
+/** A field that is not as desired: `spec.addresses[0]`. */
+export interface FieldDifference {
+  readonly path: string
+  readonly desired: unknown
+  /** Absent when the live object has no such field. */
+  readonly live?: unknown
+}
+
+/** Never compared: identity is how the live object was found, and a status is somebody else's word. */
+const IGNORED_FIELDS = new Set(['apiVersion', 'kind', 'status'])
+
+export function fieldDifferences(desired: KubeObject, live: KubeObject): readonly FieldDifference[] {
+  const differences: FieldDifference[] = []
+  for (const [key, value] of Object.entries(desired)) {
+    if (IGNORED_FIELDS.has(key)) continue
+    // Text in `stringData` arrives as bytes in `data`.
+    if (key === 'stringData' && desired.kind === 'Secret')
+      compare(encodeStringData(value), live['data'], 'data', differences)
+    else compare(value, live[key], key, differences)
+  }
+  return differences
+}
+
+function encodeStringData(stringData: unknown): unknown {
+  const entries = Object.entries(stringData as Record<string, string>)
+  return Object.fromEntries(entries.map(([key, text]) => [key, Buffer.from(text).toString('base64')]))
+}
+
+function compare(desired: unknown, live: unknown, path: string, into: FieldDifference[]): void {
+  // Apply treats null and absence alike: both are no wish.
+  if (desired === null || desired === undefined) return
+  if (Array.isArray(desired)) return compareLists(desired, live, path, into)
+  if (typeof desired === 'object') {
+    const other = isRecord(live) ? live : undefined
+    if (!other && Object.keys(desired).length > 0) return void into.push(difference(path, desired, live))
+    for (const [key, value] of Object.entries(desired)) compare(value, other?.[key], joinPath(path, key), into)
+    return
+  }
+  if (desired !== live) into.push(difference(path, desired, live))
+}
+
+/** Lists of named things are matched by name, for others may add theirs; any other list is one value. */
+function compareLists(desired: readonly unknown[], live: unknown, path: string, into: FieldDifference[]): void {
+  if (!Array.isArray(live)) {
+    if (desired.length > 0) into.push(difference(path, desired, live))
+    return
+  }
+  const byName = indexByName(live)
+  if (indexByName(desired) && byName) {
+    for (const item of desired as readonly { name: string }[])
+      compare(item, byName.get(item.name), `${path}[name=${item.name}]`, into)
+    return
+  }
+  if (desired.length !== live.length) return void into.push(difference(path, desired, live))
+  desired.forEach((item, at) => {
+    compare(item, live[at], `${path}[${at}]`, into)
+  })
+}
+
+function indexByName(list: readonly unknown[]): ReadonlyMap<string, unknown> | undefined {
+  const named = new Map<string, unknown>()
+  for (const item of list) {
+    if (!isRecord(item) || typeof item['name'] !== 'string' || named.has(item['name'])) return undefined
+    named.set(item['name'], item)
+  }
+  return named.size > 0 ? named : undefined
+}
+
+function difference(path: string, desired: unknown, live: unknown): FieldDifference {
+  return live === undefined ? { path, desired } : { path, desired, live }
+}
+
+function joinPath(path: string, key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? `${path}.${key}` : `${path}["${key}"]`
+}
+
+/** Who set one field last: the manager's name, `undefined` when nobody is known to have. */
+export interface ForeignField {
+  readonly path: string
+  readonly managers: readonly string[]
+}
+
+/**
+ * Desired fields that `manager` has not applied. A field with the right value that somebody else set is his: he may
+ * change it, and we would not be told.
+ */
+export function foreignFields(desired: KubeObject, live: KubeObject, manager: string): readonly ForeignField[] {
+  const entries = live.metadata.managedFields ?? []
+  const mine = entries
+    .filter((entry) => entry.manager === manager && entry.operation === 'Apply' && entry.subresource === undefined)
+    .map((entry) => entry.fieldsV1 ?? {})
+  const foreign: ForeignField[] = []
+  const others = entries.filter((entry) => entry.manager !== manager)
+  for (const path of leafPaths(ownableFields(desired), [])) {
+    if (mine.some((fields) => owns(fields, path))) continue
+    const managers = others.filter((other) => owns(other.fieldsV1 ?? {}, path)).map((other) => other.manager)
+    foreign.push({ path: path.map(String).join('.'), managers: [...new Set(managers)] })
+  }
+  return foreign
+}
+
+/** Names and namespaces belong to nobody, and text of a Secret is recorded under `stringData` only while it lasts. */
+function ownableFields(desired: KubeObject): Record<string, unknown> {
+  const {
+    apiVersion: _a,
+    kind: _k,
+    status: _s,
+    metadata,
+    stringData: _t,
+    ...rest
+  } = desired as KubeObject & {
+    status?: unknown
+    stringData?: unknown
+  }
+  const { labels, annotations } = metadata
+  return { ...rest, ...((labels || annotations) && { metadata: { labels, annotations } }) }
+}
+
+type Step = string | number
+
+function leafPaths(value: unknown, path: readonly Step[]): readonly (readonly Step[])[] {
+  if (value === null || value === undefined) return []
+  // Whether a list is one value or many is the schema's secret: ownership of the list or of its items both count.
+  if (!isRecord(value)) return [path]
+  const keys = Object.keys(value)
+  return keys.length === 0 ? [path] : keys.flatMap((key) => leafPaths(value[key], [...path, key]))
+}
+
+/** An atomic field is owned as a whole: the path in `fieldsV1` may end above ours. */
+function owns(fields: Readonly<Record<string, unknown>>, path: readonly Step[]): boolean {
+  let here: unknown = fields
+  for (const [depth, step] of path.entries()) {
+    if (!isRecord(here)) return false
+    const next = here[`f:${step}`]
+    if (next === undefined) return depth > 0 && Object.keys(here).length === 0
+    here = next
+  }
+  return true
+}

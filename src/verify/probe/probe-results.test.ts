@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest'
+import { testPlan } from '../../../test/plan.ts'
+import { type CheckResult, isProved } from '../verify.ts'
+import { evaluateProbes, type ProbeRun } from './probe-results.ts'
+import { encodeTask, type ProbePod, probeTasks } from './probe-tasks.ts'
+
+const clouds = [
+  { name: 'rhoso1', namespace: 'openstack' },
+  { name: 'rhoso2', namespace: 'openstack2' },
+]
+const plan = testPlan({ nodes: 2, clouds })
+
+const pods: readonly ProbePod[] = plan.clouds.flatMap(({ name, namespace }, cloud) =>
+  [0, 1].map((node) => ({
+    cloud: name,
+    network: 'internalapi',
+    node: `worker-${node}`,
+    namespace,
+    name: `stackloom-probe-internalapi-worker-${node}`,
+    addresses: [`172.17.${cloud}.${30 + node}`],
+  })),
+)
+const [first, second, foreign] = pods as readonly [ProbePod, ProbePod, ProbePod]
+
+/** What the program prints on a network that is well: everybody of the cloud answers, nobody else does. */
+function wellAnswer(word: string, pod: ProbePod): string {
+  const own = pod.cloud === 'rhoso1' ? '172.17.0.' : '172.17.1.'
+  const [kind = '', address = ''] = word.split(',')
+  if (kind === 'mtu') return '1500'
+  if (!address.startsWith(own)) return kind === 'tcp' ? 'elsewhere' : 'silent'
+  if (kind === 'dad') return 'silent'
+  return kind === 'arp' ? `02:00:00:00:00:${address.split('.').at(-1)}` : 'yes'
+}
+
+function probing(pod: ProbePod, change: (word: string) => string | undefined = () => undefined): ProbeRun {
+  const tasks = probeTasks(plan, pod, pods)
+  const words = [...new Set(tasks.map(encodeTask))]
+  const output = words.map((word) => `${word} ${change(word) ?? wellAnswer(word, pod)}\n`).join('')
+  return { pod, tasks, output }
+}
+
+const well = pods.map((pod) => probing(pod))
+const others = well.slice(1)
+
+function wrong(results: readonly CheckResult[]): readonly string[] {
+  return results.flatMap(({ id, cloud, findings }) =>
+    findings.map(({ code, message }) => `${id} ${cloud} ${code}: ${message}`),
+  )
+}
+
+describe('probes on networks that are well', () => {
+  it('prove reach, VIPs, no duplicates and isolation, for every cloud', () => {
+    const results = evaluateProbes(plan, well, [])
+    expect(wrong(results)).toEqual([])
+    expect(isProved(results)).toBe(true)
+    expect(results.map(({ id, cloud }) => `${cloud} ${id}`)).toContain('rhoso2 probe-isolation')
+  })
+
+  it('ask for every pod and VIP of the other cloud by ARP, ping and port, ctlplane included', () => {
+    const words = new Set(probeTasks(plan, first, pods).map(encodeTask))
+    const vips = plan.clouds[1]?.networks.flatMap((network) => network.vips.map(({ address }) => address)) ?? []
+    for (const address of [...foreign.addresses, ...vips]) {
+      expect(words).toContain(`dad,${address}`)
+      expect(words).toContain(`ping,${address},56`)
+    }
+    expect(vips).toContain('192.168.123.80')
+    expect(words).toContain('tcp,172.17.1.80,5000')
+  })
+
+  it('ask with packets of the full MTU, headers included', () => {
+    const words = probeTasks(plan, first, pods).map(encodeTask)
+    expect(words).toContain('ping,172.17.0.31,1472')
+  })
+
+  it('ask nothing about a segment that the clouds share by the plan', () => {
+    const shared = testPlan({ nodes: 2, clouds, shared: true })
+    const foreigners = probeTasks(shared, first, pods).filter(({ kind }) => kind === 'foreign')
+    expect(foreigners.filter((task) => 'address' in task && task.address === '172.17.1.30')).toEqual([])
+  })
+})
+
+describe('what probes find', () => {
+  it.each([
+    [
+      'ARP across clouds, with who answered',
+      (word: string) => (word === 'dad,172.17.1.30' ? '02:42:00:00:00:09' : undefined),
+      'probe-isolation rhoso1 SL9101: a pod of rhoso1/internalapi on worker-0 reaches rhoso2/internalapi on worker-0 (172.17.1.30) by ARP; 02:42:00:00:00:09 answered',
+    ],
+    [
+      'a route between clouds',
+      (word: string) => (word === 'tcp,172.17.1.80,5000' ? 'yes' : undefined),
+      'probe-isolation rhoso1 SL9101: a pod of rhoso1/internalapi on worker-0 reaches keystone.internal of rhoso2 (172.17.1.80) by port 5000',
+    ],
+    [
+      'a VLAN that the switch does not carry: one finding, not three',
+      (word: string) => (/^(arp|ping),172\.17\.0\.31/.test(word) ? 'silent' : undefined),
+      'probe-reach rhoso1 SL9102: a pod of rhoso1/internalapi on worker-0 does not reach rhoso1/internalapi on worker-1 (172.17.0.31) by ARP',
+    ],
+    [
+      'a port with a smaller MTU on the way',
+      (word: string) => (word === 'ping,172.17.0.31,1472' ? 'silent' : undefined),
+      'probe-reach rhoso1 SL9103: a pod of rhoso1/internalapi on worker-0 reaches rhoso1/internalapi on worker-1 (172.17.0.31), but not with packets of 1500 bytes',
+    ],
+    [
+      'an interface with another MTU',
+      (word: string) => (word === 'mtu' ? '1450' : undefined),
+      'probe-reach rhoso1 SL9104: the pod of rhoso1/internalapi on worker-0 has an MTU of 1450, planned is 1500',
+    ],
+    [
+      'a VIP that two answer for',
+      (word: string) => (word === 'arp,172.17.0.80' ? '02:00:00:00:00:01 02:00:00:00:00:02' : undefined),
+      'probe-duplicates rhoso1 SL9105: 172.17.0.80 (the VIP of keystone.internal) is answered for by 02:00:00:00:00:01, 02:00:00:00:00:02, as seen by a pod of rhoso1/internalapi on worker-0',
+    ],
+    [
+      "somebody with the pod's own address",
+      (word: string) => (word === 'dad,172.17.0.30' ? '52:54:00:00:00:01' : undefined),
+      'probe-duplicates rhoso1 SL9105: 172.17.0.30 (the probe of rhoso1/internalapi on worker-0) is answered for by the pod itself, 52:54:00:00:00:01, as seen by a pod of rhoso1/internalapi on worker-0',
+    ],
+  ])('%s', (_, change, expected) => {
+    expect(wrong(evaluateProbes(plan, [probing(first, change), ...others], []))).toEqual([expected])
+  })
+
+  it('a VIP that nobody answers for; a node alone cannot tell, for it does not hear itself', () => {
+    const silent = (word: string) => (word === 'arp,172.17.0.85' ? 'silent' : undefined)
+    const rest = others.slice(1)
+    expect(wrong(evaluateProbes(plan, [probing(first, silent), ...others], []))).toEqual([])
+    expect(wrong(evaluateProbes(plan, [probing(first, silent), probing(second, silent), ...rest], []))).toEqual([
+      'probe-vips rhoso1 SL9106: no node answers ARP for 172.17.0.85, the VIP of rabbitmq.rabbitmq of rhoso1',
+    ])
+  })
+
+  it('a port behind a VIP that takes no connection is a warning', () => {
+    const closed = (word: string) => (word === 'tcp,172.17.0.80,5000' ? 'silent' : undefined)
+    const results = evaluateProbes(plan, [probing(first, closed), probing(second, closed), ...others.slice(1)], [])
+    expect(wrong(results)).toHaveLength(1)
+    expect(isProved(results)).toBe(true)
+  })
+})
+
+describe('probes of a cloud with IPv6', () => {
+  const dual = testPlan({ nodes: 2, clouds, families: [4, 6] })
+  const six = dual.clouds.map(({ networks }) =>
+    networks.find(({ name }) => name === 'internalapi')?.subnets.find(({ family }) => family === 6),
+  )
+  const both = pods.map((pod, at): ProbePod => {
+    const start = six[at < 2 ? 0 : 1]?.spans.find(({ role }) => role === 'pods')?.start ?? ''
+    return { ...pod, addresses: [...pod.addresses, at % 2 === 0 ? start : `${start.slice(0, -1)}f`] }
+  })
+  const faceOf = (pod: ProbePod): string => `fe80::${both.indexOf(pod) + 1}`
+  /** Everybody of the cloud hears everybody of the cloud, and itself. */
+  const answer = (word: string, pod: ProbePod): string => {
+    const [kind = '', address = ''] = word.split(',')
+    if (kind === 'own6') return faceOf(pod)
+    if (kind === 'all6')
+      return both
+        .filter(({ cloud }) => cloud === pod.cloud)
+        .map(faceOf)
+        .join(' ')
+    if (!address.includes(':')) return wellAnswer(word, pod)
+    const own = both.filter(({ cloud }) => cloud === pod.cloud).some(({ addresses }) => addresses.includes(address))
+    if (kind === 'dad') return 'silent'
+    if (kind === 'nd') return '02:00:00:00:00:01'
+    return own ? 'yes' : 'silent'
+  }
+  const asked = (change: (word: string, pod: ProbePod) => string | undefined = () => undefined) =>
+    both.map((pod): ProbeRun => {
+      const tasks = probeTasks(dual, pod, both)
+      const lines = [...new Set(tasks.map(encodeTask))].map(
+        (word) => `${word} ${change(word, pod) ?? answer(word, pod)}\n`,
+      )
+      return { pod, tasks, output: lines.join('') }
+    })
+  const only = (...results: Parameters<typeof wrong>) => wrong(...results).filter((one) => !one.includes('SL9107'))
+
+  it('are silent about clouds that are apart', () => {
+    const results = evaluateProbes(dual, asked(), [])
+    expect(only(results)).toEqual([])
+    expect(isProved(results)).toBe(true)
+  })
+
+  it('ask for every address of the other cloud by ping and port, and for VIPs by neighbour discovery', () => {
+    const words = new Set(probeTasks(dual, both[0] as ProbePod, both).map(encodeTask))
+    expect(words).toContain(`ping,${both[2]?.addresses[1]},56`)
+    const vip = dual.clouds[0]?.networks
+      .find(({ name }) => name === 'internalapi')
+      ?.vips.find(({ address }) => address.includes(':'))
+    expect(words).toContain(`nd,${vip?.address}`)
+  })
+
+  it('catch a pod of another cloud that answers on the segment, although no route leads to it', () => {
+    const bridged = (word: string, pod: ProbePod) =>
+      word === 'all6' && pod === both[0] ? 'fe80::1 fe80::2 fe80::3' : undefined
+    expect(only(evaluateProbes(dual, asked(bridged), []))).toEqual([
+      'probe-isolation rhoso1 SL9101: a pod of rhoso1/internalapi on worker-0 reaches rhoso2/internalapi on worker-0 (fe80::3) by IPv6 multicast',
+    ])
+  })
+
+  it('catch an address that the kernel gave up, because somebody else has it', () => {
+    const taken = both[0]?.addresses[1] ?? ''
+    const refused = (word: string, pod: ProbePod) =>
+      word === `dad,${taken}` && pod === both[0] ? 'refused' : undefined
+    expect(only(evaluateProbes(dual, asked(refused), []))).toEqual([
+      `probe-duplicates rhoso1 SL9105: ${taken} (the probe of rhoso1/internalapi on worker-0) is answered for by the pod itself, another machine, as seen by a pod of rhoso1/internalapi on worker-0`,
+    ])
+  })
+
+  it('prove nothing from an interface that does not even hear itself', () => {
+    const deaf = (word: string) => (word === 'all6' ? 'silent' : undefined)
+    expect(isProved(evaluateProbes(dual, asked(deaf), []))).toBe(false)
+  })
+})
+
+describe('probes without a result', () => {
+  it('prove nothing: a pod that did not start, an answer that was cut off, no pod at all', () => {
+    const unprobed = { cloud: 'rhoso1', from: 'rhoso1/storage on worker-0', reason: 'the pod is Pending' }
+    const cut = { ...probing(first), output: 'mtu 1500\nping,172.1' }
+    for (const results of [
+      evaluateProbes(plan, well, [unprobed]),
+      evaluateProbes(plan, [cut, ...others], []),
+      evaluateProbes(plan, [], []),
+    ]) {
+      expect(isProved(results)).toBe(false)
+      expect(results.find(({ id, cloud }) => id === 'probe-isolation' && cloud === 'rhoso1')?.verdict).toBe('unknown')
+    }
+  })
+})

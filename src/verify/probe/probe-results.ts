@@ -1,0 +1,226 @@
+/**
+ * From what the probes said to verdicts: one check each for reach, VIPs, duplicates and isolation, for every cloud.
+ *
+ * Pure, so that recorded answers are judged as live ones are.
+ */
+import { type Finding, finding, hasErrors } from '../../errors/finding.ts'
+import { groupBy } from '../../plan/collections.ts'
+import type { Plan, PlannedNetwork } from '../../plan/plan.ts'
+import { formatCount } from '../checks/check-definition.ts'
+import {
+  answeredTwice,
+  interfaceMtu,
+  isolationBroken,
+  peerUnreachable,
+  probeMissing,
+  smallFramesOnly,
+  vipClosed,
+  vipSilent,
+} from '../findings/probe-findings.ts'
+import type { CheckResult } from '../verify.ts'
+import { areSeparateSegments, encodeTask, formatPodLocation, type ProbePod, type ProbeTask } from './probe-tasks.ts'
+
+/** One probe: what it was asked, and everything that its program printed. */
+export interface ProbeRun {
+  readonly pod: ProbePod
+  readonly tasks: readonly ProbeTask[]
+  readonly output: string
+}
+
+/** A probe that could not be asked. */
+export interface FailedProbe {
+  readonly cloud: string
+  /** `rhoso1/storage on worker-2`. */
+  readonly from: string
+  readonly reason: string
+}
+
+interface Answer {
+  readonly pod: ProbePod
+  readonly task: ProbeTask
+  /** What came back: hardware addresses, `yes`, a number; empty for silence. */
+  readonly words: readonly string[]
+}
+
+export function evaluateProbes(
+  plan: Plan,
+  probings: readonly ProbeRun[],
+  unprobed: readonly FailedProbe[],
+): readonly CheckResult[] {
+  const read = probings.map(parseAnswers)
+  const everything = read.flatMap((one) => one.answers)
+  const site: ProbedSite = { plan, linkLocalOwners: linkLocalOwners(everything) }
+  return plan.clouds.flatMap(({ name }) => {
+    const answers = everything.filter(({ pod }) => pod.cloud === name)
+    const missing = [...read.flatMap((one) => one.missing), ...unprobed].filter(({ cloud }) => cloud === name)
+    const probes = new Set(answers.map(({ pod }) => pod.name)).size
+    return probeChecks.map(({ id, title, promise, judge }): CheckResult => {
+      const findings = judge(answers, name, site)
+      const gaps = missing.map(({ from, reason }) => finding(probeMissing, { from, reason }))
+      const verdict = hasErrors(findings) ? 'failed' : gaps.length > 0 || answers.length === 0 ? 'unknown' : 'passed'
+      const told = id === 'probe-isolation' ? [...findings, ...gaps] : findings
+      return { id, title, promise, cloud: name, seen: formatCount(probes, 'probe'), verdict, findings: told }
+    })
+  })
+}
+
+function parseAnswers({ pod, tasks, output }: ProbeRun): {
+  readonly answers: readonly Answer[]
+  readonly missing: readonly FailedProbe[]
+} {
+  const said = new Map(
+    output.split('\n').flatMap((line) => {
+      const [word = '', ...words] = line.trim().split(/\s+/)
+      return word === '' ? [] : [[word, words.filter((word) => word !== 'silent')] as const]
+    }),
+  )
+  const answers = tasks.flatMap((task): readonly Answer[] => {
+    const words = said.get(encodeTask(task))
+    // Whoever does not even hear itself on the segment has not asked it.
+    const deaf = task.kind === 'neighbours' && words?.length === 0
+    return words && !deaf ? [{ pod, task, words }] : []
+  })
+  const open = tasks.length - answers.length
+  const reason = `${open} of ${tasks.length} questions were not answered`
+  return { answers, missing: open > 0 ? [{ cloud: pod.cloud, from: formatPodLocation(pod), reason }] : [] }
+}
+
+/** What is known beyond one cloud: the plan, and which pod has which address on its link. */
+interface ProbedSite {
+  readonly plan: Plan
+  readonly linkLocalOwners: ReadonlyMap<string, ProbePod>
+}
+
+function linkLocalOwners(answers: readonly Answer[]): ReadonlyMap<string, ProbePod> {
+  return new Map(
+    answers
+      .filter(({ task }) => task.kind === 'face')
+      .flatMap(({ pod, words }) => words.map((word) => [word, pod] as const)),
+  )
+}
+
+interface ProbeCheck {
+  readonly id: string
+  readonly title: string
+  readonly promise: string
+  readonly judge: (answers: readonly Answer[], cloud: string, site: ProbedSite) => readonly Finding[]
+}
+
+const probeChecks: readonly ProbeCheck[] = [
+  {
+    id: 'probe-reach',
+    title: 'Reach inside the cloud',
+    promise: 'on every network every node reaches every other, with packets of the planned MTU',
+    judge: (answers) => answers.flatMap(reachFindings),
+  },
+  {
+    id: 'probe-vips',
+    title: 'VIPs on the wire',
+    promise: 'one node answers for every VIP on its own network, and its port takes connections',
+    judge: vipFindings,
+  },
+  {
+    id: 'probe-duplicates',
+    title: 'Duplicate addresses',
+    promise: 'one machine answers for each address',
+    judge: (answers) => answers.flatMap(duplicateFindings),
+  },
+  {
+    id: 'probe-isolation',
+    title: 'Isolation on the wire',
+    promise: 'from no network of this cloud does any address of another cloud answer',
+    judge: (answers, _, site) => [
+      ...answers.flatMap(isolationFindings),
+      ...answers.flatMap((answer) => foreignNeighbours(answer, site)),
+    ],
+  },
+]
+
+function reachFindings({ pod, task, words }: Answer, _: number, all: readonly Answer[]): readonly Finding[] {
+  const from = formatPodLocation(pod)
+  if (task.kind === 'mtu') {
+    const [has = 'unknown'] = words
+    return has === String(task.planned) ? [] : [finding(interfaceMtu, { from, has, planned: task.planned })]
+  }
+  if (task.kind !== 'peer' || words.length > 0) return []
+  const { address, by, peer } = task
+  const to = formatPodLocation(peer)
+  const answered = (other: 'ARP' | 'ping'): boolean =>
+    all.some(
+      (answer) =>
+        answer.pod === pod &&
+        answer.task.kind === 'peer' &&
+        answer.task.by === other &&
+        answer.task.address === address &&
+        answer.words.length > 0,
+    )
+  // The first question without an answer tells; the later ones fail for the same reason.
+  if (by === 'ARP') return [finding(peerUnreachable, { from, to, address, by })]
+  if (by === 'ping')
+    return answered('ARP') || address.includes(':') ? [finding(peerUnreachable, { from, to, address, by })] : []
+  const mtu = task.bytes + (address.includes(':') ? 48 : 28)
+  return answered('ping') ? [finding(smallFramesOnly, { from, to, address, mtu })] : []
+}
+
+/** A pod cannot see what its own node announces: a VIP is well when a pod of some node hears it. */
+function vipFindings(answers: readonly Answer[], cloud: string): readonly Finding[] {
+  const groups = groupBy(
+    answers.filter(({ task }) => task.kind === 'vip'),
+    ({ task }) => encodeTask(task),
+  )
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    const nodes = new Set(group.map(({ pod }) => pod.node))
+    const heard = group.some(({ words }) => words.length > 0)
+    if (first?.task.kind !== 'vip' || heard || nodes.size < 2) return []
+    const { slot, address, port, by } = first.task
+    return by !== 'port'
+      ? [finding(vipSilent, { cloud, slot, address, by })]
+      : [finding(vipClosed, { cloud, slot, address, port })]
+  })
+}
+
+function duplicateFindings({ pod, task, words }: Answer): readonly Finding[] {
+  const from = formatPodLocation(pod)
+  if (task.kind === 'alone' && words.length > 0) {
+    // The kernel that gives up an address does not say for whom.
+    const macs = `the pod itself, ${words.map((word) => (word === 'refused' ? 'another machine' : word)).join(', ')}`
+    return [finding(answeredTwice, { from, address: task.address, owner: `the probe of ${from}`, macs })]
+  }
+  const isArp = (task.kind === 'peer' || task.kind === 'vip') && task.by === 'ARP'
+  if (!isArp || words.length < 2) return []
+  const owner = task.kind === 'peer' ? formatPodLocation(task.peer) : `the VIP of ${task.slot}`
+  return [finding(answeredTwice, { from, address: task.address, owner, macs: words.join(', ') })]
+}
+
+function isolationFindings({ pod, task, words }: Answer): readonly Finding[] {
+  const reached = words.length > 0 && words[0] !== 'elsewhere'
+  if (task.kind !== 'foreign' || !reached) return []
+  const { address, owner, by, port } = task
+  const how = by === 'port' ? `port ${port}` : by
+  const mac = by === 'ARP' ? words.join(', ') : ''
+  return [finding(isolationBroken, { from: formatPodLocation(pod), by: how, address, owner, mac })]
+}
+
+/** Pods of another cloud that answered on this segment by IPv6, although the plan has them on another one. */
+function foreignNeighbours({ pod, task, words }: Answer, { plan, linkLocalOwners }: ProbedSite): readonly Finding[] {
+  if (task.kind !== 'neighbours') return []
+  const here = findNetwork(plan, pod)
+  return words.flatMap((address) => {
+    const other = linkLocalOwners.get(address)
+    const there = other && findNetwork(plan, other)
+    if (!here || !there || other.cloud === pod.cloud || !areSeparateSegments(there, here)) return []
+    const facts = {
+      from: formatPodLocation(pod),
+      by: 'IPv6 multicast',
+      address,
+      owner: formatPodLocation(other),
+      mac: '',
+    }
+    return [finding(isolationBroken, facts)]
+  })
+}
+
+function findNetwork({ clouds }: Plan, { cloud, network }: ProbePod): PlannedNetwork | undefined {
+  return clouds.find(({ name }) => name === cloud)?.networks.find(({ name }) => name === network)
+}

@@ -1,0 +1,198 @@
+/**
+ * What each probe asks, and what the answer must be. Pure: pods with their addresses in, tasks out.
+ *
+ * Its own network: every peer answers, at full MTU; every VIP has an answerer. Every other cloud, on all of its networks:
+ * silence. Clouds that share a segment by the plan are not asked about it: the plan has warned already.
+ */
+import type { Plan, PlannedCloud, PlannedNetwork, PlannedVip } from '../../plan/plan.ts'
+import { serviceCatalogue } from '../../plan/slots/service-catalogue.ts'
+import type { SlotUse } from '../../plan/slots/slots.ts'
+
+/** A probe that runs: where it is, and what it got there. */
+export interface ProbePod {
+  readonly cloud: string
+  readonly network: string
+  readonly node: string
+  readonly namespace: string
+  readonly name: string
+  readonly addresses: readonly string[]
+}
+
+export type ProbeTask =
+  | { readonly kind: 'mtu'; readonly planned: number }
+  /** Nobody else has the pod's own address. */
+  | { readonly kind: 'alone'; readonly address: string }
+  | {
+      readonly kind: 'peer'
+      readonly by: 'ARP' | 'ping' | 'full ping'
+      readonly address: string
+      readonly peer: ProbePod
+      readonly bytes: number
+    }
+  /** The pod's own address on the link, by which others know it. */
+  | { readonly kind: 'face' }
+  /** Everybody who answers on the segment by IPv6: the cloud's own, and nobody else. */
+  | { readonly kind: 'neighbours' }
+  | {
+      readonly kind: 'vip'
+      readonly by: 'ARP' | 'ND' | 'port'
+      readonly address: string
+      readonly slot: string
+      readonly port: number
+    }
+  | {
+      readonly kind: 'foreign'
+      readonly by: 'ARP' | 'ping' | 'port'
+      readonly address: string
+      readonly owner: string
+      readonly port: number
+    }
+
+/** `rhoso1/internalapi on worker-0`. */
+export function formatPodLocation({ cloud, network, node }: ProbePod): string {
+  return `${cloud}/${network} on ${node}`
+}
+
+/** The task as the program reads it. Its answers carry the same word. */
+export function encodeTask(task: ProbeTask): string {
+  switch (task.kind) {
+    case 'mtu':
+      return 'mtu'
+    case 'alone':
+      return `dad,${task.address}`
+    case 'peer':
+      return task.by === 'ARP' ? `arp,${task.address}` : `ping,${task.address},${task.bytes}`
+    case 'face':
+      return 'own6'
+    case 'neighbours':
+      return 'all6'
+    case 'vip':
+      if (task.by === 'port') return `tcp,${task.address},${task.port}`
+      return `${task.by === 'ARP' ? 'arp' : 'nd'},${task.address}`
+    case 'foreign':
+      if (task.by === 'port') return `tcp,${task.address},${task.port}`
+      return task.by === 'ARP' ? `dad,${task.address}` : `ping,${task.address},${SMALL_PING_BYTES}`
+  }
+}
+
+const SMALL_PING_BYTES = 56
+
+export function probeTasks(plan: Plan, pod: ProbePod, pods: readonly ProbePod[]): readonly ProbeTask[] {
+  const cloud = plan.clouds.find(({ name }) => name === pod.cloud)
+  const network = cloud?.networks.find(({ name }) => name === pod.network)
+  if (!cloud || !network) return []
+  const peers = pods.filter(
+    (other) => other.cloud === pod.cloud && other.network === pod.network && other.node !== pod.node,
+  )
+  return [
+    { kind: 'mtu', planned: network.mtu },
+    ...pod.addresses.map((address) => ({ kind: 'alone' as const, address })),
+    ...(pod.addresses.every(isIpv4) ? [] : [{ kind: 'face' } as const, { kind: 'neighbours' } as const]),
+    ...peers.flatMap((peer) => peerTasks(peer, network)),
+    ...vipTasks(plan, cloud, network),
+    ...foreignTasks(plan, network, pod, pods),
+  ]
+}
+
+function isIpv4(address: string): boolean {
+  return !address.includes(':')
+}
+
+function peerTasks(peer: ProbePod, { mtu }: PlannedNetwork): readonly ProbeTask[] {
+  return peer.addresses.flatMap((address): readonly ProbeTask[] => {
+    // The headers of ICMP, and of IPv4 or IPv6, are part of a packet of full size.
+    const whole = mtu - (isIpv4(address) ? 28 : 48)
+    return [
+      ...(isIpv4(address) ? [{ kind: 'peer', by: 'ARP', address, peer, bytes: 0 } as const] : []),
+      { kind: 'peer', by: 'ping', address, peer, bytes: SMALL_PING_BYTES },
+      { kind: 'peer', by: 'full ping', address, peer, bytes: whole },
+    ]
+  })
+}
+
+function vipTasks(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): readonly ProbeTask[] {
+  const announced = plan.from.cluster.metallb.mode === 'layer2'
+  const { vips } = network
+  return [
+    ...(announced
+      ? uniqueAddresses(vips).map(({ address, slot }) => ({
+          kind: 'vip' as const,
+          by: isIpv4(address) ? ('ARP' as const) : ('ND' as const),
+          address,
+          slot,
+          port: 0,
+        }))
+      : []),
+    ...vips.flatMap(({ address, slot }) =>
+      tcpPorts(cloud, slot).map((port) => ({
+        kind: 'vip' as const,
+        by: 'port' as const,
+        address,
+        slot,
+        port,
+      })),
+    ),
+  ]
+}
+
+/** Services share addresses; an address is asked for once. */
+function uniqueAddresses(vips: readonly PlannedVip[]): readonly PlannedVip[] {
+  return vips.filter((vip, at) => vips.findIndex(({ address }) => address === vip.address) === at)
+}
+
+/** The first port that a Service of this slot has over TCP; DNS is asked over UDP, which a connection does not show. */
+function tcpPorts({ uses }: PlannedCloud, slot: string): readonly number[] {
+  const use = uses.find(({ name }) => name === slot)
+  return use ? (slotEndpoint(use)?.ports ?? []).filter((port) => port !== 53).slice(0, 1) : []
+}
+
+function slotEndpoint({ slot }: SlotUse) {
+  const carrier = slot.path.join('.').replace(/\.(override\.services?|annotations)$/, '')
+  return serviceCatalogue.flatMap((entry) => entry.endpoints).find(({ path }) => path === carrier)
+}
+
+/** Every address of every other cloud, asked on this network, whatever subnet it is in: a bridge knows no subnets. */
+function foreignTasks(
+  plan: Plan,
+  network: PlannedNetwork,
+  pod: ProbePod,
+  pods: readonly ProbePod[],
+): readonly ProbeTask[] {
+  const others = plan.clouds.filter(({ name }) => name !== pod.cloud)
+  return others.flatMap((other) => {
+    const apart = other.networks.filter((plannedNetwork) => areSeparateSegments(plannedNetwork, network))
+    const names = new Set(apart.map(({ name }) => name))
+    const strangers = pods
+      .filter((pod) => pod.cloud === other.name && names.has(pod.network))
+      .flatMap((pod) => pod.addresses.map((address) => ({ address, owner: formatPodLocation(pod) })))
+    const vips = apart.flatMap((plannedNetwork) => plannedNetwork.vips)
+    return [
+      ...strangers.flatMap(({ address, owner }) => silenceTasks(address, owner)),
+      ...uniqueAddresses(vips).flatMap(({ address, slot }) =>
+        silenceTasks(address, `the VIP of ${slot} of ${other.name}`),
+      ),
+      ...vips.flatMap(({ address, slot }) =>
+        tcpPorts(other, slot).map((port) => ({
+          kind: 'foreign' as const,
+          by: 'port' as const,
+          address,
+          owner: `${slot} of ${other.name}`,
+          port,
+        })),
+      ),
+    ]
+  })
+}
+
+/** Whether two networks are two segments by the plan. */
+export function areSeparateSegments(one: PlannedNetwork, other: PlannedNetwork): boolean {
+  return one.segment === undefined || one.segment !== other.segment
+}
+
+/** IPv6 asks nobody for the neighbour of a foreign subnet: there `neighbours` tells who is on the segment. */
+function silenceTasks(address: string, owner: string): readonly ProbeTask[] {
+  return [
+    ...(isIpv4(address) ? [{ kind: 'foreign', by: 'ARP', address, owner, port: 0 } as const] : []),
+    { kind: 'foreign', by: 'ping', address, owner, port: 0 },
+  ]
+}

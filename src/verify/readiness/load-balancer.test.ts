@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { ago, judge, object } from '../../../test/readiness.ts'
+import { defaultGrace } from './verdict.ts'
+
+describe('LoadBalancer Services', () => {
+  const service = (ips: readonly string[]) =>
+    object({
+      kind: 'Service',
+      namespace: 'openstack',
+      name: 'keystone-internal',
+      metadata: {
+        annotations: {
+          'metallb.universe.tf/loadBalancerIPs': '10.0.0.1',
+          'metallb.io/loadBalancerIPs': '172.17.0.80',
+        },
+      },
+      spec: { type: 'LoadBalancer' },
+      status: { loadBalancer: { ingress: ips.map((ip) => ({ ip })) } },
+    })
+  const refusal = (ms: number) =>
+    object({
+      kind: 'Event',
+      namespace: 'openstack',
+      name: 'e1',
+      reason: 'AllocationFailed',
+      message: 'Failed to allocate IP: no available IPs in pool "openstack-internalapi"',
+      firstTimestamp: ago(ms),
+      involvedObject: {
+        kind: 'Service',
+        namespace: 'openstack',
+        name: 'keystone-internal',
+        uid: 'uid-keystone-internal',
+      },
+    })
+  const planned = () => new Set(['172.17.0.80', '172.17.0.81'])
+
+  it('are ready with the planned address alone', () => {
+    expect(judge(service([]), [], { planned }).kind).toBe('progressing')
+    expect(judge(service(['172.17.0.80']), [], { planned }).kind).toBe('ready')
+    expect(judge(service(['172.17.0.81']), [], { planned })).toMatchObject({
+      kind: 'failed',
+      cause: 'Service openstack/keystone-internal has 172.17.0.81 instead of 172.17.0.80',
+    })
+  })
+
+  it('may not have an address of another cloud', () => {
+    expect(judge(service(['172.17.0.80']), [], { planned: () => new Set(['172.27.0.80']) }).kind).toBe('failed')
+  })
+
+  it('fail with what MetalLB says, when it keeps saying it', () => {
+    expect(judge(service([]), [refusal(1_000)])).toMatchObject({
+      kind: 'progressing',
+      waits: expect.stringContaining('no available IPs'),
+    })
+    expect(judge(service([]), [refusal(defaultGrace.allocationMs)])).toMatchObject({
+      kind: 'failed',
+      cause: expect.stringContaining('no available IPs in pool "openstack-internalapi"'),
+    })
+  })
+
+  it('are not blamed for the life of an older Service of that name', () => {
+    const before = refusal(3_600_000)
+    const about = { ...(before['involvedObject'] as object), uid: 'uid-of-the-old-one' }
+    expect(judge(service([]), [{ ...before, involvedObject: about }]).kind).toBe('progressing')
+  })
+})

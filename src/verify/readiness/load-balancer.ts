@@ -1,0 +1,67 @@
+/**
+ * Services: a LoadBalancer is ready when it has its own planned address, and no other one.
+ *
+ * An address that is not the planned one is a failure at once: nothing will move it.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { ageMs, formatObjectName, getList, getString } from '../../api/raw-object.ts'
+import type { SnapshotIndex } from '../../api/snapshot.ts'
+import { latestEvent } from './object-events.ts'
+import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
+
+export const serviceReadiness: ReadinessRule = (service, { around, now, grace, planned }) => {
+  if (getString(service, 'spec', 'type') !== 'LoadBalancer') return ready
+  const given = ingressAddresses(service)
+  const describe = `kubectl -n ${service.metadata.namespace} describe service ${service.metadata.name}`
+  if (given.length === 0) {
+    const said = latestEvent(service, ['AllocationFailed', 'PoolExhausted', 'LoadBalancerFailed'], around)
+    if (said && ageMs(said.first, now) >= grace.allocationMs)
+      return failed(`${formatObjectName(service)} has no address: ${said.message}`, describe)
+    return progressing(`${formatObjectName(service)} to get its address${said ? `: ${said.message}` : ''}`)
+  }
+  const asked = requestedAddresses(service)
+  const missing = asked.filter((address) => !given.includes(address))
+  if (missing.length > 0)
+    return failed(`${formatObjectName(service)} has ${given.join(', ')} instead of ${missing.join(', ')}`, describe)
+  const ours = planned?.(service.metadata.namespace ?? '')
+  const foreign = ours ? given.filter((address) => !ours.has(address)) : []
+  return foreign.length === 0
+    ? ready
+    : failed(`${formatObjectName(service)} has ${foreign.join(', ')}, which is not planned for this cloud`, describe)
+}
+
+export function ingressAddresses(service: KubeObject): readonly string[] {
+  return getList(service, 'status', 'loadBalancer', 'ingress').flatMap((one) => getString(one, 'ip') ?? [])
+}
+
+/** What the Service asks MetalLB for; the newer spelling wins, as it does there. */
+export function requestedAddresses(service: KubeObject): readonly string[] {
+  const { annotations = {} } = service.metadata
+  const asked =
+    annotations['metallb.io/loadBalancerIPs'] ??
+    annotations['metallb.universe.tf/loadBalancerIPs'] ??
+    getString(service, 'spec', 'loadBalancerIP') ??
+    ''
+  return asked
+    .split(',')
+    .map((address) => address.trim())
+    .filter((address) => address !== '')
+}
+
+/** Whether somebody answers behind a Service. */
+export function hasEndpoints(around: SnapshotIndex, namespace: string, name: string): boolean {
+  const slices = around
+    .all('discovery.k8s.io/EndpointSlice')
+    .filter(
+      ({ metadata }) => metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === name,
+    )
+  const answering = slices.some((slice) =>
+    getList(slice, 'endpoints').some(
+      (endpoint) =>
+        getList(endpoint, 'addresses').length > 0 &&
+        (endpoint as { conditions?: { ready?: boolean } }).conditions?.ready !== false,
+    ),
+  )
+  const old = around.get('Endpoints', name, namespace)
+  return answering || getList(old, 'subsets').some((subset) => getList(subset, 'addresses').length > 0)
+}

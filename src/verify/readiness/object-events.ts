@@ -1,0 +1,60 @@
+/** What a cluster has said about an object: its events, in either of the two event APIs. */
+import type { KubeObject } from '../../api/object.ts'
+import { getField, getString } from '../../api/raw-object.ts'
+import type { SnapshotIndex } from '../../api/snapshot.ts'
+
+export interface ObjectEvent {
+  readonly reason: string
+  readonly message: string
+  readonly first: string | undefined
+  readonly last: string | undefined
+}
+
+export function listEvents(around: Pick<SnapshotIndex, 'all'>): readonly KubeObject[] {
+  return [...around.all('Event'), ...around.all('events.k8s.io/Event')]
+}
+
+/** What an event is about. */
+export function eventSubject(event: KubeObject): unknown {
+  return getField(event, 'involvedObject') ?? getField(event, 'regarding')
+}
+
+/** The newest event about an object that has one of these reasons. */
+export function latestEvent(
+  object: KubeObject,
+  reasons: readonly string[],
+  around: SnapshotIndex,
+): ObjectEvent | undefined {
+  const fitting = listEvents(around).filter((event) => reasons.includes(getString(event, 'reason') ?? ''))
+  return eventsAbout(object, fitting)[0]
+}
+
+/** What these events say about an object, the newest first. */
+export function eventsAbout(object: KubeObject, events: readonly KubeObject[]): readonly ObjectEvent[] {
+  return events
+    .filter((event) => isSubject(object, eventSubject(event)))
+    .map(parseEvent)
+    .toSorted((a, b) => (b.last ?? '').localeCompare(a.last ?? ''))
+}
+
+function isSubject({ kind, metadata }: KubeObject, subject: unknown): boolean {
+  const uid = getString(subject, 'uid')
+  return (
+    getString(subject, 'kind') === kind &&
+    getString(subject, 'name') === metadata.name &&
+    getString(subject, 'namespace') === metadata.namespace &&
+    // An event about an object of the same name that is long gone says nothing about this one.
+    (uid === undefined || metadata.uid === undefined || uid === metadata.uid)
+  )
+}
+
+function parseEvent(event: KubeObject): ObjectEvent {
+  const { creationTimestamp } = event.metadata
+  const once = getString(event, 'eventTime') ?? creationTimestamp
+  return {
+    reason: getString(event, 'reason') ?? '',
+    message: getString(event, 'message') ?? getString(event, 'note') ?? '',
+    first: getString(event, 'firstTimestamp') ?? once,
+    last: getString(event, 'lastTimestamp') ?? getString(event, 'series', 'lastObservedTime') ?? once,
+  }
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { memoryCluster } from '../../test/memory-cluster.ts'
+import { parseCertificate } from '../pki/certificate.ts'
+import { ensureServingCertificate, type ServingCertificate } from './serving-certificate.ts'
+
+const DAY_MS = 86_400_000
+const hosts = ['stackloom-webhook.ns.svc']
+
+describe('The certificate of the webhooks', () => {
+  const ask = (cluster: ReturnType<typeof memoryCluster>, later = 0, names = hosts): Promise<ServingCertificate> =>
+    ensureServingCertificate({
+      client: cluster.client,
+      namespace: 'ns',
+      hosts: names,
+      now: () => Date.now() + later,
+      signal: new AbortController().signal,
+    })
+
+  it('is one, however many start at once', async () => {
+    const cluster = memoryCluster()
+    const all = await Promise.all([ask(cluster), ask(cluster), ask(cluster)])
+    expect(new Set(all.map(({ certificate }) => certificate)).size).toBe(1)
+    expect(parseCertificate(all[0]?.certificate ?? '').hosts).toEqual(hosts)
+  })
+
+  it('is renewed in time under the same authority, so that nobody needs to learn a new trust', async () => {
+    const cluster = memoryCluster()
+    const first = await ask(cluster)
+    expect((await ask(cluster, 30 * DAY_MS)).certificate).toBe(first.certificate)
+    const next = await ask(cluster, 300 * DAY_MS)
+    expect(next.certificate).not.toBe(first.certificate)
+    expect(next.authority).toBe(first.authority)
+  })
+
+  it('is trusted under a new authority and the one before, while others still serve the old one', async () => {
+    const cluster = memoryCluster()
+    const first = await ask(cluster)
+    const next = await ask(cluster, 4_000 * DAY_MS)
+    const [newest, before, ...rest] = next.authority.split(/(?<=-----END CERTIFICATE-----\n)/)
+    expect(before).toBe(first.authority)
+    expect(newest).not.toBe(first.authority)
+    expect(rest).toEqual([])
+    expect((await ask(cluster, 4_000 * DAY_MS)).authority).toBe(next.authority)
+  })
+
+  it('is made anew for another name', async () => {
+    const cluster = memoryCluster()
+    await ask(cluster)
+    const other = await ask(cluster, 0, ['127.0.0.1'])
+    expect(parseCertificate(other.certificate).hosts).toEqual(['127.0.0.1'])
+  })
+})

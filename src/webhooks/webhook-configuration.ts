@@ -1,0 +1,92 @@
+/** How the API server is told of webhooks: which kinds, which paths, whom to trust. */
+import type { KubeObject } from '../api/object.ts'
+
+type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
+
+/** One webhook, as data. */
+export interface Webhook {
+  readonly kind: 'validate' | 'mutate'
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly singular: string
+  readonly operations: readonly Operation[]
+  /** Asked only about objects for which this is true (CEL, as the API server evaluates it), under a name. */
+  readonly only?: { readonly name: string; readonly expression: string }
+}
+
+/** The same paths as those of upstream's operators: `/validate-network-openstack-org-v1beta1-ipset`. */
+export function webhookPath({
+  kind,
+  group,
+  version,
+  singular,
+}: Pick<Webhook, 'kind' | 'group' | 'version' | 'singular'>): string {
+  return `/${kind}-${group.replaceAll('.', '-')}-${version}-${singular}`
+}
+
+/** Where the API server finds us: a Service in the cluster, or an address outside it. */
+export type WebhookTarget =
+  | { readonly url: string }
+  | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
+
+export const CONFIGURATION_NAME = 'stackloom-operator'
+
+const configurationKinds = {
+  mutate: 'MutatingWebhookConfiguration',
+  validate: 'ValidatingWebhookConfiguration',
+} as const
+
+/** One configuration of each sort holds all webhooks. Without an authority nobody is trusted yet. */
+export function webhookConfigurations(
+  webhooks: readonly Webhook[],
+  place: WebhookTarget,
+  authority?: string,
+): readonly KubeObject[] {
+  return buildConfigurations(webhooks, (webhook) => ({
+    admissionReviewVersions: ['v1'],
+    sideEffects: 'None',
+    failurePolicy: 'Fail',
+    matchPolicy: 'Equivalent',
+    timeoutSeconds: 10,
+    ...(webhook.only && { matchConditions: [webhook.only] }),
+    rules: [
+      {
+        apiGroups: [webhook.group],
+        apiVersions: [webhook.version],
+        resources: [webhook.plural],
+        operations: webhook.operations,
+        scope: 'Namespaced',
+      },
+    ],
+    clientConfig: { ...clientConfig(webhook, place), ...(authority !== undefined && caBundle(authority)) },
+  }))
+}
+
+/** The part of the configurations that only a running operator knows: whom to trust. The rest is the installer's. */
+export function caBundleConfigurations(webhooks: readonly Webhook[], authority: string): readonly KubeObject[] {
+  return buildConfigurations(webhooks, () => ({ clientConfig: caBundle(authority) }))
+}
+
+function buildConfigurations(
+  webhooks: readonly Webhook[],
+  contentOf: (webhook: Webhook) => Readonly<Record<string, unknown>>,
+): readonly KubeObject[] {
+  return (['mutate', 'validate'] as const).map((kind) => ({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: configurationKinds[kind],
+    metadata: { name: CONFIGURATION_NAME, labels: { 'app.kubernetes.io/name': 'stackloom-operator' } },
+    webhooks: webhooks
+      .filter((webhook) => webhook.kind === kind)
+      .map((webhook) => ({ name: `${kind}-${webhook.singular}.stackloom.dev`, ...contentOf(webhook) })),
+  }))
+}
+
+function clientConfig(webhook: Webhook, place: WebhookTarget): Readonly<Record<string, unknown>> {
+  const path = webhookPath(webhook)
+  return 'url' in place ? { url: `${place.url.replace(/\/$/, '')}${path}` } : { service: { ...place.service, path } }
+}
+
+function caBundle(authority: string): { readonly caBundle: string } {
+  return { caBundle: Buffer.from(authority).toString('base64') }
+}

@@ -1,0 +1,174 @@
+/** Control planes that do not get ready. */
+import type { KubeObject } from '../../../src/api/object.ts'
+import { healthy } from '../healthy-cluster.ts'
+import { bad, condition, cr, crashing, event, object, requests, service } from '../objects.ts'
+import { changed, having, type State, spec, status, without } from '../state.ts'
+
+const cp = 'OpenStackControlPlane openstack2/controlplane'
+const failed = (message: string) =>
+  status({ conditions: [bad('Ready', message), bad('OpenStackControlPlaneExposeServiceReady', message)] })
+
+const volume = 'PersistentVolumeClaim openstack2/mysql-db-openstack-galera-0'
+const keystone = 'KeystoneAPI openstack2/keystone'
+
+/** Galera's pod is held back, and its claim is pending. */
+function galeraWaits(reason: string): readonly KubeObject[] {
+  const held = condition('PodScheduled', 'False', reason, { reason: 'Unschedulable' })
+  return changed(
+    volume,
+    status({ phase: 'Pending' }),
+    changed('Pod openstack2/openstack-galera-0', status({ phase: 'Pending', conditions: [held] })),
+  )
+}
+const unbound = galeraWaits('0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims')
+const dbWaits = status({
+  conditions: [condition('DBReady', 'False', 'DB create job still running', { severity: 'Info' })],
+})
+
+export const controlPlaneStates: readonly State[] = [
+  {
+    rule: 'control-plane/secret-missing',
+    when: 'osp-secret was never made',
+    objects: changed(cp, failed('Secret osp-secret not found'), without('Secret openstack2/osp-secret')),
+    about: 'Secret openstack2/osp-secret',
+    says: ['OpenStackControlPlane openstack2/controlplane names it', 'stackloom up --stage secrets'],
+  },
+  {
+    rule: 'control-plane/secret-missing',
+    when: 'the key of the hosts is gone',
+    objects: without('Secret openstack2/ssh'),
+    about: 'Secret openstack2/ssh',
+    says: ['OpenStackDataPlaneNodeSet openstack2/computes', 'Ansible cannot log in'],
+  },
+  {
+    rule: 'control-plane/secret-key-missing',
+    when: 'heat was switched on later: its keys are the cause of what the control plane says',
+    objects: changed(cp, (one) =>
+      failed("heat: field 'HeatPassword' not found in Secret osp-secret")(spec({ heat: { enabled: true } })(one)),
+    ),
+    about: 'Secret openstack2/osp-secret',
+    says: ['no HeatPassword, HeatAuthEncryptionKey, which heat reads'],
+  },
+  {
+    rule: 'control-plane/condition-error',
+    when: 'a control plane has an error of its own',
+    objects: changed(cp, failed('exposing the services failed')),
+    about: cp,
+    says: ['OpenStackControlPlaneExposeServiceReady: exposing the services failed', 'kubectl -n openstack2 describe'],
+  },
+  {
+    rule: 'metallb/pending-unknown-pool',
+    when: 'the control plane waits for a Service that is pending: the Service is the cause',
+    objects: changed(
+      cp,
+      failed('keystone-internal LoadBalancer IP still pending'),
+      having(service('openstack2/keystone-internal', { ports: [5000], annotations: requests('internalapi') })),
+    ),
+    about: 'Service openstack2/keystone-internal',
+    says: ['no pool internalapi'],
+  },
+  {
+    rule: 'control-plane/service-error',
+    when: "keystone's database was not made: the control plane's word follows from it",
+    objects: changed(
+      cp,
+      failed('KeystoneAPI error'),
+      having(
+        cr('keystone.openstack.org/v1beta1/KeystoneAPI', 'openstack2/keystone', {}, [
+          bad('Ready', 'x'),
+          bad('DBReady', 'DB error occurred: no galera'),
+        ]),
+      ),
+    ),
+    about: 'KeystoneAPI openstack2/keystone',
+    says: ['DBReady: DB error occurred: no galera'],
+  },
+  {
+    rule: 'control-plane/database-claim-pending',
+    when: "keystone waits for its database, and galera's volume is pending",
+    objects: changed(keystone, dbWaits, unbound),
+    about: volume,
+    says: [
+      'openstack-galera-0 of Galera openstack2/openstack does not start',
+      'no database for keystone',
+      'KeystoneAPI openstack2/keystone: DB create job still running (DBReady)',
+      'kubectl -n openstack2 describe persistentvolumeclaim mysql-db-openstack-galera-0',
+    ],
+  },
+  {
+    rule: 'control-plane/database-claim-pending',
+    when: 'keystone, galera and the control plane report errors: all of them follow from the volume',
+    objects: changed(
+      cp,
+      failed('KeystoneAPI error'),
+      changed(
+        'Galera openstack2/openstack',
+        status({ conditions: [bad('DeploymentReady', 'no pod is ready')] }),
+        changed(keystone, status({ conditions: [bad('DBSyncReady', 'DBsync job error')] }), unbound),
+      ),
+    ),
+    about: volume,
+    says: ['DBsync job error (DBSyncReady)'],
+  },
+  {
+    rule: 'kubernetes/claim-not-served',
+    when: "the cluster says why galera's volume is pending: that is the cause of keystone's error",
+    objects: changed(keystone, status({ conditions: [bad('DBReady', 'DB error occurred')] }), [
+      ...unbound,
+      event(
+        object('v1/PersistentVolumeClaim', 'openstack2/mysql-db-openstack-galera-0'),
+        'ProvisioningFailed',
+        'no space left in the pool',
+      ),
+    ]),
+    about: volume,
+    says: ['no space left in the pool'],
+  },
+  {
+    rule: 'kubernetes/pod-unschedulable',
+    when: 'no node has room for galera: its volume waits for the pod, not the pod for it',
+    objects: galeraWaits('0/2 nodes are available: 2 Insufficient memory'),
+    about: 'Pod openstack2/openstack-galera-0',
+    says: ['2 Insufficient memory'],
+  },
+  {
+    rule: 'kubernetes/pod-cannot-run',
+    when: "galera crashes: keystone's error follows from it",
+    objects: changed(
+      keystone,
+      status({ conditions: [bad('DBReady', 'DB error occurred')] }),
+      having(crashing('openstack2/openstack-galera-0')),
+    ),
+    about: 'Pod openstack2/openstack-galera-0',
+    says: ['container galera'],
+  },
+  {
+    rule: 'control-plane/two-in-a-namespace',
+    when: 'a second control plane was applied into a cloud',
+    objects: having(
+      cr('core.openstack.org/v1beta1/OpenStackControlPlane', 'openstack2/other', { secret: 'osp-secret' }),
+    ),
+    about: 'OpenStackControlPlane openstack2/other',
+    says: ['controlplane and other'],
+  },
+  {
+    rule: 'control-plane/foreign-endpoint',
+    when: "glance's endpoint is another cloud's",
+    objects: having(
+      object('keystone.openstack.org/v1beta1/KeystoneEndpoint', 'openstack/glance', {
+        spec: { endpoints: { internal: 'https://glance-internal.openstack2.svc:9292' } },
+      }),
+    ),
+    about: 'KeystoneEndpoint openstack/glance',
+    says: ["which is openstack2's"],
+  },
+  {
+    rule: 'control-plane/no-operators',
+    when: 'make openstack_init was forgotten',
+    objects: healthy()
+      .filter(({ kind }) => kind !== 'OpenStack')
+      .map((one) => (one.kind === 'OpenStackControlPlane' ? { ...one, status: {} } : one)),
+    about: 'OpenStackControlPlane openstack/controlplane',
+    says: ['these 2 clouds', 'stackloom up --stage openstack-init'],
+  },
+]

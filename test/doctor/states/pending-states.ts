@@ -1,0 +1,214 @@
+/** Services without an address, for each of MetalLB's reasons. */
+import type { KubeObject } from '../../../src/api/object.ts'
+import { healthy } from '../healthy-cluster.ts'
+import { allocationFailed, pool, requests, type ServiceOptions, service } from '../objects.ts'
+import { changed, having, replaced, type State } from '../state.ts'
+
+const waiting = (name: string, words: ServiceOptions, why?: string): readonly KubeObject[] => {
+  const pending = service(name, words)
+  return why === undefined ? [pending] : [pending, allocationFailed(pending, why)]
+}
+
+const glance = 'openstack2/glance-internal'
+
+export const pendingStates: readonly State[] = [
+  {
+    rule: 'metallb/pending-unknown-pool',
+    when: "a Service asks for the samples' pool",
+    objects: having(...waiting(glance, { annotations: requests('internalapi') }, 'unknown pool "internalapi"')),
+    about: `Service ${glance}`,
+    says: ['no pool internalapi', 'metallb.io/address-pool=openstack2-internalapi', 'unknown pool "internalapi"'],
+  },
+  {
+    rule: 'metallb/pending-not-for-namespace',
+    when: "a Service asks for another cloud's pool",
+    objects: having(
+      ...waiting(
+        glance,
+        { annotations: requests('openstack-internalapi') },
+        'pool openstack-internalapi not compatible for ip assignment',
+      ),
+    ),
+    about: `Service ${glance}`,
+    says: ['serves openstack, not openstack2', 'not compatible for ip assignment', 'own pool openstack2-internalapi'],
+  },
+  {
+    rule: 'metallb/pending-not-for-namespace',
+    when: "a Service asks for an address of another cloud's pool",
+    objects: having(...waiting(glance, { annotations: { 'metallb.io/loadBalancerIPs': '172.17.0.89' } })),
+    about: `Service ${glance}`,
+    says: ['172.17.0.89 is of pool openstack-internalapi'],
+  },
+  {
+    rule: 'metallb/pending-exhausted',
+    when: 'every address of the pool is taken',
+    objects: having(
+      pool('openstack2-internalapi', ['172.27.0.80', '172.27.0.85'], ['openstack2']),
+      ...waiting(glance, { annotations: requests('openstack2-internalapi') }, 'no available IPs'),
+    ),
+    about: `Service ${glance}`,
+    says: [
+      'all 2 of pool openstack2-internalapi',
+      'no available IPs',
+      'edit ipaddresspools.metallb.io openstack2-internalapi',
+    ],
+  },
+  {
+    rule: 'metallb/pending-exhausted',
+    when: 'the pools that serve everybody are full',
+    objects: having(
+      pool('everybody', ['203.0.113.1'], [], { autoAssign: true }),
+      service('default/first', { ip: '203.0.113.1' }),
+      ...waiting('default/second', {}, 'no available IPs'),
+    ),
+    about: 'Service default/second',
+    says: ['all 1 of pool everybody'],
+    beside: ['metallb/not-advertised'],
+  },
+  {
+    rule: 'metallb/pending-not-in-pool',
+    when: "a sample's address is deployed into another cloud",
+    objects: having(
+      ...waiting(
+        glance,
+        { annotations: requests('openstack2-internalapi', { 'metallb.io/loadBalancerIPs': '172.99.0.80' }) },
+        '["172.99.0.80"] is not allowed in config',
+      ),
+    ),
+    about: `Service ${glance}`,
+    says: ['172.99.0.80, which is in no pool', 'not allowed in config'],
+  },
+  {
+    rule: 'metallb/pending-other-pool',
+    when: 'pool and address contradict each other',
+    objects: having(
+      ...waiting(glance, {
+        annotations: requests('openstack2-ctlplane', { 'metallb.io/loadBalancerIPs': '172.27.0.89' }),
+      }),
+    ),
+    about: `Service ${glance}`,
+    says: ['172.27.0.89 is of pool openstack2-internalapi', 'metallb.io/address-pool=openstack2-internalapi'],
+  },
+  {
+    rule: 'metallb/pending-port-clash',
+    when: 'two Services with one port are to share an address',
+    objects: having(
+      ...waiting(
+        glance,
+        {
+          ports: [9292, 5000],
+          annotations: requests('openstack2-internalapi', {
+            'metallb.io/loadBalancerIPs': '172.27.0.80',
+            'metallb.io/allow-shared-ip': 'openstack2-internalapi',
+          }),
+        },
+        'port TCP/5000 is already in use on "172.27.0.80"',
+      ),
+    ),
+    about: `Service ${glance}`,
+    says: ['TCP/5000 on 172.27.0.80', 'Service openstack2/keystone-internal'],
+  },
+  {
+    rule: 'metallb/pending-sharing-refused',
+    when: 'a Service without a key asks for an address that others share',
+    objects: having(
+      ...waiting(glance, { ports: [9292], annotations: { 'metallb.io/loadBalancerIPs': '172.27.0.80' } }),
+    ),
+    about: `Service ${glance}`,
+    says: ['held by Service openstack2/keystone-internal', 'metallb.io/allow-shared-ip=openstack2-internalapi'],
+  },
+  {
+    rule: 'metallb/pending-stale-annotation',
+    when: 'the override was changed and the old annotation stayed',
+    objects: changed('Service openstack2/placement-internal', (old) => ({
+      ...old,
+      metadata: { ...old.metadata, annotations: { 'metallb.universe.tf/address-pool': 'internalapi' } },
+      status: {},
+    })),
+    about: 'Service openstack2/placement-internal',
+    says: ['metallb.universe.tf/address-pool: internalapi is left', 'metallb.io/address-pool=openstack2-internalapi'],
+  },
+  {
+    rule: 'metallb/pending-stale-annotation',
+    when: 'the address moved in the override and the old one stayed on the Service',
+    objects: changed('Service openstack2/placement-internal', (old) => ({
+      ...old,
+      metadata: { ...old.metadata, annotations: { 'metallb.universe.tf/loadBalancerIPs': '172.99.0.80' } },
+      status: {},
+    })),
+    about: 'Service openstack2/placement-internal',
+    says: ['metallb.io/loadBalancerIPs'],
+  },
+  {
+    rule: 'metallb/pending-no-pools',
+    when: 'all pools were deleted',
+    objects: [
+      ...healthy().filter(({ kind }) => !['IPAddressPool', 'L2Advertisement'].includes(kind)),
+      ...waiting(glance, { annotations: requests('openstack2-internalapi') }),
+    ],
+    about: `Service ${glance}`,
+    says: ['there is no IPAddressPool', 'stackloom up --stage metallb-config'],
+  },
+  {
+    rule: 'metallb/pending-nobody-serves',
+    when: 'a slot was rendered without annotations',
+    objects: having(...waiting(glance, {}, 'no available IPs')),
+    about: `Service ${glance}`,
+    says: ['names no pool', 'openstack2-internalapi'],
+  },
+  {
+    rule: 'metallb/pending-two-wishes',
+    when: 'the address is in the field and in the annotation',
+    objects: having(
+      ...waiting(glance, {
+        annotations: { 'metallb.io/loadBalancerIPs': '172.27.0.89' },
+        spec: { loadBalancerIP: '172.27.0.89' },
+      }),
+    ),
+    about: `Service ${glance}`,
+    says: ['spec.loadBalancerIP', '"op":"remove"'],
+  },
+  {
+    rule: 'metallb/pending-wrong-family',
+    when: 'an IPv4 Service asks for an IPv6 address',
+    objects: having(
+      ...waiting(glance, {
+        annotations: { 'metallb.io/loadBalancerIPs': 'fd00:17::80' },
+        spec: { ipFamilies: ['IPv4'] },
+      }),
+    ),
+    about: `Service ${glance}`,
+    says: ['fd00:17::80', 'IPv4'],
+  },
+  {
+    rule: 'metallb/pending-no-address',
+    when: 'a prefix was written for an address',
+    objects: having(...waiting(glance, { annotations: { 'metallb.io/loadBalancerIPs': '172.27.0.80/24' } })),
+    about: `Service ${glance}`,
+    says: ['"172.27.0.80/24"'],
+  },
+  {
+    rule: 'metallb/pending-other-class',
+    when: 'the Service is for another load balancer',
+    objects: having(...waiting(glance, { spec: { loadBalancerClass: 'example.com/other' } })),
+    about: `Service ${glance}`,
+    says: ['example.com/other'],
+  },
+  {
+    rule: 'metallb/pending-unexplained',
+    when: "MetalLB's controller does not run",
+    objects: having(...waiting(glance, { annotations: requests('openstack2-internalapi') })),
+    about: `Service ${glance}`,
+    says: ['has said nothing', 'component=controller'],
+  },
+  {
+    rule: 'metallb/pending-unexplained',
+    when: 'MetalLB has a reason that no rule knows',
+    objects: replaced(
+      healthy(),
+      waiting(glance, { annotations: requests('openstack2-internalapi') }, 'a reason of tomorrow'),
+    ),
+    about: `Service ${glance}`,
+    says: ['a reason of tomorrow'],
+  },
+]

@@ -1,0 +1,23 @@
+/** A clock on which pauses take no time: they are written down, and time moves by them. */
+import { type Clock, systemClock } from '../src/clock/clock.ts'
+
+export interface InstantClock extends Clock {
+  readonly pauses: readonly number[]
+}
+
+export function instantClock(): InstantClock {
+  const pauses: number[] = []
+  let slept = 0
+  return {
+    ...systemClock,
+    now: () => Date.now() + slept,
+    elapsed: () => performance.now() + slept,
+    sleep: async (ms) => {
+      pauses.push(ms)
+      slept += ms
+      await Promise.resolve()
+    },
+    random: () => 0,
+    pauses,
+  }
+}

@@ -1,0 +1,152 @@
+/** All that an API server has, object by object, and what two runs that did the same must have in common. */
+
+import { asRecord, isRecord } from '../../../src/api/json.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import type { Connection } from '../../../src/kube/connect.ts'
+
+/** Objects that live by the clock: whoever holds or renews them writes, whatever a run does. */
+const CHANGING_RESOURCES = ['leases', 'events', 'nodes']
+
+/** Every object of the server, by its path, once two looks agree: operators have come to rest. */
+export async function settledObjects({
+  transport,
+}: Pick<Connection, 'transport'>): Promise<ReadonlyMap<string, KubeObject>> {
+  const ask = (path: string) =>
+    transport.json({ method: 'GET', path, safe: true, verb: 'read', subject: path }) as Promise<ApiResponse>
+  const { groups = [] } = await ask('/apis')
+  const roots = ['/api/v1', ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)]
+  const paths: string[] = []
+  for (const root of roots) {
+    const { resources = [] } = await ask(root)
+    const listed = resources.filter(({ name, verbs }) => verbs.includes('list') && !CHANGING_RESOURCES.includes(name))
+    paths.push(...listed.map(({ name }) => `${root}/${name}`))
+  }
+  const look = async (): Promise<ReadonlyMap<string, KubeObject>> => {
+    const found = new Map<string, KubeObject>()
+    for (const path of paths)
+      for (const item of (await ask(path)).items ?? [])
+        found.set(`${path} ${item.metadata.namespace ?? ''}/${item.metadata.name}`, item)
+    return found
+  }
+  for (let before = await look(); ; ) {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const now = await look()
+    if (JSON.stringify(resourceVersions(now)) === JSON.stringify(resourceVersions(before))) return now
+    before = now
+  }
+}
+
+/** Equal ones mean that nobody has written anything in between. */
+export function resourceVersions(objects: ReadonlyMap<string, KubeObject>): Readonly<Record<string, string>> {
+  return Object.fromEntries([...objects].map(([path, { metadata }]) => [path, metadata.resourceVersion ?? '']))
+}
+
+/**
+ * What is the same whenever the same was done: everything but what the server gives or counts by itself (identities,
+ * versions, times, cluster addresses and ports), names that are made at random, and the values of generated secrets.
+ */
+export function comparableObjects(
+  objects: ReadonlyMap<string, KubeObject>,
+): Readonly<Record<string, ComparableObject>> {
+  const alike = [...objects]
+    .filter(([path]) => !MADE_BY_CLUSTER.some((kind) => path.includes(kind)))
+    .map(([path, object]): readonly [string, ComparableObject] => {
+      const { name, generateName } = object.metadata
+      if (typeof generateName !== 'string') return [path, comparable(object)]
+      const renamed = { ...object, metadata: { ...object.metadata, name: generateName } }
+      return [path.slice(0, path.length - name.length) + generateName, comparable(renamed)]
+    })
+  const counted = new Map<string, number>()
+  return Object.fromEntries(
+    alike
+      .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+      .map(([path, one]) => {
+        // Pods of one set have one name here: by number, so that each of them counts.
+        const many = counted.get(path) ?? 0
+        counted.set(path, many + 1)
+        return [many === 0 ? path : `${path} ${many}`, one]
+      }),
+  )
+}
+
+/** An object without what differs from run to run, and whose hands have set which of its fields. */
+interface ComparableObject {
+  readonly managers: readonly string[]
+  readonly metadata: unknown
+  readonly [field: string]: unknown
+}
+
+/** Without the hands: what was applied once and taken back is remembered there. */
+export function withoutManagers(
+  objects: Readonly<Record<string, ComparableObject>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(objects).map(([path, { managers: _hands, ...body }]) => [path, body]))
+}
+
+/** The cluster's own bookkeeping about objects that are compared themselves. */
+const MADE_BY_CLUSTER = ['/endpoints ', '/endpointslices ', '/ipaddresses ']
+
+function comparable(object: KubeObject): ComparableObject {
+  const { metadata, ...rest } = object
+  const { managedFields = [], ...known } = metadata
+  const hands = managedFields.map(({ manager, operation, subresource, fieldsV1 }) =>
+    JSON.stringify([manager, operation, subresource ?? '', fieldsV1]).replace(GENERATED, 'given'),
+  )
+  const same = asRecord(withoutServerFields(rest))
+  return {
+    metadata: withoutServerFields(known),
+    managers: hands.toSorted(),
+    ...same,
+    ...(isSecret(rest) && { data: Object.keys(asRecord(same['data'])).toSorted() }),
+  }
+}
+
+/** A list gives its items without a kind; only Secrets have these two. */
+function isSecret(object: Readonly<Record<string, unknown>>): boolean {
+  return 'data' in object && typeof object['type'] === 'string'
+}
+
+/** A uid, or the address of a pod: part of the path to a field. */
+const GENERATED = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|10\.244\.\d+\.\d+/g
+
+/** And of the scheduler and the kubelet: where a pod runs. */
+const SERVER_FIELDS: ReadonlySet<string> = new Set([
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'generation',
+  'observedGeneration',
+  'clusterIP',
+  'clusterIPs',
+  'nodePort',
+  'healthCheckNodePort',
+  'generateName',
+  'nodeName',
+  'hostIP',
+  'hostIPs',
+  'podIP',
+  'podIPs',
+  'containerID',
+])
+
+/** Times are told by their form: whatever field an operator puts them into. */
+function withoutServerFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutServerFields)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key, one]) => !SERVER_FIELDS.has(key) && !isTime(one))
+      .map(([key, one]) => [key, withoutServerFields(one)]),
+  )
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(value)
+}
+
+/** An answer of discovery, or a list. */
+interface ApiResponse {
+  readonly groups?: readonly { readonly preferredVersion: { readonly groupVersion: string } }[]
+  readonly resources?: readonly { readonly name: string; readonly verbs: readonly string[] }[]
+  readonly items?: readonly KubeObject[]
+}
