@@ -4,13 +4,12 @@
  *
  * Versions are words, so that code that counts with them fails. Real clusters are in `test/real/`.
  */
-import type { GroupVersionKind, KubeObject } from '../src/api/object.ts'
+import { type GroupVersionKind, type KubeObject, objectKey } from '../src/api/object.ts'
 import { finding, type Problem } from '../src/errors/finding.ts'
 import { ApiError, type ApiErrorKind } from '../src/kube/api-error.ts'
 import type { KubeClient, ObjectRef, WatchEvent } from '../src/kube/client.ts'
 import { objectExists, objectMissing, staleWrite } from '../src/kube/findings/api-server.ts'
 import { serverUnreachable } from '../src/kube/findings/connection.ts'
-import { objectKey } from '../src/kube/key.ts'
 
 export interface MemoryCluster {
   readonly client: KubeClient

@@ -3,13 +3,12 @@
  * asks; waits wake when something changes in their namespace, so cost grows with what happens, not with the clock.
  */
 import { setMaxListeners } from 'node:events'
-import type { GroupVersionKind } from '../api/object.ts'
+import { type GroupVersionKind, objectKey } from '../api/object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
 import { type Clock, systemClock } from '../clock/clock.ts'
 import { failure } from '../errors/failure.ts'
 import { type Cache, createCache } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { objectKey } from '../kube/key.ts'
 import { createReflector, defaultReflectorTiming, type Reflector, type ReflectorTiming } from '../kube/reflector.ts'
 import { watchLost } from '../run/findings.ts'
 import type { StageContext } from '../run/stage.ts'

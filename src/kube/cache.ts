@@ -3,8 +3,7 @@
  *
  * A reflector writes it, controllers read it. It tells its listeners of every change, and of nothing else.
  */
-import type { KubeObject } from '../api/object.ts'
-import { objectKey } from './key.ts'
+import { type KubeObject, objectKey } from '../api/object.ts'
 
 export type Change<T extends KubeObject = KubeObject> =
   | { readonly kind: 'added'; readonly object: T }

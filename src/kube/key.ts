@@ -1,16 +1,9 @@
-/**
- * Keys: one string that names an object of a known kind, and the way back.
- */
+/** The key of a reconcile request: `namespace/name`, the inverse of `objectKey`. */
 
-/** What a controller is asked to look at: never what happened, only where. */
+/** Names the object to reconcile; it never says what changed. */
 export interface Request {
   readonly namespace?: string
   readonly name: string
-}
-
-/** `namespace/name`, or the name alone for what has no namespace. */
-export function objectKey({ namespace, name }: Request): string {
-  return namespace ? `${namespace}/${name}` : name
 }
 
 export function parseObjectKey(key: string): Request {
