@@ -87,3 +87,8 @@ export function withoutManagedFields<T extends KubeObject>(object: T): T {
 export function formatTimestamp(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`
 }
+
+/** Kubernetes' MicroTime. JavaScript knows milliseconds; the API server insists on six digits. */
+export function formatMicroTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace('Z', '000Z')
+}

@@ -11,7 +11,6 @@ import { emptyFile, missingField, unknownField, wrongType, wrongValue } from '..
 import { type Finding, finding } from '../errors/finding.ts'
 import type { ValuePath } from '../yaml/locate.ts'
 import type { YamlReading } from '../yaml/read.ts'
-import { knownFields } from './known-fields.ts'
 
 export interface ShapeResult<T> {
   /** Absent when anything is wrong. */
@@ -151,4 +150,40 @@ function nameOf(path: ValuePath): string {
     const plain = /^[\w-]+$/.test(step) ? step : JSON.stringify(step)
     return name === '' ? plain : `${name}.${plain}`
   }, '')
+}
+
+type Schema = z.$ZodType
+
+interface Definition {
+  readonly type: string
+  readonly innerType?: Schema
+  readonly element?: Schema
+  readonly valueType?: Schema
+  readonly options?: readonly Schema[]
+  readonly shape?: Readonly<Record<string, Schema>>
+}
+
+export function knownFields(schema: Schema, path: ValuePath): readonly string[] {
+  const here = path.reduce<readonly Schema[]>(
+    (schemas, step) => schemas.flatMap((schema) => stepInto(schema, step)),
+    unwrap(schema),
+  )
+  return [...new Set(here.flatMap((schema) => Object.keys(definitionOf(schema).shape ?? {})))]
+}
+
+function stepInto(schema: Schema, step: string | number): readonly Schema[] {
+  const { shape, element, valueType } = definitionOf(schema)
+  const next = shape?.[step] ?? element ?? valueType
+  return next ? unwrap(next) : []
+}
+
+/** Optional fields and alternatives stand between a field and its shape. */
+function unwrap(schema: Schema): readonly Schema[] {
+  const { innerType, options } = definitionOf(schema)
+  if (innerType) return unwrap(innerType)
+  return options ? options.flatMap(unwrap) : [schema]
+}
+
+function definitionOf(schema: Schema): Definition {
+  return schema._zod.def as unknown as Definition
 }

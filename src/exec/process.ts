@@ -4,8 +4,8 @@
  * Knows no program by name. A program that fails is a value (`Ending`), never an exception.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { StringDecoder } from 'node:string_decoder'
 import { formatError } from '../errors/failure.ts'
-import { createLineReader } from './lines.ts'
 import { createRedactor } from './redact.ts'
 
 export interface Program {
@@ -178,5 +178,28 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     process.kill(-child.pid, signal)
   } catch {
     // The group is gone already.
+  }
+}
+
+export interface LineReader {
+  readonly push: (chunk: Buffer) => void
+  readonly end: () => void
+}
+
+export function createLineReader(onLine: (line: string) => void): LineReader {
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  const take = (text: string): void => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
+  }
+  return {
+    push: (chunk) => take(decoder.write(chunk)),
+    end: () => {
+      take(decoder.end())
+      if (rest) onLine(rest)
+      rest = ''
+    },
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createLineReader } from './lines.ts'
+import { createLineReader } from './process.ts'
 import { createRedactor } from './redact.ts'
 
 describe('redaction', () => {

@@ -3,6 +3,8 @@
  *
  * A reflector writes it, controllers read it. It tells its listeners of every change, and of nothing else.
  */
+
+import type { GroupVersionKind } from '../api/object.ts'
 import { type KubeObject, objectKey } from '../api/object.ts'
 
 export type Change<T extends KubeObject = KubeObject> =
@@ -191,4 +193,16 @@ function createSettle(): {
     settled: () => done,
     whenSettled: () => promise,
   }
+}
+
+export interface Source {
+  readonly kind: GroupVersionKind
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+}
+
+/** Equal for equal sources, whatever else the value carries. */
+export function sourceKey({ kind, namespace, labelSelector, fieldSelector }: Source): string {
+  return JSON.stringify([kind.apiVersion, kind.kind, namespace, labelSelector, fieldSelector])
 }

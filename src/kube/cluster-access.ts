@@ -24,11 +24,12 @@ import {
   type FromFile,
   type Kubeconfig,
   kubeconfigError,
+  readCa,
+  readClientCertificate,
   readKubeconfig,
   resolveBeside,
   type UserEntry,
 } from './kubeconfig.ts'
-import { readCa, readClientCertificate } from './pem.ts'
 import { type Environment, proxyFor } from './proxy.ts'
 
 export interface ClusterTls {

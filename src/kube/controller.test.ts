@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
 import { type KubeObject, objectKey } from '../api/object.ts'
 import { type Cache, createCache } from './cache.ts'
+import type { Request } from './controller.ts'
 import { type Controller, createController, type RunningController } from './controller.ts'
-import type { Request } from './key.ts'
 import type { LogEntry } from './log.ts'
 
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }

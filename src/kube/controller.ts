@@ -9,12 +9,10 @@ import { setMaxListeners } from 'node:events'
 import { type KubeObject, objectKey } from '../api/object.ts'
 import type { Clock } from '../clock/clock.ts'
 import { Failure, formatError } from '../errors/failure.ts'
-import type { BackoffPolicy } from './backoff.ts'
-import type { CacheReader, Change } from './cache.ts'
-import { parseObjectKey, type Request } from './key.ts'
+import type { CacheReader, Change, Source } from './cache.ts'
 import { type Log, silentLog, withFields } from './log.ts'
 import { createQueue, type QueueObserver } from './queue.ts'
-import type { Source } from './source.ts'
+import type { BackoffPolicy } from './retry.ts'
 
 export interface ReconcileContext {
   /** Fires when the controller stops. Pass it to every request. */
@@ -248,4 +246,15 @@ async function untilSynced(caches: readonly CacheReader[], signal: AbortSignal):
   signal.addEventListener('abort', giveUp)
   await Promise.race([Promise.all(caches.map((cache) => cache.waitForSync())), stopped])
   signal.removeEventListener('abort', giveUp)
+}
+
+/** Names the object to reconcile; it never says what changed. */
+export interface Request {
+  readonly namespace?: string
+  readonly name: string
+}
+
+export function parseObjectKey(key: string): Request {
+  const slash = key.indexOf('/')
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { loadDump } from './dump.ts'
-import { parseDocuments } from './dump-text.ts'
+import { loadDump, parseDocuments } from './dump.ts'
 
 const pool = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' }
 const service = { apiVersion: 'v1', kind: 'Service' }

@@ -5,12 +5,12 @@
  * as a series, at a bounded rate; whoever says too much loses the oldest.
  */
 import type { KubeObject } from '../api/object.ts'
+import { formatMicroTime } from '../api/object.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatError } from '../errors/failure.ts'
 import { isApiError } from './api-error.ts'
 import type { KubeWriter } from './client.ts'
 import { type Log, silentLog } from './log.ts'
-import { formatMicroTime } from './micro-time.ts'
 import { createQueue } from './queue.ts'
 
 export interface EventRecord {

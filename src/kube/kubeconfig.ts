@@ -4,12 +4,15 @@
  * Knows the file format only. Nothing of a file's content is ever put into a message: it may be a credential.
  */
 
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { load, YAMLException } from 'js-yaml'
 import { isRecord } from '../api/json.ts'
 import { unreadableFile } from '../errors/common.ts'
 import { failure, formatError } from '../errors/failure.ts'
+import type { Identity } from './credential.ts'
 import { brokenKubeconfig } from './findings/connection.ts'
 
 export interface ClusterEntry {
@@ -147,4 +150,58 @@ export function kubeconfigError(file: string, reason: string): Error {
 /** `ENOENT: no such file or directory, open '/x'`: the part that a person reads. */
 export function describeSystemError(thrown: unknown): string {
   return /^[A-Z]+: ([^,]+)/.exec(formatError(thrown))?.[1] ?? formatError(thrown)
+}
+
+export async function readCa(source: FromFile<ClusterEntry>): Promise<string | undefined> {
+  const { entry, file } = source
+  const ca = await textOrFile(
+    file,
+    'certificate-authority',
+    entry['certificate-authority-data'],
+    entry['certificate-authority'],
+  )
+  if (ca !== undefined) check(file, 'certificate-authority', () => new X509Certificate(ca))
+  return ca
+}
+
+export async function readClientCertificate(source: FromFile<UserEntry>): Promise<Partial<Identity>> {
+  const { entry, file } = source
+  const cert = await textOrFile(
+    file,
+    'client-certificate',
+    entry['client-certificate-data'],
+    entry['client-certificate'],
+  )
+  const key = await textOrFile(file, 'client-key', entry['client-key-data'], entry['client-key'])
+  if ((cert === undefined) !== (key === undefined)) {
+    throw kubeconfigError(file, 'a client certificate and its key belong together, and one of them is missing')
+  }
+  if (cert === undefined || key === undefined) return {}
+  check(file, 'client certificate and key', () => createSecureContext({ cert, key }))
+  return { certificate: cert, key }
+}
+
+async function textOrFile(
+  kubeconfig: string,
+  field: string,
+  data: string | undefined,
+  name: string | undefined,
+): Promise<string | undefined> {
+  if (data) return Buffer.from(data, 'base64').toString('utf8')
+  if (!name) return undefined
+  const file = resolveBeside(kubeconfig, name)
+  try {
+    return await readFile(file, 'utf8')
+  } catch (thrown) {
+    throw kubeconfigError(kubeconfig, `${field}: cannot read ${file}: ${describeSystemError(thrown)}`)
+  }
+}
+
+function check(kubeconfig: string, field: string, load: () => unknown): void {
+  try {
+    load()
+  } catch (thrown) {
+    // `error:05800074:x509 certificate routines::key values mismatch`
+    throw kubeconfigError(kubeconfig, `${field}: not usable (${formatError(thrown).split('::').at(-1)})`)
+  }
 }

@@ -4,9 +4,9 @@ import { count } from '../../test/counts.ts'
 import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
 import { type MemoryCluster, memoryCluster } from '../../test/memory-cluster.ts'
 import type { KubeClient } from './client.ts'
-import { leaderFencedClient } from './leader-client.ts'
 import { type LeaseTiming, runAsLeader } from './leader-election.ts'
 import type { Leadership, LeadershipEnd } from './leadership.ts'
+import { leaderFencedClient } from './leadership.ts'
 
 const place = { namespace: 'stackloom-system', name: 'operator' }
 const timing: LeaseTiming = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, attemptMs: 4_000 }

@@ -8,6 +8,7 @@
  * Every request goes ahead of the work's own: a leader with much to do must not lose its lease behind its own writes.
  */
 import type { KubeObject } from '../api/object.ts'
+import { formatMicroTime } from '../api/object.ts'
 import type { Clock } from '../clock/clock.ts'
 import { failure, formatError } from '../errors/failure.ts'
 import { isApiError } from './api-error.ts'
@@ -23,7 +24,6 @@ import {
   startLeadershipTerm,
 } from './leadership.ts'
 import { type Log, silentLog, withFields } from './log.ts'
-import { formatMicroTime } from './micro-time.ts'
 
 export interface LeaseTiming {
   /** So long others wait after the last sign of life. The API counts whole seconds: it is rounded up. */

@@ -4,6 +4,9 @@
  * It knows no lease and no server. Who renews it tells when the renewal was asked for, which is before it was granted.
  */
 import type { Clock } from '../clock/clock.ts'
+import { failure } from '../errors/failure.ts'
+import type { KubeClient } from './client.ts'
+import { leadershipLost } from './findings/runtime.ts'
 
 export interface Leadership {
   /** Fires when the leadership ends: asked to stop, or lost. */
@@ -79,4 +82,21 @@ export function readClocks(clock: Clock): ClockReading {
 /** The longer of what the two clocks say: too much costs the leadership, too little costs the truth. */
 export function elapsedSince(clock: Clock, { elapsed, wall }: ClockReading): number {
   return Math.max(clock.elapsed() - elapsed, clock.now() - wall)
+}
+
+export function leaderFencedClient(client: KubeClient, holds: () => boolean): KubeClient {
+  const check = <A extends readonly unknown[], R>(write: (...given: A) => Promise<R>) => {
+    return async (...given: A): Promise<R> => {
+      if (!holds()) throw failure(leadershipLost, {})
+      return write(...given)
+    }
+  }
+  return {
+    ...client,
+    create: check(client.create),
+    update: check(client.update),
+    apply: check(client.apply),
+    patch: check(client.patch),
+    delete: check(client.delete),
+  }
 }

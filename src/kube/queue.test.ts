@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { count } from '../../test/counts.ts'
 import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
-import { createFifo } from './fifo.ts'
-import { createQueue, type WorkQueue } from './queue.ts'
+import { createFifo, createQueue, type WorkQueue } from './queue.ts'
 
 const retry = { firstMs: 5, maxMs: 40 }
 

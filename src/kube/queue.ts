@@ -6,8 +6,7 @@
  */
 
 import type { Clock } from '../clock/clock.ts'
-import { type BackoffPolicy, backoffMs } from './backoff.ts'
-import { createFifo } from './fifo.ts'
+import { type BackoffPolicy, backoffMs } from './retry.ts'
 
 export interface WorkQueue {
   /** Asks for a look at a key. Asked again before the look begins, it is one look; during it, one more after. */
@@ -178,5 +177,37 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
     length,
     idle: () => wanted.size === 0 && working.size === 0,
     processingMs: () => [...working.values()].map((since) => clock.elapsed() - since),
+  }
+}
+
+export interface Fifo<T> {
+  readonly push: (item: T) => void
+  readonly shift: () => T | undefined
+  readonly length: () => number
+}
+
+/** Below this the gap at the front is not worth closing. */
+const smallGap = 64
+
+export function createFifo<T>(): Fifo<T> {
+  let items: (T | undefined)[] = []
+  let head = 0
+  return {
+    push: (item) => {
+      items.push(item)
+    },
+    shift: () => {
+      if (head === items.length) return undefined
+      const item = items[head]
+      items[head] = undefined
+      head += 1
+      // Closing the gap when it is half of the array costs each item at most one move.
+      if (head > smallGap && head * 2 > items.length) {
+        items = items.slice(head)
+        head = 0
+      }
+      return item
+    },
+    length: () => items.length - head,
   }
 }

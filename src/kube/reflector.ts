@@ -7,11 +7,10 @@ import type { KubeObject } from '../api/object.ts'
 import { type Clock, withJitter } from '../clock/clock.ts'
 import { formatError } from '../errors/failure.ts'
 import { isApiError } from './api-error.ts'
-import { type BackoffPolicy, backoffMs } from './backoff.ts'
-import type { Cache } from './cache.ts'
+import type { Cache, Source } from './cache.ts'
 import type { KubeReader, WatchEvent } from './client.ts'
 import { type Log, silentLog, withFields } from './log.ts'
-import type { Source } from './source.ts'
+import { type BackoffPolicy, backoffMs } from './retry.ts'
 
 export interface ReflectorTiming {
   /** The least time between the beginnings of two attempts; it doubles while nothing comes of them. */

@@ -51,3 +51,13 @@ function attemptsFor({ kind }: ApiError, { attempts }: RetryPolicy): number {
   if (kind === 'busy') return attempts.busy
   return kind === 'unreachable' || kind === 'timeout' ? attempts.unreachable : attempts.failing
 }
+
+export interface BackoffPolicy {
+  readonly firstMs: number
+  readonly maxMs: number
+}
+
+export function backoffMs({ firstMs, maxMs }: BackoffPolicy, failures: number): number {
+  // A power grows to infinity; the cap is reached long before this many doublings.
+  return Math.min(maxMs, firstMs * 2 ** Math.min(failures, 52))
+}

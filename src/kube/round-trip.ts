@@ -1,6 +1,8 @@
 /**
  * One request and its answer: headers in, a success out, everything else as a typed error. Never twice.
  */
+
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../clock/clock.ts'
 import { Failure } from '../errors/failure.ts'
@@ -11,7 +13,6 @@ import { certificateExpiredAt, type Identity } from './credential.ts'
 import type { Dispatchers } from './dispatchers.ts'
 import { errorFromThrown } from './network-error.ts'
 import { proxyWithoutCredentials } from './proxy.ts'
-import { parseRetryAfter, parseWarnings } from './response-headers.ts'
 import { allowManyListeners } from './signals.ts'
 import { errorFromResponse } from './status-error.ts'
 
@@ -152,4 +153,21 @@ function queryString(query: Query = {}): string {
   }
   const text = parameters.toString()
   return text && `?${text}`
+}
+
+/** Seconds, or a date. */
+export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): number | undefined {
+  const value = headers['retry-after']
+  if (value === undefined) return undefined
+  if (/^\d+$/.test(value)) return Number(value) * 1000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+/** `299 - "v1 Endpoints is deprecated"`, several in one header or in several. */
+export function parseWarnings(headers: IncomingHttpHeaders): readonly string[] {
+  const raw = headers['warning']
+  if (raw === undefined) return []
+  const joined = Array.isArray(raw) ? raw.join(', ') : raw
+  return [...joined.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'))
 }

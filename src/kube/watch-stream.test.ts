@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseRetryAfter } from './response-headers.ts'
+import { parseRetryAfter } from './round-trip.ts'
 import { splitLines } from './watch-stream.ts'
 
 async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncIterable<Uint8Array> {

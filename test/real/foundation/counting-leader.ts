@@ -4,8 +4,8 @@
  */
 import { systemClock } from '../../../src/clock/clock.ts'
 import { connect } from '../../../src/kube/connect.ts'
-import { leaderFencedClient } from '../../../src/kube/leader-client.ts'
 import { runAsLeader } from '../../../src/kube/leader-election.ts'
+import { leaderFencedClient } from '../../../src/kube/leadership.ts'
 
 const [kubeconfig = '', namespace = '', name = ''] = process.argv.slice(2)
 const { client, close } = await connect({ kubeconfig, env: {} })
