@@ -38,10 +38,10 @@ describe('an admission review', () => {
     ['null', 'the body is not an AdmissionReview'],
     [
       JSON.stringify({ ...review, apiVersion: 'admission.k8s.io/v1beta1' }),
-      'only admission.k8s.io/v1 is understood, not admission.k8s.io/v1beta1',
+      'only admission.k8s.io/v1 is supported, not admission.k8s.io/v1beta1',
     ],
     [JSON.stringify({ ...review, request: undefined }), 'the review has no request with a uid'],
-    [JSON.stringify({ ...review, request: { uid: 'a' } }), 'the request names no operation'],
+    [JSON.stringify({ ...review, request: { uid: 'a' } }), 'the request has no operation'],
   ])('that makes no sense is told what is missing: %s', (body, problem) => {
     expect(parseReview(body)).toEqual({ problem })
   })

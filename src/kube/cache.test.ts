@@ -40,7 +40,7 @@ describe('the cache', () => {
   it('fills an index that is declared late, and refuses one name for two meanings', () => {
     const cache = createCache()
     cache.set(pool('a', '1', 'storage'))
-    expect(() => cache.byIndex('network', 'storage')).toThrow('no index network was declared')
+    expect(() => cache.byIndex('network', 'storage')).toThrow('the index network is not declared')
     cache.declareIndex('network', networks)
     cache.declareIndex('network', networks)
     expect(names(cache.byIndex('network', 'storage'))).toEqual(['a'])

@@ -217,7 +217,7 @@ describe('a kubeconfig that cannot be used', () => {
     [
       'has a certificate without a key',
       'SL1103',
-      /belong together/,
+      /one of them is missing/,
       kubeconfig('lab', { user: { 'client-key-data': Buffer.from('-----BEGIN').toString('base64') } }),
     ],
     [

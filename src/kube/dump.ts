@@ -1,7 +1,7 @@
 /**
- * A snapshot from a folder of dumps: what `kubectl get -o yaml|json`, must-gather and GitOps trees leave behind.
+ * Loads a snapshot from a folder of dumps, as `kubectl get -o yaml|json`, must-gather and GitOps trees leave them.
  *
- * Takes whatever it finds: one broken file is named and left out, foreign files are passed by, nothing crashes.
+ * Never fails on content: a broken document is reported and left out, other files are ignored.
  */
 
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -18,13 +18,13 @@ import { describeSystemError } from './kubeconfig.ts'
 import { apiGroup, formatSubject } from './paths.ts'
 import type { SnapshotResult } from './snapshot.ts'
 
-/** Reads a file or a folder with all folders below it. Without kinds: everything that looks like an object. */
+/** Reads a file, or a folder with its subfolders. Without kinds: everything that looks like an object. */
 export async function loadDump(
   where: string,
   kinds?: readonly GroupVersionKind[],
   signal?: AbortSignal,
 ): Promise<SnapshotResult> {
-  const wanted = kinds && new Set(kinds.map(groupKind))
+  const requested = kinds && new Set(kinds.map(groupKind))
   const objects = new Map<string, KubeObject>()
   const seen = new Set<string>()
   const findings: Finding[] = []
@@ -33,14 +33,14 @@ export async function loadDump(
     const { documents, broken } = await readDump(file)
     findings.push(...broken.map((brokenDocument) => brokenFinding(file, brokenDocument)))
     for (const document of documents) {
-      for (const { object, of } of objectsIn(document)) {
+      for (const { object, of } of findObjects(document)) {
         seen.add(of)
         // The same object in two files: the later path wins, so that the result does not depend on the disk.
-        if (object && (!wanted || wanted.has(of))) objects.set(identity(object), object)
+        if (object && (!requested || requested.has(of))) objects.set(identity(object), object)
       }
     }
   }
-  const unread = (kinds ?? []).filter((kind) => !seen.has(groupKind(kind))).map((kind) => notDumped(kind, where))
+  const unread = (kinds ?? []).filter((kind) => !seen.has(groupKind(kind))).map((kind) => notDumpedKind(kind, where))
   return {
     snapshot: { objects: [...objects.values()], unread },
     findings: [
@@ -78,23 +78,23 @@ function brokenFinding(file: string, { reason, line, column }: BrokenDocument): 
   return finding(unreadableDump, { file, reason }, { where: { file, line, column } })
 }
 
-/** An object with the group and kind that its file speaks of; a list that is empty speaks of a kind, too. */
+/** An object with its group and kind; an empty list mentions a kind without an object. */
 interface Mention {
   readonly of: string
   readonly object?: KubeObject
 }
 
-function objectsIn(value: unknown): readonly Mention[] {
-  if (Array.isArray(value)) return value.flatMap((one: unknown) => objectsIn(one))
+function findObjects(value: unknown): readonly Mention[] {
+  if (Array.isArray(value)) return value.flatMap((one: unknown) => findObjects(one))
   if (!isRecord(value)) return []
   const { apiVersion, kind, items, metadata } = value
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return []
   if (kind.endsWith('List') && (Array.isArray(items) || items === null)) {
     const ofItems = { apiVersion, kind: kind.slice(0, -'List'.length) }
-    // `v1 List` is kubectl's own bag of anything; every other list is of its kind, which its items may leave out.
+    // `v1 List` holds objects of any kind; the items of every other list may omit their kind.
     const known = ofItems.kind === '' ? {} : ofItems
     const inside = ((items ?? []) as readonly unknown[]).flatMap((item) =>
-      objectsIn(isRecord(item) ? { ...known, ...item } : item),
+      findObjects(isRecord(item) ? { ...known, ...item } : item),
     )
     return ofItems.kind === '' ? inside : [{ of: groupKind(ofItems) }, ...inside]
   }
@@ -110,8 +110,8 @@ function groupKind({ apiVersion, kind }: GroupVersionKind): string {
   return `${apiGroup(apiVersion)}/${kind}`
 }
 
-function notDumped({ apiVersion, kind }: GroupVersionKind, where: string): UnreadKind {
-  const reason = `nothing in ${where} speaks of it: it was not dumped, or there was none`
+function notDumpedKind({ apiVersion, kind }: GroupVersionKind, where: string): UnreadKind {
+  const reason = `${where} does not mention it: it was not dumped, or there was none`
   return { apiVersion, kind, reason, cause: 'not-dumped' }
 }
 
@@ -134,7 +134,7 @@ export function parseDocuments(bytes: Uint8Array): ParsedDocuments {
   return /^\s*[{[]/.test(text) ? jsonDocuments(text) : yamlDocuments(text)
 }
 
-/** PowerShell's `>` writes UTF-16 with a byte order mark; everybody else writes UTF-8. */
+/** PowerShell's `>` writes UTF-16 with a byte order mark; other tools write UTF-8. */
 function decode(bytes: Uint8Array): string | undefined {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8'
   try {
@@ -150,7 +150,7 @@ function jsonDocuments(text: string): ParsedDocuments {
   } catch (thrown) {
     const lines = jsonLines(text)
     if (lines) return lines
-    // What starts like JSON may be YAML in flow style, or a stream of several documents.
+    // Text that starts like JSON may be YAML in flow style, or a stream of several documents.
     const yaml = yamlDocuments(text)
     if (yaml.broken.length === 0) return yaml
     return {
@@ -160,7 +160,7 @@ function jsonDocuments(text: string): ParsedDocuments {
   }
 }
 
-/** One object per line, as `kubectl get --watch -o json` with jq -c leaves it. */
+/** One object per line, as `kubectl get --watch -o json` with jq -c writes it. */
 function jsonLines(text: string): ParsedDocuments | undefined {
   const lines = text.split('\n')
   const first = lines.find((line) => line.trim() !== '')
@@ -187,10 +187,10 @@ function parsesAsJson(text: string): boolean {
   }
 }
 
-/** V8 quotes the text around the mistake, which may be a secret: only the first words are kept. */
+/** V8 quotes the text around the error, which may be a secret: only the first words are kept. */
 function jsonReason(thrown: unknown): string {
-  const [words = ''] = /^(Unexpected [a-z ]+|[A-Z][a-z ]+)/.exec(formatError(thrown)) ?? []
-  return words.trim() || 'it is cut or damaged'
+  const [summary = ''] = /^(Unexpected [a-z ]+|[A-Z][a-z ]+)/.exec(formatError(thrown)) ?? []
+  return summary.trim() || 'it is cut or damaged'
 }
 
 function jsonPlace(thrown: unknown, text: string): { readonly line: number; readonly column: number } {
@@ -199,7 +199,7 @@ function jsonPlace(thrown: unknown, text: string): { readonly line: number; read
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }
 
-/** Document by document, so that a broken one does not take the others with it. */
+/** Document by document, so that the others survive a broken one. */
 function yamlDocuments(text: string): ParsedDocuments {
   const documents: unknown[] = []
   const broken: BrokenDocument[] = []
@@ -210,7 +210,7 @@ function yamlDocuments(text: string): ParsedDocuments {
     } catch (thrown) {
       if (!(thrown instanceof YAMLException)) throw thrown
       const { column } = thrown.mark
-      // A cut is reported on the line after the last one.
+      // A truncated document is reported on the line after the last one.
       const line = Math.min(thrown.mark.line, source.split('\n').length - 1)
       broken.push({ reason: `not YAML: ${thrown.reason}`, line: firstLine + line, column: column + 1 })
     }
@@ -218,16 +218,16 @@ function yamlDocuments(text: string): ParsedDocuments {
   return { documents, broken }
 }
 
-/** A `---` in the first column always starts a document, even where it looks like text. */
+/** A `---` in the first column always starts a document, even inside text. */
 function splitDocuments(text: string): readonly { readonly source: string; readonly firstLine: number }[] {
-  // Directives (`%YAML 1.1`) stand before the first marker and belong to its document.
+  // Directives (`%YAML 1.1`) are before the first marker and belong to its document.
   const marks = [...text.matchAll(/^---(?=\s|$)/gm)].map((match) => match.index)
-  const starts = [0, ...marks.slice(text.startsWith('%') ? 1 : 0).filter((at) => at > 0)]
+  const starts = [0, ...marks.slice(text.startsWith('%') ? 1 : 0).filter((index) => index > 0)]
   let line = 1
   return starts.map((start, index) => {
     const source = text.slice(start, starts[index + 1])
     const firstLine = line
-    for (let at = source.indexOf('\n'); at >= 0; at = source.indexOf('\n', at + 1)) line += 1
+    for (let index = source.indexOf('\n'); index >= 0; index = source.indexOf('\n', index + 1)) line += 1
     return { source, firstLine }
   })
 }

@@ -18,7 +18,7 @@ const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
 const timing: ReflectorTiming = {
   backoff: { firstMs: 10, maxMs: 50 },
   idleMs: 150,
-  watchSeconds: { least: 290, most: 580 },
+  watchSeconds: { min: 290, max: 580 },
   stableMs: 10_000,
   maxEmptyWatches: 5,
 }

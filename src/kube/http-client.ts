@@ -1,7 +1,7 @@
 /**
- * The verbs of `client.ts`, each as one request (a list: one per page). Objects are plain JSON in both directions.
+ * Implements the verbs of `client.ts` with HTTP requests (a list: one per page). Objects are plain JSON.
  *
- * All writes use strict field validation: a field that the server does not know is refused, never dropped.
+ * All writes use strict field validation: an unknown field is rejected, never dropped.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import type { ObjectLocation } from '../errors/finding.ts'
@@ -29,16 +29,16 @@ export function createKubeClient(transport: Transport): KubeClient {
   const { server } = transport
   const discovery = createDiscovery(transport)
 
-  const served = async (kind: GroupVersionKind, verb: string, signal?: AbortSignal): Promise<Resource> => {
+  const findServed = async (kind: GroupVersionKind, verb: string, signal?: AbortSignal): Promise<Resource> => {
     const resource = await discovery.resource(kind, signal)
     if (!resource) throw notServedError({ server, verb, subject: formatSubject(kind) })
     return resource
   }
 
-  /** Where a write goes. */
-  const target = async (ref: ObjectRef, verb: string, signal?: AbortSignal): Promise<Resource> => {
-    const resource = await served(ref, verb, signal)
-    if (resource.namespaced && !ref.namespace) throw missingNamespaceError(placeOf(ref), formatSubject(ref, ref))
+  /** The resource of a write; fails early when the namespace is missing. */
+  const findWritable = async (ref: ObjectRef, verb: string, signal?: AbortSignal): Promise<Resource> => {
+    const resource = await findServed(ref, verb, signal)
+    if (resource.namespaced && !ref.namespace) throw missingNamespaceError(toLocation(ref), formatSubject(ref, ref))
     return resource
   }
 
@@ -46,7 +46,7 @@ export function createKubeClient(transport: Transport): KubeClient {
     try {
       return await transport.json(call)
     } catch (thrown) {
-      // The kind was there and is not any more: its CRD went away, or comes back another way.
+      // The kind was served before: its CRD was deleted or changed.
       if (isApiError(thrown, 'not-served')) discovery.invalidate(kind.apiVersion)
       throw thrown
     }
@@ -60,8 +60,8 @@ export function createKubeClient(transport: Transport): KubeClient {
     const subject = formatSubject(ref, ref)
     const query = { ...writeQuery(options), ...options.extra }
     const { signal, ahead } = options
-    const answer = await send({ ...call, query, subject, object: placeOf(ref), signal, ahead }, ref)
-    return objectOf(answer, { server, verb: call.verb, subject })
+    const response = await send({ ...call, query, subject, object: toLocation(ref), signal, ahead }, ref)
+    return parseObject(response, { server, verb: call.verb, subject })
   }
 
   return {
@@ -74,9 +74,9 @@ export function createKubeClient(transport: Transport): KubeClient {
       const subject = formatSubject(ref, ref)
       try {
         const path = objectPath(resource, ref)
-        const names = { verb: 'get', subject, object: placeOf(ref) }
-        const answer = await send({ method: 'GET', path, safe: true, signal, ahead, ...names }, ref)
-        return objectOf(answer, { server, verb: 'get', subject })
+        const names = { verb: 'get', subject, object: toLocation(ref) }
+        const response = await send({ method: 'GET', path, safe: true, signal, ahead, ...names }, ref)
+        return parseObject(response, { server, verb: 'get', subject })
       } catch (thrown) {
         if (isApiError(thrown, 'not-found', 'not-served')) return undefined
         throw thrown
@@ -84,17 +84,17 @@ export function createKubeClient(transport: Transport): KubeClient {
     },
 
     list: async (kind, options = {}) => {
-      const path = collectionPath(await served(kind, 'list', options.signal), options.namespace)
+      const path = collectionPath(await findServed(kind, 'list', options.signal), options.namespace)
       return listAll((call) => send(call, kind), { kind, path, options, server })
     },
 
     watch: async function* (kind: GroupVersionKind, options: WatchOptions) {
       const { signal } = options
       try {
-        const resource = await served(kind, 'watch', signal)
-        const errand = { server, verb: 'watch', subject: formatSubject(kind) }
+        const resource = await findServed(kind, 'watch', signal)
+        const request = { server, verb: 'watch', subject: formatSubject(kind) }
         const chunks = await transport.stream({
-          ...errand,
+          ...request,
           method: 'GET',
           path: collectionPath(resource, options.namespace),
           query: watchQuery(options),
@@ -102,7 +102,7 @@ export function createKubeClient(transport: Transport): KubeClient {
           signal,
           idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
         })
-        yield* watchEvents(chunks, errand)
+        yield* watchEvents(chunks, request)
       } catch (thrown) {
         if (signal?.aborted) return
         if (isApiError(thrown, 'not-served')) discovery.invalidate(kind.apiVersion)
@@ -111,30 +111,30 @@ export function createKubeClient(transport: Transport): KubeClient {
     },
 
     create: async (object, options = {}) => {
-      const resource = await target(refOf(object), 'create', options.signal)
+      const resource = await findWritable(toRef(object), 'create', options.signal)
       const path = collectionPath(resource, object.metadata.namespace)
-      return write({ method: 'POST', path, body: object, safe: false, verb: 'create' }, refOf(object), options)
+      return write({ method: 'POST', path, body: object, safe: false, verb: 'create' }, toRef(object), options)
     },
 
     update: async (object, options = {}) => {
-      const resource = await target(refOf(object), 'update', options.signal)
+      const resource = await findWritable(toRef(object), 'update', options.signal)
       const path = objectPath(resource, object.metadata, options.subresource)
-      return write({ method: 'PUT', path, body: object, safe: true, verb: 'update' }, refOf(object), options)
+      return write({ method: 'PUT', path, body: object, safe: true, verb: 'update' }, toRef(object), options)
     },
 
     apply: async (object, options: ApplyOptions) => {
-      const resource = await target(refOf(object), 'apply', options.signal)
+      const resource = await findWritable(toRef(object), 'apply', options.signal)
       const path = objectPath(resource, object.metadata, options.subresource)
       const contentType = 'application/apply-patch+yaml'
       const call = { method: 'PATCH', path, body: object, contentType, safe: true, verb: 'apply' } as const
-      return write(call, refOf(object), { ...options, extra: { force: options.force ? true : undefined } })
+      return write(call, toRef(object), { ...options, extra: { force: options.force ? true : undefined } })
     },
 
     patch: async (ref, patch, options: PatchOptions) => {
-      const resource = await target(ref, 'patch', options.signal)
+      const resource = await findWritable(ref, 'patch', options.signal)
       const path = objectPath(resource, ref, options.subresource)
       const contentType = `application/${options.type === 'json' ? 'json-patch' : 'merge-patch'}+json`
-      // A JSON patch may append to a list: twice is not like once.
+      // A JSON patch may append to a list, so it is not idempotent.
       const safe = options.type === 'merge'
       return write({ method: 'PATCH', path, body: patch, contentType, safe, verb: 'patch' }, ref, options)
     },
@@ -152,7 +152,7 @@ export function createKubeClient(transport: Transport): KubeClient {
             signal: options.signal,
             verb: 'delete',
             subject: formatSubject(ref, ref),
-            object: placeOf(ref),
+            object: toLocation(ref),
           },
           ref,
         )
@@ -191,20 +191,20 @@ function deleteBody({ propagation, preconditions, dryRun }: DeleteOptions): unkn
   }
 }
 
-function refOf({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
+function toRef({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
   const { name, namespace, generateName } = metadata
   return { apiVersion, kind, name: name ?? generateName ?? '', ...(namespace !== undefined && { namespace }) }
 }
 
-function placeOf({ apiVersion, kind, namespace, name }: ObjectRef): ObjectLocation {
+function toLocation({ apiVersion, kind, namespace, name }: ObjectRef): ObjectLocation {
   return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
-function objectOf(
-  answer: unknown,
-  errand: { readonly server: string; readonly verb: string; readonly subject: string },
+function parseObject(
+  response: unknown,
+  request: { readonly server: string; readonly verb: string; readonly subject: string },
 ): KubeObject {
-  const object = answer as Partial<KubeObject> | null
-  if (!object?.kind || !object.metadata) throw malformedResponse('the answer is not an object', errand)
+  const object = response as Partial<KubeObject> | null
+  if (!object?.kind || !object.metadata) throw malformedResponse('the response is not an object', request)
   return object as KubeObject
 }

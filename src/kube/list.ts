@@ -1,5 +1,5 @@
 /**
- * Whole lists, page by page: one consistent version of everything, or an error.
+ * Lists all objects of a kind page by page, at one consistent version.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { isApiError, malformedResponse } from './api-error.ts'
@@ -8,7 +8,7 @@ import { formatSubject } from './paths.ts'
 import type { ApiRequest } from './round-trip.ts'
 
 const PAGE = 500
-/** How often a list that grows too old between two pages is begun anew before it is asked for in one piece. */
+/** How often a list that expires between two pages is restarted before it is requested in one piece. */
 const RESTARTS = 2
 
 export interface ListRequest {
@@ -20,23 +20,23 @@ export interface ListRequest {
 
 type Send = (call: ApiRequest) => Promise<unknown>
 
-export async function listAll(send: Send, errand: ListRequest): Promise<ObjectList> {
+export async function listAll(send: Send, request: ListRequest): Promise<ObjectList> {
   for (let restarts = 0; restarts < RESTARTS; restarts += 1) {
     try {
-      return await listPages(send, errand, errand.options.limit ?? PAGE)
+      return await listPages(send, request, request.options.limit ?? PAGE)
     } catch (thrown) {
       if (!isApiError(thrown, 'expired')) throw thrown
     }
   }
-  return listPages(send, errand, undefined)
+  return listPages(send, request, undefined)
 }
 
-async function listPages(send: Send, errand: ListRequest, limit: number | undefined): Promise<ObjectList> {
-  const { keep = (item: KubeObject): KubeObject => item } = errand.options
+async function listPages(send: Send, request: ListRequest, limit: number | undefined): Promise<ObjectList> {
+  const { keep = (item: KubeObject): KubeObject => item } = request.options
   const items: KubeObject[] = []
   let token: string | undefined
   for (;;) {
-    const page = await listPage(send, errand, limit, token)
+    const page = await listPage(send, request, limit, token)
     for (const item of page.items) items.push(keep(item))
     token = page.next
     if (!token) return { items, resourceVersion: page.resourceVersion }
@@ -56,14 +56,14 @@ async function listPage(
   const { labelSelector, fieldSelector, signal } = options
   const names = { verb: 'list', subject: formatSubject(kind) }
   const query = { limit, continue: token, labelSelector, fieldSelector }
-  const answer = await send({ method: 'GET', path, query, safe: true, signal, ...names })
-  const { items, metadata } = (answer ?? {}) as {
+  const response = await send({ method: 'GET', path, query, safe: true, signal, ...names })
+  const { items, metadata } = (response ?? {}) as {
     readonly items?: readonly Omit<KubeObject, 'apiVersion' | 'kind'>[] | null
     readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
   }
-  if (items === undefined || !metadata) throw malformedResponse('the answer is not a list', { server, ...names })
+  if (items === undefined || !metadata) throw malformedResponse('the response is not a list', { server, ...names })
   return {
-    // Items of built-in kinds come without their kind; everybody behind this line can rely on it.
+    // Items of built-in kinds come without their kind.
     items: (items ?? []).map((item) => ({ ...kindOf(kind), ...item }) as KubeObject),
     resourceVersion: metadata.resourceVersion ?? '',
     next: metadata.continue || undefined,

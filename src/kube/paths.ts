@@ -1,4 +1,4 @@
-/** Where objects live on an API server. Pure. */
+/** Builds the URL paths of kinds and objects on an API server. Pure. */
 import type { GroupVersionKind } from '../api/object.ts'
 import type { Resource } from './client.ts'
 
@@ -14,21 +14,21 @@ export function collectionPath(resource: Resource, namespace: string | undefined
 
 export function objectPath(
   resource: Resource,
-  at: { readonly namespace?: string | undefined; readonly name: string },
+  object: { readonly namespace?: string | undefined; readonly name: string },
   subresource?: string,
 ): string {
   const tail = subresource ? `/${subresource}` : ''
-  return `${collectionPath(resource, at.namespace)}/${encodeURIComponent(at.name)}${tail}`
+  return `${collectionPath(resource, object.namespace)}/${encodeURIComponent(object.name)}${tail}`
 }
 
-/** `metallb.io/IPAddressPool metallb-system/a`, in the words of `identityOf`. */
+/** `metallb.io/IPAddressPool metallb-system/a`, as `objectIdentity` formats it. */
 export function formatSubject(
   kind: GroupVersionKind,
-  at?: { readonly namespace?: string | undefined; readonly name: string },
+  object?: { readonly namespace?: string | undefined; readonly name: string },
 ): string {
-  if (!at) return `${kind.apiVersion} ${kind.kind}`
+  if (!object) return `${kind.apiVersion} ${kind.kind}`
   const group = kind.apiVersion.includes('/') ? `${kind.apiVersion.split('/')[0]}/` : ''
-  return `${group}${kind.kind} ${at.namespace ? `${at.namespace}/` : ''}${at.name}`
+  return `${group}${kind.kind} ${object.namespace ? `${object.namespace}/` : ''}${object.name}`
 }
 
 /** `metallb.io` of `metallb.io/v1beta1`; empty for the core group. */

@@ -92,7 +92,7 @@ describe('a command in a pod', () => {
 
   it.each([
     ['{"status":"Failure","message":"executable file not found"}', 'executable file not found'],
-    ['oops', 'makes no sense'],
+    ['oops', 'cannot be parsed'],
   ])('that was never run says why: %s', async (result, reason) => {
     const { transport } = await execServer((socket) => void socket.write(message(3, result)))
     await expect(execInPod(transport, call)).rejects.toMatchObject({

@@ -235,7 +235,7 @@ describe('a reflector', () => {
       [[{ waitMs: 1_000 }, failing()], [failing()], [{ kind: 'bookmark', resourceVersion: 'b' }, 'hang']],
     )
     await stage.clock.settle(1_500)
-    expect(stage.reflector.status()).toMatchObject({ failingSince: 1_000, heardAt: 0 })
+    expect(stage.reflector.status()).toMatchObject({ failingSince: 1_000, lastEventAt: 0 })
     expect(stage.reflector.status().reason).toContain('not yet')
     await stage.clock.settle(10_000)
     expect(stage.reflector.status().failingSince).toBeUndefined()

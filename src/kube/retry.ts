@@ -1,14 +1,14 @@
 /**
- * When a request is sent again, and after which pause. Pure: the transport sleeps, this decides.
+ * Decides when a request is sent again and after which delay. Pure: the transport sleeps.
  */
 
 import { type Clock, withJitter } from '../clock/clock.ts'
 import type { ApiError } from './api-error.ts'
 
 export interface RetryPolicy {
-  /** How often a request is sent at most, by what went wrong. */
+  /** Maximum number of attempts by the kind of error. */
   readonly attempts: { readonly busy: number; readonly failing: number; readonly unreachable: number }
-  /** No pause begins that would end later than this after the first attempt. */
+  /** No delay may end later than this after the first attempt. */
   readonly patienceMs: number
   readonly firstPauseMs: number
   readonly longestPauseMs: number
@@ -23,27 +23,27 @@ export const defaultRetryPolicy: RetryPolicy = {
 
 export interface Attempt {
   readonly error: ApiError
-  /** How often it was sent so far. */
+  /** Attempts so far. */
   readonly count: number
   readonly elapsedMs: number
-  /** Doing it twice is like doing it once. */
+  /** Sending it twice has the same effect as once. */
   readonly safe: boolean
 }
 
-/** The pause before the next attempt, or undefined when there is none. */
+/** The delay before the next attempt, or undefined when there is none. */
 export function retryDelay(attempt: Attempt, policy: RetryPolicy, clock: Clock): number | undefined {
   const { error, count, elapsedMs, safe } = attempt
-  if (!mayRepeat(error, safe) || count >= attemptsFor(error, policy)) return undefined
+  if (!mayRetry(error, safe) || count >= attemptsFor(error, policy)) return undefined
   const backoff = Math.min(policy.firstPauseMs * 2 ** (count - 1), policy.longestPauseMs)
-  // What the server asks for is the least; the spread comes on top, never below.
-  const pause =
+  // The server's Retry-After is the minimum; the jitter is added to it.
+  const delay =
     error.retryAfterMs === undefined ? withJitter(backoff, clock) : error.retryAfterMs + withJitter(backoff, clock)
-  return elapsedMs + pause > policy.patienceMs ? undefined : pause
+  return elapsedMs + delay > policy.patienceMs ? undefined : delay
 }
 
-function mayRepeat(error: ApiError, safe: boolean): boolean {
+function mayRetry(error: ApiError, safe: boolean): boolean {
   if (error.repeat === 'never') return false
-  // A server that names a time to come back has not done what it was asked.
+  // A server that sends Retry-After has not executed the request.
   return safe || error.repeat === 'always' || error.retryAfterMs !== undefined
 }
 
@@ -58,6 +58,6 @@ export interface BackoffPolicy {
 }
 
 export function backoffMs({ firstMs, maxMs }: BackoffPolicy, failures: number): number {
-  // A power grows to infinity; the cap is reached long before this many doublings.
+  // The power would grow to infinity; the maximum is reached long before.
   return Math.min(maxMs, firstMs * 2 ** Math.min(failures, 52))
 }

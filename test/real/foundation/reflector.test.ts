@@ -21,7 +21,7 @@ const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
 const timing: ReflectorTiming = {
   backoff: { firstMs: 50, maxMs: 1_000 },
   idleMs: 1_500,
-  watchSeconds: { least: 290, most: 580 },
+  watchSeconds: { min: 290, max: 580 },
   stableMs: 10_000,
   maxEmptyWatches: 20,
 }
@@ -165,7 +165,7 @@ describe('a cache of the real API server', () => {
     await cluster.start('kube-apiserver')
     await expect.poll(() => change('after').then(() => true), { timeout: 20_000 }).toBe(true)
     await converged(following)
-    // Doubling from 25 ms at least to 500 ms at least: five quick attempts, then two a second at most.
+    // Doubling from 25 ms at least to 500 ms at min: five quick attempts, then two a second at most.
     const seconds = (performance.now() - began) / 1000
     const { lists, watches, failures } = following.attempts()
     expect(lists + watches + failures).toBeLessThanOrEqual(2 * (6 + Math.ceil(seconds * 2)) + 4)
