@@ -62,7 +62,7 @@ export function openLiveView(settings: LiveViewOptions): LiveView {
     if (followed.has(groupKind)) return
     if (!resource) return void unserved.set(groupKind, kind)
     unserved.delete(groupKind)
-    const cache = createCache({ keep: trimObject })
+    const cache = createCache({ transform: trimObject })
     const source = watchSource(kind)
     const reflector = createReflector({ client, source, cache, clock, timing })
     followed.set(groupKind, { namespaced: resource.namespaced, cache, reflector })
@@ -138,4 +138,4 @@ export function openLiveView(settings: LiveViewOptions): LiveView {
 }
 
 /** A run is watched by a person: it comes back sooner than a controller would. */
-const interactiveTiming: ReflectorTiming = { ...defaultReflectorTiming, backoff: { firstMs: 200, maxMs: 5_000 } }
+const interactiveTiming: ReflectorTiming = { ...defaultReflectorTiming, backoff: { initialMs: 200, maxMs: 5_000 } }

@@ -59,7 +59,11 @@ export async function serveAdmission(options: AdmissionServerOptions, signal: Ab
   // The API server closes idle connections after 90 s. If this side closed first, a review sent at that moment would be
   // lost and the object rejected.
   server.keepAliveTimeout = 180_000
-  return listenUntilAborted(server, { what: 'webhooks', host, port, ...(graceMs !== undefined && { graceMs }) }, signal)
+  return listenUntilAborted(
+    server,
+    { purpose: 'webhooks', host, port, ...(graceMs !== undefined && { graceMs }) },
+    signal,
+  )
 }
 
 function tlsOptions({ certificate, privateKey }: Credentials): {

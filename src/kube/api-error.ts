@@ -52,12 +52,12 @@ export interface FieldCause {
 }
 
 /** Whether the same request may be sent again: always, only when it is idempotent, or never. */
-export type Retryable = 'always' | 'safe' | 'never'
+export type Retryable = 'always' | 'idempotent' | 'never'
 
 export interface ApiErrorDetails {
   readonly kind: ApiErrorKind
   readonly finding: Finding
-  readonly repeat?: Retryable
+  readonly retryable?: Retryable
   readonly status?: number
   readonly conflicts?: readonly FieldConflict[]
   readonly causes?: readonly FieldCause[]
@@ -67,7 +67,7 @@ export interface ApiErrorDetails {
 
 export class ApiError extends Failure {
   readonly kind: ApiErrorKind
-  readonly repeat: Retryable
+  readonly retryable: Retryable
   /** The HTTP status, or undefined when there was no response. */
   readonly status: number | undefined
   readonly conflicts: readonly FieldConflict[]
@@ -78,7 +78,7 @@ export class ApiError extends Failure {
     super([facts.finding], exitCodeOf(facts.kind), { cause: facts.cause })
     this.name = 'ApiError'
     this.kind = facts.kind
-    this.repeat = facts.repeat ?? 'never'
+    this.retryable = facts.retryable ?? 'never'
     this.status = facts.status
     this.conflicts = facts.conflicts ?? []
     this.causes = facts.causes ?? []

@@ -50,7 +50,7 @@ describe('the cache', () => {
   it('holds of each object what it is told to keep, whichever way it comes', () => {
     const written = (name: string, version: string): KubeObject => ({ ...pool(name, version), status: {} })
     const cache = createCache({
-      keep: ({ apiVersion, kind, metadata, spec }: KubeObject): KubeObject => ({
+      transform: ({ apiVersion, kind, metadata, spec }: KubeObject): KubeObject => ({
         apiVersion,
         kind,
         metadata,

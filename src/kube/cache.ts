@@ -32,7 +32,7 @@ export interface CacheReader<T extends KubeObject = KubeObject> {
 export interface Cache<T extends KubeObject = KubeObject> extends CacheReader<T> {
   readonly declareIndex: (name: string, valuesOf: IndexFunction<T>) => void
   /** The part of an object to store. */
-  readonly keep: (object: T) => T
+  readonly transform: (object: T) => T
   readonly set: (object: T) => void
   readonly delete: (object: T) => void
   /** Replaces everything: an object that is not in the list is deleted. */
@@ -48,7 +48,7 @@ export interface Cache<T extends KubeObject = KubeObject> extends CacheReader<T>
 export interface CacheOptions<T extends KubeObject> {
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
   /** The part of an object to store, everything by default. Name, namespace and version must stay. */
-  readonly keep?: (object: T) => T
+  readonly transform?: (object: T) => T
   /** Deep-freezes every object, so that a reader that modifies one fails at once. For tests: it costs time. */
   readonly freeze?: boolean
 }
@@ -92,13 +92,13 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
     for (const listener of listeners) listener(change)
   }
 
-  const { keep = (received: T): T => received, freeze = false } = options
+  const { transform = (received: T): T => received, freeze = false } = options
 
   const set = (received: T): void => {
     const key = objectKey(received.metadata)
     const previous = objects.get(key)
     if (previous && sameVersion(previous, received)) return
-    const kept = keep(received)
+    const kept = transform(received)
     const object = freeze ? deepFreeze(kept) : kept
     store(key, previous, object)
     notify(previous ? { kind: 'modified', object, previous } : { kind: 'added', object })
@@ -129,7 +129,7 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
       return () => listeners.delete(listener)
     },
     declareIndex,
-    keep,
+    transform,
     set,
     delete: (object) => remove(objectKey(object.metadata), object),
     replace: (list) => {

@@ -17,7 +17,7 @@ export interface ListOptions {
   /** Objects per page; the client follows `continue`. */
   readonly limit?: number
   /** The part of each object to keep, applied page by page; everything by default. */
-  readonly keep?: (object: KubeObject) => KubeObject
+  readonly transform?: (object: KubeObject) => KubeObject
   readonly signal?: AbortSignal
 }
 
@@ -43,7 +43,7 @@ export interface WatchOptions extends Omit<ListOptions, 'limit'> {
 export interface RequestOptions {
   readonly signal?: AbortSignal
   /** Does not wait behind other requests of this program: for requests with a deadline, such as a lease renewal. */
-  readonly ahead?: boolean
+  readonly priority?: boolean
 }
 
 export interface WriteOptions extends RequestOptions {

@@ -7,7 +7,7 @@ import { type Controller, createController, type RunningController } from './con
 import type { LogEntry } from './log.ts'
 
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
-const retry = { firstMs: 10, maxMs: 80 }
+const retry = { initialMs: 10, maxMs: 80 }
 
 function configMap(name: string, version: string, labels: Readonly<Record<string, string>> = {}): KubeObject {
   return { ...kind, metadata: { name, namespace: 'openstack', resourceVersion: version, labels } }

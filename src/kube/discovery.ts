@@ -82,7 +82,7 @@ async function fetchVersions(transport: Transport, group: string, signal?: Abort
 
 async function get(transport: Transport, path: string, subject: string, signal?: AbortSignal): Promise<unknown> {
   try {
-    return await transport.json({ method: 'GET', path, safe: true, signal, verb: 'discover', subject })
+    return await transport.json({ method: 'GET', path, idempotent: true, signal, verb: 'discover', subject })
   } catch (thrown) {
     if (isApiError(thrown, 'not-served', 'not-found')) return undefined
     throw thrown

@@ -116,7 +116,7 @@ describe('events', () => {
   })
 
   it('are tried again while the cluster is away, but not for ever, and never disturb whoever records', async () => {
-    const stage = recording({ attempts: 4, retry: { firstMs: 100, maxMs: 1_000 } })
+    const stage = recording({ attempts: 4, retry: { initialMs: 100, maxMs: 1_000 } })
     stage.cluster.reachable(false)
     stage.recorder.record(exhausted('a'))
     await stage.clock.settle(250)

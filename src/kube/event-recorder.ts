@@ -37,7 +37,7 @@ export interface EventSettings {
   readonly maxSeries: number
   /** Attempts to write one event. */
   readonly attempts: number
-  readonly retry: { readonly firstMs: number; readonly maxMs: number }
+  readonly retry: { readonly initialMs: number; readonly maxMs: number }
   /** At the stop, the last events (a burst at most) must be written within this time. */
   readonly flushMs: number
 }
@@ -49,7 +49,7 @@ const defaultEventSettings: EventSettings = {
   burst: 50,
   maxSeries: 1_000,
   attempts: 6,
-  retry: { firstMs: 500, maxMs: 30_000 },
+  retry: { initialMs: 500, maxMs: 30_000 },
   flushMs: 2_000,
 }
 

@@ -16,7 +16,7 @@ import { openTransport, type Transport } from './transport.ts'
 
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
 const timing: ReflectorTiming = {
-  backoff: { firstMs: 10, maxMs: 50 },
+  backoff: { initialMs: 10, maxMs: 50 },
   idleMs: 150,
   watchSeconds: { min: 290, max: 580 },
   stableMs: 10_000,
@@ -24,9 +24,9 @@ const timing: ReflectorTiming = {
 }
 const retry = {
   attempts: { busy: 10, failing: 5, unreachable: 4 },
-  patienceMs: 30_000,
-  firstPauseMs: 5,
-  longestPauseMs: 20,
+  deadlineMs: 30_000,
+  initialDelayMs: 5,
+  maxDelayMs: 20,
 }
 
 let server: FaultyServer

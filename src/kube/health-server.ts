@@ -31,7 +31,7 @@ export async function serveHealth(options: HealthOptions, signal: AbortSignal): 
     return respond(response, 404, 'no such page\n')
   })
   server.headersTimeout = server.requestTimeout = 10_000
-  return listenUntilAborted(server, { what: 'health', host: options.host, port: options.port }, signal)
+  return listenUntilAborted(server, { purpose: 'health', host: options.host, port: options.port }, signal)
 }
 
 function sendReadiness(response: ServerResponse, checks: readonly HealthCheck[]): void {

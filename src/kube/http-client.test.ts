@@ -181,11 +181,11 @@ describe('a list', () => {
     const { client } = await clientFor(({ query }, answer) =>
       respondJson(answer, query.get('continue') === 'more' ? page(['b']) : page(['a'], 'more')),
     )
-    const keep = ({ metadata, ...rest }: KubeObject): KubeObject => ({
+    const transform = ({ metadata, ...rest }: KubeObject): KubeObject => ({
       ...rest,
       metadata: { name: metadata.name.toUpperCase() },
     })
-    const { items } = await client.list(configMap, { keep })
+    const { items } = await client.list(configMap, { transform })
     expect(items.map((item) => item.metadata.name)).toEqual(['A', 'B'])
   })
 

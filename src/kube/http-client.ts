@@ -59,8 +59,8 @@ export function createKubeClient(transport: Transport): KubeClient {
   ): Promise<KubeObject> => {
     const subject = formatSubject(ref, ref)
     const query = { ...writeQuery(options), ...options.extra }
-    const { signal, ahead } = options
-    const response = await send({ ...call, query, subject, object: toLocation(ref), signal, ahead }, ref)
+    const { signal, priority } = options
+    const response = await send({ ...call, query, subject, object: toLocation(ref), signal, priority }, ref)
     return parseObject(response, { server, verb: call.verb, subject })
   }
 
@@ -68,14 +68,14 @@ export function createKubeClient(transport: Transport): KubeClient {
     resource: (kind) => discovery.resource(kind),
     versions: (group) => discovery.versions(group),
 
-    get: async (ref, { signal, ahead } = {}) => {
+    get: async (ref, { signal, priority } = {}) => {
       const resource = await discovery.resource(ref, signal)
       if (!resource) return undefined
       const subject = formatSubject(ref, ref)
       try {
         const path = objectPath(resource, ref)
         const names = { verb: 'get', subject, object: toLocation(ref) }
-        const response = await send({ method: 'GET', path, safe: true, signal, ahead, ...names }, ref)
+        const response = await send({ method: 'GET', path, idempotent: true, signal, priority, ...names }, ref)
         return parseObject(response, { server, verb: 'get', subject })
       } catch (thrown) {
         if (isApiError(thrown, 'not-found', 'not-served')) return undefined
@@ -98,7 +98,7 @@ export function createKubeClient(transport: Transport): KubeClient {
           method: 'GET',
           path: collectionPath(resource, options.namespace),
           query: watchQuery(options),
-          safe: true,
+          idempotent: true,
           signal,
           idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
         })
@@ -113,20 +113,20 @@ export function createKubeClient(transport: Transport): KubeClient {
     create: async (object, options = {}) => {
       const resource = await findWritable(toRef(object), 'create', options.signal)
       const path = collectionPath(resource, object.metadata.namespace)
-      return write({ method: 'POST', path, body: object, safe: false, verb: 'create' }, toRef(object), options)
+      return write({ method: 'POST', path, body: object, idempotent: false, verb: 'create' }, toRef(object), options)
     },
 
     update: async (object, options = {}) => {
       const resource = await findWritable(toRef(object), 'update', options.signal)
       const path = objectPath(resource, object.metadata, options.subresource)
-      return write({ method: 'PUT', path, body: object, safe: true, verb: 'update' }, toRef(object), options)
+      return write({ method: 'PUT', path, body: object, idempotent: true, verb: 'update' }, toRef(object), options)
     },
 
     apply: async (object, options: ApplyOptions) => {
       const resource = await findWritable(toRef(object), 'apply', options.signal)
       const path = objectPath(resource, object.metadata, options.subresource)
       const contentType = 'application/apply-patch+yaml'
-      const call = { method: 'PATCH', path, body: object, contentType, safe: true, verb: 'apply' } as const
+      const call = { method: 'PATCH', path, body: object, contentType, idempotent: true, verb: 'apply' } as const
       return write(call, toRef(object), { ...options, extra: { force: options.force ? true : undefined } })
     },
 
@@ -135,8 +135,8 @@ export function createKubeClient(transport: Transport): KubeClient {
       const path = objectPath(resource, ref, options.subresource)
       const contentType = `application/${options.type === 'json' ? 'json-patch' : 'merge-patch'}+json`
       // A JSON patch may append to a list, so it is not idempotent.
-      const safe = options.type === 'merge'
-      return write({ method: 'PATCH', path, body: patch, contentType, safe, verb: 'patch' }, ref, options)
+      const idempotent = options.type === 'merge'
+      return write({ method: 'PATCH', path, body: patch, contentType, idempotent, verb: 'patch' }, ref, options)
     },
 
     delete: async (ref, options: DeleteOptions = {}) => {
@@ -148,7 +148,7 @@ export function createKubeClient(transport: Transport): KubeClient {
             method: 'DELETE',
             path: objectPath(resource, ref),
             body: deleteBody(options),
-            safe: true,
+            idempotent: true,
             signal: options.signal,
             verb: 'delete',
             subject: formatSubject(ref, ref),

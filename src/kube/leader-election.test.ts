@@ -101,7 +101,7 @@ describe('leader election', () => {
     const asked: unknown[] = []
     const noting = <A extends readonly unknown[], R>(send: (...given: A) => Promise<R>) => {
       return (...given: A): Promise<R> => {
-        asked.push((given.at(-1) as { readonly ahead?: boolean }).ahead)
+        asked.push((given.at(-1) as { readonly priority?: boolean }).priority)
         return send(...given)
       }
     }

@@ -118,10 +118,10 @@ async function acquire(
   let reportedHolder: string | undefined
 
   const attempt = async (signal: AbortSignal): Promise<Lease | undefined> => {
-    const lease = (await client.get(leaseRef(options), { signal, ahead: true })) as Lease | undefined
+    const lease = (await client.get(leaseRef(options), { signal, priority: true })) as Lease | undefined
     if (!lease) {
       const created = newLease(options, nextSpec(undefined, options, timing))
-      return (await client.create(created, { signal, ahead: true })) as Lease
+      return (await client.create(created, { signal, priority: true })) as Lease
     }
     // The renew time of another clock means nothing here: what counts is how long the lease has not changed.
     const spec = JSON.stringify(lease.spec ?? {})
@@ -135,7 +135,7 @@ async function acquire(
       return undefined
     }
     const claimed = { ...lease, spec: nextSpec(lease.spec, options, timing) }
-    return (await client.update(claimed, { signal, ahead: true })) as Lease
+    return (await client.update(claimed, { signal, priority: true })) as Lease
   }
 
   while (!stop.aborted) {
@@ -173,12 +173,12 @@ async function keepRenewing(
     const sentAt = readClocks(clock)
     try {
       const spec = nextSpec(lease.spec, options, timing)
-      lease = (await client.update({ ...lease, spec }, { signal, ahead: true })) as Lease
+      lease = (await client.update({ ...lease, spec }, { signal, priority: true })) as Lease
       term.renewed(sentAt)
       return 'renewed'
     } catch (error) {
       if (!isApiError(error, 'conflict', 'not-found')) throw error
-      const now = (await client.get(leaseRef(options), { signal, ahead: true })) as Lease | undefined
+      const now = (await client.get(leaseRef(options), { signal, priority: true })) as Lease | undefined
       if (now?.spec?.holderIdentity !== identity) return 'taken'
       // Still ours: it was labelled, or an earlier attempt of ours did arrive.
       lease = now
@@ -206,7 +206,7 @@ async function release(options: LeaseOptions, timing: LeaseTiming, lease: Lease,
     const times = { leaseDurationSeconds: 1, renewTime: formatMicroTime(clock.now()) }
     return client.update(
       { ...current, spec: { ...current.spec, holderIdentity: '', ...times } },
-      { signal, ahead: true },
+      { signal, priority: true },
     )
   }
   try {
@@ -216,7 +216,7 @@ async function release(options: LeaseOptions, timing: LeaseTiming, lease: Lease,
       } catch (error) {
         if (!isApiError(error, 'conflict')) throw error
         // The last renewal was interrupted when the work ended, but it did arrive.
-        const now = (await client.get(leaseRef(options), { signal, ahead: true })) as Lease | undefined
+        const now = (await client.get(leaseRef(options), { signal, priority: true })) as Lease | undefined
         if (now?.spec?.holderIdentity === options.identity) await releaseLease(now, signal)
       }
     })

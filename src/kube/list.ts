@@ -32,12 +32,12 @@ export async function listAll(send: Send, request: ListRequest): Promise<ObjectL
 }
 
 async function listPages(send: Send, request: ListRequest, limit: number | undefined): Promise<ObjectList> {
-  const { keep = (item: KubeObject): KubeObject => item } = request.options
+  const { transform = (item: KubeObject): KubeObject => item } = request.options
   const items: KubeObject[] = []
   let token: string | undefined
   for (;;) {
     const page = await listPage(send, request, limit, token)
-    for (const item of page.items) items.push(keep(item))
+    for (const item of page.items) items.push(transform(item))
     token = page.next
     if (!token) return { items, resourceVersion: page.resourceVersion }
   }
@@ -56,7 +56,7 @@ async function listPage(
   const { labelSelector, fieldSelector, signal } = options
   const names = { verb: 'list', subject: formatSubject(kind) }
   const query = { limit, continue: token, labelSelector, fieldSelector }
-  const response = await send({ method: 'GET', path, query, safe: true, signal, ...names })
+  const response = await send({ method: 'GET', path, query, idempotent: true, signal, ...names })
   const { items, metadata } = (response ?? {}) as {
     readonly items?: readonly Omit<KubeObject, 'apiVersion' | 'kind'>[] | null
     readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }

@@ -8,7 +8,7 @@ import { cannotListen } from './findings/runtime.ts'
 
 export interface ListenOptions {
   /** For the error message: `webhooks`, `health`. */
-  readonly what: string
+  readonly purpose: string
   readonly host: string
   /** 0 chooses a free port. */
   readonly port: number
@@ -27,12 +27,12 @@ export async function listenUntilAborted(
   options: ListenOptions,
   signal: AbortSignal,
 ): Promise<RunningServer> {
-  const { what, host, port, graceMs = 5_000 } = options
+  const { purpose, host, port, graceMs = 5_000 } = options
   await new Promise<void>((resolve, reject) => {
     // The listener stays: a later error, such as too many open files, must not end the program.
     server.on('error', (cause: NodeJS.ErrnoException) => {
       const reason = cause.code === 'EADDRINUSE' ? 'address already in use' : formatError(cause)
-      reject(failure(cannotListen, { what, host, port, reason }, { cause }))
+      reject(failure(cannotListen, { what: purpose, host, port, reason }, { cause }))
     })
     server.listen(port, host, resolve)
   })

@@ -49,8 +49,8 @@ const tooSlow = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
 export function errorFromThrown(thrown: unknown, request: RequestInfo): ApiError {
   const { server } = request
   const { code, deepest } = innermost(thrown)
-  const toApiError = (kind: ApiError['kind'], repeat: Retryable, found: Finding): ApiError =>
-    new ApiError({ kind, repeat, finding: found, cause: thrown })
+  const toApiError = (kind: ApiError['kind'], retryable: Retryable, found: Finding): ApiError =>
+    new ApiError({ kind, retryable, finding: found, cause: thrown })
 
   if (code === 'CERT_HAS_EXPIRED') {
     const facts = { whose: "the server's certificate", server, since: undefined }
@@ -62,7 +62,7 @@ export function errorFromThrown(thrown: unknown, request: RequestInfo): ApiError
   }
   if (tooSlow.has(code)) {
     const reason = `${request.verb} ${request.subject} took too long`
-    return toApiError('timeout', 'safe', finding(problems.serverTooSlow, { server, reason }))
+    return toApiError('timeout', 'idempotent', finding(problems.serverTooSlow, { server, reason }))
   }
   const proxyReason = findProxyRefusal(code, deepest)
   if (proxyReason !== undefined) {
@@ -70,8 +70,8 @@ export function errorFromThrown(thrown: unknown, request: RequestInfo): ApiError
     return toApiError('unreachable', 'never', finding(unusableProxy, facts))
   }
   const reason = `${reasons[code] ?? formatError(deepest)}${request.via ? ` (through the proxy ${request.via})` : ''}`
-  const repeat = code === 'ENOTFOUND' || isTls(code) ? 'never' : neverSent.has(code) ? 'always' : 'safe'
-  return toApiError('unreachable', repeat, finding(serverUnreachable, { server, reason }))
+  const retryable = code === 'ENOTFOUND' || isTls(code) ? 'never' : neverSent.has(code) ? 'always' : 'idempotent'
+  return toApiError('unreachable', retryable, finding(serverUnreachable, { server, reason }))
 }
 
 /** Why a proxy refused to connect; undici reports it in the message only. */

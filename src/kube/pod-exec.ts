@@ -48,7 +48,7 @@ export async function execInPod(transport: Transport, call: PodCommand): Promise
 async function findRefusalReason(transport: Transport, path: string, call: PodCommand): Promise<void> {
   try {
     const subject = `Pod ${call.namespace}/${call.pod}`
-    await transport.text({ method: 'GET', path, safe: true, signal: call.signal, verb: 'exec into', subject })
+    await transport.text({ method: 'GET', path, idempotent: true, signal: call.signal, verb: 'exec into', subject })
   } catch (thrown) {
     // 400, "upgrade request required": everything else is in order.
     if (!isApiError(thrown, 'rejected')) throw thrown

@@ -4,7 +4,7 @@ import { count } from '../../test/counts.ts'
 import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
 import { createFifo, createQueue, type WorkQueue } from './queue.ts'
 
-const retry = { firstMs: 5, maxMs: 40 }
+const retry = { initialMs: 5, maxMs: 40 }
 
 function queueAt(): { readonly queue: WorkQueue; readonly clock: ManualClock } {
   const clock = manualClock()
@@ -196,7 +196,7 @@ class Model {
     if (this.stopped) return
     const before = this.failures.get(key) ?? 0
     this.failures.set(key, before + 1)
-    this.addAfter(key, Math.min(retry.maxMs, retry.firstMs * 2 ** before))
+    this.addAfter(key, Math.min(retry.maxMs, retry.initialMs * 2 ** before))
   }
   advance(ms: number): void {
     this.time += ms

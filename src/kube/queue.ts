@@ -52,7 +52,7 @@ interface Position {
   readonly key: string
 }
 
-const defaultRetry: BackoffPolicy = { firstMs: 5, maxMs: 1_000_000 }
+const defaultRetry: BackoffPolicy = { initialMs: 5, maxMs: 1_000_000 }
 
 export function createQueue({ clock, retry = defaultRetry, observer = {} }: QueueOptions): WorkQueue {
   const ready = createFifo<string>()

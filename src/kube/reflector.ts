@@ -26,7 +26,7 @@ export interface ReflectorTiming {
 }
 
 export const defaultReflectorTiming: ReflectorTiming = {
-  backoff: { firstMs: 800, maxMs: 30_000 },
+  backoff: { initialMs: 800, maxMs: 30_000 },
   idleMs: 120_000,
   watchSeconds: { min: 290, max: 580 },
   stableMs: 10_000,
@@ -93,8 +93,8 @@ export function createReflector<T extends KubeObject>(options: ReflectorOptions<
 
   const list = async (signal: AbortSignal): Promise<Ending> => {
     try {
-      const keep = (item: KubeObject): KubeObject => cache.keep(item as T)
-      const { items, resourceVersion } = await client.list(kind, { ...scope, limit: pageSize, keep, signal })
+      const transform = (item: KubeObject): KubeObject => cache.transform(item as T)
+      const { items, resourceVersion } = await client.list(kind, { ...scope, limit: pageSize, transform, signal })
       // A response that arrives after the stop is dropped.
       if (!signal.aborted) cache.replace(items as readonly T[])
       markAlive()

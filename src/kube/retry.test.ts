@@ -13,8 +13,8 @@ const refusal = (status: number, retryAfterMs?: number): ApiError =>
   errorFromResponse({ status, body: statusObject(status, '', 'x'), retryAfterMs }, errand)
 const broken = (code: string): ApiError => errorFromThrown(Object.assign(new Error('x'), { code }), errand)
 
-const pause = (error: ApiError, safe: boolean, count = 1, elapsedMs = 0): number | undefined =>
-  retryDelay({ error, safe, count, elapsedMs }, defaultRetryPolicy, clock)
+const pause = (error: ApiError, idempotent: boolean, count = 1, elapsedMs = 0): number | undefined =>
+  retryDelay({ error, idempotent, count, elapsedMs }, defaultRetryPolicy, clock)
 
 describe('sending again', () => {
   it.each([
@@ -35,9 +35,9 @@ describe('sending again', () => {
   })
 
   it('waits longer each time, up to a limit', () => {
-    const patient = { ...defaultRetryPolicy, patienceMs: 1e9, attempts: { busy: 99, failing: 99, unreachable: 99 } }
+    const patient = { ...defaultRetryPolicy, deadlineMs: 1e9, attempts: { busy: 99, failing: 99, unreachable: 99 } }
     const pauses = [1, 2, 3, 4, 5, 6, 7, 8].map((count) =>
-      retryDelay({ error: refusal(500), safe: true, count, elapsedMs: 0 }, patient, clock),
+      retryDelay({ error: refusal(500), idempotent: true, count, elapsedMs: 0 }, patient, clock),
     )
     expect(pauses).toEqual([125, 250, 500, 1000, 2000, 2500, 2500, 2500])
   })
@@ -49,6 +49,6 @@ describe('sending again', () => {
   it('gives up after so many attempts, and rather than wait beyond its patience', () => {
     expect(pause(refusal(500), true, defaultRetryPolicy.attempts.failing)).toBeUndefined()
     expect(pause(refusal(429, 60_000), true)).toBeUndefined()
-    expect(pause(refusal(429), true, 2, defaultRetryPolicy.patienceMs)).toBeUndefined()
+    expect(pause(refusal(429), true, 2, defaultRetryPolicy.deadlineMs)).toBeUndefined()
   })
 })

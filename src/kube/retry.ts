@@ -9,16 +9,16 @@ export interface RetryPolicy {
   /** Maximum number of attempts by the kind of error. */
   readonly attempts: { readonly busy: number; readonly failing: number; readonly unreachable: number }
   /** No delay may end later than this after the first attempt. */
-  readonly patienceMs: number
-  readonly firstPauseMs: number
-  readonly longestPauseMs: number
+  readonly deadlineMs: number
+  readonly initialDelayMs: number
+  readonly maxDelayMs: number
 }
 
 export const defaultRetryPolicy: RetryPolicy = {
   attempts: { busy: 10, failing: 5, unreachable: 4 },
-  patienceMs: 30_000,
-  firstPauseMs: 250,
-  longestPauseMs: 5_000,
+  deadlineMs: 30_000,
+  initialDelayMs: 250,
+  maxDelayMs: 5_000,
 }
 
 export interface Attempt {
@@ -27,24 +27,24 @@ export interface Attempt {
   readonly count: number
   readonly elapsedMs: number
   /** Sending it twice has the same effect as once. */
-  readonly safe: boolean
+  readonly idempotent: boolean
 }
 
 /** The delay before the next attempt, or undefined when there is none. */
 export function retryDelay(attempt: Attempt, policy: RetryPolicy, clock: Clock): number | undefined {
-  const { error, count, elapsedMs, safe } = attempt
-  if (!mayRetry(error, safe) || count >= attemptsFor(error, policy)) return undefined
-  const backoff = Math.min(policy.firstPauseMs * 2 ** (count - 1), policy.longestPauseMs)
+  const { error, count, elapsedMs, idempotent } = attempt
+  if (!mayRetry(error, idempotent) || count >= attemptsFor(error, policy)) return undefined
+  const backoff = Math.min(policy.initialDelayMs * 2 ** (count - 1), policy.maxDelayMs)
   // The server's Retry-After is the minimum; the jitter is added to it.
   const delay =
     error.retryAfterMs === undefined ? withJitter(backoff, clock) : error.retryAfterMs + withJitter(backoff, clock)
-  return elapsedMs + delay > policy.patienceMs ? undefined : delay
+  return elapsedMs + delay > policy.deadlineMs ? undefined : delay
 }
 
-function mayRetry(error: ApiError, safe: boolean): boolean {
-  if (error.repeat === 'never') return false
+function mayRetry(error: ApiError, idempotent: boolean): boolean {
+  if (error.retryable === 'never') return false
   // A server that sends Retry-After has not executed the request.
-  return safe || error.repeat === 'always' || error.retryAfterMs !== undefined
+  return idempotent || error.retryable === 'always' || error.retryAfterMs !== undefined
 }
 
 function attemptsFor({ kind }: ApiError, { attempts }: RetryPolicy): number {
@@ -53,11 +53,11 @@ function attemptsFor({ kind }: ApiError, { attempts }: RetryPolicy): number {
 }
 
 export interface BackoffPolicy {
-  readonly firstMs: number
+  readonly initialMs: number
   readonly maxMs: number
 }
 
-export function backoffMs({ firstMs, maxMs }: BackoffPolicy, failures: number): number {
+export function backoffMs({ initialMs, maxMs }: BackoffPolicy, failures: number): number {
   // The power would grow to infinity; the maximum is reached long before.
-  return Math.min(maxMs, firstMs * 2 ** Math.min(failures, 52))
+  return Math.min(maxMs, initialMs * 2 ** Math.min(failures, 52))
 }

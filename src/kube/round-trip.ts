@@ -27,11 +27,11 @@ export interface ApiRequest {
   readonly contentType?: string
   readonly accept?: string
   /** Sending it twice has the same effect as once, so it may be sent again after a broken connection. */
-  readonly safe: boolean
+  readonly idempotent: boolean
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
   /** Uses a separate connection instead of waiting for a free one. */
-  readonly ahead?: boolean | undefined
+  readonly priority?: boolean | undefined
   /** For messages: the verb and its object. */
   readonly verb: string
   readonly subject: string
@@ -104,7 +104,7 @@ export function createRoundTripper({ access, clock, ...settings }: RoundTripperO
   ): Promise<ApiResponse> => {
     const body = apiRequest.body === undefined ? undefined : JSON.stringify(apiRequest.body)
     const limit = apiRequest.timeoutMs ?? settings.timeoutMs
-    const dispatcher = idleMs !== undefined || apiRequest.ahead ? dispatchers.streams : dispatchers.requests
+    const dispatcher = idleMs !== undefined || apiRequest.priority ? dispatchers.streams : dispatchers.requests
     try {
       return await dispatcher.request({
         origin,

@@ -31,7 +31,7 @@ export interface RuntimeOptions {
   /** A cache that could not be refreshed for this long makes the program unready. */
   readonly staleMs?: number
   /** The part of an object that caches store; everything by default. */
-  readonly keep?: (object: KubeObject) => KubeObject
+  readonly transform?: (object: KubeObject) => KubeObject
   /** For tests: modifying a cached object fails. */
   readonly freeze?: boolean
 }
@@ -67,7 +67,7 @@ interface Reflected {
 }
 
 export function createRuntime(options: RuntimeOptions): Runtime {
-  const { client, clock = systemClock, log = silentLog, metrics, timing, election, keep, freeze = false } = options
+  const { client, clock = systemClock, log = silentLog, metrics, timing, election, transform, freeze = false } = options
   const { graceMs = 30_000, staleMs = 300_000 } = options
   const reflected = new Map<string, Reflected>()
   const controllers: RunningController[] = []
@@ -82,7 +82,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     if (known) return known
     const { kind, namespace, labelSelector, fieldSelector } = source
     const name = [kind.kind, namespace, labelSelector, fieldSelector].filter(Boolean).join(' ')
-    const cache = createCache({ freeze, ...optional({ keep }) })
+    const cache = createCache({ freeze, ...optional({ transform }) })
     const observer = metrics?.reflector(name, () => created.reflector.status())
     const plain = { kind, ...optional({ namespace, labelSelector, fieldSelector }) }
     const reflector = createReflector({

@@ -5,6 +5,7 @@
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import type { Snapshot, UnreadKind } from '../api/snapshot.ts'
+import { mapConcurrently } from '../async/map-concurrently.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { ApiError, type ApiErrorKind, isApiError } from './api-error.ts'
 import type { KubeReader, ListOptions } from './client.ts'
@@ -40,21 +41,14 @@ export async function takeSnapshot(
   kinds: readonly SnapshotKind[],
   options: SnapshotOptions = {},
 ): Promise<SnapshotResult> {
-  const read: KindRead[] = []
-  let next = 0
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < kinds.length; index = next++) {
-      read[index] = await readKind(reader, kinds[index] as SnapshotKind, options)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(options.concurrency ?? 8, kinds.length) }, worker))
-  const unread = read.flatMap((kindRead) => kindRead.unread ?? [])
+  const read = await mapConcurrently(kinds, options.concurrency ?? 8, (kind) => readKind(reader, kind, options))
+  const unread = read.flatMap((result) => result.unread ?? [])
   return {
-    snapshot: { objects: read.flatMap((kindRead) => kindRead.objects), unread },
+    snapshot: { objects: read.flatMap((result) => result.objects), unread },
     findings: unread
       // A kind that the cluster does not serve has no objects, so nothing is missing.
-      .filter((unreadKind) => unreadKind.cause !== 'not-served')
-      .map((one) => finding(unreadKind, { kind: formatSubject(one), reason: one.reason })),
+      .filter((gap) => gap.cause !== 'not-served')
+      .map((gap) => finding(unreadKind, { kind: formatSubject(gap), reason: gap.reason })),
   }
 }
 

@@ -131,7 +131,7 @@ describe('what a server refuses', () => {
       '',
       'failed to create typed patch object (ns/a; metallb.io/v1beta1, Kind=IPAddressPool): errors:\n  .spec.a: field not declared in schema\n  .spec.b[0].c: expected string, got 2',
     )
-    expect(applied).toMatchObject({ kind: 'invalid', repeat: 'never' })
+    expect(applied).toMatchObject({ kind: 'invalid', retryable: 'never' })
     expect(applied.causes).toEqual([
       { path: 'spec.a', message: 'unknown field "spec.a"' },
       { path: 'spec.b[0].c', message: 'expected string, got 2' },

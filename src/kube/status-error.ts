@@ -61,7 +61,7 @@ function classifyByMessage(reason: string, status: Status, request: RequestInfo)
   if (webhook?.[1]) {
     const facts = { webhook: webhook[1], reason: lastClause(webhook[2] ?? reason) }
     // Webhooks are called before anything is stored, so nothing has happened yet.
-    return { kind: 'webhook', repeat: 'always', finding: finding(problems.webhookUnavailable, facts) }
+    return { kind: 'webhook', retryable: 'always', finding: finding(problems.webhookUnavailable, facts) }
   }
   if (/^admission webhook "[^"]+" denied|ValidatingAdmissionPolicy .* denied/.test(reason)) {
     return rejectedDetails('denied', [reason], fieldCauses(status), request)
@@ -98,12 +98,12 @@ function classifyByCode(code: number, reason: string, status: Status, request: R
       return rejectedDetails('invalid', causes.length > 0 ? causes.map(formatCause) : [reason], causes, request)
     }
     case 429:
-      return { kind: 'busy', repeat: 'always', finding: finding(problems.serverBusy, { server, reason }) }
+      return { kind: 'busy', retryable: 'always', finding: finding(problems.serverBusy, { server, reason }) }
     default:
   }
   if (code >= 500) {
     const facts = { server, status: code, reason }
-    return { kind: 'failing', repeat: 'safe', finding: finding(problems.serverFailing, facts) }
+    return { kind: 'failing', retryable: 'idempotent', finding: finding(problems.serverFailing, facts) }
   }
   return { kind: 'rejected', finding: finding(problems.requestRejected, { status: code, reason }) }
 }

@@ -15,8 +15,8 @@ import type { ApiRequest } from './round-trip.ts'
 import { openTransport, type Transport, type TransportOptions } from './transport.ts'
 
 const anonymous = fixedCredential('an anonymous user', { headers: {} })
-const get: ApiRequest = { method: 'GET', path: '/x', safe: true, verb: 'get', subject: 'x' }
-const create: ApiRequest = { ...get, method: 'POST', body: { a: 1 }, safe: false, verb: 'create' }
+const get: ApiRequest = { method: 'GET', path: '/x', idempotent: true, verb: 'get', subject: 'x' }
+const create: ApiRequest = { ...get, method: 'POST', body: { a: 1 }, idempotent: false, verb: 'create' }
 
 const open: { readonly close: () => Promise<void> }[] = []
 afterEach(async () => {
@@ -117,7 +117,7 @@ describe('a request', () => {
     await expect(transportTo(gone.url, {}, { clock }).json(create)).rejects.toMatchObject({
       kind: 'unreachable',
       exitCode: 2,
-      findings: [{ code: 'SL1100', message: `no answer from ${gone.url}: connection refused` }],
+      findings: [{ code: 'SL1100', message: `no response from ${gone.url}: connection refused` }],
     })
     expect(clock.pauses).toHaveLength(3)
   })
@@ -186,9 +186,9 @@ describe('a request', () => {
 
 const noRetry = {
   attempts: { busy: 1, failing: 1, unreachable: 1 },
-  patienceMs: 0,
-  firstPauseMs: 0,
-  longestPauseMs: 0,
+  deadlineMs: 0,
+  initialDelayMs: 0,
+  maxDelayMs: 0,
 }
 
 describe('a request that goes ahead', () => {
@@ -201,7 +201,7 @@ describe('a request that goes ahead', () => {
     const transport = transportTo(server.url, {}, { connections: 1 })
     const slow = [1, 2, 3].map(() => transport.json({ ...get, path: '/slow' }))
     await expect.poll(() => waiting.length, { timeout: 30_000 }).toBe(1)
-    expect(await transport.json({ ...get, ahead: true })).toEqual({ ok: true })
+    expect(await transport.json({ ...get, priority: true })).toEqual({ ok: true })
     expect(waiting).toHaveLength(1)
     for (let answered = 0; answered < 3; answered += 1) {
       await expect.poll(() => waiting.length, { timeout: 30_000 }).toBe(answered + 1)

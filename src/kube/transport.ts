@@ -74,7 +74,7 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
         return await once(apiRequest)
       } catch (error) {
         if (!(error instanceof ApiError) || connections.closed()) throw error
-        const attempt = { error, count, elapsedMs: clock.elapsed() - started, safe: apiRequest.safe }
+        const attempt = { error, count, elapsedMs: clock.elapsed() - started, idempotent: apiRequest.idempotent }
         const delay = retryDelay(attempt, retry, clock)
         if (delay === undefined) throw error
         await clock.sleep(delay, apiRequest.signal)

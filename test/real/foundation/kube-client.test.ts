@@ -347,7 +347,7 @@ describe('admission', () => {
     })
     await cluster.kill('metallb-webhooks')
     try {
-      const { client: brief } = await connectAs(undefined, { retry: { ...defaultRetryPolicy, firstPauseMs: 5 } })
+      const { client: brief } = await connectAs(undefined, { retry: { ...defaultRetryPolicy, initialDelayMs: 5 } })
       await expect(brief.create(pool('third', { addresses: ['172.17.2.80/29'] }))).rejects.toMatchObject({
         kind: 'webhook',
         findings: [{ code: 'SL1115', message: expect.stringContaining('connection refused') }],
@@ -412,7 +412,7 @@ describe('who we are', () => {
         method: 'POST',
         path: `/api/v1/namespaces/${NS}/serviceaccounts/${name}/token`,
         body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
-        safe: false,
+        idempotent: false,
         verb: 'create',
         subject: 'a token',
       })
@@ -459,8 +459,8 @@ describe('the server', () => {
     const patient = {
       ...defaultRetryPolicy,
       attempts: { ...defaultRetryPolicy.attempts, unreachable: 100 },
-      patienceMs: 60_000,
-      longestPauseMs: 500,
+      deadlineMs: 60_000,
+      maxDelayMs: 500,
     }
     const { client } = await connectAs(undefined, { retry: patient })
     await client.apply(configMap('survivor', { turn: '0' }), mine)

@@ -19,7 +19,7 @@ import { type CuttingProxy, startCuttingProxy } from '../../cutting-proxy.ts'
 const cluster = useCluster({ crds: 'none' })
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
 const timing: ReflectorTiming = {
-  backoff: { firstMs: 50, maxMs: 1_000 },
+  backoff: { initialMs: 50, maxMs: 1_000 },
   idleMs: 1_500,
   watchSeconds: { min: 290, max: 580 },
   stableMs: 10_000,
@@ -28,9 +28,9 @@ const timing: ReflectorTiming = {
 /** So that a request of the test is a request on the wire. */
 const noRetry = {
   attempts: { busy: 1, failing: 1, unreachable: 1 },
-  patienceMs: 0,
-  firstPauseMs: 1,
-  longestPauseMs: 1,
+  deadlineMs: 0,
+  initialDelayMs: 1,
+  maxDelayMs: 1,
 }
 
 let proxy: CuttingProxy
