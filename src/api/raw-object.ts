@@ -1,4 +1,4 @@
-/** Reading raw objects: a field by its path, or nothing when it is not there or of another type. */
+/** Reads fields of raw objects by path: undefined when a field is missing or of another type. */
 import type { Condition, KubeObject } from './object.ts'
 
 export function getField(value: unknown, ...path: readonly string[]): unknown {
@@ -29,14 +29,14 @@ export function getConditions(object: KubeObject): readonly Condition[] {
   return getList(object, 'status', 'conditions').filter(isCondition)
 }
 
-/** Dumps that hands or tools have made may hold anything in this list. */
+/** Dumps that were edited or generated may contain anything in this list. */
 function isCondition(value: unknown): value is Condition {
   if (typeof value !== 'object' || value === null) return false
   const { type, message } = value as Readonly<Record<string, unknown>>
   return typeof type === 'string' && (message === undefined || typeof message === 'string')
 }
 
-/** By type, never by index: controllers reorder and add conditions as they like. */
+/** By type, never by index: controllers reorder and add conditions. */
 export function findCondition(object: KubeObject, type: string): Condition | undefined {
   return getConditions(object).find((condition) => condition.type === type)
 }
@@ -46,7 +46,7 @@ export function ageMs(time: string | undefined, now: number): number {
   return Number.isNaN(then) ? 0 : Math.max(0, now - then)
 }
 
-/** `Service openstack/keystone-internal`, as a person says it. */
+/** `Service openstack/keystone-internal`, for messages. */
 export function formatObjectName({ kind, metadata }: KubeObject): string {
   return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
 }

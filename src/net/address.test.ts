@@ -97,7 +97,7 @@ describe('what is not an address', () => {
     ['10.0.0.0/24', 'it is a prefix'],
     ['fe80::1%eth0', 'a zone (%eth0)'],
     ['fd00::g', '"g" is not a hexadecimal digit'],
-    ['fd00::1::2', 'once only'],
+    ['fd00::1::2', 'only once'],
     ['fd00:1', 'eight groups, this has 2'],
     ['fd00:12345::', 'more than four digits'],
     ['1:2:3:4:5:6:7::8', 'at least one group'],
