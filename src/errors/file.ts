@@ -41,7 +41,7 @@ export const duplicateKey = problem<{ key: string }>({
   message: ({ key }) => `the key ${key} is already in this mapping`,
   remedy: ({ key }) => `keep one ${key}`,
   description: `Parsers differ in which of two equal keys they use, so the file is ambiguous. Often a block was pasted below an
-  existing one.`,
+existing one.`,
   example: { key: 'internalapi' },
 })
 
@@ -62,7 +62,7 @@ export const tooLarge = problem<{ reason: string }>({
   message: ({ reason }) => `this file is rejected: ${reason}`,
   remedy: () => 'write the values out, or nest them less deeply',
   description: `Aliases of aliases can make a few lines expand to billions of values, and brackets can be nested until a parser
-  runs out of memory. No site needs either, so such a file is rejected.`,
+runs out of memory. No site needs either, so such a file is rejected.`,
   example: { reason: 'its aliases expand to more than a million values' },
 })
 
@@ -90,7 +90,7 @@ export const unknownField = problem<{
   remedy: ({ field, nearest, known }) =>
     nearest ? `write ${nearest}, or remove ${field}` : `known here: ${known.join(', ')}`,
   description: `Unknown fields are rejected, because a misspelt field would silently do nothing. The closest known name is suggested;
-  \`stackloom schema\` prints all fields.`,
+\`stackloom schema\` prints all fields.`,
   example: {
     field: 'namspace',
     parent: 'spec.clouds[0]',
@@ -106,7 +106,7 @@ export const missingField = problem<{ field: string; parent: string; expected: s
   message: ({ field, parent }) => `${parent} needs the field ${field}`,
   remedy: ({ field, expected }) => `add the field ${field} (${expected})`,
   description: `Most fields have a default; the few without one are required. The location is that of the mapping without the
-  field.`,
+field.`,
   example: { field: 'namespace', parent: 'spec.clouds[0]', expected: 'text' },
 })
 
@@ -117,7 +117,7 @@ export const wrongType = problem<{ field: string; expected: string; found: strin
   message: ({ field, expected, found }) => `${field}: expected ${expected}, found ${found}`,
   remedy: ({ expected }) => `write ${expected} here`,
   description: `The field takes another type of value. In YAML a number in quotes is text, and \`no\`, \`on\` and \`yes\` are
-  text too.`,
+text too.`,
   example: {
     field: 'spec.clouds[0].networks.internalapi.vlan',
     expected: 'a number',

@@ -28,7 +28,7 @@ function answered(answer: Parameters<typeof formatReview>[1]): Record<string, un
 }
 
 describe('an admission review', () => {
-  it('is read with all that it carries', () => {
+  it('is parsed with all its fields', () => {
     expect(parseReview(JSON.stringify(review))).toEqual(request)
   })
 
@@ -42,15 +42,15 @@ describe('an admission review', () => {
     ],
     [JSON.stringify({ ...review, request: undefined }), 'the review has no request with a uid'],
     [JSON.stringify({ ...review, request: { uid: 'a' } }), 'the request has no operation'],
-  ])('that makes no sense is told what is missing: %s', (body, problem) => {
+  ])('that is malformed is rejected with the reason: %s', (body, problem) => {
     expect(parseReview(body)).toEqual({ problem })
   })
 
-  it('is answered with the uid that it came with', () => {
+  it('is answered with its uid', () => {
     expect(answered({ allowed: true })).toEqual({ uid: 'u-1', allowed: true })
   })
 
-  it('is refused field by field, as the API server itself does', () => {
+  it('is denied field by field, as the API server does', () => {
     const causes = [
       { field: 'spec.networks[0].name', message: 'no such network: ctlplan', reason: 'FieldValueNotFound' },
       { field: 'spec.networks', message: 'must not be empty' },
@@ -77,7 +77,7 @@ describe('an admission review', () => {
     })
   })
 
-  it('is refused as a whole with a sentence, and as forbidden', () => {
+  it('is denied as a whole with a message, as Forbidden', () => {
     const status = answered({ allowed: false, reason: 'the network is in use' })['status']
     expect(status).toMatchObject({ code: 403, reason: 'Forbidden', message: 'the network is in use' })
   })
@@ -173,7 +173,7 @@ describe('the admission server', () => {
 
   const body = JSON.stringify(review)
 
-  it('hands each review to the handler of its path', async () => {
+  it('passes each review to the handler of its path', async () => {
     const seen: unknown[] = []
     const { ask, stop, told } = await serving((given) => {
       seen.push(given.name)
@@ -195,13 +195,13 @@ describe('the admission server', () => {
     ['a page that is none', { path: '/toString' }, 404],
     ['a question that is not posted', { method: 'PUT' }, 405],
     ['another language', { type: 'application/yaml' }, 415],
-  ])('answers %s with its own code', async (_, over, code) => {
+  ])('responds to %s with a specific code', async (_, over, code) => {
     const { ask, stop } = await serving(() => ({ allowed: true }))
     expect((await ask(body, over)).code).toBe(code)
     await stop()
   })
 
-  it('answers a broken review and one that is too long, and lives', async () => {
+  it('responds to a malformed review and to one that is too long, and keeps running', async () => {
     const { ask, stop } = await serving(() => ({ allowed: true }), { bodyLimit: 2_000 })
     expect(await ask('{"kind":')).toMatchObject({ code: 400, body: 'the body is not JSON' })
     expect((await ask(body + ' '.repeat(1_000_000))).code).toBe(413)
@@ -209,7 +209,7 @@ describe('the admission server', () => {
     await stop()
   })
 
-  it('leaves the verdict to the failure policy when a handler fails or takes too long', async () => {
+  it('leaves the decision to the failure policy when a handler fails or takes too long', async () => {
     const broken = await serving(() => {
       throw new Error('no cache yet')
     })
@@ -233,7 +233,7 @@ describe('the admission server', () => {
     await slow.stop()
   })
 
-  it('shows a renewed certificate from the next connection on, and never half of a pair', async () => {
+  it('uses a renewed certificate from the next connection on, and never half of a pair', async () => {
     const { ask, stop, entries } = await serving(() => ({ allowed: true }))
     expect((await ask(body)).subject).toBe('first')
     const stray = await authority.issue({ commonName: 'stray', hosts: ['127.0.0.1'], uses: ['server'] })
@@ -250,7 +250,7 @@ describe('the admission server', () => {
     await issue('first')
   })
 
-  it('finishes the review that it is at when it is told to stop, and takes no new one', async () => {
+  it('finishes the review in flight at a stop and accepts no new one', async () => {
     const control = new AbortController()
     const { ask, stop } = await serving(
       async () => {
@@ -266,7 +266,7 @@ describe('the admission server', () => {
     await expect(ask(body)).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('does not wait for ever for a review that does not end', async () => {
+  it('does not wait forever for a review that does not end', async () => {
     const { ask, stop } = await serving(() => new Promise(() => {}), { graceMs: 50 })
     const asked = ask(body).catch((error: Error) => error.message)
     await new Promise((done) => setTimeout(done, 100))

@@ -48,7 +48,7 @@ function countingPlugin(): object {
 }
 
 describe('a connection', () => {
-  it('gets a new token from the plugin when the server refuses the old one, and goes on', async () => {
+  it('gets a new token from the plugin when the server rejects the old one, and continues', async () => {
     let accepted = 't1'
     const server = await startScriptedServer((seen, answer) => {
       if (seen.headers.authorization !== `Bearer ${accepted}`) {
@@ -71,7 +71,7 @@ describe('a connection', () => {
     ])
   })
 
-  it('goes through the proxy of the kubeconfig, with TLS to the server inside', async () => {
+  it('uses the proxy of the kubeconfig, with TLS to the server inside', async () => {
     const authority = await createAuthority({ commonName: 'ca' })
     const { certificate, privateKey } = await authority.issue({
       commonName: 's',
@@ -99,7 +99,7 @@ describe('a connection', () => {
     expect(server.seen[0]?.headers.authorization).toBe('Bearer t')
   })
 
-  it.each(['socks5', 'socks5h'])('goes through a proxy of scheme %s, with TLS to the server inside', async (scheme) => {
+  it.each(['socks5', 'socks5h'])('uses a proxy of scheme %s, with TLS to the server inside', async (scheme) => {
     const authority = await createAuthority({ commonName: 'ca' })
     const { certificate: cert, privateKey: key } = await authority.issue({
       commonName: 's',
@@ -122,7 +122,7 @@ describe('a connection', () => {
     expect(socks.asked).toEqual(['api.lab.example:6443'])
   })
 
-  it('says why a SOCKS proxy does not connect', async () => {
+  it('reports why a SOCKS proxy does not connect', async () => {
     const socks = await socksTo(undefined)
     const cluster = { server: 'http://api.lab.example:6443', 'proxy-url': `socks5://127.0.0.1:${socks.port}` }
     const connection = await connect({
@@ -137,7 +137,7 @@ describe('a connection', () => {
     expect(socks.asked).toHaveLength(1)
   })
 
-  it('names the proxy that refuses, without its password and without trying again', async () => {
+  it('names the proxy that refuses, without its password and without retrying', async () => {
     const proxy = await tunnelTo(undefined)
     const cluster = {
       server: 'https://api.lab.example',
@@ -161,7 +161,7 @@ describe('a connection', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
-  it('says that nobody is there, in one finding', async () => {
+  it('reports an unreachable server in one finding', async () => {
     const server = await startScriptedServer(() => undefined)
     await server.close()
     const file = kubeconfig({ server: server.url }, { token: 'hunter2' })

@@ -58,7 +58,7 @@ async function started(
 }
 
 describe('a controller', () => {
-  it('looks at every object that is there, then at every one that changes', async () => {
+  it('reconciles every present object, then every one that changes', async () => {
     const stage = await started(async () => {}, {}, [configMap('a', '1'), configMap('b', '1')])
     stage.cache.set(configMap('b', '2'))
     await settled()
@@ -68,7 +68,7 @@ describe('a controller', () => {
     await stage.stop()
   })
 
-  it('does not look because of what it wrote itself, but does when that goes away', async () => {
+  it('does not reconcile its own writes, but does when the object is deleted', async () => {
     const isEcho = ({ metadata }: KubeObject): boolean => metadata.resourceVersion === '2'
     const stage = await started(async () => {}, { watches: [{ kind, isOwnWrite: isEcho }] }, [configMap('a', '1')])
     stage.cache.set(configMap('a', '2'))
@@ -80,7 +80,7 @@ describe('a controller', () => {
     await stage.stop()
   })
 
-  it('looks at those first, when it starts, for whom somebody waits; later in the order of their asking', async () => {
+  it('processes low-priority keys last at the start, later in order of arrival', async () => {
     const canWait = ({ metadata }: KubeObject): boolean => metadata.labels?.['is'] === 'fine'
     const objects = [configMap('a', '1', { is: 'fine' }), configMap('b', '1'), configMap('c', '1', { is: 'fine' })]
     const stage = await started(async () => {}, { watches: [{ kind, isLowPriority: canWait }] }, objects)
@@ -92,7 +92,7 @@ describe('a controller', () => {
     await stage.stop()
   })
 
-  it('looks at a key that comes after the start before the many that can wait, and at none of those twice', async () => {
+  it('processes a key that is added after the start before low-priority keys, and none of those twice', async () => {
     const canWait = ({ metadata }: KubeObject): boolean => metadata.labels?.['is'] === 'fine'
     const objects = Array.from({ length: 20 }, (_, at) => configMap(`fine-${at}`, '1', { is: 'fine' }))
     let goOn = (): void => {}
@@ -110,7 +110,7 @@ describe('a controller', () => {
     await stage.stop()
   })
 
-  it('gives way while it looks at many who need nothing, and serves first who comes meanwhile', async () => {
+  it('yields to the event loop while it reconciles many unchanged keys, and processes new keys first', async () => {
     const clock = manualClock()
     const cache = createCache()
     const looks: string[] = []
@@ -140,7 +140,7 @@ describe('a controller', () => {
     await running
   })
 
-  it('looks at nothing before its caches are whole', async () => {
+  it('reconciles nothing before its caches have synced', async () => {
     const cache = createCache()
     const looks: Request[] = []
     const reconcile = async (request: Request): Promise<void> => void looks.push(request)
@@ -160,7 +160,7 @@ describe('a controller', () => {
     await running
   })
 
-  it('asks those whom a changed object concerned before as well as now', async () => {
+  it('reconciles the keys that the previous object affected as well as those of the new one', async () => {
     const map = (object: KubeObject): readonly string[] => [object.metadata.labels?.['owner'] ?? 'nobody']
     const stage = await started(async () => {}, { watches: [{ kind, map }] })
     stage.cache.set(configMap('a', '1', { owner: 'old' }))
@@ -171,7 +171,7 @@ describe('a controller', () => {
     await stage.stop()
   })
 
-  it('retries what throws, later each time, and starts anew once it did well', async () => {
+  it('retries errors with backoff, and resets the backoff after a success', async () => {
     let failures = 3
     const stage = await started(
       async () => {
@@ -201,14 +201,14 @@ describe('a controller', () => {
     await stage.stop()
   })
 
-  it('looks again after the time that the reconciler asked for', async () => {
+  it('reconciles again after the requested time', async () => {
     const stage = await started(async () => ({ requeueAfterMs: 60_000 }), {}, [configMap('a', '1')])
     await stage.clock.settle(120_000)
     expect(stage.looks).toHaveLength(3)
     await stage.stop()
   })
 
-  it('survives a reconciler that throws before it is a promise, and a map that throws', async () => {
+  it('survives a reconciler that throws synchronously, and a map that throws', async () => {
     const map = (object: KubeObject): readonly string[] => {
       if (object.metadata.name === 'bad') throw new Error('no owner')
       return [object.metadata.name]
@@ -223,7 +223,7 @@ describe('a controller', () => {
     await stage.stop()
   })
 
-  it('runs as many looks at once as it has workers, and no key twice', async () => {
+  it('runs as many reconciles at a time as it has workers, and no key twice', async () => {
     let now = 0
     let most = 0
     const objects = Array.from({ length: 20 }, (_, at) => configMap(`c${at}`, '1'))
@@ -241,7 +241,7 @@ describe('a controller', () => {
     await stage.stop()
   })
 
-  it('tells a look to stop when the controller does, waits for it, and calls it no failure', async () => {
+  it('aborts a reconcile at the stop, waits for it, and does not count it as a failure', async () => {
     let ended = false
     const reconcile: Controller['reconcile'] = async (_, { signal }) => {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
@@ -256,7 +256,7 @@ describe('a controller', () => {
     expect(stage.clock.waiting()).toEqual([])
   })
 
-  it('looks at what is asked for from outside', async () => {
+  it('reconciles keys that are enqueued from outside', async () => {
     const stage = await started(async () => {})
     stage.controller.enqueue('openstack/by-hand')
     await settled()
@@ -264,7 +264,7 @@ describe('a controller', () => {
     await stage.stop()
   })
 
-  it('stops at once while its caches are not whole yet', async () => {
+  it('stops at once while its caches have not synced yet', async () => {
     const controller = createController(
       { name: 'test', watches: [{ kind }], reconcile: async () => {} },
       { clock: manualClock(), getCache: () => createCache() },

@@ -45,7 +45,7 @@ export async function loadDump(
     snapshot: { objects: [...objects.values()], unread },
     findings: [
       ...findings,
-      ...unread.map((one) => finding(unreadKind, { kind: formatSubject(one), reason: one.reason })),
+      ...unread.map((gap) => finding(unreadKind, { kind: formatSubject(gap), reason: gap.reason })),
     ],
   }
 }
@@ -85,7 +85,7 @@ interface Mention {
 }
 
 function findObjects(value: unknown): readonly Mention[] {
-  if (Array.isArray(value)) return value.flatMap((one: unknown) => findObjects(one))
+  if (Array.isArray(value)) return value.flatMap((item: unknown) => findObjects(item))
   if (!isRecord(value)) return []
   const { apiVersion, kind, items, metadata } = value
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return []

@@ -42,8 +42,8 @@ function recording(settings: Partial<EventSettings> = {}): Stage {
 const writes = ({ cluster }: Stage, verb: string): number =>
   cluster.requests.filter((request) => request.startsWith(`${verb} Event`)).length
 
-describe('events', () => {
-  it('say who did what to which object, and why, in the form of events.k8s.io/v1', async () => {
+describe('the event recorder', () => {
+  it('writes controller, action, object and reason in the form of events.k8s.io/v1', async () => {
     const stage = recording()
     stage.recorder.record({ ...exhausted('a'), related: pool('b') })
     await settled()
@@ -64,7 +64,7 @@ describe('events', () => {
     await stage.stop()
   })
 
-  it('make a series of the same thing again, written now and then', async () => {
+  it('combines repeated events into a series that is written at intervals', async () => {
     const stage = recording({ seriesIntervalMs: 10_000 })
     for (let second = 0; second < 60; second += 1) {
       stage.recorder.record(exhausted('a'))
@@ -78,7 +78,7 @@ describe('events', () => {
     await stage.stop()
   })
 
-  it('keep different things apart, and begin a new series after a quiet time', async () => {
+  it('keeps different events apart, and starts a new series after the timeout', async () => {
     const stage = recording({ seriesTimeoutMs: 60_000 })
     stage.recorder.record(exhausted('a'))
     stage.recorder.record(exhausted('b'))
@@ -90,7 +90,7 @@ describe('events', () => {
     await stage.stop()
   })
 
-  it('tell a burst that came before the first write as one event with its count', async () => {
+  it('writes a burst before the first write as one event with its count', async () => {
     const stage = recording()
     for (let time = 0; time < 5; time += 1) stage.recorder.record(exhausted('a'))
     await settled()
@@ -99,7 +99,7 @@ describe('events', () => {
     await stage.stop()
   })
 
-  it('are written at a bounded rate, however many there are', async () => {
+  it('writes at a bounded rate, however many events there are', async () => {
     const stage = recording({ burst: 10, perSecond: 2 })
     for (let at = 0; at < 500; at += 1) stage.recorder.record(exhausted(`p${at}`))
     for (let tenth = 0; tenth < 200; tenth += 1) await stage.clock.settle(100)
@@ -108,14 +108,14 @@ describe('events', () => {
     await stage.stop()
   })
 
-  it('forget the oldest when there are too many, and count what nobody will read', async () => {
+  it('drops the oldest when there are too many, and counts dropped events', async () => {
     const stage = recording({ maxSeries: 3, burst: 1, perSecond: 0.001 })
     for (let at = 0; at < 10; at += 1) stage.recorder.record(exhausted(`p${at}`))
     expect(stage.recorder.dropped()).toBe(7)
     await stage.stop()
   })
 
-  it('are tried again while the cluster is away, but not for ever, and never disturb whoever records', async () => {
+  it('retries while the cluster is unreachable, but not forever, and never blocks the caller', async () => {
     const stage = recording({ attempts: 4, retry: { initialMs: 100, maxMs: 1_000 } })
     stage.cluster.reachable(false)
     stage.recorder.record(exhausted('a'))
@@ -131,7 +131,7 @@ describe('events', () => {
     await stage.stop()
   })
 
-  it('begin anew when the API server has thrown the event away', async () => {
+  it('creates the event again when the API server has deleted it', async () => {
     const stage = recording({ seriesIntervalMs: 1_000 })
     stage.recorder.record(exhausted('a'))
     await settled()
@@ -143,7 +143,7 @@ describe('events', () => {
     await stage.stop()
   })
 
-  it('are cut to what the API takes, between characters', async () => {
+  it('truncates a note to what the API accepts, between characters', async () => {
     const stage = recording()
     stage.recorder.record(exhausted('a', 'ü'.repeat(2_000)))
     await settled()
@@ -153,7 +153,7 @@ describe('events', () => {
     await stage.stop()
   })
 
-  it('that are left over at the stop are written, if that is quick', async () => {
+  it('writes remaining events at the stop, if that is quick', async () => {
     const stage = recording({ burst: 3, perSecond: 0.001 })
     for (const name of ['a', 'b', 'c', 'd', 'e']) stage.recorder.record(exhausted(name))
     await settled()

@@ -122,7 +122,7 @@ describe('the cache ends equal to the server', () => {
     await asked('list', 'list 2', 'watch 103')
   })
 
-  it('when the server closes the watch in good order', async () => {
+  it('when the server closes the watch cleanly', async () => {
     follow({ idleMs: 5_000 })
     await following()
     server.endWatches('close')
@@ -131,7 +131,7 @@ describe('the cache ends equal to the server', () => {
     await asked('list', 'watch 103', 'watch 103')
   })
 
-  it('when the server closes watch after watch at once', async () => {
+  it('when the server closes every watch at once', async () => {
     server.watches.push({ kind: 'close' }, { kind: 'close' }, { kind: 'close' })
     follow({ idleMs: 5_000 })
     change()
@@ -139,14 +139,14 @@ describe('the cache ends equal to the server', () => {
     await asked('list', ...Array.from({ length: 4 }, () => /^watch/))
   })
 
-  it('when the first list is answered with 503, again and again', async () => {
+  it('when the first list returns 503 several times', async () => {
     server.lists.push(...Array.from({ length: 12 }, () => ({ kind: 'status', code: 503 }) as const))
     follow({ idleMs: 5_000 })
     await following()
     await asked(...Array.from({ length: 13 }, () => 'list'), 'watch 103')
   })
 
-  it('when a watch is answered with 500', async () => {
+  it('when a watch returns 500', async () => {
     server.watches.push({ kind: 'status', code: 500 }, { kind: 'status', code: 500 })
     follow({ idleMs: 5_000 })
     await following()
@@ -155,7 +155,7 @@ describe('the cache ends equal to the server', () => {
     await asked('list', 'watch 103', 'watch 103', 'watch 103')
   })
 
-  it('when the server asks for a pause', async () => {
+  it('when the server requests a pause', async () => {
     server.watches.push({ kind: 'status', code: 429, retryAfterSeconds: 1 })
     follow({ idleMs: 5_000 })
     await following()
@@ -164,7 +164,7 @@ describe('the cache ends equal to the server', () => {
     await asked('list', 'watch 103', 'watch 103')
   })
 
-  it('when the connection is reset in the middle of an event', async () => {
+  it('when the connection is reset within an event', async () => {
     follow({ idleMs: 5_000 })
     await following()
     // The watch that follows has three events to tell; the second one breaks off.
@@ -175,14 +175,14 @@ describe('the cache ends equal to the server', () => {
     await asked('list', 'watch 103', 'watch 103', 'watch 104')
   })
 
-  it('when the connection is reset in the middle of the list', async () => {
+  it('when the connection is reset within the list', async () => {
     server.lists.push({ kind: 'reset', afterBytes: 40 }, { kind: 'reset' })
     follow({ idleMs: 5_000 })
     await following()
     await asked('list', 'list', 'list', 'watch 103')
   })
 
-  it('when a connection falls silent', async () => {
+  it('when a connection becomes silent', async () => {
     server.watches.push({ kind: 'silent' }, { kind: 'silent' })
     follow()
     await expect.poll(() => server.requests.length).toBe(2)
@@ -193,7 +193,7 @@ describe('the cache ends equal to the server', () => {
     expect(server.requests.filter((one) => one === 'list')).toHaveLength(1)
   })
 
-  it('when a request is taken and no answer begins', async () => {
+  it('when a request gets no response', async () => {
     server.lists.push({ kind: 'mute' })
     server.watches.push({ kind: 'mute' })
     follow({ idleMs: 5_000 })
@@ -203,7 +203,7 @@ describe('the cache ends equal to the server', () => {
     await asked('list', 'list', 'watch 103', 'watch 103')
   })
 
-  it('when the version has expired, told by HTTP', async () => {
+  it('when the version has expired, reported by HTTP', async () => {
     follow({ idleMs: 5_000 })
     await following()
     server.endWatches('close')
@@ -213,7 +213,7 @@ describe('the cache ends equal to the server', () => {
     await asked('list', 'watch 103', 'watch 103', 'list', 'watch 106')
   })
 
-  it('when the version has expired, told in the stream', async () => {
+  it('when the version has expired, reported in the stream', async () => {
     follow({ idleMs: 5_000 })
     await following()
     server.watches.push({ kind: 'gone-event' })
@@ -223,7 +223,7 @@ describe('the cache ends equal to the server', () => {
     await asked('list', 'watch 103', 'watch 103', 'list', 'watch 106')
   })
 
-  it('when the server is slow, but speaks', async () => {
+  it('when the server is slow', async () => {
     server.lists.push({ kind: 'slow', bytes: 10, pauseMs: 5 })
     follow({ idleMs: 5_000 })
     await following()
@@ -235,7 +235,7 @@ describe('the cache ends equal to the server', () => {
   })
 
   it.each(['{"type":"MODIFIED","object":{"metad', 'not json at all', '{"type":"CHANGED","object":{}}', '[]'])(
-    'when a line makes no sense: %s',
+    'when a line is invalid: %s',
     async (line) => {
       follow({ idleMs: 5_000 })
       await following()
@@ -247,7 +247,7 @@ describe('the cache ends equal to the server', () => {
     },
   )
 
-  it('when every watch from one version on makes no sense: it lists anew', async () => {
+  it('when every watch from one version on is invalid: it lists again', async () => {
     follow({ idleMs: 5_000 })
     await following()
     server.watches.push(...Array.from({ length: 5 }, () => ({ kind: 'status', code: 500 }) as const))
@@ -274,7 +274,7 @@ describe('the cache ends equal to the server', () => {
     await asked('list', 'watch 103', 'refused', 'watch 103')
   })
 
-  it('when the token has expired and a new one comes late', async () => {
+  it('when the token has expired and the new one comes late', async () => {
     const file = path.join(folder, 'token')
     await writeFile(file, 'old')
     server.allow('old')
@@ -299,7 +299,7 @@ describe('the cache ends equal to the server', () => {
     expect(server.requests.length).toBeLessThan(40)
   })
 
-  it('when everything goes wrong in turn', async () => {
+  it('when all faults happen in turn', async () => {
     follow({ idleMs: 200 })
     await following()
     const faults = [

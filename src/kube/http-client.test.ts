@@ -52,8 +52,8 @@ async function clientFor(
 const echo: RequestScript = ({ body }, answer) =>
   respondJson(answer, body.includes('metadata') ? JSON.parse(body) : object)
 
-describe('the verbs', () => {
-  it('ask where a kind lives once, however many want to know at the same time', async () => {
+describe('the client', () => {
+  it('discovers a kind once for concurrent requests', async () => {
     const { client, asked } = await clientFor(echo)
     await Promise.all([
       client.get(ref),
@@ -68,7 +68,7 @@ describe('the verbs', () => {
     ])
   })
 
-  it('ask again for a kind that was not there, because CRDs arrive', async () => {
+  it('looks up a missing kind again, because CRDs are installed later', async () => {
     let installed = false
     const { client } = await clientFor(({ path }, answer) => {
       if (!installed) return void answer.writeHead(404).end('404 page not found')
@@ -87,7 +87,7 @@ describe('the verbs', () => {
     expect((await client.list(pool)).items).toEqual([])
   })
 
-  it('write with strict validation, the field manager and, when asked, without effect', async () => {
+  it('writes with strict validation, the field manager and, when requested, as a dry run', async () => {
     const { client, server, asked } = await clientFor(echo)
     await client.create(object, { fieldManager: 'stackloom', dryRun: true })
     await client.update(object, { subresource: 'status' })
@@ -112,14 +112,14 @@ describe('the verbs', () => {
     ])
   })
 
-  it('send objects as they are: nothing is renamed, nothing is dropped', async () => {
+  it('sends objects unchanged', async () => {
     const odd = { ...object, from: 1, $ref: { 'x-kubernetes-y': [null, 0, ''] }, default: { enum: [] } }
     const { client, server } = await clientFor(echo)
     expect(await client.apply(odd, { fieldManager: 'x' })).toEqual(odd)
     expect(JSON.parse(server.seen[1]?.body ?? '')).toEqual(odd)
   })
 
-  it('delete with preconditions and propagation, and say whether there was something', async () => {
+  it('deletes with preconditions and propagation, and returns whether the object existed', async () => {
     const { client, server } = await clientFor(({ index }, answer) =>
       index === 1
         ? respondJson(answer, statusObject(200, '', ''))
@@ -134,7 +134,7 @@ describe('the verbs', () => {
     })
   })
 
-  it('ask for the namespace of what lives in one, before the server says something confusing', async () => {
+  it('requires the namespace of a namespaced object before it asks the server', async () => {
     const { client, asked } = await clientFor(echo)
     const homeless = { ...object, metadata: { name: 'a' } }
     for (const write of [client.create(homeless), client.apply(homeless, { fieldManager: 'x' })]) {
@@ -146,7 +146,7 @@ describe('the verbs', () => {
     expect(asked()).toEqual(['GET /api/v1'])
   })
 
-  it('refuse an answer that is no object', async () => {
+  it('rejects a response that is not an object', async () => {
     const { client } = await clientFor((_, answer) => respondJson(answer, null))
     await expect(client.get(ref)).rejects.toMatchObject({ kind: 'malformed' })
     await expect(client.list(configMap)).rejects.toMatchObject({ kind: 'malformed' })
@@ -160,7 +160,7 @@ describe('a list', () => {
     items: names.map((name) => ({ metadata: { name } })),
   })
 
-  it('is followed page by page, and its items know their kind', async () => {
+  it('follows all pages and adds the kind to its items', async () => {
     const { client, asked } = await clientFor(({ query }, answer) =>
       respondJson(answer, query.get('continue') === 'more' ? page(['c']) : page(['a', 'b'], 'more')),
     )
@@ -177,7 +177,7 @@ describe('a list', () => {
     ])
   })
 
-  it('keeps of every item what it is told to keep', async () => {
+  it('transforms every item', async () => {
     const { client } = await clientFor(({ query }, answer) =>
       respondJson(answer, query.get('continue') === 'more' ? page(['b']) : page(['a'], 'more')),
     )
@@ -189,7 +189,7 @@ describe('a list', () => {
     expect(items.map((item) => item.metadata.name)).toEqual(['A', 'B'])
   })
 
-  it('that grows too old between pages is begun anew, without a mix of two versions', async () => {
+  it('that expires between pages is restarted, without mixing two versions', async () => {
     let cuts = 0
     const { client } = await clientFor(({ query }, answer) => {
       if (!query.has('continue')) return respondJson(answer, page([`first-${cuts}`], 'more'))
@@ -199,7 +199,7 @@ describe('a list', () => {
     expect((await client.list(configMap)).items.map((item) => item.metadata.name)).toEqual(['first-1', 'last'])
   })
 
-  it('that always grows too old is asked for in one piece, so it ends', async () => {
+  it('that always expires is requested in one piece, so that it ends', async () => {
     const { client, asked } = await clientFor(({ query }, answer) => {
       if (query.has('continue')) return respondJson(answer, statusObject(410, 'Expired', 'too old'), 410)
       return respondJson(answer, query.has('limit') ? page(['a'], 'more') : page(['a', 'b']))
@@ -220,7 +220,7 @@ describe('a watch', () => {
   }
   const line = (type: string, body: unknown): string => `${JSON.stringify({ type, object: body })}\n`
 
-  it('gives events and bookmarks in order, wherever the chunks are cut', async () => {
+  it('returns events and bookmarks in order, wherever the chunks are split', async () => {
     const text = Buffer.from(
       line('ADDED', { ...object, data: { key: 'ä€😀' } }) +
         line('BOOKMARK', { metadata: { resourceVersion: '8' } }) +
@@ -248,13 +248,13 @@ describe('a watch', () => {
     ['an event within which it ends', line('ADDED', object).slice(0, 20), 'malformed'],
     ['a type that nobody knows', line('RENAMED', object), 'malformed'],
     ['an event without an object', line('ADDED', null), 'malformed'],
-  ])('keeps what came before %s, and then throws', async (_, bad, kind) => {
+  ])('returns the events before %s and then throws', async (_, bad, kind) => {
     const { seen, ended } = await events((__, answer) => void answer.end(line('ADDED', object) + bad))
     await expect(ended).rejects.toMatchObject({ kind })
     expect(seen).toHaveLength(1)
   })
 
-  it('that is refused throws what the server said, and is not repeated here', async () => {
+  it('that is rejected throws the error of the server and is not retried', async () => {
     const { ended, asked } = await events((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(ended).rejects.toMatchObject({ kind: 'failing' })
     expect(asked()).toHaveLength(2)
@@ -274,7 +274,7 @@ describe('a watch', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('ends quietly when its signal is aborted, or when its reader has seen enough', async () => {
+  it('ends without an error when its signal is aborted, or when its reader stops', async () => {
     const stop = new AbortController()
     const { ended } = await events((_, answer) => void answer.write(line('ADDED', object)), {
       signal: stop.signal,

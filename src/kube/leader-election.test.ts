@@ -65,7 +65,7 @@ const holder = (cluster: MemoryCluster): unknown =>
   (cluster.objects('Lease')[0]?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity
 
 describe('leader election', () => {
-  it('makes the first one leader, with times that the API accepts', async () => {
+  it('makes the first candidate leader, with times that the API accepts', async () => {
     const cluster = memoryCluster()
     const clock = manualClock(Date.parse('2026-11-15T10:00:00.123Z'))
     const one = candidate(cluster.client, clock, 'one')
@@ -82,7 +82,7 @@ describe('leader election', () => {
     expect(await one.end).toBe('stopped')
   })
 
-  it('keeps the leader for as long as it renews', async () => {
+  it('keeps the leader as long as it renews', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
     const one = candidate(cluster.client, clock, 'one')
@@ -95,7 +95,7 @@ describe('leader election', () => {
     expect(clock.waiting()).toEqual([])
   })
 
-  it('asks ahead of everything else that the program has to do', async () => {
+  it('sends its requests with priority', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
     const asked: unknown[] = []
@@ -115,7 +115,7 @@ describe('leader election', () => {
     expect(new Set(asked)).toEqual(new Set([true]))
   })
 
-  it('gives the lease back on a stop, after the work has ended, and the next one starts at once', async () => {
+  it('releases the lease after the work has ended at a stop, and the next candidate starts at once', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
     const one = candidate(cluster.client, clock, 'one', 30_000)
@@ -171,7 +171,7 @@ describe('leader election', () => {
     expect(await one.end).toBe('stopped')
   })
 
-  it('knows after a pause of the whole program that it leads no more, before any timer could tell', async () => {
+  it('notices after a pause of the whole program that the leadership is lost, before any timer fires', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
     const one = candidate(cluster.client, clock, 'one')
@@ -185,7 +185,7 @@ describe('leader election', () => {
     expect(await one.end).toBe('lost')
   })
 
-  it('believes the wall when the steady clock stood still, as it does while a machine sleeps', async () => {
+  it('trusts the wall clock when the monotonic clock stood still, as it does while a machine sleeps', async () => {
     const clock = manualClock()
     const one = candidate(memoryCluster().client, clock, 'one')
     await settled()
@@ -194,7 +194,7 @@ describe('leader election', () => {
     expect(await one.end).toBe('lost')
   })
 
-  it('stops when somebody else took the lease, whoever allowed it', async () => {
+  it('stops when another candidate took the lease', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
     const one = candidate(cluster.client, clock, 'one')
@@ -206,7 +206,7 @@ describe('leader election', () => {
     expect(holder(cluster)).toBe('thief')
   })
 
-  it('goes on when somebody labelled its lease', async () => {
+  it('continues when its lease was labelled', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
     const one = candidate(cluster.client, clock, 'one')
@@ -220,7 +220,7 @@ describe('leader election', () => {
     expect(cluster.objects('Lease')[0]?.metadata.labels).toEqual({ team: 'a' })
   })
 
-  it('waits the whole lease after it has seen it, whatever time the other one wrote', async () => {
+  it('waits the whole lease after it has seen it, whatever time the holder wrote', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
     const spec = {
@@ -239,7 +239,7 @@ describe('leader election', () => {
     await one.end
   })
 
-  it('gives the lease back when the work ends by itself or throws', async () => {
+  it('releases the lease when the work ends by itself or throws', async () => {
     for (const work of [async () => {}, async () => Promise.reject(new Error('broken'))]) {
       const cluster = memoryCluster()
       const options = { client: cluster.client, clock: manualClock(), ...place, identity: 'one', timing }
@@ -249,14 +249,14 @@ describe('leader election', () => {
     }
   })
 
-  it('refuses times with which two could work at once', async () => {
+  it('rejects timings with which two leaders could work at once', async () => {
     const options = { client: memoryCluster().client, clock: manualClock(), ...place, identity: 'one' }
     const wrong = { ...timing, renewDeadlineMs: 15_000 }
     const attempt = runAsLeader({ ...options, timing: wrong }, async () => {}, new AbortController().signal)
     await expect(attempt).rejects.toThrow('SL1150')
   })
 
-  it('never lets two work at the same time, whatever happens to their connections', async () => {
+  it('never lets two leaders work at the same time, whatever happens to their connections (property)', async () => {
     const states = fc.constantFrom('up', 'down', 'silent')
     const step = fc.record({
       who: fc.nat({ max: 2 }),

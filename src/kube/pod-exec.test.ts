@@ -70,8 +70,8 @@ const nonZero = JSON.stringify({
   details: { causes: [{ reason: 'ExitCode', message: '3' }] },
 })
 
-describe('a command in a pod', () => {
-  it('gives what it printed and its exit code', async () => {
+describe('execInPod', () => {
+  it('returns the output and the exit code', async () => {
     const { transport, asked } = await execServer((socket) => {
       socket.write(Buffer.concat([message(1, ''), message(1, '[{"a":'), message(2, 'careful'), message(1, '1}]')]))
       socket.write(Buffer.concat([message(3, nonZero), bye]))
@@ -83,7 +83,7 @@ describe('a command in a pod', () => {
     expect(asked[0]?.headers.authorization).toBe('Bearer t')
   })
 
-  it('that succeeds has exit code 0', async () => {
+  it('returns exit code 0 after a success', async () => {
     const { transport } = await execServer((socket) => {
       socket.write(Buffer.concat([message(1, 'x'.repeat(5000)), message(3, '{"status":"Success"}'), bye]))
     })
@@ -93,14 +93,14 @@ describe('a command in a pod', () => {
   it.each([
     ['{"status":"Failure","message":"executable file not found"}', 'executable file not found'],
     ['oops', 'cannot be parsed'],
-  ])('that was never run says why: %s', async (result, reason) => {
+  ])('reports why a command did not run: %s', async (result, reason) => {
     const { transport } = await execServer((socket) => void socket.write(message(3, result)))
     await expect(execInPod(transport, call)).rejects.toMatchObject({
       findings: [{ code: 'SL1126', message: expect.stringContaining(reason) }],
     })
   })
 
-  it('says why it was refused', async () => {
+  it('reports why it was refused', async () => {
     const { transport, asked } = await execServer(() => undefined, { status: 403, reason: 'Forbidden' })
     await expect(execInPod(transport, call)).rejects.toMatchObject({
       kind: 'forbidden',
@@ -109,7 +109,7 @@ describe('a command in a pod', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('whose connection ends early is a failure, not an empty answer', async () => {
+  it('fails when the connection ends early, instead of returning an empty output', async () => {
     const { transport } = await execServer((socket) => {
       socket.write(message(1, 'half'))
       setTimeout(() => socket.destroy(), 20)
@@ -117,7 +117,7 @@ describe('a command in a pod', () => {
     await expect(execInPod(transport, call)).rejects.toMatchObject({ findings: [{ code: 'SL1126' }] })
   })
 
-  it('ends when it takes too long, or when it is told to', async () => {
+  it('ends when it takes too long, or when it is aborted', async () => {
     const { transport } = await execServer(() => undefined)
     await expect(execInPod(transport, { ...call, timeoutMs: 50 })).rejects.toMatchObject({
       findings: [{ code: 'SL1126' }],

@@ -12,14 +12,14 @@ function queueAt(): { readonly queue: WorkQueue; readonly clock: ManualClock } {
 }
 
 describe('the work queue', () => {
-  it('gives keys in the order of their asking, each once', async () => {
+  it('returns keys in order of arrival, each once', async () => {
     const { queue } = queueAt()
     for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key)
     expect([await queue.next(), await queue.next(), await queue.next()]).toEqual(['a', 'b', 'c'])
     expect(queue.length()).toBe(0)
   })
 
-  it('hands a key to a worker that already waits', async () => {
+  it('hands a key to a waiting worker', async () => {
     const { queue } = queueAt()
     const taken = queue.next()
     queue.add('a')
@@ -29,7 +29,7 @@ describe('the work queue', () => {
     expect(queue.idle()).toBe(true)
   })
 
-  it('makes one look of a burst of wishes, even when a worker already waits', async () => {
+  it('combines a burst of adds into one key, even when a worker already waits', async () => {
     const { queue } = queueAt()
     const taken = queue.next()
     for (const key of ['a', 'a', 'a']) queue.add(key)
@@ -38,7 +38,7 @@ describe('the work queue', () => {
     expect(queue.idle()).toBe(true)
   })
 
-  it('gives a key that is asked for while worked on again after, never meanwhile', async () => {
+  it('returns a key that was added while it was processed again afterwards, never meanwhile', async () => {
     const { queue } = queueAt()
     queue.add('a')
     await queue.next()
@@ -52,7 +52,7 @@ describe('the work queue', () => {
     expect(queue.idle()).toBe(true)
   })
 
-  it('keeps a busy key behind those who asked before it came back', async () => {
+  it('keeps a busy key behind keys that were added before it came back', async () => {
     const { queue } = queueAt()
     queue.add('busy')
     await queue.next()
@@ -62,7 +62,7 @@ describe('the work queue', () => {
     expect([await queue.next(), await queue.next()]).toEqual(['patient', 'busy'])
   })
 
-  it('gives a patient key when no other waits, and among the others once it is asked for plainly', async () => {
+  it('returns a low-priority key when no other waits, and with normal priority once it is added normally', async () => {
     const { queue } = queueAt()
     for (const key of ['p', 'q', 'r']) queue.addLowPriority(key)
     queue.add('a')
@@ -76,7 +76,7 @@ describe('the work queue', () => {
     expect(queue.length()).toBe(0)
   })
 
-  it('wakes a worker for a patient key, and counts it as work', async () => {
+  it('wakes a worker for a low-priority key, and counts it as work', async () => {
     const { queue } = queueAt()
     const taken = queue.next()
     queue.addLowPriority('p')
@@ -84,7 +84,7 @@ describe('the work queue', () => {
     expect(await taken).toBe('p')
   })
 
-  it('gives a delayed key when its time has come, and of several wishes keeps the earliest', () => {
+  it('returns a delayed key when it is due, and keeps the earliest of several delays', () => {
     const { queue, clock } = queueAt()
     queue.addAfter('a', 100)
     queue.addAfter('a', 50)
@@ -96,13 +96,13 @@ describe('the work queue', () => {
     expect(clock.waiting()).toEqual([])
   })
 
-  it('takes a delay that is no delay as now', () => {
+  it('treats a delay of zero or less as no delay', () => {
     const { queue } = queueAt()
     for (const [key, ms] of Object.entries({ zero: 0, past: -5, nonsense: Number.NaN })) queue.addAfter(key, ms)
     expect(queue.length()).toBe(3)
   })
 
-  it('doubles the delay of a key that fails again and again, up to the cap, until it is forgotten', () => {
+  it('doubles the delay of a failing key up to the maximum, until it is forgotten', () => {
     const { queue, clock } = queueAt()
     const delays = Array.from({ length: 5 }, () => {
       queue.addRateLimited('a')
@@ -128,7 +128,7 @@ describe('the work queue', () => {
     expect(clock.waiting()).toEqual([])
   })
 
-  it('tells its observer how deep it is and how long keys waited and were worked on', async () => {
+  it('reports its depth and how long keys waited and were processed', async () => {
     const clock = manualClock()
     const told: unknown[] = []
     const queue = createQueue({
@@ -149,7 +149,7 @@ describe('the work queue', () => {
     expect(told).toEqual([['added', 1], ['taken', 0, 7], ['retried'], ['finished', 3]])
   })
 
-  it('drains in a time that grows with the number of keys, not with its square', () => {
+  it('drains in linear time', () => {
     const moves = (total: number): number => {
       const fifo = createFifo<number>()
       for (let item = 0; item < total; item += 1) fifo.push(item)
@@ -230,8 +230,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.constant({ kind: 'next' }),
 )
 
-describe('the work queue, against its model', () => {
-  it('gives the same keys in the same order, whatever happens', async () => {
+describe('the work queue, compared with a model', () => {
+  it('returns the same keys in the same order (property)', async () => {
     const run = async (sequence: readonly Step[]): Promise<void> => {
       const { queue, clock } = queueAt()
       const model = new Model()
@@ -248,7 +248,7 @@ describe('the work queue, against its model', () => {
     await fc.assert(property, { numRuns: count({ test: 500, soak: 20_000 }) })
   })
 
-  it('never gives a key to two workers, and loses no wish, with workers that overlap', async () => {
+  it('never gives a key to two workers and loses no add, with overlapping workers (property)', async () => {
     const run = async (wishes: readonly string[], workers: number): Promise<void> => {
       const { queue, clock } = queueAt()
       const busy = new Set<string>()

@@ -95,7 +95,7 @@ function reflect(
 const names = (cache: Cache): readonly string[] => cache.list().map((one) => one.metadata.name)
 
 describe('a reflector', () => {
-  it('lists, then watches from where the list was taken, and follows', async () => {
+  it('lists, then watches from the version of the list', async () => {
     const stage = reflect(
       [[object('a', 'x1'), object('b', 'x2')]],
       [
@@ -115,7 +115,7 @@ describe('a reflector', () => {
     await stage.stop()
   })
 
-  it('asks for pages, for an end drawn between the limits, and for silence to be noticed', async () => {
+  it('requests pages, a random watch lifetime within the limits, and an idle timeout', async () => {
     const stage = reflect([[]], [])
     await settled()
     expect(stage.listOptions[0]?.limit).toBe(500)
@@ -126,7 +126,7 @@ describe('a reflector', () => {
     await stage.stop()
   })
 
-  it('resumes from the last event or bookmark, and takes versions for words', async () => {
+  it('resumes from the last event or bookmark, and treats versions as opaque', async () => {
     const stage = reflect(
       [[]],
       [
@@ -140,14 +140,14 @@ describe('a reflector', () => {
     await stage.stop()
   })
 
-  it('resumes at once when a watch that lived long was closed', async () => {
+  it('resumes at once when a long watch was closed', async () => {
     const stage = reflect([[]], [[{ waitMs: 300_000 }], ['hang']])
     await stage.clock.settle(300_000)
     expect(stage.times).toEqual([0, 0, 300_000])
     await stage.stop()
   })
 
-  it('asks ever more slowly while watches are closed at once', async () => {
+  it('retries less and less often while watches are closed at once', async () => {
     const stage = reflect(
       [[]],
       Array.from({ length: 20 }, () => []),
@@ -158,7 +158,7 @@ describe('a reflector', () => {
     await stage.stop()
   })
 
-  it('begins with short pauses again after something came through', async () => {
+  it('resets the backoff after an event', async () => {
     const news: WatchStep = [{ kind: 'added', object: object('a', 'x1') }, failing()]
     const stage = reflect([[]], [[failing()], [failing()], news, ['hang']])
     await stage.clock.settle(10_000)
@@ -166,7 +166,7 @@ describe('a reflector', () => {
     await stage.stop()
   })
 
-  it('keeps trying when the first list fails, and is synced only after a whole one', async () => {
+  it('keeps trying when the first list fails, and has synced only after a complete one', async () => {
     const stage = reflect([failing(), failing(), [object('a', 'x1')]], [])
     await settled()
     expect(stage.cache.hasSynced()).toBe(false)
@@ -178,14 +178,14 @@ describe('a reflector', () => {
     await stage.stop()
   })
 
-  it('waits as long as the server asks', async () => {
+  it('waits as long as the server requests', async () => {
     const stage = reflect([failing(7_000), []], [])
     await stage.clock.settle(20_000)
     expect(stage.times).toEqual([0, 7_000, 7_000])
     await stage.stop()
   })
 
-  it('lists again when its version has expired, and tells of what vanished meanwhile', async () => {
+  it('lists again when its version has expired, and reports the objects that were deleted meanwhile', async () => {
     const stage = reflect(
       [
         [object('a', 'x1'), object('gone', 'x2')],
@@ -208,7 +208,7 @@ describe('a reflector', () => {
     await stage.stop()
   })
 
-  it('slows down against a server that forgets every version at once', async () => {
+  it('slows down for a server that expires every version at once', async () => {
     const stage = reflect(
       Array.from({ length: 50 }, () => []),
       Array.from({ length: 50 }, () => [expired()]),
@@ -218,7 +218,7 @@ describe('a reflector', () => {
     await stage.stop()
   })
 
-  it('lists again when watch after watch yields nothing: the server may be another one', async () => {
+  it('lists again after several watches without an event: it may be another server', async () => {
     const stage = reflect(
       [[], []],
       Array.from({ length: 6 }, (_, at) => (at < 5 ? [failing()] : ['hang'])),
@@ -229,7 +229,7 @@ describe('a reflector', () => {
     await stage.stop()
   })
 
-  it('says since when it fails and why, until the server is heard of again', async () => {
+  it('reports since when it fails and why, until the server responds again', async () => {
     const stage = reflect(
       [[]],
       [[{ waitMs: 1_000 }, failing()], [failing()], [{ kind: 'bookmark', resourceVersion: 'b' }, 'hang']],
@@ -242,7 +242,7 @@ describe('a reflector', () => {
     await stage.stop()
   })
 
-  it('stops in the middle of a pause, a list or a watch', async () => {
+  it('stops within a pause, a list or a watch', async () => {
     for (const [lists, watches] of [
       [[failing()], []],
       [[], []],
@@ -255,7 +255,7 @@ describe('a reflector', () => {
     }
   })
 
-  it('takes silence for a quiet kind, not for a failure: what never had an event gets no bookmarks', async () => {
+  it('does not treat silence as a failure: a kind without events gets no bookmarks', async () => {
     const stage = reflect([[]], [[{ waitMs: 120_000 }, silent()]])
     await stage.clock.settle(125_000)
     expect(stage.asked).toEqual(['list', 'watch list1', 'watch list1'])

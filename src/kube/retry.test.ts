@@ -16,7 +16,7 @@ const broken = (code: string): ApiError => errorFromThrown(Object.assign(new Err
 const pause = (error: ApiError, idempotent: boolean, count = 1, elapsedMs = 0): number | undefined =>
   retryDelay({ error, idempotent, count, elapsedMs }, defaultRetryPolicy, clock)
 
-describe('sending again', () => {
+describe('retryDelay', () => {
   it.each([
     ['429', refusal(429), true, true],
     ['500', refusal(500), true, false],
@@ -29,12 +29,12 @@ describe('sending again', () => {
     ['an untrusted certificate', broken('SELF_SIGNED_CERT_IN_CHAIN'), false, false],
     ['a conflict', refusal(409), false, false],
     ['403', refusal(403), false, false],
-  ] as const)('after %s: what is safe to repeat %s, a create %s', (_, error, safe, unsafe) => {
+  ] as const)('after %s: an idempotent request is retried: %s, a create: %s', (_, error, safe, unsafe) => {
     expect(pause(error, true) !== undefined).toBe(safe)
     expect(pause(error, false) !== undefined).toBe(unsafe)
   })
 
-  it('waits longer each time, up to a limit', () => {
+  it('waits longer each time, up to a maximum', () => {
     const patient = { ...defaultRetryPolicy, deadlineMs: 1e9, attempts: { busy: 99, failing: 99, unreachable: 99 } }
     const pauses = [1, 2, 3, 4, 5, 6, 7, 8].map((count) =>
       retryDelay({ error: refusal(500), idempotent: true, count, elapsedMs: 0 }, patient, clock),
@@ -42,11 +42,11 @@ describe('sending again', () => {
     expect(pauses).toEqual([125, 250, 500, 1000, 2000, 2500, 2500, 2500])
   })
 
-  it('never comes back before the time that the server named', () => {
+  it('never retries before the time that the server named', () => {
     expect(pause(refusal(429, 3000), false)).toBeGreaterThanOrEqual(3000)
   })
 
-  it('gives up after so many attempts, and rather than wait beyond its patience', () => {
+  it('gives up after the maximum number of attempts, or when the delay would pass the deadline', () => {
     expect(pause(refusal(500), true, defaultRetryPolicy.attempts.failing)).toBeUndefined()
     expect(pause(refusal(429, 60_000), true)).toBeUndefined()
     expect(pause(refusal(429), true, 2, defaultRetryPolicy.deadlineMs)).toBeUndefined()

@@ -15,7 +15,7 @@ function configMap(name: string): KubeObject {
 }
 
 describe('the runtime', () => {
-  it('gives everybody who names the same source the same cache, read with one list', async () => {
+  it('shares one cache per source, read with one list', async () => {
     const { client, requests } = memoryCluster()
     await client.create(configMap('a'))
     const clock = manualClock()
@@ -39,7 +39,7 @@ describe('the runtime', () => {
     expect(clock.waiting()).toEqual([])
   })
 
-  it('starts a cache that is asked for while it runs', async () => {
+  it('starts a cache that is requested while it runs', async () => {
     const { client } = memoryCluster()
     const runtime = createRuntime({ client, clock: manualClock() })
     const control = new AbortController()
@@ -51,7 +51,7 @@ describe('the runtime', () => {
     await running
   })
 
-  it('works on one replica only, keeps the other warm, and hands over at once on a stop', async () => {
+  it('works on one replica only, keeps the other warm, and hands over at once at a stop', async () => {
     const { client } = memoryCluster()
     await client.create(configMap('a'))
     const clock = manualClock()
@@ -84,7 +84,7 @@ describe('the runtime', () => {
     await two.running
   })
 
-  it('does not wait for ever for a controller that does not end', async () => {
+  it('does not wait forever for a controller that does not end', async () => {
     const { client } = memoryCluster()
     await client.create(configMap('a'))
     const clock = manualClock()
@@ -100,7 +100,7 @@ describe('the runtime', () => {
     expect(entries.at(-1)).toMatchObject({ code: 'SL1153' })
   })
 
-  it('is ready when its caches are whole, and no longer when they have been stale too long', async () => {
+  it('is ready when its caches have synced, and not when they are stale', async () => {
     const { client, reachable } = memoryCluster()
     reachable(false)
     const clock = manualClock()
@@ -124,8 +124,8 @@ describe('the runtime', () => {
   })
 })
 
-describe('the pages for kubelet and Prometheus', () => {
-  it('tell that it lives, whether it is ready and why not, and figures by their usual names', async () => {
+describe('the health server', () => {
+  it('serves liveness, readiness with reasons, and metrics', async () => {
     const { client } = memoryCluster()
     await client.create(configMap('a'))
     const clock = manualClock()
@@ -184,7 +184,7 @@ describe('the pages for kubelet and Prometheus', () => {
     await Promise.all([running, health.stopped])
   })
 
-  it('say which port is taken', async () => {
+  it('reports a port that is in use', async () => {
     const control = new AbortController()
     const place = { host: '127.0.0.1', port: 0, ready: () => [] }
     const first = await serveHealth(place, control.signal)

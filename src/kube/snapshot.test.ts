@@ -36,8 +36,8 @@ function reader(
   }
 }
 
-describe('a snapshot of a live cluster', () => {
-  it('holds the objects of all kinds, in the order asked for', async () => {
+describe('takeSnapshot', () => {
+  it('returns the objects of all kinds, in the requested order', async () => {
     const cluster = reader([pool, secret], (kind) => [named(kind, 'a'), named(kind, 'b')])
     const { snapshot, findings } = await takeSnapshot(cluster, [secret, pool])
     expect(snapshot.objects.map((object) => `${object.kind} ${object.metadata.name}`)).toEqual([
@@ -49,7 +49,7 @@ describe('a snapshot of a live cluster', () => {
     expect({ unread: snapshot.unread, findings }).toEqual({ unread: [], findings: [] })
   })
 
-  it('names the kinds that could not be read, with the cause, and keeps the others', async () => {
+  it('reports the kinds that could not be read with the cause, and keeps the others', async () => {
     const cluster = reader([pool, secret], (kind) => {
       if (kind.kind === 'Secret') throw refusal(403)
       throw refusal(500)
@@ -63,7 +63,7 @@ describe('a snapshot of a live cluster', () => {
     expect(findings.map((finding) => finding.code)).toEqual(['SL1124', 'SL1124'])
   })
 
-  it('reads a kind in the version that the cluster has', async () => {
+  it('reads a kind in the version that the cluster serves', async () => {
     const newer = { ...pool, apiVersion: 'metallb.io/v1' }
     const { snapshot } = await takeSnapshot(
       reader([newer], (kind) => [named(kind, 'a')]),
@@ -73,7 +73,7 @@ describe('a snapshot of a live cluster', () => {
     expect(snapshot.unread).toEqual([])
   })
 
-  it('sees the namespaces that it may see, and says that it has seen no others', async () => {
+  it('reads the allowed namespaces, and reports that it has read no others', async () => {
     const cluster = reader([pool], (kind, { namespace }) => {
       if (namespace === undefined) throw refusal(403)
       return [named(kind, namespace)]
@@ -85,7 +85,7 @@ describe('a snapshot of a live cluster', () => {
     ])
   })
 
-  it('gives up at once when the server does not know us', async () => {
+  it('fails at once when the server rejects the credential', async () => {
     let lists = 0
     const cluster = reader([pool], () => {
       lists += 1
@@ -96,7 +96,7 @@ describe('a snapshot of a live cluster', () => {
     expect(lists).toBe(1)
   })
 
-  it('asks for so many kinds at once and no more', async () => {
+  it('reads no more kinds at a time than allowed', async () => {
     let running = 0
     let most = 0
     const cluster = {

@@ -79,7 +79,7 @@ const cases: readonly (readonly [string, ApiErrorKind, string, () => ApiError])[
   ],
 ]
 
-describe('what a server refuses', () => {
+describe('an error response', () => {
   it.each(cases)('%s is %s (%s)', (_, kind, code, make) => {
     const error = make()
     expect(error.kind).toBe(kind)
@@ -111,7 +111,7 @@ describe('what a server refuses', () => {
     expect(error.message).toContain('.spec.addresses belongs to kubectl-edit')
   })
 
-  it('says where: the object, and the field that the server named', () => {
+  it('has the object and the field that the server named as its location', () => {
     const object = {
       apiVersion: 'metallb.io/v1beta1',
       kind: 'IPAddressPool',
@@ -123,7 +123,7 @@ describe('what a server refuses', () => {
     expect(error.findings[0]?.where).toEqual({ ...object, path: 'spec.addresses' })
   })
 
-  it('finds unknown fields in the two ways in which they are told', () => {
+  it('finds unknown fields in both wordings of the server', () => {
     const strict = refused(400, 'BadRequest', 'strict decoding error: unknown field "spec.a", unknown field "spec.b"')
     expect(strict.causes.map((cause) => cause.path)).toEqual(['spec.a', 'spec.b'])
     const applied = refused(
@@ -138,17 +138,17 @@ describe('what a server refuses', () => {
     ])
   })
 
-  it('reads the ERROR event of a watch by the code in it', () => {
+  it('in an ERROR event of a watch is read by its code', () => {
     expect(errorFromWatch(statusObject(410, 'Expired', 'too old'), errand).kind).toBe('expired')
     expect(errorFromWatch('nonsense', errand).kind).toBe('failing')
   })
 
-  it('ends the program with 2 when the cluster could not be asked, with 1 when it said no', () => {
+  it('exits with 2 when the cluster could not be reached, with 1 when it refused', () => {
     expect(refused(503, '', 'down').exitCode).toBe(2)
     expect(refused(403, 'Forbidden', 'no').exitCode).toBe(1)
   })
 
-  it('is told apart by kind', () => {
+  it('is distinguished by kind', () => {
     const error = refused(410, 'Expired', 'x')
     expect(isApiError(error)).toBe(true)
     expect(isApiError(error, 'conflict', 'expired')).toBe(true)
@@ -156,7 +156,7 @@ describe('what a server refuses', () => {
     expect(isApiError(new Error('x'))).toBe(false)
   })
 
-  it('shows one line of a page that is no answer of an API server', () => {
+  it('shows one line of a page that is not from an API server', () => {
     const error = errorFromResponse({ status: 502, body: `<html>\n${'x'.repeat(1000)}</html>` }, errand)
     expect(error.message.length).toBeLessThan(300)
     expect(error.message).not.toContain('\n')

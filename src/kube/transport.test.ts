@@ -49,7 +49,7 @@ function afterFailures(count: number, fail: (answer: ServerResponse) => void): R
 }
 
 describe('a request', () => {
-  it('keeps to the pause that the server asks for, and tries again', async () => {
+  it('waits as long as the server requests and retries', async () => {
     const clock = instantClock()
     const server = await played(
       afterFailures(2, (answer) =>
@@ -61,19 +61,19 @@ describe('a request', () => {
     for (const pause of clock.pauses) expect(pause).toBeGreaterThanOrEqual(3000)
   })
 
-  it('that fails for ever is sent a bounded number of times', async () => {
+  it('that always fails is sent a bounded number of times', async () => {
     const server = await played((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(transportTo(server.url).json(get)).rejects.toMatchObject({ kind: 'failing', status: 500 })
     expect(server.seen).toHaveLength(5)
   })
 
-  it('that creates is not repeated after a 500: it may have been done', async () => {
+  it('that creates is not retried after a 500: it may have succeeded', async () => {
     const server = await played((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(transportTo(server.url).json(create)).rejects.toMatchObject({ kind: 'failing' })
     expect(server.seen).toHaveLength(1)
   })
 
-  it('survives connections that are cut, and does not repeat a create over one', async () => {
+  it('survives connections that are cut, and does not retry a create over one', async () => {
     const cut = (answer: ServerResponse): void => void answer.socket?.destroy()
     const server = await played(afterFailures(2, cut))
     expect(await transportTo(server.url).json(get)).toEqual({ ok: true })
@@ -84,7 +84,7 @@ describe('a request', () => {
     expect(other.seen).toHaveLength(1)
   })
 
-  it('survives an answer that is cut in the middle', async () => {
+  it('survives a response that is cut in the middle', async () => {
     const server = await played(
       afterFailures(1, (answer) => {
         answer.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
@@ -96,7 +96,7 @@ describe('a request', () => {
     expect(server.seen).toHaveLength(2)
   })
 
-  it('waits no longer than it may, for the first byte or for the next one', async () => {
+  it('waits no longer than allowed for the first or the next byte', async () => {
     const silent = await played(() => undefined)
     const impatient = { timeoutMs: 50, retry: { ...noRetry } }
     await expect(transportTo(silent.url, {}, impatient).json(get)).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe('a request', () => {
     await expect(transportTo(stalled.url, {}, impatient).json(get)).rejects.toMatchObject({ kind: 'timeout' })
   })
 
-  it('ends with one finding when nobody listens there, after a few attempts', async () => {
+  it('to a closed port ends with one finding after a few attempts', async () => {
     const gone = await startScriptedServer(() => undefined)
     await gone.close()
     const clock = instantClock()
@@ -122,7 +122,7 @@ describe('a request', () => {
     expect(clock.pauses).toHaveLength(3)
   })
 
-  it('gets a page instead of JSON once, and says so', async () => {
+  it('that gets a page instead of JSON is not retried, and reports it', async () => {
     const server = await played((_, answer) => void answer.end('<html>sign in</html>'))
     await expect(transportTo(server.url).json(get)).rejects.toMatchObject({
       kind: 'malformed',
@@ -131,7 +131,7 @@ describe('a request', () => {
     expect(server.seen).toHaveLength(1)
   })
 
-  it('stops where it is when its signal is aborted, with the reason of the caller', async () => {
+  it('stops when its signal is aborted, with the reason of the caller', async () => {
     const server = await played(() => undefined)
     const stop = new AbortController()
     const asked = transportTo(server.url).json({ ...get, signal: stop.signal })
@@ -154,7 +154,7 @@ describe('a request', () => {
     expect(server.seen).toHaveLength(1)
   })
 
-  it('hands on the warnings of the server', async () => {
+  it('passes on the warnings of the server', async () => {
     const warning = ['299 - "v1 Endpoints is deprecated"', '299 - "say \\"no\\", then", 299 x "third"']
     const server = await played((_, answer) => respondJson(answer, {}, 200, { warning }))
     const heard: string[] = []
@@ -162,14 +162,14 @@ describe('a request', () => {
     expect(heard).toEqual(['v1 Endpoints is deprecated', 'say "no", then', 'third'])
   })
 
-  it('keeps the path of a server that lives below one', async () => {
+  it('keeps the base path of the server', async () => {
     const server = await played((_, answer) => respondJson(answer, {}))
     await transportTo(`${server.url}/k8s/clusters/c-1`).json({ ...get, query: { a: 'b c', none: undefined } })
     expect(server.seen[0]).toMatchObject({ path: '/k8s/clusters/c-1/x' })
     expect([...(server.seen[0]?.query ?? [])]).toEqual([['a', 'b c']])
   })
 
-  it('is never held up by watches, however many there are', async () => {
+  it('never waits behind watches, however many there are', async () => {
     const server = await played(({ path }, answer) => {
       if (path !== '/watch') return respondJson(answer, { ok: true })
       answer.writeHead(200)
@@ -191,8 +191,8 @@ const noRetry = {
   maxDelayMs: 0,
 }
 
-describe('a request that goes ahead', () => {
-  it('is answered while every connection waits for a slow answer', async () => {
+describe('a request with priority', () => {
+  it('is sent while every connection waits for a slow response', async () => {
     const waiting: ServerResponse[] = []
     const server = await played(({ path }, answer) => {
       if (path === '/slow') waiting.push(answer)
@@ -233,7 +233,7 @@ describe('a credential', () => {
       ? respondJson(answer, { ok: true })
       : respondJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
 
-  it('that is refused is renewed once for all who use it', async () => {
+  it('that is rejected is renewed once for all requests', async () => {
     const server = await played(wantsNew)
     const credential = renewable()
     const transport = transportTo(server.url, { credential })
@@ -249,7 +249,7 @@ describe('a credential', () => {
     expect(server.seen).toHaveLength(2)
   })
 
-  it('that stays refused is asked about twice at most, and never shown', async () => {
+  it('that stays rejected is sent at most twice, and never shown', async () => {
     const server = await played((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
     const refused = transportTo(server.url, { credential: renewable() }).json(get)
     await expect(refused).rejects.toMatchObject({
@@ -280,7 +280,7 @@ describe('TLS', () => {
     return { server, authority }
   }
 
-  it("trusts the cluster's own CA and shows the client certificate", async () => {
+  it('trusts the CA of the cluster and sends the client certificate', async () => {
     const { server, authority } = await tlsServer(['127.0.0.1'])
     const ann = await authority.issue({ commonName: 'ann', uses: ['client'] })
     const identity = { headers: {}, certificate: ann.certificate, key: ann.privateKey }
@@ -288,7 +288,7 @@ describe('TLS', () => {
     expect(await transportTo(server.url, access).json(get)).toEqual({ name: 'ann' })
   })
 
-  it('takes a new client certificate into use when the credential has a new one', async () => {
+  it('uses a new client certificate when the credential has one', async () => {
     const { server, authority } = await tlsServer(['127.0.0.1'])
     const names = ['first', 'second']
     const identities = await Promise.all(
@@ -308,7 +308,7 @@ describe('TLS', () => {
     expect(await transport.json(get)).toEqual({ name: 'second' })
   })
 
-  it('refuses a CA that it does not know, once, before anything is sent', async () => {
+  it('rejects an unknown CA once, before anything is sent', async () => {
     const { server } = await tlsServer(['127.0.0.1'])
     const { authority: other } = await tlsServer(['127.0.0.1'])
     const clock = instantClock()
@@ -318,7 +318,7 @@ describe('TLS', () => {
     expect(clock.pauses).toHaveLength(0)
   })
 
-  it('goes by tls-server-name, and by nothing when told so', async () => {
+  it('checks tls-server-name, and nothing when insecure', async () => {
     const { server, authority } = await tlsServer(['api.lab.example'])
     const ca = authority.certificate
     await expect(transportTo(server.url, { tls: { ca } }).json(get)).rejects.toMatchObject({
@@ -328,7 +328,7 @@ describe('TLS', () => {
     expect(await transportTo(server.url, { tls: { insecure: true } }).json(get)).toEqual({})
   })
 
-  it("names the server's expired certificate", async () => {
+  it('names the expired certificate of the server', async () => {
     const authority = await createAuthority({ commonName: 'ca', days: 36_500 }, longAgo)
     const { certificate, privateKey } = await authority.issue({
       commonName: 's',

@@ -28,7 +28,7 @@ const within = (all: readonly Range[], { family, value }: { family: number; valu
 const held = (set: RangeSet) => universe.filter((one) => setContains(set, one))
 
 describe('a set of ranges', () => {
-  it('holds exactly the addresses of its ranges', () => {
+  it('contains exactly the addresses of its ranges', () => {
     fc.assert(
       fc.property(ranges, (all) => {
         const set = rangeSet(all)
@@ -50,7 +50,7 @@ describe('a set of ranges', () => {
     )
   })
 
-  it('finds the lowest free run of a size, and whom a range touches', () => {
+  it('finds the lowest free addresses of a size, and the ranges that overlap another', () => {
     fc.assert(
       fc.property(ranges, range, fc.integer({ min: 1, max: 6 }), (all, inside, size) => {
         const set = rangeSet(all)
@@ -74,8 +74,8 @@ describe('a set of ranges', () => {
   })
 })
 
-describe('the sweep', () => {
-  it('reports every pair that overlaps, and no other', () => {
+describe('findOverlaps', () => {
+  it('reports every overlapping pair and no other', () => {
     fc.assert(
       fc.property(ranges, (all) => {
         const named = all.map((range, id) => ({ ...range, id }))
@@ -92,7 +92,7 @@ describe('the sweep', () => {
     )
   })
 
-  it('leaves out what is allowed, and stops at the limit and says so', () => {
+  it('omits allowed pairs, and stops at the limit and says so', () => {
     const all = Array.from({ length: 10 }, (_, id) => ({ family: 4 as const, first: 0n, last: 9n, id }))
     expect(findOverlaps(all, { allowed: () => true }).pairs).toEqual([])
     const cut = findOverlaps(all, { limit: 5 })
@@ -108,7 +108,7 @@ describe('an allocator', () => {
     fc.nat(70).map((at) => ({ kind: 'take' as const, at: BigInt(at) })),
   )
 
-  it('gives the lowest free address, each once, whatever happens in between', () => {
+  it('allocates the lowest free address, each once, whatever is taken in between', () => {
     fc.assert(
       fc.property(sizes, ranges, fc.array(step, { maxLength: 60 }), (size, excluded, steps) => {
         const own: Range = { family: 6, first: 3n, last: 3n + size - 1n }

@@ -8,7 +8,7 @@ export const forbidden = problem<{ action: string; reason: string }>({
   message: ({ action, reason }) => `cannot ${action}: ${reason}`,
   remedy: () => 'ask the cluster administrator for this permission; `kubectl auth can-i --list` shows what you have',
   description: `The server knows who you are, and its RBAC rules do not allow this. The message names user, verb, resource and
-  namespace.`,
+namespace.`,
   example: {
     action: 'list metallb.io/v1beta1 IPAddressPool',
     reason: 'User "ann" cannot list resource "ipaddresspools" in API group "metallb.io" at the cluster scope',
@@ -27,7 +27,7 @@ export const fieldConflict = problem<{
   remedy: ({ conflicts }) =>
     `leave the field to ${conflicts[0]?.manager ?? 'its manager'} by removing it from what you apply, or take it over with --force-conflicts`,
   description: `Server-side apply records which program set which field. Applying another value to a field that another manager
-  owns is rejected, because the two would overwrite each other. Stackloom forces it only when you ask for it.`,
+owns is rejected, because the two would overwrite each other. Stackloom forces it only when you ask for it.`,
   example: {
     object: 'metallb.io/IPAddressPool metallb-system/openstack-internalapi',
     conflicts: [{ manager: 'kubectl-edit', path: '.spec.addresses' }],
@@ -41,7 +41,7 @@ export const staleWrite = problem<{ object: string; reason: string }>({
   message: ({ object, reason }) => `${object} has changed since it was read: ${reason}`,
   remedy: () => 'run the command again: it reads the new state',
   description: `A write names the version of the object that it is based on. Another program wrote in between, so the write was
-  rejected and nothing was lost.`,
+rejected and nothing was lost.`,
   example: { object: 'ConfigMap openstack/stackloom', reason: 'the object has been modified' },
 })
 
@@ -52,8 +52,8 @@ export const objectRefused = problem<{ object: string; reasons: readonly string[
   message: ({ object, reasons }) => `${object} is rejected: ${reasons.join('; ')}`,
   remedy: () => 'correct the fields named here; `kubectl explain` shows what the cluster expects',
   description: `The object does not match the schema that this cluster serves, has a field that the schema does not have (strict
-  validation: unknown fields are rejected, never dropped), or an admission webhook denied it. A CRD of another version than
-  planned is a common cause.`,
+validation: unknown fields are rejected, never dropped), or an admission webhook denied it. A CRD of another version than
+planned is a common cause.`,
   example: {
     object: 'metallb.io/IPAddressPool metallb-system/a',
     reasons: ['unknown field "spec.adresses"'],
@@ -67,7 +67,7 @@ export const kindNotServed = problem<{ kind: string; server: string }>({
   message: ({ kind, server }) => `${server} does not serve ${kind}`,
   remedy: () => 'install the operator that provides this kind, or wait until its CRD is established',
   description: `The CRD of this kind is not installed, or is served in another version only.
-  \`kubectl api-resources\` lists what is served.`,
+\`kubectl api-resources\` lists what is served.`,
   example: { kind: 'metallb.io/v1beta1 IPAddressPool', server: 'https://api.lab.example:6443' },
 })
 
@@ -98,8 +98,8 @@ export const webhookUnavailable = problem<{ webhook: string; reason: string }>({
   message: ({ webhook, reason }) => `the admission webhook ${webhook} does not respond: ${reason}`,
   remedy: () => 'check the pods of the operator that serves it; when they are ready, run the command again',
   description: `Before it stores an object, the API server calls the webhooks that are registered for its kind. One of them could
-  not be called, and its failure policy is to reject. This happens while an operator is starting, or when it was removed and
-  its webhook configuration was left behind.`,
+not be called, and its failure policy is to reject. This happens while an operator is starting, or when it was removed and
+its webhook configuration was left behind.`,
   example: {
     webhook: 'ipaddresspoolvalidationwebhook.metallb.io',
     reason: 'connect: connection refused',
@@ -113,7 +113,7 @@ export const serverBusy = problem<{ server: string; reason: string }>({
   message: ({ server, reason }) => `${server} asks us to retry later, repeatedly: ${reason}`,
   remedy: () => 'wait a little and run the command again',
   description: `The server responded 429 to each attempt, although the requested pauses were kept. It is overloaded, or its
-  fairness rules give this user a small share.`,
+fairness rules give this user a small share.`,
   example: { server: 'https://api.lab.example:6443', reason: 'too many requests' },
 })
 
@@ -144,7 +144,7 @@ export const versionExpired = problem<{ reason: string }>({
   message: ({ reason }) => `the server no longer has the requested version: ${reason}`,
   remedy: () => 'run the command again: it reads everything again',
   description: `etcd keeps old versions only for some minutes. A watch or a long list that falls behind is restarted; this is
-  reported only after several restarts.`,
+reported only after several restarts.`,
   example: { reason: 'too old resource version: 100 (5000)' },
 })
 
@@ -175,7 +175,7 @@ export const unreadableDump = problem<{ file: string; reason: string }>({
   message: ({ file, reason }) => `${file} was skipped: ${reason}`,
   remedy: () => 'take the dump again; the other files were used',
   description: `The file is truncated, is not UTF-8, or is neither YAML nor JSON. Objects before the error were used where the
-  format allows it. The rest of the file is unknown, not absent.`,
+format allows it. The rest of the file is unknown, not absent.`,
   example: { file: 'dump/pools.yaml', reason: 'unexpected end of the stream within a flow mapping' },
 })
 
@@ -186,7 +186,7 @@ export const unreadKind = problem<{ kind: string; reason: string }>({
   message: ({ kind, reason }) => `${kind} is unknown: ${reason}`,
   remedy: () => 'grant the missing permission, or install the missing CRD, and run the command again',
   description: `A report covers what could be read. What could not be read is unknown, which is not the same as absent: checks
-  that need this kind say so instead of passing.`,
+that need this kind say so instead of passing.`,
   example: { kind: 'metallb.io/IPAddressPool', reason: 'forbidden' },
 })
 
@@ -207,7 +207,7 @@ export const podExecFailed = problem<{ pod: string; reason: string }>({
   message: ({ pod, reason }) => `no command could be run in pod ${pod}: ${reason}`,
   remedy: () => 'check that the pod runs and that you are allowed to use pods/exec',
   description: `The API server passes the connection to the kubelet of the pod's node. One of the two refused, or the connection
-  ended before the command did.`,
+ended before the command did.`,
   example: { pod: 'openstack/discovery-worker-0', reason: 'the connection ended early' },
 })
 
@@ -218,7 +218,7 @@ export const namespaceTerminating = problem<{ reason: string }>({
   message: ({ reason }) => reason,
   remedy: () => 'wait until the namespace is gone, or find what blocks it: objects with finalizers',
   description: `Nothing can be created in a namespace that is being deleted. It disappears when everything in it is gone; an
-  object with a finalizer that no controller removes blocks it forever.`,
+object with a finalizer that no controller removes blocks it forever.`,
   example: { reason: 'namespace openstack2 is being terminated' },
 })
 
@@ -230,6 +230,6 @@ export const emptyDump = problem<{ where: string }>({
   remedy: () =>
     'name a must-gather, or a folder with the output of `kubectl get -o yaml`; files end in .yaml, .yml or .json',
   description: `A folder without objects says nothing about a cluster, neither that it is healthy nor that it is not. Most often the
-  folder is one level too high or too low, or the dump failed and left empty files.`,
+folder is one level too high or too low, or the dump failed and left empty files.`,
   example: { where: 'must-gather' },
 })
