@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { describeExit, lastLines, runProcess, startProcess, succeeded } from './process.ts'
 
 const shell = (script: string) => ({ file: '/bin/sh', args: ['-c', script] })
-/** A zombie that nobody has reaped yet is not alive. */
+/** A zombie that was not reaped yet is not alive. */
 const alive = async (pid: number): Promise<boolean> => {
   const { stdout } = await runProcess({ file: 'ps', args: ['-o', 'stat=', '-p', String(pid)] })
   return stdout.trim() !== '' && !stdout.startsWith('Z')

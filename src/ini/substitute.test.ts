@@ -26,8 +26,8 @@ describe('expandReferences', () => {
   it('can be avoided for any text with escapeDollars', () => {
     const text = fc.string({ unit: fc.constantFrom('$', '\\', 'a', '{', '}', '.', '1') })
     fc.assert(
-      fc.property(text, (one) => {
-        expect(expandReferences(escapeDollars(one), lookup)).toEqual({ kind: 'value', value: one })
+      fc.property(text, (literal) => {
+        expect(expandReferences(escapeDollars(literal), lookup)).toEqual({ kind: 'value', value: literal })
       }),
     )
   })

@@ -94,7 +94,7 @@ describe('an admission review', () => {
 interface Answer {
   readonly code: number
   readonly body: string
-  /** Of the certificate that the server showed. */
+  /** The common name of the certificate that the server sent. */
   readonly subject: string
 }
 
@@ -134,7 +134,7 @@ describe('the admission server', () => {
       pollMs: 10,
     }
     const entries: LogEntry[] = []
-    const told: string[] = []
+    const finished: string[] = []
     const server = await serveAdmission(
       {
         host: '127.0.0.1',
@@ -142,7 +142,7 @@ describe('the admission server', () => {
         handlers: { '/validate': handler },
         credentials,
         log: (entry) => entries.push(entry),
-        observer: { finished: (at, code) => told.push(`${at} ${code}`) },
+        observer: { finished: (path, code) => finished.push(`${path} ${code}`) },
         ...more,
       },
       control.signal,
@@ -168,15 +168,15 @@ describe('the admission server', () => {
       control.abort()
       await server.stopped
     }
-    return { ask, stop, entries, told }
+    return { ask, stop, entries, finished }
   }
 
   const body = JSON.stringify(review)
 
   it('passes each review to the handler of its path', async () => {
     const seen: unknown[] = []
-    const { ask, stop, told } = await serving((given) => {
-      seen.push(given.name)
+    const { ask, stop, finished } = await serving((review) => {
+      seen.push(review.name)
       return { allowed: true, warnings: ['mind the gap'] }
     })
     const { code, body: text } = await ask(body)
@@ -187,7 +187,7 @@ describe('the admission server', () => {
       response: { uid: 'u-1', allowed: true, warnings: ['mind the gap'] },
     })
     expect(seen).toEqual(['edpm-0'])
-    expect(told).toEqual(['/validate 200'])
+    expect(finished).toEqual(['/validate 200'])
     await stop()
   })
 
@@ -217,19 +217,19 @@ describe('the admission server', () => {
     expect(broken.entries.at(-1)).toMatchObject({ level: 'error', reason: 'no cache yet' })
     await broken.stop()
 
-    let told = false
+    let aborted = false
     const slow = await serving((_, { signal }) => {
       signal.addEventListener('abort', () => {
-        told = true
+        aborted = true
       })
       return new Promise(() => {})
     })
-    // The API server names the time; nine tenths of it are ours.
+    // The API server requests the limit; nine tenths of it are ours.
     expect(await slow.ask(body, { path: '/validate?timeout=0.1s' })).toMatchObject({
       code: 504,
       body: 'the webhook took longer than 90 ms',
     })
-    expect(told).toBe(true)
+    expect(aborted).toBe(true)
     await slow.stop()
   })
 
@@ -268,9 +268,9 @@ describe('the admission server', () => {
 
   it('does not wait forever for a review that does not end', async () => {
     const { ask, stop } = await serving(() => new Promise(() => {}), { graceMs: 50 })
-    const asked = ask(body).catch((error: Error) => error.message)
+    const response = ask(body).catch((error: Error) => error.message)
     await new Promise((done) => setTimeout(done, 100))
     await stop()
-    expect(await asked).toMatch(/socket hang up|ECONNRESET/)
+    expect(await response).toMatch(/socket hang up|ECONNRESET/)
   })
 })

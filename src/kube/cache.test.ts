@@ -14,7 +14,7 @@ function pool(name: string, version: string, network = 'internalapi', namespace 
 
 const networks = (object: KubeObject): readonly string[] => [object.metadata.labels?.['network'] ?? '']
 const names = (objects: readonly KubeObject[]): readonly string[] => objects.map((object) => object.metadata.name)
-const inWords = (change: Change): string => `${change.kind} ${change.object.metadata.name}`
+const formatChange = (change: Change): string => `${change.kind} ${change.object.metadata.name}`
 
 describe('the cache', () => {
   it('finds objects by key, by namespace and by declared index', () => {
@@ -67,8 +67,8 @@ describe('the cache', () => {
   it('notifies listeners of every change with the previous object, and of nothing else', () => {
     const cache = createCache()
     cache.set(pool('early', '1'))
-    const told: Change[] = []
-    const end = cache.subscribe((change) => told.push(change))
+    const changes: Change[] = []
+    const end = cache.subscribe((change) => changes.push(change))
     cache.set(pool('a', '2'))
     cache.set(pool('a', '2'))
     cache.set(pool('a', '3'))
@@ -76,20 +76,20 @@ describe('the cache', () => {
     cache.delete(pool('a', '4'))
     end()
     cache.set(pool('unheard', '5'))
-    expect(told.map(inWords)).toEqual(['added early', 'added a', 'modified a', 'deleted a'])
-    expect(told[2]).toMatchObject({ previous: { metadata: { resourceVersion: '2' } } })
+    expect(changes.map(formatChange)).toEqual(['added early', 'added a', 'modified a', 'deleted a'])
+    expect(changes[2]).toMatchObject({ previous: { metadata: { resourceVersion: '2' } } })
     // The delete event carries the last state, which may be newer than any that was seen.
-    expect(told[3]).toMatchObject({ object: { metadata: { resourceVersion: '4' } } })
+    expect(changes[3]).toMatchObject({ object: { metadata: { resourceVersion: '4' } } })
   })
 
   it('treats a list as complete: missing objects are deleted, unchanged ones are not reported', () => {
     const cache = createCache()
     cache.replace([pool('kept', '1'), pool('changed', '2'), pool('gone', '3')])
-    const told: string[] = []
-    cache.subscribe((change) => told.push(inWords(change)))
-    told.length = 0
+    const changes: string[] = []
+    cache.subscribe((change) => changes.push(formatChange(change)))
+    changes.length = 0
     cache.replace([pool('kept', '1'), pool('changed', '9'), pool('new', '10')])
-    expect(told).toEqual(['deleted gone', 'modified changed', 'added new'])
+    expect(changes).toEqual(['deleted gone', 'modified changed', 'added new'])
   })
 
   it('has synced after the first complete list, even an empty one, not after a single object', async () => {
@@ -111,11 +111,11 @@ describe('the cache', () => {
   it('notes an own write based on the cached version, and reports it once', () => {
     const cache = createCache()
     cache.set(pool('a', '1'))
-    const told: string[] = []
-    cache.subscribe((change) => told.push(inWords(change)))
+    const changes: string[] = []
+    cache.subscribe((change) => changes.push(formatChange(change)))
     expect(cache.note(pool('a', '2'), '1')).toBe(true)
     cache.set(pool('a', '2'))
-    expect(told).toEqual(['added a', 'modified a'])
+    expect(changes).toEqual(['added a', 'modified a'])
   })
 
   it('does not note a write when the watch was faster, nor one to a deleted object', () => {
@@ -127,7 +127,7 @@ describe('the cache', () => {
   })
 
   it('ends at the state of the server however own writes and watch events interleave', () => {
-    // The versions of one object, in order; some of the writes are ours. Their answers arrive at any time.
+    // The versions of one object, in order; some of the writes are ours. Their responses arrive at any time.
     const step = fc.record({ ours: fc.boolean(), delay: fc.nat({ max: 6 }) })
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (writes) => {

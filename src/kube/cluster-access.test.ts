@@ -137,7 +137,7 @@ describe('the credential', () => {
       `Basic ${Buffer.from('ann:x').toString('base64')}`,
     ],
     [
-      'an OpenID token that somebody fetched',
+      'a static OpenID token',
       { token: undefined, 'auth-provider': { name: 'oidc', config: { 'id-token': 'id' } } },
       'Bearer id',
     ],
@@ -278,7 +278,7 @@ describe('a credential plugin', () => {
   const answer = (status: object) =>
     JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status })
 
-  /** A plugin that counts its runs, keeps what it was told, and prints what `answer` holds. */
+  /** A plugin that counts its runs, stores its input, and prints the file `answer`. */
   function plugin(script = 'cat answer'): string {
     const body = `#!/bin/sh\ncd "$(dirname "$0")"\necho run >> runs\necho "$KUBERNETES_EXEC_INFO" > info\necho "$1 $OWN" > args\n${script}\n`
     put('plugin', body, 0o700)

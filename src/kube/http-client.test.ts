@@ -20,17 +20,17 @@ const ref = { ...configMap, name: 'a', namespace: 'ns' }
 
 const open: { readonly close: () => Promise<void> }[] = []
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
+  await Promise.all(open.splice(0).map((resource) => resource.close()))
 })
 
-/** A client, and a server that knows the core group and plays the rest. */
+/** A client, and a server that serves discovery of the core group and runs a script for the rest. */
 async function clientFor(
-  play: RequestScript,
-): Promise<{ client: KubeClient; server: ScriptedServer; asked: () => readonly string[] }> {
+  script: RequestScript,
+): Promise<{ client: KubeClient; server: ScriptedServer; requests: () => readonly string[] }> {
   const server = await startScriptedServer((seen, answer) =>
-    respondCoreDiscovery(seen, answer) ? undefined : play(seen, answer),
+    respondCoreDiscovery(seen, answer) ? undefined : script(seen, answer),
   )
-  const credential = fixedCredential('nobody', { headers: {} })
+  const credential = fixedCredential('user', { headers: {} })
   const access = {
     server: server.url,
     context: undefined,
@@ -41,12 +41,12 @@ async function clientFor(
   }
   const transport = openTransport(access, { clock: instantClock() })
   open.push(transport, server)
-  const asked = () =>
+  const requests = () =>
     server.seen.map(
       (seenRequest) =>
         `${seenRequest.method} ${seenRequest.path}${seenRequest.query.size > 0 ? `?${seenRequest.query.toString()}` : ''}`,
     )
-  return { client: createKubeClient(transport), server, asked }
+  return { client: createKubeClient(transport), server, requests }
 }
 
 const echo: RequestScript = ({ body }, answer) =>
@@ -54,13 +54,13 @@ const echo: RequestScript = ({ body }, answer) =>
 
 describe('the client', () => {
   it('discovers a kind once for concurrent requests', async () => {
-    const { client, asked } = await clientFor(echo)
+    const { client, requests } = await clientFor(echo)
     await Promise.all([
       client.get(ref),
       client.get(ref),
       client.get({ apiVersion: 'v1', kind: 'Namespace', name: 'b' }),
     ])
-    expect([...asked()].sort()).toEqual([
+    expect([...requests()].sort()).toEqual([
       'GET /api/v1',
       'GET /api/v1/namespaces/b',
       'GET /api/v1/namespaces/ns/configmaps/a',
@@ -88,7 +88,7 @@ describe('the client', () => {
   })
 
   it('writes with strict validation, the field manager and, when requested, as a dry run', async () => {
-    const { client, server, asked } = await clientFor(echo)
+    const { client, server, requests } = await clientFor(echo)
     await client.create(object, { fieldManager: 'stackloom', dryRun: true })
     await client.update(object, { subresource: 'status' })
     await client.apply(object, { fieldManager: 'stackloom' })
@@ -96,7 +96,7 @@ describe('the client', () => {
     await client.patch(ref, [{ op: 'remove', path: '/data' }], { type: 'json' })
     await client.patch(ref, { data: null }, { type: 'merge', subresource: 'status' })
     const at = '/api/v1/namespaces/ns/configmaps'
-    expect(asked().slice(1)).toEqual([
+    expect(requests().slice(1)).toEqual([
       `POST ${at}?fieldManager=stackloom&fieldValidation=Strict&dryRun=All`,
       `PUT ${at}/a/status?fieldValidation=Strict`,
       `PATCH ${at}/a?fieldManager=stackloom&fieldValidation=Strict`,
@@ -135,7 +135,7 @@ describe('the client', () => {
   })
 
   it('requires the namespace of a namespaced object before it asks the server', async () => {
-    const { client, asked } = await clientFor(echo)
+    const { client, requests } = await clientFor(echo)
     const homeless = { ...object, metadata: { name: 'a' } }
     for (const write of [client.create(homeless), client.apply(homeless, { fieldManager: 'x' })]) {
       await expect(write).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('the client', () => {
         findings: [{ code: 'SL1111', where: { kind: 'ConfigMap', name: 'a', path: 'metadata.namespace' } }],
       })
     }
-    expect(asked()).toEqual(['GET /api/v1'])
+    expect(requests()).toEqual(['GET /api/v1'])
   })
 
   it('rejects a response that is not an object', async () => {
@@ -161,7 +161,7 @@ describe('a list', () => {
   })
 
   it('follows all pages and adds the kind to its items', async () => {
-    const { client, asked } = await clientFor(({ query }, answer) =>
+    const { client, requests } = await clientFor(({ query }, answer) =>
       respondJson(answer, query.get('continue') === 'more' ? page(['c']) : page(['a', 'b'], 'more')),
     )
     const { items, resourceVersion } = await client.list(configMap, {
@@ -171,7 +171,7 @@ describe('a list', () => {
     })
     expect(items).toEqual(['a', 'b', 'c'].map((name) => ({ ...configMap, metadata: { name } })))
     expect(resourceVersion).toBe('9')
-    expect(asked().slice(1)).toEqual([
+    expect(requests().slice(1)).toEqual([
       'GET /api/v1/namespaces/ns/configmaps?limit=2&labelSelector=x%3Dy',
       'GET /api/v1/namespaces/ns/configmaps?limit=2&continue=more&labelSelector=x%3Dy',
     ])
@@ -200,23 +200,23 @@ describe('a list', () => {
   })
 
   it('that always expires is requested in one piece, so that it ends', async () => {
-    const { client, asked } = await clientFor(({ query }, answer) => {
+    const { client, requests } = await clientFor(({ query }, answer) => {
       if (query.has('continue')) return respondJson(answer, statusObject(410, 'Expired', 'too old'), 410)
       return respondJson(answer, query.has('limit') ? page(['a'], 'more') : page(['a', 'b']))
     })
     expect((await client.list(configMap)).items).toHaveLength(2)
-    expect(asked()).toHaveLength(1 + 2 + 2 + 1)
+    expect(requests()).toHaveLength(1 + 2 + 2 + 1)
   })
 })
 
 describe('a watch', () => {
-  async function events(play: RequestScript, options: Partial<WatchOptions> = {}) {
-    const { client, asked } = await clientFor(play)
+  async function events(script: RequestScript, options: Partial<WatchOptions> = {}) {
+    const { client, requests } = await clientFor(script)
     const seen: WatchEvent[] = []
     const ended = (async () => {
       for await (const event of client.watch(configMap, { resourceVersion: '5', ...options })) seen.push(event)
     })()
-    return { seen, ended, asked }
+    return { seen, ended, requests }
   }
   const line = (type: string, body: unknown): string => `${JSON.stringify({ type, object: body })}\n`
 
@@ -226,7 +226,7 @@ describe('a watch', () => {
         line('BOOKMARK', { metadata: { resourceVersion: '8' } }) +
         line('DELETED', object),
     )
-    const { seen, ended, asked } = await events(async (_, answer) => {
+    const { seen, ended, requests } = await events(async (_, answer) => {
       for (let at = 0; at < text.length; at += 7) {
         answer.write(text.subarray(at, at + 7))
         await new Promise((resolve) => setImmediate(resolve))
@@ -239,14 +239,14 @@ describe('a watch', () => {
       { kind: 'bookmark', resourceVersion: '8' },
       { kind: 'deleted', object },
     ])
-    expect(asked()[1]).toBe('GET /api/v1/configmaps?watch=true&allowWatchBookmarks=true&resourceVersion=5')
+    expect(requests()[1]).toBe('GET /api/v1/configmaps?watch=true&allowWatchBookmarks=true&resourceVersion=5')
   })
 
   it.each([
     ['an ERROR event', line('ERROR', statusObject(410, 'Expired', 'too old resource version')), 'expired'],
     ['a line that is no JSON', 'oops\n', 'malformed'],
     ['an event within which it ends', line('ADDED', object).slice(0, 20), 'malformed'],
-    ['a type that nobody knows', line('RENAMED', object), 'malformed'],
+    ['an unknown type', line('RENAMED', object), 'malformed'],
     ['an event without an object', line('ADDED', null), 'malformed'],
   ])('returns the events before %s and then throws', async (_, bad, kind) => {
     const { seen, ended } = await events((__, answer) => void answer.end(line('ADDED', object) + bad))
@@ -255,9 +255,9 @@ describe('a watch', () => {
   })
 
   it('that is rejected throws the error of the server and is not retried', async () => {
-    const { ended, asked } = await events((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
+    const { ended, requests } = await events((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(ended).rejects.toMatchObject({ kind: 'failing' })
-    expect(asked()).toHaveLength(2)
+    expect(requests()).toHaveLength(2)
   })
 
   it('over a silent connection ends with a timeout', async () => {

@@ -130,14 +130,14 @@ describe('the work queue', () => {
 
   it('reports its depth and how long keys waited and were processed', async () => {
     const clock = manualClock()
-    const told: unknown[] = []
+    const reports: unknown[] = []
     const queue = createQueue({
       clock,
       observer: {
-        added: (depth) => told.push(['added', depth]),
-        taken: (depth, ms) => told.push(['taken', depth, ms]),
-        finished: (ms) => told.push(['finished', ms]),
-        retried: () => told.push(['retried']),
+        added: (depth) => reports.push(['added', depth]),
+        taken: (depth, ms) => reports.push(['taken', depth, ms]),
+        finished: (ms) => reports.push(['finished', ms]),
+        retried: () => reports.push(['retried']),
       },
     })
     queue.add('a')
@@ -146,7 +146,7 @@ describe('the work queue', () => {
     clock.advance(3)
     queue.addRateLimited('a')
     queue.done('a')
-    expect(told).toEqual([['added', 1], ['taken', 0, 7], ['retried'], ['finished', 3]])
+    expect(reports).toEqual([['added', 1], ['taken', 0, 7], ['retried'], ['finished', 3]])
   })
 
   it('drains in linear time', () => {
@@ -162,13 +162,13 @@ describe('the work queue', () => {
   })
 })
 
-/** The queue as simply as it can be said: lists, and a look at every element. */
+/** The simplest possible queue: lists that are searched linearly. */
 class Model {
   time = 0
-  made = 0
+  created = 0
   stopped = false
   ready: string[] = []
-  patient: string[] = []
+  lowPriority: string[] = []
   readonly again = new Set<string>()
   readonly working = new Set<string>()
   readonly failures = new Map<string, number>()
@@ -176,21 +176,21 @@ class Model {
 
   add(key: string): void {
     if (this.stopped || this.ready.includes(key)) return
-    this.patient = this.patient.filter((one) => one !== key)
+    this.lowPriority = this.lowPriority.filter((entry) => entry !== key)
     if (this.working.has(key)) this.again.add(key)
     else this.ready.push(key)
   }
   addPatient(key: string): void {
     if (this.working.has(key)) return this.add(key)
-    if (!this.stopped && !this.ready.includes(key) && !this.patient.includes(key)) this.patient.push(key)
+    if (!this.stopped && !this.ready.includes(key) && !this.lowPriority.includes(key)) this.lowPriority.push(key)
   }
   addAfter(key: string, ms: number): void {
     if (this.stopped) return
     if (ms <= 0) return this.add(key)
     const at = this.time + ms
-    if (this.delayed.some((one) => one.key === key && one.at <= at)) return
-    this.made += 1
-    this.delayed = [...this.delayed.filter((one) => one.key !== key), { key, at, order: this.made }]
+    if (this.delayed.some((entry) => entry.key === key && entry.at <= at)) return
+    this.created += 1
+    this.delayed = [...this.delayed.filter((entry) => entry.key !== key), { key, at, order: this.created }]
   }
   addRateLimited(key: string): void {
     if (this.stopped) return
@@ -200,12 +200,12 @@ class Model {
   }
   advance(ms: number): void {
     this.time += ms
-    const due = this.delayed.filter((one) => one.at <= this.time)
-    this.delayed = this.delayed.filter((one) => one.at > this.time)
+    const due = this.delayed.filter((entry) => entry.at <= this.time)
+    this.delayed = this.delayed.filter((entry) => entry.at > this.time)
     for (const { key } of due.sort((a, b) => a.at - b.at || a.order - b.order)) this.add(key)
   }
   next(): string | undefined {
-    const key = this.ready.shift() ?? this.patient.shift()
+    const key = this.ready.shift() ?? this.lowPriority.shift()
     if (key !== undefined) this.working.add(key)
     return key
   }
@@ -236,7 +236,7 @@ describe('the work queue, compared with a model', () => {
       const { queue, clock } = queueAt()
       const model = new Model()
       for (const step of sequence) await take(step, queue, clock, model)
-      expect(queue.length()).toBe(model.ready.length + model.patient.length)
+      expect(queue.length()).toBe(model.ready.length + model.lowPriority.length)
       for (const key of model.working) {
         queue.done(key)
         model.done(key)
@@ -249,31 +249,31 @@ describe('the work queue, compared with a model', () => {
   })
 
   it('never gives a key to two workers and loses no add, with overlapping workers (property)', async () => {
-    const run = async (wishes: readonly string[], workers: number): Promise<void> => {
+    const run = async (added: readonly string[], workers: number): Promise<void> => {
       const { queue, clock } = queueAt()
       const busy = new Set<string>()
-      const lookedAfter = new Map<string, number>()
+      const processedAt = new Map<string, number>()
       let moment = 0
       const work = async (): Promise<void> => {
         for (let key = await queue.next(); key !== undefined; key = await queue.next()) {
           expect(busy.has(key)).toBe(false)
           busy.add(key)
-          lookedAfter.set(key, moment)
+          processedAt.set(key, moment)
           await clock.sleep(3)
           busy.delete(key)
           queue.done(key)
         }
       }
       const all = Array.from({ length: workers }, work)
-      const wishedAt = new Map<string, number>()
-      for (const key of wishes) {
+      const addedAt = new Map<string, number>()
+      for (const key of added) {
         moment += 1
-        wishedAt.set(key, moment)
+        addedAt.set(key, moment)
         queue.add(key)
         await clock.settle(1)
       }
       while (!queue.idle()) await clock.settle(1)
-      for (const [key, at] of wishedAt) expect(lookedAfter.get(key)).toBeGreaterThanOrEqual(at)
+      for (const [key, at] of addedAt) expect(processedAt.get(key)).toBeGreaterThanOrEqual(at)
       queue.stop()
       await Promise.all(all)
     }
@@ -308,7 +308,7 @@ async function take(step: Step, queue: WorkQueue, clock: ManualClock, model: Mod
       queue.done(step.key)
       return model.done(step.key)
     case 'next': {
-      // With nothing ready a worker would wait, and take the next key at once: the model knows no waiting.
+      // With nothing ready a worker would wait and take the next key at once, which the model does not do.
       const expected = model.next()
       if (expected !== undefined) expect(await queue.next()).toBe(expected)
       return settled()

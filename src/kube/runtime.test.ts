@@ -55,33 +55,33 @@ describe('the runtime', () => {
     const { client } = memoryCluster()
     await client.create(configMap('a'))
     const clock = manualClock()
-    const looks: string[] = []
+    const reconciled: string[] = []
     const replica = (identity: string) => {
       const runtime = createRuntime({ client, clock, election: { ...election, identity } })
       runtime.add({
         name: 'test',
         watches: [{ kind }],
-        reconcile: async (request) => void looks.push(`${identity} ${objectKey(request)}`),
+        reconcile: async (request) => void reconciled.push(`${identity} ${objectKey(request)}`),
       })
       const control = new AbortController()
       const running = runtime.run(control.signal)
       return { runtime, control, running }
     }
-    const one = replica('one')
+    const first = replica('one')
     await clock.settle(100)
-    const two = replica('two')
+    const second = replica('two')
     await clock.settle(10_000)
-    expect(looks).toEqual(['one openstack/a'])
-    expect([one.runtime.isLeader(), two.runtime.isLeader()]).toEqual([true, false])
-    expect(two.runtime.ready().every(({ problem }) => problem === undefined)).toBe(true)
-    await expect(two.runtime.client.create(configMap('b'))).rejects.toThrow('SL1151')
+    expect(reconciled).toEqual(['one openstack/a'])
+    expect([first.runtime.isLeader(), second.runtime.isLeader()]).toEqual([true, false])
+    expect(second.runtime.ready().every(({ problem }) => problem === undefined)).toBe(true)
+    await expect(second.runtime.client.create(configMap('b'))).rejects.toThrow('SL1151')
 
-    one.control.abort()
-    expect(await one.running).toBe('stopped')
+    first.control.abort()
+    expect(await first.running).toBe('stopped')
     await clock.settle(3_000)
-    expect(looks).toEqual(['one openstack/a', 'two openstack/a'])
-    two.control.abort()
-    await two.running
+    expect(reconciled).toEqual(['one openstack/a', 'two openstack/a'])
+    second.control.abort()
+    await second.running
   })
 
   it('does not wait forever for a controller that does not end', async () => {

@@ -10,10 +10,10 @@ const secret = { apiVersion: 'v1', kind: 'Secret' }
 const missing = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 
 const named = (kind: GroupVersionKind, name: string): KubeObject => ({ ...kind, metadata: { name } })
-const refusal = (status: number) =>
+const errorWithStatus = (status: number) =>
   errorFromResponse({ status, body: statusObject(status, '', 'no') }, { server: 's', verb: 'list', subject: 'x' })
 
-/** A cluster that serves `kinds`; `list` says what each of them holds. */
+/** A cluster that serves `kinds`; `list` returns their objects. */
 function reader(
   kinds: readonly GroupVersionKind[],
   list: (kind: GroupVersionKind, options: ListOptions) => readonly KubeObject[],
@@ -28,7 +28,9 @@ function reader(
       return Promise.resolve(found && { ...found, plural: 'x', namespaced: true, verbs: [] })
     },
     versions: (group: string) =>
-      Promise.resolve([...new Set(kinds.map((kind) => kind.apiVersion).filter((one) => one.startsWith(`${group}/`)))]),
+      Promise.resolve([
+        ...new Set(kinds.map((kind) => kind.apiVersion).filter((version) => version.startsWith(`${group}/`))),
+      ]),
     list: async (kind: GroupVersionKind, options: ListOptions = {}) => {
       await Promise.resolve()
       return { items: list(kind, options), resourceVersion: '1' }
@@ -51,8 +53,8 @@ describe('takeSnapshot', () => {
 
   it('reports the kinds that could not be read with the cause, and keeps the others', async () => {
     const cluster = reader([pool, secret], (kind) => {
-      if (kind.kind === 'Secret') throw refusal(403)
-      throw refusal(500)
+      if (kind.kind === 'Secret') throw errorWithStatus(403)
+      throw errorWithStatus(500)
     })
     const { snapshot, findings } = await takeSnapshot(cluster, [secret, pool, missing])
     expect(snapshot.unread.map((unreadKind) => [unreadKind.kind, unreadKind.cause])).toEqual([
@@ -75,7 +77,7 @@ describe('takeSnapshot', () => {
 
   it('reads the allowed namespaces, and reports that it has read no others', async () => {
     const cluster = reader([pool], (kind, { namespace }) => {
-      if (namespace === undefined) throw refusal(403)
+      if (namespace === undefined) throw errorWithStatus(403)
       return [named(kind, namespace)]
     })
     const { snapshot } = await takeSnapshot(cluster, [pool], { namespaces: ['openstack', 'openstack2'] })
@@ -89,7 +91,7 @@ describe('takeSnapshot', () => {
     let lists = 0
     const cluster = reader([pool], () => {
       lists += 1
-      throw refusal(401)
+      throw errorWithStatus(401)
     })
     const many = Array.from({ length: 20 }, () => pool)
     await expect(takeSnapshot(cluster, many, { concurrency: 1 })).rejects.toMatchObject({ kind: 'unauthorized' })

@@ -3,14 +3,14 @@ import { statusObject } from '../../test/scripted-server.ts'
 import { type ApiError, type ApiErrorKind, isApiError } from './api-error.ts'
 import { errorFromResponse, errorFromWatch } from './status-error.ts'
 
-const errand = {
+const request = {
   server: 'https://api:6443',
   verb: 'apply',
   subject: 'metallb.io/IPAddressPool metallb-system/a',
 }
 
 function refused(code: number, reason: string, message: string, details?: unknown): ApiError {
-  return errorFromResponse({ status: code, body: statusObject(code, reason, message, details) }, errand)
+  return errorFromResponse({ status: code, body: statusObject(code, reason, message, details) }, request)
 }
 
 const cases: readonly (readonly [string, ApiErrorKind, string, () => ApiError])[] = [
@@ -22,10 +22,10 @@ const cases: readonly (readonly [string, ApiErrorKind, string, () => ApiError])[
     () => refused(404, 'NotFound', 'x', { name: 'ns', kind: 'namespaces' }),
   ],
   [
-    'a path that nobody serves',
+    'an unknown path',
     'not-served',
     'SL1112',
-    () => errorFromResponse({ status: 404, body: '404 page not found\n' }, errand),
+    () => errorFromResponse({ status: 404, body: '404 page not found\n' }, request),
   ],
   ['a taken name', 'already-exists', 'SL1114', () => refused(409, 'AlreadyExists', 'x')],
   ['a stale version', 'conflict', 'SL1110', () => refused(409, 'Conflict', 'cannot: the object has been modified')],
@@ -48,7 +48,7 @@ const cases: readonly (readonly [string, ApiErrorKind, string, () => ApiError])[
     'a server that starts',
     'failing',
     'SL1117',
-    () => errorFromResponse({ status: 503, body: 'apiserver not ready' }, errand),
+    () => errorFromResponse({ status: 503, body: 'apiserver not ready' }, request),
   ],
   ['too big', 'rejected', 'SL1121', () => refused(413, 'RequestEntityTooLarge', 'limit is 3145728')],
   [
@@ -119,7 +119,7 @@ describe('an error response', () => {
       name: 'a',
     }
     const body = statusObject(422, 'Invalid', 'x', { causes: [{ field: 'spec.addresses', message: 'no' }] })
-    const error = errorFromResponse({ status: 422, body }, { ...errand, object })
+    const error = errorFromResponse({ status: 422, body }, { ...request, object })
     expect(error.findings[0]?.where).toEqual({ ...object, path: 'spec.addresses' })
   })
 
@@ -139,8 +139,8 @@ describe('an error response', () => {
   })
 
   it('in an ERROR event of a watch is read by its code', () => {
-    expect(errorFromWatch(statusObject(410, 'Expired', 'too old'), errand).kind).toBe('expired')
-    expect(errorFromWatch('nonsense', errand).kind).toBe('failing')
+    expect(errorFromWatch(statusObject(410, 'Expired', 'too old'), request).kind).toBe('expired')
+    expect(errorFromWatch('nonsense', request).kind).toBe('failing')
   })
 
   it('exits with 2 when the cluster could not be reached, with 1 when it refused', () => {
@@ -157,7 +157,7 @@ describe('an error response', () => {
   })
 
   it('shows one line of a page that is not from an API server', () => {
-    const error = errorFromResponse({ status: 502, body: `<html>\n${'x'.repeat(1000)}</html>` }, errand)
+    const error = errorFromResponse({ status: 502, body: `<html>\n${'x'.repeat(1000)}</html>` }, request)
     expect(error.message.length).toBeLessThan(300)
     expect(error.message).not.toContain('\n')
   })

@@ -20,7 +20,7 @@ const create: ApiRequest = { ...get, method: 'POST', body: { a: 1 }, idempotent:
 
 const open: { readonly close: () => Promise<void> }[] = []
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
+  await Promise.all(open.splice(0).map((resource) => resource.close()))
 })
 
 function transportTo(server: string, access: Partial<ClusterAccess> = {}, options: TransportOptions = {}): Transport {
@@ -37,13 +37,13 @@ function transportTo(server: string, access: Partial<ClusterAccess> = {}, option
   return transport
 }
 
-async function played(play: RequestScript): Promise<ScriptedServer> {
-  const server = await startScriptedServer(play)
+async function startServer(script: RequestScript): Promise<ScriptedServer> {
+  const server = await startScriptedServer(script)
   open.push(server)
   return server
 }
 
-/** The first answers go wrong as told, the rest are fine. */
+/** Fails the first requests, then responds normally. */
 function afterFailures(count: number, fail: (answer: ServerResponse) => void): RequestScript {
   return ({ index }, answer) => (index < count ? fail(answer) : respondJson(answer, { ok: true }))
 }
@@ -51,7 +51,7 @@ function afterFailures(count: number, fail: (answer: ServerResponse) => void): R
 describe('a request', () => {
   it('waits as long as the server requests and retries', async () => {
     const clock = instantClock()
-    const server = await played(
+    const server = await startServer(
       afterFailures(2, (answer) =>
         respondJson(answer, statusObject(429, 'TooManyRequests', 'later'), 429, { 'retry-after': '3' }),
       ),
@@ -62,30 +62,30 @@ describe('a request', () => {
   })
 
   it('that always fails is sent a bounded number of times', async () => {
-    const server = await played((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
+    const server = await startServer((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(transportTo(server.url).json(get)).rejects.toMatchObject({ kind: 'failing', status: 500 })
     expect(server.seen).toHaveLength(5)
   })
 
   it('that creates is not retried after a 500: it may have succeeded', async () => {
-    const server = await played((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
+    const server = await startServer((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(transportTo(server.url).json(create)).rejects.toMatchObject({ kind: 'failing' })
     expect(server.seen).toHaveLength(1)
   })
 
   it('survives connections that are cut, and does not retry a create over one', async () => {
     const cut = (answer: ServerResponse): void => void answer.socket?.destroy()
-    const server = await played(afterFailures(2, cut))
+    const server = await startServer(afterFailures(2, cut))
     expect(await transportTo(server.url).json(get)).toEqual({ ok: true })
     expect(server.seen).toHaveLength(3)
 
-    const other = await played(afterFailures(1, cut))
+    const other = await startServer(afterFailures(1, cut))
     await expect(transportTo(other.url).json(create)).rejects.toMatchObject({ kind: 'unreachable' })
     expect(other.seen).toHaveLength(1)
   })
 
   it('survives a response that is cut in the middle', async () => {
-    const server = await played(
+    const server = await startServer(
       afterFailures(1, (answer) => {
         answer.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
         answer.write('{"half":')
@@ -97,13 +97,13 @@ describe('a request', () => {
   })
 
   it('waits no longer than allowed for the first or the next byte', async () => {
-    const silent = await played(() => undefined)
+    const silent = await startServer(() => undefined)
     const impatient = { timeoutMs: 50, retry: { ...noRetry } }
     await expect(transportTo(silent.url, {}, impatient).json(get)).rejects.toMatchObject({
       kind: 'timeout',
       findings: [{ code: 'SL1120' }],
     })
-    const stalled = await played((_, answer) => {
+    const stalled = await startServer((_, answer) => {
       answer.writeHead(200)
       answer.write('{')
     })
@@ -123,7 +123,7 @@ describe('a request', () => {
   })
 
   it('that gets a page instead of JSON is not retried, and reports it', async () => {
-    const server = await played((_, answer) => void answer.end('<html>sign in</html>'))
+    const server = await startServer((_, answer) => void answer.end('<html>sign in</html>'))
     await expect(transportTo(server.url).json(get)).rejects.toMatchObject({
       kind: 'malformed',
       findings: [{ code: 'SL1118', message: expect.stringContaining('a web page') }],
@@ -132,23 +132,23 @@ describe('a request', () => {
   })
 
   it('stops when its signal is aborted, with the reason of the caller', async () => {
-    const server = await played(() => undefined)
+    const server = await startServer(() => undefined)
     const stop = new AbortController()
-    const asked = transportTo(server.url).json({ ...get, signal: stop.signal })
+    const response = transportTo(server.url).json({ ...get, signal: stop.signal })
     setTimeout(() => stop.abort(new Error('enough')), 20)
-    await expect(asked).rejects.toThrow('enough')
+    await expect(response).rejects.toThrow('enough')
     await expect(transportTo(server.url).json({ ...get, signal: stop.signal })).rejects.toThrow('enough')
     expect(server.seen.length).toBeLessThanOrEqual(1)
   })
 
   it('ends at once when the program closes the connection, and none can be sent after', async () => {
-    const server = await played(() => undefined)
+    const server = await startServer(() => undefined)
     const clock = instantClock()
     const transport = transportTo(server.url, {}, { clock })
-    const asked = transport.json(get).catch((error: unknown) => error)
+    const response = transport.json(get).catch((error: unknown) => error)
     await expect.poll(() => server.seen.length).toBe(1)
     await transport.close()
-    expect(await asked).toMatchObject({ kind: 'unreachable' })
+    expect(await response).toMatchObject({ kind: 'unreachable' })
     expect(clock.pauses).toEqual([])
     await expect(transport.json(get)).rejects.toThrow('was closed by this program')
     expect(server.seen).toHaveLength(1)
@@ -156,21 +156,21 @@ describe('a request', () => {
 
   it('passes on the warnings of the server', async () => {
     const warning = ['299 - "v1 Endpoints is deprecated"', '299 - "say \\"no\\", then", 299 x "third"']
-    const server = await played((_, answer) => respondJson(answer, {}, 200, { warning }))
-    const heard: string[] = []
-    await transportTo(server.url, {}, { onWarning: (text) => void heard.push(text) }).json(get)
-    expect(heard).toEqual(['v1 Endpoints is deprecated', 'say "no", then', 'third'])
+    const server = await startServer((_, answer) => respondJson(answer, {}, 200, { warning }))
+    const warnings: string[] = []
+    await transportTo(server.url, {}, { onWarning: (text) => void warnings.push(text) }).json(get)
+    expect(warnings).toEqual(['v1 Endpoints is deprecated', 'say "no", then', 'third'])
   })
 
   it('keeps the base path of the server', async () => {
-    const server = await played((_, answer) => respondJson(answer, {}))
+    const server = await startServer((_, answer) => respondJson(answer, {}))
     await transportTo(`${server.url}/k8s/clusters/c-1`).json({ ...get, query: { a: 'b c', none: undefined } })
     expect(server.seen[0]).toMatchObject({ path: '/k8s/clusters/c-1/x' })
     expect([...(server.seen[0]?.query ?? [])]).toEqual([['a', 'b c']])
   })
 
   it('never waits behind watches, however many there are', async () => {
-    const server = await played(({ path }, answer) => {
+    const server = await startServer(({ path }, answer) => {
       if (path !== '/watch') return respondJson(answer, { ok: true })
       answer.writeHead(200)
       answer.write('{}\n')
@@ -194,7 +194,7 @@ const noRetry = {
 describe('a request with priority', () => {
   it('is sent while every connection waits for a slow response', async () => {
     const waiting: ServerResponse[] = []
-    const server = await played(({ path }, answer) => {
+    const server = await startServer(({ path }, answer) => {
       if (path === '/slow') waiting.push(answer)
       else respondJson(answer, { ok: true })
     })
@@ -228,13 +228,13 @@ describe('a credential', () => {
       renewals: () => renewals,
     }
   }
-  const wantsNew: RequestScript = ({ headers }, answer) =>
+  const rejectsFirstToken: RequestScript = ({ headers }, answer) =>
     headers.authorization === 'Bearer new'
       ? respondJson(answer, { ok: true })
       : respondJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
 
   it('that is rejected is renewed once for all requests', async () => {
-    const server = await played(wantsNew)
+    const server = await startServer(rejectsFirstToken)
     const credential = renewable()
     const transport = transportTo(server.url, { credential })
     await Promise.all(Array.from({ length: 10 }, () => transport.json(create)))
@@ -243,14 +243,14 @@ describe('a credential', () => {
   })
 
   it('is renewed for a watch, too', async () => {
-    const server = await played(wantsNew)
+    const server = await startServer(rejectsFirstToken)
     const transport = transportTo(server.url, { credential: renewable() })
     await transport.stream({ ...get, idleMs: 1000 })
     expect(server.seen).toHaveLength(2)
   })
 
   it('that stays rejected is sent at most twice, and never shown', async () => {
-    const server = await played((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
+    const server = await startServer((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
     const refused = transportTo(server.url, { credential: renewable() }).json(get)
     await expect(refused).rejects.toMatchObject({
       kind: 'unauthorized',
@@ -312,8 +312,8 @@ describe('TLS', () => {
     const { server } = await tlsServer(['127.0.0.1'])
     const { authority: other } = await tlsServer(['127.0.0.1'])
     const clock = instantClock()
-    const asked = transportTo(server.url, { tls: { ca: other.certificate } }, { clock }).json(get)
-    await expect(asked).rejects.toMatchObject({ kind: 'unreachable', findings: [{ code: 'SL1101' }] })
+    const response = transportTo(server.url, { tls: { ca: other.certificate } }, { clock }).json(get)
+    await expect(response).rejects.toMatchObject({ kind: 'unreachable', findings: [{ code: 'SL1101' }] })
     expect(server.seen).toHaveLength(0)
     expect(clock.pauses).toHaveLength(0)
   })
@@ -341,8 +341,8 @@ describe('TLS', () => {
       key: privateKey,
     })
     open.push(server)
-    const asked = transportTo(server.url, { tls: { ca: authority.certificate } }).json(get)
-    await expect(asked).rejects.toMatchObject({
+    const response = transportTo(server.url, { tls: { ca: authority.certificate } }).json(get)
+    await expect(response).rejects.toMatchObject({
       findings: [{ code: 'SL1102', message: expect.stringContaining('server') }],
     })
   })
@@ -350,10 +350,10 @@ describe('TLS', () => {
   it('names an expired client certificate as the cause of a 401', async () => {
     const authority = await createAuthority({ commonName: 'ca', days: 36_500 }, longAgo)
     const old = await authority.issue({ commonName: 'ann', uses: ['client'], days: 30 })
-    const server = await played((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
+    const server = await startServer((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
     const identity = { headers: {}, certificate: old.certificate, key: old.privateKey }
-    const asked = transportTo(server.url, { credential: fixedCredential('user ann', identity) }).json(get)
-    await expect(asked).rejects.toMatchObject({
+    const response = transportTo(server.url, { credential: fixedCredential('user ann', identity) }).json(get)
+    await expect(response).rejects.toMatchObject({
       findings: [
         {
           code: 'SL1102',

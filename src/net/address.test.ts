@@ -9,10 +9,10 @@ import { explainInvalidAddress } from './address-text.ts'
 const runs = { numRuns: count({ test: 1000, soak: 100_000 }) }
 const ipv4Value = fc.bigInt({ min: 0n, max: (1n << 32n) - 1n })
 const group = fc.oneof({ weight: 2, arbitrary: fc.constant(0n) }, { weight: 1, arbitrary: fc.bigInt(0n, 0xffffn) })
-/** Runs of zero groups are where the texts differ. */
+/** The texts differ in runs of zero groups. */
 const ipv6Value = fc
   .array(group, { minLength: 8, maxLength: 8 })
-  .map((all) => all.reduce((sum, one) => (sum << 16n) | one, 0n))
+  .map((all) => all.reduce((sum, group) => (sum << 16n) | group, 0n))
 const mapped = (value: bigint): boolean => value >> 32n === 0xffffn
 
 describe('an IPv4 address', () => {

@@ -32,8 +32,8 @@ const anyAddress = fc.oneof(
   fc.bigInt({ min: 0n, max: (1n << 32n) - 1n }).map((value) => ({ family: 4 as const, value })),
   fc.bigInt({ min: 1n << 120n, max: (1n << 128n) - 1n }).map((value) => ({ family: 6 as const, value })),
 )
-const anyCidr = anyAddress.chain((one) =>
-  fc.integer({ min: 0, max: one.family === 4 ? 32 : 128 }).map((prefix) => cidrContaining(one, prefix)),
+const anyCidr = anyAddress.chain((address) =>
+  fc.integer({ min: 0, max: address.family === 4 ? 32 : 128 }).map((prefix) => cidrContaining(address, prefix)),
 )
 
 describe('a network', () => {
@@ -87,7 +87,7 @@ describe('a network', () => {
         fc.array(fc.constantFrom(0n, 1n), { minLength: 4, maxLength: 4 }),
         fc.bigInt(0n, 0xfffffn),
         (groups, offset) => {
-          const high = groups.reduce<bigint>((sum, one) => (sum << 16n) | one, 0n)
+          const high = groups.reduce<bigint>((sum, group) => (sum << 16n) | group, 0n)
           const network: Cidr = { family: 6, base: high << 64n, prefix: 64 }
           const value = network.base + offset
           expect(createAddressFormatter(network)(value)).toBe(formatAddress({ family: 6, value }))
@@ -146,7 +146,7 @@ describe('a range', () => {
         const range = { family: 4 as const, first: BigInt(from), last: BigInt(from + length) }
         const cut = toCidrs(range)
         expect(rangeSet(cut.map(cidrRange))).toEqual([range])
-        expect(cut.reduce((sum, one) => sum + cidrSize(one), 0n)).toBe(setSize([range]))
+        expect(cut.reduce((sum, cidr) => sum + cidrSize(cidr), 0n)).toBe(setSize([range]))
       }),
       runs,
     )

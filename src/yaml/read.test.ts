@@ -53,7 +53,7 @@ describe('readYaml', () => {
     ['a tab as indentation', 'a:\n\tb: 1\n', 'SL1012', 2, 1],
     ['an unclosed bracket', 'a: [1, 2\nb: 3\n', 'SL1012', 2, 1],
     ['a key twice', 'a: 1\nb: 2\na: 3\n', 'SL1013', 3, 1],
-    ['a tag that nobody knows', 'a: !secret x\n', 'SL1012', 1, 4],
+    ['an unknown tag', 'a: !secret x\n', 'SL1012', 1, 4],
     ['a second document', 'a: 1\n---\nb: 2\n', 'SL1012', 3, 1],
     ['an alias without anchor', 'a: 1\nb: *c\n', 'SL1014', 2, 4],
     ['an alias inside its anchor', 'a: &a\n- *a\n', 'SL1015', 2, 3],
