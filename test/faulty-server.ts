@@ -1,6 +1,6 @@
 /**
- * An API server of ConfigMaps on loopback that keeps the truth and has faults on demand: each list or watch takes the
- * next fault from its row, and is served well once the row is empty. Discovery always works and is not counted.
+ * Serves ConfigMaps on loopback with faults on demand: each list or watch takes the next fault of its queue, and works
+ * normally when the queue is empty. Discovery always works and is not counted.
  */
 import type { ServerResponse } from 'node:http'
 import type { KubeObject } from '../src/api/object.ts'
@@ -15,18 +15,18 @@ import {
 
 export type Fault =
   | { readonly kind: 'status'; readonly code: number; readonly retryAfterSeconds?: number }
-  /** The connection is reset, before a byte or after so many bytes of the answer. */
+  /** The connection is reset, before or after this many bytes of the response. */
   | { readonly kind: 'reset'; readonly afterBytes?: number }
-  /** The answer begins, and nothing follows. */
+  /** The response starts, and nothing follows. */
   | { readonly kind: 'silent' }
-  /** The request is taken, and no answer begins. */
+  /** The request is accepted, and no response starts. */
   | { readonly kind: 'mute' }
   | { readonly kind: 'malformed'; readonly line: string }
-  /** Watches only: the stream ends without a word. */
+  /** Watches only: the stream ends. */
   | { readonly kind: 'close' }
-  /** Watches only: the version is forgotten, as an event in the stream. */
+  /** Watches only: an event in the stream says that the version has expired. */
   | { readonly kind: 'gone-event' }
-  /** Byte by byte, with a pause after each few. */
+  /** A few bytes at a time, with pauses. */
   | { readonly kind: 'slow'; readonly bytes: number; readonly pauseMs: number }
   | { readonly kind: 'none' }
 
@@ -34,17 +34,17 @@ export interface FaultyServer {
   readonly url: string
   readonly lists: Fault[]
   readonly watches: Fault[]
-  /** What was asked: `list`, `list CONTINUE`, `watch VERSION`. */
+  /** The requests: `list`, `list CONTINUE`, `watch VERSION`. */
   readonly requests: readonly string[]
   readonly put: (name: string, value: string) => void
   readonly remove: (name: string) => void
-  /** What a fresh list would give, by name. */
+  /** The result of a list, by name. */
   readonly current: () => Readonly<Record<string, string>>
-  /** Watches that are open and served. */
+  /** Open watches that work. */
   readonly watching: () => number
   /** Ends every open watch: cleanly, or with a reset. */
   readonly endWatches: (how: 'close' | 'reset') => void
-  /** Forgets the history: older versions are answered with 410. */
+  /** Drops the history: older versions get 410. */
   readonly compact: () => void
   readonly allow: (token: string) => void
   readonly close: () => Promise<void>
@@ -104,7 +104,7 @@ export async function startFaultyServer(): Promise<FaultyServer> {
     await suffer(watches.shift(), answer, missed.join(''), serve)
   }
 
-  const played: ScriptedServer = await startScriptedServer((request, answer) => {
+  const server: ScriptedServer = await startScriptedServer((request, answer) => {
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
       asked.push('refused')
       return respondJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
@@ -120,7 +120,7 @@ export async function startFaultyServer(): Promise<FaultyServer> {
   })
 
   return {
-    url: played.url,
+    url: server.url,
     lists,
     watches,
     requests: asked,
@@ -155,11 +155,11 @@ export async function startFaultyServer(): Promise<FaultyServer> {
     allow: (next) => {
       token = next
     },
-    close: played.close,
+    close: server.close,
   }
 }
 
-/** What a list of ConfigMaps says, by name. */
+/** The values of ConfigMaps by name. */
 export function valuesOf(objects: readonly KubeObject[]): Readonly<Record<string, string>> {
   const pairs = objects.map((object): [string, string] => [
     object.metadata.name,
@@ -172,7 +172,7 @@ function lineOf({ type, object }: Entry): string {
   return `${JSON.stringify({ type, object })}\n`
 }
 
-/** Does the fault, or serves. `body` is what a good answer would have begun with. */
+/** Applies the fault, or serves. `body` is the start of a normal response. */
 async function suffer(
   fault: Fault = { kind: 'none' },
   answer: ServerResponse,

@@ -51,8 +51,8 @@ const policy = (name: string, interfaces: readonly object[], annotations = {}): 
 })
 const bridge = { name: 'ospbr', type: 'linux-bridge', state: 'up' }
 
-describe('nmstate, played', () => {
-  it('enacts a policy on every node, with its generation, and says so on the policy', async () => {
+describe('the simulated nmstate', () => {
+  it('enacts a policy on every node with its generation, and reports it on the policy', async () => {
     await apply(policy('cloud1', [bridge]))
     const found = () => get('nmstate.io/v1', 'NodeNetworkConfigurationPolicy', 'cloud1')
     await expect.poll(async () => conditionsOf(await found())[0]?.reason, patient).toBe('SuccessfullyConfigured')
@@ -74,7 +74,7 @@ describe('nmstate, played', () => {
     expect(JSON.stringify(state?.['status'])).toContain('enp6s0.20')
   })
 
-  it('fails on the node that it is told to fail on, and nowhere else first', async () => {
+  it('fails on the configured node first, and on no other', async () => {
     await apply(policy('bad', [bridge], { 'sandbox.stackloom.dev/nmstate-fails-on': 'worker-0' }))
     const found = () => get('nmstate.io/v1', 'NodeNetworkConfigurationPolicy', 'bad')
     await expect
@@ -84,7 +84,7 @@ describe('nmstate, played', () => {
     expect(conditionsOf(enactment).find((one) => one.type === 'Failing')?.message).toContain('told to fail')
   })
 
-  it('leaves no enactment of a policy that is gone', async () => {
+  it('leaves no enactment of a deleted policy', async () => {
     const { client } = cluster
     await client.delete({ apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy', name: 'bad' })
     await expect
@@ -118,8 +118,8 @@ const namespaceOf = (name: string): KubeObject => ({
   metadata: { name },
 })
 
-describe('OLM, played', () => {
-  it('brings an operator from its Subscription to Succeeded, and its operand to running pods', async () => {
+describe('the simulated OLM', () => {
+  it('installs an operator from its Subscription to Succeeded, and its operand to running pods', async () => {
     const at = 'openshift-nmstate'
     await apply(namespaceOf(at))
     await apply(group(at, 'only'))
@@ -141,7 +141,7 @@ describe('OLM, played', () => {
       .toBe(3)
   })
 
-  it('says why it cannot resolve, and fails a version in a namespace with two groups', async () => {
+  it('reports why it cannot resolve, and fails a version in a namespace with two groups', async () => {
     await apply(namespaceOf('twice'))
     await apply(group('twice', 'a'))
     await apply(group('twice', 'b'))
@@ -157,7 +157,7 @@ describe('OLM, played', () => {
       .toContain('no operators found in package no-such-package')
   })
 
-  it('waits for an approval when it must be given by hand', async () => {
+  it('waits for a manual approval', async () => {
     const at = 'by-hand'
     await apply(namespaceOf(at))
     await apply(group(at, 'only'))

@@ -1,5 +1,5 @@
 /**
- * What a running operator does to a real API server beside reading it: it tells, it admits, it reconciles.
+ * The writing side of an operator on a real API server: events, admission, reconciliation.
  */
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ beforeAll(async () => {
 const soon = { timeout: 15_000, interval: 10 }
 
 describe('events on a real API server', () => {
-  it('are accepted, become series, and are found by the object that they regard', async () => {
+  it('are accepted, become series, and are found by their object', async () => {
     const regarding = await cluster.client.create(configMap('talked-about'))
     const recorder = createEventRecorder({
       client: cluster.client,
@@ -67,7 +67,7 @@ describe('events on a real API server', () => {
   })
 })
 
-describe('webhooks asked by a real API server', () => {
+describe('webhooks called by a real API server', () => {
   let folder: string
   let authority: Authority
   let port: number
@@ -159,7 +159,7 @@ describe('webhooks asked by a real API server', () => {
     }
     await cluster.expose(port)
     for (const kind of ['Validating', 'Mutating'] as const) await cluster.client.create(configuration(kind))
-    // The API server learns of its webhooks by a watch of its own.
+    // The API server receives its webhook configurations by a watch.
     await vi.waitFor(async () => {
       const made = await cluster.client.apply(judged('probe', {}), { fieldManager: 'test' })
       expect(made.metadata.labels).toMatchObject({ 'stackloom.io/seen': 'yes' })
@@ -175,7 +175,7 @@ describe('webhooks asked by a real API server', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('refuse with the fields that are wrong', async () => {
+  it('deny with the invalid fields', async () => {
     const refused = await cluster.client
       .create(judged('refused', { bad1: 'x', bad2: 'y', good: 'z' }))
       .catch((error: unknown) => error)
@@ -189,7 +189,7 @@ describe('webhooks asked by a real API server', () => {
     expect(refused.message).toContain('data.bad1: is bad; data.bad2: is bad')
   })
 
-  it('are told what was there before', async () => {
+  it('receive the old object', async () => {
     await cluster.client.create(judged('updated', { value: 'old' }))
     await cluster.client.apply(judged('updated', { value: 'new' }), { fieldManager: 'test', force: true })
     expect(seen.at(-1)).toMatchObject({
@@ -199,7 +199,7 @@ describe('webhooks asked by a real API server', () => {
     })
   })
 
-  it('warn whoever writes', async () => {
+  it('warn the client', async () => {
     const access = await loadAccess({ kubeconfig: cluster.kubeconfig, env: {}, clock: systemClock })
     const warnings: string[] = []
     const transport = openTransport(access, { onWarning: (text) => warnings.push(text) })
@@ -208,7 +208,7 @@ describe('webhooks asked by a real API server', () => {
     await transport.close()
   })
 
-  it('that cannot judge leave it to the failure policy', async () => {
+  it('that cannot decide leave it to the failure policy', async () => {
     const attempt = cluster.client.create(judged('crash', { crash: 'yes' }), {
       signal: AbortSignal.timeout(4_000),
     })
@@ -228,7 +228,7 @@ describe('webhooks asked by a real API server', () => {
     await cluster.client.apply(configuration('Validating'), { fieldManager: 'test', force: true })
   })
 
-  it('go on with a renewed certificate', async () => {
+  it('continue with a renewed certificate', async () => {
     await issue()
     await new Promise((resolve) => setTimeout(resolve, 200))
     const made = await cluster.client.create(judged('renewed', {}))
@@ -237,7 +237,7 @@ describe('webhooks asked by a real API server', () => {
 })
 
 describe('a controller on a real API server', () => {
-  it('brings the world in order, and again when somebody disturbs it', async () => {
+  it('reaches the desired state, and again after a manual change', async () => {
     const runtime = createRuntime({ client: cluster.client, freeze: true })
     const source = { kind: { apiVersion: 'v1', kind: 'ConfigMap' }, namespace, labelSelector: 'copy=wanted' }
     const copies = { ...source, labelSelector: 'copy=made' }

@@ -1,6 +1,6 @@
 /**
- * A program that leads and counts: `counting-leader.ts KUBECONFIG NAMESPACE NAME`. Tests pause it and let it go on.
- * It says how its leadership ended, and ends.
+ * A leader that counts: `counting-leader.ts KUBECONFIG NAMESPACE NAME`. Tests pause and resume it. It prints how its
+ * leadership ended, and exits.
  */
 import { systemClock } from '../../../src/clock/clock.ts'
 import { connect } from '../../../src/kube/connect.ts'

@@ -50,7 +50,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A connection to the same cluster as somebody else, or with other manners. */
+/** A connection to the same cluster as another user, or with other options. */
 async function connectAs(user: object | undefined, options: Partial<ConnectOptions> = {}): Promise<Connection> {
   const config = JSON.parse(readFileSync(cluster.kubeconfig, 'utf8')) as {
     users: { name: string; user: object }[]
@@ -82,20 +82,20 @@ describe('server-side apply', () => {
     expect(await client.get(at('ssa'))).toMatchObject({ data: { a: '2', b: '1' } })
   })
 
-  it('removes what its manager no longer names', async () => {
+  it('removes fields that its manager no longer sets', async () => {
     const { client } = cluster
     await client.apply(configMap('shrinks', { a: '1', b: '1' }), mine)
     expect((await client.apply(configMap('shrinks', { a: '1' }), mine))['data']).toEqual({ a: '1' })
   })
 
-  it('says what would be, and does nothing, on a dry run', async () => {
+  it('returns the result of a dry run and changes nothing', async () => {
     const { client } = cluster
     const would = await client.apply(configMap('dry', { a: '1' }), { ...mine, dryRun: true })
     expect(would.metadata.uid).toBeDefined()
     expect(await client.get(at('dry'))).toBeUndefined()
   })
 
-  it('is refused with the name of the namespace that is missing', async () => {
+  it('names the namespace that is missing', async () => {
     const lost = { ...configMap('lost', {}), metadata: { name: 'lost', namespace: 'nowhere' } }
     await expect(cluster.client.apply(lost, mine)).rejects.toMatchObject({
       kind: 'not-found',
@@ -115,7 +115,7 @@ describe('strict validation', () => {
       'JSON patch',
       () => cluster.client.patch(at('strict'), [{ op: 'add', path: '/dta', value: {} }], { type: 'json' }),
     ],
-  ])('refuses an unknown field in a %s and names it', async (_, write) => {
+  ])('rejects an unknown field in a %s and names it', async (_, write) => {
     await cluster.client.apply(configMap('strict', {}), mine)
     await expect(write()).rejects.toMatchObject({
       kind: 'invalid',
@@ -126,7 +126,7 @@ describe('strict validation', () => {
   it.each([
     ['create', (object: KubeObject) => cluster.client.create(object)],
     ['apply', (object: KubeObject) => cluster.client.apply(object, mine)],
-  ])('refuses an unknown field of a custom resource in a %s', async (_, write) => {
+  ])('rejects an unknown field of a custom resource in a %s', async (_, write) => {
     const misspelt = pool('misspelt', { adresses: ['172.17.0.1/32'], addresses: ['172.17.0.2/32'] })
     await expect(write(misspelt)).rejects.toMatchObject({
       kind: 'invalid',
@@ -134,7 +134,7 @@ describe('strict validation', () => {
     })
   })
 
-  it('names every field of the schema that is wrong, and a wrong type with its path', async () => {
+  it('names every invalid field, and a wrong type with its path', async () => {
     const service = {
       apiVersion: 'v1',
       kind: 'Service',
@@ -152,7 +152,7 @@ describe('strict validation', () => {
   })
 })
 
-describe('writes that know what they have seen', () => {
+describe('conditional writes', () => {
   it('update only the version that was read', async () => {
     const { client } = cluster
     const first = await client.create(configMap('stale', { a: '1' }))
@@ -162,7 +162,7 @@ describe('writes that know what they have seen', () => {
     expect(await client.get(at('stale'))).toMatchObject({ data: { a: '2' } })
   })
 
-  it('delete only the object, and the version, that was seen', async () => {
+  it('delete only the object and version that was read', async () => {
     const { client } = cluster
     const first = await client.create(configMap('guarded', {}))
     const second = await client.update({ ...first, data: { a: '1' } })
@@ -194,7 +194,7 @@ describe('writes that know what they have seen', () => {
     })
   })
 
-  it('take along what belongs to the object, or leave it', async () => {
+  it('delete dependents, or keep them', async () => {
     const { client } = cluster
     const family = async (name: string) => {
       const { metadata } = await client.create(configMap(name, {}))
@@ -211,7 +211,7 @@ describe('writes that know what they have seen', () => {
   })
 })
 
-describe('a kind that arrives later', () => {
+describe('a kind that is installed later', () => {
   const widget = (name: string, more: object): KubeObject => ({
     ...kinds.widget,
     metadata: { name },
@@ -238,7 +238,7 @@ describe('a kind that arrives later', () => {
     },
   }
 
-  it('is found, and its status is a part of its own', async () => {
+  it('is discovered, and its status is a subresource', async () => {
     const { client } = cluster
     expect(await client.resource(kinds.widget)).toBeUndefined()
     expect(await client.get({ ...kinds.widget, name: 'w' })).toBeUndefined()
@@ -264,7 +264,7 @@ describe('a kind that arrives later', () => {
     })
   })
 
-  it('is gone with its CRD, without a word of the past', async () => {
+  it('is gone with its CRD, without a stale cache', async () => {
     const { client } = cluster
     await client.delete({ ...crd, name: crd.metadata.name })
     await expect
@@ -284,7 +284,7 @@ describe('a kind that arrives later', () => {
 describe('many objects', () => {
   const total = count({ test: 600, soak: 10_000 })
 
-  it('are written side by side while watches run, and listed in pages as one consistent whole', async () => {
+  it('are written concurrently while watches run, and listed in pages at one consistent version', async () => {
     const { client } = cluster
     const namespace = 'many'
     await client.apply({ ...kinds.namespace, metadata: { name: namespace } }, mine)
@@ -307,7 +307,7 @@ describe('many objects', () => {
     expect(paged.items.map((item) => item.metadata.name)).toEqual(whole.items.map((item) => item.metadata.name))
     expect(new Set(paged.items.map((item) => item.metadata.name)).size).toBe(paged.items.length)
     for (const item of paged.items) expect(item).toMatchObject(kinds.configMap)
-    // kube-root-ca.crt arrives by itself.
+    // kube-root-ca.crt is created by the controller manager.
     for (const set of seen)
       await expect.poll(() => names.every((name) => set.has(name)), { timeout: 20_000 }).toBe(true)
     stop.abort()
@@ -316,7 +316,7 @@ describe('many objects', () => {
 })
 
 describe('a watch', () => {
-  it('tells what happens, in order, and ends when its time is over', async () => {
+  it('returns events in order, and ends after its time', async () => {
     const { client } = cluster
     const labels = { watch: 'me' }
     const { resourceVersion } = await client.list(kinds.configMap, { namespace: NS })
@@ -338,7 +338,7 @@ describe('a watch', () => {
 })
 
 describe('admission', () => {
-  it('that says no is told apart from a schema that does not fit, and from a webhook that does not answer', async () => {
+  it('that denies is distinguished from an invalid schema, and from a webhook that does not respond', async () => {
     const { client } = cluster
     await client.apply(pool('first', { addresses: ['172.17.1.80/29'] }), mine)
     await expect(client.apply(pool('second', { addresses: ['172.17.1.80/29'] }), mine)).rejects.toMatchObject({
@@ -358,8 +358,8 @@ describe('admission', () => {
   })
 })
 
-describe('who we are', () => {
-  it('without the right to do something, the finding says who lacks what', async () => {
+describe('authentication and authorization', () => {
+  it('without a permission, the finding says which user lacks which permission', async () => {
     const { client } = await connectAs({ ...adminUser(), as: 'ann', 'as-groups': ['system:authenticated'] })
     await expect(client.list(kinds.configMap)).rejects.toMatchObject({
       kind: 'forbidden',
@@ -403,7 +403,7 @@ describe('who we are', () => {
     })
   })
 
-  it('with a plugin whose token the server has revoked, the plugin is asked again and work goes on', async () => {
+  it('with a plugin whose token was revoked, the plugin runs again and the work continues', async () => {
     const { client, connection } = cluster
     const account = (name: string) => ({ apiVersion: 'v1', kind: 'ServiceAccount', name, namespace: NS })
     const tokenOf = async (name: string): Promise<string> => {
@@ -441,21 +441,21 @@ describe('who we are', () => {
     expect(await whoAmI()).toBe(`system:serviceaccount:${NS}:first`)
     give(await tokenOf('second'))
     await client.delete(account('first'))
-    // The server remembers good tokens for some seconds.
+    // The server caches valid tokens for some seconds.
     await expect.poll(whoAmI, { timeout: 25_000, interval: 500 }).toBe(`system:serviceaccount:${NS}:second`)
     expect(readFileSync(path.join(folder, 'runs'), 'utf8').trim().split('\n')).toHaveLength(2)
   })
 })
 
 describe('the server', () => {
-  it('sends warnings, and they are heard', async () => {
+  it('sends warnings, and they are passed on', async () => {
     const heard: string[] = []
     const { client } = await connectAs(undefined, { onWarning: (text) => void heard.push(text) })
     await client.list({ apiVersion: 'v1', kind: 'Endpoints' })
     expect(heard).toEqual([expect.stringContaining('Endpoints is deprecated')])
   })
 
-  it('that is killed and comes back finds its clients waiting with the work that is safe to repeat', async () => {
+  it('that is killed and restarted finds its clients waiting with idempotent requests', async () => {
     const patient = {
       ...defaultRetryPolicy,
       attempts: { ...defaultRetryPolicy.attempts, unreachable: 100 },
@@ -473,8 +473,8 @@ describe('the server', () => {
     expect(await client.get(at('survivor'))).toMatchObject({ data: { turn: '0' } })
   })
 
-  it('that has forgotten a version says so in the stream, as a typed error', async () => {
-    // After its restart it remembers nothing from before.
+  it('that no longer has a version reports it in the stream, as a typed error', async () => {
+    // After its restart it has no history.
     const watch = async () => {
       for await (const event of cluster.client.watch(kinds.configMap, { resourceVersion: '1' })) {
         expect(event.kind).toBe('never')

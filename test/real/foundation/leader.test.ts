@@ -63,7 +63,7 @@ describe('leaders on a real API server', () => {
     await proxy?.close()
   })
 
-  it('take turns: the second starts as soon as the first gave back', async () => {
+  it('take turns: the second starts as soon as the first has released the lease', async () => {
     const one = candidate(cluster.client, 'turns', 'one')
     await expect.poll(one.began, soon).toBeDefined()
     const two = candidate(cluster.client, 'turns', 'two')
@@ -97,8 +97,8 @@ describe('leaders on a real API server', () => {
     await two.end
   })
 
-  it('paused as a whole process, begin no write after another one started', async () => {
-    // A process of its own: it leads, and counts in a ConfigMap through the fence as fast as it can.
+  it('paused as a whole process, start no write after another one started', async () => {
+    // A separate process: it leads, and counts in a ConfigMap through the fenced client as fast as it can.
     const script = path.join(import.meta.dirname, 'counting-leader.ts')
     const child = spawn(process.execPath, ['--import', 'tsx', script, cluster.kubeconfig, namespace, 'paused'], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -117,7 +117,7 @@ describe('leaders on a real API server', () => {
     const before = await counted()
     child.kill('SIGCONT')
     expect(await ended).toBe(0)
-    // The pause may fall between the question and the sending: that one write was begun before.
+    // The pause may fall between the check and the request: that one write was started before.
     expect((await counted()) - before).toBeLessThanOrEqual(1)
     expect(said).toContain('lost')
     two.stop()
