@@ -1,7 +1,4 @@
-/**
- * Types of Kubernetes objects as plain JSON: nothing is deserialised and nothing dropped.
- */
-
+/** Types of Kubernetes objects as plain JSON: nothing is deserialised and nothing dropped. */
 export interface OwnerReference {
   readonly apiVersion: string
   readonly kind: string
@@ -65,15 +62,24 @@ export interface GroupVersionKind {
   readonly kind: string
 }
 
+/** `metallb.io` of `metallb.io/v1beta1`; empty for the core group. */
+export function apiGroup(apiVersion: string): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+}
+
 /** `namespace/name`, or the name alone for cluster-scoped objects. */
 export function objectKey(meta: { readonly namespace?: string; readonly name: string }): string {
   return meta.namespace ? `${meta.namespace}/${meta.name}` : meta.name
 }
 
 /** Identifies an object among all kinds: `metallb.io/IPAddressPool metallb-system/openstack-internalapi`. */
-export function objectIdentity(object: KubeObject): string {
-  const group = object.apiVersion.includes('/') ? `${object.apiVersion.split('/')[0]}/` : ''
-  return `${group}${object.kind} ${objectKey(object.metadata)}`
+export function objectIdentity({
+  apiVersion,
+  kind,
+  metadata,
+}: GroupVersionKind & Pick<KubeObject, 'metadata'>): string {
+  const group = apiGroup(apiVersion)
+  return `${group && `${group}/`}${kind} ${objectKey(metadata)}`
 }
 
 /** Drops managedFields, which are half of most objects. The server keeps them in an update. */

@@ -165,7 +165,7 @@ interface Definition {
   readonly shape?: Readonly<Record<string, Schema>>
 }
 
-export function knownFields(schema: Schema, path: ValuePath): readonly string[] {
+function knownFields(schema: Schema, path: ValuePath): readonly string[] {
   const schemas = path.reduce<readonly Schema[]>(
     (schemas, step) => schemas.flatMap((schema) => stepInto(schema, step)),
     unwrap(schema),

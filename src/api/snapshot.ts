@@ -3,7 +3,7 @@
  *
  * `kube/` takes it live or loads it from dumps; importers, status, verify and doctor read it.
  */
-import { type GroupVersionKind, type KubeObject, objectKey } from './object.ts'
+import { apiGroup, type GroupVersionKind, type KubeObject, objectKey } from './object.ts'
 
 /** A kind that was requested and could not be read: it is unknown, which is not the same as absent. */
 export interface UnreadKind extends GroupVersionKind {
@@ -27,8 +27,8 @@ export interface SnapshotIndex {
 
 /** `metallb.io/IPAddressPool`, or `Service` for the core group. */
 export function formatGroupKind({ apiVersion, kind }: GroupVersionKind): string {
-  const slash = apiVersion.indexOf('/')
-  return slash < 0 ? kind : `${apiVersion.slice(0, slash)}/${kind}`
+  const group = apiGroup(apiVersion)
+  return group ? `${group}/${kind}` : kind
 }
 
 export function indexSnapshot(snapshot: Snapshot): SnapshotIndex {

@@ -3,6 +3,7 @@
  *
  * Pure. Must not know connections and certificates (`admission-server.ts`) or rules (`webhooks/`).
  */
+import { asRecord } from '../api/json.ts'
 import type { KubeObject } from '../api/object.ts'
 
 export interface AdmissionRequest {
@@ -66,10 +67,10 @@ export function parseReview(body: string): AdmissionRequest | { readonly problem
   } catch {
     return { problem: 'the body is not JSON' }
   }
-  const { apiVersion, kind, request } = toRecord(review)
+  const { apiVersion, kind, request } = asRecord(review)
   if (kind !== 'AdmissionReview') return { problem: 'the body is not an AdmissionReview' }
   if (apiVersion !== reviewVersion) return { problem: `only ${reviewVersion} is supported, not ${String(apiVersion)}` }
-  const { uid, operation } = toRecord(request)
+  const { uid, operation } = asRecord(request)
   if (typeof uid !== 'string' || uid === '') return { problem: 'the review has no request with a uid' }
   if (typeof operation !== 'string') return { problem: 'the request has no operation' }
   return request as AdmissionRequest
@@ -119,8 +120,4 @@ function base64(patch: readonly JsonPatchOperation[]): string {
 /** Warnings are sent as HTTP headers: one line each. */
 function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
-}
-
-function toRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 }

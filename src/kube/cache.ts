@@ -62,7 +62,14 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
   const objects = new Map<string, T>()
   const indexes = new Map<string, Index<T>>()
   const listeners = new Set<(change: Change<T>) => void>()
-  const settle = createSettle()
+  let synced = false
+  let markSynced = (): void => {}
+  const firstSync = new Promise<void>((resolve) => {
+    markSynced = () => {
+      synced = true
+      resolve()
+    }
+  })
 
   const declareIndex = (name: string, valuesOf: IndexFunction<T>): void => {
     const known = indexes.get(name)
@@ -121,8 +128,8 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
       return objectsFor(index.keys.get(value))
     },
     size: () => objects.size,
-    hasSynced: settle.settled,
-    waitForSync: settle.whenSettled,
+    hasSynced: () => synced,
+    waitForSync: () => firstSync,
     subscribe: (listener) => {
       listeners.add(listener)
       for (const object of objects.values()) listener({ kind: 'added', object })
@@ -136,7 +143,7 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
       const kept = new Set(list.map((object) => objectKey(object.metadata)))
       for (const [key, object] of objects) if (!kept.has(key)) remove(key, object)
       for (const object of list) set(object)
-      settle.settle()
+      markSynced()
     },
     note: (written, basedOn) => {
       const cached = objects.get(objectKey(written.metadata))
@@ -174,26 +181,6 @@ function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const inner of Object.values(value)) deepFreeze(inner)
   return Object.freeze(value)
-}
-
-function createSettle(): {
-  readonly settle: () => void
-  readonly settled: () => boolean
-  readonly whenSettled: () => Promise<void>
-} {
-  let resolve = (): void => {}
-  let done = false
-  const promise = new Promise<void>((settle) => {
-    resolve = settle
-  })
-  return {
-    settle: () => {
-      done = true
-      resolve()
-    },
-    settled: () => done,
-    whenSettled: () => promise,
-  }
 }
 
 export interface Source {

@@ -1,7 +1,4 @@
-/**
- * Connects to a cluster: from the options of a command to a client. Tests build transports themselves.
- */
-
+/** Connects to a cluster: from the options of a command to a client. Tests build transports themselves. */
 import { systemClock } from '../clock/clock.ts'
 import type { KubeClient } from './client.ts'
 import { type AccessOptions, loadAccess } from './cluster-access.ts'

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { type KubeObject, objectKey } from '../api/object.ts'
-import type { Clock } from '../clock/clock.ts'
+import { type Clock, waitForAbort } from '../clock/clock.ts'
 import { Failure, formatError } from '../errors/failure.ts'
 import type { CacheReader, Change, Source } from './cache.ts'
 import { type Log, silentLog, withFields } from './log.ts'
@@ -212,10 +212,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
       if (signal.aborted) stop()
       signal.addEventListener('abort', stop)
       try {
-        await untilSynced(
-          caches.map(({ cache }) => cache),
-          signal,
-        )
+        await Promise.race([Promise.all(caches.map(({ cache }) => cache.waitForSync())), waitForAbort(signal)])
         if (signal.aborted) return
         started = true
         observer.started?.(workers)
@@ -236,25 +233,13 @@ function describeFailure(error: unknown): { readonly reason: string; readonly st
   return { reason: formatError(error), ...(stack !== undefined && { stack }) }
 }
 
-/** Resolves when every cache has synced, or the signal has fired. */
-async function untilSynced(caches: readonly CacheReader[], signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  let giveUp = (): void => {}
-  const stopped = new Promise<void>((resolve) => {
-    giveUp = resolve
-  })
-  signal.addEventListener('abort', giveUp)
-  await Promise.race([Promise.all(caches.map((cache) => cache.waitForSync())), stopped])
-  signal.removeEventListener('abort', giveUp)
-}
-
 /** Names the object to reconcile; it never says what changed. */
 export interface Request {
   readonly namespace?: string
   readonly name: string
 }
 
-export function parseObjectKey(key: string): Request {
+function parseObjectKey(key: string): Request {
   const slash = key.indexOf('/')
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }

@@ -8,14 +8,14 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { CORE_SCHEMA, load, YAMLException } from 'js-yaml'
 import { isRecord } from '../api/json.ts'
-import type { GroupVersionKind, KubeObject } from '../api/object.ts'
-import type { UnreadKind } from '../api/snapshot.ts'
+import { type GroupVersionKind, type KubeObject, objectIdentity } from '../api/object.ts'
+import { formatGroupKind, type UnreadKind } from '../api/snapshot.ts'
 import { unreadableFile } from '../errors/common.ts'
 import { failure, formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { unreadableDump, unreadKind } from './findings/api-server.ts'
 import { describeSystemError } from './kubeconfig.ts'
-import { apiGroup, formatSubject } from './paths.ts'
+import { formatSubject } from './paths.ts'
 import type { SnapshotResult } from './snapshot.ts'
 
 /** Reads a file, or a folder with its subfolders. Without kinds: everything that looks like an object. */
@@ -24,7 +24,7 @@ export async function loadDump(
   kinds?: readonly GroupVersionKind[],
   signal?: AbortSignal,
 ): Promise<SnapshotResult> {
-  const requested = kinds && new Set(kinds.map(groupKind))
+  const requested = kinds && new Set(kinds.map(formatGroupKind))
   const objects = new Map<string, KubeObject>()
   const seen = new Set<string>()
   const findings: Finding[] = []
@@ -36,11 +36,13 @@ export async function loadDump(
       for (const { object, of } of findObjects(document)) {
         seen.add(of)
         // The same object in two files: the later path wins, so that the result does not depend on the disk.
-        if (object && (!requested || requested.has(of))) objects.set(identity(object), object)
+        if (object && (!requested || requested.has(of))) objects.set(objectIdentity(object), object)
       }
     }
   }
-  const unread = (kinds ?? []).filter((kind) => !seen.has(groupKind(kind))).map((kind) => notDumpedKind(kind, where))
+  const unread = (kinds ?? [])
+    .filter((kind) => !seen.has(formatGroupKind(kind)))
+    .map((kind) => notDumpedKind(kind, where))
   return {
     snapshot: { objects: [...objects.values()], unread },
     findings: [
@@ -96,18 +98,10 @@ function findObjects(value: unknown): readonly Mention[] {
     const inside = ((items ?? []) as readonly unknown[]).flatMap((item) =>
       findObjects(isRecord(item) ? { ...known, ...item } : item),
     )
-    return ofItems.kind === '' ? inside : [{ of: groupKind(ofItems) }, ...inside]
+    return ofItems.kind === '' ? inside : [{ of: formatGroupKind(ofItems) }, ...inside]
   }
   if (!isRecord(metadata) || typeof metadata['name'] !== 'string') return []
-  return [{ of: groupKind({ apiVersion, kind }), object: value as unknown as KubeObject }]
-}
-
-function identity({ apiVersion, kind, metadata }: KubeObject): string {
-  return [groupKind({ apiVersion, kind }), metadata.namespace ?? '', metadata.name].join(' ')
-}
-
-function groupKind({ apiVersion, kind }: GroupVersionKind): string {
-  return `${apiGroup(apiVersion)}/${kind}`
+  return [{ of: formatGroupKind({ apiVersion, kind }), object: value as unknown as KubeObject }]
 }
 
 function notDumpedKind({ apiVersion, kind }: GroupVersionKind, where: string): UnreadKind {

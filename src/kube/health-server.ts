@@ -1,8 +1,6 @@
-/**
- * Serves /healthz, /readyz and /metrics over plain HTTP, for the kubelet and Prometheus.
- */
+/** Serves /healthz, /readyz and /metrics over plain HTTP, for the kubelet and Prometheus. */
 import { createServer, type ServerResponse } from 'node:http'
-import { listenUntilAborted } from './listening-server.ts'
+import { listenUntilAborted, type RunningServer } from './listening-server.ts'
 import type { Metrics } from './metrics.ts'
 import type { HealthCheck } from './runtime.ts'
 
@@ -14,13 +12,7 @@ export interface HealthOptions {
   readonly metrics?: Pick<Metrics, 'text'>
 }
 
-export interface HealthServer {
-  readonly port: number
-  /** Resolves when the server has stopped after the signal. */
-  readonly stopped: Promise<void>
-}
-
-export async function serveHealth(options: HealthOptions, signal: AbortSignal): Promise<HealthServer> {
+export async function serveHealth(options: HealthOptions, signal: AbortSignal): Promise<RunningServer> {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0]
     if (request.method !== 'GET' && request.method !== 'HEAD') return respond(response, 405, 'only GET\n')

@@ -1,6 +1,4 @@
-/**
- * Runs an HTTP server until a signal fires, then lets requests in flight finish.
- */
+/** Runs an HTTP server until a signal fires, then lets requests in flight finish. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { failure, formatError } from '../errors/failure.ts'

@@ -1,7 +1,4 @@
-/**
- * Structured log entries of the runtime; the program decides where they go.
- */
-
+/** Structured log entries of the runtime; the program decides where they go. */
 export interface LogEntry {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly message: string

@@ -1,7 +1,4 @@
-/**
- * Turns errors below HTTP (sockets, DNS, TLS, time-outs) into API errors.
- */
-
+/** Turns errors below HTTP (sockets, DNS, TLS, time-outs) into API errors. */
 import { formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { ApiError, type RequestInfo, type Retryable } from './api-error.ts'

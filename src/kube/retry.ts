@@ -1,7 +1,4 @@
-/**
- * Decides when a request is sent again and after which delay. Pure: the transport sleeps.
- */
-
+/** Decides when a request is sent again and after which delay. Pure: the transport sleeps. */
 import { type Clock, withJitter } from '../clock/clock.ts'
 import type { ApiError } from './api-error.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Sends one request once: returns the response of a success, throws a typed error for everything else.
- */
-
+/** Sends one request once: returns the response of a success, throws a typed error for everything else. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../clock/clock.ts'
@@ -174,7 +171,7 @@ export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): numb
 }
 
 /** `299 - "v1 Endpoints is deprecated"`, several in one header or in several. */
-export function parseWarnings(headers: IncomingHttpHeaders): readonly string[] {
+function parseWarnings(headers: IncomingHttpHeaders): readonly string[] {
   const raw = headers['warning']
   if (raw === undefined) return []
   const header = Array.isArray(raw) ? raw.join(', ') : raw

@@ -3,14 +3,14 @@
  *
  * One unreadable kind is reported and does not fail the others. Dumps: `dump.ts`.
  */
-import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import { apiGroup, type GroupVersionKind, type KubeObject } from '../api/object.ts'
 import type { Snapshot, UnreadKind } from '../api/snapshot.ts'
 import { mapConcurrently } from '../async/map-concurrently.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { ApiError, type ApiErrorKind, isApiError } from './api-error.ts'
 import type { KubeReader, ListOptions } from './client.ts'
 import { unreadKind } from './findings/api-server.ts'
-import { apiGroup, formatSubject } from './paths.ts'
+import { formatSubject } from './paths.ts'
 
 /** A kind to read. Without a namespace: in all namespaces. */
 export interface SnapshotKind extends GroupVersionKind, Pick<ListOptions, 'namespace' | 'labelSelector'> {}

@@ -1,6 +1,4 @@
-/**
- * Parses a watch stream, newline-delimited JSON, into events. An invalid line is a typed error.
- */
+/** Parses a watch stream, newline-delimited JSON, into events. An invalid line is a typed error. */
 import type { KubeObject } from '../api/object.ts'
 import { malformedResponse, type RequestInfo } from './api-error.ts'
 import type { WatchEvent } from './client.ts'

@@ -114,10 +114,7 @@ const MAX_NODES = 1_000_000
 /** Deeper than any hand-written file, and far from a stack overflow. */
 const MAX_DEPTH = 200
 
-export function checkAliases(
-  document: Document.Parsed,
-  locationAt: (offset: number) => FileLocation,
-): readonly Finding[] {
+function checkAliases(document: Document.Parsed, locationAt: (offset: number) => FileLocation): readonly Finding[] {
   const findings: Finding[] = []
   const sizes = new Map<Node, number>()
   const open = new Set<Node>()
