@@ -12,7 +12,7 @@ import type { ReflectorObserver, ReflectorStatus } from './reflector.ts'
 
 export interface Metrics {
   readonly registry: Registry
-  readonly controller: (name: string, workingMs: () => readonly number[]) => ControllerObserver
+  readonly controller: (name: string, processingMs: () => readonly number[]) => ControllerObserver
   readonly reflector: (name: string, status: () => ReflectorStatus) => ReflectorObserver
   readonly admission: AdmissionObserver
   readonly election: (name: string) => { readonly leading: (leading: boolean) => void }
@@ -93,14 +93,14 @@ function controllerMetrics(registry: Registry): Pick<Metrics, 'controller'> {
   }
 
   return {
-    controller: (name, workingMs) => {
-      const labelsOf = { controller: name }
+    controller: (name, processingMs) => {
+      const controllerLabels = { controller: name }
       const queue = { name, controller: name }
-      processing.set(name, workingMs)
+      processing.set(name, processingMs)
       // A metric that is absent until something fails cannot be alerted on.
       for (const metric of [adds, retries]) metric.inc(queue, 0)
-      errors.inc(labelsOf, 0)
-      for (const result of new Set(Object.values(results))) total.inc({ ...labelsOf, result }, 0)
+      errors.inc(controllerLabels, 0)
+      for (const result of new Set(Object.values(results))) total.inc({ ...controllerLabels, result }, 0)
       return {
         queue: {
           added: (keys) => {
@@ -114,8 +114,8 @@ function controllerMetrics(registry: Registry): Pick<Metrics, 'controller'> {
           finished: (ms) => worked.observe(queue, ms / 1000),
           retried: () => retries.inc(queue),
         },
-        started: (workers) => maxConcurrent.set(labelsOf, workers),
-        active: (workers) => active.set(labelsOf, workers),
+        started: (workers) => maxConcurrent.set(controllerLabels, workers),
+        active: (workers) => active.set(controllerLabels, workers),
         reconciled: (outcome, tookMs) => reconciled(name, outcome, tookMs),
       }
     },
@@ -178,28 +178,18 @@ function electionMetrics(registry: Registry): Metrics['election'] {
   }
 }
 
-interface MetricMakers {
-  readonly counter: <L extends string>(name: string, help: string, labels: readonly L[]) => Counter<L>
-  readonly gauge: <L extends string>(
-    name: string,
-    help: string,
-    labels: readonly L[],
-    more?: { collect: (this: Gauge<L>) => void },
-  ) => Gauge<L>
-  readonly histogram: <L extends string>(
-    name: string,
-    help: string,
-    labels: readonly L[],
-    buckets: readonly number[],
-  ) => Histogram<L>
-}
-
-function createMakers(registry: Registry): MetricMakers {
+function createMakers(registry: Registry) {
   const registers = [registry]
   return {
-    counter: (name, help, labels) => new Counter({ name, help, registers, labelNames: [...labels] }),
-    gauge: (name, help, labels, more) => new Gauge({ name, help, registers, labelNames: [...labels], ...more }),
-    histogram: (name, help, labels, buckets) =>
+    counter: <L extends string>(name: string, help: string, labels: readonly L[]) =>
+      new Counter({ name, help, registers, labelNames: [...labels] }),
+    gauge: <L extends string>(name: string, help: string, labels: readonly L[], more?: GaugeOptions<L>) =>
+      new Gauge({ name, help, registers, labelNames: [...labels], ...more }),
+    histogram: <L extends string>(name: string, help: string, labels: readonly L[], buckets: readonly number[]) =>
       new Histogram({ name, help, registers, labelNames: [...labels], buckets: [...buckets] }),
   }
+}
+
+interface GaugeOptions<L extends string> {
+  readonly collect: (this: Gauge<L>) => void
 }
