@@ -38,3 +38,8 @@ export function formatError(thrown: unknown): string {
   const cause = thrown.cause instanceof Error ? formatError(thrown.cause) : ''
   return cause && !message.includes(cause) ? `${message}: ${cause}` : message
 }
+
+/** The readable part of `ENOENT: no such file or directory, open '/x'`. */
+export function formatSystemError(thrown: unknown): string {
+  return /^[A-Z]+: ([^,]+)/.exec(formatError(thrown))?.[1] ?? formatError(thrown)
+}

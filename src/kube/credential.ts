@@ -7,8 +7,9 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../clock/clock.ts'
+import { formatSystemError } from '../errors/failure.ts'
 import { type ExecPlugin, runExecPlugin } from './exec-plugin.ts'
-import { describeSystemError, kubeconfigError } from './kubeconfig.ts'
+import { kubeconfigError } from './kubeconfig.ts'
 
 export interface Identity {
   readonly headers: Readonly<Record<string, string | string[]>>
@@ -40,7 +41,7 @@ export function tokenFileCredential(settings: {
   const { user, file, base, clock, rereadMs = 60_000 } = settings
   return createRenewable(user, clock, async () => {
     const token = await readFile(file, 'utf8').catch((thrown: unknown) => {
-      throw kubeconfigError(file, `the token cannot be read: ${describeSystemError(thrown)}`)
+      throw kubeconfigError(file, `the token cannot be read: ${formatSystemError(thrown)}`)
     })
     return { identity: withToken(base, token.trim()), until: clock.now() + rereadMs }
   })

@@ -11,10 +11,9 @@ import { isRecord } from '../api/json.ts'
 import { type GroupVersionKind, type KubeObject, objectIdentity } from '../api/object.ts'
 import { formatGroupKind, type UnreadKind } from '../api/snapshot.ts'
 import { unreadableFile } from '../errors/common.ts'
-import { failure, formatError } from '../errors/failure.ts'
+import { failure, formatError, formatSystemError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { unreadableDump, unreadKind } from './findings/api-server.ts'
-import { describeSystemError } from './kubeconfig.ts'
 import { formatSubject } from './paths.ts'
 import type { SnapshotResult } from './snapshot.ts'
 
@@ -61,7 +60,7 @@ async function dumpFiles(where: string): Promise<readonly string[]> {
       .map((entry) => path.join(entry.parentPath, entry.name))
       .sort()
   } catch (thrown) {
-    throw failure(unreadableFile, { file: where, reason: describeSystemError(thrown) }, { cause: thrown })
+    throw failure(unreadableFile, { file: where, reason: formatSystemError(thrown) }, { cause: thrown })
   }
 }
 
@@ -71,7 +70,7 @@ async function readDump(file: string): Promise<ReturnType<typeof parseDocuments>
   } catch (thrown) {
     return {
       documents: [],
-      broken: [{ reason: describeSystemError(thrown) || formatError(thrown), line: 1, column: 1 }],
+      broken: [{ reason: formatSystemError(thrown) || formatError(thrown), line: 1, column: 1 }],
     }
   }
 }

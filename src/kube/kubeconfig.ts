@@ -11,7 +11,7 @@ import { createSecureContext } from 'node:tls'
 import { load, YAMLException } from 'js-yaml'
 import { isRecord } from '../api/json.ts'
 import { unreadableFile } from '../errors/common.ts'
-import { failure, formatError } from '../errors/failure.ts'
+import { failure, formatError, formatSystemError } from '../errors/failure.ts'
 import type { Identity } from './credential.ts'
 import { brokenKubeconfig } from './findings/connection.ts'
 
@@ -98,7 +98,7 @@ async function readText(file: string, required: boolean): Promise<string | undef
     return await readFile(file, 'utf8')
   } catch (thrown) {
     if (!required && (thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw failure(unreadableFile, { file, reason: describeSystemError(thrown) }, { cause: thrown })
+    throw failure(unreadableFile, { file, reason: formatSystemError(thrown) }, { cause: thrown })
   }
 }
 
@@ -148,11 +148,6 @@ export function kubeconfigError(file: string, reason: string): Error {
   return failure(brokenKubeconfig, { file, reason })
 }
 
-/** The readable part of `ENOENT: no such file or directory, open '/x'`. */
-export function describeSystemError(thrown: unknown): string {
-  return /^[A-Z]+: ([^,]+)/.exec(formatError(thrown))?.[1] ?? formatError(thrown)
-}
-
 export async function readCa(source: FromFile<ClusterEntry>): Promise<string | undefined> {
   const { entry, file } = source
   const ca = await readDataOrFile(
@@ -197,7 +192,7 @@ async function readDataOrFile(
   try {
     return await readFile(file, 'utf8')
   } catch (thrown) {
-    throw kubeconfigError(kubeconfig, `${field}: cannot read ${file}: ${describeSystemError(thrown)}`)
+    throw kubeconfigError(kubeconfig, `${field}: cannot read ${file}: ${formatSystemError(thrown)}`)
   }
 }
 
