@@ -64,16 +64,16 @@ export async function startFaultyServer(): Promise<FaultyServer> {
   const open = new Set<ServerResponse>()
   let history: Entry[] = []
   let version = 100
-  let forgotten = 0
+  let compactedTo = 0
   let token: string | undefined
 
   const happen = (type: Entry['type'], object: KubeObject): void => {
     const entry = { version, type, object }
     history.push(entry)
-    for (const answer of open) answer.write(lineOf(entry))
+    for (const response of open) response.write(lineOf(entry))
   }
 
-  const list = async (request: SeenRequest, answer: ServerResponse): Promise<void> => {
+  const list = async (request: SeenRequest, response: ServerResponse): Promise<void> => {
     const limit = Number(request.query.get('limit') ?? 'Infinity')
     const start = Number(request.query.get('continue') ?? '0')
     const all = [...objects.values()]
@@ -85,38 +85,38 @@ export async function startFaultyServer(): Promise<FaultyServer> {
       metadata,
       items: all.slice(start, start + limit),
     })
-    await suffer(lists.shift(), answer, body, () => {
-      answer.writeHead(200, { 'content-type': 'application/json' }).end(body)
+    await applyFault(lists.shift(), response, body, () => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body)
     })
   }
 
-  const watch = async (request: SeenRequest, answer: ServerResponse): Promise<void> => {
+  const watch = async (request: SeenRequest, response: ServerResponse): Promise<void> => {
     const from = Number(request.query.get('resourceVersion'))
-    if (from < forgotten) return respondJson(answer, statusObject(410, 'Expired', 'too old resource version'), 410)
+    if (from < compactedTo) return respondJson(response, statusObject(410, 'Expired', 'too old resource version'), 410)
     const missed = history.filter((entry) => entry.version > from).map(lineOf)
     const serve = (): void => {
-      answer.writeHead(200, { 'content-type': 'application/json' })
-      answer.flushHeaders()
-      for (const line of missed) answer.write(line)
-      open.add(answer)
-      answer.on('close', () => open.delete(answer))
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.flushHeaders()
+      for (const line of missed) response.write(line)
+      open.add(response)
+      response.on('close', () => open.delete(response))
     }
-    await suffer(watches.shift(), answer, missed.join(''), serve)
+    await applyFault(watches.shift(), response, missed.join(''), serve)
   }
 
-  const server: ScriptedServer = await startScriptedServer((request, answer) => {
+  const server: ScriptedServer = await startScriptedServer((request, response) => {
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
       asked.push('refused')
-      return respondJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
+      return respondJson(response, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
     }
-    if (respondCoreDiscovery(request, answer)) return undefined
+    if (respondCoreDiscovery(request, response)) return undefined
     if (request.query.has('watch')) {
       asked.push(`watch ${request.query.get('resourceVersion')}`)
-      return watch(request, answer)
+      return watch(request, response)
     }
     const at = request.query.get('continue')
     asked.push(at ? `list ${at}` : 'list')
-    return list(request, answer)
+    return list(request, response)
   })
 
   return {
@@ -142,14 +142,14 @@ export async function startFaultyServer(): Promise<FaultyServer> {
     current: () => valuesOf([...objects.values()]),
     watching: () => open.size,
     endWatches: (how) => {
-      for (const answer of open) {
-        if (how === 'close') answer.end()
-        else answer.socket?.resetAndDestroy()
+      for (const response of open) {
+        if (how === 'close') response.end()
+        else response.socket?.resetAndDestroy()
       }
       open.clear()
     },
     compact: () => {
-      forgotten = version
+      compactedTo = version
       history = []
     },
     allow: (next) => {
@@ -173,22 +173,22 @@ function lineOf({ type, object }: Entry): string {
 }
 
 /** Applies the fault, or serves. `body` is the start of a normal response. */
-async function suffer(
+async function applyFault(
   fault: Fault = { kind: 'none' },
-  answer: ServerResponse,
+  response: ServerResponse,
   body: string,
   serve: () => void,
 ): Promise<void> {
   const begin = (): void => {
-    answer.writeHead(200, { 'content-type': 'application/json' })
-    answer.flushHeaders()
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.flushHeaders()
   }
   switch (fault.kind) {
     case 'none':
       return serve()
     case 'status': {
       const headers = fault.retryAfterSeconds === undefined ? {} : { 'retry-after': fault.retryAfterSeconds }
-      return respondJson(answer, statusObject(fault.code, 'Broken', 'a bad day'), fault.code, headers)
+      return respondJson(response, statusObject(fault.code, 'Broken', 'a bad day'), fault.code, headers)
     }
     case 'mute':
       return undefined
@@ -196,31 +196,31 @@ async function suffer(
       return begin()
     case 'close':
       begin()
-      answer.end()
+      response.end()
       return undefined
     case 'gone-event':
       begin()
-      answer.end(`${JSON.stringify({ type: 'ERROR', object: statusObject(410, 'Expired', 'too old') })}\n`)
+      response.end(`${JSON.stringify({ type: 'ERROR', object: statusObject(410, 'Expired', 'too old') })}\n`)
       return undefined
     case 'malformed':
       begin()
-      answer.end(`${body}${fault.line}\n`)
+      response.end(`${body}${fault.line}\n`)
       return undefined
     case 'reset':
       if (fault.afterBytes !== undefined) {
         begin()
-        await new Promise((done) => answer.write(body.slice(0, fault.afterBytes), done))
+        await new Promise((done) => response.write(body.slice(0, fault.afterBytes), done))
         await pause(20)
       }
-      answer.socket?.resetAndDestroy()
+      response.socket?.resetAndDestroy()
       return undefined
     case 'slow':
       begin()
       for (let at = 0; at < body.length; at += fault.bytes) {
-        answer.write(body.slice(at, at + fault.bytes))
+        response.write(body.slice(at, at + fault.bytes))
         await pause(fault.pauseMs)
       }
-      answer.end()
+      response.end()
       return undefined
   }
 }

@@ -70,7 +70,7 @@ export function memoryCluster(): MemoryCluster {
   }
   const ofKind = ({ apiVersion, kind }: GroupVersionKind): readonly KubeObject[] =>
     [...objects].filter(([id]) => id.startsWith(`${apiVersion}|${kind}|`)).map(([, object]) => object)
-  const held = (ref: ObjectRef): KubeObject => {
+  const findStored = (ref: ObjectRef): KubeObject => {
     const found = objects.get(idOf(ref))
     if (!found) throw error('not-found', objectMissing, { object: idOf(ref) })
     return found
@@ -122,7 +122,7 @@ export function memoryCluster(): MemoryCluster {
     },
     update: async (object, options) => {
       await arrive('update', refOf(object), options?.signal)
-      const before = held(refOf(object))
+      const before = findStored(refOf(object))
       const { resourceVersion } = object.metadata
       if (resourceVersion && resourceVersion !== before.metadata.resourceVersion) {
         throw error('conflict', staleWrite, { object: 'it', reason: 'changed' })
@@ -143,7 +143,7 @@ export function memoryCluster(): MemoryCluster {
     },
     patch: async (ref, patch, options) => {
       await arrive('patch', ref, options.signal)
-      return put(merged(held(ref), patch as object) as KubeObject, 'modified')
+      return put(merged(findStored(ref), patch as object) as KubeObject, 'modified')
     },
     delete: async (ref, options) => {
       await arrive('delete', ref, options?.signal)
@@ -196,8 +196,8 @@ function merged(value: object, patch: object): object {
 function without(value: object, was: object, now: object): object {
   const result: Record<string, unknown> = { ...value }
   for (const [key, old] of Object.entries(was)) {
-    const [held, wanted] = [result[key], (now as Fields)[key]]
-    if (isFields(old) && isFields(held)) result[key] = without(held, old, isFields(wanted) ? wanted : {})
+    const [current, wanted] = [result[key], (now as Fields)[key]]
+    if (isFields(old) && isFields(current)) result[key] = without(current, old, isFields(wanted) ? wanted : {})
     else if (wanted === undefined) delete result[key]
   }
   return result

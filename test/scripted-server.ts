@@ -19,7 +19,7 @@ export interface SeenRequest {
   readonly clientName: string | undefined
 }
 
-export type RequestScript = (request: SeenRequest, answer: ServerResponse) => void | Promise<void>
+export type RequestScript = (request: SeenRequest, response: ServerResponse) => void | Promise<void>
 
 export interface ScriptedServer {
   readonly url: string
@@ -30,7 +30,7 @@ export interface ScriptedServer {
 
 export async function startScriptedServer(script: RequestScript, tls?: ServerOptions): Promise<ScriptedServer> {
   const seen: SeenRequest[] = []
-  const listener = (request: IncomingMessage, answer: ServerResponse): void => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => void chunks.push(chunk))
     request.on('end', () => {
@@ -45,7 +45,7 @@ export async function startScriptedServer(script: RequestScript, tls?: ServerOpt
         clientName: clientName(request),
       }
       seen.push(received)
-      void script(received, answer)
+      void script(received, response)
     })
   }
   const server = tls ? createTlsServer(tls, listener) : createServer(listener)
@@ -68,9 +68,9 @@ function clientName(request: IncomingMessage): string | undefined {
   return socket.getPeerCertificate?.()?.subject?.CN
 }
 
-export function respondJson(answer: ServerResponse, body: unknown, status = 200, headers = {}): void {
-  answer.writeHead(status, { 'content-type': 'application/json', ...headers })
-  answer.end(JSON.stringify(body))
+export function respondJson(response: ServerResponse, body: unknown, status = 200, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(JSON.stringify(body))
 }
 
 /** A Status object, as in error responses of an API server. */
@@ -87,10 +87,10 @@ export function statusObject(code: number, reason: string, message: string, deta
 }
 
 /** Responds to discovery of the core group, for tests that use ConfigMaps, Namespaces and Pods. */
-export function respondCoreDiscovery(request: SeenRequest, answer: ServerResponse): boolean {
+export function respondCoreDiscovery(request: SeenRequest, response: ServerResponse): boolean {
   if (request.path !== '/api/v1') return false
   const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']
-  respondJson(answer, {
+  respondJson(response, {
     kind: 'APIResourceList',
     groupVersion: 'v1',
     resources: [

@@ -132,7 +132,7 @@ export function notServedError(request: RequestInfo): ApiError {
 
 /** Checked here, because the server would only report an unknown path. */
 export function missingNamespaceError(where: ObjectLocation, object: string): ApiError {
-  const causes = [{ path: 'metadata.namespace', message: `${where.kind} lives in a namespace, and none is given` }]
+  const causes = [{ path: 'metadata.namespace', message: `${where.kind} is namespaced, and no namespace is given` }]
   const facts = { object, reasons: causes.map((cause) => cause.message) }
   const authFinding = finding(problems.objectRefused, facts, { where: { ...where, path: 'metadata.namespace' } })
   return new ApiError({ kind: 'invalid', causes, finding: authFinding })

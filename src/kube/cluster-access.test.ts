@@ -345,7 +345,7 @@ describe('a credential plugin', () => {
     ['prints no JSON', 'echo hunter2', /not JSON/],
     ['prints something else', 'echo "{}"', /not an ExecCredential/],
     ['prints no credential', `echo '{"kind": "ExecCredential", "status": {}}'`, /neither a token/],
-    ['never ends', 'exec sleep 100', /no answer within 0.3 s/],
+    ['never ends', 'exec sleep 100', /no output within 0.3 s/],
   ])('that %s is one finding with the hint of the kubeconfig', async (_, script, message) => {
     const { credential } = await load({ kubeconfig: plugin(script), pluginTimeoutMs: 300 })
     const error = await credential.current().then(

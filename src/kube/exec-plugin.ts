@@ -74,7 +74,7 @@ function run(command: string, { source, cluster, env, interactive, timeoutMs }: 
     })
     child.on('close', (code, signal) => {
       clearTimeout(timer)
-      if (timedOut) reject(pluginError(entry, `no answer within ${timeoutMs / 1000} s`))
+      if (timedOut) reject(pluginError(entry, `no output within ${timeoutMs / 1000} s`))
       else if (code !== 0) reject(pluginError(entry, describeExit(code, signal, stderrText)))
       else resolve(Buffer.concat(output).toString('utf8'))
     })
@@ -101,17 +101,17 @@ function readCredential(output: string, entry: ExecEntry): ExecCredential {
   try {
     parsed = JSON.parse(output)
   } catch {
-    throw pluginError(entry, 'its answer is not JSON')
+    throw pluginError(entry, 'its output is not JSON')
   }
   const { kind, status } = (parsed ?? {}) as { kind?: unknown; status?: Readonly<Record<string, unknown>> }
   if (kind !== 'ExecCredential' || typeof status !== 'object') {
-    throw pluginError(entry, 'its answer is not an ExecCredential')
+    throw pluginError(entry, 'its output is not an ExecCredential')
   }
   const token = text(status['token'])
   const certificate = text(status['clientCertificateData'])
   const key = text(status['clientKeyData'])
   const expires = Date.parse(text(status['expirationTimestamp']) ?? '')
-  if (!token && !(certificate && key)) throw pluginError(entry, 'its answer holds neither a token nor a certificate')
+  if (!token && !(certificate && key)) throw pluginError(entry, 'its output has neither a token nor a certificate')
   return {
     ...(token && { token }),
     ...(certificate && key && { certificate, key }),

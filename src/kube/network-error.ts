@@ -14,8 +14,8 @@ const reasons: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name could not be looked up',
   EHOSTUNREACH: 'no route to the host',
   ENETUNREACH: 'no route to the network',
-  ETIMEDOUT: 'no answer to the connection attempt',
-  UND_ERR_CONNECT_TIMEOUT: 'no answer to the connection attempt',
+  ETIMEDOUT: 'no response to the connection attempt',
+  UND_ERR_CONNECT_TIMEOUT: 'no response to the connection attempt',
 }
 
 /** These fail before a connection is open, so nothing was sent. */
@@ -76,7 +76,7 @@ function findProxyRefusal(code: string, deepest: unknown): string | undefined {
   const message = formatError(deepest)
   if (code === 'SOCKS_REFUSED') return message.replace(/^.*refuses: /, '')
   const status = /Proxy (?:response|Authentication Required) \((\d+)\)/.exec(message)?.[1]
-  return status === undefined ? undefined : `it answers ${status}`
+  return status === undefined ? undefined : `it responds ${status}`
 }
 
 /** A TLS alert, or a plain-text response to a TLS handshake: a retry fails the same way. */

@@ -18,7 +18,7 @@ const refusals: Readonly<Record<number, string>> = {
   3: 'network unreachable',
   4: 'host unreachable',
   5: 'connection refused',
-  6: 'the time to live ran out',
+  6: 'TTL expired',
 }
 
 export function socksConnector(
@@ -43,7 +43,7 @@ export function socksConnector(
 async function dialThrough(proxy: URL, host: string, port: number, timeoutMs: number): Promise<Socket> {
   const socket = connect(Number(proxy.port) || 1080, proxy.hostname.replace(/^\[|\]$/g, ''))
   socket.setNoDelay(true)
-  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('the proxy did not answer in time')))
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('the proxy did not respond in time')))
   try {
     await ready(socket)
     await greet(socket, proxy)
@@ -75,7 +75,7 @@ async function requestConnection(socket: Socket, host: string, port: number): Pr
   const head = Buffer.from([VERSION, CONNECT, 0, BY_NAME, name.length])
   socket.write(Buffer.concat([head, name, Buffer.from([port >> 8, port & 0xff])]))
   const [, status = 1, , kind] = await readBytes(socket, 4)
-  if (status !== 0) throw socksError(refusals[status] ?? `answer ${status}`)
+  if (status !== 0) throw socksError(refusals[status] ?? `status ${status}`)
   // The address that the proxy used is not needed, but its bytes come before the server's.
   const length = kind === 1 ? 4 : kind === 4 ? 16 : (await readBytes(socket, 1))[0]
   await readBytes(socket, (length ?? 0) + 2)
