@@ -30,7 +30,7 @@ afterAll(async () => {
 const apply = (object: KubeObject) => cluster.client.apply(object, { fieldManager: 'test' })
 const get = (apiVersion: string, kind: string, name: string, namespace?: string) =>
   cluster.client.get({ apiVersion, kind, name, ...(namespace && { namespace }) })
-const patient = { timeout: 25_000, interval: 100 }
+const poll = { timeout: 25_000, interval: 100 }
 
 interface Conditions {
   readonly conditions?: readonly {
@@ -55,7 +55,7 @@ describe('the simulated nmstate', () => {
   it('enacts a policy on every node with its generation, and reports it on the policy', async () => {
     await apply(policy('cloud1', [bridge]))
     const found = () => get('nmstate.io/v1', 'NodeNetworkConfigurationPolicy', 'cloud1')
-    await expect.poll(async () => conditionsOf(await found())[0]?.reason, patient).toBe('SuccessfullyConfigured')
+    await expect.poll(async () => conditionsOf(await found())[0]?.reason, poll).toBe('SuccessfullyConfigured')
     expect(conditionsOf(await found())[0]).toMatchObject({
       type: 'Available',
       status: 'True',
@@ -67,8 +67,8 @@ describe('the simulated nmstate', () => {
       .poll(async () => {
         const object = await enactment()
         const { policyGeneration } = (object?.['status'] ?? {}) as { readonly policyGeneration?: number }
-        return [policyGeneration, conditionsOf(object).find((one) => one.status === 'True')?.type]
-      }, patient)
+        return [policyGeneration, conditionsOf(object).find((condition) => condition.status === 'True')?.type]
+      }, poll)
       .toEqual([2, 'Available'])
     const state = await get('nmstate.io/v1beta1', 'NodeNetworkState', 'worker-0')
     expect(JSON.stringify(state?.['status'])).toContain('enp6s0.20')
@@ -78,17 +78,17 @@ describe('the simulated nmstate', () => {
     await apply(policy('bad', [bridge], { 'sandbox.stackloom.dev/nmstate-fails-on': 'worker-0' }))
     const found = () => get('nmstate.io/v1', 'NodeNetworkConfigurationPolicy', 'bad')
     await expect
-      .poll(async () => conditionsOf(await found()).find((one) => one.status === 'True'), patient)
+      .poll(async () => conditionsOf(await found()).find((condition) => condition.status === 'True'), poll)
       .toMatchObject({ type: 'Degraded', reason: 'FailedToConfigure' })
     const enactment = await get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-0.bad')
-    expect(conditionsOf(enactment).find((one) => one.type === 'Failing')?.message).toContain('told to fail')
+    expect(conditionsOf(enactment).find((condition) => condition.type === 'Failing')?.message).toContain('told to fail')
   })
 
   it('leaves no enactment of a deleted policy', async () => {
     const { client } = cluster
     await client.delete({ apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy', name: 'bad' })
     await expect
-      .poll(() => get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-0.bad'), patient)
+      .poll(() => get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-0.bad'), poll)
       .toBeUndefined()
   })
 })
@@ -130,14 +130,14 @@ describe('the simulated OLM', () => {
       return installedCSV ? get(OLM, 'ClusterServiceVersion', installedCSV, at) : undefined
     }
     await expect
-      .poll(async () => ((await csv())?.['status'] as { phase?: string } | undefined)?.phase, patient)
+      .poll(async () => ((await csv())?.['status'] as { phase?: string } | undefined)?.phase, poll)
       .toBe('Succeeded')
     await apply({ apiVersion: 'nmstate.io/v1', kind: 'NMState', metadata: { name: 'nmstate' }, spec: {} })
     await expect
       .poll(async () => {
         const handler = await get('apps/v1', 'DaemonSet', 'nmstate-handler', at)
         return (handler?.['status'] as { numberAvailable?: number } | undefined)?.numberAvailable
-      }, patient)
+      }, poll)
       .toBe(3)
   })
 
@@ -149,11 +149,14 @@ describe('the simulated OLM', () => {
     await apply(subscription('twice', 'no-such-package'))
     const version = () => get(OLM, 'ClusterServiceVersion', 'metallb-operator.v0.14.2', 'twice')
     await expect
-      .poll(async () => (await version())?.['status'], patient)
+      .poll(async () => (await version())?.['status'], poll)
       .toMatchObject({ phase: 'Failed', reason: 'TooManyOperatorGroups' })
     const unknown = () => get(OLM, 'Subscription', 'no-such-package', 'twice')
     await expect
-      .poll(async () => conditionsOf(await unknown()).find((one) => one.type === 'ResolutionFailed')?.message, patient)
+      .poll(
+        async () => conditionsOf(await unknown()).find((condition) => condition.type === 'ResolutionFailed')?.message,
+        poll,
+      )
       .toContain('no operators found in package no-such-package')
   })
 
@@ -165,15 +168,12 @@ describe('the simulated OLM', () => {
     const plans = async () =>
       (await cluster.client.list({ apiVersion: OLM, kind: 'InstallPlan' }, { namespace: at })).items
     await expect
-      .poll(
-        async () => (await plans()).map((plan) => (plan['status'] as { phase?: string } | undefined)?.phase),
-        patient,
-      )
+      .poll(async () => (await plans()).map((plan) => (plan['status'] as { phase?: string } | undefined)?.phase), poll)
       .toEqual(['RequiresApproval'])
     const [plan] = await plans()
     const ref = { apiVersion: OLM, kind: 'InstallPlan', namespace: at, name: plan?.metadata.name ?? '' }
     await cluster.client.patch(ref, { spec: { approved: true } }, { type: 'merge' })
     const version = () => get(OLM, 'ClusterServiceVersion', 'metallb-operator.v0.14.2', at)
-    await expect.poll(async () => (await version())?.['status'], patient).toMatchObject({ phase: 'Succeeded' })
+    await expect.poll(async () => (await version())?.['status'], poll).toMatchObject({ phase: 'Succeeded' })
   })
 })

@@ -48,7 +48,7 @@ _stackloom`
 /** The completions of fish for a command line. */
 function inFish(line: string): readonly string[] {
   const script = `stackloom completion fish | source; complete -C '${line}'`
-  return run('fish', ['--no-config', '-c', script]).map((one) => one.split('\t')[0] ?? '')
+  return run('fish', ['--no-config', '-c', script]).map((line) => line.split('\t')[0] ?? '')
 }
 
 describe('completion in a real shell', () => {

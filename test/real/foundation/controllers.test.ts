@@ -119,7 +119,7 @@ describe('webhooks called by a real API server', () => {
             },
           ],
           namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
-          objectSelector: { matchLabels: { judged: 'yes' } },
+          objectSelector: { matchLabels: { reviewed: 'yes' } },
           sideEffects: 'None',
           admissionReviewVersions: ['v1'],
           timeoutSeconds: 2,
@@ -129,9 +129,9 @@ describe('webhooks called by a real API server', () => {
     }
   }
 
-  function judged(name: string, data: Readonly<Record<string, string>>): KubeObject {
+  function reviewed(name: string, data: Readonly<Record<string, string>>): KubeObject {
     const plain = configMap(name, data)
-    return { ...plain, metadata: { ...plain.metadata, labels: { judged: 'yes' } } }
+    return { ...plain, metadata: { ...plain.metadata, labels: { reviewed: 'yes' } } }
   }
 
   beforeAll(async () => {
@@ -161,8 +161,8 @@ describe('webhooks called by a real API server', () => {
     for (const kind of ['Validating', 'Mutating'] as const) await cluster.client.create(configuration(kind))
     // The API server receives its webhook configurations by a watch.
     await vi.waitFor(async () => {
-      const made = await cluster.client.apply(judged('probe', {}), { fieldManager: 'test' })
-      expect(made.metadata.labels).toMatchObject({ 'stackloom.io/seen': 'yes' })
+      const created = await cluster.client.apply(reviewed('probe', {}), { fieldManager: 'test' })
+      expect(created.metadata.labels).toMatchObject({ 'stackloom.io/seen': 'yes' })
       expect(seen.length).toBeGreaterThan(0)
     }, soon)
   })
@@ -177,7 +177,7 @@ describe('webhooks called by a real API server', () => {
 
   it('deny with the invalid fields', async () => {
     const refused = await cluster.client
-      .create(judged('refused', { bad1: 'x', bad2: 'y', good: 'z' }))
+      .create(reviewed('refused', { bad1: 'x', bad2: 'y', good: 'z' }))
       .catch((error: unknown) => error)
     expect(isApiError(refused, 'denied', 'invalid')).toBe(true)
     if (!isApiError(refused)) return
@@ -190,8 +190,8 @@ describe('webhooks called by a real API server', () => {
   })
 
   it('receive the old object', async () => {
-    await cluster.client.create(judged('updated', { value: 'old' }))
-    await cluster.client.apply(judged('updated', { value: 'new' }), { fieldManager: 'test', force: true })
+    await cluster.client.create(reviewed('updated', { value: 'old' }))
+    await cluster.client.apply(reviewed('updated', { value: 'new' }), { fieldManager: 'test', force: true })
     expect(seen.at(-1)).toMatchObject({
       operation: 'UPDATE',
       object: { data: { value: 'new' } },
@@ -203,13 +203,13 @@ describe('webhooks called by a real API server', () => {
     const access = await loadAccess({ kubeconfig: cluster.kubeconfig, env: {}, clock: systemClock })
     const warnings: string[] = []
     const transport = openTransport(access, { onWarning: (text) => warnings.push(text) })
-    await createKubeClient(transport).create(judged('odd', { odd: 'yes' }))
+    await createKubeClient(transport).create(reviewed('odd', { odd: 'yes' }))
     expect(warnings).toEqual(['this is odd'])
     await transport.close()
   })
 
   it('that cannot decide leave it to the failure policy', async () => {
-    const attempt = cluster.client.create(judged('crash', { crash: 'yes' }), {
+    const attempt = cluster.client.create(reviewed('crash', { crash: 'yes' }), {
       signal: AbortSignal.timeout(4_000),
     })
     await expect(attempt).rejects.toThrow()
@@ -218,7 +218,7 @@ describe('webhooks called by a real API server', () => {
     await expect
       .poll(
         () =>
-          cluster.client.create(judged('crash', { crash: 'yes' }), { signal: AbortSignal.timeout(1_000) }).then(
+          cluster.client.create(reviewed('crash', { crash: 'yes' }), { signal: AbortSignal.timeout(1_000) }).then(
             () => 'made',
             (error: Error) => error.message,
           ),
@@ -231,8 +231,8 @@ describe('webhooks called by a real API server', () => {
   it('continue with a renewed certificate', async () => {
     await issue()
     await new Promise((resolve) => setTimeout(resolve, 200))
-    const made = await cluster.client.create(judged('renewed', {}))
-    expect(made.metadata.labels).toMatchObject({ 'stackloom.io/seen': 'yes' })
+    const created = await cluster.client.create(reviewed('renewed', {}))
+    expect(created.metadata.labels).toMatchObject({ 'stackloom.io/seen': 'yes' })
   })
 })
 
@@ -275,7 +275,7 @@ describe('a controller on a real API server', () => {
       const object = { ...plain, metadata: { ...plain.metadata, labels: { copy: 'wanted' } } }
       return cluster.client.apply(object, { fieldManager: 'test', force: true })
     }
-    const made = async (): Promise<readonly string[]> => {
+    const copiedValues = async (): Promise<readonly string[]> => {
       const { items } = await cluster.client.list(copies.kind, {
         namespace,
         labelSelector: copies.labelSelector,
@@ -283,12 +283,12 @@ describe('a controller on a real API server', () => {
       return items.map((item) => (item['data'] as { value: string }).value)
     }
     await Promise.all(names.map((name) => make(name, 'first')))
-    await expect.poll(made, soon).toEqual(names.map(() => 'first'))
+    await expect.poll(copiedValues, soon).toEqual(names.map(() => 'first'))
     await make('original-3', 'second')
     await cluster.client.delete({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'original-4-copy' })
     await cluster.client.delete({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'original-5' })
     await expect
-      .poll(async () => (await made()).toSorted(), soon)
+      .poll(async () => (await copiedValues()).toSorted(), soon)
       .toEqual([...names.slice(2).map(() => 'first'), 'second'])
     control.abort()
     expect(await running).toBe('stopped')

@@ -37,13 +37,13 @@ const pool = (name: string, spec: object): KubeObject => ({
   metadata: { name, namespace: 'metallb-system' },
   spec,
 })
-const mine = { fieldManager: 'mine' }
+const manager = { fieldManager: 'mine' }
 
 let folder: string
 const open: Connection[] = []
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'stackloom-client-'))
-  await cluster.client.apply({ ...kinds.namespace, metadata: { name: NS } }, mine)
+  await cluster.client.apply({ ...kinds.namespace, metadata: { name: NS } }, manager)
 })
 afterAll(async () => {
   await Promise.all(open.map((connection) => connection.close()))
@@ -55,7 +55,7 @@ async function connectAs(user: object | undefined, options: Partial<ConnectOptio
   const config = JSON.parse(readFileSync(cluster.kubeconfig, 'utf8')) as {
     users: { name: string; user: object }[]
   }
-  const users = config.users.map((one) => (user ? { name: one.name, user } : one))
+  const users = config.users.map((entry) => (user ? { name: entry.name, user } : entry))
   const kubeconfig = path.join(folder, `kubeconfig-${open.length}`)
   writeFileSync(kubeconfig, JSON.stringify({ ...config, users }), { mode: 0o600 })
   const connection = await connect({ kubeconfig, env: process.env, ...options })
@@ -71,7 +71,7 @@ function adminUser(): object {
 describe('server-side apply', () => {
   it('names the manager and the path of a conflict, changes nothing, and takes over when forced', async () => {
     const { client } = cluster
-    await client.apply(configMap('ssa', { a: '1', b: '1' }), mine)
+    await client.apply(configMap('ssa', { a: '1', b: '1' }), manager)
     await expect(client.apply(configMap('ssa', { a: '2' }), { fieldManager: 'theirs' })).rejects.toMatchObject({
       kind: 'field-conflict',
       conflicts: [{ manager: 'mine', path: '.data.a' }],
@@ -84,20 +84,20 @@ describe('server-side apply', () => {
 
   it('removes fields that its manager no longer sets', async () => {
     const { client } = cluster
-    await client.apply(configMap('shrinks', { a: '1', b: '1' }), mine)
-    expect((await client.apply(configMap('shrinks', { a: '1' }), mine))['data']).toEqual({ a: '1' })
+    await client.apply(configMap('shrinks', { a: '1', b: '1' }), manager)
+    expect((await client.apply(configMap('shrinks', { a: '1' }), manager))['data']).toEqual({ a: '1' })
   })
 
   it('returns the result of a dry run and changes nothing', async () => {
     const { client } = cluster
-    const would = await client.apply(configMap('dry', { a: '1' }), { ...mine, dryRun: true })
-    expect(would.metadata.uid).toBeDefined()
+    const result = await client.apply(configMap('dry', { a: '1' }), { ...manager, dryRun: true })
+    expect(result.metadata.uid).toBeDefined()
     expect(await client.get(at('dry'))).toBeUndefined()
   })
 
   it('names the namespace that is missing', async () => {
-    const lost = { ...configMap('lost', {}), metadata: { name: 'lost', namespace: 'nowhere' } }
-    await expect(cluster.client.apply(lost, mine)).rejects.toMatchObject({
+    const misplaced = { ...configMap('lost', {}), metadata: { name: 'lost', namespace: 'nowhere' } }
+    await expect(cluster.client.apply(misplaced, manager)).rejects.toMatchObject({
       kind: 'not-found',
       message: expect.stringContaining('the namespace nowhere'),
     })
@@ -108,7 +108,7 @@ describe('strict validation', () => {
   const wrong = configMap('wrong', { a: '1' })
   it.each([
     ['create', () => cluster.client.create({ ...wrong, dta: {} })],
-    ['apply', () => cluster.client.apply({ ...wrong, dta: {} }, mine)],
+    ['apply', () => cluster.client.apply({ ...wrong, dta: {} }, manager)],
     ['update', () => cluster.client.update({ ...configMap('strict', {}), dta: {} })],
     ['merge patch', () => cluster.client.patch(at('strict'), { dta: {} }, { type: 'merge' })],
     [
@@ -116,7 +116,7 @@ describe('strict validation', () => {
       () => cluster.client.patch(at('strict'), [{ op: 'add', path: '/dta', value: {} }], { type: 'json' }),
     ],
   ])('rejects an unknown field in a %s and names it', async (_, write) => {
-    await cluster.client.apply(configMap('strict', {}), mine)
+    await cluster.client.apply(configMap('strict', {}), manager)
     await expect(write()).rejects.toMatchObject({
       kind: 'invalid',
       causes: [{ path: 'dta', message: 'unknown field "dta"' }],
@@ -125,7 +125,7 @@ describe('strict validation', () => {
 
   it.each([
     ['create', (object: KubeObject) => cluster.client.create(object)],
-    ['apply', (object: KubeObject) => cluster.client.apply(object, mine)],
+    ['apply', (object: KubeObject) => cluster.client.apply(object, manager)],
   ])('rejects an unknown field of a custom resource in a %s', async (_, write) => {
     const misspelt = pool('misspelt', { adresses: ['172.17.0.1/32'], addresses: ['172.17.0.2/32'] })
     await expect(write(misspelt)).rejects.toMatchObject({
@@ -145,7 +145,7 @@ describe('strict validation', () => {
       kind: 'invalid',
       causes: [{ path: 'metadata.name' }, { path: 'spec.ports' }],
     })
-    await expect(cluster.client.apply(configMap('typed', { a: 1 }), mine)).rejects.toMatchObject({
+    await expect(cluster.client.apply(configMap('typed', { a: 1 }), manager)).rejects.toMatchObject({
       kind: 'invalid',
       causes: [{ path: 'data.a' }],
     })
@@ -178,7 +178,7 @@ describe('conditional writes', () => {
 
   it('patch with a test that must hold', async () => {
     const { client } = cluster
-    await client.apply(configMap('patched', { a: '1' }), mine)
+    await client.apply(configMap('patched', { a: '1' }), manager)
     const patch = (value: string) => [
       { op: 'test', path: '/data/a', value },
       { op: 'replace', path: '/data/a', value: '2' },
@@ -243,16 +243,16 @@ describe('a kind that is installed later', () => {
     expect(await client.resource(kinds.widget)).toBeUndefined()
     expect(await client.get({ ...kinds.widget, name: 'w' })).toBeUndefined()
     await expect(client.list(kinds.widget)).rejects.toMatchObject({ kind: 'not-served' })
-    await client.apply(crd, mine)
+    await client.apply(crd, manager)
     await expect.poll(() => client.resource(kinds.widget), { timeout: 20_000 }).toMatchObject({ namespaced: false })
     expect(await client.versions('test.stackloom.dev')).toEqual(['test.stackloom.dev/v1'])
 
-    const made = await client.apply(widget('w', { spec: { size: 1 }, status: { lost: true } }), mine)
-    expect(made['status']).toBeUndefined()
+    const created = await client.apply(widget('w', { spec: { size: 1 }, status: { lost: true } }), manager)
+    expect(created['status']).toBeUndefined()
     const controller = { fieldManager: 'controller', subresource: 'status' } as const
-    const told = await client.apply(widget('w', { spec: { size: 9 }, status: { ready: true } }), controller)
-    expect(told).toMatchObject({ spec: { size: 1 }, status: { ready: true } })
-    const updated = await client.update({ ...told, status: { ready: false } }, { subresource: 'status' })
+    const applied = await client.apply(widget('w', { spec: { size: 9 }, status: { ready: true } }), controller)
+    expect(applied).toMatchObject({ spec: { size: 1 }, status: { ready: true } })
+    const updated = await client.update({ ...applied, status: { ready: false } }, { subresource: 'status' })
     expect(updated).toMatchObject({ spec: { size: 1 }, status: { ready: false } })
     await client.patch(
       { ...kinds.widget, name: 'w' },
@@ -287,7 +287,7 @@ describe('many objects', () => {
   it('are written concurrently while watches run, and listed in pages at one consistent version', async () => {
     const { client } = cluster
     const namespace = 'many'
-    await client.apply({ ...kinds.namespace, metadata: { name: namespace } }, mine)
+    await client.apply({ ...kinds.namespace, metadata: { name: namespace } }, manager)
     const { resourceVersion } = await client.list(kinds.configMap, { namespace })
     const stop = new AbortController()
     const seen = Array.from({ length: 20 }, () => new Set<string>())
@@ -325,11 +325,11 @@ describe('a watch', () => {
     const ended = (async () => {
       for await (const event of client.watch(kinds.configMap, options)) seen.push(event)
     })()
-    await client.apply(configMap('watched', { a: '1' }, { labels }), mine)
-    await client.apply(configMap('watched', { a: '2' }, { labels }), mine)
+    await client.apply(configMap('watched', { a: '1' }, { labels }), manager)
+    await client.apply(configMap('watched', { a: '2' }, { labels }), manager)
     await client.delete(at('watched'))
     await ended
-    expect(seen.filter((watchEvent) => watchEvent.kind !== 'bookmark').map((one) => one.kind)).toEqual([
+    expect(seen.filter((watchEvent) => watchEvent.kind !== 'bookmark').map((watchEvent) => watchEvent.kind)).toEqual([
       'added',
       'modified',
       'deleted',
@@ -340,15 +340,17 @@ describe('a watch', () => {
 describe('admission', () => {
   it('that denies is distinguished from an invalid schema, and from a webhook that does not respond', async () => {
     const { client } = cluster
-    await client.apply(pool('first', { addresses: ['172.17.1.80/29'] }), mine)
-    await expect(client.apply(pool('second', { addresses: ['172.17.1.80/29'] }), mine)).rejects.toMatchObject({
+    await client.apply(pool('first', { addresses: ['172.17.1.80/29'] }), manager)
+    await expect(client.apply(pool('second', { addresses: ['172.17.1.80/29'] }), manager)).rejects.toMatchObject({
       kind: 'denied',
       findings: [{ code: 'SL1111', message: expect.stringContaining('overlaps') }],
     })
     await cluster.kill('metallb-webhooks')
     try {
-      const { client: brief } = await connectAs(undefined, { retry: { ...defaultRetryPolicy, initialDelayMs: 5 } })
-      await expect(brief.create(pool('third', { addresses: ['172.17.2.80/29'] }))).rejects.toMatchObject({
+      const { client: quickClient } = await connectAs(undefined, {
+        retry: { ...defaultRetryPolicy, initialDelayMs: 5 },
+      })
+      await expect(quickClient.create(pool('third', { addresses: ['172.17.2.80/29'] }))).rejects.toMatchObject({
         kind: 'webhook',
         findings: [{ code: 'SL1115', message: expect.stringContaining('connection refused') }],
       })
@@ -378,8 +380,8 @@ describe('authentication and authorization', () => {
   })
 
   it('with a wrong token or an expired certificate, the finding says which', async () => {
-    const { client: stranger } = await connectAs({ token: 'hunter2' })
-    await expect(stranger.list(kinds.configMap)).rejects.toMatchObject({
+    const { client: unknownUser } = await connectAs({ token: 'hunter2' })
+    await expect(unknownUser.list(kinds.configMap)).rejects.toMatchObject({
       kind: 'unauthorized',
       findings: [{ code: 'SL1107' }],
     })
@@ -393,11 +395,11 @@ describe('authentication and authorization', () => {
       uses: ['client'],
       days: 30,
     })
-    const { client: late } = await connectAs({
+    const { client: expiredUser } = await connectAs({
       'client-certificate-data': Buffer.from(old.certificate).toString('base64'),
       'client-key-data': Buffer.from(old.privateKey).toString('base64'),
     })
-    await expect(late.list(kinds.configMap)).rejects.toMatchObject({
+    await expect(expiredUser.list(kinds.configMap)).rejects.toMatchObject({
       kind: 'unauthorized',
       findings: [{ code: 'SL1102' }],
     })
@@ -407,7 +409,7 @@ describe('authentication and authorization', () => {
     const { client, connection } = cluster
     const account = (name: string) => ({ apiVersion: 'v1', kind: 'ServiceAccount', name, namespace: NS })
     const tokenOf = async (name: string): Promise<string> => {
-      await client.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: NS } }, mine)
+      await client.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: NS } }, manager)
       const answer = await connection.transport.json({
         method: 'POST',
         path: `/api/v1/namespaces/${NS}/serviceaccounts/${name}/token`,
@@ -456,17 +458,17 @@ describe('the server', () => {
   })
 
   it('that is killed and restarted finds its clients waiting with idempotent requests', async () => {
-    const patient = {
+    const longRetry = {
       ...defaultRetryPolicy,
       attempts: { ...defaultRetryPolicy.attempts, unreachable: 100 },
       deadlineMs: 60_000,
       maxDelayMs: 500,
     }
-    const { client } = await connectAs(undefined, { retry: patient })
-    await client.apply(configMap('survivor', { turn: '0' }), mine)
+    const { client } = await connectAs(undefined, { retry: longRetry })
+    await client.apply(configMap('survivor', { turn: '0' }), manager)
     await cluster.kill('kube-apiserver')
     const writes = Promise.all(
-      Array.from({ length: 20 }, (_, index) => client.apply(configMap(`survivor-${index}`, { turn: '1' }), mine)),
+      Array.from({ length: 20 }, (_, index) => client.apply(configMap(`survivor-${index}`, { turn: '1' }), manager)),
     )
     await cluster.start('kube-apiserver')
     expect(await writes).toHaveLength(20)

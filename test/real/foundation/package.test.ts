@@ -81,17 +81,17 @@ describe.each(working)('%s', (name, command) => {
 
   it('describes every option and argument', () => {
     const silent = [...command.options.filter((option) => !option.hidden), ...command.registeredArguments]
-      .filter((one) => one.description.trim() === '')
-      .map((one) => ('flags' in one ? one.flags : one.name()))
+      .filter((option) => option.description.trim() === '')
+      .map((option) => ('flags' in option ? option.flags : option.name()))
     expect(silent).toEqual([])
   })
 })
 
 function secretsOf(command: Command): readonly string[] {
-  const asked = [
+  const texts = [
     ...command.options.filter((option) => option.required || option.optional).map((option) => option.flags),
     ...command.registeredArguments.map((registeredArgument) => `<${registeredArgument.name()}>`),
   ]
   // The path of a file with a secret, and the name of a Secret, are allowed.
-  return asked.filter((text) => /passw|passphrase|token|secret|private-?key/i.test(text) && !/file|<name/i.test(text))
+  return texts.filter((text) => /passw|passphrase|token|secret|private-?key/i.test(text) && !/file|<name/i.test(text))
 }
