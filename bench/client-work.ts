@@ -1,4 +1,4 @@
-/** What `client.bench.ts` times: our client as a whole program, beside kubectl doing the same. */
+/** The work that `client.bench.ts` measures: our client as a whole program, compared with kubectl. */
 import { readFileSync } from 'node:fs'
 import type { KubeObject } from '../src/api/object.ts'
 import { connect } from '../src/kube/connect.ts'

@@ -1,4 +1,4 @@
-/** The Kubernetes client as a whole program against kubectl, on the same real API server. */
+/** The Kubernetes client as a whole program, compared with kubectl on the same real API server. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -30,7 +30,7 @@ interface Ratios {
   readonly snapshot: number
 }
 
-/** One cluster for both figures; each side is a process from its start to its end. */
+/** One cluster for both figures; each side is a process from start to end. */
 const measured = once(async (): Promise<Ratios> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
   const { kubectl } = await ensurePrograms(['kubectl'], sandboxContext())
@@ -54,7 +54,7 @@ const measured = once(async (): Promise<Ratios> => {
     const wanted = file('kinds.json', kinds)
     const ours = (...args: string[]) => runProgram(process.execPath, [program, cluster.kubeconfig, ...args])
     const theirs = (...args: string[]) => runProgram(kubectl, ['--kubeconfig', cluster.kubeconfig, ...args])
-    // Each side has objects of its own: fields have one manager.
+    // Each side has its own objects, because each field has one manager.
     const [own, other] = ['ours', 'theirs'].map((side) => file(`${side}.json`, configMaps(side)))
     return {
       apply: await ratio({
@@ -85,7 +85,7 @@ function configMaps(side: string): readonly object[] {
 
 export const figures: readonly Figure[] = [
   {
-    // Without a target: the API server does nearly all of this work, for both alike.
+    // No target: the API server does nearly all of this work for both.
     name: 'client.apply',
     unit: 'x',
     measure: async () => (await measured()).apply,

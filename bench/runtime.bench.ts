@@ -1,5 +1,5 @@
 /**
- * The controller runtime against what TypeScript has otherwise: an array as queue, and client-node's informer.
+ * The controller runtime, compared with an array as queue and client-node's informer.
  */
 
 import { systemClock } from '../src/clock/clock.ts'
@@ -24,13 +24,13 @@ export const figures: readonly Figure[] = [
     measure: () => ratio({ ours: drainQueue, theirs: shiftArray, rounds: 5 }),
   },
   {
-    // Ours comes in pages, theirs in one piece; ConfigMaps are what generated models cost least for.
+    // Ours lists in pages, theirs in one piece; generated models cost least for ConfigMaps.
     name: 'runtime.sync',
     unit: 'x',
     measure: () => withServer((server) => ratio({ ours: () => ourSync(server), theirs: () => theirSync(server) })),
   },
   {
-    // A server that ends every watch at once: how many requests it gets in two seconds.
+    // A server that ends every watch at once: the number of requests in two seconds.
     name: 'runtime.requests-when-closed',
     unit: 'x',
     target: { op: '<=', value: 0.1 },
@@ -44,7 +44,7 @@ async function drainQueue(): Promise<void> {
   for (let left = KEYS; left > 0; left -= 1) queue.done((await queue.next()) ?? '')
 }
 
-/** A deduplicated queue as one writes it first: a Set and an array. */
+/** A simple deduplicating queue: a Set and an array. */
 async function shiftArray(): Promise<void> {
   const queued = new Set<string>()
   const keys: string[] = []
@@ -95,7 +95,7 @@ const theirInformer: Informer = async (server) => {
   const core = config.makeApiClient(CoreV1Api)
   const informer = makeInformer(config, '/api/v1/configmaps', () => core.listConfigMapForAllNamespaces())
   informer.on('error', () => {})
-  // It lists, tells of each object, and then resolves.
+  // It lists, reports each object, and then resolves.
   const started = informer.start()
   return { whenSynced: () => started, stop: () => informer.stop() }
 }

@@ -1,6 +1,6 @@
 /**
- * The one way in which a test gets a cluster: a sandbox of its own for each test file, from prepared data, in a
- * network namespace, gone with the test process whatever ends it. At most two run at once on this machine.
+ * Provides clusters to tests: one sandbox per test file, from prepared data, in a network namespace, which ends with the
+ * test process. At most two run at a time on one machine.
  *
  *     const cluster = useCluster({ crds: 'today' })
  *     it('…', async () => { await cluster.client.apply(…) })
@@ -30,9 +30,9 @@ import { removeSandboxFolder, startPrograms } from '../src/sandbox/start-program
 import { sandboxContext } from './sandbox-context.ts'
 
 export interface ClusterOptions {
-  /** Which CRDs it holds; MetalLB's are always there. */
+  /** The installed CRDs; MetalLB's are always installed. */
   readonly crds?: CrdSet
-  /** A network namespace of its own (the default). Without one MetalLB's admission may be missing. */
+  /** Use a network namespace (the default). Without one MetalLB's admission may be missing. */
   readonly netns?: boolean
   /** The MetalLB controller and its admission: about one second more. */
   readonly metallb?: boolean
@@ -58,15 +58,15 @@ export interface Cluster {
   readonly server: string
   /** SIGKILL; it stays down until `start`. */
   readonly kill: (program: ClusterProgram) => Promise<void>
-  /** Starts what was killed, on the same data, and waits until it is ready. */
+  /** Starts a killed program on the same data, and waits until it is ready. */
   readonly start: (program: ClusterProgram) => Promise<void>
   /** `kill` and `start`. */
   readonly restart: (program: ClusterProgram) => Promise<void>
-  /** Lets the API server reach a server of this process: `https://127.0.0.1:PORT` works inside as it does here. */
+  /** Makes a server of this process reachable for the API server, as `https://127.0.0.1:PORT`. */
   readonly expose: (port: number) => Promise<void>
-  /** Words to put before a command that is to run in the cluster's network. */
+  /** Prefix of a command that runs in the cluster's network. */
   readonly inside: readonly string[]
-  /** The process that holds the namespace: `ip link set DEVICE netns PID`. */
+  /** The process that owns the namespace: `ip link set DEVICE netns PID`. */
   readonly pid: number
   readonly logOf: (program: ClusterProgram | 'supervisor') => string
 }
@@ -74,19 +74,19 @@ export interface Cluster {
 const AT_ONCE = 2
 const slots = Array.from({ length: AT_ONCE }, (_, slot) => `test cluster ${slot}`)
 
-/** One of the two places for a running cluster, for tests that start sandboxes by the command line. */
+/** Takes one of the two slots, for tests that start sandboxes by the command line. */
 export function takeClusterSlot(): Promise<ProcessLock> {
   return acquireLock(slots)
 }
 
-/** A cluster for all tests of the file in which this is called. Its fields work inside tests and hooks only. */
+/** A cluster for all tests of a file. Its fields are available in tests and hooks only. */
 export function useCluster(options: ClusterOptions = {}): Cluster {
   let started: { readonly cluster: Cluster; readonly stop: () => Promise<void> } | undefined
   let refusal: string | undefined
   beforeAll(async () => {
-    refusal = await refusalOf(options)
+    refusal = await findObstacle(options)
     if (refusal === undefined) started = await startCluster(options)
-    // Others may hold both places; their files must end first.
+    // Both slots may be in use until other test files end.
   }, 600_000)
   beforeEach((context) => {
     if (refusal !== undefined) context.skip(refusal)
@@ -100,8 +100,8 @@ export function useCluster(options: ClusterOptions = {}): Cluster {
   })
 }
 
-/** Why no cluster can be had here, or undefined. */
-async function refusalOf(options: ClusterOptions): Promise<string | undefined> {
+/** Why no cluster can be started here, or undefined. */
+async function findObstacle(options: ClusterOptions): Promise<string | undefined> {
   if (options.netns ?? true) {
     const refusal = await findNamespaceProblem(runProcess)
     if (refusal !== undefined) return `no network namespace can be made here: ${refusal}`
@@ -126,7 +126,7 @@ function programsFor(parts: readonly Part[]): readonly ProgramName[] {
   return [...new Set([...requiredPrograms.core, ...parts.flatMap((part) => requiredPrograms[part])])]
 }
 
-/** The same without hooks, for benches and tools. The caller stops it. */
+/** Starts a cluster without hooks, for benches and tools. The caller stops it. */
 export async function startCluster(
   options: ClusterOptions = {},
   takePlace: () => Promise<ProcessLock> = takeClusterSlot,
@@ -141,27 +141,30 @@ export async function startCluster(
     const folder = sandboxFolder(await mkdtemp(path.join(tmpdir(), 'stackloom-test-')))
     await copyPreparedStore(prepared, folder)
     const port = { number: 0, fixed: false }
-    const raised = await startPrograms({ name: 'test', folder, programs, parts, netns, ephemeral: true, port }, context)
-    return await handleOf(folder, { ...raised, netns, slot }, context)
+    const started = await startPrograms(
+      { name: 'test', folder, programs, parts, netns, ephemeral: true, port },
+      context,
+    )
+    return await createHandle(folder, { ...started, netns, slot }, context)
   } catch (error) {
     await slot.release()
     throw error
   }
 }
 
-interface RaisedTest {
+interface StartedSupervisor {
   readonly pid: number
   readonly netns: boolean
   readonly slot: ProcessLock
 }
 
-async function handleOf(
+async function createHandle(
   folder: SandboxFolder,
-  { pid, netns, slot }: RaisedTest,
+  { pid, netns, slot }: StartedSupervisor,
   { env }: SandboxContext,
 ): Promise<{ readonly cluster: Cluster; readonly stop: () => Promise<void> }> {
   const connection = await connect({ kubeconfig: folder.kubeconfig, env })
-  const doors: Forwarder[] = []
+  const forwarders: Forwarder[] = []
   const kill = async (task: ClusterProgram): Promise<void> => {
     await callSupervisor(folder.control, { do: 'kill', task })
   }
@@ -183,7 +186,7 @@ async function handleOf(
     expose: async (port) => {
       if (!netns) return
       const socket = socketPath(path.join(folder.root, `expose-${port}.sock`))
-      doors.push(await forward({ path: socket }, { port, host: '127.0.0.1' }))
+      forwarders.push(await forward({ path: socket }, { port, host: '127.0.0.1' }))
       await callSupervisor(folder.control, { do: 'expose', port, socket })
     },
     inside: netns ? nsenterCommand(pid) : [],
@@ -192,17 +195,17 @@ async function handleOf(
   }
   const stop = async (): Promise<void> => {
     await connection.close()
-    for (const door of doors) door.close()
+    for (const forwarder of forwarders) forwarder.close()
     // Nothing of it is kept, so nothing needs to end gracefully.
     process.kill(pid, 'SIGKILL')
-    await gone(pid)
+    await waitForExit(pid)
     await removeSandboxFolder(folder)
     await slot.release()
   }
   return { cluster, stop }
 }
 
-async function gone(pid: number): Promise<void> {
+async function waitForExit(pid: number): Promise<void> {
   for (;;) {
     try {
       process.kill(pid, 0)

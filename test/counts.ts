@@ -1,5 +1,5 @@
 /**
- * How often a test repeats: enough to catch a break in `make test`, all of it in `make soak`.
+ * Number of repetitions of a test: few in `make test`, many in `make soak`.
  */
 
 export function count(settings: { readonly test: number; readonly soak: number }): number {

@@ -1,7 +1,7 @@
 /**
- * A TCP proxy on loopback that a test can cut, silence or close, to do to real connections what networks do.
+ * A TCP proxy on loopback that a test can cut, silence or close, to simulate network failures.
  *
- * It passes bytes and understands none: TLS goes through it unbroken.
+ * Forwards bytes unchanged, including TLS.
  */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
@@ -11,8 +11,8 @@ export interface CuttingProxy {
   readonly connections: () => number
   /** Resets every open connection; new ones work. */
   readonly cut: () => void
-  /** While true nothing passes, and nothing ends either: the cable is pulled. */
-  readonly silence: (hushed: boolean) => void
+  /** While true nothing passes and nothing ends, as with an unplugged cable. */
+  readonly silence: (silenced: boolean) => void
   /** While true, connections are reset as soon as they are made. */
   readonly refuse: (refused: boolean) => void
   readonly close: () => Promise<void>
@@ -24,16 +24,16 @@ export async function startCuttingProxy(target: {
 }): Promise<CuttingProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let connections = 0
-  let hushed = false
+  let silenced = false
   let refused = false
 
   const pass = (from: Socket, to: Socket): void => {
     from.on('data', (bytes) => {
-      // What arrives in a hushed time is lost, as it would be: TCP's own repetition is not played.
-      if (!hushed) to.write(bytes)
+      // Bytes that arrive while silenced are lost: TCP retransmission is not simulated.
+      if (!silenced) to.write(bytes)
     })
     from.on('end', () => {
-      if (!hushed) to.end()
+      if (!silenced) to.end()
     })
   }
   const server = createServer((near) => {
@@ -45,7 +45,7 @@ export async function startCuttingProxy(target: {
     pairs.add(pair)
     const end = (): void => {
       pairs.delete(pair)
-      if (hushed) return
+      if (silenced) return
       near.destroy()
       far.destroy()
     }
@@ -73,8 +73,8 @@ export async function startCuttingProxy(target: {
     connections: () => connections,
     cut,
     silence: (next) => {
-      hushed = next
-      // What lost bytes cannot go on; whoever still holds such a connection has not noticed yet.
+      silenced = next
+      // Connections that lost bytes cannot continue.
       if (!next) cut()
     },
     refuse: (next) => {

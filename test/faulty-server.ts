@@ -1,6 +1,6 @@
 /**
- * An API server of ConfigMaps on loopback that keeps the truth and has faults on demand: each list or watch takes the
- * next fault from its row, and is served well once the row is empty. Discovery always works and is not counted.
+ * Serves ConfigMaps on loopback with faults on demand: each list or watch takes the next fault of its queue, and works
+ * normally when the queue is empty. Discovery always works and is not counted.
  */
 import type { ServerResponse } from 'node:http'
 import type { KubeObject } from '../src/api/object.ts'
@@ -15,18 +15,18 @@ import {
 
 export type Fault =
   | { readonly kind: 'status'; readonly code: number; readonly retryAfterSeconds?: number }
-  /** The connection is reset, before a byte or after so many bytes of the answer. */
+  /** The connection is reset, before or after this many bytes of the response. */
   | { readonly kind: 'reset'; readonly afterBytes?: number }
-  /** The answer begins, and nothing follows. */
+  /** The response starts, and nothing follows. */
   | { readonly kind: 'silent' }
-  /** The request is taken, and no answer begins. */
+  /** The request is accepted, and no response starts. */
   | { readonly kind: 'mute' }
   | { readonly kind: 'malformed'; readonly line: string }
-  /** Watches only: the stream ends without a word. */
+  /** Watches only: the stream ends. */
   | { readonly kind: 'close' }
-  /** Watches only: the version is forgotten, as an event in the stream. */
+  /** Watches only: an event in the stream says that the version has expired. */
   | { readonly kind: 'gone-event' }
-  /** Byte by byte, with a pause after each few. */
+  /** A few bytes at a time, with pauses. */
   | { readonly kind: 'slow'; readonly bytes: number; readonly pauseMs: number }
   | { readonly kind: 'none' }
 
@@ -34,17 +34,17 @@ export interface FaultyServer {
   readonly url: string
   readonly lists: Fault[]
   readonly watches: Fault[]
-  /** What was asked: `list`, `list CONTINUE`, `watch VERSION`. */
+  /** The requests: `list`, `list CONTINUE`, `watch VERSION`. */
   readonly requests: readonly string[]
   readonly put: (name: string, value: string) => void
   readonly remove: (name: string) => void
-  /** What a fresh list would give, by name. */
+  /** The result of a list, by name. */
   readonly current: () => Readonly<Record<string, string>>
-  /** Watches that are open and served. */
+  /** Open watches that work. */
   readonly watching: () => number
   /** Ends every open watch: cleanly, or with a reset. */
   readonly endWatches: (how: 'close' | 'reset') => void
-  /** Forgets the history: older versions are answered with 410. */
+  /** Drops the history: older versions get 410. */
   readonly compact: () => void
   readonly allow: (token: string) => void
   readonly close: () => Promise<void>
@@ -64,16 +64,16 @@ export async function startFaultyServer(): Promise<FaultyServer> {
   const open = new Set<ServerResponse>()
   let history: Entry[] = []
   let version = 100
-  let forgotten = 0
+  let compactedTo = 0
   let token: string | undefined
 
   const happen = (type: Entry['type'], object: KubeObject): void => {
     const entry = { version, type, object }
     history.push(entry)
-    for (const answer of open) answer.write(lineOf(entry))
+    for (const response of open) response.write(lineOf(entry))
   }
 
-  const list = async (request: SeenRequest, answer: ServerResponse): Promise<void> => {
+  const list = async (request: SeenRequest, response: ServerResponse): Promise<void> => {
     const limit = Number(request.query.get('limit') ?? 'Infinity')
     const start = Number(request.query.get('continue') ?? '0')
     const all = [...objects.values()]
@@ -85,42 +85,42 @@ export async function startFaultyServer(): Promise<FaultyServer> {
       metadata,
       items: all.slice(start, start + limit),
     })
-    await suffer(lists.shift(), answer, body, () => {
-      answer.writeHead(200, { 'content-type': 'application/json' }).end(body)
+    await applyFault(lists.shift(), response, body, () => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body)
     })
   }
 
-  const watch = async (request: SeenRequest, answer: ServerResponse): Promise<void> => {
+  const watch = async (request: SeenRequest, response: ServerResponse): Promise<void> => {
     const from = Number(request.query.get('resourceVersion'))
-    if (from < forgotten) return respondJson(answer, statusObject(410, 'Expired', 'too old resource version'), 410)
+    if (from < compactedTo) return respondJson(response, statusObject(410, 'Expired', 'too old resource version'), 410)
     const missed = history.filter((entry) => entry.version > from).map(lineOf)
     const serve = (): void => {
-      answer.writeHead(200, { 'content-type': 'application/json' })
-      answer.flushHeaders()
-      for (const line of missed) answer.write(line)
-      open.add(answer)
-      answer.on('close', () => open.delete(answer))
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.flushHeaders()
+      for (const line of missed) response.write(line)
+      open.add(response)
+      response.on('close', () => open.delete(response))
     }
-    await suffer(watches.shift(), answer, missed.join(''), serve)
+    await applyFault(watches.shift(), response, missed.join(''), serve)
   }
 
-  const played: ScriptedServer = await startScriptedServer((request, answer) => {
+  const server: ScriptedServer = await startScriptedServer((request, response) => {
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
       asked.push('refused')
-      return respondJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
+      return respondJson(response, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
     }
-    if (respondCoreDiscovery(request, answer)) return undefined
+    if (respondCoreDiscovery(request, response)) return undefined
     if (request.query.has('watch')) {
       asked.push(`watch ${request.query.get('resourceVersion')}`)
-      return watch(request, answer)
+      return watch(request, response)
     }
     const at = request.query.get('continue')
     asked.push(at ? `list ${at}` : 'list')
-    return list(request, answer)
+    return list(request, response)
   })
 
   return {
-    url: played.url,
+    url: server.url,
     lists,
     watches,
     requests: asked,
@@ -142,24 +142,24 @@ export async function startFaultyServer(): Promise<FaultyServer> {
     current: () => valuesOf([...objects.values()]),
     watching: () => open.size,
     endWatches: (how) => {
-      for (const answer of open) {
-        if (how === 'close') answer.end()
-        else answer.socket?.resetAndDestroy()
+      for (const response of open) {
+        if (how === 'close') response.end()
+        else response.socket?.resetAndDestroy()
       }
       open.clear()
     },
     compact: () => {
-      forgotten = version
+      compactedTo = version
       history = []
     },
     allow: (next) => {
       token = next
     },
-    close: played.close,
+    close: server.close,
   }
 }
 
-/** What a list of ConfigMaps says, by name. */
+/** The values of ConfigMaps by name. */
 export function valuesOf(objects: readonly KubeObject[]): Readonly<Record<string, string>> {
   const pairs = objects.map((object): [string, string] => [
     object.metadata.name,
@@ -172,23 +172,23 @@ function lineOf({ type, object }: Entry): string {
   return `${JSON.stringify({ type, object })}\n`
 }
 
-/** Does the fault, or serves. `body` is what a good answer would have begun with. */
-async function suffer(
+/** Applies the fault, or serves. `body` is the start of a normal response. */
+async function applyFault(
   fault: Fault = { kind: 'none' },
-  answer: ServerResponse,
+  response: ServerResponse,
   body: string,
   serve: () => void,
 ): Promise<void> {
   const begin = (): void => {
-    answer.writeHead(200, { 'content-type': 'application/json' })
-    answer.flushHeaders()
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.flushHeaders()
   }
   switch (fault.kind) {
     case 'none':
       return serve()
     case 'status': {
       const headers = fault.retryAfterSeconds === undefined ? {} : { 'retry-after': fault.retryAfterSeconds }
-      return respondJson(answer, statusObject(fault.code, 'Broken', 'a bad day'), fault.code, headers)
+      return respondJson(response, statusObject(fault.code, 'Broken', 'a bad day'), fault.code, headers)
     }
     case 'mute':
       return undefined
@@ -196,31 +196,31 @@ async function suffer(
       return begin()
     case 'close':
       begin()
-      answer.end()
+      response.end()
       return undefined
     case 'gone-event':
       begin()
-      answer.end(`${JSON.stringify({ type: 'ERROR', object: statusObject(410, 'Expired', 'too old') })}\n`)
+      response.end(`${JSON.stringify({ type: 'ERROR', object: statusObject(410, 'Expired', 'too old') })}\n`)
       return undefined
     case 'malformed':
       begin()
-      answer.end(`${body}${fault.line}\n`)
+      response.end(`${body}${fault.line}\n`)
       return undefined
     case 'reset':
       if (fault.afterBytes !== undefined) {
         begin()
-        await new Promise((done) => answer.write(body.slice(0, fault.afterBytes), done))
+        await new Promise((done) => response.write(body.slice(0, fault.afterBytes), done))
         await pause(20)
       }
-      answer.socket?.resetAndDestroy()
+      response.socket?.resetAndDestroy()
       return undefined
     case 'slow':
       begin()
       for (let at = 0; at < body.length; at += fault.bytes) {
-        answer.write(body.slice(at, at + fault.bytes))
+        response.write(body.slice(at, at + fault.bytes))
         await pause(fault.pauseMs)
       }
-      answer.end()
+      response.end()
       return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** A folder of a test file's own, gone when its tests are over, whatever came of them. */
+/** A temporary folder for a test file, removed after its tests. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-/** A clock on which pauses take no time: they are written down, and time moves by them. */
+/** A clock whose sleeps take no time: they are recorded, and the time advances by them. */
 import { type Clock, systemClock } from '../src/clock/clock.ts'
 
 export interface InstantClock extends Clock {

@@ -1,4 +1,4 @@
-/** The terminal of a test: collects what a command prints, answers nothing. */
+/** The terminal of a test: collects output and provides no input. */
 import { Readable } from 'node:stream'
 import type { Io } from '../src/cli/io.ts'
 

@@ -1,18 +1,18 @@
 /**
- * A clock that stands still until a test moves it. Timers fire in the order of their time, then of their making.
+ * A clock that stands still until a test advances it. Timers fire in order of time, then of creation.
  */
 import { type Clock, sleepWith } from '../src/clock/clock.ts'
 
 export interface ManualClock extends Clock {
-  /** Moves time, and runs what falls due on the way. */
+  /** Advances the time and fires timers that are due. */
   readonly advance: (ms: number) => void
-  /** Moves time and lets every promise that hangs on it settle, step by step. */
+  /** Advances the time step by step and lets promises settle in between. */
   readonly settle: (ms: number) => Promise<void>
-  /** Moves time, and runs nothing: the program stood still, and what fell due waits for its turn. */
+  /** Advances the time without firing timers, as after a pause of the whole program. */
   readonly advanceQuietly: (ms: number) => void
-  /** Moves the wall alone: somebody set the machine's clock. */
+  /** Moves the wall clock only, as when the machine's clock is set. */
   readonly jumpWall: (ms: number) => void
-  /** How long until each waiting timer, soonest first. */
+  /** The remaining time of each timer, soonest first. */
   readonly waiting: () => readonly number[]
 }
 
@@ -74,7 +74,7 @@ export function manualClock(start = 1_700_000_000_000): ManualClock {
   }
 }
 
-/** Lets every promise that can settle without time do so. */
+/** Lets every promise settle that does not wait for time. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,22 +1,21 @@
 /**
- * A cluster in memory, as small as a test of the runtime needs: objects, versions, watches, finalizers; a patch merges,
- * and an apply takes back what the same manager no longer names. No schema, no generations, no conflicts between managers.
+ * A minimal cluster in memory for tests of the runtime: objects, versions, watches, finalizers; a patch merges, and an
+ * apply removes fields that the same manager no longer sets. No schema, generations or conflicts between managers.
  *
- * Versions are words, so that code that counts with them fails. Real clusters are in `test/real/`.
+ * Versions are not numbers, so that code that compares them fails. Real clusters are in `test/real/`.
  */
-import type { GroupVersionKind, KubeObject } from '../src/api/object.ts'
+import { type GroupVersionKind, type KubeObject, objectKey } from '../src/api/object.ts'
 import { finding, type Problem } from '../src/errors/finding.ts'
 import { ApiError, type ApiErrorKind } from '../src/kube/api-error.ts'
 import type { KubeClient, ObjectRef, WatchEvent } from '../src/kube/client.ts'
 import { objectExists, objectMissing, staleWrite } from '../src/kube/findings/api-server.ts'
 import { serverUnreachable } from '../src/kube/findings/connection.ts'
-import { objectKey } from '../src/kube/key.ts'
 
 export interface MemoryCluster {
   readonly client: KubeClient
   /** Every request so far, as `verb Kind key`. */
   readonly requests: readonly string[]
-  /** While false, every request fails as if nobody answered, and open watches break. */
+  /** While false, every request fails as unreachable, and open watches break. */
   readonly reachable: (reachable: boolean) => void
   /** While true, requests hang until their signal fires. */
   readonly silent: (silent: boolean) => void
@@ -27,12 +26,12 @@ export function memoryCluster(): MemoryCluster {
   const objects = new Map<string, KubeObject>()
   const history: { readonly id: string; readonly event: WatchEvent }[] = []
   const requests: string[] = []
-  /** What each manager applied last, by manager and object. */
+  /** The last applied object by manager and object. */
   const appliedBy = new Map<string, object>()
   const wakers = new Set<() => void>()
   let version = 0
   let up = true
-  let hush = false
+  let hang = false
 
   const idOf = ({ apiVersion, kind, namespace, name }: ObjectRef): string =>
     `${apiVersion}|${kind}|${objectKey({ name, ...(namespace && { namespace }) })}`
@@ -55,7 +54,7 @@ export function memoryCluster(): MemoryCluster {
     const key = ref.name ? ` ${objectKey({ name: ref.name, ...(ref.namespace && { namespace: ref.namespace }) })}` : ''
     requests.push(`${verb} ${ref.kind}${key}`)
     await new Promise((resolve) => setImmediate(resolve))
-    if (hush) await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(broken())))
+    if (hang) await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(broken())))
     if (!up || signal?.aborted) throw broken()
   }
   const put = (object: KubeObject, kind: 'added' | 'modified' | 'deleted'): KubeObject => {
@@ -71,7 +70,7 @@ export function memoryCluster(): MemoryCluster {
   }
   const ofKind = ({ apiVersion, kind }: GroupVersionKind): readonly KubeObject[] =>
     [...objects].filter(([id]) => id.startsWith(`${apiVersion}|${kind}|`)).map(([, object]) => object)
-  const held = (ref: ObjectRef): KubeObject => {
+  const findStored = (ref: ObjectRef): KubeObject => {
     const found = objects.get(idOf(ref))
     if (!found) throw error('not-found', objectMissing, { object: idOf(ref) })
     return found
@@ -83,7 +82,7 @@ export function memoryCluster(): MemoryCluster {
       return objects.get(idOf(ref))
     },
     list: async (kind, options) => {
-      // Everything of the kind, as the watch below: namespaces and selectors are left to real servers.
+      // All objects of the kind, as in the watch below: namespaces and selectors are tested on real servers.
       await arrive('list', kind, options?.signal)
       return { items: ofKind(kind), resourceVersion: `v${version}w` }
     },
@@ -123,7 +122,7 @@ export function memoryCluster(): MemoryCluster {
     },
     update: async (object, options) => {
       await arrive('update', refOf(object), options?.signal)
-      const before = held(refOf(object))
+      const before = findStored(refOf(object))
       const { resourceVersion } = object.metadata
       if (resourceVersion && resourceVersion !== before.metadata.resourceVersion) {
         throw error('conflict', staleWrite, { object: 'it', reason: 'changed' })
@@ -144,7 +143,7 @@ export function memoryCluster(): MemoryCluster {
     },
     patch: async (ref, patch, options) => {
       await arrive('patch', ref, options.signal)
-      return put(merged(held(ref), patch as object) as KubeObject, 'modified')
+      return put(merged(findStored(ref), patch as object) as KubeObject, 'modified')
     },
     delete: async (ref, options) => {
       await arrive('delete', ref, options?.signal)
@@ -172,7 +171,7 @@ export function memoryCluster(): MemoryCluster {
       wake()
     },
     silent: (silent) => {
-      hush = silent
+      hang = silent
     },
     objects: (kind) => [...objects.values()].filter((object) => object.kind === kind),
   }
@@ -193,12 +192,12 @@ function merged(value: object, patch: object): object {
   return result
 }
 
-/** The value without what was applied and is not any more. */
+/** The value without fields that were applied before and are not any more. */
 function without(value: object, was: object, now: object): object {
   const result: Record<string, unknown> = { ...value }
   for (const [key, old] of Object.entries(was)) {
-    const [held, wanted] = [result[key], (now as Fields)[key]]
-    if (isFields(old) && isFields(held)) result[key] = without(held, old, isFields(wanted) ? wanted : {})
+    const [current, wanted] = [result[key], (now as Fields)[key]]
+    if (isFields(old) && isFields(current)) result[key] = without(current, old, isFields(wanted) ? wanted : {})
     else if (wanted === undefined) delete result[key]
   }
   return result

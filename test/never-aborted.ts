@@ -1,4 +1,4 @@
-/** The signal for a run that nobody stops. */
+/** A signal that is never aborted. */
 export function neverAborted(): AbortSignal {
   return new AbortController().signal
 }

@@ -1,4 +1,4 @@
-/** Which processes run: by a word in their command line, zombies left out. */
+/** Finds running processes by a word in their command line, without zombies. */
 import { runProcess } from '../src/exec/process.ts'
 
 export async function processesWith(word: string): Promise<readonly string[]> {

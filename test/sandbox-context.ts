@@ -1,4 +1,4 @@
-/** The sandbox as tests and tools use it: the user's own cache, this process's environment, silent. */
+/** The sandbox context of tests and tools: the user's cache, this process's environment, no output. */
 import { runProcess } from '../src/exec/process.ts'
 import type { Notify } from '../src/sandbox/notes.ts'
 import type { SandboxContext } from '../src/sandbox/sandbox.ts'

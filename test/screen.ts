@@ -1,19 +1,19 @@
 /**
- * A small terminal for tests: applies what a program writes to a screen of cells, as a terminal that reflows does.
+ * A small terminal for tests: applies the output of a program to a screen of cells, with reflow.
  *
- * Knows the codes that our printers use, and throws for any other: a test shall not pass because a code was ignored.
+ * Supports the escape codes that our printers use, and throws for any other, so that none is silently ignored.
  */
 import type { Terminal } from '../src/cli/terminal.ts'
 
 interface Row {
   text: string
-  /** The line goes on in the next row because it was too long, not because it ended. */
+  /** The row continues because the line was too long. */
   wrapped: boolean
 }
 
 export interface Screen extends Terminal {
   readonly resize: (columns: number, rows: number) => void
-  /** What a person sees, without empty rows at the end. */
+  /** The visible rows, without empty rows at the end. */
   readonly shown: () => readonly string[]
   readonly scrolledAway: () => readonly string[]
   readonly cursorVisible: () => boolean

@@ -1,7 +1,7 @@
 /**
- * A server on loopback that plays an API server on a bad day: the test says what each request gets.
+ * A server on loopback that simulates a failing API server: the test's script responds to each request.
  *
- * For failures only. What a real API server does is asked of a real one, in `test/real/`.
+ * For failures only. The behaviour of a real API server is tested in `test/real/`.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
@@ -13,13 +13,13 @@ export interface SeenRequest {
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** How many requests came before this one. */
+  /** Number of requests before this one. */
   readonly index: number
   /** The common name of the client certificate. */
   readonly clientName: string | undefined
 }
 
-export type RequestScript = (request: SeenRequest, answer: ServerResponse) => void | Promise<void>
+export type RequestScript = (request: SeenRequest, response: ServerResponse) => void | Promise<void>
 
 export interface ScriptedServer {
   readonly url: string
@@ -28,14 +28,14 @@ export interface ScriptedServer {
   readonly close: () => Promise<void>
 }
 
-export async function startScriptedServer(play: RequestScript, tls?: ServerOptions): Promise<ScriptedServer> {
+export async function startScriptedServer(script: RequestScript, tls?: ServerOptions): Promise<ScriptedServer> {
   const seen: SeenRequest[] = []
-  const listener = (request: IncomingMessage, answer: ServerResponse): void => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => void chunks.push(chunk))
     request.on('end', () => {
       const url = new URL(request.url ?? '/', 'http://played')
-      const one = {
+      const received = {
         method: request.method ?? '',
         path: url.pathname,
         query: url.searchParams,
@@ -44,8 +44,8 @@ export async function startScriptedServer(play: RequestScript, tls?: ServerOptio
         index: seen.length,
         clientName: clientName(request),
       }
-      seen.push(one)
-      void play(one, answer)
+      seen.push(received)
+      void script(received, response)
     })
   }
   const server = tls ? createTlsServer(tls, listener) : createServer(listener)
@@ -68,12 +68,12 @@ function clientName(request: IncomingMessage): string | undefined {
   return socket.getPeerCertificate?.()?.subject?.CN
 }
 
-export function respondJson(answer: ServerResponse, body: unknown, status = 200, headers = {}): void {
-  answer.writeHead(status, { 'content-type': 'application/json', ...headers })
-  answer.end(JSON.stringify(body))
+export function respondJson(response: ServerResponse, body: unknown, status = 200, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(JSON.stringify(body))
 }
 
-/** A Status object, as an API server refuses. */
+/** A Status object, as in error responses of an API server. */
 export function statusObject(code: number, reason: string, message: string, details?: unknown): unknown {
   return {
     kind: 'Status',
@@ -86,11 +86,11 @@ export function statusObject(code: number, reason: string, message: string, deta
   }
 }
 
-/** What discovery says of the core group, for tests that use ConfigMaps, Namespaces and Pods. */
-export function respondCoreDiscovery(request: SeenRequest, answer: ServerResponse): boolean {
+/** Responds to discovery of the core group, for tests that use ConfigMaps, Namespaces and Pods. */
+export function respondCoreDiscovery(request: SeenRequest, response: ServerResponse): boolean {
   if (request.path !== '/api/v1') return false
   const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']
-  respondJson(answer, {
+  respondJson(response, {
     kind: 'APIResourceList',
     groupVersion: 'v1',
     resources: [

@@ -1,9 +1,9 @@
-/** What of a value is missing or other in another one that may hold more: paths, for people. */
+/** Lists the paths of a value that are missing or different in another value, which may contain more. */
 
 export function missingFrom(whole: unknown, part: unknown, path = ''): readonly string[] {
   if (Array.isArray(part)) {
     if (!Array.isArray(whole) || whole.length !== part.length) return [`${path}: ${JSON.stringify(whole)}`]
-    return part.flatMap((one, index) => missingFrom(whole[index], one, `${path}[${index}]`))
+    return part.flatMap((item, index) => missingFrom(whole[index], item, `${path}[${index}]`))
   }
   if (typeof part === 'object' && part !== null) {
     if (typeof whole !== 'object' || whole === null) return [`${path}: ${JSON.stringify(whole)}`]

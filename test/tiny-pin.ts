@@ -1,4 +1,4 @@
-/** A pin of a program of ten lines, which the compiler makes in a second: for tests of building itself. */
+/** A pin of a ten-line program that compiles in a second, for tests of building. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -8,7 +8,7 @@ export const tinyTable = {
   hello: { pin: 'tiny', package: 'example.org/tiny/hello', asset: 'hello' },
 } satisfies Record<string, ProgramPin>
 
-/** Writes the pin below `pins`; the path of its only source file. */
+/** Writes the pin below `pins`; returns the path of its only source file. */
 export async function writeTinyPin(pins: string): Promise<string> {
   const pin = path.join(pins, 'tiny')
   const source = path.join(pin, 'hello', 'main.go')
@@ -17,7 +17,7 @@ export async function writeTinyPin(pins: string): Promise<string> {
   await writeFile(path.join(pin, 'go.sum'), '')
   await writeFile(
     source,
-    // Never the same, so that no cache of the compiler has it.
+    // Different each time, so that no build cache has it.
     `package main\n\nimport "os"\n\n// ${randomUUID()}\nfunc main() { os.Stdout.WriteString("hello\\n") }\n`,
   )
   return source

@@ -1,8 +1,8 @@
-/** Programs of this machine that a test needs: without one the test is skipped, by name, with the reason. */
+/** Skips a test, with the reason, when a program that it needs is not installed. */
 import { execFileSync } from 'node:child_process'
 import type { TestContext } from 'vitest'
 
-/** What is asked of a test's context: enough to skip. */
+/** The part of a test's context that can skip. */
 type Skippable = Pick<TestContext, 'skip'>
 
 export function requireTool(context: Skippable, tool: string): void {

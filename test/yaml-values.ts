@@ -1,4 +1,4 @@
-/** Values that YAML readers are known to disagree on, and arbitrary ones made of them. */
+/** Values that YAML parsers are known to read differently, and arbitrary values made of them. */
 import fc from 'fast-check'
 
 export const nastyText: readonly string[] = [
@@ -32,14 +32,14 @@ const text = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'ab01 \n\t:#-?,[]{}&*!|>\'"%@`.~=<_/\\'.split('')) }),
 )
 
-/** Any JSON value. Numbers are those that JSON can carry, without the zero that has a sign. */
+/** Any JSON value. Numbers are those that JSON can represent, without negative zero. */
 export const json = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, depthIdentifier: 'json' },
     text,
     fc.oneof(
       fc.integer(),
-      fc.double({ noNaN: true, noDefaultInfinity: true }).filter((one) => !Object.is(one, -0)),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Object.is(number, -0)),
     ),
     fc.constantFrom(true, false, null),
     fc.array(tie('value'), { maxLength: 4 }),

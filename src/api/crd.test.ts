@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { preserveUnknown, renderCrd, structuralSchema } from './crd.ts'
 
-describe('structural schemas', () => {
-  it('say what zod says: types, defaults, bounds, patterns, what is required', () => {
+describe('structuralSchema', () => {
+  it('keeps types, defaults, bounds, patterns and required fields of zod', () => {
     const schema = z.strictObject({
       name: z
         .string()
@@ -27,7 +27,7 @@ describe('structural schemas', () => {
     })
   })
 
-  it('keep raw fields as Kubernetes spells them', () => {
+  it('keeps raw fields as Kubernetes spells them', () => {
     const schema = z.object({
       raw: z.record(z.string(), z.unknown()).meta(preserveUnknown),
     })
@@ -38,14 +38,14 @@ describe('structural schemas', () => {
     })
   })
 
-  it('refuse what a CustomResourceDefinition cannot say, with the place', () => {
+  it('rejects what a CustomResourceDefinition cannot express, with its path', () => {
     const schema = z.object({ either: z.union([z.string(), z.int()]) })
     expect(() => structuralSchema(schema)).toThrow('.either uses anyOf')
   })
 })
 
-describe('a CustomResourceDefinition', () => {
-  it('has names, columns and the status subresource', () => {
+describe('renderCrd', () => {
+  it('renders names, columns and the status subresource', () => {
     const crd = renderCrd({
       group: 'example.org',
       version: 'v1',

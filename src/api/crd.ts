@@ -1,8 +1,8 @@
 /**
- * CustomResourceDefinitions from zod: the schema that checks an object here is the one that the API server enforces.
+ * Renders CustomResourceDefinitions from zod schemas, so that the API server enforces the schema that is checked here.
  *
- * The API server wants a structural schema, which is less than JSON Schema: what cannot be said in it is refused
- * here, when the definition is made, not there, when somebody installs it.
+ * The API server requires a structural schema, a subset of JSON Schema: what it cannot express fails here, when the
+ * definition is rendered, not when the CRD is installed.
  */
 import * as z from 'zod'
 import type { KubeObject } from './object.ts'
@@ -28,7 +28,7 @@ export interface KindDefinition {
   readonly labels?: Readonly<Record<string, string>>
 }
 
-/** Put on a schema with `.meta(...)`: any fields are kept as they are. */
+/** Put on a schema with `.meta(...)`: unknown fields are preserved. */
 export const preserveUnknown = { 'x-kubernetes-preserve-unknown-fields': true } as const
 
 export function renderCrd(definition: KindDefinition): KubeObject {
@@ -70,13 +70,13 @@ export function renderCrd(definition: KindDefinition): KubeObject {
 
 export type StructuralSchema = Readonly<Record<string, unknown>>
 
-/** The structural form of a zod schema. Throws for what a CustomResourceDefinition cannot say. */
+/** The structural form of a zod schema. Throws for what a CustomResourceDefinition cannot express. */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
   const json = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', reused: 'inline' })
   return structural(json as Readonly<Record<string, unknown>>, '')
 }
 
-const KEPT = [
+const KEPT_KEYWORDS = [
   'description',
   'type',
   'format',
@@ -92,17 +92,17 @@ const KEPT = [
   'nullable',
 ] as const
 
-/** The bounds that zod gives every integer because JavaScript has no larger ones: nobody asked for them. */
-const UNASKED = new Set<unknown>([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])
+/** zod gives every integer the bounds of JavaScript's safe integers; they are not part of the API. */
+const ZOD_INTEGER_BOUNDS = new Set<unknown>([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])
 
 function structural(node: Readonly<Record<string, unknown>>, path: string): StructuralSchema {
-  for (const word of ['anyOf', 'oneOf', 'allOf', '$ref', 'not']) {
-    if (word in node) {
-      throw new TypeError(`${path || 'the schema'} uses ${word}, which has no structural form`)
+  for (const keyword of ['anyOf', 'oneOf', 'allOf', '$ref', 'not']) {
+    if (keyword in node) {
+      throw new TypeError(`${path || 'the schema'} uses ${keyword}, which has no structural form`)
     }
   }
   const kept = Object.fromEntries(
-    KEPT.flatMap((key) => (key in node && !UNASKED.has(node[key]) ? [[key, node[key]]] : [])),
+    KEPT_KEYWORDS.flatMap((key) => (key in node && !ZOD_INTEGER_BOUNDS.has(node[key]) ? [[key, node[key]]] : [])),
   )
   const extensions = Object.fromEntries(Object.entries(node).filter(([key]) => key.startsWith('x-kubernetes-')))
   if ('x-kubernetes-preserve-unknown-fields' in extensions) return { type: 'object', ...kept, ...extensions }
@@ -124,7 +124,7 @@ function children(node: Readonly<Record<string, unknown>>, path: string): Struct
     }),
     ...(required?.length && { required }),
     ...(items && { items: structural(items, `${path}[]`) }),
-    // `additionalProperties: false` is what pruning does anyway, and a structural schema must not repeat it.
+    // Pruning already does what `additionalProperties: false` means, and a structural schema must not repeat it.
     ...(!properties &&
       typeof additionalProperties === 'object' && {
         additionalProperties: structural(additionalProperties, `${path}.*`),

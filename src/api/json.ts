@@ -1,4 +1,4 @@
-/** Looking into values of unknown shape without trusting any of it. */
+/** Reads JSON values of unknown shape without trusting them. Fields of objects by path: `raw-object.ts`. */
 
 export type JsonRecord = Readonly<Record<string, unknown>>
 
@@ -16,14 +16,14 @@ export function asList(value: unknown): readonly unknown[] {
 
 export function asStrings(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
-  return asList(value).filter((one): one is string => typeof one === 'string')
+  return asList(value).filter((item): item is string => typeof item === 'string')
 }
 
 export function asString(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A whole number, as such or as text: values files write both. */
+/** A whole number, as a number or as text: values files contain both. */
 export function asInteger(value: unknown): number | undefined {
   if (typeof value === 'number' && Number.isInteger(value)) return value
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : undefined

@@ -1,7 +1,4 @@
-/**
- * Kubernetes objects as they travel: plain JSON, nothing deserialised, nothing dropped.
- */
-
+/** Types of Kubernetes objects as plain JSON: nothing is deserialised and nothing dropped. */
 export interface OwnerReference {
   readonly apiVersion: string
   readonly kind: string
@@ -43,7 +40,7 @@ export interface KubeObject {
   readonly [field: string]: unknown
 }
 
-/** The usual two halves, for kinds whose shape we know. */
+/** An object with spec and status, for kinds whose shape is known. */
 export interface SpecObject<Spec, Status = unknown> extends KubeObject {
   readonly spec: Spec
   readonly status?: Status
@@ -54,7 +51,7 @@ export interface Condition {
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason?: string
   readonly message?: string
-  /** lib-common's own addition: Error, Warning, Info or empty. */
+  /** An addition of lib-common: Error, Warning, Info or empty. */
   readonly severity?: string
   readonly lastTransitionTime?: string
   readonly observedGeneration?: number
@@ -65,25 +62,39 @@ export interface GroupVersionKind {
   readonly kind: string
 }
 
-/** `namespace/name`, or the name alone for what has no namespace. */
+/** `metallb.io` of `metallb.io/v1beta1`; empty for the core group. */
+export function apiGroup(apiVersion: string): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+}
+
+/** `namespace/name`, or the name alone for cluster-scoped objects. */
 export function objectKey(meta: { readonly namespace?: string; readonly name: string }): string {
   return meta.namespace ? `${meta.namespace}/${meta.name}` : meta.name
 }
 
-/** One line that names an object among all objects: `metallb.io/IPAddressPool metallb-system/openstack-internalapi`. */
-export function objectIdentity(object: KubeObject): string {
-  const group = object.apiVersion.includes('/') ? `${object.apiVersion.split('/')[0]}/` : ''
-  return `${group}${object.kind} ${objectKey(object.metadata)}`
+/** Identifies an object among all kinds: `metallb.io/IPAddressPool metallb-system/openstack-internalapi`. */
+export function objectIdentity({
+  apiVersion,
+  kind,
+  metadata,
+}: GroupVersionKind & Pick<KubeObject, 'metadata'>): string {
+  const group = apiGroup(apiVersion)
+  return `${group && `${group}/`}${kind} ${objectKey(metadata)}`
 }
 
-/** Without the record of who wrote which field, which is half of most objects. The server keeps it in an update. */
+/** Drops managedFields, which are half of most objects. The server keeps them in an update. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   if (!object.metadata.managedFields) return object
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }
 }
 
-/** Kubernetes' times have no fractions. */
+/** Formats a Kubernetes Time, which has no fractions of a second. */
 export function formatTimestamp(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`
+}
+
+/** Formats a Kubernetes MicroTime: the API server requires six digits, JavaScript has milliseconds. */
+export function formatMicroTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace('Z', '000Z')
 }

@@ -1,4 +1,4 @@
-/** The parts of a pod that the data plane kinds carry through to whoever runs Ansible. */
+/** Schemas of the parts of a pod that the data plane kinds pass on to the pod that runs Ansible. */
 import * as z from 'zod'
 import { preserveUnknown } from './crd.ts'
 
@@ -19,7 +19,7 @@ const volumeMountSchema = z.object({
   subPathExpr: z.string().optional(),
 })
 
-/** lib-common's way to say which volumes go where. The sources of a volume are the API server's business. */
+/** lib-common's description of volumes and their mounts. The API server checks the sources of a volume. */
 export const extraMountSchema = z.object({
   propagation: z.array(z.string()).optional(),
   extraVolType: z.string().optional(),
@@ -33,7 +33,7 @@ export const dnsConfigSchema = z.object({
   searches: z.array(z.string()).optional(),
 })
 
-/** A container as Kubernetes has it: checked where it is run. */
+/** A Kubernetes container; the API server checks it when the pod is created. */
 export const containerSchema = z.looseObject({ name: z.string() }).meta(preserveUnknown)
 
 export type EnvVar = z.infer<typeof envVarSchema>

@@ -1,18 +1,16 @@
-/** Reading raw objects: a field by its path, or nothing when it is not there or of another type. */
-import type { Condition, KubeObject } from './object.ts'
+/** Reads fields of raw objects by path: undefined when a field is missing or of another type. */
+import { asList, asRecord, asString, type JsonRecord } from './json.ts'
+import { apiGroup, type Condition, type KubeObject, objectKey } from './object.ts'
 
 export function getField(value: unknown, ...path: readonly string[]): unknown {
-  let here = value
-  for (const step of path) {
-    if (typeof here !== 'object' || here === null) return undefined
-    here = (here as Record<string, unknown>)[step]
-  }
-  return here
+  return path.reduce<unknown>(
+    (parent, key) => (typeof parent === 'object' && parent !== null ? (parent as JsonRecord)[key] : undefined),
+    value,
+  )
 }
 
 export function getString(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = getField(value, ...path)
-  return typeof found === 'string' && found !== '' ? found : undefined
+  return asString(getField(value, ...path))
 }
 
 export function getNumber(value: unknown, ...path: readonly string[]): number | undefined {
@@ -21,22 +19,20 @@ export function getNumber(value: unknown, ...path: readonly string[]): number | 
 }
 
 export function getList(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = getField(value, ...path)
-  return Array.isArray(found) ? found : []
+  return asList(getField(value, ...path))
 }
 
 export function getConditions(object: KubeObject): readonly Condition[] {
   return getList(object, 'status', 'conditions').filter(isCondition)
 }
 
-/** Dumps that hands or tools have made may hold anything in this list. */
+/** Dumps that were edited or generated may contain anything in this list. */
 function isCondition(value: unknown): value is Condition {
-  if (typeof value !== 'object' || value === null) return false
-  const { type, message } = value as Readonly<Record<string, unknown>>
+  const { type, message } = asRecord(value)
   return typeof type === 'string' && (message === undefined || typeof message === 'string')
 }
 
-/** By type, never by index: controllers reorder and add conditions as they like. */
+/** By type, never by index: controllers reorder and add conditions. */
 export function findCondition(object: KubeObject, type: string): Condition | undefined {
   return getConditions(object).find((condition) => condition.type === type)
 }
@@ -46,13 +42,13 @@ export function ageMs(time: string | undefined, now: number): number {
   return Number.isNaN(then) ? 0 : Math.max(0, now - then)
 }
 
-/** `Service openstack/keystone-internal`, as a person says it. */
+/** `Service openstack/keystone-internal`, for messages. */
 export function formatObjectName({ kind, metadata }: KubeObject): string {
-  return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
+  return `${kind} ${objectKey(metadata)}`
 }
 
 export function describeCommand({ apiVersion, kind, metadata }: KubeObject): string {
   const namespace = metadata.namespace === undefined ? '' : `-n ${metadata.namespace} `
-  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
-  return `kubectl ${namespace}describe ${kind.toLowerCase()}${group} ${metadata.name}`
+  const group = apiGroup(apiVersion)
+  return `kubectl ${namespace}describe ${kind.toLowerCase()}${group && `.${group}`} ${metadata.name}`
 }

@@ -1,7 +1,7 @@
 /**
- * The shape of a file against a schema: every difference as a finding, in plain words and at its place.
+ * Checks the shape of a file against a schema: every difference becomes a finding with its location.
  *
- * For the kinds that people write (Site, Lab). Knows zod and positions, no kind in particular.
+ * For the kinds that users write (Site, Lab). Must not know any of them.
  */
 import type { ZodType } from 'zod'
 import type { ZodMiniType } from 'zod/mini'
@@ -11,17 +11,16 @@ import { emptyFile, missingField, unknownField, wrongType, wrongValue } from '..
 import { type Finding, finding } from '../errors/finding.ts'
 import type { ValuePath } from '../yaml/locate.ts'
 import type { YamlReading } from '../yaml/read.ts'
-import { knownFields } from './known-fields.ts'
 
 export interface ShapeResult<T> {
-  /** Absent when anything is wrong. */
+  /** Absent when something is wrong. */
   readonly value?: T
   readonly findings: readonly Finding[]
 }
 
 type Issue = z.$ZodIssue
 
-/** `wanted` is what the file should be, in words: `a Site`. */
+/** `wanted` describes the expected file: `a Site`. */
 export function checkShape<T>(
   schema: ZodType<T> | ZodMiniType<T>,
   reading: YamlReading,
@@ -30,21 +29,23 @@ export function checkShape<T>(
   const { value, findings, locate } = reading
   if (value === undefined) return { findings }
   if (value === null) return { findings: [finding(emptyFile, { wanted }, { where: locate([]) })] }
-  // A file is read once: a parser that is compiled first takes longer than the reading.
+  // A file is read once: compiling a parser would take longer than parsing.
   const parsed = schema.safeParse(value, { jitless: true })
   if (parsed.success) return { value: parsed.data, findings }
   const misspelt = new Set<string>()
   const context: Context = { schema, reading, misspelt }
-  const wrong = parsed.error.issues.flatMap((issue) => issueFindings(issue, [], context))
-  // A required field under a misspelt name is one slip, not two.
-  const slips = wrong.filter(({ field, finding: { code } }) => code !== missingField.code || !misspelt.has(field))
-  return { findings: [...findings, ...slips.map((slip) => slip.finding)] }
+  const fieldFindings = parsed.error.issues.flatMap((issue) => issueFindings(issue, [], context))
+  // A misspelt required field is one mistake, not two.
+  const reported = fieldFindings.filter(
+    ({ field, finding: { code } }) => code !== missingField.code || !misspelt.has(field),
+  )
+  return { findings: [...findings, ...reported.map((slip) => slip.finding)] }
 }
 
 interface Context {
   readonly schema: z.$ZodType
   readonly reading: YamlReading
-  /** The fields that unknown ones were most likely meant to be. */
+  /** The known fields that are suggested for unknown ones. */
   readonly misspelt: Set<string>
 }
 
@@ -57,38 +58,38 @@ function issueFindings(issue: Issue, base: ValuePath, context: Context): readonl
   const path: ValuePath = [...base, ...(issue.path as ValuePath)]
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknown(path, key, context))
   if (issue.code === 'invalid_union') {
-    const inside = innerIssues(issue.errors)
+    const inside = chosenAlternative(issue.errors)
     if (inside) return inside.flatMap(($ZodIssue) => issueFindings($ZodIssue, path, context))
   }
   const { reading } = context
-  const found = valueAt(reading.value, path)
+  const found = getValue(reading.value, path)
   const expected = expectation(issue)
   if (found === undefined && path.length > 0) {
     const parent = path.slice(0, -1)
-    const facts = { field: String(path.at(-1)), parent: nameOf(parent), expected }
+    const facts = { field: String(path.at(-1)), parent: formatPath(parent), expected }
     const where = reading.locate(parent)
-    return [{ field: nameOf(path), finding: finding(missingField, facts, { where }) }]
+    return [{ field: formatPath(path), finding: finding(missingField, facts, { where }) }]
   }
   const kind = isAboutType(issue) ? wrongType : wrongValue
-  const facts = { field: nameOf(path), expected, found: describeValue(found) }
-  return [{ field: nameOf(path), finding: finding(kind, facts, { where: reading.locate(path) }) }]
+  const facts = { field: formatPath(path), expected, found: describeValue(found) }
+  return [{ field: formatPath(path), finding: finding(kind, facts, { where: reading.locate(path) }) }]
 }
 
 function unknown(path: ValuePath, field: string, { schema, reading, misspelt }: Context): FieldFinding {
   const known = knownFields(schema, path)
-  const meant = closestMatch(field, known)
-  if (meant !== undefined) misspelt.add(nameOf([...path, meant]))
-  const facts = { field, parent: nameOf(path), nearest: meant, known }
+  const suggestion = closestMatch(field, known)
+  if (suggestion !== undefined) misspelt.add(formatPath([...path, suggestion]))
+  const facts = { field, parent: formatPath(path), nearest: suggestion, known }
   const where = reading.locateKey([...path, field])
-  return { field: nameOf([...path, field]), finding: finding(unknownField, facts, { where }) }
+  return { field: formatPath([...path, field]), finding: finding(unknownField, facts, { where }) }
 }
 
-/** The alternative that was meant: the one that got past its outermost type, if there is just one. */
-function innerIssues(alternatives: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
-  const meant = alternatives.filter((issues) =>
+/** The alternative whose outermost type matches, if there is exactly one. */
+function chosenAlternative(alternatives: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+  const suggestion = alternatives.filter((issues) =>
     issues.every((issue) => issue.path.length > 0 || issue.code === 'unrecognized_keys'),
   )
-  return meant.length === 1 ? meant[0] : undefined
+  return suggestion.length === 1 ? suggestion[0] : undefined
 }
 
 function isAboutType(issue: Issue): boolean {
@@ -106,7 +107,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   record: 'a mapping',
 }
 
-/** What the schema wanted, as a person would say it. */
+/** Describes what the schema expects. */
 function expectation(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -125,7 +126,7 @@ function expectation(issue: Issue): string {
   }
 }
 
-function valueAt(value: unknown, path: ValuePath): unknown {
+function getValue(value: unknown, path: ValuePath): unknown {
   let here = value
   for (const step of path) {
     if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined
@@ -143,12 +144,48 @@ function describeValue(value: unknown): string {
   return JSON.stringify(value) ?? 'nothing'
 }
 
-/** `spec.clouds[0].name`, as people write paths. */
-function nameOf(path: ValuePath): string {
+/** `spec.clouds[0].name` */
+function formatPath(path: ValuePath): string {
   if (path.length === 0) return 'the file'
   return path.reduce<string>((name, step) => {
     if (typeof step === 'number') return `${name}[${step}]`
     const plain = /^[\w-]+$/.test(step) ? step : JSON.stringify(step)
     return name === '' ? plain : `${name}.${plain}`
   }, '')
+}
+
+type Schema = z.$ZodType
+
+interface Definition {
+  readonly type: string
+  readonly innerType?: Schema
+  readonly element?: Schema
+  readonly valueType?: Schema
+  readonly options?: readonly Schema[]
+  readonly shape?: Readonly<Record<string, Schema>>
+}
+
+function knownFields(schema: Schema, path: ValuePath): readonly string[] {
+  const schemas = path.reduce<readonly Schema[]>(
+    (schemas, step) => schemas.flatMap((schema) => stepInto(schema, step)),
+    unwrap(schema),
+  )
+  return [...new Set(schemas.flatMap((schema) => Object.keys(definitionOf(schema).shape ?? {})))]
+}
+
+function stepInto(schema: Schema, step: string | number): readonly Schema[] {
+  const { shape, element, valueType } = definitionOf(schema)
+  const next = shape?.[step] ?? element ?? valueType
+  return next ? unwrap(next) : []
+}
+
+/** Resolves optional fields and unions to the schemas behind them. */
+function unwrap(schema: Schema): readonly Schema[] {
+  const { innerType, options } = definitionOf(schema)
+  if (innerType) return unwrap(innerType)
+  return options ? options.flatMap(unwrap) : [schema]
+}
+
+function definitionOf(schema: Schema): Definition {
+  return schema._zod.def as unknown as Definition
 }

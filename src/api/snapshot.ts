@@ -1,14 +1,14 @@
 /**
- * A snapshot: what a cluster held when somebody looked, as one value.
+ * Represents the state of a cluster at one moment as a value.
  *
- * Gathered live or read from a folder of dumps by `kube/snapshot.ts`; read by importers, status, verify and doctor.
+ * `kube/` takes it live or loads it from dumps; importers, status, verify and doctor read it.
  */
-import { type GroupVersionKind, type KubeObject, objectKey } from './object.ts'
+import { apiGroup, type GroupVersionKind, type KubeObject, objectKey } from './object.ts'
 
-/** A kind that was asked for and could not be read: it is unknown, which is not the same as absent. */
+/** A kind that was requested and could not be read: it is unknown, which is not the same as absent. */
 export interface UnreadKind extends GroupVersionKind {
   readonly reason: string
-  /** `not-served`: the server has no such kind, so there are no objects either. `not-dumped`: the dump says nothing of it. */
+  /** `not-served`: the server does not have the kind, so there are no objects. `not-dumped`: the dump does not mention it. */
   readonly cause?: 'forbidden' | 'not-served' | 'not-dumped' | 'failed'
 }
 
@@ -17,7 +17,7 @@ export interface Snapshot {
   readonly unread: readonly UnreadKind[]
 }
 
-/** A snapshot that answers quickly who is there. Kinds are matched by group, so a version step does not hide objects. */
+/** An indexed snapshot. Kinds are matched by group, so that another version does not hide objects. */
 export interface SnapshotIndex {
   readonly all: (groupKind: string) => readonly KubeObject[]
   readonly get: (groupKind: string, name: string, namespace?: string) => KubeObject | undefined
@@ -27,8 +27,8 @@ export interface SnapshotIndex {
 
 /** `metallb.io/IPAddressPool`, or `Service` for the core group. */
 export function formatGroupKind({ apiVersion, kind }: GroupVersionKind): string {
-  const slash = apiVersion.indexOf('/')
-  return slash < 0 ? kind : `${apiVersion.slice(0, slash)}/${kind}`
+  const group = apiGroup(apiVersion)
+  return group ? `${group}/${kind}` : kind
 }
 
 export function indexSnapshot(snapshot: Snapshot): SnapshotIndex {

@@ -1,7 +1,7 @@
 /**
- * A violation: one rule that an object breaks, with the field that breaks it, in the words of the API.
+ * Describes one violated rule of an object, with the field, in the terms of the API.
  *
- * Webhooks turn violations into refusals and warnings, controllers into conditions, the planner into findings.
+ * Webhooks turn violations into denials and warnings, controllers into conditions, the planner into findings.
  */
 
 export interface Violation {
@@ -10,8 +10,8 @@ export interface Violation {
   readonly value: unknown
   readonly detail: string
   /**
-   * `upstream`: infra-operator refuses it too. `own`: a rule of ours, which must not make an object uneditable
-   * that lived before us.
+   * `upstream`: infra-operator rejects it too. `own`: an additional rule, which must not make an object uneditable that
+   * existed before it.
    */
   readonly rule: 'upstream' | 'own'
 }
@@ -22,11 +22,11 @@ export interface Verdict {
 }
 
 /**
- * What to refuse and what to warn of. A rule of ours refuses only what is new: a violation that the old object
- * had already, at whatever place in its list, stays a warning.
+ * Decides what to deny and what to warn about. An own rule denies only new violations: one that the old object already
+ * had, at any position in its list, stays a warning.
  */
 export function judgeViolations(violations: readonly Violation[], old: readonly Violation[] = []): Verdict {
   const known = new Set(old.map((violation) => violation.detail))
-  const refused = (violation: Violation): boolean => violation.rule === 'upstream' || !known.has(violation.detail)
-  return { refusals: violations.filter(refused), warnings: violations.filter((violation) => !refused(violation)) }
+  const isRefused = (violation: Violation): boolean => violation.rule === 'upstream' || !known.has(violation.detail)
+  return { refusals: violations.filter(isRefused), warnings: violations.filter((violation) => !isRefused(violation)) }
 }

@@ -1,19 +1,19 @@
-/** Time and chance, passed in: a test neither waits nor wonders. */
+/** Time and random numbers as a dependency, so that tests control both. */
 
 export interface Clock {
-  /** Milliseconds since the epoch, by the wall, which may jump. For what other programs and people read. */
+  /** Milliseconds since the epoch by the wall clock, which may jump. For timestamps. */
   readonly now: () => number
-  /** Milliseconds that only ever grow. For durations and deadlines. */
+  /** Monotonic milliseconds. For durations and deadlines. */
   readonly elapsed: () => number
-  /** Ends early, without a throw, when the signal is aborted. */
+  /** Returns early, without an error, when the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** Runs once after so long; the answer takes it back. */
+  /** Calls `run` once after this time; the result cancels it. */
   readonly after: (ms: number, run: () => void) => () => void
-  /** In [0, 1): spreads retries of many clients. */
+  /** In [0, 1): spreads the retries of many clients. */
   readonly random: () => number
 }
 
-/** A timer with a longer delay than this fires at once, which would turn a long rest into a hot loop. */
+/** Node fires a timer with a longer delay at once, which would turn a long pause into a busy loop. */
 const longestTimerMs = 2 ** 31 - 1
 
 function after(ms: number, run: () => void): () => void {
@@ -29,7 +29,7 @@ export const systemClock: Clock = {
   random: () => Math.random(),
 }
 
-/** A sleep made of a timer, for every clock that has one. */
+/** A sleep based on a timer, for every clock that has one. */
 export function sleepWith(timer: Clock['after'], ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
@@ -43,12 +43,12 @@ export function sleepWith(timer: Clock['after'], ms: number, signal?: AbortSigna
   })
 }
 
-/** A delay somewhere between half of `ms` and all of it: many clients that failed together come back apart. */
+/** A random delay between half of `ms` and `ms`, so that clients that failed together do not retry together. */
 export function withJitter(ms: number, clock: Pick<Clock, 'random'>): number {
   return ms * (0.5 + clock.random() / 2)
 }
 
-/** Resolves when the signal fires. For a signal that does: the listener stays until then. */
+/** Resolves when the signal fires. Only for a signal that does: the listener stays until then. */
 export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve()

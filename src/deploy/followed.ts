@@ -5,7 +5,7 @@
  */
 import { type GroupVersionKind, type KubeObject, withoutManagedFields } from '../api/object.ts'
 import { formatGroupKind } from '../api/snapshot.ts'
-import type { Source } from '../kube/source.ts'
+import type { Source } from '../kube/cache.ts'
 
 /** Of events the warnings: all of them come by the thousand. */
 export function watchSource({ apiVersion, kind }: GroupVersionKind): Source {

@@ -3,13 +3,12 @@
  * asks; waits wake when something changes in their namespace, so cost grows with what happens, not with the clock.
  */
 import { setMaxListeners } from 'node:events'
-import type { GroupVersionKind } from '../api/object.ts'
+import { type GroupVersionKind, objectKey } from '../api/object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
 import { type Clock, systemClock } from '../clock/clock.ts'
 import { failure } from '../errors/failure.ts'
 import { type Cache, createCache } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { objectKey } from '../kube/key.ts'
 import { createReflector, defaultReflectorTiming, type Reflector, type ReflectorTiming } from '../kube/reflector.ts'
 import { watchLost } from '../run/findings.ts'
 import type { StageContext } from '../run/stage.ts'
@@ -63,7 +62,7 @@ export function openLiveView(settings: LiveViewOptions): LiveView {
     if (followed.has(groupKind)) return
     if (!resource) return void unserved.set(groupKind, kind)
     unserved.delete(groupKind)
-    const cache = createCache({ keep: trimObject })
+    const cache = createCache({ transform: trimObject })
     const source = watchSource(kind)
     const reflector = createReflector({ client, source, cache, clock, timing })
     followed.set(groupKind, { namespaced: resource.namespaced, cache, reflector })
@@ -139,4 +138,4 @@ export function openLiveView(settings: LiveViewOptions): LiveView {
 }
 
 /** A run is watched by a person: it comes back sooner than a controller would. */
-const interactiveTiming: ReflectorTiming = { ...defaultReflectorTiming, backoff: { firstMs: 200, maxMs: 5_000 } }
+const interactiveTiming: ReflectorTiming = { ...defaultReflectorTiming, backoff: { initialMs: 200, maxMs: 5_000 } }

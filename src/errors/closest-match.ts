@@ -1,4 +1,4 @@
-/** The known word that a person most likely meant: smallest edit distance, if it is small enough to be a slip. */
+/** Suggests the known word with the smallest edit distance, if it is small enough to be a typing error. */
 
 export function closestMatch(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3))

@@ -1,11 +1,11 @@
 /**
- * A failure: findings on their way up the stack, when there is nothing left to go on with.
+ * Carries findings as an exception, when a program cannot continue.
  *
  * Validation collects findings and returns them; only a shell that cannot continue throws.
  */
 import { type Finding, type FindingContext, finding, type Problem } from './finding.ts'
 
-/** 1: what the user asked about is wrong. 2: wrong use, unreadable input, unreachable server. */
+/** 1: the checked input or state is wrong. 2: wrong usage, unreadable input, unreachable server. */
 export type ExitCode = 0 | 1 | 2 | 130
 
 export class Failure extends Error {
@@ -25,16 +25,21 @@ export interface FailureContext extends FindingContext {
   readonly cause?: unknown
 }
 
-/** The usual way to fail: one problem, its facts, and what caused it. */
+/** Creates the failure of one problem. */
 export function failure<P>(kind: Problem<P>, facts: P, context: FailureContext = {}): Failure {
-  const { exitCode, cause, ...rest } = context
-  return new Failure([finding(kind, facts, rest)], exitCode, { cause })
+  const { exitCode, cause, ...findingContext } = context
+  return new Failure([finding(kind, facts, findingContext)], exitCode, { cause })
 }
 
-/** The shortest true account of an unknown thrown value: its message, and the message of what caused it. */
+/** The message of a thrown value, followed by the message of its cause. */
 export function formatError(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
-  const own = thrown.message || thrown.name
+  const message = thrown.message || thrown.name
   const cause = thrown.cause instanceof Error ? formatError(thrown.cause) : ''
-  return cause && !own.includes(cause) ? `${own}: ${cause}` : own
+  return cause && !message.includes(cause) ? `${message}: ${cause}` : message
+}
+
+/** The readable part of `ENOENT: no such file or directory, open '/x'`. */
+export function formatSystemError(thrown: unknown): string {
+  return /^[A-Z]+: ([^,]+)/.exec(formatError(thrown))?.[1] ?? formatError(thrown)
 }

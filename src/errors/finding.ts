@@ -1,19 +1,19 @@
 /**
- * A finding: one problem, in the form in which every part of Stackloom tells it.
+ * Defines findings: one problem in the form in which every part of Stackloom reports it.
  *
- * Pure data. How it is printed is the command line's business; which problems exist is the catalogue's.
+ * Pure data. Must not know how findings are printed or which problems exist.
  */
 
 export type Severity = 'error' | 'warning' | 'info'
 
-/** A place in a file that a person wrote. Lines and columns count from 1. */
+/** A position in a file that a user wrote. Lines and columns count from 1. */
 export interface FileLocation {
   readonly file: string
   readonly line: number
   readonly column: number
 }
 
-/** A place in a Kubernetes object; `path` is a field such as `spec.addresses[0]`. */
+/** A position in a Kubernetes object; `path` is a field such as `spec.addresses[0]`. */
 export interface ObjectLocation {
   readonly apiVersion: string
   readonly kind: string
@@ -30,24 +30,24 @@ export interface Finding {
   readonly message: string
   readonly remedy: string
   readonly where?: Where
-  /** Everybody who is part of the problem, in full: `rhoso1/internalapi vips (site.yaml:12:9)`. */
+  /** All parties of the problem: `rhoso1/internalapi vips (site.yaml:12:9)`. */
   readonly owners?: readonly string[]
 }
 
-/** One kind of problem, as it is written down. */
+/** The definition of one kind of problem. */
 export interface ProblemDefinition<P> {
   readonly code: string
   readonly severity: Severity
   readonly title: string
   readonly message: (facts: P) => string
   readonly remedy: (facts: P) => string
-  /** The long story: what it means, why it matters, how it comes about. Markdown paragraphs. */
+  /** What it means, why it matters, what causes it. Markdown paragraphs. */
   readonly description: string
-  /** Facts of one case: they make the documentation concrete, and let a test read every text. */
+  /** Facts of one case, for the documentation and for a test that formats every text. */
   readonly example: P
 }
 
-/** What can be told of a problem without a case at hand. */
+/** What is known about a problem without the facts of a case. */
 export interface ListedProblem {
   readonly code: string
   readonly severity: Severity
@@ -75,7 +75,7 @@ export interface FindingContext {
   readonly owners?: readonly string[] | undefined
 }
 
-/** Makes a finding out of a kind of problem and the facts of this case. */
+/** Creates a finding from a kind of problem and the facts of this case. */
 export function finding<P>(kind: Problem<P>, facts: P, context: FindingContext = {}): Finding {
   return {
     code: kind.code,

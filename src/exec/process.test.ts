@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { describeExit, lastLines, runProcess, startProcess, succeeded } from './process.ts'
 
 const shell = (script: string) => ({ file: '/bin/sh', args: ['-c', script] })
-/** A zombie that nobody has reaped yet is not alive. */
+/** A zombie that was not reaped yet is not alive. */
 const alive = async (pid: number): Promise<boolean> => {
   const { stdout } = await runProcess({ file: 'ps', args: ['-o', 'stat=', '-p', String(pid)] })
   return stdout.trim() !== '' && !stdout.startsWith('Z')
 }
 
-describe('a child process', () => {
-  it('is read line by line, each stream by itself, the last line without an end too', async () => {
+describe('runProcess', () => {
+  it('reads each stream line by line, including a last line without a newline', async () => {
     const lines: string[] = []
     const { exit, stdout, stderr } = await runProcess(shell('printf "a\\nb"; echo c >&2'), {
       onLine: (line, stream) => lines.push(`${stream} ${line}`),
@@ -19,7 +19,7 @@ describe('a child process', () => {
     expect(lines.sort()).toEqual(['stderr c', 'stdout a', 'stdout b'])
   })
 
-  it('gives its exit code, its signal, or why it never started, as a value', async () => {
+  it('returns the exit code, the signal, or why the program did not start', async () => {
     const endings = await Promise.all([
       runProcess(shell('exit 3')),
       runProcess(shell('kill -SEGV $$')),
@@ -37,7 +37,7 @@ describe('a child process', () => {
     ])
   })
 
-  it('is ended with its own children when the time is over, however stubborn it is', async () => {
+  it('ends the process and its children after the time limit, even if they ignore SIGTERM', async () => {
     let child = 0
     const { exit } = await runProcess(shell('trap "" TERM; (trap "" TERM; sleep 60) & echo $!; wait'), {
       timeoutMs: 300,
@@ -49,7 +49,7 @@ describe('a child process', () => {
     await expect.poll(() => alive(child)).toBe(false)
   })
 
-  it('is cancelled by a signal, before its start as well', async () => {
+  it('is cancelled by a signal, also before the start', async () => {
     const controller = new AbortController()
     const running = startProcess(shell('sleep 60'), { signal: controller.signal })
     controller.abort()
@@ -58,12 +58,12 @@ describe('a child process', () => {
     expect(late.exit).toEqual({ kind: 'cancelled' })
   })
 
-  it('leaves nothing in its group when it ends by itself', async () => {
+  it('leaves no process in the group after the program ends', async () => {
     const { stdout } = await runProcess(shell('sleep 60 >/dev/null 2>&1 & echo $!'))
     await expect.poll(() => alive(Number(stdout))).toBe(false)
   })
 
-  it('gets secrets by its input, and they come out masked', async () => {
+  it('passes secrets by stdin and masks them in the output', async () => {
     const { stdout } = await runProcess(
       { ...shell('cat; echo over'), input: 'user:s3cret-w0rd\n' },
       {
@@ -73,12 +73,12 @@ describe('a child process', () => {
     expect(stdout).toBe('user:******\nover\n')
   })
 
-  it('takes and loses variables of the environment', async () => {
+  it('adds and removes environment variables', async () => {
     const { stdout } = await runProcess({ ...shell('echo "$A-$HOME"'), env: { A: 'b', HOME: undefined } })
     expect(stdout).toBe('b-\n')
   })
 })
 
-it('the last lines of an output are its end', () => {
+it('returns the end of an output as its last lines', () => {
   expect(lastLines('a\nb\nc\n', 2)).toBe('b\nc')
 })

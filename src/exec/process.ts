@@ -1,11 +1,11 @@
 /**
- * Child processes: started in a group of their own, read line by line, ended with everything that they started.
+ * Runs child processes in their own process group, reads their output line by line, and ends the whole group.
  *
- * Knows no program by name. A program that fails is a value (`Ending`), never an exception.
+ * Must not know any program by name. A failing program is a value (`ExitStatus`), never an exception.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { StringDecoder } from 'node:string_decoder'
 import { formatError } from '../errors/failure.ts'
-import { createLineReader } from './lines.ts'
 import { createRedactor } from './redact.ts'
 
 export interface Program {
@@ -14,16 +14,16 @@ export interface Program {
   readonly cwd?: string
   /** Added to the environment of this process; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Written to its standard input, which is then closed. Secrets go this way, never in `args`. */
+  /** Written to stdin, which is then closed. Secrets are passed here, never in `args`. */
   readonly input?: string
 }
 
-/** A command line as one list: the program first. */
-export function toProgram(words: readonly string[]): {
+/** Splits a command line given as one list: the program comes first. */
+export function toProgram(commandLine: readonly string[]): {
   readonly file: string
   readonly args: readonly string[]
 } {
-  const [file = '', ...args] = words
+  const [file = '', ...args] = commandLine
   return { file, args }
 }
 
@@ -31,13 +31,13 @@ export type Stream = 'stdout' | 'stderr'
 
 export interface ProcessOptions {
   readonly onLine?: (line: string, stream: Stream) => void
-  /** Cancels: the group gets SIGTERM, and SIGKILL when `graceMs` have passed. */
+  /** Cancels: the group gets SIGTERM, and SIGKILL after `graceMs`. */
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
   readonly graceMs?: number
   /** Masked in every line and in the collected output. */
   readonly secrets?: readonly string[]
-  /** An open file that takes both streams as they are; then no lines are read, and nothing is masked. */
+  /** An open file that receives both streams unchanged; no lines are read and nothing is masked. */
   readonly logTo?: number
 }
 
@@ -46,13 +46,13 @@ export type ExitStatus =
   | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'timed-out'; readonly afterMs: number }
   | { readonly kind: 'cancelled' }
-  /** The program is missing or may not be run. */
+  /** The program is missing or not executable. */
   | { readonly kind: 'not-started'; readonly reason: string; readonly missing: boolean }
 
 export interface RunningProcess {
   readonly pid: number | undefined
   readonly exit: Promise<ExitStatus>
-  /** Ends the whole group and waits until it is gone. */
+  /** Ends the whole group and waits for it. */
   readonly stop: () => Promise<ExitStatus>
   readonly kill: (signal: NodeJS.Signals) => void
 }
@@ -70,8 +70,8 @@ export function startProcess(program: Program, options: ProcessOptions = {}): Ru
   let cause: ExitStatus | undefined
   let grace: NodeJS.Timeout | undefined
   const kill = (signal: NodeJS.Signals): void => signalGroup(child, signal)
-  const end = (why: ExitStatus | undefined): void => {
-    cause ??= why
+  const end = (status: ExitStatus | undefined): void => {
+    cause ??= status
     kill('SIGTERM')
     grace ??= setTimeout(() => kill('SIGKILL'), options.graceMs ?? GRACE_MS)
   }
@@ -82,22 +82,22 @@ export function startProcess(program: Program, options: ProcessOptions = {}): Ru
   else signal?.addEventListener('abort', onAbort, { once: true })
 
   const ended = new Promise<ExitStatus>((resolve) => {
-    const finish = (ending: ExitStatus): void => {
+    const finish = (status: ExitStatus): void => {
       clearTimeout(timer || undefined)
       clearTimeout(grace)
       signal?.removeEventListener('abort', onAbort)
       for (const reader of readers) reader.end()
-      resolve(cause ?? ending)
+      resolve(cause ?? status)
     }
     child.once('error', (error: NodeJS.ErrnoException) => {
       if (child.pid !== undefined) return
       const missing = error.code === 'ENOENT'
       finish({ kind: 'not-started', reason: mask(formatError(error)), missing })
     })
-    // Whatever the program started and left in its group ends with it, or it would hold the pipes open.
+    // Processes that are left in the group end with the program, or they would hold the pipes open.
     child.once('exit', () => kill('SIGKILL'))
-    child.once('close', (code, by) => {
-      finish(by ? { kind: 'killed', signal: by } : { kind: 'exited', code: code ?? 0 })
+    child.once('close', (code, killSignal) => {
+      finish(killSignal ? { kind: 'killed', signal: killSignal } : { kind: 'exited', code: code ?? 0 })
     })
   })
   const stop = (): Promise<ExitStatus> => {
@@ -114,11 +114,11 @@ export interface ProcessResult {
   readonly ms: number
 }
 
-/** Runs a program to its end and collects what it said. */
+/** Runs a program to its end and collects its output. */
 export type Exec = (program: Program, options?: ProcessOptions) => Promise<ProcessResult>
 
 export const runProcess: Exec = async (program, options = {}) => {
-  const began = performance.now()
+  const startedAt = performance.now()
   const collected: Record<Stream, string[]> = { stdout: [], stderr: [] }
   const { exit } = startProcess(program, {
     ...options,
@@ -127,33 +127,33 @@ export const runProcess: Exec = async (program, options = {}) => {
       options.onLine?.(line, stream)
     },
   })
-  const ending = await exit
+  const status = await exit
   const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
   const { stdout, stderr } = collected
-  return { exit: ending, stdout: text(stdout), stderr: text(stderr), ms: Math.round(performance.now() - began) }
+  return { exit: status, stdout: text(stdout), stderr: text(stderr), ms: Math.round(performance.now() - startedAt) }
 }
 
-export function succeeded(ending: ExitStatus): boolean {
-  return ending.kind === 'exited' && ending.code === 0
+export function succeeded(status: ExitStatus): boolean {
+  return status.kind === 'exited' && status.code === 0
 }
 
-/** How it ended, for a sentence: `etcd exited with code 1`. */
-export function describeExit(ending: ExitStatus): string {
-  switch (ending.kind) {
+/** How it ended, as part of a sentence: `etcd exited with code 1`. */
+export function describeExit(status: ExitStatus): string {
+  switch (status.kind) {
     case 'exited':
-      return `exited with code ${ending.code}`
+      return `exited with code ${status.code}`
     case 'killed':
-      return `was ended by ${ending.signal}`
+      return `was ended by ${status.signal}`
     case 'timed-out':
-      return `did not end within ${ending.afterMs / 1000} s`
+      return `did not end within ${status.afterMs / 1000} s`
     case 'cancelled':
       return 'was cancelled'
     case 'not-started':
-      return `could not be started: ${ending.reason}`
+      return `could not be started: ${status.reason}`
   }
 }
 
-/** The last lines of an output: the reason is most often there. */
+/** The last lines of an output, where the reason usually is. */
 export function lastLines(text: string, lines = 5): string {
   return text.trimEnd().split('\n').slice(-lines).join('\n')
 }
@@ -166,7 +166,7 @@ function spawnGroup({ file, args = [], cwd, env, input }: Program, output: numbe
     stdio,
     ...(cwd !== undefined && { cwd }),
   })
-  // A program that ends without reading all of its input is no failure of ours.
+  // A program may end without reading all of its input.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(input)
   return child
@@ -177,6 +177,29 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // The group is gone already.
+    // The group has ended already.
+  }
+}
+
+export interface LineReader {
+  readonly push: (chunk: Buffer) => void
+  readonly end: () => void
+}
+
+export function createLineReader(onLine: (line: string) => void): LineReader {
+  const decoder = new StringDecoder('utf8')
+  let unfinished = ''
+  const append = (text: string): void => {
+    const lines = (unfinished + text).split('\n')
+    unfinished = lines.pop() ?? ''
+    for (const line of lines) onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
+  }
+  return {
+    push: (chunk) => append(decoder.write(chunk)),
+    end: () => {
+      append(decoder.end())
+      if (unfinished) onLine(unfinished)
+      unfinished = ''
+    },
   }
 }

@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createLineReader } from './lines.ts'
+import { createLineReader } from './process.ts'
 import { createRedactor } from './redact.ts'
 
-describe('redaction', () => {
-  it('masks every occurrence, and the longer secret before the one that it contains', () => {
+describe('createRedactor', () => {
+  it('masks every occurrence, and a longer secret before the one that it contains', () => {
     expect(createRedactor(['abcd', 'abcdefgh'])('abcdefgh abcd xabcdx')).toBe('****** ****** x******x')
   })
 
-  it('masks a secret of many lines line by line, but not the words around a key', () => {
+  it('masks a multi-line secret line by line, but not the markers of a key', () => {
     const mask = createRedactor(['-----BEGIN PRIVATE KEY-----\nMIIEvQ\nAIBADA\n-----END PRIVATE KEY-----\n'])
     expect(mask('AIBADA')).toBe('******')
     expect(mask('-----BEGIN PRIVATE KEY-----')).toBe('-----BEGIN PRIVATE KEY-----')
   })
 
-  it('never lets a secret through, wherever it stands', () => {
+  it('never passes a secret through, at any position', () => {
     const secret = fc.stringMatching(/^[a-z0-9]{4,20}$/)
     fc.assert(
       fc.property(secret, fc.string(), fc.string(), (word, before, after) => {
@@ -24,7 +24,7 @@ describe('redaction', () => {
   })
 })
 
-it('lines are whole, however the bytes were cut', () => {
+it('reads complete lines regardless of how the bytes are split', () => {
   fc.assert(
     fc.property(fc.array(fc.stringMatching(/^[^\r\n]*$/)), fc.array(fc.nat(40)), (lines, cuts) => {
       const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))

@@ -4,8 +4,8 @@ import { parseIni } from './parse.ts'
 
 const debug = { edpm_ovn_metadata_agent_metadata_agent_DEFAULT_debug: true }
 
-describe('service options in Ansible variables', () => {
-  it('are recognised by the shape of their name, and other variables are left alone', () => {
+describe('checkAnsibleVars', () => {
+  it('recognises service options by the form of the variable name', () => {
     const variables = {
       ...debug,
       edpm_ovn_metadata_agent_metadata_agent_ovn_ovn_sb_connection: 'tcp:[::1]:6642',
@@ -19,18 +19,18 @@ describe('service options in Ansible variables', () => {
     ])
   })
 
-  it('come with the lines that replace them', () => {
+  it('reports the lines that replace them', () => {
     const [found] = checkAnsibleVars(debug, [])
     expect(found).toMatchObject({ code: 'SL7013', severity: 'warning' })
     expect(found?.remedy).toMatch(/customServiceConfig:\n +\[DEFAULT\]\n +debug = true$/)
   })
 
-  it('lose against customServiceConfig, and the finding says so', () => {
+  it('reports that customServiceConfig wins over the variable', () => {
     const [found] = checkAnsibleVars(debug, parseIni('[DEFAULT]\ndebug = false\n').assignments)
     expect(found?.message).toContain('line 2 of customServiceConfig')
   })
 
-  it('never show a credential', () => {
+  it('never shows a credential', () => {
     const found = checkAnsibleVars({ edpm_x_DEFAULT_metadata_proxy_shared_secret: 'hunter2' }, [])
     expect(JSON.stringify(found)).not.toContain('hunter2')
   })

@@ -1,8 +1,8 @@
 /**
- * Service options that hide in Ansible variables: `edpm_ovn_metadata_agent_metadata_agent_DEFAULT_debug` is
- * `[DEFAULT] debug`. They belong into customServiceConfig, where they are checked and win.
+ * Finds service options in Ansible variables: `edpm_ovn_metadata_agent_metadata_agent_DEFAULT_debug` is
+ * `[DEFAULT] debug`. They belong in customServiceConfig, where they are checked and win.
  *
- * Pure. Which variables exist is the roles' business; only the shape of the name counts here.
+ * Pure. Must not know which variables the roles have: only the form of the name counts.
  */
 import { type Finding, type FindingContext, finding } from '../errors/finding.ts'
 import { hiddenOption } from './findings.ts'
@@ -16,16 +16,16 @@ export interface HiddenOption extends IniOption {
   readonly variable: string
 }
 
-// DEFAULT is the only section that cannot be mistaken for a part of another word; the others need a known file.
+// Only DEFAULT cannot be part of another word; the other sections need a known file.
 const SHAPES = [
   /^edpm_\w+?_(DEFAULT)_([a-z][a-z0-9_]*)$/,
   /^edpm_ovn_metadata_agent_metadata_agent_(agent|cache|ovn|ovs)_([a-z][a-z0-9_]*)$/,
 ]
 
-/** The options among the variables, in their order. */
+/** The options among the variables, in order. */
 export function findHiddenOptions(variables: Readonly<Record<string, unknown>>): readonly HiddenOption[] {
   return Object.entries(variables).flatMap(([variable, value]) => {
-    const match = SHAPES.map((shape) => shape.exec(variable)).find((one) => one !== null)
+    const match = SHAPES.map((shape) => shape.exec(variable)).find((result) => result !== null)
     const [, section, key] = match ?? []
     if (!section || !key || (typeof value === 'object' && value !== null)) return []
     return [{ variable, section, key, value: scalarText(value) }]
@@ -37,7 +37,7 @@ function scalarText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** A finding for each, with the lines that replace it; `snippet` is the customServiceConfig that goes with them. */
+/** One finding per option, with the lines that replace it; `snippet` is the customServiceConfig beside them. */
 export function checkAnsibleVars(
   variables: Readonly<Record<string, unknown>>,
   snippet: readonly Assignment[],
@@ -45,8 +45,8 @@ export function checkAnsibleVars(
 ): readonly Finding[] {
   return findHiddenOptions(variables).map(({ variable, section, key, value }) => {
     const id = optionKey(section, key)
-    const winner = snippet.findLast((assignment) => optionKey(assignment.section, assignment.key) === id)
+    const overriding = snippet.findLast((assignment) => optionKey(assignment.section, assignment.key) === id)
     const lines = `[${section}]\n${redactLine(`${key} = ${value}`)}`
-    return finding(hiddenOption, { variable, lines, overriddenAt: winner?.line }, context)
+    return finding(hiddenOption, { variable, lines, overriddenAt: overriding?.line }, context)
   })
 }

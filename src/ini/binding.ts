@@ -1,20 +1,20 @@
 /**
- * Options that a snippet should leave alone, because the generated file binds the service with them.
+ * Lists the options that a snippet must not override, because the generated file binds the service with them.
  *
- * Data: the tables of services on nodes are beside them in `node-services`. `refused` decides where the service belongs; `warned` may be overridden by
- * somebody who knows why.
+ * Data; services on nodes have their own rules in their definitions. `refused`: the option decides where the service
+ * belongs; `warned`: it may be overridden deliberately.
  */
 import { normalizeSection } from './parse.ts'
 
 export interface BindingRule {
-  /** Compared like oslo.config compares: without case, DEFAULT excepted. `*`: every section. */
+  /** Compared as oslo.config does: not case sensitive, except DEFAULT. `*`: every section. */
   readonly section: string
   readonly keys: readonly string[]
   readonly verdict: 'refused' | 'warned'
   readonly why: string
 }
 
-const CLEAR_TEXT = 'it stays when the credential is rotated, and stands in clear text'
+const CLEAR_TEXT = 'it stays when the credential is rotated, and is stored in clear text'
 const CREDENTIALS = [
   'auth_section',
   'auth_type',
@@ -27,7 +27,7 @@ const CREDENTIALS = [
   'www_authenticate_uri',
 ] as const
 
-/** Of any service. */
+/** For any service. */
 export const credentialsRule: BindingRule = {
   section: '*',
   keys: CREDENTIALS,
@@ -67,7 +67,7 @@ export const controlPlaneBindingRules: readonly BindingRule[] = [
   credentialsRule,
 ]
 
-/** The rule that an option falls under; the first one counts. */
+/** The first rule that applies to an option. */
 export function findBindingRule(rules: readonly BindingRule[], section: string, key: string): BindingRule | undefined {
   const name = normalizeSection(section)
   return rules.find(

@@ -7,8 +7,8 @@ function codes(text: string, settings: Parameters<typeof checkIni>[1] = {}): rea
   return checkIni(text, settings).map((finding) => `${finding.code} ${/^line (\d+)/.exec(finding.message)?.[1]}`)
 }
 
-describe('checking a configuration snippet', () => {
-  it('has nothing to say about a good one', () => {
+describe('checkIni', () => {
+  it('reports nothing for a valid snippet', () => {
     const text = `# tuned
 [DEFAULT]
 debug = True
@@ -49,22 +49,22 @@ server_listen = "::0"
       'x\n[default]\nA = $b\n',
       ['SL7001 1', 'SL7003 2', 'SL7004 3', 'SL7005 3'],
     ],
-  ])('sees %s', (_, text, expected) => {
+  ])('reports %s', (_, text, expected) => {
     expect(codes(text)).toEqual(expected)
   })
 
-  it('refuses what binds a service to its cloud, and warns of credentials', () => {
+  it('rejects options that bind a service to its cloud, and warns of credentials', () => {
     const text =
       '[DEFAULT]\ntransport_url = rabbit://x\nhost = y\n[PLACEMENT]\npassword = p\n[api_database]\nconnection = z\n'
     expect(codes(text, { binding: controlPlaneBindingRules })).toEqual(['SL7010 2', 'SL7011 3', 'SL7011 5', 'SL7010 7'])
   })
 
-  it('lets a $ refer to what this file or a generated one sets', () => {
+  it('lets $ refer to options of this file or a generated one', () => {
     const generated = parseIni('[vnc]\nport = 6080\n').assignments
     expect(codes('[DEFAULT]\na = 1\nb = $a ${vnc.port}\n', { generated })).toEqual([])
   })
 
-  it('puts each finding where the caller says that its line stands', () => {
+  it('locates each finding where the caller says that its line is', () => {
     const [found] = checkIni('[default]\n', {
       where: (line) => ({ file: 'site.yaml', line: line + 10, column: 7 }),
     })

@@ -15,11 +15,11 @@ function effective(section: string, key: string): readonly string[] {
   return option ? effectiveValues(option).map(({ value, file, line }) => `${value} (${file}:${line})`) : []
 }
 
-it('lets the last file win, and says which it was', () => {
+it('lets the last file win and records which one it was', () => {
   expect(effective('DEFAULT', 'debug')).toEqual(['false (02-nova-override.conf:2)'])
 })
 
-it('adds multi-valued options up over all files, whatever the case of the section', () => {
+it('adds up multi-valued options over all files, regardless of the case of the section', () => {
   expect(effective('pci', 'alias')).toEqual(['a (01-nova.conf:4)', 'b (02-nova-override.conf:4)'])
 })
 

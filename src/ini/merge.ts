@@ -1,8 +1,8 @@
 /**
- * Several configuration files read in order, as a service does: what each option ends up with, and who said so.
+ * Merges configuration files in the order in which a service reads them, with the origin of every value.
  *
- * Pure. Which options are multi-valued is known to the service alone, so the few that people really repeat are a
- * table here; every value is kept with its origin in any case.
+ * Pure. Only the service knows which options are multi-valued, so the few that are repeated in practice are listed here;
+ * every value is kept with its origin in any case.
  */
 import { type Assignment, normalizeSection } from './parse.ts'
 
@@ -18,16 +18,16 @@ export interface Origin {
 }
 
 export interface MergedOption {
-  /** Compared without case, DEFAULT excepted. */
+  /** Not case sensitive, except DEFAULT. */
   readonly section: string
   readonly key: string
-  /** `multi` adds up over files and cannot be taken away by a later one; otherwise the last value wins. */
+  /** `multi` adds up over files and cannot be removed by a later one; otherwise the last value wins. */
   readonly kind: 'single' | 'multi'
-  /** In the order of reading. For `single` the last one counts, the others are overridden. */
+  /** In the order of reading. For `single` the last one counts. */
   readonly origins: readonly [Origin, ...Origin[]]
 }
 
-/** What oslo.config declares as multi-valued in the services that a cloud's files configure. */
+/** Options that oslo.config declares as multi-valued in the services of a cloud. */
 export const multiValuedOptions: ReadonlySet<string> = new Set([
   'federation.trusted_dashboard',
   'filter_scheduler.available_filters',
@@ -45,7 +45,7 @@ export function optionKey(section: string, key: string): string {
   return `${normalizeSection(section)}.${key}`
 }
 
-/** Every option of all files, in order of first appearance. */
+/** Every option of all files, in order of first occurrence. */
 export function mergeIni(files: readonly NamedAssignments[]): readonly MergedOption[] {
   const merged = new Map<string, { section: string; key: string; origins: [Origin, ...Origin[]] }>()
   for (const { file, assignments } of files) {
@@ -60,7 +60,7 @@ export function mergeIni(files: readonly NamedAssignments[]): readonly MergedOpt
   return [...merged].map(([id, option]) => ({ ...option, kind: multiValuedOptions.has(id) ? 'multi' : 'single' }))
 }
 
-/** What the service uses: one value, or all of them. */
+/** The values that the service uses: one, or all of them. */
 export function effectiveValues({ kind, origins }: MergedOption): readonly Origin[] {
   return kind === 'multi' ? origins : origins.slice(-1)
 }

@@ -9,8 +9,8 @@ function errors(text: string): readonly string[] {
   return parseIni(text).errors.map(({ kind, line }) => `${line} ${kind}`)
 }
 
-describe('reading a configuration file', () => {
-  it('keeps every assignment, in order, with its line: repeated options are multi-valued ones', () => {
+describe('parseIni', () => {
+  it('keeps every assignment in order with its line, including repeated options', () => {
     expect(parseIni('[pci]\nalias = a\n# more\nalias = b\n').assignments).toEqual([
       { section: 'pci', key: 'alias', value: 'a', line: 2 },
       { section: 'pci', key: 'alias', value: 'b', line: 4 },
@@ -24,11 +24,11 @@ describe('reading a configuration file', () => {
     ])
   })
 
-  it('knows comments at the start of a line only', () => {
+  it('recognises comments only at the start of a line', () => {
     expect(values('[a]\n; no\n# no\nurl = rabbit://u:p#1;x@h\n')).toEqual([['a', 'url', 'rabbit://u:p#1;x@h']])
   })
 
-  it('joins indented lines to the value above, until an empty line, a comment or anything at the margin', () => {
+  it('joins indented lines to the value above, until an empty line, a comment or a line that is not indented', () => {
     expect(values('[a]\nx = 1\n  2\n\t3\ny =\n  4\n')).toEqual([
       ['a', 'x', '1\n2\n3'],
       ['a', 'y', '\n4'],
@@ -47,7 +47,7 @@ describe('reading a configuration file', () => {
     ])
   })
 
-  it('takes CRLF and a lone CR as line ends, and a byte order mark as a character', () => {
+  it('treats CRLF and a single CR as line ends, and a byte order mark as a character', () => {
     expect(values('[a]\r\nb = 1\rc = 2')).toEqual([
       ['a', 'b', '1'],
       ['a', 'c', '2'],
@@ -55,11 +55,11 @@ describe('reading a configuration file', () => {
     expect(errors('\ufeff[a]\n')).toEqual(['1 no-separator'])
   })
 
-  it('says where an option without a section stands, and where oslo.config notices it', () => {
+  it('reports the line of an option without a section, and the line where oslo.config notices it', () => {
     expect(parseIni('\na = 1\n\n').errors).toEqual([{ kind: 'no-section', line: 2, noticed: 3, text: 'a' }])
   })
 
-  it('goes on after an error to find the others, and takes one indented block for one mistake', () => {
+  it('continues after an error to find the others, and reports one indented block as one error', () => {
     const text = '  [DEFAULT]\n  debug = true\n[x\n[]\n= 1\nword\n'
     expect(errors(text)).toEqual([
       '1 stray-continuation',

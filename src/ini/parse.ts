@@ -1,8 +1,8 @@
 /**
- * Reads a configuration file the way oslo.config does, trap for trap.
+ * Parses a configuration file exactly as oslo.config does.
  *
- * Pure. Says what the file means and where oslo.config would refuse it; whether that is wise is `check.ts`'s
- * business. The result is a list, not a map: a repeated option is how multi-valued options are written.
+ * Pure. Reports what oslo.config would reject; must not judge what is unwise (`check.ts`). The result is a list, not a
+ * map, because multi-valued options are written by repeating them.
  */
 import { splitLines, trim, trimEnd, trimStart } from './whitespace.ts'
 
@@ -10,7 +10,7 @@ export interface Assignment {
   /** As written: `[LIBVIRT]` is `LIBVIRT` here. */
   readonly section: string
   readonly key: string
-  /** Continuation lines are joined with a newline; the n-th stands n lines below `line`. */
+  /** Continuation lines are joined with a newline; the n-th is n lines below `line`. */
   readonly value: string
   /** Counts from 1. */
   readonly line: number
@@ -31,9 +31,9 @@ export type SyntaxErrorKind =
 
 export interface IniSyntaxError {
   readonly kind: SyntaxErrorKind
-  /** Where the mistake is. */
+  /** The line with the error. */
   readonly line: number
-  /** The line that oslo.config's own message names: it sees a missing section only after the value ended. */
+  /** The line that oslo.config's message names: it notices a missing section only after the value. */
   readonly noticed: number
   readonly text: string
 }
@@ -41,7 +41,7 @@ export interface IniSyntaxError {
 export interface IniFile {
   readonly assignments: readonly Assignment[]
   readonly sections: readonly SectionHeader[]
-  /** The first is where oslo.config stops; the rest is what a person would meet after mending it. */
+  /** oslo.config stops at the first one; the others would appear after fixing it. */
   readonly errors: readonly IniSyntaxError[]
 }
 
@@ -57,7 +57,7 @@ interface OpenAssignment {
   readonly line: number
 }
 
-/** The state between two lines: the section, and the assignment that may still go on. */
+/** The state between two lines: the section and the assignment that may continue. */
 class Reader {
   readonly #assignments: Assignment[] = []
   readonly #sections: SectionHeader[] = []
@@ -65,13 +65,13 @@ class Reader {
   #section: string | undefined
   #open: OpenAssignment | undefined
   #current = 0
-  #astray = false
+  #inStrayBlock = false
 
   take(line: string, number: number): void {
     this.#current = number
     if (line === '') return this.#flush()
     if (/^[ \t]/.test(line)) return this.#continue(line)
-    this.#astray = false
+    this.#inStrayBlock = false
     this.#flush()
     this.#begin(line)
   }
@@ -86,9 +86,9 @@ class Reader {
       this.#open.values.push(trimStart(line))
       return
     }
-    // One indented block is one mistake. Its lines are read as if they stood at the margin, to find the others.
-    if (!this.#astray) this.#refuse('stray-continuation', line)
-    this.#astray = true
+    // One indented block is one error. Its lines are parsed as if they were not indented, to find other errors.
+    if (!this.#inStrayBlock) this.#addError('stray-continuation', line)
+    this.#inStrayBlock = true
     this.#begin(trimStart(line))
     if (this.#open) this.#flush()
   }
@@ -99,18 +99,18 @@ class Reader {
   }
 
   #beginSection(line: string): void {
-    if (!line.endsWith(']')) return this.#refuse('unclosed-section', line)
-    if (line.length <= 2) return this.#refuse('empty-section', line)
+    if (!line.endsWith(']')) return this.#addError('unclosed-section', line)
+    if (line.length <= 2) return this.#addError('empty-section', line)
     this.#section = line.slice(1, -1)
     this.#sections.push({ name: this.#section, line: this.#current })
   }
 
   #beginAssignment(line: string): void {
-    const at = line.search(/[:=]/)
-    if (at < 0) return this.#refuse('no-separator', line)
-    const key = trim(line.slice(0, at))
-    if (key === '') return this.#refuse('empty-key', line)
-    this.#open = { key, values: [unquote(trim(line.slice(at + 1)))], line: this.#current }
+    const separator = line.search(/[:=]/)
+    if (separator < 0) return this.#addError('no-separator', line)
+    const key = trim(line.slice(0, separator))
+    if (key === '') return this.#addError('empty-key', line)
+    this.#open = { key, values: [unquote(trim(line.slice(separator + 1)))], line: this.#current }
   }
 
   #flush(): void {
@@ -124,18 +124,18 @@ class Reader {
     }
   }
 
-  #refuse(kind: SyntaxErrorKind, text: string): void {
+  #addError(kind: SyntaxErrorKind, text: string): void {
     this.#errors.push({ kind, line: this.#current, noticed: this.#current, text })
   }
 }
 
-/** One pair of equal quotes around a value is not part of it. A lone quote is such a pair to oslo.config. */
+/** One pair of equal quotes around a value is not part of it. For oslo.config a single quote is such a pair. */
 function unquote(value: string): string {
   const quoted = /^["']/.test(value) && value.at(0) === value.at(-1)
   return quoted ? value.slice(1, -1) : value
 }
 
-/** Sections are compared without case, but for DEFAULT: `[default]` is a section that nobody reads. */
+/** Section names are not case sensitive, except DEFAULT: no service reads `[default]`. */
 export function normalizeSection(name: string): string {
   return name === 'DEFAULT' ? name : name.toLowerCase()
 }

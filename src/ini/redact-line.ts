@@ -1,4 +1,4 @@
-/** What of a line may be shown: findings end up in logs and conditions, and snippets hold credentials. */
+/** Masks credentials in a line of a snippet, because findings are written to logs and conditions. */
 
 const SECRET_WORD = /((?:password|passwd|secret|token|passphrase|api_?key|private_?key)\w*["']?[ \t]*[:= \t])[^]*$/i
 const URL_PASSWORD = /(:\/\/[^:@/\s]*:)[^@\s]*@/g

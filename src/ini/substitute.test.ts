@@ -8,13 +8,13 @@ const options = new Map([
 ])
 const lookup = (name: string): string | undefined => options.get(name)
 
-describe('$name in a value', () => {
-  it('is another option, of this or of a named group', () => {
+describe('expandReferences', () => {
+  it('inserts another option, of this or of a named group', () => {
     expect(findReferences('$my_ip:${libvirt.virt_type}$')).toEqual(['my_ip', 'libvirt.virt_type'])
     expect(expandReferences('http://$my_ip/', lookup)).toEqual({ kind: 'value', value: 'http://192.0.2.1/' })
   })
 
-  it('is a literal dollar where it is doubled, escaped, or followed by no name', () => {
+  it('reads a dollar sign literally when it is doubled, escaped, or followed by no name', () => {
     for (const text of ['$$my_ip', '\\$my_ip', '5$', '$1', '${}']) expect(findReferences(text)).toEqual([])
     expect(expandReferences('a$$b\\$c$', lookup)).toEqual({ kind: 'value', value: 'a$b$c$' })
   })
@@ -23,11 +23,11 @@ describe('$name in a value', () => {
     expect(expandReferences('$my_ip pa$sword', lookup)).toEqual({ kind: 'unknown-option', name: 'sword' })
   })
 
-  it('can be avoided for any text', () => {
+  it('can be avoided for any text with escapeDollars', () => {
     const text = fc.string({ unit: fc.constantFrom('$', '\\', 'a', '{', '}', '.', '1') })
     fc.assert(
-      fc.property(text, (one) => {
-        expect(expandReferences(escapeDollars(one), lookup)).toEqual({ kind: 'value', value: one })
+      fc.property(text, (literal) => {
+        expect(expandReferences(escapeDollars(literal), lookup)).toEqual({ kind: 'value', value: literal })
       }),
     )
   })

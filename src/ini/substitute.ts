@@ -1,9 +1,9 @@
 /**
- * `$name` in a value: oslo.config puts another option's value there when the option is read, and fails then if there
- * is no such option. `$$` and `\$` are a plain dollar.
+ * Expands `$name` in values: oslo.config inserts the value of another option when the option is read, and fails if there
+ * is no such option. `$$` and `\$` are a literal dollar sign.
  */
 
-// The four letters are those that Python takes for i, k and s when it ignores case.
+// The four letters that Python matches for i, k and s when it ignores case.
 const LETTER = '_a-zA-Z\\u0130\\u0131\\u017f\\u212a'
 const NAME = `[${LETTER}][.${LETTER}0-9]*`
 const REFERENCE = new RegExp(`\\$(?:(\\$)|(${NAME})|\\{(${NAME})\\})?`, 'g')
@@ -18,7 +18,7 @@ export type Expansion =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'unknown-option'; readonly name: string }
 
-/** The value as the service sees it. `lookup` knows the options; the first unknown one ends it, as in oslo.config. */
+/** The value that the service gets. The first unknown option ends it, as in oslo.config. */
 export function expandReferences(value: string, lookup: (name: string) => string | undefined): Expansion {
   let unknown: string | undefined
   const expanded = plainDollars(value).replace(REFERENCE, (whole, escaped, named, braced) => {
@@ -32,9 +32,9 @@ export function expandReferences(value: string, lookup: (name: string) => string
   return unknown === undefined ? { kind: 'value', value: expanded } : { kind: 'unknown-option', name: unknown }
 }
 
-/** A text written so that the service reads exactly it, dollars included: for passwords and URLs. */
+/** Escapes a text so that the service reads it literally: for passwords and URLs. */
 export function escapeDollars(text: string): string {
-  // After a backslash `$$` would be read as an escape and a lone dollar, so there the other spelling is used.
+  // After a backslash `$$` would be read as an escape and a single dollar sign, so the other spelling is used.
   return text.replace(/\\?\$/g, (dollar) => (dollar === '$' ? '$$' : '\\\\$'))
 }
 

@@ -20,8 +20,8 @@ const options = fc.array(
   }),
 )
 
-describe('writing a configuration file', () => {
-  it('writes what a person would', () => {
+describe('writeIni', () => {
+  it('writes plain, readable lines', () => {
     const text = written([
       { section: 'DEFAULT', key: 'debug', value: 'true' },
       { section: 'pci', key: 'alias', value: 'a' },
@@ -31,7 +31,7 @@ describe('writing a configuration file', () => {
     expect(text).toBe('[DEFAULT]\ndebug = true\n\n[pci]\nalias = a\nalias = b\n    c\n\n[vnc]\nempty =\n')
   })
 
-  it('puts a header on top, as comments', () => {
+  it('writes a header as comments', () => {
     const result = writeIni([{ section: 'a', key: 'b', value: 'c' }], { header: ['Generated.'] })
     expect(result).toEqual({ kind: 'written', text: '# Generated.\n\n[a]\nb = c\n' })
   })
@@ -43,7 +43,7 @@ describe('writing a configuration file', () => {
     ['a key with =', { section: 'a', key: 'b=c', value: '' }],
     ['a key that starts a comment', { section: 'a', key: '#b', value: '' }],
     ['no section', { section: '', key: 'b', value: '' }],
-  ])('refuses %s, and never shows the value', (_, option) => {
+  ])('rejects %s and never shows the value', (_, option) => {
     const result = writeIni([option])
     expect(result.kind).toBe('refused')
     expect(JSON.stringify(result)).not.toContain('secret')

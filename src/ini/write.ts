@@ -1,14 +1,13 @@
 /**
  * Writes a configuration file that oslo.config reads back to exactly the given values.
  *
- * Pure. The same list gives the same bytes. What the format cannot hold is refused, never bent: a value that
- * arrives changed at a service is worse than none.
+ * Pure and deterministic. A value that the format cannot hold is rejected, never approximated.
  */
 import { type Finding, type FindingContext, finding } from '../errors/finding.ts'
 import { unwritableOption } from './findings.ts'
 import { trim } from './whitespace.ts'
 
-/** One option to write. Repeat the key for a multi-valued one. `$` means what oslo.config makes of it. */
+/** One option to write. Repeat the key for a multi-valued option. oslo.config expands `$`. */
 export interface IniOption {
   readonly section: string
   readonly key: string
@@ -27,7 +26,7 @@ export interface WriteSettings {
 
 export function writeIni(options: readonly IniOption[], settings: WriteSettings = {}): WriteResult {
   const findings = options.flatMap((option) => {
-    const reason = refusal(option)
+    const reason = findObstacle(option)
     const { section, key } = option
     return reason ? [finding(unwritableOption, { section, key, reason }, { where: settings.where })] : []
   })
@@ -37,7 +36,7 @@ export function writeIni(options: readonly IniOption[], settings: WriteSettings 
   return { kind: 'written', text: [comments, ...blocks].filter((block) => block !== '').join('\n') }
 }
 
-/** Neighbours of one section share a header. Nothing is moved: order decides which value wins. */
+/** Adjacent options of one section share a header. The order is kept: it decides which value wins. */
 function sectionRuns(options: readonly IniOption[]): readonly (readonly IniOption[])[] {
   const runs: IniOption[][] = []
   for (const option of options) {
@@ -59,12 +58,12 @@ function formatValue(value: string): string {
   return [quoted && ` ${quoted}`, ...rest.map((line) => `\n    ${line}`)].join('')
 }
 
-/** Why this option cannot be written down, or undefined when it can. */
-function refusal({ section, key, value }: IniOption): string | undefined {
+/** Why this option cannot be written, or undefined when it can. */
+function findObstacle({ section, key, value }: IniOption): string | undefined {
   if (section === '' || /[\r\n]/.test(section)) return 'its section has no name that fits on one line'
   if (key === '' || trim(key) !== key || /[:=\r\n]|^[[#;]/.test(key))
     return "an option's name is one word without `:` and `=`, and starts with neither `[`, `#` nor `;`"
-  if (value.includes('\r')) return 'a value cannot hold a carriage return'
+  if (value.includes('\r')) return 'a value cannot contain a carriage return'
   const [, ...rest] = value.split('\n')
   if (rest.some((line) => trim(line) === '')) return 'a value of several lines cannot have an empty one'
   if (rest.some((line) => trim(line) !== line))

@@ -1,8 +1,8 @@
 /**
- * The admission webhook server: HTTPS with certificates that change while it runs, one handler per path.
+ * Serves admission webhooks over HTTPS, one handler per path, with certificates that may change while it runs.
  *
- * It judges nothing. Whatever keeps a handler from judging (a defect, a time-out, a broken review) is an HTTP error,
- * so that the webhook configuration's failure policy decides, not we.
+ * Decides nothing itself: a failing handler, a time-out or a malformed review is an HTTP error, so that the failure
+ * policy of the webhook configuration applies.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
@@ -16,12 +16,12 @@ import { type Log, silentLog, withFields } from './log.ts'
 
 export interface AdmissionServerOptions {
   readonly host: string
-  /** 0 takes any free one. */
+  /** 0 chooses a free port. */
   readonly port: number
   readonly handlers: Readonly<Record<string, AdmissionHandler>>
-  /** Files are looked at again every so often; a new pair is used from the next handshake on. */
+  /** The files are polled; a new pair is used from the next handshake on. */
   readonly credentials: CredentialFiles & { readonly pollMs?: number }
-  /** So long a handler may take, should the API server not name a shorter time. */
+  /** Limit for a handler; the API server may request a shorter one. */
   readonly timeoutMs?: number
   readonly bodyLimit?: number
   readonly graceMs?: number
@@ -30,8 +30,8 @@ export interface AdmissionServerOptions {
   readonly observer?: AdmissionObserver
 }
 
-/** An answer that is no review: the API server applies the failure policy. */
-interface Refused {
+/** A response that is not a review: the API server applies the failure policy. */
+interface HttpError {
   readonly code: number
   readonly text: string
 }
@@ -39,30 +39,34 @@ interface Refused {
 export async function serveAdmission(options: AdmissionServerOptions, signal: AbortSignal): Promise<RunningServer> {
   const { host, port, graceMs } = options
   const log = withFields(options.log ?? silentLog, { server: 'admission' })
-  const served: { server?: Server } = {}
+  const running: { server?: Server } = {}
   const first = await watchCredentials({
     ...options.credentials,
     signal,
     onChange: (next) => {
-      served.server?.setSecureContext(tlsOf(next))
+      running.server?.setSecureContext(tlsOptions(next))
       log({ level: 'info', message: 'the certificate was renewed' })
     },
     onProblem: (thrown) =>
       log({ level: 'warn', message: 'the new certificate cannot be used', reason: formatError(thrown) }),
   })
-  const server = createServer(tlsOf(first), (request, response) => {
-    void answer(request, response, { ...options, log })
+  const server = createServer(tlsOptions(first), (request, response) => {
+    void handleRequest(request, response, { ...options, log })
   })
-  served.server = server
-  // Slow senders hold a connection; the API server sends at once.
+  running.server = server
+  // The API server sends immediately; a slow sender only holds a connection.
   server.headersTimeout = server.requestTimeout = 10_000
-  // The API server gives up an idle connection after 90 s. Who gives up first must not be us: a review that is sent at
-  // that moment would be lost, and the object refused.
+  // The API server closes idle connections after 90 s. If this side closed first, a review sent at that moment would be
+  // lost and the object rejected.
   server.keepAliveTimeout = 180_000
-  return listenUntilAborted(server, { what: 'webhooks', host, port, ...(graceMs !== undefined && { graceMs }) }, signal)
+  return listenUntilAborted(
+    server,
+    { purpose: 'webhooks', host, port, ...(graceMs !== undefined && { graceMs }) },
+    signal,
+  )
 }
 
-function tlsOf({ certificate, privateKey }: Credentials): {
+function tlsOptions({ certificate, privateKey }: Credentials): {
   readonly cert: string
   readonly key: string
   readonly minVersion: 'TLSv1.2'
@@ -70,85 +74,85 @@ function tlsOf({ certificate, privateKey }: Credentials): {
   return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' }
 }
 
-type Serving = AdmissionServerOptions & { readonly log: Log }
+type ServerDeps = AdmissionServerOptions & { readonly log: Log }
 
-async function answer(request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
-  const { clock = systemClock, observer = {}, log } = serving
+async function handleRequest(request: IncomingMessage, response: ServerResponse, deps: ServerDeps): Promise<void> {
+  const { clock = systemClock, observer = {}, log } = deps
   const url = new URL(request.url ?? '/', 'https://webhook')
   const path = url.pathname
-  const handler = Object.hasOwn(serving.handlers, path) ? serving.handlers[path] : undefined
-  if (!handler) return send(response, { code: 404, text: 'no webhook here' })
+  const handler = Object.hasOwn(deps.handlers, path) ? deps.handlers[path] : undefined
+  if (!handler) return send(response, { code: 404, text: 'no such webhook' })
   const began = clock.elapsed()
   observer.started?.(path)
-  const refused = await judge(request, response, handler, url, serving).catch((thrown: unknown): Refused => {
+  const error = await review(request, response, handler, url, deps).catch((thrown: unknown): HttpError => {
     log({ level: 'error', message: 'a webhook failed', path, reason: formatError(thrown) })
     return { code: 500, text: `the webhook failed: ${formatError(thrown)}` }
   })
-  if (refused) send(response, refused)
-  observer.finished?.(path, refused?.code ?? 200, clock.elapsed() - began)
+  if (error) send(response, error)
+  observer.finished?.(path, error?.code ?? 200, clock.elapsed() - began)
 }
 
-async function judge(
+async function review(
   request: IncomingMessage,
   response: ServerResponse,
   handler: AdmissionHandler,
   url: URL,
-  serving: Serving,
-): Promise<Refused | undefined> {
-  const { bodyLimit = 3 * 1024 * 1024, timeoutMs = 10_000, clock = systemClock } = serving
-  if (request.method !== 'POST') return { code: 405, text: 'reviews are posted' }
+  deps: ServerDeps,
+): Promise<HttpError | undefined> {
+  const { bodyLimit = 3 * 1024 * 1024, timeoutMs = 10_000, clock = systemClock } = deps
+  if (request.method !== 'POST') return { code: 405, text: 'reviews must be posted' }
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
-    return { code: 415, text: 'reviews are application/json' }
+    return { code: 415, text: 'reviews must be application/json' }
   }
   const body = await readBody(request, bodyLimit)
-  if (body === undefined) return { code: 413, text: `a review may have ${bodyLimit} bytes` }
-  const review = parseReview(body)
-  if ('problem' in review) return { code: 400, text: review.problem }
+  if (body === undefined) return { code: 413, text: `a review may have at most ${bodyLimit} bytes` }
+  const admission = parseReview(body)
+  if ('problem' in admission) return { code: 400, text: admission.problem }
 
   const control = new AbortController()
-  const limitMs = Math.min(timeoutMs, askedTimeoutMs(url) ?? timeoutMs)
+  const limitMs = Math.min(timeoutMs, requestedTimeoutMs(url) ?? timeoutMs)
   let cancel = (): void => {}
-  const late = new Promise<Refused>((resolve) => {
+  const timedOut = new Promise<HttpError>((resolve) => {
     cancel = clock.after(limitMs, () => {
       const text = `the webhook took longer than ${limitMs} ms`
       control.abort(new Error(text))
       resolve({ code: 504, text })
     })
   })
-  const judged = (async () => handler(review, { signal: control.signal }))()
+  const pending = (async () => handler(admission, { signal: control.signal }))()
   try {
-    const verdict = await Promise.race([judged, late])
-    if ('code' in verdict) {
-      // It may still throw; nobody waits for it any more.
-      judged.catch(() => {})
-      return verdict
+    const result = await Promise.race([pending, timedOut])
+    if ('code' in result) {
+      // It may still throw, but the response has been sent.
+      pending.catch(() => {})
+      return result
     }
-    send(response, { code: 200, text: formatReview(review, verdict) }, 'application/json')
+    send(response, { code: 200, text: formatReview(admission, result) }, 'application/json')
     return undefined
   } finally {
     cancel()
   }
 }
 
-/** The API server says `?timeout=10s`. Some of it is left for the way back. */
-function askedTimeoutMs(url: URL): number | undefined {
+/** The API server sends `?timeout=10s`. A tenth of it is left for the response. */
+function requestedTimeoutMs(url: URL): number | undefined {
   const seconds = /^(\d+(?:\.\d+)?)s$/.exec(url.searchParams.get('timeout') ?? '')?.[1]
   return seconds === undefined ? undefined : Number(seconds) * 900
 }
 
-/** The whole body, or undefined when it is longer than allowed. */
+/** The body, or undefined when it is longer than allowed. */
 async function readBody(request: IncomingMessage, limit: number): Promise<string | undefined> {
   const pieces: Buffer[] = []
   let length = 0
   for await (const piece of request as AsyncIterable<Buffer>) {
     length += piece.length
-    // The rest is read and dropped: an answer to a sender that is still sending would be lost.
+    // The rest is read and dropped: a response before the end of the request would be lost.
     if (length <= limit) pieces.push(piece)
   }
   return length > limit ? undefined : Buffer.concat(pieces).toString('utf8')
 }
 
-function send(response: ServerResponse, { code, text }: Refused, type = 'text/plain; charset=utf-8'): void {
+function send(response: ServerResponse, { code, text }: HttpError, type = 'text/plain; charset=utf-8'): void {
   if (response.headersSent) return
   response.writeHead(code, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text)
 }

@@ -28,7 +28,7 @@ function answered(answer: Parameters<typeof formatReview>[1]): Record<string, un
 }
 
 describe('an admission review', () => {
-  it('is read with all that it carries', () => {
+  it('is parsed with all its fields', () => {
     expect(parseReview(JSON.stringify(review))).toEqual(request)
   })
 
@@ -38,19 +38,19 @@ describe('an admission review', () => {
     ['null', 'the body is not an AdmissionReview'],
     [
       JSON.stringify({ ...review, apiVersion: 'admission.k8s.io/v1beta1' }),
-      'only admission.k8s.io/v1 is understood, not admission.k8s.io/v1beta1',
+      'only admission.k8s.io/v1 is supported, not admission.k8s.io/v1beta1',
     ],
     [JSON.stringify({ ...review, request: undefined }), 'the review has no request with a uid'],
-    [JSON.stringify({ ...review, request: { uid: 'a' } }), 'the request names no operation'],
-  ])('that makes no sense is told what is missing: %s', (body, problem) => {
+    [JSON.stringify({ ...review, request: { uid: 'a' } }), 'the request has no operation'],
+  ])('that is malformed is rejected with the reason: %s', (body, problem) => {
     expect(parseReview(body)).toEqual({ problem })
   })
 
-  it('is answered with the uid that it came with', () => {
+  it('is answered with its uid', () => {
     expect(answered({ allowed: true })).toEqual({ uid: 'u-1', allowed: true })
   })
 
-  it('is refused field by field, as the API server itself does', () => {
+  it('is denied field by field, as the API server does', () => {
     const causes = [
       { field: 'spec.networks[0].name', message: 'no such network: ctlplan', reason: 'FieldValueNotFound' },
       { field: 'spec.networks', message: 'must not be empty' },
@@ -77,7 +77,7 @@ describe('an admission review', () => {
     })
   })
 
-  it('is refused as a whole with a sentence, and as forbidden', () => {
+  it('is denied as a whole with a message, as Forbidden', () => {
     const status = answered({ allowed: false, reason: 'the network is in use' })['status']
     expect(status).toMatchObject({ code: 403, reason: 'Forbidden', message: 'the network is in use' })
   })
@@ -94,7 +94,7 @@ describe('an admission review', () => {
 interface Answer {
   readonly code: number
   readonly body: string
-  /** Of the certificate that the server showed. */
+  /** The common name of the certificate that the server sent. */
   readonly subject: string
 }
 
@@ -134,7 +134,7 @@ describe('the admission server', () => {
       pollMs: 10,
     }
     const entries: LogEntry[] = []
-    const told: string[] = []
+    const finished: string[] = []
     const server = await serveAdmission(
       {
         host: '127.0.0.1',
@@ -142,7 +142,7 @@ describe('the admission server', () => {
         handlers: { '/validate': handler },
         credentials,
         log: (entry) => entries.push(entry),
-        observer: { finished: (at, code) => told.push(`${at} ${code}`) },
+        observer: { finished: (path, code) => finished.push(`${path} ${code}`) },
         ...more,
       },
       control.signal,
@@ -168,15 +168,15 @@ describe('the admission server', () => {
       control.abort()
       await server.stopped
     }
-    return { ask, stop, entries, told }
+    return { ask, stop, entries, finished }
   }
 
   const body = JSON.stringify(review)
 
-  it('hands each review to the handler of its path', async () => {
+  it('passes each review to the handler of its path', async () => {
     const seen: unknown[] = []
-    const { ask, stop, told } = await serving((given) => {
-      seen.push(given.name)
+    const { ask, stop, finished } = await serving((review) => {
+      seen.push(review.name)
       return { allowed: true, warnings: ['mind the gap'] }
     })
     const { code, body: text } = await ask(body)
@@ -187,7 +187,7 @@ describe('the admission server', () => {
       response: { uid: 'u-1', allowed: true, warnings: ['mind the gap'] },
     })
     expect(seen).toEqual(['edpm-0'])
-    expect(told).toEqual(['/validate 200'])
+    expect(finished).toEqual(['/validate 200'])
     await stop()
   })
 
@@ -195,13 +195,13 @@ describe('the admission server', () => {
     ['a page that is none', { path: '/toString' }, 404],
     ['a question that is not posted', { method: 'PUT' }, 405],
     ['another language', { type: 'application/yaml' }, 415],
-  ])('answers %s with its own code', async (_, over, code) => {
+  ])('responds to %s with a specific code', async (_, over, code) => {
     const { ask, stop } = await serving(() => ({ allowed: true }))
     expect((await ask(body, over)).code).toBe(code)
     await stop()
   })
 
-  it('answers a broken review and one that is too long, and lives', async () => {
+  it('responds to a malformed review and to one that is too long, and keeps running', async () => {
     const { ask, stop } = await serving(() => ({ allowed: true }), { bodyLimit: 2_000 })
     expect(await ask('{"kind":')).toMatchObject({ code: 400, body: 'the body is not JSON' })
     expect((await ask(body + ' '.repeat(1_000_000))).code).toBe(413)
@@ -209,7 +209,7 @@ describe('the admission server', () => {
     await stop()
   })
 
-  it('leaves the verdict to the failure policy when a handler fails or takes too long', async () => {
+  it('leaves the decision to the failure policy when a handler fails or takes too long', async () => {
     const broken = await serving(() => {
       throw new Error('no cache yet')
     })
@@ -217,23 +217,23 @@ describe('the admission server', () => {
     expect(broken.entries.at(-1)).toMatchObject({ level: 'error', reason: 'no cache yet' })
     await broken.stop()
 
-    let told = false
+    let aborted = false
     const slow = await serving((_, { signal }) => {
       signal.addEventListener('abort', () => {
-        told = true
+        aborted = true
       })
       return new Promise(() => {})
     })
-    // The API server names the time; nine tenths of it are ours.
+    // The API server requests the limit; nine tenths of it are ours.
     expect(await slow.ask(body, { path: '/validate?timeout=0.1s' })).toMatchObject({
       code: 504,
       body: 'the webhook took longer than 90 ms',
     })
-    expect(told).toBe(true)
+    expect(aborted).toBe(true)
     await slow.stop()
   })
 
-  it('shows a renewed certificate from the next connection on, and never half of a pair', async () => {
+  it('uses a renewed certificate from the next connection on, and never half of a pair', async () => {
     const { ask, stop, entries } = await serving(() => ({ allowed: true }))
     expect((await ask(body)).subject).toBe('first')
     const stray = await authority.issue({ commonName: 'stray', hosts: ['127.0.0.1'], uses: ['server'] })
@@ -250,7 +250,7 @@ describe('the admission server', () => {
     await issue('first')
   })
 
-  it('finishes the review that it is at when it is told to stop, and takes no new one', async () => {
+  it('finishes the review in flight at a stop and accepts no new one', async () => {
     const control = new AbortController()
     const { ask, stop } = await serving(
       async () => {
@@ -266,11 +266,11 @@ describe('the admission server', () => {
     await expect(ask(body)).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('does not wait for ever for a review that does not end', async () => {
+  it('does not wait forever for a review that does not end', async () => {
     const { ask, stop } = await serving(() => new Promise(() => {}), { graceMs: 50 })
-    const asked = ask(body).catch((error: Error) => error.message)
+    const response = ask(body).catch((error: Error) => error.message)
     await new Promise((done) => setTimeout(done, 100))
     await stop()
-    expect(await asked).toMatch(/socket hang up|ECONNRESET/)
+    expect(await response).toMatch(/socket hang up|ECONNRESET/)
   })
 })

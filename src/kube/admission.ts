@@ -1,8 +1,9 @@
 /**
- * Admission reviews: what the API server asks before it stores an object, and how it wants to be answered.
+ * Parses and formats admission reviews of the API server.
  *
- * Pure. Connections and certificates are `admission-server.ts`'s business, rules are the webhooks'.
+ * Pure. Must not know connections and certificates (`admission-server.ts`) or rules (`webhooks/`).
  */
+import { asRecord } from '../api/json.ts'
 import type { KubeObject } from '../api/object.ts'
 
 export interface AdmissionRequest {
@@ -14,15 +15,15 @@ export interface AdmissionRequest {
   /** Empty for a create with `generateName`. */
   readonly name?: string
   readonly namespace?: string
-  /** What is to be stored; absent for a delete. */
+  /** The object to store; absent for a delete. */
   readonly object?: KubeObject | null
-  /** What is stored now; absent for a create. */
+  /** The stored object; absent for a create. */
   readonly oldObject?: KubeObject | null
   readonly dryRun?: boolean
   readonly userInfo?: { readonly username?: string; readonly groups?: readonly string[] }
 }
 
-/** One field that is wrong. `reason` is one of Kubernetes' own: FieldValueInvalid, FieldValueRequired, … */
+/** One invalid field. `reason` is a Kubernetes cause type: FieldValueInvalid, FieldValueRequired, … */
 export interface AdmissionCause {
   readonly field: string
   readonly message: string
@@ -36,12 +37,12 @@ export type JsonPatchOperation =
 
 export interface AdmissionResponse {
   readonly allowed: boolean
-  /** Why not, in one sentence. Made of the causes unless said. */
+  /** Why it is denied, in one sentence. Built from the causes by default. */
   readonly reason?: string
   readonly causes?: readonly AdmissionCause[]
-  /** Shown to whoever wrote the object, allowed or not. */
+  /** Shown to the client, allowed or not. */
   readonly warnings?: readonly string[]
-  /** Changes before it is stored; mutating webhooks only. */
+  /** Changes before the object is stored; mutating webhooks only. */
   readonly patch?: readonly JsonPatchOperation[]
 }
 
@@ -50,7 +51,7 @@ export type AdmissionHandler = (
   context: { readonly signal: AbortSignal },
 ) => AdmissionResponse | Promise<AdmissionResponse>
 
-/** Told what happens, for metrics. */
+/** Callbacks for metrics. */
 export interface AdmissionObserver {
   readonly started?: (path: string) => void
   readonly finished?: (path: string, code: number, tookMs: number) => void
@@ -58,7 +59,7 @@ export interface AdmissionObserver {
 
 const reviewVersion = 'admission.k8s.io/v1'
 
-/** The request in a review, or what is wrong with the review. */
+/** The request of a review, or why the review is malformed. */
 export function parseReview(body: string): AdmissionRequest | { readonly problem: string } {
   let review: unknown
   try {
@@ -68,33 +69,33 @@ export function parseReview(body: string): AdmissionRequest | { readonly problem
   }
   const { apiVersion, kind, request } = asRecord(review)
   if (kind !== 'AdmissionReview') return { problem: 'the body is not an AdmissionReview' }
-  if (apiVersion !== reviewVersion) return { problem: `only ${reviewVersion} is understood, not ${String(apiVersion)}` }
+  if (apiVersion !== reviewVersion) return { problem: `only ${reviewVersion} is supported, not ${String(apiVersion)}` }
   const { uid, operation } = asRecord(request)
   if (typeof uid !== 'string' || uid === '') return { problem: 'the review has no request with a uid' }
-  if (typeof operation !== 'string') return { problem: 'the request names no operation' }
+  if (typeof operation !== 'string') return { problem: 'the request has no operation' }
   return request as AdmissionRequest
 }
 
-export function formatReview(request: AdmissionRequest, answer: AdmissionResponse): string {
-  const { allowed, patch, warnings } = answer
+export function formatReview(request: AdmissionRequest, decision: AdmissionResponse): string {
+  const { allowed, patch, warnings } = decision
   const response = {
     uid: request.uid,
     allowed,
     ...(warnings?.length && { warnings: warnings.map(oneLine) }),
     ...(allowed && patch?.length && { patchType: 'JSONPatch', patch: base64(patch) }),
-    ...(!allowed && { status: refusal(request, answer) }),
+    ...(!allowed && { status: denialStatus(request, decision) }),
   }
   return JSON.stringify({ apiVersion: reviewVersion, kind: 'AdmissionReview', response })
 }
 
-/** Wrong fields are told as the API server tells its own: clients that point at fields work for ours too. */
-function refusal(request: AdmissionRequest, { reason, causes = [] }: AdmissionResponse): object {
+/** Invalid fields are reported as the API server reports its own, so that clients can point at them. */
+function denialStatus(request: AdmissionRequest, { reason, causes = [] }: AdmissionResponse): object {
   const { group, kind } = request.kind ?? {}
   const sentence = causes.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join('; ')
   return {
     metadata: {},
     status: 'Failure',
-    message: reason ?? (sentence || 'refused'),
+    message: reason ?? (sentence || 'denied'),
     reason: causes.length ? 'Invalid' : 'Forbidden',
     code: causes.length ? 422 : 403,
     details: {
@@ -102,8 +103,8 @@ function refusal(request: AdmissionRequest, { reason, causes = [] }: AdmissionRe
       ...(group && { group }),
       ...(kind && { kind }),
       ...(causes.length && {
-        causes: causes.map(({ field, message, reason: why = 'FieldValueInvalid' }) => ({
-          reason: why,
+        causes: causes.map(({ field, message, reason: cause = 'FieldValueInvalid' }) => ({
+          reason: cause,
           message,
           field,
         })),
@@ -116,11 +117,7 @@ function base64(patch: readonly JsonPatchOperation[]): string {
   return Buffer.from(JSON.stringify(patch)).toString('base64')
 }
 
-/** Warnings travel in HTTP headers: one line each, and the API server cuts long ones. */
+/** Warnings are sent as HTTP headers: one line each. */
 function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 }

@@ -1,8 +1,7 @@
 /**
- * What a server says when it does not do what it was asked, as one typed error.
+ * Represents every failed request as one typed error with a finding, so that an unhandled error prints well.
  *
- * It is a failure with a finding, so whoever does not handle it shows it well. Answers are read in `refusal.ts`, errors
- * below HTTP in `network-error.ts`.
+ * Must not know HTTP bodies (`status-error.ts`) or socket errors (`network-error.ts`).
  */
 
 import { type ExitCode, Failure } from '../errors/failure.ts'
@@ -11,30 +10,30 @@ import * as problems from './findings/api-server.ts'
 import { certificateExpired, notSignedIn } from './findings/connection.ts'
 
 export type ApiErrorKind =
-  /** No connection, or it broke. */
+  /** There is no connection, or it broke. */
   | 'unreachable'
-  /** A connection, but no answer in time. */
+  /** The connection is open, but there is no response in time. */
   | 'timeout'
   | 'unauthorized'
   | 'forbidden'
   | 'not-found'
-  /** The server knows no such kind. */
+  /** The server does not serve this kind. */
   | 'not-served'
   | 'already-exists'
-  /** The object is another one than the caller has seen: read again, decide again. */
+  /** The object changed since the caller read it: read and decide again. */
   | 'conflict'
   /** Server-side apply: fields belong to other managers, see `conflicts`. */
   | 'field-conflict'
   /** Schema, strict validation: see `causes`. */
   | 'invalid'
-  /** An admission webhook or policy said no. */
+  /** An admission webhook or policy denied it. */
   | 'denied'
   /** The namespace is being deleted. */
   | 'terminating'
   /** The resourceVersion or the continue token is too old: list again. */
   | 'expired'
   | 'busy'
-  /** An admission webhook could not be asked. */
+  /** An admission webhook could not be called. */
   | 'webhook'
   | 'failing'
   | 'malformed'
@@ -52,13 +51,13 @@ export interface FieldCause {
   readonly message: string
 }
 
-/** May the same request be sent again? Always, only where doing it twice is like doing it once, or never. */
-export type Retryable = 'always' | 'safe' | 'never'
+/** Whether the same request may be sent again: always, only when it is idempotent, or never. */
+export type Retryable = 'always' | 'idempotent' | 'never'
 
 export interface ApiErrorDetails {
   readonly kind: ApiErrorKind
   readonly finding: Finding
-  readonly repeat?: Retryable
+  readonly retryable?: Retryable
   readonly status?: number
   readonly conflicts?: readonly FieldConflict[]
   readonly causes?: readonly FieldCause[]
@@ -68,8 +67,8 @@ export interface ApiErrorDetails {
 
 export class ApiError extends Failure {
   readonly kind: ApiErrorKind
-  readonly repeat: Retryable
-  /** The HTTP status, or undefined when there was no answer. */
+  readonly retryable: Retryable
+  /** The HTTP status, or undefined when there was no response. */
   readonly status: number | undefined
   readonly conflicts: readonly FieldConflict[]
   readonly causes: readonly FieldCause[]
@@ -79,7 +78,7 @@ export class ApiError extends Failure {
     super([facts.finding], exitCodeOf(facts.kind), { cause: facts.cause })
     this.name = 'ApiError'
     this.kind = facts.kind
-    this.repeat = facts.repeat ?? 'never'
+    this.retryable = facts.retryable ?? 'never'
     this.status = facts.status
     this.conflicts = facts.conflicts ?? []
     this.causes = facts.causes ?? []
@@ -87,25 +86,25 @@ export class ApiError extends Failure {
   }
 }
 
-/** Whether something thrown is an API error, of one of these kinds where kinds are given. */
+/** Whether a thrown value is an API error, optionally of one of these kinds. */
 export function isApiError(thrown: unknown, ...kinds: readonly ApiErrorKind[]): thrown is ApiError {
   return thrown instanceof ApiError && (kinds.length === 0 || kinds.includes(thrown.kind))
 }
 
-/** Who was asked for what: the words that a message needs. */
+/** What was requested from which server, for messages. */
 export interface RequestInfo {
   readonly server: string
-  /** The proxy in between, without its password. */
+  /** The proxy, without its password. */
   readonly via?: string | undefined
   /** `apply` and `metallb.io/IPAddressPool metallb-system/a`, `list` and `v1 Pod`. */
   readonly verb: string
   readonly subject: string
-  /** The object that was to be read or written, where it is one. */
+  /** The object to read or write, for requests about one object. */
   readonly object?: ObjectLocation | undefined
 }
 
-export function malformedResponse(reason: string, errand: RequestInfo, cause?: unknown): ApiError {
-  const facts = { server: errand.server, reason }
+export function malformedResponse(reason: string, request: RequestInfo, cause?: unknown): ApiError {
+  const facts = { server: request.server, reason }
   return new ApiError({
     kind: 'malformed',
     finding: finding(problems.malformedAnswer, facts),
@@ -113,9 +112,9 @@ export function malformedResponse(reason: string, errand: RequestInfo, cause?: u
   })
 }
 
-/** Nobody, or not the one that the server wants: an expired client certificate is named as the cause. */
+/** A missing or rejected credential; an expired client certificate is named as the cause. */
 export function unauthorizedError({ server }: RequestInfo, user: string, expired: string | undefined): ApiError {
-  const made =
+  const authFinding =
     expired === undefined
       ? finding(notSignedIn, { server, user })
       : finding(certificateExpired, {
@@ -123,24 +122,24 @@ export function unauthorizedError({ server }: RequestInfo, user: string, expired
           server,
           since: expired,
         })
-  return new ApiError({ kind: 'unauthorized', status: 401, finding: made })
+  return new ApiError({ kind: 'unauthorized', status: 401, finding: authFinding })
 }
 
-export function notServedError(errand: RequestInfo): ApiError {
-  const facts = { kind: errand.subject, server: errand.server }
+export function notServedError(request: RequestInfo): ApiError {
+  const facts = { kind: request.subject, server: request.server }
   return new ApiError({ kind: 'not-served', status: 404, finding: finding(problems.kindNotServed, facts) })
 }
 
-/** Told here, because the server would only say that it knows no such path. */
+/** Checked here, because the server would only report an unknown path. */
 export function missingNamespaceError(where: ObjectLocation, object: string): ApiError {
-  const causes = [{ path: 'metadata.namespace', message: `${where.kind} lives in a namespace, and none is given` }]
+  const causes = [{ path: 'metadata.namespace', message: `${where.kind} is namespaced, and no namespace is given` }]
   const facts = { object, reasons: causes.map((cause) => cause.message) }
-  const made = finding(problems.objectRefused, facts, { where: { ...where, path: 'metadata.namespace' } })
-  return new ApiError({ kind: 'invalid', causes, finding: made })
+  const authFinding = finding(problems.objectRefused, facts, { where: { ...where, path: 'metadata.namespace' } })
+  return new ApiError({ kind: 'invalid', causes, finding: authFinding })
 }
 
-/** 2 when the cluster could not be asked, 1 when it said no. */
+/** 2 when the cluster could not be reached, 1 when it refused. */
 function exitCodeOf(kind: ApiErrorKind): ExitCode {
-  const unasked: readonly ApiErrorKind[] = ['unreachable', 'timeout', 'unauthorized', 'busy', 'failing', 'malformed']
-  return unasked.includes(kind) ? 2 : 1
+  const unreached: readonly ApiErrorKind[] = ['unreachable', 'timeout', 'unauthorized', 'busy', 'failing', 'malformed']
+  return unreached.includes(kind) ? 2 : 1
 }

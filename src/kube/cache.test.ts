@@ -14,7 +14,7 @@ function pool(name: string, version: string, network = 'internalapi', namespace 
 
 const networks = (object: KubeObject): readonly string[] => [object.metadata.labels?.['network'] ?? '']
 const names = (objects: readonly KubeObject[]): readonly string[] => objects.map((object) => object.metadata.name)
-const inWords = (change: Change): string => `${change.kind} ${change.object.metadata.name}`
+const formatChange = (change: Change): string => `${change.kind} ${change.object.metadata.name}`
 
 describe('the cache', () => {
   it('finds objects by key, by namespace and by declared index', () => {
@@ -26,7 +26,7 @@ describe('the cache', () => {
     expect(cache.byIndex('network', 'tenant')).toEqual([])
   })
 
-  it('moves an object to its new place in an index, and out of it', () => {
+  it('moves an object to its new value in an index, and out of it', () => {
     const cache = createCache({ indexes: { network: networks } })
     cache.set(pool('a', '1', 'storage'))
     cache.set(pool('a', '2', 'tenant'))
@@ -37,20 +37,20 @@ describe('the cache', () => {
     expect(cache.list('metallb-system')).toEqual([])
   })
 
-  it('fills an index that is declared late, and refuses one name for two meanings', () => {
+  it('fills an index that is declared late, and rejects a second function for one name', () => {
     const cache = createCache()
     cache.set(pool('a', '1', 'storage'))
-    expect(() => cache.byIndex('network', 'storage')).toThrow('no index network was declared')
+    expect(() => cache.byIndex('network', 'storage')).toThrow('the index network is not declared')
     cache.declareIndex('network', networks)
     cache.declareIndex('network', networks)
     expect(names(cache.byIndex('network', 'storage'))).toEqual(['a'])
     expect(() => cache.declareIndex('network', () => [])).toThrow('declared twice')
   })
 
-  it('holds of each object what it is told to keep, whichever way it comes', () => {
+  it('stores the transformed object, whether it comes from a list or a watch', () => {
     const written = (name: string, version: string): KubeObject => ({ ...pool(name, version), status: {} })
     const cache = createCache({
-      keep: ({ apiVersion, kind, metadata, spec }: KubeObject): KubeObject => ({
+      transform: ({ apiVersion, kind, metadata, spec }: KubeObject): KubeObject => ({
         apiVersion,
         kind,
         metadata,
@@ -64,11 +64,11 @@ describe('the cache', () => {
     expect(cache.list()).toEqual([pool('listed', '1'), pool('watched', '2'), pool('noted', '4')])
   })
 
-  it('tells listeners of every change, what was there before included, and of nothing else', () => {
+  it('notifies listeners of every change with the previous object, and of nothing else', () => {
     const cache = createCache()
     cache.set(pool('early', '1'))
-    const told: Change[] = []
-    const end = cache.subscribe((change) => told.push(change))
+    const changes: Change[] = []
+    const end = cache.subscribe((change) => changes.push(change))
     cache.set(pool('a', '2'))
     cache.set(pool('a', '2'))
     cache.set(pool('a', '3'))
@@ -76,23 +76,23 @@ describe('the cache', () => {
     cache.delete(pool('a', '4'))
     end()
     cache.set(pool('unheard', '5'))
-    expect(told.map(inWords)).toEqual(['added early', 'added a', 'modified a', 'deleted a'])
-    expect(told[2]).toMatchObject({ previous: { metadata: { resourceVersion: '2' } } })
+    expect(changes.map(formatChange)).toEqual(['added early', 'added a', 'modified a', 'deleted a'])
+    expect(changes[2]).toMatchObject({ previous: { metadata: { resourceVersion: '2' } } })
     // The delete event carries the last state, which may be newer than any that was seen.
-    expect(told[3]).toMatchObject({ object: { metadata: { resourceVersion: '4' } } })
+    expect(changes[3]).toMatchObject({ object: { metadata: { resourceVersion: '4' } } })
   })
 
-  it('takes a whole list as the truth: what is missing in it is deleted, what is the same is not told', () => {
+  it('treats a list as complete: missing objects are deleted, unchanged ones are not reported', () => {
     const cache = createCache()
     cache.replace([pool('kept', '1'), pool('changed', '2'), pool('gone', '3')])
-    const told: string[] = []
-    cache.subscribe((change) => told.push(inWords(change)))
-    told.length = 0
+    const changes: string[] = []
+    cache.subscribe((change) => changes.push(formatChange(change)))
+    changes.length = 0
     cache.replace([pool('kept', '1'), pool('changed', '9'), pool('new', '10')])
-    expect(told).toEqual(['deleted gone', 'modified changed', 'added new'])
+    expect(changes).toEqual(['deleted gone', 'modified changed', 'added new'])
   })
 
-  it('is synced after the first whole list, even an empty one, not after a single object', async () => {
+  it('has synced after the first complete list, even an empty one, not after a single object', async () => {
     const cache = createCache()
     cache.set(pool('a', '1'))
     expect(cache.hasSynced()).toBe(false)
@@ -101,24 +101,24 @@ describe('the cache', () => {
     expect(cache.hasSynced()).toBe(true)
   })
 
-  it('makes a reader who writes fail, when asked to', () => {
+  it('makes modifying a cached object fail, when requested', () => {
     const cache = createCache({ freeze: true })
     cache.set(pool('a', '1'))
     const spec = cache.get('metallb-system/a')?.['spec'] as { addresses: string[] }
     expect(() => spec.addresses.push('10.0.0.1-10.0.0.2')).toThrow(TypeError)
   })
 
-  it('notes an own write made on the version it holds, and tells of it once', () => {
+  it('notes an own write based on the cached version, and reports it once', () => {
     const cache = createCache()
     cache.set(pool('a', '1'))
-    const told: string[] = []
-    cache.subscribe((change) => told.push(inWords(change)))
+    const changes: string[] = []
+    cache.subscribe((change) => changes.push(formatChange(change)))
     expect(cache.note(pool('a', '2'), '1')).toBe(true)
     cache.set(pool('a', '2'))
-    expect(told).toEqual(['added a', 'modified a'])
+    expect(changes).toEqual(['added a', 'modified a'])
   })
 
-  it('does not note a write when the watch was faster, nor one to an object that is gone', () => {
+  it('does not note a write when the watch was faster, nor one to a deleted object', () => {
     const cache = createCache()
     cache.set(pool('a', '3'))
     expect(cache.note(pool('a', '2'), '1')).toBe(false)
@@ -126,8 +126,8 @@ describe('the cache', () => {
     expect(cache.get('metallb-system/a')?.metadata.resourceVersion).toBe('3')
   })
 
-  it('ends at the truth however notes of own writes and events of the watch interleave', () => {
-    // The versions of one object, in order; some of the writes are ours. Their answers arrive at any time.
+  it('ends at the state of the server however own writes and watch events interleave', () => {
+    // The versions of one object, in order; some of the writes are ours. Their responses arrive at any time.
     const step = fc.record({ ours: fc.boolean(), delay: fc.nat({ max: 6 }) })
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (writes) => {

@@ -1,54 +1,55 @@
 /**
- * The cache: what the cluster held when it was last heard of, by key and by declared indexes.
+ * Caches the objects of a source as last received, by key and by declared indexes.
  *
- * A reflector writes it, controllers read it. It tells its listeners of every change, and of nothing else.
+ * A reflector writes it, controllers read it. Listeners receive every change and nothing else.
  */
-import type { KubeObject } from '../api/object.ts'
-import { objectKey } from './key.ts'
+
+import type { GroupVersionKind } from '../api/object.ts'
+import { type KubeObject, objectKey } from '../api/object.ts'
 
 export type Change<T extends KubeObject = KubeObject> =
   | { readonly kind: 'added'; readonly object: T }
   | { readonly kind: 'modified'; readonly object: T; readonly previous: T }
   | { readonly kind: 'deleted'; readonly object: T }
 
-/** The values under which an object can be found: names of pools, owners, addresses. */
+/** The values under which an object is indexed: names of pools, owners, addresses. */
 export type IndexFunction<T extends KubeObject = KubeObject> = (object: T) => readonly string[]
 
 export interface CacheReader<T extends KubeObject = KubeObject> {
   readonly get: (key: string) => T | undefined
   readonly list: (namespace?: string) => readonly T[]
-  /** The objects that a declared index files under this value. */
+  /** The objects that a declared index has under this value. */
   readonly byIndex: (index: string, value: string) => readonly T[]
   readonly size: () => number
-  /** Whether the first whole list is in: before it, absence means nothing. */
+  /** Whether the first list is complete; before that, absence means nothing. */
   readonly hasSynced: () => boolean
-  /** Resolves when the first whole list is in. */
+  /** Resolves when the first list is complete. */
   readonly waitForSync: () => Promise<void>
-  /** Tells what is there now, then every change, synchronously. The answer ends it. */
+  /** Calls the listener for every present object, then for every change, synchronously. The result unsubscribes. */
   readonly subscribe: (listener: (change: Change<T>) => void) => () => void
 }
 
 export interface Cache<T extends KubeObject = KubeObject> extends CacheReader<T> {
   readonly declareIndex: (name: string, valuesOf: IndexFunction<T>) => void
-  /** What of an object is held. */
-  readonly keep: (object: T) => T
+  /** The part of an object to store. */
+  readonly transform: (object: T) => T
   readonly set: (object: T) => void
   readonly delete: (object: T) => void
-  /** A whole list: what is not in it is gone. */
+  /** Replaces everything: an object that is not in the list is deleted. */
   readonly replace: (objects: readonly T[]) => void
   /**
-   * What we wrote ourselves, before the watch tells of it. It is taken only if the cache still holds the very
-   * version that the write was made on: versions can be compared for equality alone, and any other version may be
-   * newer than ours. For the same reason there is no way to note a create: its delete may have been seen already.
+   * Stores our own write before the watch delivers it. It is accepted only if the cache still holds the exact version
+   * on which the write was based: versions can only be compared for equality, and any other version may be newer than
+   * ours. For the same reason a create cannot be noted: its delete may have been seen already.
    */
   readonly note: (written: T, basedOn: string) => boolean
 }
 
 export interface CacheOptions<T extends KubeObject> {
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
-  /** What of an object is held; all of it unless told otherwise. Its names and version must stay. */
-  readonly keep?: (object: T) => T
-  /** Freezes every object to its depth, so that a reader who writes fails at once. For tests: it costs time. */
+  /** The part of an object to store, everything by default. Name, namespace and version must stay. */
+  readonly transform?: (object: T) => T
+  /** Deep-freezes every object, so that a reader that modifies one fails at once. For tests: it costs time. */
   readonly freeze?: boolean
 }
 
@@ -61,12 +62,19 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
   const objects = new Map<string, T>()
   const indexes = new Map<string, Index<T>>()
   const listeners = new Set<(change: Change<T>) => void>()
-  const settle = createSettle()
+  let synced = false
+  let markSynced = (): void => {}
+  const firstSync = new Promise<void>((resolve) => {
+    markSynced = () => {
+      synced = true
+      resolve()
+    }
+  })
 
   const declareIndex = (name: string, valuesOf: IndexFunction<T>): void => {
     const known = indexes.get(name)
     if (known?.valuesOf === valuesOf) return
-    if (known) throw new Error(`the index ${name} is declared twice, with two meanings`)
+    if (known) throw new Error(`the index ${name} is declared twice, with different functions`)
     const index: Index<T> = { valuesOf, keys: new Map() }
     indexes.set(name, index)
     for (const [key, object] of objects) refile(index, key, undefined, object)
@@ -77,7 +85,7 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
   }
   for (const [name, valuesOf] of Object.entries(options.indexes ?? {})) declareIndex(name, valuesOf)
 
-  const found = (keys: ReadonlySet<string> | undefined): readonly T[] =>
+  const objectsFor = (keys: ReadonlySet<string> | undefined): readonly T[] =>
     [...(keys ?? [])].flatMap((key) => objects.get(key) ?? [])
 
   const store = (key: string, previous: T | undefined, object: T | undefined): void => {
@@ -87,68 +95,69 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
     else objects.delete(key)
   }
 
-  const tell = (change: Change<T>): void => {
+  const notify = (change: Change<T>): void => {
     for (const listener of listeners) listener(change)
   }
 
-  const { keep = (given: T): T => given, freeze = false } = options
+  const { transform = (received: T): T => received, freeze = false } = options
 
-  const set = (given: T): void => {
-    const key = objectKey(given.metadata)
+  const set = (received: T): void => {
+    const key = objectKey(received.metadata)
     const previous = objects.get(key)
-    if (previous && sameVersion(previous, given)) return
-    const kept = keep(given)
+    if (previous && sameVersion(previous, received)) return
+    const kept = transform(received)
     const object = freeze ? deepFreeze(kept) : kept
     store(key, previous, object)
-    tell(previous ? { kind: 'modified', object, previous } : { kind: 'added', object })
+    notify(previous ? { kind: 'modified', object, previous } : { kind: 'added', object })
   }
 
   const remove = (key: string, last: T): void => {
     const previous = objects.get(key)
     if (!previous) return
     store(key, previous, undefined)
-    tell({ kind: 'deleted', object: last })
+    notify({ kind: 'deleted', object: last })
   }
 
   return {
     get: (key) => objects.get(key),
-    list: (namespace) => (namespace === undefined ? [...objects.values()] : found(byNamespace.keys.get(namespace))),
+    list: (namespace) =>
+      namespace === undefined ? [...objects.values()] : objectsFor(byNamespace.keys.get(namespace)),
     byIndex: (name, value) => {
       const index = indexes.get(name)
-      if (!index) throw new Error(`no index ${name} was declared`)
-      return found(index.keys.get(value))
+      if (!index) throw new Error(`the index ${name} is not declared`)
+      return objectsFor(index.keys.get(value))
     },
     size: () => objects.size,
-    hasSynced: settle.settled,
-    waitForSync: settle.whenSettled,
+    hasSynced: () => synced,
+    waitForSync: () => firstSync,
     subscribe: (listener) => {
       listeners.add(listener)
       for (const object of objects.values()) listener({ kind: 'added', object })
       return () => listeners.delete(listener)
     },
     declareIndex,
-    keep,
+    transform,
     set,
     delete: (object) => remove(objectKey(object.metadata), object),
     replace: (list) => {
       const kept = new Set(list.map((object) => objectKey(object.metadata)))
       for (const [key, object] of objects) if (!kept.has(key)) remove(key, object)
       for (const object of list) set(object)
-      settle.settle()
+      markSynced()
     },
     note: (written, basedOn) => {
-      const held = objects.get(objectKey(written.metadata))
-      if (held?.metadata.resourceVersion !== basedOn) return false
+      const cached = objects.get(objectKey(written.metadata))
+      if (cached?.metadata.resourceVersion !== basedOn) return false
       set(written)
       return true
     },
   }
 }
 
-/** Moves a key from where the old object was filed to where the new one belongs. */
+/** Moves a key from the index values of the old object to those of the new one. */
 function refile<T extends KubeObject>(index: Index<T>, key: string, previous?: T, object?: T): void {
   const after = object ? index.valuesOf(object) : []
-  // Most are filed for the first time: a whole list costs no more than it must.
+  // Most objects are indexed for the first time, as in a list: then no set is needed.
   const kept = previous && new Set(after)
   for (const value of previous ? index.valuesOf(previous) : []) {
     if (kept?.has(value)) continue
@@ -163,9 +172,9 @@ function refile<T extends KubeObject>(index: Index<T>, key: string, previous?: T
   }
 }
 
-function sameVersion(one: KubeObject, other: KubeObject): boolean {
-  const version = one.metadata.resourceVersion
-  return version !== undefined && version === other.metadata.resourceVersion
+function sameVersion(a: KubeObject, b: KubeObject): boolean {
+  const version = a.metadata.resourceVersion
+  return version !== undefined && version === b.metadata.resourceVersion
 }
 
 function deepFreeze<T>(value: T): T {
@@ -174,22 +183,14 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value)
 }
 
-function createSettle(): {
-  readonly settle: () => void
-  readonly settled: () => boolean
-  readonly whenSettled: () => Promise<void>
-} {
-  let resolve = (): void => {}
-  let done = false
-  const promise = new Promise<void>((settle) => {
-    resolve = settle
-  })
-  return {
-    settle: () => {
-      done = true
-      resolve()
-    },
-    settled: () => done,
-    whenSettled: () => promise,
-  }
+export interface Source {
+  readonly kind: GroupVersionKind
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+}
+
+/** Equal for equal sources; other members of the value do not matter. */
+export function sourceKey({ kind, namespace, labelSelector, fieldSelector }: Source): string {
+  return JSON.stringify([kind.apiVersion, kind.kind, namespace, labelSelector, fieldSelector])
 }

@@ -1,7 +1,7 @@
 /**
- * What the rest of Stackloom asks of a cluster: small verbs on plain JSON objects.
+ * Defines what the rest of Stackloom needs from a cluster: verbs on plain JSON objects.
  *
- * Only interfaces. `transport.ts` speaks HTTP, `verbs.ts` implements this; a test may pass anything of this shape.
+ * Only interfaces. `http-client.ts` implements them; a test may pass any value of this shape.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 
@@ -14,10 +14,10 @@ export interface ListOptions {
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
-  /** Objects per page; the client follows `continue` by itself. */
+  /** Objects per page; the client follows `continue`. */
   readonly limit?: number
-  /** What of each object is kept, page by page; all of it unless told otherwise. */
-  readonly keep?: (object: KubeObject) => KubeObject
+  /** The part of each object to keep, applied page by page; everything by default. */
+  readonly transform?: (object: KubeObject) => KubeObject
   readonly signal?: AbortSignal
 }
 
@@ -35,15 +35,15 @@ export interface WatchOptions extends Omit<ListOptions, 'limit'> {
   readonly resourceVersion: string
   /** The server ends the watch after this time; the client resumes. */
   readonly timeoutSeconds?: number
-  /** A connection that sends nothing for so long is taken for dead. */
+  /** A connection that is silent for this long is treated as dead. */
   readonly idleMs?: number
 }
 
-/** What every request can be told. */
+/** Options of every request. */
 export interface RequestOptions {
   readonly signal?: AbortSignal
-  /** Waits behind no other request of this program: for what must be in time however much there is to do. */
-  readonly ahead?: boolean
+  /** Does not wait behind other requests of this program: for requests with a deadline, such as a lease renewal. */
+  readonly priority?: boolean
 }
 
 export interface WriteOptions extends RequestOptions {
@@ -53,7 +53,7 @@ export interface WriteOptions extends RequestOptions {
 
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string
-  /** Takes fields from other managers. Never unless a person asked. */
+  /** Takes fields from other managers. Only when the user requested it. */
   readonly force?: boolean
   readonly subresource?: 'status'
 }
@@ -65,11 +65,11 @@ export interface PatchOptions extends WriteOptions {
 
 export interface DeleteOptions extends Omit<WriteOptions, 'fieldManager'> {
   readonly propagation?: 'Foreground' | 'Background' | 'Orphan'
-  /** The delete happens only to the object that the caller has seen. */
+  /** Deletes only this exact object. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** A served kind: where its objects live. */
+/** A served kind and where its objects are. */
 export interface Resource extends GroupVersionKind {
   readonly plural: string
   readonly namespaced: boolean
@@ -77,7 +77,7 @@ export interface Resource extends GroupVersionKind {
 }
 
 export interface KubeReader {
-  /** The object, or undefined when there is none (or no such kind is served). */
+  /** The object, or undefined when it does not exist or its kind is not served. */
   readonly get: (ref: ObjectRef, options?: RequestOptions) => Promise<KubeObject | undefined>
   readonly list: (kind: GroupVersionKind, options?: ListOptions) => Promise<ObjectList>
   /**
@@ -85,9 +85,9 @@ export interface KubeReader {
    * `timeout`: nothing came for `idleMs`). Never retries: resuming belongs to the reflector.
    */
   readonly watch: (kind: GroupVersionKind, options: WatchOptions) => AsyncIterable<WatchEvent>
-  /** Where a kind is served, or undefined; asks again when the kind was unknown so far. */
+  /** Where a kind is served, or undefined; an unknown kind is looked up again each time. */
   readonly resource: (kind: GroupVersionKind) => Promise<Resource | undefined>
-  /** The versions (`metallb.io/v1beta1`) in which a group is served, the preferred one first; none when it is not. */
+  /** The served versions of a group (`metallb.io/v1beta1`), the preferred one first; empty when it is not served. */
   readonly versions: (group: string) => Promise<readonly string[]>
 }
 
@@ -97,10 +97,10 @@ export interface KubeWriter {
     object: KubeObject,
     options?: WriteOptions & { readonly subresource?: 'status' },
   ) => Promise<KubeObject>
-  /** Server-side apply with strict field validation: unknown fields are refused, never dropped. */
+  /** Server-side apply with strict field validation: unknown fields are rejected, never dropped. */
   readonly apply: (object: KubeObject, options: ApplyOptions) => Promise<KubeObject>
   readonly patch: (ref: ObjectRef, patch: unknown, options: PatchOptions) => Promise<KubeObject>
-  /** True when something was deleted or is being deleted, false when there was nothing. */
+  /** True when the object was deleted or is being deleted, false when it did not exist. */
   readonly delete: (ref: ObjectRef, options?: DeleteOptions) => Promise<boolean>
 }
 

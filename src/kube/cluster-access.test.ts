@@ -45,8 +45,8 @@ const load = (options: Partial<AccessOptions> = {}): Promise<ClusterAccess> =>
 
 const authorization = async (access: ClusterAccess) => (await access.credential.current()).headers['authorization']
 
-describe('which cluster', () => {
-  it('is the current context of ~/.kube/config', async () => {
+describe('loadAccess', () => {
+  it('uses the current context of ~/.kube/config', async () => {
     put('.kube/config', kubeconfig('lab', { context: { namespace: 'openstack' } }))
     const access = await load()
     expect(access).toMatchObject({
@@ -58,7 +58,7 @@ describe('which cluster', () => {
     expect(access.credential.user).toBe('user lab-admin')
   })
 
-  it('is looked up in all files of KUBECONFIG, where the first one that has a name wins', async () => {
+  it('searches all files of KUBECONFIG, where the first one that defines a name wins', async () => {
     const first = put('a', kubeconfig('lab'))
     const second = put('b', {
       ...kubeconfig('prod'),
@@ -98,14 +98,14 @@ users: [{name: ann, user: {client-certificate-data: ${base64(ann.certificate)}, 
     })
   })
 
-  it('takes the proxy of the cluster, else that of the environment', async () => {
+  it('uses the proxy of the cluster, else that of the environment', async () => {
     const file = put('config', kubeconfig('lab', { cluster: { 'proxy-url': 'http://own:1' } }))
     expect((await load({ kubeconfig: file })).proxy).toBe('http://own:1')
     const plain = put('plain', kubeconfig('lab'))
     expect((await load({ kubeconfig: plain, env: { HTTPS_PROXY: 'http://env:1' } })).proxy).toBe('http://env:1')
   })
 
-  it('is the pod that we run in when there is no kubeconfig, with a token that is read again', async () => {
+  it('uses the service account of the pod when there is no kubeconfig, and reads its token again', async () => {
     const serviceAccount = path.join(folder, 'sa')
     put('sa/token', 'one\n')
     put('sa/ca.crt', 'CA')
@@ -126,7 +126,7 @@ users: [{name: ann, user: {client-certificate-data: ${base64(ann.certificate)}, 
   })
 })
 
-describe('as whom', () => {
+describe('the credential', () => {
   const exec = { command: 'false', interactiveMode: 'Never' }
   it.each([
     ['a token file before a token', { tokenFile: 'token', exec }, 'Bearer from-file'],
@@ -137,17 +137,17 @@ describe('as whom', () => {
       `Basic ${Buffer.from('ann:x').toString('base64')}`,
     ],
     [
-      'an OpenID token that somebody fetched',
+      'a static OpenID token',
       { token: undefined, 'auth-provider': { name: 'oidc', config: { 'id-token': 'id' } } },
       'Bearer id',
     ],
-  ])('takes %s', async (_, user, expected) => {
+  ])('is %s', async (_, user, expected) => {
     put('token', 'from-file')
     const file = put('config', kubeconfig('lab', { user }))
     expect(await authorization(await load({ kubeconfig: file }))).toBe(expected)
   })
 
-  it('reads the files of a certificate again when the server refuses it', async () => {
+  it('is read again from its files when the server rejects it', async () => {
     const [first, second] = await Promise.all(
       ['one', 'two'].map((commonName) => authority.issue({ commonName, uses: ['client'] })),
     )
@@ -217,7 +217,7 @@ describe('a kubeconfig that cannot be used', () => {
     [
       'has a certificate without a key',
       'SL1103',
-      /belong together/,
+      /one of them is missing/,
       kubeconfig('lab', { user: { 'client-key-data': Buffer.from('-----BEGIN').toString('base64') } }),
     ],
     [
@@ -239,7 +239,7 @@ describe('a kubeconfig that cannot be used', () => {
     expect(JSON.stringify(error)).not.toMatch(/hunter2|lab-token/)
   })
 
-  it('holds the key of another certificate', async () => {
+  it('because its key belongs to another certificate is reported', async () => {
     const [ann, bob] = await Promise.all(
       ['ann', 'bob'].map((commonName) => authority.issue({ commonName, uses: ['client'] })),
     )
@@ -252,21 +252,21 @@ describe('a kubeconfig that cannot be used', () => {
     })
   })
 
-  it('is empty although it was named: the pod is not meant', async () => {
+  it('because it is empty although it was named does not fall back to the pod', async () => {
     const env = { HOME: folder, KUBERNETES_SERVICE_HOST: '127.0.0.1' }
     await expect(load({ kubeconfig: put('config', ''), env })).rejects.toMatchObject({
       findings: [{ code: 'SL1103' }],
     })
   })
 
-  it('is missing although it was named, or is nowhere', async () => {
+  it('because it is missing is reported, with the files that were tried', async () => {
     await expect(load({ kubeconfig: path.join(folder, 'nope') })).rejects.toMatchObject({
       findings: [{ code: 'SL1002' }],
     })
     await expect(load()).rejects.toMatchObject({ findings: [{ code: 'SL1105' }] })
   })
 
-  it('has no such context: the nearest one is offered', async () => {
+  it('because the context does not exist is reported with the closest one', async () => {
     const file = put('config', kubeconfig('production'))
     await expect(load({ kubeconfig: file, context: 'prodution' })).rejects.toMatchObject({
       findings: [{ code: 'SL1104', message: expect.stringContaining('did you mean "production"') }],
@@ -278,7 +278,7 @@ describe('a credential plugin', () => {
   const answer = (status: object) =>
     JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status })
 
-  /** A plugin that counts its runs, keeps what it was told, and prints what `answer` holds. */
+  /** A plugin that counts its runs, stores its input, and prints the file `answer`. */
   function plugin(script = 'cat answer'): string {
     const body = `#!/bin/sh\ncd "$(dirname "$0")"\necho run >> runs\necho "$KUBERNETES_EXEC_INFO" > info\necho "$1 $OWN" > args\n${script}\n`
     put('plugin', body, 0o700)
@@ -295,7 +295,7 @@ describe('a credential plugin', () => {
   }
   const runs = () => readFileSync(path.join(folder, 'runs'), 'utf8').trim().split('\n').length
 
-  it('is run once for many requests, with its arguments and the cluster, and again when its token runs out', async () => {
+  it('runs once for many requests, with its arguments and the cluster, and again when its token expires', async () => {
     const clock = manualClock()
     const file = plugin()
     const expires = new Date(clock.now() + 60_000).toISOString()
@@ -315,7 +315,7 @@ describe('a credential plugin', () => {
     expect(runs()).toBe(2)
   })
 
-  it('is asked again when the server refuses its token, and says whether that helped', async () => {
+  it('runs again when the server rejects its token, and reports whether that helped', async () => {
     const file = plugin()
     put('answer', answer({ token: 'one' }))
     const { credential } = await load({ kubeconfig: file })
@@ -327,7 +327,7 @@ describe('a credential plugin', () => {
     expect(runs()).toBe(3)
   })
 
-  it('may give a client certificate', async () => {
+  it('may return a client certificate', async () => {
     const file = plugin()
     put('answer', answer({ clientCertificateData: 'CERT', clientKeyData: 'KEY' }))
     expect(await (await load({ kubeconfig: file })).credential.current()).toMatchObject({
@@ -345,7 +345,7 @@ describe('a credential plugin', () => {
     ['prints no JSON', 'echo hunter2', /not JSON/],
     ['prints something else', 'echo "{}"', /not an ExecCredential/],
     ['prints no credential', `echo '{"kind": "ExecCredential", "status": {}}'`, /neither a token/],
-    ['never ends', 'exec sleep 100', /no answer within 0.3 s/],
+    ['never ends', 'exec sleep 100', /no output within 0.3 s/],
   ])('that %s is one finding with the hint of the kubeconfig', async (_, script, message) => {
     const { credential } = await load({ kubeconfig: plugin(script), pluginTimeoutMs: 300 })
     const error = await credential.current().then(
@@ -357,7 +357,7 @@ describe('a credential plugin', () => {
     expect(JSON.stringify(error)).not.toMatch(/hunter2|eyJ/)
   })
 
-  it('that is not there is said to be not there', async () => {
+  it('that does not exist is reported as not found', async () => {
     const file = put(
       'config',
       kubeconfig('lab', { user: { token: undefined, exec: { command: 'no-such-plugin-here' } } }),

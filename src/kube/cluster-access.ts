@@ -1,7 +1,7 @@
 /**
- * Which cluster, as whom: from `--kubeconfig`, `KUBECONFIG`, `~/.kube/config`, or the pod that we run in.
+ * Resolves the cluster and the credential from `--kubeconfig`, `KUBECONFIG`, `~/.kube/config`, or the current pod.
  *
- * Ends in one value, `ClusterAccess`; how requests are sent with it is the transport's business.
+ * Must not send requests: the result is one value, `ClusterAccess`, for the transport.
  */
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -24,11 +24,12 @@ import {
   type FromFile,
   type Kubeconfig,
   kubeconfigError,
+  readCa,
+  readClientCertificate,
   readKubeconfig,
   resolveBeside,
   type UserEntry,
 } from './kubeconfig.ts'
-import { readCa, readClientCertificate } from './pem.ts'
 import { type Environment, proxyFor } from './proxy.ts'
 
 export interface ClusterTls {
@@ -38,7 +39,7 @@ export interface ClusterTls {
 }
 
 export interface ClusterAccess {
-  /** The URL of the API server, without a slash at the end. */
+  /** The URL of the API server, without a trailing slash. */
   readonly server: string
   readonly context: string | undefined
   readonly namespace: string
@@ -53,10 +54,10 @@ export interface AccessOptions {
   readonly namespace?: string | undefined
   readonly env: Environment
   readonly clock: Clock
-  /** Whether a credential plugin may ask the person at the terminal. */
+  /** Whether a credential plugin may prompt at the terminal. */
   readonly interactive?: boolean
   readonly pluginTimeoutMs?: number
-  /** Where a pod finds its service account. */
+  /** The folder of the pod's service account. */
   readonly serviceAccount?: string
 }
 
@@ -67,7 +68,7 @@ export async function loadAccess(options: AccessOptions): Promise<ClusterAccess>
   const files = kubeconfigFiles(options)
   const config = await readKubeconfig(files, options.kubeconfig !== undefined)
   if (config.contexts.size === 0 && config.clusters.size === 0 && options.context === undefined) {
-    // Who names a kubeconfig does not mean the pod.
+    // An explicit kubeconfig excludes the pod.
     if (env['KUBERNETES_SERVICE_HOST'] && options.kubeconfig === undefined) return podAccess(options)
     const [file] = config.files
     throw file ? kubeconfigError(file, 'it names no cluster') : failure(noCluster, { tried: files })
@@ -75,7 +76,7 @@ export async function loadAccess(options: AccessOptions): Promise<ClusterAccess>
   return contextAccess(config, options)
 }
 
-/** Where kubectl would look, in its order. */
+/** The files that kubectl would read, in its order. */
 export function kubeconfigFiles({ kubeconfig, env }: Pick<AccessOptions, 'kubeconfig' | 'env'>): readonly string[] {
   if (kubeconfig) return [kubeconfig]
   const listed = (env['KUBECONFIG'] ?? '').split(path.delimiter).filter((file) => file !== '')
@@ -85,10 +86,10 @@ export function kubeconfigFiles({ kubeconfig, env }: Pick<AccessOptions, 'kubeco
 async function contextAccess(config: Kubeconfig, options: AccessOptions): Promise<ClusterAccess> {
   const { name, context } = pickContext(config, options.context)
   const cluster = config.clusters.get(context.entry.cluster ?? '')
-  if (!cluster) throw dangling(name, context, 'cluster')
+  if (!cluster) throw missingEntry(name, context, 'cluster')
   const user = context.entry.user ? config.users.get(context.entry.user) : undefined
-  if (context.entry.user && !user) throw dangling(name, context, 'user')
-  const server = serverOf(cluster)
+  if (context.entry.user && !user) throw missingEntry(name, context, 'user')
+  const server = serverUrl(cluster)
   const ca = await readCa(cluster)
   const servername = cluster.entry['tls-server-name']
   return {
@@ -102,17 +103,17 @@ async function contextAccess(config: Kubeconfig, options: AccessOptions): Promis
     },
     proxy: proxyFor(server, cluster.entry['proxy-url'], options.env),
     credential: user
-      ? await credentialOf(context.entry.user ?? '', user, { cluster, ca, options })
+      ? await createCredential(context.entry.user ?? '', user, { cluster, ca, options })
       : fixedCredential('an anonymous user', { headers: {} }),
   }
 }
 
 function pickContext(
   config: Kubeconfig,
-  wanted: string | undefined,
+  requested: string | undefined,
 ): { readonly name: string; readonly context: FromFile<ContextEntry> } {
   const known = [...config.contexts.keys()]
-  const name = wanted ?? config.currentContext
+  const name = requested ?? config.currentContext
   if (name === undefined) {
     throw kubeconfigError(config.files[0] ?? 'the kubeconfig', 'it has no current-context, and no --context was given')
   }
@@ -121,19 +122,19 @@ function pickContext(
   return { name, context }
 }
 
-function dangling(name: string, { file, entry }: FromFile<ContextEntry>, part: 'cluster' | 'user'): Error {
+function missingEntry(name: string, { file, entry }: FromFile<ContextEntry>, part: 'cluster' | 'user'): Error {
   const target = entry[part]
-  const said = target ? `names the ${part} "${target}", which is missing` : `names no ${part}`
-  return kubeconfigError(file, `context "${name}" ${said}`)
+  const problem = target ? `names the ${part} "${target}", which is missing` : `names no ${part}`
+  return kubeconfigError(file, `context "${name}" ${problem}`)
 }
 
-function serverOf({ entry, file }: FromFile<ClusterEntry>): string {
+function serverUrl({ entry, file }: FromFile<ClusterEntry>): string {
   const server = entry.server ?? ''
   const url = URL.canParse(server) ? new URL(server) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     throw kubeconfigError(file, server ? `the server is not an http or https URL` : 'the cluster has no server')
   }
-  // It is named in messages, so it must not hold a secret.
+  // The URL appears in messages, so it must not contain a secret.
   if (url.username || url.password) throw kubeconfigError(file, 'the URL of the server holds a user or a password')
   return server.replace(/\/+$/, '')
 }
@@ -144,7 +145,7 @@ interface CredentialSources {
   readonly options: AccessOptions
 }
 
-async function credentialOf(
+async function createCredential(
   name: string,
   source: FromFile<UserEntry>,
   { cluster, ca, options }: CredentialSources,
@@ -153,11 +154,11 @@ async function credentialOf(
   const user = `user ${name}`
   const { clock } = options
   const base = { headers: impersonation(entry), ...(await readClientCertificate(source)) }
-  // As kubectl: what is written down goes before what a program would have to be asked for.
+  // As kubectl: static credentials take precedence over plugins.
   if (entry.tokenFile) {
     return tokenFileCredential({ user, file: resolveBeside(file, entry.tokenFile), base, clock })
   }
-  const authorization = writtenDown(entry)
+  const authorization = authorizationHeader(entry)
   if (authorization) return fixedCredential(user, { ...base, headers: { ...base.headers, authorization } })
   if (entry.exec) {
     const plugin = {
@@ -173,16 +174,16 @@ async function credentialOf(
   if (provider) {
     throw kubeconfigError(
       file,
-      `${user} uses the auth-provider "${provider.name}", which Kubernetes has given up; use exec`,
+      `${user} uses the auth-provider "${provider.name}", which Kubernetes has removed; use exec`,
     )
   }
-  // Files of a certificate are replaced by whoever renews it.
+  // The files of a certificate are replaced when it is renewed.
   const read = async (): Promise<Identity> => ({ ...base, ...(await readClientCertificate(source)) })
   return entry['client-certificate'] ? fileCredential({ user, read, clock }) : fixedCredential(user, base)
 }
 
-/** The authorization header of what stands in the file itself. */
-function writtenDown(entry: UserEntry): string | undefined {
+/** The authorization header for credentials in the kubeconfig itself. */
+function authorizationHeader(entry: UserEntry): string | undefined {
   const provider = entry['auth-provider']
   const idToken = provider?.name === 'oidc' ? provider.config?.['id-token'] : undefined
   const token = entry.token || idToken
@@ -203,7 +204,7 @@ function impersonation(entry: UserEntry): Readonly<Record<string, string | strin
   }
 }
 
-/** What `provideClusterInfo` tells a plugin. */
+/** The value of `provideClusterInfo` for a plugin. */
 function clusterInfo(entry: ClusterEntry, ca: string | undefined): Readonly<Record<string, unknown>> {
   const config = entry.extensions?.find(
     (extension) => extension.name === 'client.authentication.k8s.io/exec',
@@ -218,7 +219,7 @@ function clusterInfo(entry: ClusterEntry, ca: string | undefined): Readonly<Reco
   }
 }
 
-/** Inside a pod: the service account that kubelet keeps fresh. */
+/** Inside a pod: the service account, which the kubelet keeps current. */
 async function podAccess({
   env,
   clock,
@@ -230,11 +231,11 @@ async function podAccess({
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
   const read = (name: string): Promise<string | undefined> =>
     readFile(path.join(serviceAccount, name), 'utf8').catch(() => undefined)
-  const [ca, own] = await Promise.all([read('ca.crt'), read('namespace')])
+  const [ca, podNamespace] = await Promise.all([read('ca.crt'), read('namespace')])
   return {
     server,
     context: undefined,
-    namespace: namespace ?? own?.trim() ?? 'default',
+    namespace: namespace ?? podNamespace?.trim() ?? 'default',
     tls: ca === undefined ? {} : { ca },
     proxy: proxyFor(server, undefined, env),
     credential: tokenFileCredential({

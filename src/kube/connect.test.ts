@@ -15,7 +15,7 @@ beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'stackloom-connect-'))
 })
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
+  await Promise.all(open.splice(0).map((resource) => resource.close()))
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -35,7 +35,7 @@ function kubeconfig(cluster: object, user: object): string {
   return file
 }
 
-/** A plugin whose every run gives the next token: t1, t2, … */
+/** A plugin whose every run returns the next token: t1, t2, … */
 function countingPlugin(): object {
   const file = path.join(folder, 'plugin')
   const runs = path.join(folder, 'runs')
@@ -48,7 +48,7 @@ function countingPlugin(): object {
 }
 
 describe('a connection', () => {
-  it('gets a new token from the plugin when the server refuses the old one, and goes on', async () => {
+  it('gets a new token from the plugin when the server rejects the old one, and continues', async () => {
     let accepted = 't1'
     const server = await startScriptedServer((seen, answer) => {
       if (seen.headers.authorization !== `Bearer ${accepted}`) {
@@ -71,7 +71,7 @@ describe('a connection', () => {
     ])
   })
 
-  it('goes through the proxy of the kubeconfig, with TLS to the server inside', async () => {
+  it('uses the proxy of the kubeconfig, with TLS to the server inside', async () => {
     const authority = await createAuthority({ commonName: 'ca' })
     const { certificate, privateKey } = await authority.issue({
       commonName: 's',
@@ -86,7 +86,7 @@ describe('a connection', () => {
       },
     )
     const proxy = await tunnelTo(server.port)
-    // The name exists nowhere: only the proxy can reach it.
+    // The name does not exist: only the proxy can reach it.
     const cluster = {
       server: 'https://api.lab.example:6443',
       'proxy-url': `http://user:pass@127.0.0.1:${proxy.port}`,
@@ -95,11 +95,11 @@ describe('a connection', () => {
     const connection = await connect({ kubeconfig: kubeconfig(cluster, { token: 't' }), env: {} })
     open.push(connection, proxy, server)
     expect(await connection.client.resource(ref)).toMatchObject({ plural: 'configmaps' })
-    expect(proxy.asked).toEqual([`api.lab.example:6443 Basic ${Buffer.from('user:pass').toString('base64')}`])
+    expect(proxy.requests).toEqual([`api.lab.example:6443 Basic ${Buffer.from('user:pass').toString('base64')}`])
     expect(server.seen[0]?.headers.authorization).toBe('Bearer t')
   })
 
-  it.each(['socks5', 'socks5h'])('goes through a proxy of scheme %s, with TLS to the server inside', async (scheme) => {
+  it.each(['socks5', 'socks5h'])('uses a proxy of scheme %s, with TLS to the server inside', async (scheme) => {
     const authority = await createAuthority({ commonName: 'ca' })
     const { certificate: cert, privateKey: key } = await authority.issue({
       commonName: 's',
@@ -119,10 +119,10 @@ describe('a connection', () => {
     const connection = await connect({ kubeconfig: kubeconfig(cluster, { token: 't' }), env: {} })
     open.push(connection, socks, server)
     expect(await connection.client.resource(ref)).toMatchObject({ plural: 'configmaps' })
-    expect(socks.asked).toEqual(['api.lab.example:6443'])
+    expect(socks.requests).toEqual(['api.lab.example:6443'])
   })
 
-  it('says why a SOCKS proxy does not connect', async () => {
+  it('reports why a SOCKS proxy does not connect', async () => {
     const socks = await socksTo(undefined)
     const cluster = { server: 'http://api.lab.example:6443', 'proxy-url': `socks5://127.0.0.1:${socks.port}` }
     const connection = await connect({
@@ -134,10 +134,10 @@ describe('a connection', () => {
     await expect(connection.client.list(ref)).rejects.toMatchObject({
       findings: [{ code: 'SL1122', message: expect.stringContaining('host unreachable') }],
     })
-    expect(socks.asked).toHaveLength(1)
+    expect(socks.requests).toHaveLength(1)
   })
 
-  it('names the proxy that refuses, without its password and without trying again', async () => {
+  it('names the proxy that refuses, without its password and without retrying', async () => {
     const proxy = await tunnelTo(undefined)
     const cluster = {
       server: 'https://api.lab.example',
@@ -158,10 +158,10 @@ describe('a connection', () => {
       message: expect.stringContaining(`http://127.0.0.1:${proxy.port}`),
     })
     expect(JSON.stringify(error)).not.toContain('hunter2')
-    expect(proxy.asked).toHaveLength(1)
+    expect(proxy.requests).toHaveLength(1)
   })
 
-  it('says that nobody is there, in one finding', async () => {
+  it('reports an unreachable server in one finding', async () => {
     const server = await startScriptedServer(() => undefined)
     await server.close()
     const file = kubeconfig({ server: server.url }, { token: 'hunter2' })
@@ -176,23 +176,23 @@ describe('a connection', () => {
   })
 })
 
-/** A proxy that answers CONNECT to anything with a tunnel to one port of this machine, or refuses. */
+/** A proxy that answers every CONNECT with a tunnel to one local port, or refuses. */
 async function tunnelTo(port: number | undefined) {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = createServer()
   const sockets = collected()
   server.on('connect', (request, socket: Socket) => {
-    asked.push(`${request.url} ${request.headers['proxy-authorization']}`)
+    requests.push(`${request.url} ${request.headers['proxy-authorization']}`)
     sockets.add(socket)
     if (port === undefined) return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
     sockets.add(splice(socket, port, () => socket.write('HTTP/1.1 200 OK\r\n\r\n')))
   })
-  return { asked, ...(await listening(server, sockets)) }
+  return { requests, ...(await listening(server, sockets)) }
 }
 
-/** The same for SOCKS 5 without a password: greeting, one request by name, then bytes. */
+/** The same for SOCKS 5 without a password. */
 async function socksTo(port: number | undefined) {
-  const asked: string[] = []
+  const requests: string[] = []
   const sockets = collected()
   const server = createNetServer((socket) => {
     sockets.add(socket)
@@ -200,13 +200,13 @@ async function socksTo(port: number | undefined) {
       socket.write(Buffer.from([5, 0]))
       socket.once('data', (request) => {
         const length = request[4] ?? 0
-        asked.push(`${request.subarray(5, 5 + length).toString()}:${request.readUInt16BE(5 + length)}`)
+        requests.push(`${request.subarray(5, 5 + length).toString()}:${request.readUInt16BE(5 + length)}`)
         if (port === undefined) return void socket.end(Buffer.from([5, 4, 0, 1, 0, 0, 0, 0, 0, 0]))
         sockets.add(splice(socket, port, () => socket.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]))))
       })
     })
   })
-  return { asked, ...(await listening(server, sockets)) }
+  return { requests, ...(await listening(server, sockets)) }
 }
 
 function splice(socket: Socket, port: number, ready: () => void): Socket {

@@ -1,7 +1,4 @@
-/**
- * From "which cluster?" to a client that answers. The one door for commands; tests build transports themselves.
- */
-
+/** Connects to a cluster: from the options of a command to a client. Tests build transports themselves. */
 import { systemClock } from '../clock/clock.ts'
 import type { KubeClient } from './client.ts'
 import { type AccessOptions, loadAccess } from './cluster-access.ts'
@@ -12,16 +9,16 @@ export interface ConnectOptions extends Omit<AccessOptions, 'clock'>, TransportO
 
 export interface Connection {
   readonly client: KubeClient
-  /** For what is no object: `/version`, `/readyz`, exec into a pod. */
+  /** For requests that are not about objects: `/version`, `/readyz`, exec into a pod. */
   readonly transport: Transport
   readonly server: string
   readonly context: string | undefined
-  /** Where commands look unless they are told otherwise. */
+  /** The default namespace of commands. */
   readonly namespace: string
   readonly close: () => Promise<void>
 }
 
-/** Reads the configuration; the server is asked for the first time by the first request. */
+/** Reads the configuration; the first request contacts the server. */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { clock = systemClock } = options
   const access = await loadAccess({ ...options, clock })

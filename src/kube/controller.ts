@@ -1,20 +1,18 @@
 /**
- * The controller loop: changes become keys, keys become looks, and what a look says decides about the next one.
+ * Runs the controller loop: changes become keys, keys are reconciled, and the outcome decides when to reconcile again.
  *
- * Level-triggered: a reconciler is told where to look, never what happened, so that a lost, doubled or late event
- * changes nothing but the time. It knows no kind and no cluster.
+ * Level-triggered: a reconciler receives a key, never the change, so that a lost, duplicated or late event only changes
+ * the time. Must not know kinds or clusters.
  */
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import type { KubeObject } from '../api/object.ts'
-import type { Clock } from '../clock/clock.ts'
+import { type KubeObject, objectKey } from '../api/object.ts'
+import { type Clock, waitForAbort } from '../clock/clock.ts'
 import { Failure, formatError } from '../errors/failure.ts'
-import type { BackoffPolicy } from './backoff.ts'
-import type { CacheReader, Change } from './cache.ts'
-import { objectKey, parseObjectKey, type Request } from './key.ts'
+import type { CacheReader, Change, Source } from './cache.ts'
 import { type Log, silentLog, withFields } from './log.ts'
 import { createQueue, type QueueObserver } from './queue.ts'
-import type { Source } from './source.ts'
+import type { BackoffPolicy } from './retry.ts'
 
 export interface ReconcileContext {
   /** Fires when the controller stops. Pass it to every request. */
@@ -24,23 +22,23 @@ export interface ReconcileContext {
 }
 
 export interface ReconcileResult {
-  /** Look again after so long, whether or not something changes. */
+  /** Reconcile again after this time, whether or not something changes. */
   readonly requeueAfterMs?: number
 }
 
-/** Brings one key's world in order. A throw asks for another look, later the more often it happens. */
+/** Reconciles one key. A thrown error retries it with backoff. */
 export type Reconcile = (
   request: Request,
   context: ReconcileContext,
-  // biome-ignore lint/suspicious/noConfusingVoidType: a reconciler that has nothing to say need not say it
+  // biome-ignore lint/suspicious/noConfusingVoidType: a reconciler without a result need not return one
 ) => Promise<ReconcileResult | void>
 
 export interface Watch extends Source {
-  /** Whom a change of this object concerns: keys of the controller's own kind. The object itself unless said. */
+  /** The keys of the controller's kind that a change of this object affects. The object itself by default. */
   readonly map?: (object: KubeObject) => readonly string[]
-  /** Nobody waits for a look at it: when the controller starts, it comes when no other key waits for a worker. */
+  /** At the start of the controller, keys of such objects are processed after all others. */
   readonly isLowPriority?: (object: KubeObject) => boolean
-  /** The controller wrote this very version itself, and knows what it would find. */
+  /** Whether the controller wrote this exact version itself and need not reconcile it. */
   readonly isOwnWrite?: (object: KubeObject) => boolean
 }
 
@@ -48,19 +46,19 @@ export interface Controller {
   readonly name: string
   readonly watches: readonly Watch[]
   readonly reconcile: Reconcile
-  /** How many keys are looked at at the same time. */
+  /** How many keys are reconciled at the same time. */
   readonly workers?: number
   readonly retry?: BackoffPolicy
 }
 
-/** What one look came to. */
+/** The outcome of one reconcile. */
 export type Outcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'requeue-after'; readonly ms: number }
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'interrupted' }
 
-/** Told what happens, for metrics. */
+/** Callbacks for metrics. */
 export interface ControllerObserver {
   readonly queue?: QueueObserver
   readonly started?: (workers: number) => void
@@ -77,18 +75,18 @@ export interface ControllerDeps {
 
 export interface RunningController {
   readonly name: string
-  /** Asks for a look from outside: a timer, a file, another system. */
+  /** Requests a reconcile from outside: a timer, a file, another system. */
   readonly enqueue: (key: string) => void
-  /** Nothing queued, nothing worked on. */
+  /** Nothing is queued and nothing is being reconciled. */
   readonly idle: () => boolean
-  /** For how long each key that is worked on now has been. */
+  /** For each key in work, how long it has taken so far. */
   readonly processingMs: () => readonly number[]
-  /** Works until the signal fires, then until the last look has ended. */
+  /** Runs until the signal fires and the last reconcile has ended. */
   readonly run: (signal: AbortSignal) => Promise<void>
 }
 
-/** After so long of looks that never wait for anything, the rest of the program has its turn. */
-const TURN_MS = 10
+/** Reconciles that never wait give the rest of the program a turn after this time. */
+const MAX_BLOCK_MS = 10
 
 export function createController(definition: Controller, deps: ControllerDeps): RunningController {
   const { clock, getCache, log: plainLog = silentLog, observer = {} } = deps
@@ -101,23 +99,23 @@ export function createController(definition: Controller, deps: ControllerDeps): 
   })
   let active = 0
 
-  const look = async (key: string, stop: AbortSignal): Promise<Outcome> => {
+  const reconcileKey = async (key: string, stop: AbortSignal): Promise<Outcome> => {
     const control = new AbortController()
-    // Every request of the look listens to it: many of them are no leak.
+    // Every request of the reconcile listens to it: many listeners are not a leak.
     setMaxListeners(0, control.signal)
     const onStop = (): void => control.abort(stop.reason)
     if (stop.aborted) return { kind: 'interrupted' }
     stop.addEventListener('abort', onStop)
     try {
-      const said = await reconcile(parseObjectKey(key), {
+      const result = await reconcile(parseObjectKey(key), {
         signal: control.signal,
         clock,
         log: withFields(log, { key, reconcileId: randomUUID() }),
       })
-      const ms = said?.requeueAfterMs
+      const ms = result?.requeueAfterMs
       return ms === undefined ? { kind: 'success' } : { kind: 'requeue-after', ms }
     } catch (error) {
-      // What a stop broke off is no failure of the key: whoever runs next looks at everything again.
+      // A stop is not a failure of the key: the next leader reconciles everything again.
       if (stop.aborted) return { kind: 'interrupted' }
       return { kind: 'error', error }
     } finally {
@@ -125,7 +123,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     }
   }
 
-  const decide = (key: string, outcome: Outcome): void => {
+  const requeue = (key: string, outcome: Outcome): void => {
     switch (outcome.kind) {
       case 'success':
         queue.forget(key)
@@ -135,7 +133,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
         queue.addAfter(key, outcome.ms)
         return
       case 'error':
-        log({ level: 'error', message: 'reconcile failed', key, ...tellOf(outcome.error) })
+        log({ level: 'error', message: 'reconcile failed', key, ...describeFailure(outcome.error) })
         queue.addRateLimited(key)
         return
       case 'interrupted':
@@ -143,52 +141,52 @@ export function createController(definition: Controller, deps: ControllerDeps): 
     }
   }
 
-  const attend = async (key: string, stop: AbortSignal): Promise<void> => {
+  const processKey = async (key: string, stop: AbortSignal): Promise<void> => {
     active += 1
     observer.active?.(active)
-    const began = clock.elapsed()
-    const outcome = await look(key, stop)
-    decide(key, outcome)
+    const startedAt = clock.elapsed()
+    const outcome = await reconcileKey(key, stop)
+    requeue(key, outcome)
     active -= 1
     observer.active?.(active)
-    observer.reconciled?.(outcome.kind, clock.elapsed() - began)
+    observer.reconciled?.(outcome.kind, clock.elapsed() - startedAt)
     queue.done(key)
   }
 
-  let breathed = clock.elapsed()
-  let breath: Promise<void> | undefined
-  const nextTurn = (): Promise<void> =>
+  let lastYield = clock.elapsed()
+  let pendingYield: Promise<void> | undefined
+  const yieldToEventLoop = (): Promise<void> =>
     new Promise((resolve) => {
       setImmediate(() => {
-        breath = undefined
-        breathed = clock.elapsed()
+        pendingYield = undefined
+        lastYield = clock.elapsed()
         resolve()
       })
     })
   /**
-   * Looks that find nothing to do would otherwise run in one breath: no event, no request and no lease in between. All
-   * workers share it: one breath for each would be as many turns of theirs before anybody else's.
+   * Reconciles without anything to do would otherwise block the event loop: no event, no request and no lease renewal
+   * in between. All workers share one turn.
    */
-  const breathe = async (): Promise<void> => {
-    if (clock.elapsed() - breathed < TURN_MS) return
-    breath ??= nextTurn()
-    await breath
+  const yieldIfDue = async (): Promise<void> => {
+    if (clock.elapsed() - lastYield < MAX_BLOCK_MS) return
+    pendingYield ??= yieldToEventLoop()
+    await pendingYield
   }
 
   const work = async (stop: AbortSignal): Promise<void> => {
     for (let key = await queue.next(); key !== undefined; key = await queue.next()) {
-      await attend(key, stop)
-      await breathe()
+      await processKey(key, stop)
+      await yieldIfDue()
     }
   }
 
   let started = false
-  const enqueueAll = (watch: Watch, object: KubeObject): void => {
+  const enqueueFor = (watch: Watch, object: KubeObject): void => {
     try {
       const add = !started && watch.isLowPriority?.(object) ? queue.addLowPriority : queue.add
       for (const key of watch.map ? watch.map(object) : [objectKey(object.metadata)]) add(key)
     } catch (error) {
-      // A map that throws must not stop the cache that tells of the change, nor its other listeners.
+      // A failing map must not stop the cache that reports the change, nor its other listeners.
       const fields = { kind: watch.kind.kind, key: objectKey(object.metadata), reason: formatError(error) }
       log({ level: 'error', message: 'a map from object to keys failed', ...fields })
     }
@@ -197,9 +195,9 @@ export function createController(definition: Controller, deps: ControllerDeps): 
   const listen = (watch: Watch, cache: CacheReader): (() => void) =>
     cache.subscribe((change: Change) => {
       if (change.kind !== 'deleted' && watch.isOwnWrite?.(change.object)) return
-      // Whom it concerned before matters as much as whom it concerns now.
-      if (change.kind === 'modified') enqueueAll(watch, change.previous)
-      enqueueAll(watch, change.object)
+      // The keys that the previous object affected matter as much as those of the new one.
+      if (change.kind === 'modified') enqueueFor(watch, change.previous)
+      enqueueFor(watch, change.object)
     })
 
   return {
@@ -214,10 +212,7 @@ export function createController(definition: Controller, deps: ControllerDeps): 
       if (signal.aborted) stop()
       signal.addEventListener('abort', stop)
       try {
-        await untilSynced(
-          caches.map(({ cache }) => cache),
-          signal,
-        )
+        await Promise.race([Promise.all(caches.map(({ cache }) => cache.waitForSync())), waitForAbort(signal)])
         if (signal.aborted) return
         started = true
         observer.started?.(workers)
@@ -232,20 +227,19 @@ export function createController(definition: Controller, deps: ControllerDeps): 
   }
 }
 
-/** What the log says of an error: where it came from only when it is a defect, not a finding. */
-function tellOf(error: unknown): { readonly reason: string; readonly stack?: string } {
+/** What to log of an error; the stack only when it is a defect, not a finding. */
+function describeFailure(error: unknown): { readonly reason: string; readonly stack?: string } {
   const stack = error instanceof Error && !(error instanceof Failure) ? error.stack : undefined
   return { reason: formatError(error), ...(stack !== undefined && { stack }) }
 }
 
-/** Resolves when every cache is whole, or the signal has fired. */
-async function untilSynced(caches: readonly CacheReader[], signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  let giveUp = (): void => {}
-  const stopped = new Promise<void>((resolve) => {
-    giveUp = resolve
-  })
-  signal.addEventListener('abort', giveUp)
-  await Promise.race([Promise.all(caches.map((cache) => cache.waitForSync())), stopped])
-  signal.removeEventListener('abort', giveUp)
+/** Names the object to reconcile; it never says what changed. */
+export interface Request {
+  readonly namespace?: string
+  readonly name: string
+}
+
+function parseObjectKey(key: string): Request {
+  const slash = key.indexOf('/')
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }

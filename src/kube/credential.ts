@@ -1,14 +1,15 @@
 /**
- * Who we are to the server: the headers and the client certificate of the next request, renewed when they run out.
+ * Provides the headers and the client certificate of the next request, renewed before they expire.
  *
- * One credential serves many requests at once, so renewal happens once however many ask for it.
+ * One credential serves many requests at once, so that concurrent renewals are one.
  */
 
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../clock/clock.ts'
+import { formatSystemError } from '../errors/failure.ts'
 import { type ExecPlugin, runExecPlugin } from './exec-plugin.ts'
-import { describeSystemError, kubeconfigError } from './kubeconfig.ts'
+import { kubeconfigError } from './kubeconfig.ts'
 
 export interface Identity {
   readonly headers: Readonly<Record<string, string | string[]>>
@@ -20,16 +21,16 @@ export interface Credential {
   /** `user admin`, for messages. */
   readonly user: string
   readonly current: () => Promise<Identity>
-  /** The server refused `used`. True when there is another identity now. */
+  /** The server rejected `used`. True when there is another identity now. */
   readonly renew: (used: Identity) => Promise<boolean>
 }
 
-/** The same identity for ever: certificates, tokens and passwords that stand in the kubeconfig. */
+/** An identity that never changes: certificates, tokens and passwords in the kubeconfig. */
 export function fixedCredential(user: string, identity: Identity): Credential {
   return { user, current: () => Promise.resolve(identity), renew: () => Promise.resolve(false) }
 }
 
-/** A token in a file that somebody else replaces: looked at every minute, and when the server refuses it. */
+/** A token in a file that another program replaces: read again every minute, and when the server rejects it. */
 export function tokenFileCredential(settings: {
   readonly user: string
   readonly file: string
@@ -38,25 +39,25 @@ export function tokenFileCredential(settings: {
   readonly rereadMs?: number
 }): Credential {
   const { user, file, base, clock, rereadMs = 60_000 } = settings
-  return renewed(user, clock, async () => {
+  return createRenewable(user, clock, async () => {
     const token = await readFile(file, 'utf8').catch((thrown: unknown) => {
-      throw kubeconfigError(file, `the token cannot be read: ${describeSystemError(thrown)}`)
+      throw kubeconfigError(file, `the token cannot be read: ${formatSystemError(thrown)}`)
     })
     return { identity: withToken(base, token.trim()), until: clock.now() + rereadMs }
   })
 }
 
-/** What files hold, read again when the server refuses it: somebody may have renewed it. */
+/** An identity in files, read again when the server rejects it: it may have been renewed. */
 export function fileCredential(settings: {
   readonly user: string
   readonly read: () => Promise<Identity>
   readonly clock: Clock
 }): Credential {
   const { user, read, clock } = settings
-  return renewed(user, clock, async () => ({ identity: await read(), until: Number.POSITIVE_INFINITY }))
+  return createRenewable(user, clock, async () => ({ identity: await read(), until: Number.POSITIVE_INFINITY }))
 }
 
-/** A credential that a plugin gives, run again shortly before it expires and when the server refuses it. */
+/** A credential from a plugin, which runs again shortly before it expires and when the server rejects it. */
 export function pluginCredential(settings: {
   readonly user: string
   readonly plugin: ExecPlugin
@@ -64,7 +65,7 @@ export function pluginCredential(settings: {
   readonly clock: Clock
 }): Credential {
   const { user, plugin, base, clock } = settings
-  return renewed(user, clock, async () => {
+  return createRenewable(user, clock, async () => {
     const { token, certificate, key, expires } = await runExecPlugin(plugin)
     const identity = {
       ...(token ? withToken(base, token) : base),
@@ -74,32 +75,33 @@ export function pluginCredential(settings: {
   })
 }
 
-/** Renewed this much before the end, so that a request does not expire on its way. */
+/** Renewed this long before it expires, so that a request does not expire on its way. */
 const EARLY_MS = 10_000
 
-interface Lease {
+interface Issued {
   readonly identity: Identity
   readonly until: number
 }
 
-function renewed(user: string, clock: Clock, fetch: () => Promise<Lease>): Credential {
-  let held: Lease | undefined
-  let coming: Promise<Lease> | undefined
-  const renewNow = (): Promise<Lease> => {
-    coming ??= fetch()
-      .then((lease) => {
-        held = lease
-        return lease
+function createRenewable(user: string, clock: Clock, fetch: () => Promise<Issued>): Credential {
+  let latest: Issued | undefined
+  let renewal: Promise<Issued> | undefined
+  const renewNow = (): Promise<Issued> => {
+    renewal ??= fetch()
+      .then((issued) => {
+        latest = issued
+        return issued
       })
       .finally(() => {
-        coming = undefined
+        renewal = undefined
       })
-    return coming
+    return renewal
   }
-  const current = async (): Promise<Identity> => (held && clock.now() < held.until ? held : await renewNow()).identity
+  const current = async (): Promise<Identity> =>
+    (latest && clock.now() < latest.until ? latest : await renewNow()).identity
   const renew = async (used: Identity): Promise<boolean> => {
-    // Many requests are refused at once; the first one renews for all.
-    if (held && !sameIdentity(held.identity, used)) return true
+    // Many requests are rejected at once; the first one renews for all.
+    if (latest && !sameIdentity(latest.identity, used)) return true
     const next = await renewNow()
     return !sameIdentity(next.identity, used)
   }
@@ -114,7 +116,7 @@ function withToken(base: Identity, token: string): Identity {
   return { ...base, headers: { ...base.headers, authorization: `Bearer ${token}` } }
 }
 
-/** When the client certificate ran out, or undefined when it is good or there is none. */
+/** When the client certificate expired, or undefined when it is valid or absent. */
 export function certificateExpiredAt(identity: Identity, now: number): string | undefined {
   if (!identity.certificate) return undefined
   try {

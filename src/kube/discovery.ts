@@ -1,7 +1,7 @@
 /**
- * Which kinds the server has, and where: asked once per group and version, when somebody needs it.
+ * Finds out which kinds the server has and where, once per group and version, on demand.
  *
- * What was found is kept. What was not found is asked again each time, because CRDs arrive while we run.
+ * Found kinds are cached. Missing ones are looked up again each time, because CRDs are installed while we run.
  */
 import type { GroupVersionKind } from '../api/object.ts'
 import { isApiError, malformedResponse } from './api-error.ts'
@@ -12,9 +12,9 @@ import type { Transport } from './transport.ts'
 
 export interface Discovery {
   readonly resource: (kind: GroupVersionKind, signal?: AbortSignal) => Promise<Resource | undefined>
-  /** The versions in which a group is served, the preferred one first. */
+  /** The served versions of a group, the preferred one first. */
   readonly versions: (group: string, signal?: AbortSignal) => Promise<readonly string[]>
-  /** The server denied what was found earlier: ask anew next time. */
+  /** Forgets the kinds of a version after the server denied one: the next request looks them up again. */
   readonly invalidate: (apiVersion: string) => void
 }
 
@@ -22,26 +22,26 @@ type Kinds = ReadonlyMap<string, Resource>
 
 export function createDiscovery(transport: Transport): Discovery {
   const known = new Map<string, Kinds>()
-  const asked = new Map<string, Promise<Kinds>>()
+  const pending = new Map<string, Promise<Kinds>>()
 
-  // Many callers share one question, so none of them may take it back: whoever gives up just stops listening.
-  const ask = (apiVersion: string): Promise<Kinds> => {
-    const running = asked.get(apiVersion)
+  // Callers share one request, so none of them may abort it: a caller that gives up only stops waiting.
+  const discoverKinds = (apiVersion: string): Promise<Kinds> => {
+    const running = pending.get(apiVersion)
     if (running) return running
-    const answer = askKinds(transport, apiVersion)
+    const lookup = fetchKinds(transport, apiVersion)
       .then((kinds) => {
         if (kinds.size > 0) known.set(apiVersion, kinds)
         return kinds
       })
-      .finally(() => asked.delete(apiVersion))
-    asked.set(apiVersion, answer)
-    return answer
+      .finally(() => pending.delete(apiVersion))
+    pending.set(apiVersion, lookup)
+    return lookup
   }
 
   return {
     resource: async ({ apiVersion, kind }, signal) =>
-      known.get(apiVersion)?.get(kind) ?? (await abortable(ask(apiVersion), signal)).get(kind),
-    versions: (group, signal) => askVersions(transport, group, signal),
+      known.get(apiVersion)?.get(kind) ?? (await abortable(discoverKinds(apiVersion), signal)).get(kind),
+    versions: (group, signal) => fetchVersions(transport, group, signal),
     invalidate: (apiVersion) => void known.delete(apiVersion),
   }
 }
@@ -53,25 +53,25 @@ interface ApiResource {
   readonly verbs: readonly string[]
 }
 
-async function askKinds(transport: Transport, apiVersion: string): Promise<Kinds> {
-  const body = await ask(transport, groupPath(apiVersion), apiVersion)
+async function fetchKinds(transport: Transport, apiVersion: string): Promise<Kinds> {
+  const body = await get(transport, groupPath(apiVersion), apiVersion)
   if (body === undefined) return new Map()
   const { resources } = body as { readonly resources?: readonly ApiResource[] }
   if (!Array.isArray(resources)) {
-    const errand = { server: transport.server, verb: 'discover', subject: apiVersion }
-    throw malformedResponse(`no list of resources for ${apiVersion}`, errand)
+    const request = { server: transport.server, verb: 'discover', subject: apiVersion }
+    throw malformedResponse(`no list of resources for ${apiVersion}`, request)
   }
-  const found = new Map<string, Resource>()
+  const kinds = new Map<string, Resource>()
   for (const { name, kind, namespaced, verbs } of resources as readonly ApiResource[]) {
-    // `pods/status` and the like are parts of a resource; what cannot be read as an object is no kind of ours.
-    if (!name.includes('/')) found.set(kind, { apiVersion, kind, plural: name, namespaced, verbs })
+    // `pods/status` and the like are subresources.
+    if (!name.includes('/')) kinds.set(kind, { apiVersion, kind, plural: name, namespaced, verbs })
   }
-  return found
+  return kinds
 }
 
-async function askVersions(transport: Transport, group: string, signal?: AbortSignal): Promise<readonly string[]> {
+async function fetchVersions(transport: Transport, group: string, signal?: AbortSignal): Promise<readonly string[]> {
   if (group === '') return ['v1']
-  const body = await ask(transport, `/apis/${group}`, group, signal)
+  const body = await get(transport, `/apis/${group}`, group, signal)
   const { versions = [], preferredVersion } = (body ?? {}) as {
     readonly versions?: readonly { readonly groupVersion: string }[]
     readonly preferredVersion?: { readonly groupVersion: string }
@@ -80,9 +80,9 @@ async function askVersions(transport: Transport, group: string, signal?: AbortSi
   return preferredVersion ? [...new Set([preferredVersion.groupVersion, ...all])] : all
 }
 
-async function ask(transport: Transport, path: string, subject: string, signal?: AbortSignal): Promise<unknown> {
+async function get(transport: Transport, path: string, subject: string, signal?: AbortSignal): Promise<unknown> {
   try {
-    return await transport.json({ method: 'GET', path, safe: true, signal, verb: 'discover', subject })
+    return await transport.json({ method: 'GET', path, idempotent: true, signal, verb: 'discover', subject })
   } catch (thrown) {
     if (isApiError(thrown, 'not-served', 'not-found')) return undefined
     throw thrown

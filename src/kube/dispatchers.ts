@@ -1,6 +1,6 @@
 /**
- * Connections to one API server: a bounded pool for requests, and an unbounded one for watches, so that neither waits
- * for the other. HTTP/1.1 on purpose: one stream per connection, nothing to be starved within.
+ * Opens connections to one API server: a bounded pool for requests and an unbounded one for watches, so that neither
+ * waits for the other. HTTP/1.1 on purpose: with one stream per connection none can starve another.
  */
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import type { ClusterTls } from './cluster-access.ts'
@@ -10,7 +10,7 @@ import { socksConnector } from './socks.ts'
 export interface Dispatchers {
   readonly requests: Dispatcher
   readonly streams: Dispatcher
-  /** Lets what is in flight end, and takes nothing new. */
+  /** Finishes the requests in flight and accepts no new ones. */
   readonly retire: () => void
   readonly close: () => Promise<void>
 }
@@ -19,7 +19,7 @@ export interface DispatcherSettings {
   readonly tls: ClusterTls
   readonly proxy: string | undefined
   readonly connectTimeoutMs: number
-  /** Requests in flight at once; further ones wait for a free connection. */
+  /** Requests in flight at the same time; others wait for a free connection. */
   readonly connections: number
 }
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { loadDump } from './dump.ts'
-import { parseDocuments } from './dump-text.ts'
+import { loadDump, parseDocuments } from './dump.ts'
 
 const pool = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' }
 const service = { apiVersion: 'v1', kind: 'Service' }
@@ -12,7 +11,7 @@ const service = { apiVersion: 'v1', kind: 'Service' }
 const poolYaml = (name: string): string =>
   `apiVersion: metallb.io/v1beta1\nkind: IPAddressPool\nmetadata: {name: ${name}, namespace: metallb-system}\nspec: {addresses: [172.17.0.80/29]}\n`
 
-describe('a folder of dumps', () => {
+describe('loadDump', () => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'stackloom-dump-'))
@@ -28,7 +27,7 @@ describe('a folder of dumps', () => {
   const names = async (...kinds: Parameters<typeof loadDump>[1] & object): Promise<readonly string[]> =>
     (await loadDump(folder, kinds)).snapshot.objects.map((object) => object.metadata.name)
 
-  it('reads YAML streams, JSON, and lists, in folders below folders', async () => {
+  it('reads YAML streams, JSON and lists, in nested folders', async () => {
     put('a.yaml', `${poolYaml('a')}---\n${poolYaml('b')}`)
     put('deep/er/c.json', JSON.stringify({ ...pool, metadata: { name: 'c' } }))
     put(
@@ -39,7 +38,7 @@ describe('a folder of dumps', () => {
     expect(await names(pool)).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('gives the items of a typed list their kind, as the API server leaves it out', async () => {
+  it('adds the kind to the items of a typed list, where the API server omits it', async () => {
     put(
       'services.json',
       JSON.stringify({ apiVersion: 'v1', kind: 'ServiceList', items: [{ metadata: { name: 's' } }] }),
@@ -48,7 +47,7 @@ describe('a folder of dumps', () => {
     expect(snapshot.objects).toEqual([{ ...service, metadata: { name: 's' } }])
   })
 
-  it('keeps what the wire has: times and numbers are not turned into something else', async () => {
+  it('keeps times and numbers as they are in JSON', async () => {
     put(
       'a.yaml',
       'apiVersion: v1\nkind: Service\nmetadata: {name: s, creationTimestamp: 2026-01-31T00:00:00Z, annotations: {n: "010"}}',
@@ -61,7 +60,7 @@ describe('a folder of dumps', () => {
     })
   })
 
-  it('finds a kind in another version, and leaves the kinds out that nobody asked for', async () => {
+  it('finds a kind in another version, and omits kinds that were not requested', async () => {
     put(
       'a.yaml',
       `${poolYaml('a').replace('v1beta1', 'v1beta2')}---\n${JSON.stringify({ ...service, metadata: { name: 's' } })}`,
@@ -69,14 +68,14 @@ describe('a folder of dumps', () => {
     expect(await names(pool)).toEqual(['a'])
   })
 
-  it('says which kinds the dump does not speak of; an empty list speaks', async () => {
+  it('reports the kinds that the dump does not mention; an empty list mentions its kind', async () => {
     put('a.json', JSON.stringify({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPoolList', items: null }))
     const { snapshot, findings } = await loadDump(folder, [pool, service])
     expect(snapshot.unread).toEqual([expect.objectContaining({ kind: 'Service', cause: 'not-dumped' })])
     expect(findings.map((finding) => finding.code)).toEqual(['SL1124'])
   })
 
-  it('names a cut file with its line and keeps the documents before the cut', async () => {
+  it('reports a truncated file with its line and keeps the documents before', async () => {
     const file = put('a.yaml', `${poolYaml('a')}---\n${poolYaml('b').slice(0, -4)}`)
     const { snapshot, findings } = await loadDump(folder, [pool])
     expect(snapshot.objects.map((object) => object.metadata.name)).toEqual(['a'])
@@ -89,7 +88,7 @@ describe('a folder of dumps', () => {
     ])
   })
 
-  it('shows nothing of a broken file: it may hold a secret', async () => {
+  it('shows none of the content of a broken file: it may be a secret', async () => {
     put('a.json', '{"apiVersion": "v1", "kind": "Secret", "data": {"password": "aHVudGVyMg==", oops')
     put('b.yaml', 'kind: Secret\n  password: hunter2\n')
     const { findings } = await loadDump(folder)
@@ -97,7 +96,7 @@ describe('a folder of dumps', () => {
     expect(JSON.stringify(findings)).not.toMatch(/hunter2|aHVudGVy/)
   })
 
-  it('reads UTF-16 from PowerShell, and names what is no text at all', async () => {
+  it('reads UTF-16 from PowerShell, and reports what is not text', async () => {
     put('a.yaml', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(poolYaml('wide'), 'utf16le')]))
     put('b.yaml', Buffer.from([0x80, 0x81, 0xfe, 0xff]))
     const { snapshot, findings } = await loadDump(folder, [pool])
@@ -105,24 +104,26 @@ describe('a folder of dumps', () => {
     expect(findings[0]?.message).toContain('not UTF-8')
   })
 
-  it('passes foreign files by', async () => {
+  it('ignores other files', async () => {
     put('kustomization.yaml', 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]')
     put('values.yaml', 'replicas: 3')
     put('empty.yaml', '')
     put('scalar.yaml', 'hello')
     put('null.json', 'null')
+    put('pool.yaml', poolYaml('a'))
     const { snapshot, findings } = await loadDump(folder)
-    expect({ objects: snapshot.objects, findings }).toEqual({ objects: [], findings: [] })
+    expect(snapshot.objects.map((object) => object.metadata.name)).toEqual(['a'])
+    expect(findings).toEqual([])
   })
 
-  it('takes the later path when an object is there twice', async () => {
+  it('uses the later path when an object occurs twice', async () => {
     put('1.yaml', poolYaml('a'))
     put('2.yaml', poolYaml('a').replace('80/29', '96/29'))
     const { snapshot } = await loadDump(folder, [pool])
     expect(snapshot.objects).toEqual([expect.objectContaining({ spec: { addresses: ['172.17.0.96/29'] } })])
   })
 
-  it('says when there is no such folder', async () => {
+  it('reports a folder that does not exist', async () => {
     await expect(loadDump(path.join(folder, 'none'))).rejects.toMatchObject({
       findings: [{ code: 'SL1002' }],
     })
@@ -135,14 +136,17 @@ describe('a folder of dumps', () => {
       fc.constant(poolYaml('a')),
       fc.constantFrom('---\n', '%YAML 1.1\n', '{', '- ', '\t'),
     )
+    let reported = 0
     fc.assert(
       fc.property(fc.array(text), fc.nat(), (parts, cut) => {
         const bytes = Buffer.from(parts.join('\n'))
         const { documents, broken } = parseDocuments(bytes.subarray(0, cut % (bytes.length + 1)))
-        for (const brokenDocument of broken) expect(brokenDocument.line).toBeGreaterThan(0)
+        for (const { line } of broken) expect(line).toBeGreaterThan(0)
+        reported += broken.length
         expect(documents.length + broken.length).toBeLessThanOrEqual(bytes.length + 1)
       }),
     )
+    expect(reported).toBeGreaterThan(0)
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void parseDocuments(bytes)))
   })
 })

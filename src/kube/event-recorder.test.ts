@@ -13,14 +13,14 @@ function exhausted(name: string, note = 'no address is left'): EventRecord {
   return { regarding: pool(name), type: 'Warning', reason: 'PoolExhausted', action: 'Allocate', note }
 }
 
-interface Stage {
+interface Harness {
   readonly cluster: MemoryCluster
   readonly clock: ManualClock
   readonly recorder: EventRecorder
   readonly stop: () => Promise<void>
 }
 
-function recording(settings: Partial<EventSettings> = {}): Stage {
+function startRecorder(settings: Partial<EventSettings> = {}): Harness {
   const cluster = memoryCluster()
   const clock = manualClock(Date.parse('2026-11-15T10:00:00Z'))
   const recorder = createEventRecorder({
@@ -39,15 +39,15 @@ function recording(settings: Partial<EventSettings> = {}): Stage {
   return { cluster, clock, recorder, stop }
 }
 
-const writes = ({ cluster }: Stage, verb: string): number =>
+const writes = ({ cluster }: Harness, verb: string): number =>
   cluster.requests.filter((request) => request.startsWith(`${verb} Event`)).length
 
-describe('events', () => {
-  it('say who did what to which object, and why, in the form of events.k8s.io/v1', async () => {
-    const stage = recording()
-    stage.recorder.record({ ...exhausted('a'), related: pool('b') })
+describe('the event recorder', () => {
+  it('writes controller, action, object and reason in the form of events.k8s.io/v1', async () => {
+    const harness = startRecorder()
+    harness.recorder.record({ ...exhausted('a'), related: pool('b') })
     await settled()
-    expect(stage.cluster.objects('Event')[0]).toMatchObject({
+    expect(harness.cluster.objects('Event')[0]).toMatchObject({
       apiVersion: 'events.k8s.io/v1',
       metadata: { name: expect.stringMatching(/^a\.[0-9a-f]+$/), namespace: 'metallb-system' },
       eventTime: '2026-11-15T10:00:00.000000Z',
@@ -60,106 +60,106 @@ describe('events', () => {
       regarding: { kind: 'IPAddressPool', namespace: 'metallb-system', name: 'a', uid: 'uid-of-a' },
       related: { kind: 'IPAddressPool', name: 'b' },
     })
-    expect(stage.cluster.objects('Event')[0]).not.toHaveProperty('series')
-    await stage.stop()
+    expect(harness.cluster.objects('Event')[0]).not.toHaveProperty('series')
+    await harness.stop()
   })
 
-  it('make a series of the same thing again, written now and then', async () => {
-    const stage = recording({ seriesIntervalMs: 10_000 })
+  it('combines repeated events into a series that is written at intervals', async () => {
+    const harness = startRecorder({ seriesIntervalMs: 10_000 })
     for (let second = 0; second < 60; second += 1) {
-      stage.recorder.record(exhausted('a'))
-      await stage.clock.settle(1_000)
+      harness.recorder.record(exhausted('a'))
+      await harness.clock.settle(1_000)
     }
-    await stage.clock.settle(10_000)
-    const [event, ...others] = stage.cluster.objects('Event')
+    await harness.clock.settle(10_000)
+    const [event, ...others] = harness.cluster.objects('Event')
     expect(others).toEqual([])
     expect(event?.['series']).toEqual({ count: 60, lastObservedTime: '2026-11-15T10:00:59.000000Z' })
-    expect([writes(stage, 'create'), writes(stage, 'patch')]).toEqual([1, 6])
-    await stage.stop()
+    expect([writes(harness, 'create'), writes(harness, 'patch')]).toEqual([1, 6])
+    await harness.stop()
   })
 
-  it('keep different things apart, and begin a new series after a quiet time', async () => {
-    const stage = recording({ seriesTimeoutMs: 60_000 })
-    stage.recorder.record(exhausted('a'))
-    stage.recorder.record(exhausted('b'))
-    stage.recorder.record(exhausted('a', 'another story'))
-    await stage.clock.settle(61_000)
-    stage.recorder.record(exhausted('a'))
+  it('keeps different events apart, and starts a new series after the timeout', async () => {
+    const harness = startRecorder({ seriesTimeoutMs: 60_000 })
+    harness.recorder.record(exhausted('a'))
+    harness.recorder.record(exhausted('b'))
+    harness.recorder.record(exhausted('a', 'another story'))
+    await harness.clock.settle(61_000)
+    harness.recorder.record(exhausted('a'))
     await settled()
-    expect(stage.cluster.objects('Event')).toHaveLength(4)
-    await stage.stop()
+    expect(harness.cluster.objects('Event')).toHaveLength(4)
+    await harness.stop()
   })
 
-  it('tell a burst that came before the first write as one event with its count', async () => {
-    const stage = recording()
-    for (let time = 0; time < 5; time += 1) stage.recorder.record(exhausted('a'))
+  it('writes a burst before the first write as one event with its count', async () => {
+    const harness = startRecorder()
+    for (let time = 0; time < 5; time += 1) harness.recorder.record(exhausted('a'))
     await settled()
-    expect(stage.cluster.objects('Event')[0]?.['series']).toMatchObject({ count: 5 })
-    expect(writes(stage, 'create')).toBe(1)
-    await stage.stop()
+    expect(harness.cluster.objects('Event')[0]?.['series']).toMatchObject({ count: 5 })
+    expect(writes(harness, 'create')).toBe(1)
+    await harness.stop()
   })
 
-  it('are written at a bounded rate, however many there are', async () => {
-    const stage = recording({ burst: 10, perSecond: 2 })
-    for (let at = 0; at < 500; at += 1) stage.recorder.record(exhausted(`p${at}`))
-    for (let tenth = 0; tenth < 200; tenth += 1) await stage.clock.settle(100)
-    expect(writes(stage, 'create')).toBeLessThanOrEqual(10 + 2 * 20)
-    expect(writes(stage, 'create')).toBeGreaterThanOrEqual(2 * 20)
-    await stage.stop()
+  it('writes at a bounded rate, however many events there are', async () => {
+    const harness = startRecorder({ burst: 10, perSecond: 2 })
+    for (let index = 0; index < 500; index += 1) harness.recorder.record(exhausted(`p${index}`))
+    for (let tenth = 0; tenth < 200; tenth += 1) await harness.clock.settle(100)
+    expect(writes(harness, 'create')).toBeLessThanOrEqual(10 + 2 * 20)
+    expect(writes(harness, 'create')).toBeGreaterThanOrEqual(2 * 20)
+    await harness.stop()
   })
 
-  it('forget the oldest when there are too many, and count what nobody will read', async () => {
-    const stage = recording({ maxSeries: 3, burst: 1, perSecond: 0.001 })
-    for (let at = 0; at < 10; at += 1) stage.recorder.record(exhausted(`p${at}`))
-    expect(stage.recorder.dropped()).toBe(7)
-    await stage.stop()
+  it('drops the oldest when there are too many, and counts dropped events', async () => {
+    const harness = startRecorder({ maxSeries: 3, burst: 1, perSecond: 0.001 })
+    for (let index = 0; index < 10; index += 1) harness.recorder.record(exhausted(`p${index}`))
+    expect(harness.recorder.dropped()).toBe(7)
+    await harness.stop()
   })
 
-  it('are tried again while the cluster is away, but not for ever, and never disturb whoever records', async () => {
-    const stage = recording({ attempts: 4, retry: { firstMs: 100, maxMs: 1_000 } })
-    stage.cluster.reachable(false)
-    stage.recorder.record(exhausted('a'))
-    await stage.clock.settle(250)
-    stage.cluster.reachable(true)
-    await stage.clock.settle(1_000)
-    expect(stage.cluster.objects('Event')).toHaveLength(1)
-    stage.cluster.reachable(false)
-    stage.recorder.record(exhausted('b'))
-    await stage.clock.settle(60_000)
-    expect(writes(stage, 'create')).toBe(3 + 4)
-    expect(stage.recorder.dropped()).toBe(1)
-    await stage.stop()
+  it('retries while the cluster is unreachable, but not forever, and never blocks the caller', async () => {
+    const harness = startRecorder({ attempts: 4, retry: { initialMs: 100, maxMs: 1_000 } })
+    harness.cluster.reachable(false)
+    harness.recorder.record(exhausted('a'))
+    await harness.clock.settle(250)
+    harness.cluster.reachable(true)
+    await harness.clock.settle(1_000)
+    expect(harness.cluster.objects('Event')).toHaveLength(1)
+    harness.cluster.reachable(false)
+    harness.recorder.record(exhausted('b'))
+    await harness.clock.settle(60_000)
+    expect(writes(harness, 'create')).toBe(3 + 4)
+    expect(harness.recorder.dropped()).toBe(1)
+    await harness.stop()
   })
 
-  it('begin anew when the API server has thrown the event away', async () => {
-    const stage = recording({ seriesIntervalMs: 1_000 })
-    stage.recorder.record(exhausted('a'))
+  it('creates the event again when the API server has deleted it', async () => {
+    const harness = startRecorder({ seriesIntervalMs: 1_000 })
+    harness.recorder.record(exhausted('a'))
     await settled()
-    const [event] = stage.cluster.objects('Event')
-    if (event) await stage.cluster.client.delete({ ...event, ...event.metadata } as never)
-    stage.recorder.record(exhausted('a'))
-    await stage.clock.settle(1_000)
-    expect(stage.cluster.objects('Event')[0]?.['series']).toMatchObject({ count: 2 })
-    await stage.stop()
+    const [event] = harness.cluster.objects('Event')
+    if (event) await harness.cluster.client.delete({ ...event, ...event.metadata } as never)
+    harness.recorder.record(exhausted('a'))
+    await harness.clock.settle(1_000)
+    expect(harness.cluster.objects('Event')[0]?.['series']).toMatchObject({ count: 2 })
+    await harness.stop()
   })
 
-  it('are cut to what the API takes, between characters', async () => {
-    const stage = recording()
-    stage.recorder.record(exhausted('a', 'ü'.repeat(2_000)))
+  it('truncates a note to what the API accepts, between characters', async () => {
+    const harness = startRecorder()
+    harness.recorder.record(exhausted('a', 'ü'.repeat(2_000)))
     await settled()
-    const note = String(stage.cluster.objects('Event')[0]?.['note'])
+    const note = String(harness.cluster.objects('Event')[0]?.['note'])
     expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1024)
     expect(note).toMatch(/^ü+…$/)
-    await stage.stop()
+    await harness.stop()
   })
 
-  it('that are left over at the stop are written, if that is quick', async () => {
-    const stage = recording({ burst: 3, perSecond: 0.001 })
-    for (const name of ['a', 'b', 'c', 'd', 'e']) stage.recorder.record(exhausted(name))
+  it('writes remaining events at the stop, if that is quick', async () => {
+    const harness = startRecorder({ burst: 3, perSecond: 0.001 })
+    for (const name of ['a', 'b', 'c', 'd', 'e']) harness.recorder.record(exhausted(name))
     await settled()
-    expect(stage.cluster.objects('Event')).toHaveLength(3)
-    await stage.stop()
-    expect(stage.cluster.objects('Event')).toHaveLength(5)
-    expect(stage.clock.waiting()).toEqual([])
+    expect(harness.cluster.objects('Event')).toHaveLength(3)
+    await harness.stop()
+    expect(harness.cluster.objects('Event')).toHaveLength(5)
+    expect(harness.clock.waiting()).toEqual([])
   })
 })

@@ -1,44 +1,44 @@
 /**
- * Events (events.k8s.io/v1): what a controller has to say about an object, for `kubectl describe`.
+ * Records events (events.k8s.io/v1) about objects, for `kubectl describe`.
  *
- * Recording never waits and never fails: it counts. A worker of its own writes what was counted, the same thing again
- * as a series, at a bounded rate; whoever says too much loses the oldest.
+ * Recording never waits and never fails: it counts. A separate worker writes at a bounded rate and combines repeated
+ * events into a series; when there are too many series, the oldest is dropped.
  */
 import type { KubeObject } from '../api/object.ts'
+import { formatMicroTime } from '../api/object.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatError } from '../errors/failure.ts'
 import { isApiError } from './api-error.ts'
 import type { KubeWriter } from './client.ts'
 import { type Log, silentLog } from './log.ts'
-import { formatMicroTime } from './micro-time.ts'
 import { createQueue } from './queue.ts'
 
 export interface EventRecord {
   readonly regarding: KubeObject
   readonly related?: KubeObject
   readonly type: 'Normal' | 'Warning'
-  /** Why, as one CamelCase word: `PoolExhausted`. */
+  /** Why, in CamelCase: `PoolExhausted`. */
   readonly reason: string
-  /** What was being done, as one CamelCase word: `Allocate`. */
+  /** The action, in CamelCase: `Allocate`. */
   readonly action: string
-  /** For a person. The API takes a kilobyte; more is cut. */
+  /** For people. The API allows 1 KiB; the rest is truncated. */
   readonly note: string
 }
 
 export interface EventSettings {
-  /** A series ends when nothing was added to it for so long. */
+  /** A series ends when nothing was added to it for this long. */
   readonly seriesTimeoutMs: number
-  /** The least time between two writes of one series. */
+  /** The minimum time between two writes of one series. */
   readonly seriesIntervalMs: number
-  /** Writes per second in the long run, and at once. */
+  /** Writes per second: sustained and burst. */
   readonly perSecond: number
   readonly burst: number
-  /** Series that are kept in mind at most. */
+  /** Maximum number of series in memory. */
   readonly maxSeries: number
-  /** How often the write of one event is tried. */
+  /** Attempts to write one event. */
   readonly attempts: number
-  readonly retry: { readonly firstMs: number; readonly maxMs: number }
-  /** So long the last events, a burst at most, may take to be written when the program stops. */
+  readonly retry: { readonly initialMs: number; readonly maxMs: number }
+  /** At the stop, the last events (a burst at most) must be written within this time. */
   readonly flushMs: number
 }
 
@@ -49,15 +49,15 @@ const defaultEventSettings: EventSettings = {
   burst: 50,
   maxSeries: 1_000,
   attempts: 6,
-  retry: { firstMs: 500, maxMs: 30_000 },
+  retry: { initialMs: 500, maxMs: 30_000 },
   flushMs: 2_000,
 }
 
 export interface EventRecorderOptions {
   readonly client: Pick<KubeWriter, 'create' | 'patch'>
-  /** Who speaks: `stackloom.io/ipam`. */
+  /** The reporting controller: `stackloom.io/ipam`. */
   readonly controller: string
-  /** Which one of them: the pod's name. */
+  /** The reporting instance: the pod's name. */
   readonly instance: string
   readonly clock: Clock
   readonly log?: Log
@@ -65,17 +65,17 @@ export interface EventRecorderOptions {
 }
 
 export interface EventRecorder {
-  readonly record: (happening: EventRecord) => void
-  /** Happenings that nobody will read of. */
+  readonly record: (event: EventRecord) => void
+  /** Events that were dropped unwritten. */
   readonly dropped: () => number
-  /** Writes until the signal fires, then what is left, for a little while. */
+  /** Writes until the signal fires, then flushes. */
   readonly run: (signal: AbortSignal) => Promise<void>
 }
 
 interface Series {
-  readonly happening: EventRecord
-  readonly began: number
-  /** Undefined until the API server holds it. */
+  readonly event: EventRecord
+  readonly firstSeen: number
+  /** Undefined until the API server has it. */
   ref:
     | {
         readonly apiVersion: string
@@ -96,31 +96,31 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const settings: EventSettings = { ...defaultEventSettings, ...options.settings }
   const series = new Map<string, Series>()
   const queue = createQueue({ clock, retry: settings.retry })
-  const budget = createBudget(clock, settings)
+  const limiter = createRateLimiter(clock, settings)
   let dropped = 0
-  let made = 0
+  let created = 0
 
   const forget = (key: string): void => {
-    const known = series.get(key)
-    if (known) dropped += known.count - known.written
+    const existing = series.get(key)
+    if (existing) dropped += existing.count - existing.written
     series.delete(key)
     queue.forget(key)
   }
 
-  const record = (happening: EventRecord): void => {
-    const key = keyOfSeries(happening)
+  const record = (event: EventRecord): void => {
+    const key = seriesKey(event)
     const now = clock.now()
-    const known = series.get(key)
-    if (known && now - known.last < settings.seriesTimeoutMs) {
-      known.count += 1
-      known.last = now
-      queue.addAfter(key, known.ref ? settings.seriesIntervalMs : 0)
+    const existing = series.get(key)
+    if (existing && now - existing.last < settings.seriesTimeoutMs) {
+      existing.count += 1
+      existing.last = now
+      queue.addAfter(key, existing.ref ? settings.seriesIntervalMs : 0)
       return
     }
-    if (known) forget(key)
+    if (existing) forget(key)
     const [oldest] = series.size >= settings.maxSeries ? series.keys() : []
     if (oldest !== undefined) forget(oldest)
-    series.set(key, { happening, began: now, ref: undefined, count: 1, written: 0, last: now })
+    series.set(key, { event, firstSeen: now, ref: undefined, count: 1, written: 0, last: now })
     queue.add(key)
   }
 
@@ -130,8 +130,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     try {
       if (series.ref) await client.patch(series.ref, { series: state }, { type: 'merge', signal })
       else {
-        made += 1
-        const event = eventOf(series, options, made)
+        created += 1
+        const event = buildEvent(series, options, created)
         await client.create(count > 1 ? { ...event, series: state } : event, { signal })
         const { name, namespace = '' } = event.metadata
         series.ref = { ...eventKind, name, namespace }
@@ -139,32 +139,32 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       series.written = count
     } catch (error) {
       if (!isApiError(error, 'not-found') || !series.ref) throw error
-      // The API server keeps events for an hour; a series that goes on longer begins anew.
+      // The API server keeps events for an hour; a longer series starts again.
       series.ref = undefined
       await write(series, signal)
     }
   }
 
-  const look = async (key: string, signal: AbortSignal): Promise<void> => {
-    const one = series.get(key)
-    if (!one) return
-    const quietIn = one.last + settings.seriesTimeoutMs - clock.now()
-    if (one.count === one.written) {
-      if (quietIn <= 0) forget(key)
-      else queue.addAfter(key, quietIn)
+  const writeIfDue = async (key: string, signal: AbortSignal): Promise<void> => {
+    const entry = series.get(key)
+    if (!entry) return
+    const expiresIn = entry.last + settings.seriesTimeoutMs - clock.now()
+    if (entry.count === entry.written) {
+      if (expiresIn <= 0) forget(key)
+      else queue.addAfter(key, expiresIn)
       return
     }
-    await budget.take(signal)
+    await limiter.take(signal)
     if (signal.aborted) return
     try {
-      await write(one, signal)
+      await write(entry, signal)
       queue.forget(key)
-      queue.addAfter(key, one.count > one.written ? settings.seriesIntervalMs : Math.max(1, quietIn))
+      queue.addAfter(key, entry.count > entry.written ? settings.seriesIntervalMs : Math.max(1, expiresIn))
     } catch (error) {
       if (signal.aborted) return
-      // A namespace that is being deleted takes no more events, and a refused one will be refused again.
-      const hopeless = isApiError(error, 'terminating', 'invalid', 'forbidden', 'not-found')
-      if (!hopeless && queue.retries(key) < settings.attempts - 1) return queue.addRateLimited(key)
+      // A namespace that is being deleted accepts no events, and a rejected event will be rejected again.
+      const permanent = isApiError(error, 'terminating', 'invalid', 'forbidden', 'not-found')
+      if (!permanent && queue.retries(key) < settings.attempts - 1) return queue.addRateLimited(key)
       forget(key)
       log({ level: 'warn', message: 'an event could not be written', reason: formatError(error) })
     }
@@ -172,11 +172,11 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
   const flush = async (): Promise<void> => {
     const control = new AbortController()
-    const cancel = clock.after(settings.flushMs, () => control.abort(new Error('the time is over')))
-    const unwritten = [...series].filter(([, one]) => one.count > one.written)
-    for (const [key, one] of unwritten.slice(-settings.burst)) {
+    const cancel = clock.after(settings.flushMs, () => control.abort(new Error('the flush took too long')))
+    const unwritten = [...series].filter(([, entry]) => entry.count > entry.written)
+    for (const [key, entry] of unwritten.slice(-settings.burst)) {
       if (control.signal.aborted) break
-      await write(one, control.signal).catch(() => forget(key))
+      await write(entry, control.signal).catch(() => forget(key))
     }
     cancel()
   }
@@ -189,7 +189,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       signal.addEventListener('abort', stop)
       if (signal.aborted) stop()
       for (let key = await queue.next(); key !== undefined; key = await queue.next()) {
-        await look(key, signal)
+        await writeIfDue(key, signal)
         queue.done(key)
       }
       signal.removeEventListener('abort', stop)
@@ -198,21 +198,21 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   }
 }
 
-function eventOf({ happening, began }: Series, options: EventRecorderOptions, made: number): KubeObject {
-  const { regarding, related, type, reason, action, note } = happening
+function buildEvent({ event, firstSeen }: Series, options: EventRecorderOptions, created: number): KubeObject {
+  const { regarding, related, type, reason, action, note } = event
   const { name, namespace = 'default' } = regarding.metadata
-  // Time and count make the name unlike any other of this instance; the instance makes it unlike others'.
-  const suffix = `${began.toString(16)}${made.toString(16).padStart(4, '0')}${hash(options.instance)}`
+  // Time and count make the name unique in this instance; the hash makes it unique among instances.
+  const suffix = `${firstSeen.toString(16)}${created.toString(16).padStart(4, '0')}${hash(options.instance)}`
   return {
     ...eventKind,
     metadata: { name: `${name.slice(0, 220)}.${suffix}`, namespace },
-    eventTime: formatMicroTime(began),
+    eventTime: formatMicroTime(firstSeen),
     reportingController: options.controller,
     reportingInstance: options.instance.slice(0, 128),
     type,
     reason: reason.slice(0, 128),
     action: action.slice(0, 128),
-    note: cut(note, 1024),
+    note: truncate(note, 1024),
     regarding: referenceTo(regarding),
     ...(related && { related: referenceTo(related) }),
   }
@@ -220,16 +220,16 @@ function eventOf({ happening, began }: Series, options: EventRecorderOptions, ma
 
 function referenceTo({ apiVersion, kind, metadata }: KubeObject): object {
   const { name, namespace, uid, resourceVersion } = metadata
-  const known = Object.entries({ namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined)
-  return { apiVersion, kind, name, ...Object.fromEntries(known) }
+  const defined = Object.entries({ namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined)
+  return { apiVersion, kind, name, ...Object.fromEntries(defined) }
 }
 
-/** Two happenings with the same key are the same thing again. */
-function keyOfSeries({ regarding, related, type, reason, action, note }: EventRecord): string {
-  const who = [regarding, related].map(
-    (one) => one && [one.kind, one.metadata.uid, one.metadata.namespace, one.metadata.name],
+/** Events with the same key belong to one series. */
+function seriesKey({ regarding, related, type, reason, action, note }: EventRecord): string {
+  const objects = [regarding, related].map(
+    (object) => object && [object.kind, object.metadata.uid, object.metadata.namespace, object.metadata.name],
   )
-  return JSON.stringify([...who, type, reason, action, note])
+  return JSON.stringify([...objects, type, reason, action, note])
 }
 
 function hash(text: string): string {
@@ -238,32 +238,32 @@ function hash(text: string): string {
   return value.toString(16)
 }
 
-/** At most so many bytes, cut between characters. */
-function cut(text: string, most: number): string {
+/** At most this many bytes, truncated between characters. */
+function truncate(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text)
-  if (bytes.length <= most) return text
-  // A character that was cut in two reads as a replacement mark.
+  if (bytes.length <= maxBytes) return text
+  // A character that was split decodes as a replacement character.
   return `${bytes
-    .subarray(0, most - 3)
+    .subarray(0, maxBytes - 3)
     .toString('utf8')
     .replace(/\uFFFD+$/, '')}…`
 }
 
-interface Budget {
+interface RateLimiter {
   /** Waits until a write is allowed. */
   readonly take: (signal: AbortSignal) => Promise<void>
 }
 
-function createBudget(clock: Clock, { perSecond, burst }: EventSettings): Budget {
-  let left = burst
-  let at = clock.elapsed()
+function createRateLimiter(clock: Clock, { perSecond, burst }: EventSettings): RateLimiter {
+  let tokens = burst
+  let refilledAt = clock.elapsed()
   return {
     take: async (signal) => {
       const now = clock.elapsed()
-      left = Math.min(burst, left + ((now - at) / 1000) * perSecond)
-      at = now
-      left -= 1
-      if (left < 0) await clock.sleep((-left / perSecond) * 1000, signal)
+      tokens = Math.min(burst, tokens + ((now - refilledAt) / 1000) * perSecond)
+      refilledAt = now
+      tokens -= 1
+      if (tokens < 0) await clock.sleep((-tokens / perSecond) * 1000, signal)
     },
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What can go wrong between a reflector and its server, over real connections: each time the cache ends equal to the
- * server's truth, and the number of requests that it took is known.
+ * Failures between a reflector and its server over real connections: each time the cache ends equal to the server, with a
+ * known number of requests.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,17 +16,17 @@ import { openTransport, type Transport } from './transport.ts'
 
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
 const timing: ReflectorTiming = {
-  backoff: { firstMs: 10, maxMs: 50 },
+  backoff: { initialMs: 10, maxMs: 50 },
   idleMs: 150,
-  watchSeconds: { least: 290, most: 580 },
+  watchSeconds: { min: 290, max: 580 },
   stableMs: 10_000,
   maxEmptyWatches: 5,
 }
 const retry = {
   attempts: { busy: 10, failing: 5, unreachable: 4 },
-  patienceMs: 30_000,
-  firstPauseMs: 5,
-  longestPauseMs: 20,
+  deadlineMs: 30_000,
+  initialDelayMs: 5,
+  maxDelayMs: 20,
 }
 
 let server: FaultyServer
@@ -80,27 +80,27 @@ function follow({ credential, pageSize, idleMs = 150, timeoutMs = 150 }: Setting
   running = reflector.run(control.signal)
 }
 
-/** Until the cache holds what the server holds. */
+/** Waits until the cache equals the server. */
 async function equal(): Promise<void> {
   await expect.poll(() => valuesOf(cache.list()), { interval: 2, timeout: 10_000 }).toEqual(server.current())
 }
 
-/** The same, and a watch is open: what happens now is told in the stream. */
+/** Also waits until a watch is open: later changes come in the stream. */
 async function following(): Promise<void> {
   await equal()
   await expect.poll(() => server.watching(), { interval: 2, timeout: 10_000 }).toBe(1)
 }
 
-async function asked(...requests: readonly (string | RegExp)[]): Promise<void> {
+async function expectRequests(...requests: readonly (string | RegExp)[]): Promise<void> {
   await expect.poll(() => server.requests.length, { interval: 2, timeout: 10_000 }).toBe(requests.length)
-  // Long enough for one more, should there be one: pauses are 10 to 50 ms here.
+  // Long enough for one more request: pauses are 10 to 50 ms here.
   await new Promise((resolve) => setTimeout(resolve, 80))
   expect(server.requests).toEqual(
     requests.map((request) => (typeof request === 'string' ? request : expect.stringMatching(request))),
   )
 }
 
-/** Something of each kind happens. */
+/** Adds, modifies and deletes an object. */
 function change(): void {
   server.put('b', 'second')
   server.put('d', 'new')
@@ -113,117 +113,117 @@ describe('the cache ends equal to the server', () => {
     await following()
     change()
     await equal()
-    await asked('list', 'watch 103')
+    await expectRequests('list', 'watch 103')
   })
 
   it('when the list comes in pages', async () => {
     follow({ pageSize: 2, idleMs: 5_000 })
     await following()
-    await asked('list', 'list 2', 'watch 103')
+    await expectRequests('list', 'list 2', 'watch 103')
   })
 
-  it('when the server closes the watch in good order', async () => {
+  it('when the server closes the watch cleanly', async () => {
     follow({ idleMs: 5_000 })
     await following()
     server.endWatches('close')
     change()
     await equal()
-    await asked('list', 'watch 103', 'watch 103')
+    await expectRequests('list', 'watch 103', 'watch 103')
   })
 
-  it('when the server closes watch after watch at once', async () => {
+  it('when the server closes every watch at once', async () => {
     server.watches.push({ kind: 'close' }, { kind: 'close' }, { kind: 'close' })
     follow({ idleMs: 5_000 })
     change()
     await equal()
-    await asked('list', ...Array.from({ length: 4 }, () => /^watch/))
+    await expectRequests('list', ...Array.from({ length: 4 }, () => /^watch/))
   })
 
-  it('when the first list is answered with 503, again and again', async () => {
+  it('when the first list returns 503 several times', async () => {
     server.lists.push(...Array.from({ length: 12 }, () => ({ kind: 'status', code: 503 }) as const))
     follow({ idleMs: 5_000 })
     await following()
-    await asked(...Array.from({ length: 13 }, () => 'list'), 'watch 103')
+    await expectRequests(...Array.from({ length: 13 }, () => 'list'), 'watch 103')
   })
 
-  it('when a watch is answered with 500', async () => {
+  it('when a watch returns 500', async () => {
     server.watches.push({ kind: 'status', code: 500 }, { kind: 'status', code: 500 })
     follow({ idleMs: 5_000 })
     await following()
     change()
     await equal()
-    await asked('list', 'watch 103', 'watch 103', 'watch 103')
+    await expectRequests('list', 'watch 103', 'watch 103', 'watch 103')
   })
 
-  it('when the server asks for a pause', async () => {
+  it('when the server requests a pause', async () => {
     server.watches.push({ kind: 'status', code: 429, retryAfterSeconds: 1 })
     follow({ idleMs: 5_000 })
     await following()
     change()
     await equal()
-    await asked('list', 'watch 103', 'watch 103')
+    await expectRequests('list', 'watch 103', 'watch 103')
   })
 
-  it('when the connection is reset in the middle of an event', async () => {
+  it('when the connection is reset within an event', async () => {
     follow({ idleMs: 5_000 })
     await following()
-    // The watch that follows has three events to tell; the second one breaks off.
+    // The next watch has three events; the second one is cut off.
     server.watches.push({ kind: 'reset', afterBytes: 250 })
     server.endWatches('reset')
     change()
     await equal()
-    await asked('list', 'watch 103', 'watch 103', 'watch 104')
+    await expectRequests('list', 'watch 103', 'watch 103', 'watch 104')
   })
 
-  it('when the connection is reset in the middle of the list', async () => {
+  it('when the connection is reset within the list', async () => {
     server.lists.push({ kind: 'reset', afterBytes: 40 }, { kind: 'reset' })
     follow({ idleMs: 5_000 })
     await following()
-    await asked('list', 'list', 'list', 'watch 103')
+    await expectRequests('list', 'list', 'list', 'watch 103')
   })
 
-  it('when a connection falls silent', async () => {
+  it('when a connection becomes silent', async () => {
     server.watches.push({ kind: 'silent' }, { kind: 'silent' })
     follow()
     await expect.poll(() => server.requests.length).toBe(2)
     change()
     await equal()
-    // The third watch is served, and silent too while nothing happens: it is asked for again, at its leisure.
+    // The third watch works, and is silent too while nothing happens: it is requested again after the idle time.
     expect(server.requests.slice(0, 4)).toEqual(['list', 'watch 103', 'watch 103', 'watch 103'])
-    expect(server.requests.filter((one) => one === 'list')).toHaveLength(1)
+    expect(server.requests.filter((request) => request === 'list')).toHaveLength(1)
   })
 
-  it('when a request is taken and no answer begins', async () => {
+  it('when a request gets no response', async () => {
     server.lists.push({ kind: 'mute' })
     server.watches.push({ kind: 'mute' })
     follow({ idleMs: 5_000 })
     await following()
     change()
     await equal()
-    await asked('list', 'list', 'watch 103', 'watch 103')
+    await expectRequests('list', 'list', 'watch 103', 'watch 103')
   })
 
-  it('when the version has expired, told by HTTP', async () => {
+  it('when the version has expired, reported by HTTP', async () => {
     follow({ idleMs: 5_000 })
     await following()
     server.endWatches('close')
     change()
     server.compact()
     await equal()
-    await asked('list', 'watch 103', 'watch 103', 'list', 'watch 106')
+    await expectRequests('list', 'watch 103', 'watch 103', 'list', 'watch 106')
   })
 
-  it('when the version has expired, told in the stream', async () => {
+  it('when the version has expired, reported in the stream', async () => {
     follow({ idleMs: 5_000 })
     await following()
     server.watches.push({ kind: 'gone-event' })
     server.endWatches('close')
     change()
     await equal()
-    await asked('list', 'watch 103', 'watch 103', 'list', 'watch 106')
+    await expectRequests('list', 'watch 103', 'watch 103', 'list', 'watch 106')
   })
 
-  it('when the server is slow, but speaks', async () => {
+  it('when the server is slow', async () => {
     server.lists.push({ kind: 'slow', bytes: 10, pauseMs: 5 })
     follow({ idleMs: 5_000 })
     await following()
@@ -231,11 +231,11 @@ describe('the cache ends equal to the server', () => {
     server.endWatches('close')
     change()
     await equal()
-    await asked('list', 'watch 103', 'watch 103', 'watch 106')
+    await expectRequests('list', 'watch 103', 'watch 103', 'watch 106')
   })
 
   it.each(['{"type":"MODIFIED","object":{"metad', 'not json at all', '{"type":"CHANGED","object":{}}', '[]'])(
-    'when a line makes no sense: %s',
+    'when a line is invalid: %s',
     async (line) => {
       follow({ idleMs: 5_000 })
       await following()
@@ -243,18 +243,18 @@ describe('the cache ends equal to the server', () => {
       server.endWatches('close')
       change()
       await equal()
-      await asked('list', 'watch 103', 'watch 103', 'watch 106')
+      await expectRequests('list', 'watch 103', 'watch 103', 'watch 106')
     },
   )
 
-  it('when every watch from one version on makes no sense: it lists anew', async () => {
+  it('when every watch from one version on is invalid: it lists again', async () => {
     follow({ idleMs: 5_000 })
     await following()
     server.watches.push(...Array.from({ length: 5 }, () => ({ kind: 'status', code: 500 }) as const))
     server.endWatches('close')
     change()
     await equal()
-    await asked('list', ...Array.from({ length: 6 }, () => 'watch 103'), 'list', 'watch 106')
+    await expectRequests('list', ...Array.from({ length: 6 }, () => 'watch 103'), 'list', 'watch 106')
   })
 
   it('when the token has expired and the file has a new one', async () => {
@@ -271,10 +271,10 @@ describe('the cache ends equal to the server', () => {
     server.endWatches('close')
     change()
     await equal()
-    await asked('list', 'watch 103', 'refused', 'watch 103')
+    await expectRequests('list', 'watch 103', 'refused', 'watch 103')
   })
 
-  it('when the token has expired and a new one comes late', async () => {
+  it('when the token has expired and the new one comes late', async () => {
     const file = path.join(folder, 'token')
     await writeFile(file, 'old')
     server.allow('old')
@@ -292,14 +292,14 @@ describe('the cache ends equal to the server', () => {
     server.allow('new')
     server.endWatches('close')
     change()
-    await expect.poll(() => server.requests.filter((one) => one === 'refused').length).toBeGreaterThanOrEqual(2)
+    await expect.poll(() => server.requests.filter((request) => request === 'refused').length).toBeGreaterThanOrEqual(2)
     await writeFile(file, 'new')
     await equal()
-    // At a pace of 10 to 50 ms, and twice per attempt at most: far from a hot loop.
+    // At intervals of 10 to 50 ms, and at most twice per attempt: far from a busy loop.
     expect(server.requests.length).toBeLessThan(40)
   })
 
-  it('when everything goes wrong in turn', async () => {
+  it('when all faults happen in turn', async () => {
     follow({ idleMs: 200 })
     await following()
     const faults = [

@@ -1,54 +1,46 @@
-/**
- * What kubelet and Prometheus ask a running program: /healthz, /readyz and /metrics over plain HTTP.
- */
+/** Serves /healthz, /readyz and /metrics over plain HTTP, for the kubelet and Prometheus. */
 import { createServer, type ServerResponse } from 'node:http'
-import { listenUntilAborted } from './listening-server.ts'
+import { listenUntilAborted, type RunningServer } from './listening-server.ts'
 import type { Metrics } from './metrics.ts'
 import type { HealthCheck } from './runtime.ts'
 
 export interface HealthOptions {
   readonly host: string
-  /** 0 takes any free one. */
+  /** 0 chooses a free port. */
   readonly port: number
   readonly ready: () => readonly HealthCheck[]
   readonly metrics?: Pick<Metrics, 'text'>
 }
 
-export interface HealthServer {
-  readonly port: number
-  /** Resolves when the server has stopped, after the signal has fired. */
-  readonly stopped: Promise<void>
-}
-
-export async function serveHealth(options: HealthOptions, signal: AbortSignal): Promise<HealthServer> {
+export async function serveHealth(options: HealthOptions, signal: AbortSignal): Promise<RunningServer> {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0]
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'only GET\n')
-    // Whoever can answer at all is alive; a loop that stands still does not answer.
-    if (path === '/healthz') return answer(response, 200, 'ok\n')
-    if (path === '/readyz') return readiness(response, options.ready())
-    if (path === '/metrics' && options.metrics) return void figures(response, options.metrics)
-    return answer(response, 404, 'no such page\n')
+    if (request.method !== 'GET' && request.method !== 'HEAD') return respond(response, 405, 'only GET\n')
+    // A process that can respond is alive; a blocked event loop does not respond.
+    if (path === '/healthz') return respond(response, 200, 'ok\n')
+    if (path === '/readyz') return sendReadiness(response, options.ready())
+    if (path === '/metrics' && options.metrics) return void sendMetrics(response, options.metrics)
+    return respond(response, 404, 'no such page\n')
   })
   server.headersTimeout = server.requestTimeout = 10_000
-  return listenUntilAborted(server, { what: 'health', host: options.host, port: options.port }, signal)
+  return listenUntilAborted(server, { purpose: 'health', host: options.host, port: options.port }, signal)
 }
 
-function readiness(response: ServerResponse, checks: readonly HealthCheck[]): void {
+function sendReadiness(response: ServerResponse, checks: readonly HealthCheck[]): void {
   const lines = checks.map(({ name, problem }) => (problem ? `[-] ${name}: ${problem}` : `[+] ${name}`))
   const ready = checks.every(({ problem }) => problem === undefined)
-  answer(response, ready ? 200 : 503, `${[...lines, ready ? 'ready' : 'not ready'].join('\n')}\n`)
+  respond(response, ready ? 200 : 503, `${[...lines, ready ? 'ready' : 'not ready'].join('\n')}\n`)
 }
 
-async function figures(response: ServerResponse, metrics: Pick<Metrics, 'text'>): Promise<void> {
+async function sendMetrics(response: ServerResponse, metrics: Pick<Metrics, 'text'>): Promise<void> {
   try {
     const { type, body } = await metrics.text()
-    answer(response, 200, body, type)
+    respond(response, 200, body, type)
   } catch {
-    answer(response, 500, 'the figures could not be collected\n')
+    respond(response, 500, 'the metrics could not be collected\n')
   }
 }
 
-function answer(response: ServerResponse, code: number, body: string, type = 'text/plain; charset=utf-8'): void {
+function respond(response: ServerResponse, code: number, body: string, type = 'text/plain; charset=utf-8'): void {
   response.writeHead(code, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body)
 }

@@ -20,17 +20,17 @@ const ref = { ...configMap, name: 'a', namespace: 'ns' }
 
 const open: { readonly close: () => Promise<void> }[] = []
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
+  await Promise.all(open.splice(0).map((resource) => resource.close()))
 })
 
-/** A client, and a server that knows the core group and plays the rest. */
+/** A client, and a server that serves discovery of the core group and runs a script for the rest. */
 async function clientFor(
-  play: RequestScript,
-): Promise<{ client: KubeClient; server: ScriptedServer; asked: () => readonly string[] }> {
+  script: RequestScript,
+): Promise<{ client: KubeClient; server: ScriptedServer; requests: () => readonly string[] }> {
   const server = await startScriptedServer((seen, answer) =>
-    respondCoreDiscovery(seen, answer) ? undefined : play(seen, answer),
+    respondCoreDiscovery(seen, answer) ? undefined : script(seen, answer),
   )
-  const credential = fixedCredential('nobody', { headers: {} })
+  const credential = fixedCredential('user', { headers: {} })
   const access = {
     server: server.url,
     context: undefined,
@@ -41,26 +41,26 @@ async function clientFor(
   }
   const transport = openTransport(access, { clock: instantClock() })
   open.push(transport, server)
-  const asked = () =>
+  const requests = () =>
     server.seen.map(
       (seenRequest) =>
         `${seenRequest.method} ${seenRequest.path}${seenRequest.query.size > 0 ? `?${seenRequest.query.toString()}` : ''}`,
     )
-  return { client: createKubeClient(transport), server, asked }
+  return { client: createKubeClient(transport), server, requests }
 }
 
 const echo: RequestScript = ({ body }, answer) =>
   respondJson(answer, body.includes('metadata') ? JSON.parse(body) : object)
 
-describe('the verbs', () => {
-  it('ask where a kind lives once, however many want to know at the same time', async () => {
-    const { client, asked } = await clientFor(echo)
+describe('the client', () => {
+  it('discovers a kind once for concurrent requests', async () => {
+    const { client, requests } = await clientFor(echo)
     await Promise.all([
       client.get(ref),
       client.get(ref),
       client.get({ apiVersion: 'v1', kind: 'Namespace', name: 'b' }),
     ])
-    expect([...asked()].sort()).toEqual([
+    expect([...requests()].sort()).toEqual([
       'GET /api/v1',
       'GET /api/v1/namespaces/b',
       'GET /api/v1/namespaces/ns/configmaps/a',
@@ -68,7 +68,7 @@ describe('the verbs', () => {
     ])
   })
 
-  it('ask again for a kind that was not there, because CRDs arrive', async () => {
+  it('looks up a missing kind again, because CRDs are installed later', async () => {
     let installed = false
     const { client } = await clientFor(({ path }, answer) => {
       if (!installed) return void answer.writeHead(404).end('404 page not found')
@@ -87,8 +87,8 @@ describe('the verbs', () => {
     expect((await client.list(pool)).items).toEqual([])
   })
 
-  it('write with strict validation, the field manager and, when asked, without effect', async () => {
-    const { client, server, asked } = await clientFor(echo)
+  it('writes with strict validation, the field manager and, when requested, as a dry run', async () => {
+    const { client, server, requests } = await clientFor(echo)
     await client.create(object, { fieldManager: 'stackloom', dryRun: true })
     await client.update(object, { subresource: 'status' })
     await client.apply(object, { fieldManager: 'stackloom' })
@@ -96,7 +96,7 @@ describe('the verbs', () => {
     await client.patch(ref, [{ op: 'remove', path: '/data' }], { type: 'json' })
     await client.patch(ref, { data: null }, { type: 'merge', subresource: 'status' })
     const at = '/api/v1/namespaces/ns/configmaps'
-    expect(asked().slice(1)).toEqual([
+    expect(requests().slice(1)).toEqual([
       `POST ${at}?fieldManager=stackloom&fieldValidation=Strict&dryRun=All`,
       `PUT ${at}/a/status?fieldValidation=Strict`,
       `PATCH ${at}/a?fieldManager=stackloom&fieldValidation=Strict`,
@@ -112,14 +112,14 @@ describe('the verbs', () => {
     ])
   })
 
-  it('send objects as they are: nothing is renamed, nothing is dropped', async () => {
+  it('sends objects unchanged', async () => {
     const odd = { ...object, from: 1, $ref: { 'x-kubernetes-y': [null, 0, ''] }, default: { enum: [] } }
     const { client, server } = await clientFor(echo)
     expect(await client.apply(odd, { fieldManager: 'x' })).toEqual(odd)
     expect(JSON.parse(server.seen[1]?.body ?? '')).toEqual(odd)
   })
 
-  it('delete with preconditions and propagation, and say whether there was something', async () => {
+  it('deletes with preconditions and propagation, and returns whether the object existed', async () => {
     const { client, server } = await clientFor(({ index }, answer) =>
       index === 1
         ? respondJson(answer, statusObject(200, '', ''))
@@ -134,8 +134,8 @@ describe('the verbs', () => {
     })
   })
 
-  it('ask for the namespace of what lives in one, before the server says something confusing', async () => {
-    const { client, asked } = await clientFor(echo)
+  it('requires the namespace of a namespaced object before it asks the server', async () => {
+    const { client, requests } = await clientFor(echo)
     const homeless = { ...object, metadata: { name: 'a' } }
     for (const write of [client.create(homeless), client.apply(homeless, { fieldManager: 'x' })]) {
       await expect(write).rejects.toMatchObject({
@@ -143,10 +143,10 @@ describe('the verbs', () => {
         findings: [{ code: 'SL1111', where: { kind: 'ConfigMap', name: 'a', path: 'metadata.namespace' } }],
       })
     }
-    expect(asked()).toEqual(['GET /api/v1'])
+    expect(requests()).toEqual(['GET /api/v1'])
   })
 
-  it('refuse an answer that is no object', async () => {
+  it('rejects a response that is not an object', async () => {
     const { client } = await clientFor((_, answer) => respondJson(answer, null))
     await expect(client.get(ref)).rejects.toMatchObject({ kind: 'malformed' })
     await expect(client.list(configMap)).rejects.toMatchObject({ kind: 'malformed' })
@@ -160,8 +160,8 @@ describe('a list', () => {
     items: names.map((name) => ({ metadata: { name } })),
   })
 
-  it('is followed page by page, and its items know their kind', async () => {
-    const { client, asked } = await clientFor(({ query }, answer) =>
+  it('follows all pages and adds the kind to its items', async () => {
+    const { client, requests } = await clientFor(({ query }, answer) =>
       respondJson(answer, query.get('continue') === 'more' ? page(['c']) : page(['a', 'b'], 'more')),
     )
     const { items, resourceVersion } = await client.list(configMap, {
@@ -171,25 +171,25 @@ describe('a list', () => {
     })
     expect(items).toEqual(['a', 'b', 'c'].map((name) => ({ ...configMap, metadata: { name } })))
     expect(resourceVersion).toBe('9')
-    expect(asked().slice(1)).toEqual([
+    expect(requests().slice(1)).toEqual([
       'GET /api/v1/namespaces/ns/configmaps?limit=2&labelSelector=x%3Dy',
       'GET /api/v1/namespaces/ns/configmaps?limit=2&continue=more&labelSelector=x%3Dy',
     ])
   })
 
-  it('keeps of every item what it is told to keep', async () => {
+  it('transforms every item', async () => {
     const { client } = await clientFor(({ query }, answer) =>
       respondJson(answer, query.get('continue') === 'more' ? page(['b']) : page(['a'], 'more')),
     )
-    const keep = ({ metadata, ...rest }: KubeObject): KubeObject => ({
+    const transform = ({ metadata, ...rest }: KubeObject): KubeObject => ({
       ...rest,
       metadata: { name: metadata.name.toUpperCase() },
     })
-    const { items } = await client.list(configMap, { keep })
+    const { items } = await client.list(configMap, { transform })
     expect(items.map((item) => item.metadata.name)).toEqual(['A', 'B'])
   })
 
-  it('that grows too old between pages is begun anew, without a mix of two versions', async () => {
+  it('that expires between pages is restarted, without mixing two versions', async () => {
     let cuts = 0
     const { client } = await clientFor(({ query }, answer) => {
       if (!query.has('continue')) return respondJson(answer, page([`first-${cuts}`], 'more'))
@@ -199,34 +199,34 @@ describe('a list', () => {
     expect((await client.list(configMap)).items.map((item) => item.metadata.name)).toEqual(['first-1', 'last'])
   })
 
-  it('that always grows too old is asked for in one piece, so it ends', async () => {
-    const { client, asked } = await clientFor(({ query }, answer) => {
+  it('that always expires is requested in one piece, so that it ends', async () => {
+    const { client, requests } = await clientFor(({ query }, answer) => {
       if (query.has('continue')) return respondJson(answer, statusObject(410, 'Expired', 'too old'), 410)
       return respondJson(answer, query.has('limit') ? page(['a'], 'more') : page(['a', 'b']))
     })
     expect((await client.list(configMap)).items).toHaveLength(2)
-    expect(asked()).toHaveLength(1 + 2 + 2 + 1)
+    expect(requests()).toHaveLength(1 + 2 + 2 + 1)
   })
 })
 
 describe('a watch', () => {
-  async function events(play: RequestScript, options: Partial<WatchOptions> = {}) {
-    const { client, asked } = await clientFor(play)
+  async function events(script: RequestScript, options: Partial<WatchOptions> = {}) {
+    const { client, requests } = await clientFor(script)
     const seen: WatchEvent[] = []
     const ended = (async () => {
       for await (const event of client.watch(configMap, { resourceVersion: '5', ...options })) seen.push(event)
     })()
-    return { seen, ended, asked }
+    return { seen, ended, requests }
   }
   const line = (type: string, body: unknown): string => `${JSON.stringify({ type, object: body })}\n`
 
-  it('gives events and bookmarks in order, wherever the chunks are cut', async () => {
+  it('returns events and bookmarks in order, wherever the chunks are split', async () => {
     const text = Buffer.from(
       line('ADDED', { ...object, data: { key: 'ä€😀' } }) +
         line('BOOKMARK', { metadata: { resourceVersion: '8' } }) +
         line('DELETED', object),
     )
-    const { seen, ended, asked } = await events(async (_, answer) => {
+    const { seen, ended, requests } = await events(async (_, answer) => {
       for (let at = 0; at < text.length; at += 7) {
         answer.write(text.subarray(at, at + 7))
         await new Promise((resolve) => setImmediate(resolve))
@@ -239,25 +239,25 @@ describe('a watch', () => {
       { kind: 'bookmark', resourceVersion: '8' },
       { kind: 'deleted', object },
     ])
-    expect(asked()[1]).toBe('GET /api/v1/configmaps?watch=true&allowWatchBookmarks=true&resourceVersion=5')
+    expect(requests()[1]).toBe('GET /api/v1/configmaps?watch=true&allowWatchBookmarks=true&resourceVersion=5')
   })
 
   it.each([
     ['an ERROR event', line('ERROR', statusObject(410, 'Expired', 'too old resource version')), 'expired'],
     ['a line that is no JSON', 'oops\n', 'malformed'],
     ['an event within which it ends', line('ADDED', object).slice(0, 20), 'malformed'],
-    ['a type that nobody knows', line('RENAMED', object), 'malformed'],
+    ['an unknown type', line('RENAMED', object), 'malformed'],
     ['an event without an object', line('ADDED', null), 'malformed'],
-  ])('keeps what came before %s, and then throws', async (_, bad, kind) => {
+  ])('returns the events before %s and then throws', async (_, bad, kind) => {
     const { seen, ended } = await events((__, answer) => void answer.end(line('ADDED', object) + bad))
     await expect(ended).rejects.toMatchObject({ kind })
     expect(seen).toHaveLength(1)
   })
 
-  it('that is refused throws what the server said, and is not repeated here', async () => {
-    const { ended, asked } = await events((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
+  it('that is rejected throws the error of the server and is not retried', async () => {
+    const { ended, requests } = await events((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(ended).rejects.toMatchObject({ kind: 'failing' })
-    expect(asked()).toHaveLength(2)
+    expect(requests()).toHaveLength(2)
   })
 
   it('over a silent connection ends with a timeout', async () => {
@@ -274,7 +274,7 @@ describe('a watch', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('ends quietly when its signal is aborted, or when its reader has seen enough', async () => {
+  it('ends without an error when its signal is aborted, or when its reader stops', async () => {
     const stop = new AbortController()
     const { ended } = await events((_, answer) => void answer.write(line('ADDED', object)), {
       signal: stop.signal,

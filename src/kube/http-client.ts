@@ -1,7 +1,7 @@
 /**
- * The verbs of `client.ts`, each as one request (a list: one per page). Objects are plain JSON in both directions.
+ * Implements the verbs of `client.ts` with HTTP requests (a list: one per page). Objects are plain JSON.
  *
- * All writes use strict field validation: a field that the server does not know is refused, never dropped.
+ * All writes use strict field validation: an unknown field is rejected, never dropped.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import type { ObjectLocation } from '../errors/finding.ts'
@@ -10,6 +10,8 @@ import type {
   ApplyOptions,
   DeleteOptions,
   KubeClient,
+  ListOptions,
+  ObjectList,
   ObjectRef,
   PatchOptions,
   Resource,
@@ -17,7 +19,6 @@ import type {
   WriteOptions,
 } from './client.ts'
 import { createDiscovery } from './discovery.ts'
-import { listAll } from './list.ts'
 import { collectionPath, formatSubject, objectPath } from './paths.ts'
 import type { ApiRequest, Query } from './round-trip.ts'
 import type { Transport } from './transport.ts'
@@ -29,16 +30,16 @@ export function createKubeClient(transport: Transport): KubeClient {
   const { server } = transport
   const discovery = createDiscovery(transport)
 
-  const served = async (kind: GroupVersionKind, verb: string, signal?: AbortSignal): Promise<Resource> => {
+  const findServed = async (kind: GroupVersionKind, verb: string, signal?: AbortSignal): Promise<Resource> => {
     const resource = await discovery.resource(kind, signal)
     if (!resource) throw notServedError({ server, verb, subject: formatSubject(kind) })
     return resource
   }
 
-  /** Where a write goes. */
-  const target = async (ref: ObjectRef, verb: string, signal?: AbortSignal): Promise<Resource> => {
-    const resource = await served(ref, verb, signal)
-    if (resource.namespaced && !ref.namespace) throw missingNamespaceError(placeOf(ref), formatSubject(ref, ref))
+  /** The resource of a write; fails early when the namespace is missing. */
+  const findWritable = async (ref: ObjectRef, verb: string, signal?: AbortSignal): Promise<Resource> => {
+    const resource = await findServed(ref, verb, signal)
+    if (resource.namespaced && !ref.namespace) throw missingNamespaceError(toLocation(ref), formatSubject(ref, ref))
     return resource
   }
 
@@ -46,7 +47,7 @@ export function createKubeClient(transport: Transport): KubeClient {
     try {
       return await transport.json(call)
     } catch (thrown) {
-      // The kind was there and is not any more: its CRD went away, or comes back another way.
+      // The kind was served before: its CRD was deleted or changed.
       if (isApiError(thrown, 'not-served')) discovery.invalidate(kind.apiVersion)
       throw thrown
     }
@@ -59,24 +60,24 @@ export function createKubeClient(transport: Transport): KubeClient {
   ): Promise<KubeObject> => {
     const subject = formatSubject(ref, ref)
     const query = { ...writeQuery(options), ...options.extra }
-    const { signal, ahead } = options
-    const answer = await send({ ...call, query, subject, object: placeOf(ref), signal, ahead }, ref)
-    return objectOf(answer, { server, verb: call.verb, subject })
+    const { signal, priority } = options
+    const response = await send({ ...call, query, subject, object: toLocation(ref), signal, priority }, ref)
+    return parseObject(response, { server, verb: call.verb, subject })
   }
 
   return {
     resource: (kind) => discovery.resource(kind),
     versions: (group) => discovery.versions(group),
 
-    get: async (ref, { signal, ahead } = {}) => {
+    get: async (ref, { signal, priority } = {}) => {
       const resource = await discovery.resource(ref, signal)
       if (!resource) return undefined
       const subject = formatSubject(ref, ref)
       try {
         const path = objectPath(resource, ref)
-        const names = { verb: 'get', subject, object: placeOf(ref) }
-        const answer = await send({ method: 'GET', path, safe: true, signal, ahead, ...names }, ref)
-        return objectOf(answer, { server, verb: 'get', subject })
+        const names = { verb: 'get', subject, object: toLocation(ref) }
+        const response = await send({ method: 'GET', path, idempotent: true, signal, priority, ...names }, ref)
+        return parseObject(response, { server, verb: 'get', subject })
       } catch (thrown) {
         if (isApiError(thrown, 'not-found', 'not-served')) return undefined
         throw thrown
@@ -84,25 +85,25 @@ export function createKubeClient(transport: Transport): KubeClient {
     },
 
     list: async (kind, options = {}) => {
-      const path = collectionPath(await served(kind, 'list', options.signal), options.namespace)
+      const path = collectionPath(await findServed(kind, 'list', options.signal), options.namespace)
       return listAll((call) => send(call, kind), { kind, path, options, server })
     },
 
     watch: async function* (kind: GroupVersionKind, options: WatchOptions) {
       const { signal } = options
       try {
-        const resource = await served(kind, 'watch', signal)
-        const errand = { server, verb: 'watch', subject: formatSubject(kind) }
+        const resource = await findServed(kind, 'watch', signal)
+        const request = { server, verb: 'watch', subject: formatSubject(kind) }
         const chunks = await transport.stream({
-          ...errand,
+          ...request,
           method: 'GET',
           path: collectionPath(resource, options.namespace),
           query: watchQuery(options),
-          safe: true,
+          idempotent: true,
           signal,
           idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
         })
-        yield* watchEvents(chunks, errand)
+        yield* watchEvents(chunks, request)
       } catch (thrown) {
         if (signal?.aborted) return
         if (isApiError(thrown, 'not-served')) discovery.invalidate(kind.apiVersion)
@@ -111,32 +112,32 @@ export function createKubeClient(transport: Transport): KubeClient {
     },
 
     create: async (object, options = {}) => {
-      const resource = await target(refOf(object), 'create', options.signal)
+      const resource = await findWritable(toRef(object), 'create', options.signal)
       const path = collectionPath(resource, object.metadata.namespace)
-      return write({ method: 'POST', path, body: object, safe: false, verb: 'create' }, refOf(object), options)
+      return write({ method: 'POST', path, body: object, idempotent: false, verb: 'create' }, toRef(object), options)
     },
 
     update: async (object, options = {}) => {
-      const resource = await target(refOf(object), 'update', options.signal)
+      const resource = await findWritable(toRef(object), 'update', options.signal)
       const path = objectPath(resource, object.metadata, options.subresource)
-      return write({ method: 'PUT', path, body: object, safe: true, verb: 'update' }, refOf(object), options)
+      return write({ method: 'PUT', path, body: object, idempotent: true, verb: 'update' }, toRef(object), options)
     },
 
     apply: async (object, options: ApplyOptions) => {
-      const resource = await target(refOf(object), 'apply', options.signal)
+      const resource = await findWritable(toRef(object), 'apply', options.signal)
       const path = objectPath(resource, object.metadata, options.subresource)
       const contentType = 'application/apply-patch+yaml'
-      const call = { method: 'PATCH', path, body: object, contentType, safe: true, verb: 'apply' } as const
-      return write(call, refOf(object), { ...options, extra: { force: options.force ? true : undefined } })
+      const call = { method: 'PATCH', path, body: object, contentType, idempotent: true, verb: 'apply' } as const
+      return write(call, toRef(object), { ...options, extra: { force: options.force ? true : undefined } })
     },
 
     patch: async (ref, patch, options: PatchOptions) => {
-      const resource = await target(ref, 'patch', options.signal)
+      const resource = await findWritable(ref, 'patch', options.signal)
       const path = objectPath(resource, ref, options.subresource)
       const contentType = `application/${options.type === 'json' ? 'json-patch' : 'merge-patch'}+json`
-      // A JSON patch may append to a list: twice is not like once.
-      const safe = options.type === 'merge'
-      return write({ method: 'PATCH', path, body: patch, contentType, safe, verb: 'patch' }, ref, options)
+      // A JSON patch may append to a list, so it is not idempotent.
+      const idempotent = options.type === 'merge'
+      return write({ method: 'PATCH', path, body: patch, contentType, idempotent, verb: 'patch' }, ref, options)
     },
 
     delete: async (ref, options: DeleteOptions = {}) => {
@@ -148,11 +149,11 @@ export function createKubeClient(transport: Transport): KubeClient {
             method: 'DELETE',
             path: objectPath(resource, ref),
             body: deleteBody(options),
-            safe: true,
+            idempotent: true,
             signal: options.signal,
             verb: 'delete',
             subject: formatSubject(ref, ref),
-            object: placeOf(ref),
+            object: toLocation(ref),
           },
           ref,
         )
@@ -191,20 +192,87 @@ function deleteBody({ propagation, preconditions, dryRun }: DeleteOptions): unkn
   }
 }
 
-function refOf({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
+function toRef({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
   const { name, namespace, generateName } = metadata
   return { apiVersion, kind, name: name ?? generateName ?? '', ...(namespace !== undefined && { namespace }) }
 }
 
-function placeOf({ apiVersion, kind, namespace, name }: ObjectRef): ObjectLocation {
+function toLocation({ apiVersion, kind, namespace, name }: ObjectRef): ObjectLocation {
   return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
-function objectOf(
-  answer: unknown,
-  errand: { readonly server: string; readonly verb: string; readonly subject: string },
+function parseObject(
+  response: unknown,
+  request: { readonly server: string; readonly verb: string; readonly subject: string },
 ): KubeObject {
-  const object = answer as Partial<KubeObject> | null
-  if (!object?.kind || !object.metadata) throw malformedResponse('the answer is not an object', errand)
+  const object = response as Partial<KubeObject> | null
+  if (!object?.kind || !object.metadata) throw malformedResponse('the response is not an object', request)
   return object as KubeObject
+}
+
+const PAGE = 500
+/** How often a list that expires between two pages is restarted before it is requested in one piece. */
+const RESTARTS = 2
+
+interface ListRequest {
+  readonly kind: GroupVersionKind
+  readonly path: string
+  readonly options: ListOptions
+  readonly server: string
+}
+
+type Send = (call: ApiRequest) => Promise<unknown>
+
+async function listAll(send: Send, request: ListRequest): Promise<ObjectList> {
+  for (let restarts = 0; restarts < RESTARTS; restarts += 1) {
+    try {
+      return await listPages(send, request, request.options.limit ?? PAGE)
+    } catch (thrown) {
+      if (!isApiError(thrown, 'expired')) throw thrown
+    }
+  }
+  return listPages(send, request, undefined)
+}
+
+async function listPages(send: Send, request: ListRequest, limit: number | undefined): Promise<ObjectList> {
+  const { transform = (item: KubeObject): KubeObject => item } = request.options
+  const items: KubeObject[] = []
+  let token: string | undefined
+  for (;;) {
+    const page = await listPage(send, request, limit, token)
+    for (const item of page.items) items.push(transform(item))
+    token = page.next
+    if (!token) return { items, resourceVersion: page.resourceVersion }
+  }
+}
+
+interface Page extends ObjectList {
+  readonly next: string | undefined
+}
+
+async function listPage(
+  send: Send,
+  { kind, path, options, server }: ListRequest,
+  limit: number | undefined,
+  token: string | undefined,
+): Promise<Page> {
+  const { labelSelector, fieldSelector, signal } = options
+  const names = { verb: 'list', subject: formatSubject(kind) }
+  const query = { limit, continue: token, labelSelector, fieldSelector }
+  const response = await send({ method: 'GET', path, query, idempotent: true, signal, ...names })
+  const { items, metadata } = (response ?? {}) as {
+    readonly items?: readonly Omit<KubeObject, 'apiVersion' | 'kind'>[] | null
+    readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
+  }
+  if (items === undefined || !metadata) throw malformedResponse('the response is not a list', { server, ...names })
+  return {
+    // Items of built-in kinds come without their kind.
+    items: (items ?? []).map((item) => ({ ...kindOf(kind), ...item }) as KubeObject),
+    resourceVersion: metadata.resourceVersion ?? '',
+    next: metadata.continue || undefined,
+  }
+}
+
+function kindOf({ apiVersion, kind }: GroupVersionKind): GroupVersionKind {
+  return { apiVersion, kind }
 }

@@ -1,15 +1,18 @@
 /**
- * Kubeconfig files: read, checked and merged as kubectl merges them (the first file that has a name wins).
+ * Reads, checks and merges kubeconfig files as kubectl does (the first file that defines a name wins).
  *
- * Knows the file format only. Nothing of a file's content is ever put into a message: it may be a credential.
+ * Must not put any content of a file into a message: it may be a credential.
  */
 
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { load, YAMLException } from 'js-yaml'
 import { isRecord } from '../api/json.ts'
 import { unreadableFile } from '../errors/common.ts'
-import { failure, formatError } from '../errors/failure.ts'
+import { failure, formatError, formatSystemError } from '../errors/failure.ts'
+import type { Identity } from './credential.ts'
 import { brokenKubeconfig } from './findings/connection.ts'
 
 export interface ClusterEntry {
@@ -55,7 +58,7 @@ export interface ContextEntry {
   readonly namespace?: string
 }
 
-/** An entry and the file that it is from: relative paths start there, and messages name it. */
+/** An entry and its file: relative paths start there, and messages name it. */
 export interface FromFile<T> {
   readonly file: string
   readonly entry: T
@@ -69,17 +72,17 @@ export interface Kubeconfig {
   readonly files: readonly string[]
 }
 
-/** Reads and merges. Files that do not exist are left out unless `required`, as kubectl does with `KUBECONFIG`. */
+/** Reads and merges. Missing files are skipped unless `required`, as kubectl does with `KUBECONFIG`. */
 export async function readKubeconfig(files: readonly string[], required: boolean): Promise<Kubeconfig> {
   const clusters = new Map<string, FromFile<ClusterEntry>>()
   const users = new Map<string, FromFile<UserEntry>>()
   const contexts = new Map<string, FromFile<ContextEntry>>()
-  const found: string[] = []
+  const readFiles: string[] = []
   let currentContext: string | undefined
   for (const file of files) {
     const text = await readText(file, required)
     if (text === undefined) continue
-    found.push(file)
+    readFiles.push(file)
     const content = parseKubeconfig(text, file)
     addNamed(clusters, content['clusters'], 'cluster', file)
     addNamed(users, content['users'], 'user', file)
@@ -87,7 +90,7 @@ export async function readKubeconfig(files: readonly string[], required: boolean
     const current = content['current-context']
     if (typeof current === 'string' && current !== '') currentContext ??= current
   }
-  return { clusters, users, contexts, currentContext, files: found }
+  return { clusters, users, contexts, currentContext, files: readFiles }
 }
 
 async function readText(file: string, required: boolean): Promise<string | undefined> {
@@ -95,7 +98,7 @@ async function readText(file: string, required: boolean): Promise<string | undef
     return await readFile(file, 'utf8')
   } catch (thrown) {
     if (!required && (thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw failure(unreadableFile, { file, reason: describeSystemError(thrown) }, { cause: thrown })
+    throw failure(unreadableFile, { file, reason: formatSystemError(thrown) }, { cause: thrown })
   }
 }
 
@@ -106,7 +109,7 @@ function parseKubeconfig(text: string, file: string): Readonly<Record<string, un
   } catch (thrown) {
     throw yamlFailure(thrown, file)
   }
-  // kubectl takes an empty file for an empty configuration.
+  // kubectl treats an empty file as an empty configuration.
   if (content === undefined || content === null) return {}
   if (!isRecord(content)) throw kubeconfigError(file, 'it is not a mapping of clusters, users and contexts')
   if (content['kind'] !== undefined && content['kind'] !== 'Config') {
@@ -115,27 +118,28 @@ function parseKubeconfig(text: string, file: string): Readonly<Record<string, un
   return content
 }
 
-/** js-yaml's own message quotes the lines around the mistake; only the reason and the place are safe to show. */
+/** js-yaml's message quotes the lines around the error; only the reason and the position are safe to show. */
 function yamlFailure(thrown: unknown, file: string): Error {
   if (!(thrown instanceof YAMLException)) throw thrown
   const where = thrown.mark && { file, line: thrown.mark.line + 1, column: thrown.mark.column + 1 }
-  const place = where ? ` (line ${where.line})` : ''
-  return failure(brokenKubeconfig, { file, reason: `not YAML: ${thrown.reason}${place}` }, { where })
+  const position = where ? ` (line ${where.line})` : ''
+  return failure(brokenKubeconfig, { file, reason: `not YAML: ${thrown.reason}${position}` }, { where })
 }
 
 function addNamed<T>(target: Map<string, FromFile<T>>, list: unknown, noun: string, file: string): void {
   if (list === undefined || list === null) return
   if (!Array.isArray(list)) throw kubeconfigError(file, `${noun}s is not a list`)
   for (const [index, item] of list.entries()) {
-    const one: unknown = item
-    if (!isRecord(one) || typeof one['name'] !== 'string') throw kubeconfigError(file, `${noun}s[${index}] has no name`)
-    const entry = one[noun] ?? {}
-    if (!isRecord(entry)) throw kubeconfigError(file, `${noun} "${one['name']}" is not a mapping`)
-    if (!target.has(one['name'])) target.set(one['name'], { file, entry: entry as T })
+    const named: unknown = item
+    if (!isRecord(named) || typeof named['name'] !== 'string')
+      throw kubeconfigError(file, `${noun}s[${index}] has no name`)
+    const entry = named[noun] ?? {}
+    if (!isRecord(entry)) throw kubeconfigError(file, `${noun} "${named['name']}" is not a mapping`)
+    if (!target.has(named['name'])) target.set(named['name'], { file, entry: entry as T })
   }
 }
 
-/** Relative paths in a kubeconfig are relative to that kubeconfig. */
+/** Resolves a path relative to its kubeconfig. */
 export function resolveBeside(kubeconfig: string, name: string): string {
   return path.resolve(path.dirname(kubeconfig), name)
 }
@@ -144,7 +148,59 @@ export function kubeconfigError(file: string, reason: string): Error {
   return failure(brokenKubeconfig, { file, reason })
 }
 
-/** `ENOENT: no such file or directory, open '/x'`: the part that a person reads. */
-export function describeSystemError(thrown: unknown): string {
-  return /^[A-Z]+: ([^,]+)/.exec(formatError(thrown))?.[1] ?? formatError(thrown)
+export async function readCa(source: FromFile<ClusterEntry>): Promise<string | undefined> {
+  const { entry, file } = source
+  const ca = await readDataOrFile(
+    file,
+    'certificate-authority',
+    entry['certificate-authority-data'],
+    entry['certificate-authority'],
+  )
+  if (ca !== undefined) checkUsable(file, 'certificate-authority', () => new X509Certificate(ca))
+  return ca
+}
+
+export async function readClientCertificate(source: FromFile<UserEntry>): Promise<Partial<Identity>> {
+  const { entry, file } = source
+  const cert = await readDataOrFile(
+    file,
+    'client-certificate',
+    entry['client-certificate-data'],
+    entry['client-certificate'],
+  )
+  const key = await readDataOrFile(file, 'client-key', entry['client-key-data'], entry['client-key'])
+  if ((cert === undefined) !== (key === undefined)) {
+    throw kubeconfigError(
+      file,
+      'a client certificate needs its key and the key its certificate; one of them is missing',
+    )
+  }
+  if (cert === undefined || key === undefined) return {}
+  checkUsable(file, 'client certificate and key', () => createSecureContext({ cert, key }))
+  return { certificate: cert, key }
+}
+
+async function readDataOrFile(
+  kubeconfig: string,
+  field: string,
+  data: string | undefined,
+  name: string | undefined,
+): Promise<string | undefined> {
+  if (data) return Buffer.from(data, 'base64').toString('utf8')
+  if (!name) return undefined
+  const file = resolveBeside(kubeconfig, name)
+  try {
+    return await readFile(file, 'utf8')
+  } catch (thrown) {
+    throw kubeconfigError(kubeconfig, `${field}: cannot read ${file}: ${formatSystemError(thrown)}`)
+  }
+}
+
+function checkUsable(kubeconfig: string, field: string, load: () => unknown): void {
+  try {
+    load()
+  } catch (thrown) {
+    // `error:05800074:x509 certificate routines::key values mismatch`
+    throw kubeconfigError(kubeconfig, `${field}: not usable (${formatError(thrown).split('::').at(-1)})`)
+  }
 }

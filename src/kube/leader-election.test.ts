@@ -4,9 +4,9 @@ import { count } from '../../test/counts.ts'
 import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
 import { type MemoryCluster, memoryCluster } from '../../test/memory-cluster.ts'
 import type { KubeClient } from './client.ts'
-import { leaderFencedClient } from './leader-client.ts'
 import { type LeaseTiming, runAsLeader } from './leader-election.ts'
 import type { Leadership, LeadershipEnd } from './leadership.ts'
+import { leaderFencedClient } from './leadership.ts'
 
 const place = { namespace: 'stackloom-system', name: 'operator' }
 const timing: LeaseTiming = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, attemptMs: 4_000 }
@@ -23,12 +23,12 @@ function candidate(client: KubeClient, clock: ManualClock, identity: string, win
   let leadership: Leadership | undefined
   let working = false
   const control = new AbortController()
-  const work = async (given: Leadership): Promise<void> => {
-    leadership = given
+  const work = async (received: Leadership): Promise<void> => {
+    leadership = received
     working = true
     await new Promise<void>((resolve) => {
-      if (given.signal.aborted) resolve()
-      else given.signal.addEventListener('abort', () => resolve())
+      if (received.signal.aborted) resolve()
+      else received.signal.addEventListener('abort', () => resolve())
     })
     if (windDownMs > 0) await clock.sleep(windDownMs)
     working = false
@@ -37,19 +37,19 @@ function candidate(client: KubeClient, clock: ManualClock, identity: string, win
   return { leadership: () => leadership, working: () => working, stop: () => control.abort(), end }
 }
 
-/** The same cluster over a connection of its own, which can be cut or fall silent alone. */
+/** The same cluster over a separate connection, which can be cut or become silent. */
 function connection(cluster: MemoryCluster): {
   readonly client: KubeClient
   readonly set: (state: 'up' | 'down' | 'silent') => void
 } {
   let state: 'up' | 'down' | 'silent' = 'up'
-  const guard = <A extends readonly unknown[], R>(send: (...given: A) => Promise<R>) => {
-    return async (...given: A): Promise<R> => {
+  const guard = <A extends readonly unknown[], R>(send: (...args: A) => Promise<R>) => {
+    return async (...args: A): Promise<R> => {
       if (state === 'down') throw new Error('connection refused')
-      const signal = given.map((one) => (one as { signal?: AbortSignal })?.signal).find(Boolean)
+      const signal = args.map((first) => (first as { signal?: AbortSignal })?.signal).find(Boolean)
       if (state === 'silent')
         await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
-      return send(...given)
+      return send(...args)
     }
   }
   const { client } = cluster
@@ -65,12 +65,12 @@ const holder = (cluster: MemoryCluster): unknown =>
   (cluster.objects('Lease')[0]?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity
 
 describe('leader election', () => {
-  it('makes the first one leader, with times that the API accepts', async () => {
+  it('makes the first candidate leader, with times that the API accepts', async () => {
     const cluster = memoryCluster()
     const clock = manualClock(Date.parse('2026-11-15T10:00:00.123Z'))
-    const one = candidate(cluster.client, clock, 'one')
+    const first = candidate(cluster.client, clock, 'one')
     await settled()
-    expect(one.working()).toBe(true)
+    expect(first.working()).toBe(true)
     expect(cluster.objects('Lease')[0]?.['spec']).toEqual({
       holderIdentity: 'one',
       leaseDurationSeconds: 15,
@@ -78,61 +78,66 @@ describe('leader election', () => {
       renewTime: '2026-11-15T10:00:00.123000Z',
       leaseTransitions: 0,
     })
-    one.stop()
-    expect(await one.end).toBe('stopped')
+    first.stop()
+    expect(await first.end).toBe('stopped')
   })
 
-  it('keeps the leader for as long as it renews', async () => {
+  it('keeps the leader as long as it renews', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
-    const one = candidate(cluster.client, clock, 'one')
+    const first = candidate(cluster.client, clock, 'one')
     await settled()
-    const two = candidate(cluster.client, clock, 'two')
+    const second = candidate(cluster.client, clock, 'two')
     await clock.settle(300_000)
-    expect([one.working(), two.working()]).toEqual([true, false])
-    for (const each of [one, two]) each.stop()
-    expect(await Promise.all([one.end, two.end])).toEqual(['stopped', 'stopped'])
+    expect([first.working(), second.working()]).toEqual([true, false])
+    for (const candidate of [first, second]) candidate.stop()
+    expect(await Promise.all([first.end, second.end])).toEqual(['stopped', 'stopped'])
     expect(clock.waiting()).toEqual([])
   })
 
-  it('asks ahead of everything else that the program has to do', async () => {
+  it('sends its requests with priority', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
-    const asked: unknown[] = []
-    const noting = <A extends readonly unknown[], R>(send: (...given: A) => Promise<R>) => {
-      return (...given: A): Promise<R> => {
-        asked.push((given.at(-1) as { readonly ahead?: boolean }).ahead)
-        return send(...given)
+    const priorities: unknown[] = []
+    const recordPriority = <A extends readonly unknown[], R>(send: (...args: A) => Promise<R>) => {
+      return (...args: A): Promise<R> => {
+        priorities.push((args.at(-1) as { readonly priority?: boolean }).priority)
+        return send(...args)
       }
     }
     const { get, create, update } = cluster.client
-    const client = { ...cluster.client, get: noting(get), create: noting(create), update: noting(update) }
-    const one = candidate(client, clock, 'one')
+    const client = {
+      ...cluster.client,
+      get: recordPriority(get),
+      create: recordPriority(create),
+      update: recordPriority(update),
+    }
+    const first = candidate(client, clock, 'one')
     await clock.settle(10_000)
-    one.stop()
-    await one.end
-    expect(asked.length).toBeGreaterThan(4)
-    expect(new Set(asked)).toEqual(new Set([true]))
+    first.stop()
+    await first.end
+    expect(priorities.length).toBeGreaterThan(4)
+    expect(new Set(priorities)).toEqual(new Set([true]))
   })
 
-  it('gives the lease back on a stop, after the work has ended, and the next one starts at once', async () => {
+  it('releases the lease after the work has ended at a stop, and the next candidate starts at once', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
-    const one = candidate(cluster.client, clock, 'one', 30_000)
+    const first = candidate(cluster.client, clock, 'one', 30_000)
     await settled()
-    const two = candidate(cluster.client, clock, 'two')
+    const second = candidate(cluster.client, clock, 'two')
     await clock.settle(1_000)
-    one.stop()
+    first.stop()
     await clock.settle(29_000)
-    // Winding down takes longer than the lease, which is renewed all the while.
-    expect([one.working(), two.working(), holder(cluster)]).toEqual([true, false, 'one'])
-    expect(one.leadership()?.isHeld()).toBe(true)
+    // Shutting down takes longer than the lease, which is renewed all the time.
+    expect([first.working(), second.working(), holder(cluster)]).toEqual([true, false, 'one'])
+    expect(first.leadership()?.isHeld()).toBe(true)
     await clock.settle(4_000)
-    expect([one.working(), two.working(), holder(cluster)]).toEqual([false, true, 'two'])
-    expect(one.leadership()?.isHeld()).toBe(false)
+    expect([first.working(), second.working(), holder(cluster)]).toEqual([false, true, 'two'])
+    expect(first.leadership()?.isHeld()).toBe(false)
     expect(cluster.objects('Lease')[0]?.['spec']).toMatchObject({ leaseTransitions: 1 })
-    two.stop()
-    expect(await Promise.all([one.end, two.end])).toEqual(['stopped', 'stopped'])
+    second.stop()
+    expect(await Promise.all([first.end, second.end])).toEqual(['stopped', 'stopped'])
   })
 
   it.each(['down', 'silent'] as const)(
@@ -141,18 +146,18 @@ describe('leader election', () => {
       const cluster = memoryCluster()
       const clock = manualClock()
       const line = connection(cluster)
-      const one = candidate(line.client, clock, 'one')
+      const first = candidate(line.client, clock, 'one')
       await settled()
-      const two = candidate(cluster.client, clock, 'two')
+      const second = candidate(cluster.client, clock, 'two')
       await clock.settle(5_000)
       line.set(state)
       await clock.settle(10_000)
-      expect([one.working(), two.working()]).toEqual([false, false])
-      expect(await one.end).toBe('lost')
+      expect([first.working(), second.working()]).toEqual([false, false])
+      expect(await first.end).toBe('lost')
       await clock.settle(10_000)
-      expect(two.working()).toBe(true)
-      two.stop()
-      await two.end
+      expect(second.working()).toBe(true)
+      second.stop()
+      await second.end
     },
   )
 
@@ -160,67 +165,67 @@ describe('leader election', () => {
     const cluster = memoryCluster()
     const clock = manualClock()
     const line = connection(cluster)
-    const one = candidate(line.client, clock, 'one')
+    const first = candidate(line.client, clock, 'one')
     await settled()
     line.set('silent')
     await clock.settle(6_000)
     line.set('up')
     await clock.settle(60_000)
-    expect(one.working()).toBe(true)
-    one.stop()
-    expect(await one.end).toBe('stopped')
+    expect(first.working()).toBe(true)
+    first.stop()
+    expect(await first.end).toBe('stopped')
   })
 
-  it('knows after a pause of the whole program that it leads no more, before any timer could tell', async () => {
+  it('notices after a pause of the whole program that the leadership is lost, before any timer fires', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
-    const one = candidate(cluster.client, clock, 'one')
+    const first = candidate(cluster.client, clock, 'one')
     await settled()
-    const writer = leaderFencedClient(cluster.client, () => one.leadership()?.isHeld() ?? false)
+    const writer = leaderFencedClient(cluster.client, () => first.leadership()?.isHeld() ?? false)
     const leaseless = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'openstack' } }
     await writer.create(leaseless)
-    // Time passes, and no timer has run yet: the first thing that runs is the write.
+    // Time passes, and no timer has run yet: the write runs first.
     clock.advanceQuietly(11_000)
     await expect(writer.update(leaseless)).rejects.toThrow('SL1151')
-    expect(await one.end).toBe('lost')
+    expect(await first.end).toBe('lost')
   })
 
-  it('believes the wall when the steady clock stood still, as it does while a machine sleeps', async () => {
+  it('trusts the wall clock when the monotonic clock stood still, as it does while a machine sleeps', async () => {
     const clock = manualClock()
-    const one = candidate(memoryCluster().client, clock, 'one')
+    const first = candidate(memoryCluster().client, clock, 'one')
     await settled()
     clock.jumpWall(3_600_000)
-    expect(one.leadership()?.isHeld()).toBe(false)
-    expect(await one.end).toBe('lost')
+    expect(first.leadership()?.isHeld()).toBe(false)
+    expect(await first.end).toBe('lost')
   })
 
-  it('stops when somebody else took the lease, whoever allowed it', async () => {
+  it('stops when another candidate took the lease', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
-    const one = candidate(cluster.client, clock, 'one')
+    const first = candidate(cluster.client, clock, 'one')
     await settled()
     const [lease] = cluster.objects('Lease')
     if (lease) await cluster.client.update({ ...lease, spec: { holderIdentity: 'thief', leaseDurationSeconds: 15 } })
     await clock.settle(2_000)
-    expect(await one.end).toBe('lost')
+    expect(await first.end).toBe('lost')
     expect(holder(cluster)).toBe('thief')
   })
 
-  it('goes on when somebody labelled its lease', async () => {
+  it('continues when its lease was labelled', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
-    const one = candidate(cluster.client, clock, 'one')
+    const first = candidate(cluster.client, clock, 'one')
     await settled()
     const [lease] = cluster.objects('Lease')
     if (lease) await cluster.client.update({ ...lease, metadata: { ...lease.metadata, labels: { team: 'a' } } })
     await clock.settle(20_000)
-    expect(one.working()).toBe(true)
-    one.stop()
-    expect(await one.end).toBe('stopped')
+    expect(first.working()).toBe(true)
+    first.stop()
+    expect(await first.end).toBe('stopped')
     expect(cluster.objects('Lease')[0]?.metadata.labels).toEqual({ team: 'a' })
   })
 
-  it('waits the whole lease after it has seen it, whatever time the other one wrote', async () => {
+  it('waits the whole lease after it has seen it, whatever time the holder wrote', async () => {
     const cluster = memoryCluster()
     const clock = manualClock()
     const spec = {
@@ -230,16 +235,16 @@ describe('leader election', () => {
     }
     const metadata = { namespace: place.namespace, name: place.name }
     await cluster.client.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec })
-    const one = candidate(cluster.client, clock, 'one')
+    const first = candidate(cluster.client, clock, 'one')
     await clock.settle(19_000)
-    expect(one.working()).toBe(false)
+    expect(first.working()).toBe(false)
     await clock.settle(4_000)
-    expect(one.working()).toBe(true)
-    one.stop()
-    await one.end
+    expect(first.working()).toBe(true)
+    first.stop()
+    await first.end
   })
 
-  it('gives the lease back when the work ends by itself or throws', async () => {
+  it('releases the lease when the work ends by itself or throws', async () => {
     for (const work of [async () => {}, async () => Promise.reject(new Error('broken'))]) {
       const cluster = memoryCluster()
       const options = { client: cluster.client, clock: manualClock(), ...place, identity: 'one', timing }
@@ -249,36 +254,37 @@ describe('leader election', () => {
     }
   })
 
-  it('refuses times with which two could work at once', async () => {
+  it('rejects timings with which two leaders could work at once', async () => {
     const options = { client: memoryCluster().client, clock: manualClock(), ...place, identity: 'one' }
     const wrong = { ...timing, renewDeadlineMs: 15_000 }
     const attempt = runAsLeader({ ...options, timing: wrong }, async () => {}, new AbortController().signal)
     await expect(attempt).rejects.toThrow('SL1150')
   })
 
-  it('never lets two work at the same time, whatever happens to their connections', async () => {
+  it('never lets two leaders work at the same time, whatever happens to their connections (property)', async () => {
     const states = fc.constantFrom('up', 'down', 'silent')
     const step = fc.record({
-      who: fc.nat({ max: 2 }),
+      index: fc.nat({ max: 2 }),
       state: states,
       ms: fc.integer({ min: 100, max: 20_000 }),
     })
-    const run = async (steps: readonly { who: number; state: 'up' | 'down' | 'silent'; ms: number }[]) => {
+    const run = async (steps: readonly { index: number; state: 'up' | 'down' | 'silent'; ms: number }[]) => {
       const cluster = memoryCluster()
       const clock = manualClock()
       const lines = Array.from({ length: 3 }, () => connection(cluster))
       const all: Candidate[] = lines.map(({ client }, at) => candidate(client, clock, `c${at}`))
-      const look = (): void => expect(all.filter((candidate) => candidate.working()).length).toBeLessThanOrEqual(1)
-      for (const { who, state, ms } of steps) {
-        lines[who]?.set(state)
+      const checkAtMostOne = (): void =>
+        expect(all.filter((candidate) => candidate.working()).length).toBeLessThanOrEqual(1)
+      for (const { index, state, ms } of steps) {
+        lines[index]?.set(state)
         for (let passed = 0; passed < ms; passed += 500) {
           await clock.settle(Math.min(500, ms - passed))
-          look()
+          checkAtMostOne()
         }
       }
-      for (const [at, one] of all.entries()) {
-        lines[at]?.set('up')
-        one.stop()
+      for (const [number, first] of all.entries()) {
+        lines[number]?.set('up')
+        first.stop()
       }
       let ended = false
       const ends = Promise.all(all.map((candidate) => candidate.end)).then(() => {

@@ -1,18 +1,16 @@
-/**
- * A server's life: it listens, and ends when a signal fires, after what it is at.
- */
+/** Runs an HTTP server until a signal fires, then lets requests in flight finish. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { failure, formatError } from '../errors/failure.ts'
 import { cannotListen } from './findings/runtime.ts'
 
 export interface ListenOptions {
-  /** For the message, should it fail: `webhooks`, `health`. */
-  readonly what: string
+  /** For the error message: `webhooks`, `health`. */
+  readonly purpose: string
   readonly host: string
-  /** 0 takes any free one. */
+  /** 0 chooses a free port. */
   readonly port: number
-  /** So long requests that are under way may take after the stop. */
+  /** Requests in flight may take this long after the stop. */
   readonly graceMs?: number
 }
 
@@ -21,25 +19,25 @@ export interface RunningServer {
   readonly stopped: Promise<void>
 }
 
-/** Answers once the port is open. After the signal no connection is taken, and those that wait are ended. */
+/** Resolves when the port is open. After the signal it accepts no connection and closes idle ones. */
 export async function listenUntilAborted(
   server: Server,
-  place: ListenOptions,
+  options: ListenOptions,
   signal: AbortSignal,
 ): Promise<RunningServer> {
-  const { what, host, port, graceMs = 5_000 } = place
+  const { purpose, host, port, graceMs = 5_000 } = options
   await new Promise<void>((resolve, reject) => {
-    // It stays: an error after the start, such as too many open files, must not end the program.
+    // The listener stays: a later error, such as too many open files, must not end the program.
     server.on('error', (cause: NodeJS.ErrnoException) => {
       const reason = cause.code === 'EADDRINUSE' ? 'address already in use' : formatError(cause)
-      reject(failure(cannotListen, { what, host, port, reason }, { cause }))
+      reject(failure(cannotListen, { what: purpose, host, port, reason }, { cause }))
     })
     server.listen(port, host, resolve)
   })
   const stopped = new Promise<void>((resolve) => {
     const stop = (): void => {
       const force = setTimeout(() => server.closeAllConnections(), graceMs)
-      // A connection that is kept alive would wait for a next request that is not welcome any more.
+      // A kept-alive connection would wait for a next request that is not accepted any more.
       server.prependListener('request', (_, response) => response.setHeader('connection', 'close'))
       server.close(() => {
         clearTimeout(force)

@@ -1,7 +1,4 @@
-/**
- * What the runtime tells those who operate it: one entry, with fields, to whoever was given.
- */
-
+/** Structured log entries of the runtime; the program decides where they go. */
 export interface LogEntry {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly message: string
@@ -12,7 +9,7 @@ export type Log = (entry: LogEntry) => void
 
 export const silentLog: Log = () => {}
 
-/** The same log with these fields in every entry. */
+/** Adds fields to every entry. */
 export function withFields(log: Log, fields: Readonly<Record<string, unknown>>): Log {
   return (entry) => log({ ...fields, ...entry })
 }

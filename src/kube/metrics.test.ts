@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../test/manual-clock.ts'
 import { createMetrics } from './metrics.ts'
 
-describe('the metrics', () => {
-  it('are those that the documentation lists, with their labels, in both directions', async () => {
+describe('createMetrics', () => {
+  it('exports the metrics that the documentation lists, with their labels, in both directions', async () => {
     const { registry } = createMetrics({ clock: manualClock() })
     const metrics = registry.getMetricsAsArray() as unknown as readonly {
       name: string
@@ -17,7 +17,7 @@ describe('the metrics', () => {
     expect(documented.toSorted()).toEqual(real.toSorted())
   })
 
-  it('count reviews, by path and code', async () => {
+  it('counts reviews by path and code', async () => {
     const metrics = createMetrics({ clock: manualClock() })
     for (const code of [200, 200, 504]) {
       metrics.admission.started?.('/validate')

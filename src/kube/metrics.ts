@@ -1,8 +1,8 @@
 /**
- * Figures of the runtime for Prometheus, under the names that controller-runtime gave them, so that dashboards and
- * alerts written for other operators work for ours.
+ * Exports metrics of the runtime under controller-runtime's names, so that dashboards and alerts written for other
+ * operators work for ours.
  *
- * The parts of the runtime know observers only; this file turns observers into figures.
+ * The runtime knows observers only; this file turns them into Prometheus metrics.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Clock } from '../clock/clock.ts'
@@ -12,28 +12,28 @@ import type { ReflectorObserver, ReflectorStatus } from './reflector.ts'
 
 export interface Metrics {
   readonly registry: Registry
-  readonly controller: (name: string, workingMs: () => readonly number[]) => ControllerObserver
+  readonly controller: (name: string, processingMs: () => readonly number[]) => ControllerObserver
   readonly reflector: (name: string, status: () => ReflectorStatus) => ReflectorObserver
   readonly admission: AdmissionObserver
   readonly election: (name: string) => { readonly leading: (leading: boolean) => void }
-  /** The page that Prometheus reads. */
+  /** The page that Prometheus scrapes. */
   readonly text: () => Promise<{ readonly type: string; readonly body: string }>
 }
 
 export interface MetricsOptions {
   readonly clock: Clock
-  /** Figures of the process too: memory, processor, lag of the event loop. */
+  /** Also export process metrics: memory, CPU, event loop lag. */
   readonly process?: boolean
 }
 
-/** From microseconds to minutes, in powers of ten: what controller-runtime uses for queues. */
+/** controller-runtime's buckets for queues: powers of ten from 10 ns to 1000 s. */
 const queueBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1000]
 const reconcileBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ]
 
-/** How controller-runtime calls what a look came to; what a stop broke off is counted by nobody. */
+/** controller-runtime's names of outcomes; an interrupted reconcile is not counted. */
 const results: Readonly<Record<Exclude<Outcome['kind'], 'interrupted'>, string>> = {
   success: 'success',
   'requeue-after': 'requeue_after',
@@ -45,43 +45,45 @@ export function createMetrics({ clock, process = false }: MetricsOptions): Metri
   if (process) collectDefaultMetrics({ register: registry })
   return {
     registry,
-    ...controllerFigures(registry),
-    reflector: reflectorFigures(registry, clock),
-    admission: admissionFigures(registry),
-    election: electionFigures(registry),
+    ...controllerMetrics(registry),
+    reflector: reflectorMetrics(registry, clock),
+    admission: admissionMetrics(registry),
+    election: electionMetrics(registry),
     text: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   }
 }
 
-function controllerFigures(registry: Registry): Pick<Metrics, 'controller'> {
-  const make = makers(registry)
+function controllerMetrics(registry: Registry): Pick<Metrics, 'controller'> {
+  const make = createMakers(registry)
   const labels = ['controller'] as const
   const queueLabels = ['name', 'controller'] as const
-  const working = new Map<string, () => readonly number[]>()
-  const collectWorking = (fold: (all: readonly number[]) => number) =>
+  const processing = new Map<string, () => readonly number[]>()
+  const collectProcessing = (fold: (all: readonly number[]) => number) =>
     function (this: Gauge<'name' | 'controller'>): void {
-      for (const [name, ms] of working) this.set({ name, controller: name }, fold(ms()) / 1000)
+      for (const [name, ms] of processing) this.set({ name, controller: name }, fold(ms()) / 1000)
     }
 
-  const depth = make.gauge('workqueue_depth', 'Keys that wait for a worker', queueLabels)
-  const adds = make.counter('workqueue_adds_total', 'Keys that were added to the queue', queueLabels)
-  const retries = make.counter('workqueue_retries_total', 'Keys that were added again after a failure', queueLabels)
-  const waited = make.histogram('workqueue_queue_duration_seconds', 'How long keys waited', queueLabels, queueBuckets)
-  const worked = make.histogram('workqueue_work_duration_seconds', 'How long keys took', queueLabels, queueBuckets)
-  make.gauge('workqueue_unfinished_work_seconds', 'How long the keys in work have taken so far, in sum', queueLabels, {
-    collect: collectWorking((all) => all.reduce((sum, ms) => sum + ms, 0)),
+  const depth = make.gauge('workqueue_depth', 'Keys waiting for a worker', queueLabels)
+  const adds = make.counter('workqueue_adds_total', 'Keys added to the queue', queueLabels)
+  const retries = make.counter('workqueue_retries_total', 'Keys added again after a failure', queueLabels)
+  const waited = make.histogram('workqueue_queue_duration_seconds', 'Time that keys waited', queueLabels, queueBuckets)
+  const worked = make.histogram('workqueue_work_duration_seconds', 'Time to process keys', queueLabels, queueBuckets)
+  make.gauge('workqueue_unfinished_work_seconds', 'Total time of the keys in work so far', queueLabels, {
+    collect: collectProcessing((all) => all.reduce((sum, ms) => sum + ms, 0)),
   })
-  make.gauge('workqueue_longest_running_processor_seconds', 'How long the slowest key in work has taken', queueLabels, {
-    collect: collectWorking((all) => Math.max(0, ...all)),
+  make.gauge('workqueue_longest_running_processor_seconds', 'Time of the slowest key in work', queueLabels, {
+    collect: collectProcessing((all) => Math.max(0, ...all)),
   })
-  const total = make.counter('controller_runtime_reconcile_total', 'Looks, by what they came to', [
-    'controller',
-    'result',
-  ])
-  const errors = make.counter('controller_runtime_reconcile_errors_total', 'Looks that failed', labels)
-  const time = make.histogram('controller_runtime_reconcile_time_seconds', 'Time per look', labels, reconcileBuckets)
-  const most = make.gauge('controller_runtime_max_concurrent_reconciles', 'Workers', labels)
-  const active = make.gauge('controller_runtime_active_workers', 'Workers that have a key', labels)
+  const total = make.counter('controller_runtime_reconcile_total', 'Reconciles by result', ['controller', 'result'])
+  const errors = make.counter('controller_runtime_reconcile_errors_total', 'Failed reconciles', labels)
+  const time = make.histogram(
+    'controller_runtime_reconcile_time_seconds',
+    'Time per reconcile',
+    labels,
+    reconcileBuckets,
+  )
+  const maxConcurrent = make.gauge('controller_runtime_max_concurrent_reconciles', 'Maximum number of workers', labels)
+  const active = make.gauge('controller_runtime_active_workers', 'Workers that process a key', labels)
 
   const reconciled = (controller: string, outcome: Outcome['kind'], tookMs: number): void => {
     if (outcome === 'interrupted') return
@@ -91,14 +93,14 @@ function controllerFigures(registry: Registry): Pick<Metrics, 'controller'> {
   }
 
   return {
-    controller: (name, workingMs) => {
-      const own = { controller: name }
+    controller: (name, processingMs) => {
+      const controllerLabels = { controller: name }
       const queue = { name, controller: name }
-      working.set(name, workingMs)
-      // A figure that is absent until something fails cannot be alerted on.
-      for (const figure of [adds, retries]) figure.inc(queue, 0)
-      errors.inc(own, 0)
-      for (const result of new Set(Object.values(results))) total.inc({ ...own, result }, 0)
+      processing.set(name, processingMs)
+      // A metric that is absent until something fails cannot be alerted on.
+      for (const metric of [adds, retries]) metric.inc(queue, 0)
+      errors.inc(controllerLabels, 0)
+      for (const result of new Set(Object.values(results))) total.inc({ ...controllerLabels, result }, 0)
       return {
         queue: {
           added: (keys) => {
@@ -112,23 +114,23 @@ function controllerFigures(registry: Registry): Pick<Metrics, 'controller'> {
           finished: (ms) => worked.observe(queue, ms / 1000),
           retried: () => retries.inc(queue),
         },
-        started: (workers) => most.set(own, workers),
-        active: (workers) => active.set(own, workers),
+        started: (workers) => maxConcurrent.set(controllerLabels, workers),
+        active: (workers) => active.set(controllerLabels, workers),
         reconciled: (outcome, tookMs) => reconciled(name, outcome, tookMs),
       }
     },
   }
 }
 
-function reflectorFigures(registry: Registry, clock: Clock): Metrics['reflector'] {
-  const make = makers(registry)
+function reflectorMetrics(registry: Registry, clock: Clock): Metrics['reflector'] {
+  const make = createMakers(registry)
   const labels = ['name'] as const
   const statuses = new Map<string, () => ReflectorStatus>()
-  const lists = make.counter('reflector_lists_total', 'Whole lists', labels)
-  const watches = make.counter('reflector_watches_total', 'Watches that were begun', labels)
-  const failures = make.counter('reflector_failures_total', 'Lists and watches that failed', labels)
-  const events = make.counter('reflector_events_total', 'Events of watches', ['name', 'type'])
-  make.gauge('reflector_last_event_age_seconds', 'Since when nothing was heard of the server', labels, {
+  const lists = make.counter('reflector_lists_total', 'Complete lists', labels)
+  const watches = make.counter('reflector_watches_total', 'Started watches', labels)
+  const failures = make.counter('reflector_failures_total', 'Failed lists and watches', labels)
+  const events = make.counter('reflector_events_total', 'Watch events by type', ['name', 'type'])
+  make.gauge('reflector_last_event_age_seconds', 'Time since the server last sent something', labels, {
     collect() {
       for (const [name, status] of statuses) {
         const { lastEventAt } = status()
@@ -138,7 +140,7 @@ function reflectorFigures(registry: Registry, clock: Clock): Metrics['reflector'
   })
   return (name, status) => {
     statuses.set(name, status)
-    for (const figure of [lists, watches, failures]) figure.inc({ name }, 0)
+    for (const metric of [lists, watches, failures]) metric.inc({ name }, 0)
     return {
       listed: () => lists.inc({ name }),
       watched: () => watches.inc({ name }),
@@ -148,9 +150,9 @@ function reflectorFigures(registry: Registry, clock: Clock): Metrics['reflector'
   }
 }
 
-function admissionFigures(registry: Registry): AdmissionObserver {
-  const make = makers(registry)
-  const total = make.counter('controller_runtime_webhook_requests_total', 'Reviews, by HTTP code', ['webhook', 'code'])
+function admissionMetrics(registry: Registry): AdmissionObserver {
+  const make = createMakers(registry)
+  const total = make.counter('controller_runtime_webhook_requests_total', 'Reviews by HTTP code', ['webhook', 'code'])
   const seconds = make.histogram(
     'controller_runtime_webhook_latency_seconds',
     'Time per review',
@@ -168,36 +170,26 @@ function admissionFigures(registry: Registry): AdmissionObserver {
   }
 }
 
-function electionFigures(registry: Registry): Metrics['election'] {
-  const status = makers(registry).gauge('leader_election_master_status', '1 while this one leads', ['name'])
+function electionMetrics(registry: Registry): Metrics['election'] {
+  const status = createMakers(registry).gauge('leader_election_master_status', '1 while this instance leads', ['name'])
   return (name) => {
     status.set({ name }, 0)
     return { leading: (leading) => status.set({ name }, leading ? 1 : 0) }
   }
 }
 
-interface Makers {
-  readonly counter: <L extends string>(name: string, help: string, labels: readonly L[]) => Counter<L>
-  readonly gauge: <L extends string>(
-    name: string,
-    help: string,
-    labels: readonly L[],
-    more?: { collect: (this: Gauge<L>) => void },
-  ) => Gauge<L>
-  readonly histogram: <L extends string>(
-    name: string,
-    help: string,
-    labels: readonly L[],
-    buckets: readonly number[],
-  ) => Histogram<L>
-}
-
-function makers(registry: Registry): Makers {
+function createMakers(registry: Registry) {
   const registers = [registry]
   return {
-    counter: (name, help, labels) => new Counter({ name, help, registers, labelNames: [...labels] }),
-    gauge: (name, help, labels, more) => new Gauge({ name, help, registers, labelNames: [...labels], ...more }),
-    histogram: (name, help, labels, buckets) =>
+    counter: <L extends string>(name: string, help: string, labels: readonly L[]) =>
+      new Counter({ name, help, registers, labelNames: [...labels] }),
+    gauge: <L extends string>(name: string, help: string, labels: readonly L[], more?: GaugeOptions<L>) =>
+      new Gauge({ name, help, registers, labelNames: [...labels], ...more }),
+    histogram: <L extends string>(name: string, help: string, labels: readonly L[], buckets: readonly number[]) =>
       new Histogram({ name, help, registers, labelNames: [...labels], buckets: [...buckets] }),
   }
+}
+
+interface GaugeOptions<L extends string> {
+  readonly collect: (this: Gauge<L>) => void
 }

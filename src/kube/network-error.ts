@@ -1,14 +1,11 @@
-/**
- * Errors below HTTP (sockets, names, TLS, time), read once and told in words.
- */
-
+/** Turns errors below HTTP (sockets, DNS, TLS, time-outs) into API errors. */
 import { formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { ApiError, type RequestInfo, type Retryable } from './api-error.ts'
 import * as problems from './findings/api-server.ts'
 import { certificateExpired, serverNotTrusted, serverUnreachable, unusableProxy } from './findings/connection.ts'
 
-const words: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was cut',
   EPIPE: 'the connection was cut',
@@ -17,11 +14,11 @@ const words: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name could not be looked up',
   EHOSTUNREACH: 'no route to the host',
   ENETUNREACH: 'no route to the network',
-  ETIMEDOUT: 'no answer to the connection attempt',
-  UND_ERR_CONNECT_TIMEOUT: 'no answer to the connection attempt',
+  ETIMEDOUT: 'no response to the connection attempt',
+  UND_ERR_CONNECT_TIMEOUT: 'no response to the connection attempt',
 }
 
-/** Before a connection stands nothing has been sent. */
+/** These fail before a connection is open, so nothing was sent. */
 const neverSent = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -46,56 +43,56 @@ const untrusted = new Set([
 
 const tooSlow = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
 
-export function errorFromThrown(thrown: unknown, errand: RequestInfo): ApiError {
-  const { server } = errand
+export function errorFromThrown(thrown: unknown, request: RequestInfo): ApiError {
+  const { server } = request
   const { code, deepest } = innermost(thrown)
-  const make = (kind: ApiError['kind'], repeat: Retryable, made: Finding): ApiError =>
-    new ApiError({ kind, repeat, finding: made, cause: thrown })
+  const toApiError = (kind: ApiError['kind'], retryable: Retryable, found: Finding): ApiError =>
+    new ApiError({ kind, retryable, finding: found, cause: thrown })
 
   if (code === 'CERT_HAS_EXPIRED') {
     const facts = { whose: "the server's certificate", server, since: undefined }
-    return make('unreachable', 'never', finding(certificateExpired, facts))
+    return toApiError('unreachable', 'never', finding(certificateExpired, facts))
   }
   if (untrusted.has(code)) {
     const facts = { server, reason: formatError(deepest) }
-    return make('unreachable', 'never', finding(serverNotTrusted, facts))
+    return toApiError('unreachable', 'never', finding(serverNotTrusted, facts))
   }
   if (tooSlow.has(code)) {
-    const reason = `${errand.verb} ${errand.subject} took too long`
-    return make('timeout', 'safe', finding(problems.serverTooSlow, { server, reason }))
+    const reason = `${request.verb} ${request.subject} took too long`
+    return toApiError('timeout', 'idempotent', finding(problems.serverTooSlow, { server, reason }))
   }
-  const refusal = proxyRefusal(code, deepest)
-  if (refusal !== undefined) {
-    const facts = { proxy: errand.via ?? 'in between', reason: refusal }
-    return make('unreachable', 'never', finding(unusableProxy, facts))
+  const proxyReason = findProxyRefusal(code, deepest)
+  if (proxyReason !== undefined) {
+    const facts = { proxy: request.via ?? 'in between', reason: proxyReason }
+    return toApiError('unreachable', 'never', finding(unusableProxy, facts))
   }
-  const reason = `${words[code] ?? formatError(deepest)}${errand.via ? ` (through the proxy ${errand.via})` : ''}`
-  const repeat = code === 'ENOTFOUND' || isTls(code) ? 'never' : neverSent.has(code) ? 'always' : 'safe'
-  return make('unreachable', repeat, finding(serverUnreachable, { server, reason }))
+  const reason = `${reasons[code] ?? formatError(deepest)}${request.via ? ` (through the proxy ${request.via})` : ''}`
+  const retryable = code === 'ENOTFOUND' || isTls(code) ? 'never' : neverSent.has(code) ? 'always' : 'idempotent'
+  return toApiError('unreachable', retryable, finding(serverUnreachable, { server, reason }))
 }
 
-/** What a proxy says instead of connecting; undici tells it in words only. */
-function proxyRefusal(code: string, deepest: unknown): string | undefined {
-  const said = formatError(deepest)
-  if (code === 'SOCKS_REFUSED') return said.replace(/^.*refuses: /, '')
-  const status = /Proxy (?:response|Authentication Required) \((\d+)\)/.exec(said)?.[1]
-  return status === undefined ? undefined : `it answers ${status}`
+/** Why a proxy refused to connect; undici reports it in the message only. */
+function findProxyRefusal(code: string, deepest: unknown): string | undefined {
+  const message = formatError(deepest)
+  if (code === 'SOCKS_REFUSED') return message.replace(/^.*refuses: /, '')
+  const status = /Proxy (?:response|Authentication Required) \((\d+)\)/.exec(message)?.[1]
+  return status === undefined ? undefined : `it responds ${status}`
 }
 
-/** A TLS alert or a plain answer to a TLS greeting: asking again gives the same. */
+/** A TLS alert, or a plain-text response to a TLS handshake: a retry fails the same way. */
 function isTls(code: string): boolean {
   return code.startsWith('ERR_SSL_') || code.startsWith('ERR_OSSL_') || code === 'EPROTO'
 }
 
-/** undici and Node wrap errors in each other; the one with a code deepest inside says what happened. */
+/** undici and Node wrap errors in each other; the innermost error with a code is the cause. */
 function innermost(thrown: unknown): { readonly code: string; readonly deepest: unknown } {
   let code = ''
   let deepest = thrown
-  for (let at: unknown = thrown; at instanceof Error; at = at.cause) {
-    const own = (at as NodeJS.ErrnoException).code
-    if (own) {
-      code = own
-      deepest = at
+  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+    const innerCode = (error as NodeJS.ErrnoException).code
+    if (innerCode) {
+      code = innerCode
+      deepest = error
     }
   }
   return { code, deepest }

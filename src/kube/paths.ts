@@ -1,5 +1,5 @@
-/** Where objects live on an API server. Pure. */
-import type { GroupVersionKind } from '../api/object.ts'
+/** Builds the URL paths of kinds and objects on an API server. Pure. */
+import { type GroupVersionKind, objectIdentity } from '../api/object.ts'
 import type { Resource } from './client.ts'
 
 /** `/api/v1`, `/apis/apps/v1`. */
@@ -12,27 +12,18 @@ export function collectionPath(resource: Resource, namespace: string | undefined
   return `${groupPath(resource.apiVersion)}${inside}/${resource.plural}`
 }
 
-export function objectPath(
-  resource: Resource,
-  at: { readonly namespace?: string | undefined; readonly name: string },
-  subresource?: string,
-): string {
+interface ObjectName {
+  readonly namespace?: string
+  readonly name: string
+}
+
+export function objectPath(resource: Resource, object: ObjectName, subresource?: string): string {
   const tail = subresource ? `/${subresource}` : ''
-  return `${collectionPath(resource, at.namespace)}/${encodeURIComponent(at.name)}${tail}`
+  return `${collectionPath(resource, object.namespace)}/${encodeURIComponent(object.name)}${tail}`
 }
 
-/** `metallb.io/IPAddressPool metallb-system/a`, in the words of `identityOf`. */
-export function formatSubject(
-  kind: GroupVersionKind,
-  at?: { readonly namespace?: string | undefined; readonly name: string },
-): string {
-  if (!at) return `${kind.apiVersion} ${kind.kind}`
-  const group = kind.apiVersion.includes('/') ? `${kind.apiVersion.split('/')[0]}/` : ''
-  return `${group}${kind.kind} ${at.namespace ? `${at.namespace}/` : ''}${at.name}`
-}
-
-/** `metallb.io` of `metallb.io/v1beta1`; empty for the core group. */
-export function apiGroup(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/')
-  return slash < 0 ? '' : apiVersion.slice(0, slash)
+/** `metallb.io/IPAddressPool metallb-system/a` for an object, `v1 Pod` for a kind. */
+export function formatSubject(kind: GroupVersionKind, object?: ObjectName): string {
+  if (!object) return `${kind.apiVersion} ${kind.kind}`
+  return objectIdentity({ ...kind, metadata: object })
 }

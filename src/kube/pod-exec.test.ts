@@ -9,10 +9,10 @@ import { openTransport, type Transport } from './transport.ts'
 
 const open: { readonly close: () => Promise<void> }[] = []
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
+  await Promise.all(open.splice(0).map((resource) => resource.close()))
 })
 
-/** One WebSocket message from a server: never masked. */
+/** A WebSocket message of a server: never masked. */
 function frame(opcode: number, payload: Uint8Array): Buffer {
   const length = payload.length < 126 ? [payload.length] : [126, payload.length >> 8, payload.length & 0xff]
   return Buffer.concat([Buffer.from([0x80 | opcode, ...length]), payload])
@@ -23,9 +23,9 @@ const bye = frame(8, Buffer.from([0x03, 0xe8]))
 
 type Session = (socket: Socket) => void
 
-/** The exec endpoint of an API server: a WebSocket, or a refusal. */
+/** The exec endpoint of an API server: a WebSocket, or an error. */
 async function execServer(session: Session, refusal?: { readonly status: number; readonly reason: string }) {
-  const asked: IncomingMessage[] = []
+  const requests: IncomingMessage[] = []
   const sockets = new Set<Socket>()
   const server = createServer((_, answer) => {
     const { status, reason } = refusal ?? { status: 400, reason: 'BadRequest' }
@@ -33,7 +33,7 @@ async function execServer(session: Session, refusal?: { readonly status: number;
   })
   server.on('connection', (socket: Socket) => void sockets.add(socket))
   server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
-    asked.push(request)
+    requests.push(request)
     if (refusal) return void socket.end(`HTTP/1.1 ${refusal.status} ${refusal.reason}\r\ncontent-length: 0\r\n\r\n`)
     const accept = createHash('sha1')
       .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
@@ -61,7 +61,7 @@ async function execServer(session: Session, refusal?: { readonly status: number;
       await closed
     },
   })
-  return { transport, asked }
+  return { transport, requests }
 }
 
 const call = { namespace: 'ns', pod: 'p', container: 'c', command: ['ip', '-j', 'addr show'] }
@@ -70,20 +70,20 @@ const nonZero = JSON.stringify({
   details: { causes: [{ reason: 'ExitCode', message: '3' }] },
 })
 
-describe('a command in a pod', () => {
-  it('gives what it printed and its exit code', async () => {
-    const { transport, asked } = await execServer((socket) => {
+describe('execInPod', () => {
+  it('returns the output and the exit code', async () => {
+    const { transport, requests } = await execServer((socket) => {
       socket.write(Buffer.concat([message(1, ''), message(1, '[{"a":'), message(2, 'careful'), message(1, '1}]')]))
       socket.write(Buffer.concat([message(3, nonZero), bye]))
     })
     expect(await execInPod(transport, call)).toEqual({ stdout: '[{"a":1}]', stderr: 'careful', exitCode: 3 })
-    expect(asked[0]?.url).toBe(
+    expect(requests[0]?.url).toBe(
       '/api/v1/namespaces/ns/pods/p/exec?stdout=true&stderr=true&container=c&command=ip&command=-j&command=addr+show',
     )
-    expect(asked[0]?.headers.authorization).toBe('Bearer t')
+    expect(requests[0]?.headers.authorization).toBe('Bearer t')
   })
 
-  it('that succeeds has exit code 0', async () => {
+  it('returns exit code 0 after a success', async () => {
     const { transport } = await execServer((socket) => {
       socket.write(Buffer.concat([message(1, 'x'.repeat(5000)), message(3, '{"status":"Success"}'), bye]))
     })
@@ -92,24 +92,24 @@ describe('a command in a pod', () => {
 
   it.each([
     ['{"status":"Failure","message":"executable file not found"}', 'executable file not found'],
-    ['oops', 'makes no sense'],
-  ])('that was never run says why: %s', async (result, reason) => {
+    ['oops', 'cannot be parsed'],
+  ])('reports why a command did not run: %s', async (result, reason) => {
     const { transport } = await execServer((socket) => void socket.write(message(3, result)))
     await expect(execInPod(transport, call)).rejects.toMatchObject({
       findings: [{ code: 'SL1126', message: expect.stringContaining(reason) }],
     })
   })
 
-  it('says why it was refused', async () => {
-    const { transport, asked } = await execServer(() => undefined, { status: 403, reason: 'Forbidden' })
+  it('reports why it was refused', async () => {
+    const { transport, requests } = await execServer(() => undefined, { status: 403, reason: 'Forbidden' })
     await expect(execInPod(transport, call)).rejects.toMatchObject({
       kind: 'forbidden',
       findings: [{ code: 'SL1108' }],
     })
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
-  it('whose connection ends early is a failure, not an empty answer', async () => {
+  it('fails when the connection ends early, instead of returning an empty output', async () => {
     const { transport } = await execServer((socket) => {
       socket.write(message(1, 'half'))
       setTimeout(() => socket.destroy(), 20)
@@ -117,7 +117,7 @@ describe('a command in a pod', () => {
     await expect(execInPod(transport, call)).rejects.toMatchObject({ findings: [{ code: 'SL1126' }] })
   })
 
-  it('ends when it takes too long, or when it is told to', async () => {
+  it('ends when it takes too long, or when it is aborted', async () => {
     const { transport } = await execServer(() => undefined)
     await expect(execInPod(transport, { ...call, timeoutMs: 50 })).rejects.toMatchObject({
       findings: [{ code: 'SL1126' }],

@@ -4,8 +4,8 @@ import { proxyFor } from './proxy.ts'
 const server = 'https://api.lab.example:6443'
 const HTTPS_PROXY = 'http://proxy.example:3128'
 
-describe('the proxy for a server', () => {
-  it('is the one of the kubeconfig before the one of the environment', () => {
+describe('proxyFor', () => {
+  it('prefers the proxy of the kubeconfig over the environment', () => {
     expect(proxyFor(server, 'http://own:1', { HTTPS_PROXY, NO_PROXY: '*' })).toBe('http://own:1')
     expect(proxyFor(server, undefined, { HTTPS_PROXY })).toBe(HTTPS_PROXY)
     expect(proxyFor(server, undefined, { https_proxy: 'proxy.example:3128' })).toBe(HTTPS_PROXY)
@@ -32,17 +32,17 @@ describe('the proxy for a server', () => {
     ['fd00::1', 'https://[fd00::1]:6443', true],
     ['[fd00::1]:6443', 'https://[fd00::1]:6443', true],
     ['', server, false],
-  ])('with NO_PROXY=%s and %s it is passed by: %s', (NO_PROXY, url, direct) => {
+  ])('with NO_PROXY=%s and %s connects directly: %s', (NO_PROXY, url, direct) => {
     expect(proxyFor(url, undefined, { HTTPS_PROXY, NO_PROXY })).toBe(direct ? undefined : HTTPS_PROXY)
   })
 
-  it('is never used for this machine', () => {
+  it('never uses a proxy for loopback', () => {
     for (const host of ['localhost', '127.0.0.1', '127.0.1.1', '[::1]']) {
       expect(proxyFor(`https://${host}:6443`, undefined, { HTTPS_PROXY })).toBeUndefined()
     }
   })
 
-  it('is refused when it is none, without showing its password', () => {
+  it('rejects an invalid proxy without showing its password', () => {
     for (const proxy of ['ftp://user:hunter2@proxy.example', 'http://user:hunter2@:::']) {
       try {
         proxyFor(server, proxy, {})

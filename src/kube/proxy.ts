@@ -1,6 +1,6 @@
 /**
- * Which proxy a server is reached through: `proxy-url` of the kubeconfig, else the environment as curl and kubectl
- * read it. Pure.
+ * Finds the proxy for a server: `proxy-url` of the kubeconfig, else the environment as curl and kubectl read it.
+ * Pure.
  */
 import net from 'node:net'
 import { failure } from '../errors/failure.ts'
@@ -9,12 +9,12 @@ import { unusableProxy } from './findings/connection.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export function proxyFor(server: string, configured: string | undefined, env: Environment): string | undefined {
-  if (configured) return checked(configured)
+  if (configured) return checkProxy(configured)
   const url = new URL(server)
   const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
   const proxy = variable(env, name)
-  if (!proxy || isLoopback(hostOf(url)) || excluded(url, variable(env, 'NO_PROXY') ?? '')) return undefined
-  return checked(proxy.includes('://') ? proxy : `http://${proxy}`)
+  if (!proxy || isLoopback(hostName(url)) || isExcluded(url, variable(env, 'NO_PROXY') ?? '')) return undefined
+  return checkProxy(proxy.includes('://') ? proxy : `http://${proxy}`)
 }
 
 function variable(env: Environment, name: string): string | undefined {
@@ -23,7 +23,7 @@ function variable(env: Environment, name: string): string | undefined {
 
 const schemes = ['http:', 'https:', 'socks5:', 'socks5h:']
 
-function checked(proxy: string): string {
+function checkProxy(proxy: string): string {
   if (!URL.canParse(proxy)) throw failure(unusableProxy, { proxy: 'given', reason: 'it is not a URL' })
   const url = new URL(proxy)
   if (!schemes.includes(url.protocol)) {
@@ -35,20 +35,20 @@ function checked(proxy: string): string {
   return url.protocol === 'socks5h:' ? proxy.replace(/^socks5h/, 'socks5') : proxy
 }
 
-/** The URL may hold a password: this is the part that can be shown. */
+/** The URL without its password, for messages. */
 export function proxyWithoutCredentials(proxy: string): string {
   const { protocol, host } = new URL(proxy)
   return `${protocol}//${host}`
 }
 
-/** `NO_PROXY`: `*`, host names (with everything below them), addresses, CIDRs, each with an optional port. */
-function excluded(url: URL, list: string): boolean {
-  const host = hostOf(url)
+/** `NO_PROXY`: `*`, host names (including subdomains), addresses, CIDRs, each with an optional port. */
+function isExcluded(url: URL, list: string): boolean {
+  const host = hostName(url)
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   return list
     .split(',')
-    .map((one) => one.trim().toLowerCase())
-    .filter((one) => one !== '')
+    .map((entry) => entry.trim().toLowerCase())
+    .filter((entry) => entry !== '')
     .some((rule) => {
       if (rule === '*') return true
       if (rule.includes('/')) return insideCidr(host, rule)
@@ -82,6 +82,6 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host.startsWith('127.') || host === '::1'
 }
 
-function hostOf(url: URL): string {
+function hostName(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').toLowerCase()
 }

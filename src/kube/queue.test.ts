@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { count } from '../../test/counts.ts'
 import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
-import { createFifo } from './fifo.ts'
-import { createQueue, type WorkQueue } from './queue.ts'
+import { createFifo, createQueue, type WorkQueue } from './queue.ts'
 
-const retry = { firstMs: 5, maxMs: 40 }
+const retry = { initialMs: 5, maxMs: 40 }
 
 function queueAt(): { readonly queue: WorkQueue; readonly clock: ManualClock } {
   const clock = manualClock()
@@ -13,14 +12,14 @@ function queueAt(): { readonly queue: WorkQueue; readonly clock: ManualClock } {
 }
 
 describe('the work queue', () => {
-  it('gives keys in the order of their asking, each once', async () => {
+  it('returns keys in order of arrival, each once', async () => {
     const { queue } = queueAt()
     for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key)
     expect([await queue.next(), await queue.next(), await queue.next()]).toEqual(['a', 'b', 'c'])
     expect(queue.length()).toBe(0)
   })
 
-  it('hands a key to a worker that already waits', async () => {
+  it('hands a key to a waiting worker', async () => {
     const { queue } = queueAt()
     const taken = queue.next()
     queue.add('a')
@@ -30,7 +29,7 @@ describe('the work queue', () => {
     expect(queue.idle()).toBe(true)
   })
 
-  it('makes one look of a burst of wishes, even when a worker already waits', async () => {
+  it('combines a burst of adds into one key, even when a worker already waits', async () => {
     const { queue } = queueAt()
     const taken = queue.next()
     for (const key of ['a', 'a', 'a']) queue.add(key)
@@ -39,7 +38,7 @@ describe('the work queue', () => {
     expect(queue.idle()).toBe(true)
   })
 
-  it('gives a key that is asked for while worked on again after, never meanwhile', async () => {
+  it('returns a key that was added while it was processed again afterwards, never meanwhile', async () => {
     const { queue } = queueAt()
     queue.add('a')
     await queue.next()
@@ -53,7 +52,7 @@ describe('the work queue', () => {
     expect(queue.idle()).toBe(true)
   })
 
-  it('keeps a busy key behind those who asked before it came back', async () => {
+  it('keeps a busy key behind keys that were added before it came back', async () => {
     const { queue } = queueAt()
     queue.add('busy')
     await queue.next()
@@ -63,7 +62,7 @@ describe('the work queue', () => {
     expect([await queue.next(), await queue.next()]).toEqual(['patient', 'busy'])
   })
 
-  it('gives a patient key when no other waits, and among the others once it is asked for plainly', async () => {
+  it('returns a low-priority key when no other waits, and with normal priority once it is added normally', async () => {
     const { queue } = queueAt()
     for (const key of ['p', 'q', 'r']) queue.addLowPriority(key)
     queue.add('a')
@@ -77,7 +76,7 @@ describe('the work queue', () => {
     expect(queue.length()).toBe(0)
   })
 
-  it('wakes a worker for a patient key, and counts it as work', async () => {
+  it('wakes a worker for a low-priority key, and counts it as work', async () => {
     const { queue } = queueAt()
     const taken = queue.next()
     queue.addLowPriority('p')
@@ -85,7 +84,7 @@ describe('the work queue', () => {
     expect(await taken).toBe('p')
   })
 
-  it('gives a delayed key when its time has come, and of several wishes keeps the earliest', () => {
+  it('returns a delayed key when it is due, and keeps the earliest of several delays', () => {
     const { queue, clock } = queueAt()
     queue.addAfter('a', 100)
     queue.addAfter('a', 50)
@@ -97,13 +96,13 @@ describe('the work queue', () => {
     expect(clock.waiting()).toEqual([])
   })
 
-  it('takes a delay that is no delay as now', () => {
+  it('treats a delay of zero or less as no delay', () => {
     const { queue } = queueAt()
     for (const [key, ms] of Object.entries({ zero: 0, past: -5, nonsense: Number.NaN })) queue.addAfter(key, ms)
     expect(queue.length()).toBe(3)
   })
 
-  it('doubles the delay of a key that fails again and again, up to the cap, until it is forgotten', () => {
+  it('doubles the delay of a failing key up to the maximum, until it is forgotten', () => {
     const { queue, clock } = queueAt()
     const delays = Array.from({ length: 5 }, () => {
       queue.addRateLimited('a')
@@ -129,16 +128,16 @@ describe('the work queue', () => {
     expect(clock.waiting()).toEqual([])
   })
 
-  it('tells its observer how deep it is and how long keys waited and were worked on', async () => {
+  it('reports its depth and how long keys waited and were processed', async () => {
     const clock = manualClock()
-    const told: unknown[] = []
+    const reports: unknown[] = []
     const queue = createQueue({
       clock,
       observer: {
-        added: (depth) => told.push(['added', depth]),
-        taken: (depth, ms) => told.push(['taken', depth, ms]),
-        finished: (ms) => told.push(['finished', ms]),
-        retried: () => told.push(['retried']),
+        added: (depth) => reports.push(['added', depth]),
+        taken: (depth, ms) => reports.push(['taken', depth, ms]),
+        finished: (ms) => reports.push(['finished', ms]),
+        retried: () => reports.push(['retried']),
       },
     })
     queue.add('a')
@@ -147,10 +146,10 @@ describe('the work queue', () => {
     clock.advance(3)
     queue.addRateLimited('a')
     queue.done('a')
-    expect(told).toEqual([['added', 1], ['taken', 0, 7], ['retried'], ['finished', 3]])
+    expect(reports).toEqual([['added', 1], ['taken', 0, 7], ['retried'], ['finished', 3]])
   })
 
-  it('drains in a time that grows with the number of keys, not with its square', () => {
+  it('drains in linear time', () => {
     const moves = (total: number): number => {
       const fifo = createFifo<number>()
       for (let item = 0; item < total; item += 1) fifo.push(item)
@@ -163,13 +162,13 @@ describe('the work queue', () => {
   })
 })
 
-/** The queue as simply as it can be said: lists, and a look at every element. */
+/** The simplest possible queue: lists that are searched linearly. */
 class Model {
   time = 0
-  made = 0
+  created = 0
   stopped = false
   ready: string[] = []
-  patient: string[] = []
+  lowPriority: string[] = []
   readonly again = new Set<string>()
   readonly working = new Set<string>()
   readonly failures = new Map<string, number>()
@@ -177,36 +176,36 @@ class Model {
 
   add(key: string): void {
     if (this.stopped || this.ready.includes(key)) return
-    this.patient = this.patient.filter((one) => one !== key)
+    this.lowPriority = this.lowPriority.filter((entry) => entry !== key)
     if (this.working.has(key)) this.again.add(key)
     else this.ready.push(key)
   }
   addPatient(key: string): void {
     if (this.working.has(key)) return this.add(key)
-    if (!this.stopped && !this.ready.includes(key) && !this.patient.includes(key)) this.patient.push(key)
+    if (!this.stopped && !this.ready.includes(key) && !this.lowPriority.includes(key)) this.lowPriority.push(key)
   }
   addAfter(key: string, ms: number): void {
     if (this.stopped) return
     if (ms <= 0) return this.add(key)
     const at = this.time + ms
-    if (this.delayed.some((one) => one.key === key && one.at <= at)) return
-    this.made += 1
-    this.delayed = [...this.delayed.filter((one) => one.key !== key), { key, at, order: this.made }]
+    if (this.delayed.some((entry) => entry.key === key && entry.at <= at)) return
+    this.created += 1
+    this.delayed = [...this.delayed.filter((entry) => entry.key !== key), { key, at, order: this.created }]
   }
   addRateLimited(key: string): void {
     if (this.stopped) return
     const before = this.failures.get(key) ?? 0
     this.failures.set(key, before + 1)
-    this.addAfter(key, Math.min(retry.maxMs, retry.firstMs * 2 ** before))
+    this.addAfter(key, Math.min(retry.maxMs, retry.initialMs * 2 ** before))
   }
   advance(ms: number): void {
     this.time += ms
-    const due = this.delayed.filter((one) => one.at <= this.time)
-    this.delayed = this.delayed.filter((one) => one.at > this.time)
+    const due = this.delayed.filter((entry) => entry.at <= this.time)
+    this.delayed = this.delayed.filter((entry) => entry.at > this.time)
     for (const { key } of due.sort((a, b) => a.at - b.at || a.order - b.order)) this.add(key)
   }
   next(): string | undefined {
-    const key = this.ready.shift() ?? this.patient.shift()
+    const key = this.ready.shift() ?? this.lowPriority.shift()
     if (key !== undefined) this.working.add(key)
     return key
   }
@@ -231,13 +230,13 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.constant({ kind: 'next' }),
 )
 
-describe('the work queue, against its model', () => {
-  it('gives the same keys in the same order, whatever happens', async () => {
+describe('the work queue, compared with a model', () => {
+  it('returns the same keys in the same order (property)', async () => {
     const run = async (sequence: readonly Step[]): Promise<void> => {
       const { queue, clock } = queueAt()
       const model = new Model()
       for (const step of sequence) await take(step, queue, clock, model)
-      expect(queue.length()).toBe(model.ready.length + model.patient.length)
+      expect(queue.length()).toBe(model.ready.length + model.lowPriority.length)
       for (const key of model.working) {
         queue.done(key)
         model.done(key)
@@ -249,32 +248,32 @@ describe('the work queue, against its model', () => {
     await fc.assert(property, { numRuns: count({ test: 500, soak: 20_000 }) })
   })
 
-  it('never gives a key to two workers, and loses no wish, with workers that overlap', async () => {
-    const run = async (wishes: readonly string[], workers: number): Promise<void> => {
+  it('never gives a key to two workers and loses no add, with overlapping workers (property)', async () => {
+    const run = async (added: readonly string[], workers: number): Promise<void> => {
       const { queue, clock } = queueAt()
       const busy = new Set<string>()
-      const lookedAfter = new Map<string, number>()
+      const processedAt = new Map<string, number>()
       let moment = 0
       const work = async (): Promise<void> => {
         for (let key = await queue.next(); key !== undefined; key = await queue.next()) {
           expect(busy.has(key)).toBe(false)
           busy.add(key)
-          lookedAfter.set(key, moment)
+          processedAt.set(key, moment)
           await clock.sleep(3)
           busy.delete(key)
           queue.done(key)
         }
       }
       const all = Array.from({ length: workers }, work)
-      const wishedAt = new Map<string, number>()
-      for (const key of wishes) {
+      const addedAt = new Map<string, number>()
+      for (const key of added) {
         moment += 1
-        wishedAt.set(key, moment)
+        addedAt.set(key, moment)
         queue.add(key)
         await clock.settle(1)
       }
       while (!queue.idle()) await clock.settle(1)
-      for (const [key, at] of wishedAt) expect(lookedAfter.get(key)).toBeGreaterThanOrEqual(at)
+      for (const [key, at] of addedAt) expect(processedAt.get(key)).toBeGreaterThanOrEqual(at)
       queue.stop()
       await Promise.all(all)
     }
@@ -309,7 +308,7 @@ async function take(step: Step, queue: WorkQueue, clock: ManualClock, model: Mod
       queue.done(step.key)
       return model.done(step.key)
     case 'next': {
-      // With nothing ready a worker would wait, and take the next key at once: the model knows no waiting.
+      // With nothing ready a worker would wait and take the next key at once, which the model does not do.
       const expected = model.next()
       if (expected !== undefined) expect(await queue.next()).toBe(expected)
       return settled()

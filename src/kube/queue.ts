@@ -1,41 +1,40 @@
 /**
- * The work queue: which keys need a look, each once, none twice at a time, in the order of their asking.
- * Those for whom nobody waits come when no other does.
+ * Queues keys to reconcile: each key once, never processed twice at the same time, first in first out. Low-priority
+ * keys are processed when no other key waits.
  *
- * It knows keys only. What a key means, and what a look at it does, is the controller's business.
+ * Must not know what a key means.
  */
 
 import type { Clock } from '../clock/clock.ts'
-import { type BackoffPolicy, backoffMs } from './backoff.ts'
-import { createFifo } from './fifo.ts'
+import { type BackoffPolicy, backoffMs } from './retry.ts'
 
 export interface WorkQueue {
-  /** Asks for a look at a key. Asked again before the look begins, it is one look; during it, one more after. */
+  /** Queues a key. Added again before it is processed, it is processed once; while it is processed, once more. */
   readonly add: (key: string) => void
-  /** The same, but only when no other key waits. A plain `add` of the key puts it among those. */
+  /** Queues a key behind all others. A later `add` of the key gives it normal priority. */
   readonly addLowPriority: (key: string) => void
-  /** The same, later. Of several wishes for one key the earliest is kept. */
+  /** Queues a key later. Of several delays for one key the earliest counts. */
   readonly addAfter: (key: string, ms: number) => void
-  /** The same, later the more often it was asked since `forget`. */
+  /** Queues a key with backoff, longer after each call since `forget`. */
   readonly addRateLimited: (key: string) => void
-  /** The key did well: its next retry starts from the shortest delay. */
+  /** Resets the backoff of a key. */
   readonly forget: (key: string) => void
   /** How often the key was retried since `forget`. */
   readonly retries: (key: string) => number
-  /** The next key, as soon as there is one; undefined when the queue was stopped. The taker must say `done`. */
+  /** Resolves to the next key; undefined when the queue was stopped. The worker must call `done`. */
   readonly next: () => Promise<string | undefined>
   readonly done: (key: string) => void
-  /** Ends all waiting, and drops what is queued: whoever starts next lists everything anyway. */
+  /** Wakes all workers and drops all keys: the next start lists everything anyway. */
   readonly stop: () => void
-  /** Keys that wait for a worker. */
+  /** Keys waiting for a worker. */
   readonly length: () => number
-  /** Neither queued nor worked on. Keys that wait for their time do not count. */
+  /** No key is queued or processed. Delayed keys do not count. */
   readonly idle: () => boolean
-  /** For how long each key that is worked on now has been. */
+  /** For each key in work, how long it has taken so far. */
   readonly processingMs: () => readonly number[]
 }
 
-/** Told what happens, for metrics. Times are in milliseconds. */
+/** Callbacks for metrics. Times are in milliseconds. */
 export interface QueueObserver {
   readonly added?: (depth: number) => void
   readonly taken?: (depth: number, waitedMs: number) => void
@@ -49,100 +48,100 @@ export interface QueueOptions {
   readonly observer?: QueueObserver
 }
 
-interface Place {
+interface Position {
   readonly key: string
 }
 
-const defaultRetry: BackoffPolicy = { firstMs: 5, maxMs: 1_000_000 }
+const defaultRetry: BackoffPolicy = { initialMs: 5, maxMs: 1_000_000 }
 
 export function createQueue({ clock, retry = defaultRetry, observer = {} }: QueueOptions): WorkQueue {
   const ready = createFifo<string>()
-  /** Patient keys by their place in the order; a place that its key has left was promoted. */
-  const patient = new Map<string, Place>()
-  const places = createFifo<Place>()
-  /** Keys that need a look, with the time since when: ready, patient, or asked for while worked on. */
-  const wanted = new Map<string, number>()
-  const working = new Map<string, number>()
-  const delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>()
+  /** Low-priority keys by their position; a position that its key has left was promoted. */
+  const lowPriority = new Map<string, Position>()
+  const positions = createFifo<Position>()
+  /** Keys to process, with the time since when: ready, low priority, or added while processed. */
+  const queuedSince = new Map<string, number>()
+  const processing = new Map<string, number>()
+  const delayed = new Map<string, { readonly dueAt: number; readonly cancel: () => void }>()
   const failures = new Map<string, number>()
-  const takers = createFifo<() => void>()
+  const waitingWorkers = createFifo<() => void>()
   let stopped = false
 
-  const length = (): number => ready.length() + patient.size
+  const length = (): number => ready.length() + lowPriority.size
 
-  const nextPatient = (): string | undefined => {
-    for (let place = places.shift(); place; place = places.shift()) {
-      if (patient.get(place.key) !== place) continue
-      patient.delete(place.key)
-      return place.key
+  const takeLowPriority = (): string | undefined => {
+    for (let position = positions.shift(); position; position = positions.shift()) {
+      if (lowPriority.get(position.key) !== position) continue
+      lowPriority.delete(position.key)
+      return position.key
     }
     return undefined
   }
 
   const take = (): string | undefined => {
-    const key = ready.shift() ?? nextPatient()
+    const key = ready.shift() ?? takeLowPriority()
     if (key === undefined) return undefined
     const now = clock.elapsed()
-    const since = wanted.get(key) ?? now
-    wanted.delete(key)
-    working.set(key, now)
-    observer.taken?.(length(), now - since)
+    const startedAt = queuedSince.get(key) ?? now
+    queuedSince.delete(key)
+    processing.set(key, now)
+    observer.taken?.(length(), now - startedAt)
     return key
   }
 
   const makeReady = (key: string): void => {
     ready.push(key)
-    takers.shift()?.()
+    waitingWorkers.shift()?.()
   }
 
-  const want = (key: string): void => {
-    wanted.set(key, clock.elapsed())
+  const markQueued = (key: string): void => {
+    queuedSince.set(key, clock.elapsed())
     observer.added?.(length() + 1)
   }
 
   const add = (key: string): void => {
     if (stopped) return
-    // Whoever slept was woken when it came: it is only moved.
-    if (patient.delete(key)) ready.push(key)
-    if (wanted.has(key)) return
-    want(key)
-    if (!working.has(key)) makeReady(key)
+    // A worker was woken when the key was first added: it is only moved.
+    if (lowPriority.delete(key)) ready.push(key)
+    if (queuedSince.has(key)) return
+    markQueued(key)
+    if (!processing.has(key)) makeReady(key)
   }
 
-  const addPatient = (key: string): void => {
-    if (working.has(key)) return add(key)
-    if (stopped || wanted.has(key)) return
-    want(key)
-    const place = { key }
-    patient.set(key, place)
-    places.push(place)
-    takers.shift()?.()
+  const addLowPriority = (key: string): void => {
+    if (processing.has(key)) return add(key)
+    if (stopped || queuedSince.has(key)) return
+    markQueued(key)
+    const position = { key }
+    lowPriority.set(key, position)
+    positions.push(position)
+    waitingWorkers.shift()?.()
   }
 
   const addAfter = (key: string, ms: number): void => {
     if (stopped) return
     if (!(ms > 0)) return add(key)
-    const at = clock.elapsed() + ms
+    const dueAt = clock.elapsed() + ms
     const earlier = delayed.get(key)
-    if (earlier && earlier.at <= at) return
+    if (earlier && earlier.dueAt <= dueAt) return
     earlier?.cancel()
     const cancel = clock.after(ms, () => {
       delayed.delete(key)
       add(key)
     })
-    delayed.set(key, { at, cancel })
+    delayed.set(key, { dueAt, cancel })
   }
 
   return {
     add,
-    addLowPriority: addPatient,
+    addLowPriority: addLowPriority,
     addAfter,
     addRateLimited: (key) => {
       if (stopped) return
-      const before = failures.get(key) ?? 0
-      failures.set(key, before + 1)
+      const retries = failures.get(key) ?? 0
+      failures.set(key, retries + 1)
       observer.retried?.()
-      addAfter(key, backoffMs(retry, before))
+      addAfter(key, backoffMs(retry, retries))
     },
     forget: (key) => {
       failures.delete(key)
@@ -152,31 +151,63 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
       while (!stopped) {
         const key = take()
         if (key !== undefined) return key
-        // A taker is woken, not handed the key: a burst of wishes for one key in one breath stays one look.
-        await new Promise<void>((wake) => takers.push(wake))
+        // A worker is woken, not handed the key: a burst of adds for one key in one tick stays one reconcile.
+        await new Promise<void>((wake) => waitingWorkers.push(wake))
       }
       return undefined
     },
     done: (key) => {
-      const since = working.get(key)
-      if (since === undefined) return
-      working.delete(key)
-      observer.finished?.(clock.elapsed() - since)
-      if (wanted.has(key) && !stopped) makeReady(key)
+      const startedAt = processing.get(key)
+      if (startedAt === undefined) return
+      processing.delete(key)
+      observer.finished?.(clock.elapsed() - startedAt)
+      if (queuedSince.has(key) && !stopped) makeReady(key)
     },
     stop: () => {
       stopped = true
       for (const { cancel } of delayed.values()) cancel()
       delayed.clear()
-      wanted.clear()
+      queuedSince.clear()
       failures.clear()
-      patient.clear()
+      lowPriority.clear()
       while (ready.shift() !== undefined);
-      while (places.shift());
-      for (let wake = takers.shift(); wake; wake = takers.shift()) wake()
+      while (positions.shift());
+      for (let wake = waitingWorkers.shift(); wake; wake = waitingWorkers.shift()) wake()
     },
     length,
-    idle: () => wanted.size === 0 && working.size === 0,
-    processingMs: () => [...working.values()].map((since) => clock.elapsed() - since),
+    idle: () => queuedSince.size === 0 && processing.size === 0,
+    processingMs: () => [...processing.values()].map((startedAt) => clock.elapsed() - startedAt),
+  }
+}
+
+export interface Fifo<T> {
+  readonly push: (item: T) => void
+  readonly shift: () => T | undefined
+  readonly length: () => number
+}
+
+/** A smaller gap at the front is not worth closing. */
+const MIN_GAP = 64
+
+export function createFifo<T>(): Fifo<T> {
+  let items: (T | undefined)[] = []
+  let head = 0
+  return {
+    push: (item) => {
+      items.push(item)
+    },
+    shift: () => {
+      if (head === items.length) return undefined
+      const item = items[head]
+      items[head] = undefined
+      head += 1
+      // Closing the gap when it is half of the array costs each item at most one move.
+      if (head > MIN_GAP && head * 2 > items.length) {
+        items = items.slice(head)
+        head = 0
+      }
+      return item
+    },
+    length: () => items.length - head,
   }
 }

@@ -27,29 +27,29 @@ const silent = (): ApiError =>
     finding: finding(serverTooSlow, { server: 'test', reason: 'nothing came' }),
   })
 
-/** What the server does with each request, in order; a request past the end hangs. */
+/** What the server does with each request, in order; later requests hang. */
 type ListStep = readonly KubeObject[] | Error
 type WatchStep = readonly (WatchEvent | Error | 'hang' | { readonly waitMs: number })[]
 
-interface Stage {
+interface Harness {
   readonly clock: ManualClock
   readonly cache: Cache
   readonly reflector: Reflector
-  readonly asked: string[]
+  readonly requests: string[]
   readonly times: number[]
   readonly watchOptions: WatchOptions[]
   readonly listOptions: ListOptions[]
   readonly stop: () => Promise<void>
 }
 
-function reflect(
+function startReflector(
   lists: readonly ListStep[],
   watches: readonly WatchStep[],
   timing: ReflectorTiming = defaultReflectorTiming,
-): Stage {
+): Harness {
   const clock = manualClock()
   const cache = createCache({ freeze: true })
-  const asked: string[] = []
+  const requests: string[] = []
   const times: number[] = []
   const watchOptions: WatchOptions[] = []
   const listOptions: ListOptions[] = []
@@ -61,7 +61,7 @@ function reflect(
     list: async (_, options) => {
       const step = lists[listed]
       listed += 1
-      asked.push('list')
+      requests.push('list')
       times.push(clock.elapsed())
       listOptions.push(options ?? {})
       if (!step) return hang(options?.signal)
@@ -71,7 +71,7 @@ function reflect(
     watch: async function* (_, options) {
       const steps = watches[watched] ?? ['hang']
       watched += 1
-      asked.push(`watch ${options.resourceVersion}`)
+      requests.push(`watch ${options.resourceVersion}`)
       times.push(clock.elapsed())
       watchOptions.push(options)
       for (const step of steps) {
@@ -89,14 +89,14 @@ function reflect(
     control.abort()
     await running
   }
-  return { clock, cache, reflector, asked, times, watchOptions, listOptions, stop }
+  return { clock, cache, reflector, requests, times, watchOptions, listOptions, stop }
 }
 
-const names = (cache: Cache): readonly string[] => cache.list().map((one) => one.metadata.name)
+const names = (cache: Cache): readonly string[] => cache.list().map((object) => object.metadata.name)
 
 describe('a reflector', () => {
-  it('lists, then watches from where the list was taken, and follows', async () => {
-    const stage = reflect(
+  it('lists, then watches from the version of the list', async () => {
+    const harness = startReflector(
       [[object('a', 'x1'), object('b', 'x2')]],
       [
         [
@@ -108,26 +108,26 @@ describe('a reflector', () => {
       ],
     )
     await settled()
-    expect(stage.asked).toEqual(['list', 'watch list1'])
-    expect(names(stage.cache)).toEqual(['a', 'c'])
-    expect(stage.cache.get('openstack/a')?.metadata.resourceVersion).toBe('x4')
-    expect(stage.cache.hasSynced()).toBe(true)
-    await stage.stop()
+    expect(harness.requests).toEqual(['list', 'watch list1'])
+    expect(names(harness.cache)).toEqual(['a', 'c'])
+    expect(harness.cache.get('openstack/a')?.metadata.resourceVersion).toBe('x4')
+    expect(harness.cache.hasSynced()).toBe(true)
+    await harness.stop()
   })
 
-  it('asks for pages, for an end drawn between the limits, and for silence to be noticed', async () => {
-    const stage = reflect([[]], [])
+  it('requests pages, a random watch lifetime within the limits, and an idle timeout', async () => {
+    const harness = startReflector([[]], [])
     await settled()
-    expect(stage.listOptions[0]?.limit).toBe(500)
-    const { timeoutSeconds = 0, idleMs } = stage.watchOptions[0] ?? {}
+    expect(harness.listOptions[0]?.limit).toBe(500)
+    const { timeoutSeconds = 0, idleMs } = harness.watchOptions[0] ?? {}
     expect(timeoutSeconds).toBeGreaterThanOrEqual(290)
     expect(timeoutSeconds).toBeLessThanOrEqual(580)
     expect(idleMs).toBe(120_000)
-    await stage.stop()
+    await harness.stop()
   })
 
-  it('resumes from the last event or bookmark, and takes versions for words', async () => {
-    const stage = reflect(
+  it('resumes from the last event or bookmark, and treats versions as opaque', async () => {
+    const harness = startReflector(
       [[]],
       [
         [{ kind: 'added', object: object('a', 'zz-not-a-number') }],
@@ -135,131 +135,131 @@ describe('a reflector', () => {
         ['hang'],
       ],
     )
-    await stage.clock.settle(2_000)
-    expect(stage.asked).toEqual(['list', 'watch list1', 'watch zz-not-a-number', 'watch bookmark7'])
-    await stage.stop()
+    await harness.clock.settle(2_000)
+    expect(harness.requests).toEqual(['list', 'watch list1', 'watch zz-not-a-number', 'watch bookmark7'])
+    await harness.stop()
   })
 
-  it('resumes at once when a watch that lived long was closed', async () => {
-    const stage = reflect([[]], [[{ waitMs: 300_000 }], ['hang']])
-    await stage.clock.settle(300_000)
-    expect(stage.times).toEqual([0, 0, 300_000])
-    await stage.stop()
+  it('resumes at once when a long watch was closed', async () => {
+    const harness = startReflector([[]], [[{ waitMs: 300_000 }], ['hang']])
+    await harness.clock.settle(300_000)
+    expect(harness.times).toEqual([0, 0, 300_000])
+    await harness.stop()
   })
 
-  it('asks ever more slowly while watches are closed at once', async () => {
-    const stage = reflect(
+  it('retries less and less often while watches are closed at once', async () => {
+    const harness = startReflector(
       [[]],
       Array.from({ length: 20 }, () => []),
     )
-    await stage.clock.settle(120_000)
-    const pauses = stage.times.slice(1).map((time, at) => Math.round(time - (stage.times[at] ?? 0)))
+    await harness.clock.settle(120_000)
+    const pauses = harness.times.slice(1).map((time, index) => Math.round(time - (harness.times[index] ?? 0)))
     expect(pauses).toEqual([0, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000])
-    await stage.stop()
+    await harness.stop()
   })
 
-  it('begins with short pauses again after something came through', async () => {
+  it('resets the backoff after an event', async () => {
     const news: WatchStep = [{ kind: 'added', object: object('a', 'x1') }, failing()]
-    const stage = reflect([[]], [[failing()], [failing()], news, ['hang']])
-    await stage.clock.settle(10_000)
-    expect(stage.times.map(Math.round)).toEqual([0, 0, 800, 2_400, 3_200])
-    await stage.stop()
+    const harness = startReflector([[]], [[failing()], [failing()], news, ['hang']])
+    await harness.clock.settle(10_000)
+    expect(harness.times.map(Math.round)).toEqual([0, 0, 800, 2_400, 3_200])
+    await harness.stop()
   })
 
-  it('keeps trying when the first list fails, and is synced only after a whole one', async () => {
-    const stage = reflect([failing(), failing(), [object('a', 'x1')]], [])
+  it('keeps trying when the first list fails, and has synced only after a complete one', async () => {
+    const harness = startReflector([failing(), failing(), [object('a', 'x1')]], [])
     await settled()
-    expect(stage.cache.hasSynced()).toBe(false)
-    expect(stage.reflector.status()).toMatchObject({ failingSince: 0 })
-    await stage.clock.settle(10_000)
-    expect(stage.cache.hasSynced()).toBe(true)
-    expect(stage.reflector.status().failingSince).toBeUndefined()
-    expect(stage.times.map(Math.round)).toEqual([0, 800, 2_400, 2_400])
-    await stage.stop()
+    expect(harness.cache.hasSynced()).toBe(false)
+    expect(harness.reflector.status()).toMatchObject({ failingSince: 0 })
+    await harness.clock.settle(10_000)
+    expect(harness.cache.hasSynced()).toBe(true)
+    expect(harness.reflector.status().failingSince).toBeUndefined()
+    expect(harness.times.map(Math.round)).toEqual([0, 800, 2_400, 2_400])
+    await harness.stop()
   })
 
-  it('waits as long as the server asks', async () => {
-    const stage = reflect([failing(7_000), []], [])
-    await stage.clock.settle(20_000)
-    expect(stage.times).toEqual([0, 7_000, 7_000])
-    await stage.stop()
+  it('waits as long as the server requests', async () => {
+    const harness = startReflector([failing(7_000), []], [])
+    await harness.clock.settle(20_000)
+    expect(harness.times).toEqual([0, 7_000, 7_000])
+    await harness.stop()
   })
 
-  it('lists again when its version has expired, and tells of what vanished meanwhile', async () => {
-    const stage = reflect(
+  it('lists again when its version has expired, and reports the objects that were deleted meanwhile', async () => {
+    const harness = startReflector(
       [
         [object('a', 'x1'), object('gone', 'x2')],
         [object('a', 'x1'), object('new', 'x9')],
       ],
       [[expired()], ['hang']],
     )
-    const told: string[] = []
-    stage.cache.subscribe((change) => told.push(`${change.kind} ${change.object.metadata.name}`))
-    await stage.clock.settle(2_000)
-    expect(stage.asked).toEqual(['list', 'watch list1', 'list', 'watch list2'])
-    expect(told).toEqual(['added a', 'added gone', 'deleted gone', 'added new'])
-    await stage.stop()
+    const changes: string[] = []
+    harness.cache.subscribe((change) => changes.push(`${change.kind} ${change.object.metadata.name}`))
+    await harness.clock.settle(2_000)
+    expect(harness.requests).toEqual(['list', 'watch list1', 'list', 'watch list2'])
+    expect(changes).toEqual(['added a', 'added gone', 'deleted gone', 'added new'])
+    await harness.stop()
   })
 
   it('lists again when a list expires between two pages', async () => {
-    const stage = reflect([expired(), []], [])
-    await stage.clock.settle(2_000)
-    expect(stage.asked).toEqual(['list', 'list', 'watch list2'])
-    await stage.stop()
+    const harness = startReflector([expired(), []], [])
+    await harness.clock.settle(2_000)
+    expect(harness.requests).toEqual(['list', 'list', 'watch list2'])
+    await harness.stop()
   })
 
-  it('slows down against a server that forgets every version at once', async () => {
-    const stage = reflect(
+  it('slows down for a server that expires every version at once', async () => {
+    const harness = startReflector(
       Array.from({ length: 50 }, () => []),
       Array.from({ length: 50 }, () => [expired()]),
     )
-    await stage.clock.settle(60_000)
-    expect(stage.asked.length).toBeLessThanOrEqual(16)
-    await stage.stop()
+    await harness.clock.settle(60_000)
+    expect(harness.requests.length).toBeLessThanOrEqual(16)
+    await harness.stop()
   })
 
-  it('lists again when watch after watch yields nothing: the server may be another one', async () => {
-    const stage = reflect(
+  it('lists again after several watches without an event: it may be another server', async () => {
+    const harness = startReflector(
       [[], []],
       Array.from({ length: 6 }, (_, at) => (at < 5 ? [failing()] : ['hang'])),
     )
-    await stage.clock.settle(60_000)
-    expect(stage.asked.filter((one) => one === 'list')).toHaveLength(2)
-    expect(stage.asked.at(-1)).toBe('watch list2')
-    await stage.stop()
+    await harness.clock.settle(60_000)
+    expect(harness.requests.filter((request) => request === 'list')).toHaveLength(2)
+    expect(harness.requests.at(-1)).toBe('watch list2')
+    await harness.stop()
   })
 
-  it('says since when it fails and why, until the server is heard of again', async () => {
-    const stage = reflect(
+  it('reports since when it fails and why, until the server responds again', async () => {
+    const harness = startReflector(
       [[]],
       [[{ waitMs: 1_000 }, failing()], [failing()], [{ kind: 'bookmark', resourceVersion: 'b' }, 'hang']],
     )
-    await stage.clock.settle(1_500)
-    expect(stage.reflector.status()).toMatchObject({ failingSince: 1_000, heardAt: 0 })
-    expect(stage.reflector.status().reason).toContain('not yet')
-    await stage.clock.settle(10_000)
-    expect(stage.reflector.status().failingSince).toBeUndefined()
-    await stage.stop()
+    await harness.clock.settle(1_500)
+    expect(harness.reflector.status()).toMatchObject({ failingSince: 1_000, lastEventAt: 0 })
+    expect(harness.reflector.status().reason).toContain('not yet')
+    await harness.clock.settle(10_000)
+    expect(harness.reflector.status().failingSince).toBeUndefined()
+    await harness.stop()
   })
 
-  it('stops in the middle of a pause, a list or a watch', async () => {
+  it('stops within a pause, a list or a watch', async () => {
     for (const [lists, watches] of [
       [[failing()], []],
       [[], []],
       [[[]], []],
     ] as const) {
-      const stage = reflect(lists, watches)
+      const harness = startReflector(lists, watches)
       await settled()
-      await stage.stop()
-      expect(stage.clock.waiting()).toEqual([])
+      await harness.stop()
+      expect(harness.clock.waiting()).toEqual([])
     }
   })
 
-  it('takes silence for a quiet kind, not for a failure: what never had an event gets no bookmarks', async () => {
-    const stage = reflect([[]], [[{ waitMs: 120_000 }, silent()]])
-    await stage.clock.settle(125_000)
-    expect(stage.asked).toEqual(['list', 'watch list1', 'watch list1'])
-    expect(stage.reflector.status().failingSince).toBeUndefined()
-    await stage.stop()
+  it('does not treat silence as a failure: a kind without events gets no bookmarks', async () => {
+    const harness = startReflector([[]], [[{ waitMs: 120_000 }, silent()]])
+    await harness.clock.settle(125_000)
+    expect(harness.requests).toEqual(['list', 'watch list1', 'watch list1'])
+    expect(harness.reflector.status().failingSince).toBeUndefined()
+    await harness.stop()
   })
 })

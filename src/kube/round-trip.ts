@@ -1,6 +1,5 @@
-/**
- * One request and its answer: headers in, a success out, everything else as a typed error. Never twice.
- */
+/** Sends one request once: returns the response of a success, throws a typed error for everything else. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../clock/clock.ts'
 import { Failure } from '../errors/failure.ts'
@@ -11,7 +10,6 @@ import { certificateExpiredAt, type Identity } from './credential.ts'
 import type { Dispatchers } from './dispatchers.ts'
 import { errorFromThrown } from './network-error.ts'
 import { proxyWithoutCredentials } from './proxy.ts'
-import { parseRetryAfter, parseWarnings } from './response-headers.ts'
 import { allowManyListeners } from './signals.ts'
 import { errorFromResponse } from './status-error.ts'
 
@@ -19,19 +17,19 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** From the root of the server: `/api/v1/pods`. */
+  /** The path from the root of the server: `/api/v1/pods`. */
   readonly path: string
   readonly query?: Query
   readonly body?: unknown
   readonly contentType?: string
   readonly accept?: string
-  /** Doing it twice is like doing it once, so it may be sent again after a broken connection. */
-  readonly safe: boolean
+  /** Sending it twice has the same effect as once, so it may be sent again after a broken connection. */
+  readonly idempotent: boolean
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** Takes a connection of its own instead of waiting for a free one. */
-  readonly ahead?: boolean | undefined
-  /** For messages: what is done to what. */
+  /** Uses a separate connection instead of waiting for a free one. */
+  readonly priority?: boolean | undefined
+  /** For messages: the verb and its object. */
   readonly verb: string
   readonly subject: string
   readonly object?: ObjectLocation | undefined
@@ -48,11 +46,16 @@ export interface RoundTripperOptions {
 }
 
 export interface RoundTripper {
-  /** The answer to one request, if it is a success. `idleMs` makes it a stream on connections of its own. */
-  readonly roundTrip: (call: ApiRequest, identity: Identity, over: Dispatchers, idleMs?: number) => Promise<ApiResponse>
-  readonly readText: (answer: ApiResponse, call: ApiRequest) => Promise<string>
-  readonly chunks: (answer: ApiResponse, call: ApiRequest) => AsyncIterable<Uint8Array>
-  readonly requestInfo: (call: ApiRequest) => RequestInfo
+  /** The response to one request, if it is a success. `idleMs` makes it a stream on a separate connection. */
+  readonly roundTrip: (
+    apiRequest: ApiRequest,
+    identity: Identity,
+    dispatchers: Dispatchers,
+    idleMs?: number,
+  ) => Promise<ApiResponse>
+  readonly readText: (response: ApiResponse, apiRequest: ApiRequest) => Promise<string>
+  readonly chunks: (response: ApiResponse, apiRequest: ApiRequest) => AsyncIterable<Uint8Array>
+  readonly requestInfo: (apiRequest: ApiRequest) => RequestInfo
 }
 
 export function createRoundTripper({ access, clock, ...settings }: RoundTripperOptions): RoundTripper {
@@ -61,83 +64,87 @@ export function createRoundTripper({ access, clock, ...settings }: RoundTripperO
   const prefix = pathname === '/' ? '' : pathname
   const via = access.proxy && proxyWithoutCredentials(access.proxy)
 
-  const errandOf = ({ verb, subject, object }: ApiRequest): RequestInfo => ({ server, via, verb, subject, object })
+  const requestInfo = ({ verb, subject, object }: ApiRequest): RequestInfo => ({ server, via, verb, subject, object })
 
-  /** An abort stays what the caller made of it, a finding stays a finding; the rest is the network's. */
-  const asError = (thrown: unknown, call: ApiRequest): unknown => {
-    if (call.signal?.aborted) return call.signal.reason
-    return thrown instanceof Failure ? thrown : errorFromThrown(thrown, errandOf(call))
+  /** An abort keeps the caller's reason, a finding stays a finding; other errors are network errors. */
+  const toThrown = (thrown: unknown, apiRequest: ApiRequest): unknown => {
+    if (apiRequest.signal?.aborted) return apiRequest.signal.reason
+    return thrown instanceof Failure ? thrown : errorFromThrown(thrown, requestInfo(apiRequest))
   }
 
-  const readText = async (answer: ApiResponse, call: ApiRequest): Promise<string> => {
+  const readText = async (response: ApiResponse, apiRequest: ApiRequest): Promise<string> => {
     try {
-      return await answer.body.text()
+      return await response.body.text()
     } catch (thrown) {
-      throw asError(thrown, call)
+      throw toThrown(thrown, apiRequest)
     }
   }
 
-  const refusal = async (answer: ApiResponse, call: ApiRequest, identity: Identity): Promise<ApiError> => {
-    const body = parsedOrText(await readText(answer, call))
-    if (answer.statusCode === 401) {
-      return unauthorizedError(errandOf(call), access.credential.user, certificateExpiredAt(identity, clock.now()))
+  const toError = async (response: ApiResponse, apiRequest: ApiRequest, identity: Identity): Promise<ApiError> => {
+    const body = parseJsonOrText(await readText(response, apiRequest))
+    if (response.statusCode === 401) {
+      return unauthorizedError(
+        requestInfo(apiRequest),
+        access.credential.user,
+        certificateExpiredAt(identity, clock.now()),
+      )
     }
-    const retryAfterMs = parseRetryAfter(answer.headers, clock.now())
-    return errorFromResponse({ status: answer.statusCode, body, retryAfterMs }, errandOf(call))
+    const retryAfterMs = parseRetryAfter(response.headers, clock.now())
+    return errorFromResponse({ status: response.statusCode, body, retryAfterMs }, requestInfo(apiRequest))
   }
 
   const request = async (
-    call: ApiRequest,
+    apiRequest: ApiRequest,
     identity: Identity,
-    over: Dispatchers,
+    dispatchers: Dispatchers,
     idleMs?: number,
   ): Promise<ApiResponse> => {
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body)
-    const limit = call.timeoutMs ?? settings.timeoutMs
-    const dispatcher = idleMs !== undefined || call.ahead ? over.streams : over.requests
+    const body = apiRequest.body === undefined ? undefined : JSON.stringify(apiRequest.body)
+    const limit = apiRequest.timeoutMs ?? settings.timeoutMs
+    const dispatcher = idleMs !== undefined || apiRequest.priority ? dispatchers.streams : dispatchers.requests
     try {
       return await dispatcher.request({
         origin,
-        path: prefix + call.path + queryString(call.query),
-        method: call.method,
+        path: prefix + apiRequest.path + queryString(apiRequest.query),
+        method: apiRequest.method,
         headers: {
-          accept: call.accept ?? 'application/json',
+          accept: apiRequest.accept ?? 'application/json',
           'user-agent': settings.userAgent,
-          ...(body !== undefined && { 'content-type': call.contentType ?? 'application/json' }),
+          ...(body !== undefined && { 'content-type': apiRequest.contentType ?? 'application/json' }),
           ...identity.headers,
         },
         ...(body !== undefined && { body }),
-        ...(call.signal && { signal: call.signal }),
+        ...(apiRequest.signal && { signal: apiRequest.signal }),
         headersTimeout: limit,
         bodyTimeout: idleMs ?? limit,
       })
     } catch (thrown) {
-      throw asError(thrown, call)
+      throw toThrown(thrown, apiRequest)
     }
   }
 
   return {
-    requestInfo: errandOf,
+    requestInfo: requestInfo,
     readText,
-    roundTrip: async (call, identity, over, idleMs) => {
-      call.signal?.throwIfAborted()
-      allowManyListeners(call.signal)
-      const answer = await request(call, identity, over, idleMs)
-      if (answer.statusCode >= 400) throw await refusal(answer, call, identity)
-      if (settings.onWarning) for (const warning of parseWarnings(answer.headers)) settings.onWarning(warning)
-      return answer
+    roundTrip: async (apiRequest, identity, dispatchers, idleMs) => {
+      apiRequest.signal?.throwIfAborted()
+      allowManyListeners(apiRequest.signal)
+      const response = await request(apiRequest, identity, dispatchers, idleMs)
+      if (response.statusCode >= 400) throw await toError(response, apiRequest, identity)
+      if (settings.onWarning) for (const warning of parseWarnings(response.headers)) settings.onWarning(warning)
+      return response
     },
-    chunks: async function* (answer, call) {
+    chunks: async function* (response, apiRequest) {
       try {
-        for await (const chunk of answer.body) yield chunk as Uint8Array
+        for await (const chunk of response.body) yield chunk as Uint8Array
       } catch (thrown) {
-        throw asError(thrown, call)
+        throw toThrown(thrown, apiRequest)
       }
     },
   }
 }
 
-function parsedOrText(text: string): unknown {
+function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -152,4 +159,21 @@ function queryString(query: Query = {}): string {
   }
   const text = parameters.toString()
   return text && `?${text}`
+}
+
+/** Seconds, or a date. */
+export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): number | undefined {
+  const value = headers['retry-after']
+  if (value === undefined) return undefined
+  if (/^\d+$/.test(value)) return Number(value) * 1000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+/** `299 - "v1 Endpoints is deprecated"`, several in one header or in several. */
+function parseWarnings(headers: IncomingHttpHeaders): readonly string[] {
+  const raw = headers['warning']
+  if (raw === undefined) return []
+  const header = Array.isArray(raw) ? raw.join(', ') : raw
+  return [...header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'))
 }

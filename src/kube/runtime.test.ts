@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { manualClock, settled } from '../../test/manual-clock.ts'
 import { memoryCluster } from '../../test/memory-cluster.ts'
-import type { KubeObject } from '../api/object.ts'
+import { type KubeObject, objectKey } from '../api/object.ts'
 import { serveHealth } from './health-server.ts'
-import { objectKey } from './key.ts'
 import type { LogEntry } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { createRuntime } from './runtime.ts'
@@ -16,7 +15,7 @@ function configMap(name: string): KubeObject {
 }
 
 describe('the runtime', () => {
-  it('gives everybody who names the same source the same cache, read with one list', async () => {
+  it('shares one cache per source, read with one list', async () => {
     const { client, requests } = memoryCluster()
     await client.create(configMap('a'))
     const clock = manualClock()
@@ -40,7 +39,7 @@ describe('the runtime', () => {
     expect(clock.waiting()).toEqual([])
   })
 
-  it('starts a cache that is asked for while it runs', async () => {
+  it('starts a cache that is requested while it runs', async () => {
     const { client } = memoryCluster()
     const runtime = createRuntime({ client, clock: manualClock() })
     const control = new AbortController()
@@ -52,40 +51,40 @@ describe('the runtime', () => {
     await running
   })
 
-  it('works on one replica only, keeps the other warm, and hands over at once on a stop', async () => {
+  it('works on one replica only, keeps the other warm, and hands over at once at a stop', async () => {
     const { client } = memoryCluster()
     await client.create(configMap('a'))
     const clock = manualClock()
-    const looks: string[] = []
+    const reconciled: string[] = []
     const replica = (identity: string) => {
       const runtime = createRuntime({ client, clock, election: { ...election, identity } })
       runtime.add({
         name: 'test',
         watches: [{ kind }],
-        reconcile: async (request) => void looks.push(`${identity} ${objectKey(request)}`),
+        reconcile: async (request) => void reconciled.push(`${identity} ${objectKey(request)}`),
       })
       const control = new AbortController()
       const running = runtime.run(control.signal)
       return { runtime, control, running }
     }
-    const one = replica('one')
+    const first = replica('one')
     await clock.settle(100)
-    const two = replica('two')
+    const second = replica('two')
     await clock.settle(10_000)
-    expect(looks).toEqual(['one openstack/a'])
-    expect([one.runtime.isLeader(), two.runtime.isLeader()]).toEqual([true, false])
-    expect(two.runtime.ready().every(({ problem }) => problem === undefined)).toBe(true)
-    await expect(two.runtime.client.create(configMap('b'))).rejects.toThrow('SL1151')
+    expect(reconciled).toEqual(['one openstack/a'])
+    expect([first.runtime.isLeader(), second.runtime.isLeader()]).toEqual([true, false])
+    expect(second.runtime.ready().every(({ problem }) => problem === undefined)).toBe(true)
+    await expect(second.runtime.client.create(configMap('b'))).rejects.toThrow('SL1151')
 
-    one.control.abort()
-    expect(await one.running).toBe('stopped')
+    first.control.abort()
+    expect(await first.running).toBe('stopped')
     await clock.settle(3_000)
-    expect(looks).toEqual(['one openstack/a', 'two openstack/a'])
-    two.control.abort()
-    await two.running
+    expect(reconciled).toEqual(['one openstack/a', 'two openstack/a'])
+    second.control.abort()
+    await second.running
   })
 
-  it('does not wait for ever for a controller that does not end', async () => {
+  it('does not wait forever for a controller that does not end', async () => {
     const { client } = memoryCluster()
     await client.create(configMap('a'))
     const clock = manualClock()
@@ -101,7 +100,7 @@ describe('the runtime', () => {
     expect(entries.at(-1)).toMatchObject({ code: 'SL1153' })
   })
 
-  it('is ready when its caches are whole, and no longer when they have been stale too long', async () => {
+  it('is ready when its caches have synced, and not when they are stale', async () => {
     const { client, reachable } = memoryCluster()
     reachable(false)
     const clock = manualClock()
@@ -125,8 +124,8 @@ describe('the runtime', () => {
   })
 })
 
-describe('the pages for kubelet and Prometheus', () => {
-  it('tell that it lives, whether it is ready and why not, and figures by their usual names', async () => {
+describe('the health server', () => {
+  it('serves liveness, readiness with reasons, and metrics', async () => {
     const { client } = memoryCluster()
     await client.create(configMap('a'))
     const clock = manualClock()
@@ -185,7 +184,7 @@ describe('the pages for kubelet and Prometheus', () => {
     await Promise.all([running, health.stopped])
   })
 
-  it('say which port is taken', async () => {
+  it('reports a port that is in use', async () => {
     const control = new AbortController()
     const place = { host: '127.0.0.1', port: 0, ready: () => [] }
     const first = await serveHealth(place, control.signal)

@@ -1,6 +1,5 @@
 /**
- * The runtime: one place where caches, controllers and the leader election are put together, started in the right
- * order and stopped in the reverse one.
+ * Combines caches, controllers and leader election: starts them in order and stops them in the reverse order.
  *
  * Caches run on every replica, so that a new leader starts warm; controllers run on the leader only.
  */
@@ -8,17 +7,16 @@ import { setMaxListeners } from 'node:events'
 import type { KubeObject } from '../api/object.ts'
 import { type Clock, systemClock, waitForAbort } from '../clock/clock.ts'
 import { finding } from '../errors/finding.ts'
-import { type Cache, type CacheReader, createCache, type IndexFunction } from './cache.ts'
+import { type Cache, type CacheReader, createCache, type IndexFunction, type Source, sourceKey } from './cache.ts'
 import type { KubeClient } from './client.ts'
 import { type Controller, type ControllerObserver, createController, type RunningController } from './controller.ts'
 import { controllersHang } from './findings/runtime.ts'
-import { leaderFencedClient } from './leader-client.ts'
 import { type LeaseOptions, runAsLeader } from './leader-election.ts'
 import type { Leadership, LeadershipEnd } from './leadership.ts'
+import { leaderFencedClient } from './leadership.ts'
 import { type Log, silentLog } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { createReflector, type Reflector, type ReflectorTiming } from './reflector.ts'
-import { type Source, sourceKey } from './source.ts'
 
 export interface RuntimeOptions {
   readonly client: KubeClient
@@ -26,37 +24,37 @@ export interface RuntimeOptions {
   readonly log?: Log
   readonly metrics?: Metrics
   readonly timing?: ReflectorTiming
-  /** Without it, controllers start as soon as their caches are whole. */
+  /** Without it, controllers start as soon as their caches have synced. */
   readonly election?: Omit<LeaseOptions, 'client' | 'clock' | 'log' | 'observer'>
-  /** So long controllers may take to end. */
+  /** Limit for controllers to stop. */
   readonly graceMs?: number
-  /** A cache that could not be refreshed for so long makes the program unready. */
+  /** A cache that could not be refreshed for this long makes the program unready. */
   readonly staleMs?: number
-  /** What of an object caches hold; all of it unless told otherwise. */
-  readonly keep?: (object: KubeObject) => KubeObject
-  /** For tests: a reader who writes to a cached object fails. */
+  /** The part of an object that caches store; everything by default. */
+  readonly transform?: (object: KubeObject) => KubeObject
+  /** For tests: modifying a cached object fails. */
   readonly freeze?: boolean
 }
 
 export interface HealthCheck {
   readonly name: string
-  /** Why not; undefined when all is well. */
+  /** What is wrong; undefined when the check passes. */
   readonly problem: string | undefined
 }
 
-/** Read by all; written by its reflector, but for notes of own writes. */
+/** Read by controllers, written by its reflector; controllers may note their own writes. */
 export type SharedCache<T extends KubeObject = KubeObject> = CacheReader<T> & Pick<Cache<T>, 'note'>
 
 export interface Runtime {
-  /** For controllers: its writes fail when this program does not lead (any more). */
+  /** For controllers: its writes fail when this program is not the leader. */
   readonly client: KubeClient
-  /** The cache of a source, the same one for everybody who asks; the first question makes it. */
+  /** The shared cache of a source; the first call creates it. */
   readonly cache: <T extends KubeObject = KubeObject>(
     source: Source,
     indexes?: Readonly<Record<string, IndexFunction<T>>>,
   ) => SharedCache<T>
   readonly add: (controller: Controller) => RunningController
-  /** Works until the signal fires or the leadership is lost; the latter means: end the process. */
+  /** Runs until the signal fires or the leadership is lost; after a loss the process must exit. */
   readonly run: (signal: AbortSignal) => Promise<LeadershipEnd>
   readonly isLeader: () => boolean
   readonly ready: () => readonly HealthCheck[]
@@ -69,12 +67,12 @@ interface Reflected {
 }
 
 export function createRuntime(options: RuntimeOptions): Runtime {
-  const { client, clock = systemClock, log = silentLog, metrics, timing, election, keep, freeze = false } = options
+  const { client, clock = systemClock, log = silentLog, metrics, timing, election, transform, freeze = false } = options
   const { graceMs = 30_000, staleMs = 300_000 } = options
   const reflected = new Map<string, Reflected>()
   const controllers: RunningController[] = []
   let leadership: Leadership | undefined
-  let start: ((one: Reflected) => void) | undefined
+  let start: ((entry: Reflected) => void) | undefined
 
   const leads = (): boolean => (election ? (leadership?.isHeld() ?? false) : true)
 
@@ -84,8 +82,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     if (known) return known
     const { kind, namespace, labelSelector, fieldSelector } = source
     const name = [kind.kind, namespace, labelSelector, fieldSelector].filter(Boolean).join(' ')
-    const cache = createCache({ freeze, ...optional({ keep }) })
-    const observer = metrics?.reflector(name, () => made.reflector.status())
+    const cache = createCache({ freeze, ...optional({ transform }) })
+    const observer = metrics?.reflector(name, () => created.reflector.status())
     const plain = { kind, ...optional({ namespace, labelSelector, fieldSelector }) }
     const reflector = createReflector({
       client,
@@ -95,20 +93,20 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       log,
       ...optional({ timing, observer }),
     })
-    const made: Reflected = { cache, reflector, name }
-    reflected.set(id, made)
-    start?.(made)
-    return made
+    const created: Reflected = { cache, reflector, name }
+    reflected.set(id, created)
+    start?.(created)
+    return created
   }
 
   const add = (definition: Controller): RunningController => {
     for (const watch of definition.watches) reflect(watch)
-    const workingMs = (): readonly number[] => made.processingMs()
-    const observer: ControllerObserver | undefined = metrics?.controller(definition.name, workingMs)
-    const cacheOf = (source: Source): CacheReader => reflect(source).cache
-    const made = createController(definition, { clock, log, getCache: cacheOf, ...optional({ observer }) })
-    controllers.push(made)
-    return made
+    const processingMs = (): readonly number[] => created.processingMs()
+    const observer: ControllerObserver | undefined = metrics?.controller(definition.name, processingMs)
+    const getCache = (source: Source): CacheReader => reflect(source).cache
+    const created = createController(definition, { clock, log, getCache: getCache, ...optional({ observer }) })
+    controllers.push(created)
+    return created
   }
 
   const work = async (signal: AbortSignal): Promise<void> => {
@@ -118,12 +116,12 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       await controller.run(signal)
       busy.delete(controller)
     })
-    // Caches alone are reason enough to run.
+    // Without controllers it runs for its caches.
     if (runs.length === 0) await waitForAbort(signal)
     const grace = graceAfter(signal, clock, graceMs)
-    const late = await Promise.race([Promise.all(runs).then(() => false), grace.over])
+    const isLate = await Promise.race([Promise.all(runs).then(() => false), grace.over])
     grace.cancel()
-    if (!late) return
+    if (!isLate) return
     const facts = { names: [...busy].map(({ name }) => name), graceMs }
     log({ level: 'warn', message: finding(controllersHang, facts).message, code: controllersHang.code })
   }
@@ -131,9 +129,9 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const elect = (signal: AbortSignal): Promise<LeadershipEnd> | undefined => {
     if (!election) return undefined
     const observer = metrics?.election(election.name)
-    const asLeader = (tenure: Leadership): Promise<void> => {
-      leadership = tenure
-      return work(tenure.signal)
+    const asLeader = (current: Leadership): Promise<void> => {
+      leadership = current
+      return work(current.signal)
     }
     return runAsLeader({ ...election, client, clock, log, ...optional({ observer }) }, asLeader, signal)
   }
@@ -147,21 +145,21 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     },
     add,
     isLeader: leads,
-    ready: () => [...reflected.values()].map((reflected) => checkOf(reflected, clock, staleMs)),
+    ready: () => [...reflected.values()].map((reflected) => checkCache(reflected, clock, staleMs)),
     run: async (signal) => {
       const caches = new AbortController()
-      // One listener per cache, controller and look: many of them are no leak.
+      // One listener per cache, controller and reconcile: many listeners are not a leak.
       setMaxListeners(0, signal, caches.signal)
       const runs: Promise<void>[] = []
       start = ({ reflector }) => void runs.push(reflector.run(caches.signal))
-      for (const one of reflected.values()) start(one)
+      for (const entry of reflected.values()) start(entry)
       try {
         const end = await elect(signal)
         if (end) return end
         await work(signal)
         return 'stopped'
       } finally {
-        // Last: a controller that finishes its look may still read.
+        // Last: a controller that is finishing may still read.
         start = undefined
         caches.abort()
         await Promise.all(runs)
@@ -170,7 +168,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   }
 }
 
-/** True once so long has passed since the signal fired. */
+/** Resolves to true this long after the signal fired. */
 function graceAfter(
   signal: AbortSignal,
   clock: Clock,
@@ -192,7 +190,7 @@ function graceAfter(
   return { over, cancel }
 }
 
-function checkOf({ cache, reflector, name }: Reflected, clock: Clock, staleMs: number): HealthCheck {
+function checkCache({ cache, reflector, name }: Reflected, clock: Clock, staleMs: number): HealthCheck {
   const { failingSince, reason } = reflector.status()
   if (!cache.hasSynced()) return { name, problem: `not read yet${reason ? `: ${reason}` : ''}` }
   const failingMs = failingSince === undefined ? 0 : clock.elapsed() - failingSince
@@ -202,7 +200,7 @@ function checkOf({ cache, reflector, name }: Reflected, clock: Clock, staleMs: n
   }
 }
 
-/** Leaves out what is undefined: an option that is absent and one that is undefined are two things. */
-function optional<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never
+/** Drops undefined members: an absent option and an undefined one are different types. */
+function optional<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never
 }

@@ -10,10 +10,10 @@ const secret = { apiVersion: 'v1', kind: 'Secret' }
 const missing = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 
 const named = (kind: GroupVersionKind, name: string): KubeObject => ({ ...kind, metadata: { name } })
-const refusal = (status: number) =>
+const errorWithStatus = (status: number) =>
   errorFromResponse({ status, body: statusObject(status, '', 'no') }, { server: 's', verb: 'list', subject: 'x' })
 
-/** A cluster that serves `kinds`; `list` says what each of them holds. */
+/** A cluster that serves `kinds`; `list` returns their objects. */
 function reader(
   kinds: readonly GroupVersionKind[],
   list: (kind: GroupVersionKind, options: ListOptions) => readonly KubeObject[],
@@ -28,7 +28,9 @@ function reader(
       return Promise.resolve(found && { ...found, plural: 'x', namespaced: true, verbs: [] })
     },
     versions: (group: string) =>
-      Promise.resolve([...new Set(kinds.map((kind) => kind.apiVersion).filter((one) => one.startsWith(`${group}/`)))]),
+      Promise.resolve([
+        ...new Set(kinds.map((kind) => kind.apiVersion).filter((version) => version.startsWith(`${group}/`))),
+      ]),
     list: async (kind: GroupVersionKind, options: ListOptions = {}) => {
       await Promise.resolve()
       return { items: list(kind, options), resourceVersion: '1' }
@@ -36,8 +38,8 @@ function reader(
   }
 }
 
-describe('a snapshot of a live cluster', () => {
-  it('holds the objects of all kinds, in the order asked for', async () => {
+describe('takeSnapshot', () => {
+  it('returns the objects of all kinds, in the requested order', async () => {
     const cluster = reader([pool, secret], (kind) => [named(kind, 'a'), named(kind, 'b')])
     const { snapshot, findings } = await takeSnapshot(cluster, [secret, pool])
     expect(snapshot.objects.map((object) => `${object.kind} ${object.metadata.name}`)).toEqual([
@@ -49,10 +51,10 @@ describe('a snapshot of a live cluster', () => {
     expect({ unread: snapshot.unread, findings }).toEqual({ unread: [], findings: [] })
   })
 
-  it('names the kinds that could not be read, with the cause, and keeps the others', async () => {
+  it('reports the kinds that could not be read with the cause, and keeps the others', async () => {
     const cluster = reader([pool, secret], (kind) => {
-      if (kind.kind === 'Secret') throw refusal(403)
-      throw refusal(500)
+      if (kind.kind === 'Secret') throw errorWithStatus(403)
+      throw errorWithStatus(500)
     })
     const { snapshot, findings } = await takeSnapshot(cluster, [secret, pool, missing])
     expect(snapshot.unread.map((unreadKind) => [unreadKind.kind, unreadKind.cause])).toEqual([
@@ -63,7 +65,7 @@ describe('a snapshot of a live cluster', () => {
     expect(findings.map((finding) => finding.code)).toEqual(['SL1124', 'SL1124'])
   })
 
-  it('reads a kind in the version that the cluster has', async () => {
+  it('reads a kind in the version that the cluster serves', async () => {
     const newer = { ...pool, apiVersion: 'metallb.io/v1' }
     const { snapshot } = await takeSnapshot(
       reader([newer], (kind) => [named(kind, 'a')]),
@@ -73,9 +75,9 @@ describe('a snapshot of a live cluster', () => {
     expect(snapshot.unread).toEqual([])
   })
 
-  it('sees the namespaces that it may see, and says that it has seen no others', async () => {
+  it('reads the allowed namespaces, and reports that it has read no others', async () => {
     const cluster = reader([pool], (kind, { namespace }) => {
-      if (namespace === undefined) throw refusal(403)
+      if (namespace === undefined) throw errorWithStatus(403)
       return [named(kind, namespace)]
     })
     const { snapshot } = await takeSnapshot(cluster, [pool], { namespaces: ['openstack', 'openstack2'] })
@@ -85,18 +87,18 @@ describe('a snapshot of a live cluster', () => {
     ])
   })
 
-  it('gives up at once when the server does not know us', async () => {
+  it('fails at once when the server rejects the credential', async () => {
     let lists = 0
     const cluster = reader([pool], () => {
       lists += 1
-      throw refusal(401)
+      throw errorWithStatus(401)
     })
     const many = Array.from({ length: 20 }, () => pool)
     await expect(takeSnapshot(cluster, many, { concurrency: 1 })).rejects.toMatchObject({ kind: 'unauthorized' })
     expect(lists).toBe(1)
   })
 
-  it('asks for so many kinds at once and no more', async () => {
+  it('reads no more kinds at a time than allowed', async () => {
     let running = 0
     let most = 0
     const cluster = {

@@ -1,7 +1,7 @@
 /**
- * Connections through a SOCKS 5 proxy (RFC 1928, 1929), such as `ssh -D` opens: by name, with or without a password.
+ * Connects through a SOCKS 5 proxy (RFC 1928, 1929), such as `ssh -D`: by host name, with or without a password.
  *
- * undici's own support is experimental and says so to the user each time; this is the part of it that a client needs.
+ * undici's support is experimental and prints a warning each time; this is the part that a client needs.
  */
 import { connect, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
@@ -18,7 +18,7 @@ const refusals: Readonly<Record<number, string>> = {
   3: 'network unreachable',
   4: 'host unreachable',
   5: 'connection refused',
-  6: 'the time to live ran out',
+  6: 'TTL expired',
 }
 
 export function socksConnector(
@@ -43,11 +43,11 @@ export function socksConnector(
 async function dialThrough(proxy: URL, host: string, port: number, timeoutMs: number): Promise<Socket> {
   const socket = connect(Number(proxy.port) || 1080, proxy.hostname.replace(/^\[|\]$/g, ''))
   socket.setNoDelay(true)
-  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('the proxy did not answer in time')))
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('the proxy did not respond in time')))
   try {
     await ready(socket)
     await greet(socket, proxy)
-    await ask(socket, host.replace(/^\[|\]$/g, ''), port)
+    await requestConnection(socket, host.replace(/^\[|\]$/g, ''), port)
     socket.setTimeout(0)
     return socket
   } catch (thrown) {
@@ -59,29 +59,29 @@ async function dialThrough(proxy: URL, host: string, port: number, timeoutMs: nu
 async function greet(socket: Socket, { username, password }: URL): Promise<void> {
   const method = username ? PASSWORD : NO_PASSWORD
   socket.write(Buffer.from([VERSION, 1, method]))
-  const [version, chosen] = await take(socket, 2)
-  if (version !== VERSION) throw refused('it does not speak SOCKS 5')
-  if (chosen !== method) throw refused(username ? 'it takes no password' : 'it wants a password')
+  const [version, chosen] = await readBytes(socket, 2)
+  if (version !== VERSION) throw socksError('it does not speak SOCKS 5')
+  if (chosen !== method) throw socksError(username ? 'it takes no password' : 'it wants a password')
   if (!username) return
-  const words = [username, password].map((word) => Buffer.from(decodeURIComponent(word)))
-  socket.write(Buffer.concat([Buffer.from([1]), ...words.flatMap((word) => [Buffer.from([word.length]), word])]))
-  const [, verdict] = await take(socket, 2)
-  if (verdict !== 0) throw refused('it does not accept the password')
+  const parts = [username, password].map((part) => Buffer.from(decodeURIComponent(part)))
+  socket.write(Buffer.concat([Buffer.from([1]), ...parts.flatMap((part) => [Buffer.from([part.length]), part])]))
+  const [, status] = await readBytes(socket, 2)
+  if (status !== 0) throw socksError('it does not accept the password')
 }
 
-/** The proxy looks the name up, so names work that only exist behind it. */
-async function ask(socket: Socket, host: string, port: number): Promise<void> {
+/** The proxy resolves the name, so names work that only exist behind it. */
+async function requestConnection(socket: Socket, host: string, port: number): Promise<void> {
   const name = Buffer.from(host)
   const head = Buffer.from([VERSION, CONNECT, 0, BY_NAME, name.length])
   socket.write(Buffer.concat([head, name, Buffer.from([port >> 8, port & 0xff])]))
-  const [, verdict = 1, , kind] = await take(socket, 4)
-  if (verdict !== 0) throw refused(refusals[verdict] ?? `answer ${verdict}`)
-  // The address that the proxy used is of no interest, but its bytes stand before the server's.
-  const length = kind === 1 ? 4 : kind === 4 ? 16 : (await take(socket, 1))[0]
-  await take(socket, (length ?? 0) + 2)
+  const [, status = 1, , kind] = await readBytes(socket, 4)
+  if (status !== 0) throw socksError(refusals[status] ?? `status ${status}`)
+  // The address that the proxy used is not needed, but its bytes come before the server's.
+  const length = kind === 1 ? 4 : kind === 4 ? 16 : (await readBytes(socket, 1))[0]
+  await readBytes(socket, (length ?? 0) + 2)
 }
 
-function refused(reason: string): Error {
+function socksError(reason: string): Error {
   return Object.assign(new Error(`the SOCKS proxy refuses: ${reason}`), { code: 'SOCKS_REFUSED' })
 }
 
@@ -95,20 +95,20 @@ function ready(socket: Socket): Promise<void> {
   })
 }
 
-/** Exactly so many bytes; what comes after them stays in the socket for the next reader. */
-function take(socket: Socket, count: number): Promise<Buffer> {
+/** Exactly this many bytes; later bytes stay in the socket for the next reader. */
+function readBytes(socket: Socket, count: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const look = (): void => {
+    const tryRead = (): void => {
       const bytes = socket.read(count) as Buffer | null
       if (bytes === null) return
       settle(() => resolve(bytes))
     }
-    const fail = (error?: Error): void => settle(() => reject(error ?? refused('it closed the connection')))
+    const fail = (error?: Error): void => settle(() => reject(error ?? socksError('it closed the connection')))
     const settle = (end: () => void): void => {
-      socket.off('readable', look).off('error', fail).off('end', fail)
+      socket.off('readable', tryRead).off('error', fail).off('end', fail)
       end()
     }
-    socket.on('readable', look).on('error', fail).on('end', fail)
-    look()
+    socket.on('readable', tryRead).on('error', fail).on('end', fail)
+    tryRead()
   })
 }

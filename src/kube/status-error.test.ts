@@ -3,14 +3,14 @@ import { statusObject } from '../../test/scripted-server.ts'
 import { type ApiError, type ApiErrorKind, isApiError } from './api-error.ts'
 import { errorFromResponse, errorFromWatch } from './status-error.ts'
 
-const errand = {
+const request = {
   server: 'https://api:6443',
   verb: 'apply',
   subject: 'metallb.io/IPAddressPool metallb-system/a',
 }
 
 function refused(code: number, reason: string, message: string, details?: unknown): ApiError {
-  return errorFromResponse({ status: code, body: statusObject(code, reason, message, details) }, errand)
+  return errorFromResponse({ status: code, body: statusObject(code, reason, message, details) }, request)
 }
 
 const cases: readonly (readonly [string, ApiErrorKind, string, () => ApiError])[] = [
@@ -22,10 +22,10 @@ const cases: readonly (readonly [string, ApiErrorKind, string, () => ApiError])[
     () => refused(404, 'NotFound', 'x', { name: 'ns', kind: 'namespaces' }),
   ],
   [
-    'a path that nobody serves',
+    'an unknown path',
     'not-served',
     'SL1112',
-    () => errorFromResponse({ status: 404, body: '404 page not found\n' }, errand),
+    () => errorFromResponse({ status: 404, body: '404 page not found\n' }, request),
   ],
   ['a taken name', 'already-exists', 'SL1114', () => refused(409, 'AlreadyExists', 'x')],
   ['a stale version', 'conflict', 'SL1110', () => refused(409, 'Conflict', 'cannot: the object has been modified')],
@@ -48,7 +48,7 @@ const cases: readonly (readonly [string, ApiErrorKind, string, () => ApiError])[
     'a server that starts',
     'failing',
     'SL1117',
-    () => errorFromResponse({ status: 503, body: 'apiserver not ready' }, errand),
+    () => errorFromResponse({ status: 503, body: 'apiserver not ready' }, request),
   ],
   ['too big', 'rejected', 'SL1121', () => refused(413, 'RequestEntityTooLarge', 'limit is 3145728')],
   [
@@ -79,7 +79,7 @@ const cases: readonly (readonly [string, ApiErrorKind, string, () => ApiError])[
   ],
 ]
 
-describe('what a server refuses', () => {
+describe('an error response', () => {
   it.each(cases)('%s is %s (%s)', (_, kind, code, make) => {
     const error = make()
     expect(error.kind).toBe(kind)
@@ -111,7 +111,7 @@ describe('what a server refuses', () => {
     expect(error.message).toContain('.spec.addresses belongs to kubectl-edit')
   })
 
-  it('says where: the object, and the field that the server named', () => {
+  it('has the object and the field that the server named as its location', () => {
     const object = {
       apiVersion: 'metallb.io/v1beta1',
       kind: 'IPAddressPool',
@@ -119,11 +119,11 @@ describe('what a server refuses', () => {
       name: 'a',
     }
     const body = statusObject(422, 'Invalid', 'x', { causes: [{ field: 'spec.addresses', message: 'no' }] })
-    const error = errorFromResponse({ status: 422, body }, { ...errand, object })
+    const error = errorFromResponse({ status: 422, body }, { ...request, object })
     expect(error.findings[0]?.where).toEqual({ ...object, path: 'spec.addresses' })
   })
 
-  it('finds unknown fields in the two ways in which they are told', () => {
+  it('finds unknown fields in both wordings of the server', () => {
     const strict = refused(400, 'BadRequest', 'strict decoding error: unknown field "spec.a", unknown field "spec.b"')
     expect(strict.causes.map((cause) => cause.path)).toEqual(['spec.a', 'spec.b'])
     const applied = refused(
@@ -131,24 +131,24 @@ describe('what a server refuses', () => {
       '',
       'failed to create typed patch object (ns/a; metallb.io/v1beta1, Kind=IPAddressPool): errors:\n  .spec.a: field not declared in schema\n  .spec.b[0].c: expected string, got 2',
     )
-    expect(applied).toMatchObject({ kind: 'invalid', repeat: 'never' })
+    expect(applied).toMatchObject({ kind: 'invalid', retryable: 'never' })
     expect(applied.causes).toEqual([
       { path: 'spec.a', message: 'unknown field "spec.a"' },
       { path: 'spec.b[0].c', message: 'expected string, got 2' },
     ])
   })
 
-  it('reads the ERROR event of a watch by the code in it', () => {
-    expect(errorFromWatch(statusObject(410, 'Expired', 'too old'), errand).kind).toBe('expired')
-    expect(errorFromWatch('nonsense', errand).kind).toBe('failing')
+  it('in an ERROR event of a watch is read by its code', () => {
+    expect(errorFromWatch(statusObject(410, 'Expired', 'too old'), request).kind).toBe('expired')
+    expect(errorFromWatch('nonsense', request).kind).toBe('failing')
   })
 
-  it('ends the program with 2 when the cluster could not be asked, with 1 when it said no', () => {
+  it('exits with 2 when the cluster could not be reached, with 1 when it refused', () => {
     expect(refused(503, '', 'down').exitCode).toBe(2)
     expect(refused(403, 'Forbidden', 'no').exitCode).toBe(1)
   })
 
-  it('is told apart by kind', () => {
+  it('is distinguished by kind', () => {
     const error = refused(410, 'Expired', 'x')
     expect(isApiError(error)).toBe(true)
     expect(isApiError(error, 'conflict', 'expired')).toBe(true)
@@ -156,8 +156,8 @@ describe('what a server refuses', () => {
     expect(isApiError(new Error('x'))).toBe(false)
   })
 
-  it('shows one line of a page that is no answer of an API server', () => {
-    const error = errorFromResponse({ status: 502, body: `<html>\n${'x'.repeat(1000)}</html>` }, errand)
+  it('shows one line of a page that is not from an API server', () => {
+    const error = errorFromResponse({ status: 502, body: `<html>\n${'x'.repeat(1000)}</html>` }, request)
     expect(error.message.length).toBeLessThan(300)
     expect(error.message).not.toContain('\n')
   })

@@ -1,7 +1,7 @@
 /**
- * Reads what an API server says when it refuses: `Status` objects, their codes, causes and turns of phrase.
+ * Classifies the error responses of an API server: `Status` objects, their codes, causes and messages.
  *
- * The one place that knows how the server words things.
+ * The only place that knows the wording of the server's messages.
  */
 
 import { isRecord } from '../api/json.ts'
@@ -10,10 +10,10 @@ import { ApiError, type ApiErrorDetails, type FieldCause, type FieldConflict, ty
 import * as problems from './findings/api-server.ts'
 import { notSignedIn } from './findings/connection.ts'
 
-/** An answer that was not a success. */
+/** A response that is not a success. */
 export interface ErrorResponse {
   readonly status: number
-  /** The body, parsed where it was JSON. */
+  /** The body, parsed if it is JSON. */
   readonly body: unknown
   readonly retryAfterMs?: number | undefined
 }
@@ -35,47 +35,47 @@ interface Status {
   }
 }
 
-export function errorFromResponse(refusal: ErrorResponse, errand: RequestInfo): ApiError {
-  const status = readStatus(refusal.body)
-  const reason = status.message ?? `HTTP ${refusal.status}`
-  const read = byMessage(reason, status, errand) ?? byCode(refusal.status, reason, status, errand)
-  const retryAfterMs = refusal.retryAfterMs ?? secondsToMs(status.details?.retryAfterSeconds)
-  return new ApiError({ ...read, finding: placed(read, errand), status: refusal.status, retryAfterMs })
+export function errorFromResponse(response: ErrorResponse, request: RequestInfo): ApiError {
+  const status = readStatus(response.body)
+  const reason = status.message ?? `HTTP ${response.status}`
+  const details = classifyByMessage(reason, status, request) ?? classifyByCode(response.status, reason, status, request)
+  const retryAfterMs = response.retryAfterMs ?? secondsToMs(status.details?.retryAfterSeconds)
+  return new ApiError({ ...details, finding: locateFinding(details, request), status: response.status, retryAfterMs })
 }
 
-/** The finding with the object and, where the server named one, the field that it is about. */
-function placed({ finding: made, conflicts, causes }: ApiErrorDetails, { object }: RequestInfo): Finding {
+/** Adds the object and, if the server named one, the field to the finding. */
+function locateFinding({ finding: base, conflicts, causes }: ApiErrorDetails, { object }: RequestInfo): Finding {
   const path = conflicts?.[0]?.path ?? causes?.[0]?.path
-  return object ? { ...made, where: { ...object, ...(path && { path: path.replace(/^\./, '') }) } } : made
+  return object ? { ...base, where: { ...object, ...(path && { path: path.replace(/^\./, '') }) } } : base
 }
 
 /** An ERROR event of a watch carries a Status with the code that HTTP would have had. */
-export function errorFromWatch(object: unknown, errand: RequestInfo): ApiError {
+export function errorFromWatch(object: unknown, request: RequestInfo): ApiError {
   const code = isRecord(object) && typeof object['code'] === 'number' ? object['code'] : 500
-  return errorFromResponse({ status: code, body: object }, errand)
+  return errorFromResponse({ status: code, body: object }, request)
 }
 
-/** Some refusals share a code with others and are told apart only by what they say. */
-function byMessage(reason: string, status: Status, errand: RequestInfo): ApiErrorDetails | undefined {
+/** Some errors share a code with others and differ only in the message. */
+function classifyByMessage(reason: string, status: Status, request: RequestInfo): ApiErrorDetails | undefined {
   const webhook = /failed calling webhook "([^"]+)": (.*)/s.exec(reason)
   if (webhook?.[1]) {
     const facts = { webhook: webhook[1], reason: lastClause(webhook[2] ?? reason) }
-    // The webhooks are asked before anything is stored, so nothing has happened yet.
-    return { kind: 'webhook', repeat: 'always', finding: finding(problems.webhookUnavailable, facts) }
+    // Webhooks are called before anything is stored, so nothing has happened yet.
+    return { kind: 'webhook', retryable: 'always', finding: finding(problems.webhookUnavailable, facts) }
   }
   if (/^admission webhook "[^"]+" denied|ValidatingAdmissionPolicy .* denied/.test(reason)) {
-    return refused('denied', [reason], causesOf(status), errand)
+    return rejectedDetails('denied', [reason], fieldCauses(status), request)
   }
-  const wrong = wrongFields(reason)
-  if (wrong.length > 0) return refused('invalid', wrong.map(inWords), wrong, errand)
+  const fieldErrors = parseFieldErrors(reason)
+  if (fieldErrors.length > 0) return rejectedDetails('invalid', fieldErrors.map(formatCause), fieldErrors, request)
   if (status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating')) {
     return { kind: 'terminating', finding: finding(problems.namespaceTerminating, { reason }) }
   }
   return undefined
 }
 
-function byCode(code: number, reason: string, status: Status, errand: RequestInfo): ApiErrorDetails {
-  const { server, verb, subject } = errand
+function classifyByCode(code: number, reason: string, status: Status, request: RequestInfo): ApiErrorDetails {
+  const { server, verb, subject } = request
   switch (code) {
     case 401:
       return { kind: 'unauthorized', finding: finding(notSignedIn, { server, user: 'this user' }) }
@@ -88,47 +88,47 @@ function byCode(code: number, reason: string, status: Status, errand: RequestInf
         }),
       }
     case 404:
-      return missing(status, errand)
+      return notFoundDetails(status, request)
     case 409:
-      return conflict(reason, status, errand)
+      return conflictDetails(reason, status, request)
     case 410:
       return { kind: 'expired', finding: finding(problems.versionExpired, { reason }) }
     case 422: {
-      const causes = causesOf(status)
-      return refused('invalid', causes.length > 0 ? causes.map(inWords) : [reason], causes, errand)
+      const causes = fieldCauses(status)
+      return rejectedDetails('invalid', causes.length > 0 ? causes.map(formatCause) : [reason], causes, request)
     }
     case 429:
-      return { kind: 'busy', repeat: 'always', finding: finding(problems.serverBusy, { server, reason }) }
+      return { kind: 'busy', retryable: 'always', finding: finding(problems.serverBusy, { server, reason }) }
     default:
   }
   if (code >= 500) {
     const facts = { server, status: code, reason }
-    return { kind: 'failing', repeat: 'safe', finding: finding(problems.serverFailing, facts) }
+    return { kind: 'failing', retryable: 'idempotent', finding: finding(problems.serverFailing, facts) }
   }
   return { kind: 'rejected', finding: finding(problems.requestRejected, { status: code, reason }) }
 }
 
-/** An object that is missing is named in `details`; an unknown path is a plain page. */
-function missing(status: Status, errand: RequestInfo): ApiErrorDetails {
+/** The details name a missing object; an unknown path returns a plain page. */
+function notFoundDetails(status: Status, request: RequestInfo): ApiErrorDetails {
   const { name, kind } = status.details ?? {}
-  if (!name) return { ...notServedFacts(errand) }
-  const object = kind === 'namespaces' ? `the namespace ${name}` : errand.subject
+  if (!name) return { ...notServedDetails(request) }
+  const object = kind === 'namespaces' ? `the namespace ${name}` : request.subject
   return { kind: 'not-found', finding: finding(problems.objectMissing, { object }) }
 }
 
-function notServedFacts({ subject, server }: RequestInfo): ApiErrorDetails {
+function notServedDetails({ subject, server }: RequestInfo): ApiErrorDetails {
   return { kind: 'not-served', finding: finding(problems.kindNotServed, { kind: subject, server }) }
 }
 
-function conflict(reason: string, status: Status, { subject: object }: RequestInfo): ApiErrorDetails {
+function conflictDetails(reason: string, status: Status, { subject: object }: RequestInfo): ApiErrorDetails {
   if (status.reason === 'AlreadyExists') {
     return { kind: 'already-exists', finding: finding(problems.objectExists, { object }) }
   }
   const conflicts = fieldConflicts(status)
   if (conflicts.length > 0) {
-    const owners = [...new Set(conflicts.map((conflict) => conflict.manager))]
-    const made = finding(problems.fieldConflict, { object, conflicts }, { owners })
-    return { kind: 'field-conflict', conflicts, finding: made }
+    const owners = [...new Set(conflicts.map((conflictDetails) => conflictDetails.manager))]
+    const base = finding(problems.fieldConflict, { object, conflicts }, { owners })
+    return { kind: 'field-conflict', conflicts, finding: base }
   }
   return { kind: 'conflict', finding: finding(problems.staleWrite, { object, reason: lastClause(reason) }) }
 }
@@ -137,16 +137,16 @@ function fieldConflicts(status: Status): readonly FieldConflict[] {
   return (status.details?.causes ?? [])
     .filter((cause) => cause.reason === 'FieldManagerConflict')
     .map(({ message = '', field = '' }) => {
-      const who = /^conflict with "([^"]*)"(?: with subresource "([^"]*)")?/.exec(message)
+      const match = /^conflict with "([^"]*)"(?: with subresource "([^"]*)")?/.exec(message)
       return {
-        manager: who?.[1] ?? message,
+        manager: match?.[1] ?? message,
         path: field,
-        ...(who?.[2] !== undefined && { subresource: who[2] }),
+        ...(match?.[2] !== undefined && { subresource: match[2] }),
       }
     })
 }
 
-function refused(
+function rejectedDetails(
   kind: 'invalid' | 'denied',
   reasons: readonly string[],
   causes: readonly FieldCause[],
@@ -156,10 +156,10 @@ function refused(
 }
 
 /**
- * Strict validation and server-side apply name wrong fields in the message only, each in its own words; apply does so
- * with the code 500, which would otherwise look like a failing server.
+ * Strict validation and server-side apply name invalid fields in the message only; apply uses the code 500, which would
+ * otherwise look like a failing server.
  */
-function wrongFields(reason: string): readonly FieldCause[] {
+function parseFieldErrors(reason: string): readonly FieldCause[] {
   const strict = [...reason.matchAll(/(?:unknown|duplicate) field "([^"]+)"/g)]
   if (strict.length > 0) return strict.map(([message, path = '']) => ({ path, message }))
   const typed = /^failed to create typed (?:patch|live) object \([^)]*\): (.*)/s.exec(reason)?.[1]
@@ -173,15 +173,15 @@ function wrongFields(reason: string): readonly FieldCause[] {
     })
 }
 
-function causesOf(status: Status): readonly FieldCause[] {
+function fieldCauses(status: Status): readonly FieldCause[] {
   return (status.details?.causes ?? []).map(({ field = '', message = '' }) => ({ path: field, message }))
 }
 
-function inWords({ path, message }: FieldCause): string {
+function formatCause({ path, message }: FieldCause): string {
   return path === '' || message.includes(`"${path}"`) ? message : `${path}: ${message}`
 }
 
-/** `pods is forbidden: User "x" cannot …`: the part that says who and what. */
+/** The part of `pods is forbidden: User "x" cannot …` that names the user and the action. */
 function afterForbidden(reason: string): string {
   return reason.replace(/^.*? is forbidden: /, '')
 }
@@ -195,7 +195,7 @@ function readStatus(body: unknown): Status {
   return typeof body === 'string' && body.trim() ? { message: oneLine(body) } : {}
 }
 
-/** A server that is no API server answers with pages: one line of it is enough to recognise it. */
+/** A server that is not an API server returns pages: one line is enough to recognise it. */
 function oneLine(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > 200 ? `${line.slice(0, 200)}…` : line

@@ -15,12 +15,12 @@ import type { ApiRequest } from './round-trip.ts'
 import { openTransport, type Transport, type TransportOptions } from './transport.ts'
 
 const anonymous = fixedCredential('an anonymous user', { headers: {} })
-const get: ApiRequest = { method: 'GET', path: '/x', safe: true, verb: 'get', subject: 'x' }
-const create: ApiRequest = { ...get, method: 'POST', body: { a: 1 }, safe: false, verb: 'create' }
+const get: ApiRequest = { method: 'GET', path: '/x', idempotent: true, verb: 'get', subject: 'x' }
+const create: ApiRequest = { ...get, method: 'POST', body: { a: 1 }, idempotent: false, verb: 'create' }
 
 const open: { readonly close: () => Promise<void> }[] = []
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
+  await Promise.all(open.splice(0).map((resource) => resource.close()))
 })
 
 function transportTo(server: string, access: Partial<ClusterAccess> = {}, options: TransportOptions = {}): Transport {
@@ -37,21 +37,21 @@ function transportTo(server: string, access: Partial<ClusterAccess> = {}, option
   return transport
 }
 
-async function played(play: RequestScript): Promise<ScriptedServer> {
-  const server = await startScriptedServer(play)
+async function startServer(script: RequestScript): Promise<ScriptedServer> {
+  const server = await startScriptedServer(script)
   open.push(server)
   return server
 }
 
-/** The first answers go wrong as told, the rest are fine. */
+/** Fails the first requests, then responds normally. */
 function afterFailures(count: number, fail: (answer: ServerResponse) => void): RequestScript {
   return ({ index }, answer) => (index < count ? fail(answer) : respondJson(answer, { ok: true }))
 }
 
 describe('a request', () => {
-  it('keeps to the pause that the server asks for, and tries again', async () => {
+  it('waits as long as the server requests and retries', async () => {
     const clock = instantClock()
-    const server = await played(
+    const server = await startServer(
       afterFailures(2, (answer) =>
         respondJson(answer, statusObject(429, 'TooManyRequests', 'later'), 429, { 'retry-after': '3' }),
       ),
@@ -61,31 +61,31 @@ describe('a request', () => {
     for (const pause of clock.pauses) expect(pause).toBeGreaterThanOrEqual(3000)
   })
 
-  it('that fails for ever is sent a bounded number of times', async () => {
-    const server = await played((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
+  it('that always fails is sent a bounded number of times', async () => {
+    const server = await startServer((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(transportTo(server.url).json(get)).rejects.toMatchObject({ kind: 'failing', status: 500 })
     expect(server.seen).toHaveLength(5)
   })
 
-  it('that creates is not repeated after a 500: it may have been done', async () => {
-    const server = await played((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
+  it('that creates is not retried after a 500: it may have succeeded', async () => {
+    const server = await startServer((_, answer) => respondJson(answer, statusObject(500, '', 'no'), 500))
     await expect(transportTo(server.url).json(create)).rejects.toMatchObject({ kind: 'failing' })
     expect(server.seen).toHaveLength(1)
   })
 
-  it('survives connections that are cut, and does not repeat a create over one', async () => {
+  it('survives connections that are cut, and does not retry a create over one', async () => {
     const cut = (answer: ServerResponse): void => void answer.socket?.destroy()
-    const server = await played(afterFailures(2, cut))
+    const server = await startServer(afterFailures(2, cut))
     expect(await transportTo(server.url).json(get)).toEqual({ ok: true })
     expect(server.seen).toHaveLength(3)
 
-    const other = await played(afterFailures(1, cut))
+    const other = await startServer(afterFailures(1, cut))
     await expect(transportTo(other.url).json(create)).rejects.toMatchObject({ kind: 'unreachable' })
     expect(other.seen).toHaveLength(1)
   })
 
-  it('survives an answer that is cut in the middle', async () => {
-    const server = await played(
+  it('survives a response that is cut in the middle', async () => {
+    const server = await startServer(
       afterFailures(1, (answer) => {
         answer.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
         answer.write('{"half":')
@@ -96,34 +96,34 @@ describe('a request', () => {
     expect(server.seen).toHaveLength(2)
   })
 
-  it('waits no longer than it may, for the first byte or for the next one', async () => {
-    const silent = await played(() => undefined)
+  it('waits no longer than allowed for the first or the next byte', async () => {
+    const silent = await startServer(() => undefined)
     const impatient = { timeoutMs: 50, retry: { ...noRetry } }
     await expect(transportTo(silent.url, {}, impatient).json(get)).rejects.toMatchObject({
       kind: 'timeout',
       findings: [{ code: 'SL1120' }],
     })
-    const stalled = await played((_, answer) => {
+    const stalled = await startServer((_, answer) => {
       answer.writeHead(200)
       answer.write('{')
     })
     await expect(transportTo(stalled.url, {}, impatient).json(get)).rejects.toMatchObject({ kind: 'timeout' })
   })
 
-  it('ends with one finding when nobody listens there, after a few attempts', async () => {
+  it('to a closed port ends with one finding after a few attempts', async () => {
     const gone = await startScriptedServer(() => undefined)
     await gone.close()
     const clock = instantClock()
     await expect(transportTo(gone.url, {}, { clock }).json(create)).rejects.toMatchObject({
       kind: 'unreachable',
       exitCode: 2,
-      findings: [{ code: 'SL1100', message: `no answer from ${gone.url}: connection refused` }],
+      findings: [{ code: 'SL1100', message: `no response from ${gone.url}: connection refused` }],
     })
     expect(clock.pauses).toHaveLength(3)
   })
 
-  it('gets a page instead of JSON once, and says so', async () => {
-    const server = await played((_, answer) => void answer.end('<html>sign in</html>'))
+  it('that gets a page instead of JSON is not retried, and reports it', async () => {
+    const server = await startServer((_, answer) => void answer.end('<html>sign in</html>'))
     await expect(transportTo(server.url).json(get)).rejects.toMatchObject({
       kind: 'malformed',
       findings: [{ code: 'SL1118', message: expect.stringContaining('a web page') }],
@@ -131,46 +131,46 @@ describe('a request', () => {
     expect(server.seen).toHaveLength(1)
   })
 
-  it('stops where it is when its signal is aborted, with the reason of the caller', async () => {
-    const server = await played(() => undefined)
+  it('stops when its signal is aborted, with the reason of the caller', async () => {
+    const server = await startServer(() => undefined)
     const stop = new AbortController()
-    const asked = transportTo(server.url).json({ ...get, signal: stop.signal })
+    const response = transportTo(server.url).json({ ...get, signal: stop.signal })
     setTimeout(() => stop.abort(new Error('enough')), 20)
-    await expect(asked).rejects.toThrow('enough')
+    await expect(response).rejects.toThrow('enough')
     await expect(transportTo(server.url).json({ ...get, signal: stop.signal })).rejects.toThrow('enough')
     expect(server.seen.length).toBeLessThanOrEqual(1)
   })
 
   it('ends at once when the program closes the connection, and none can be sent after', async () => {
-    const server = await played(() => undefined)
+    const server = await startServer(() => undefined)
     const clock = instantClock()
     const transport = transportTo(server.url, {}, { clock })
-    const asked = transport.json(get).catch((error: unknown) => error)
+    const response = transport.json(get).catch((error: unknown) => error)
     await expect.poll(() => server.seen.length).toBe(1)
     await transport.close()
-    expect(await asked).toMatchObject({ kind: 'unreachable' })
+    expect(await response).toMatchObject({ kind: 'unreachable' })
     expect(clock.pauses).toEqual([])
     await expect(transport.json(get)).rejects.toThrow('was closed by this program')
     expect(server.seen).toHaveLength(1)
   })
 
-  it('hands on the warnings of the server', async () => {
+  it('passes on the warnings of the server', async () => {
     const warning = ['299 - "v1 Endpoints is deprecated"', '299 - "say \\"no\\", then", 299 x "third"']
-    const server = await played((_, answer) => respondJson(answer, {}, 200, { warning }))
-    const heard: string[] = []
-    await transportTo(server.url, {}, { onWarning: (text) => void heard.push(text) }).json(get)
-    expect(heard).toEqual(['v1 Endpoints is deprecated', 'say "no", then', 'third'])
+    const server = await startServer((_, answer) => respondJson(answer, {}, 200, { warning }))
+    const warnings: string[] = []
+    await transportTo(server.url, {}, { onWarning: (text) => void warnings.push(text) }).json(get)
+    expect(warnings).toEqual(['v1 Endpoints is deprecated', 'say "no", then', 'third'])
   })
 
-  it('keeps the path of a server that lives below one', async () => {
-    const server = await played((_, answer) => respondJson(answer, {}))
+  it('keeps the base path of the server', async () => {
+    const server = await startServer((_, answer) => respondJson(answer, {}))
     await transportTo(`${server.url}/k8s/clusters/c-1`).json({ ...get, query: { a: 'b c', none: undefined } })
     expect(server.seen[0]).toMatchObject({ path: '/k8s/clusters/c-1/x' })
     expect([...(server.seen[0]?.query ?? [])]).toEqual([['a', 'b c']])
   })
 
-  it('is never held up by watches, however many there are', async () => {
-    const server = await played(({ path }, answer) => {
+  it('never waits behind watches, however many there are', async () => {
+    const server = await startServer(({ path }, answer) => {
       if (path !== '/watch') return respondJson(answer, { ok: true })
       answer.writeHead(200)
       answer.write('{}\n')
@@ -186,22 +186,22 @@ describe('a request', () => {
 
 const noRetry = {
   attempts: { busy: 1, failing: 1, unreachable: 1 },
-  patienceMs: 0,
-  firstPauseMs: 0,
-  longestPauseMs: 0,
+  deadlineMs: 0,
+  initialDelayMs: 0,
+  maxDelayMs: 0,
 }
 
-describe('a request that goes ahead', () => {
-  it('is answered while every connection waits for a slow answer', async () => {
+describe('a request with priority', () => {
+  it('is sent while every connection waits for a slow response', async () => {
     const waiting: ServerResponse[] = []
-    const server = await played(({ path }, answer) => {
+    const server = await startServer(({ path }, answer) => {
       if (path === '/slow') waiting.push(answer)
       else respondJson(answer, { ok: true })
     })
     const transport = transportTo(server.url, {}, { connections: 1 })
     const slow = [1, 2, 3].map(() => transport.json({ ...get, path: '/slow' }))
     await expect.poll(() => waiting.length, { timeout: 30_000 }).toBe(1)
-    expect(await transport.json({ ...get, ahead: true })).toEqual({ ok: true })
+    expect(await transport.json({ ...get, priority: true })).toEqual({ ok: true })
     expect(waiting).toHaveLength(1)
     for (let answered = 0; answered < 3; answered += 1) {
       await expect.poll(() => waiting.length, { timeout: 30_000 }).toBe(answered + 1)
@@ -228,13 +228,13 @@ describe('a credential', () => {
       renewals: () => renewals,
     }
   }
-  const wantsNew: RequestScript = ({ headers }, answer) =>
+  const rejectsFirstToken: RequestScript = ({ headers }, answer) =>
     headers.authorization === 'Bearer new'
       ? respondJson(answer, { ok: true })
       : respondJson(answer, statusObject(401, 'Unauthorized', 'Unauthorized'), 401)
 
-  it('that is refused is renewed once for all who use it', async () => {
-    const server = await played(wantsNew)
+  it('that is rejected is renewed once for all requests', async () => {
+    const server = await startServer(rejectsFirstToken)
     const credential = renewable()
     const transport = transportTo(server.url, { credential })
     await Promise.all(Array.from({ length: 10 }, () => transport.json(create)))
@@ -243,14 +243,14 @@ describe('a credential', () => {
   })
 
   it('is renewed for a watch, too', async () => {
-    const server = await played(wantsNew)
+    const server = await startServer(rejectsFirstToken)
     const transport = transportTo(server.url, { credential: renewable() })
     await transport.stream({ ...get, idleMs: 1000 })
     expect(server.seen).toHaveLength(2)
   })
 
-  it('that stays refused is asked about twice at most, and never shown', async () => {
-    const server = await played((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
+  it('that stays rejected is sent at most twice, and never shown', async () => {
+    const server = await startServer((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
     const refused = transportTo(server.url, { credential: renewable() }).json(get)
     await expect(refused).rejects.toMatchObject({
       kind: 'unauthorized',
@@ -280,7 +280,7 @@ describe('TLS', () => {
     return { server, authority }
   }
 
-  it("trusts the cluster's own CA and shows the client certificate", async () => {
+  it('trusts the CA of the cluster and sends the client certificate', async () => {
     const { server, authority } = await tlsServer(['127.0.0.1'])
     const ann = await authority.issue({ commonName: 'ann', uses: ['client'] })
     const identity = { headers: {}, certificate: ann.certificate, key: ann.privateKey }
@@ -288,7 +288,7 @@ describe('TLS', () => {
     expect(await transportTo(server.url, access).json(get)).toEqual({ name: 'ann' })
   })
 
-  it('takes a new client certificate into use when the credential has a new one', async () => {
+  it('uses a new client certificate when the credential has one', async () => {
     const { server, authority } = await tlsServer(['127.0.0.1'])
     const names = ['first', 'second']
     const identities = await Promise.all(
@@ -308,17 +308,17 @@ describe('TLS', () => {
     expect(await transport.json(get)).toEqual({ name: 'second' })
   })
 
-  it('refuses a CA that it does not know, once, before anything is sent', async () => {
+  it('rejects an unknown CA once, before anything is sent', async () => {
     const { server } = await tlsServer(['127.0.0.1'])
     const { authority: other } = await tlsServer(['127.0.0.1'])
     const clock = instantClock()
-    const asked = transportTo(server.url, { tls: { ca: other.certificate } }, { clock }).json(get)
-    await expect(asked).rejects.toMatchObject({ kind: 'unreachable', findings: [{ code: 'SL1101' }] })
+    const response = transportTo(server.url, { tls: { ca: other.certificate } }, { clock }).json(get)
+    await expect(response).rejects.toMatchObject({ kind: 'unreachable', findings: [{ code: 'SL1101' }] })
     expect(server.seen).toHaveLength(0)
     expect(clock.pauses).toHaveLength(0)
   })
 
-  it('goes by tls-server-name, and by nothing when told so', async () => {
+  it('checks tls-server-name, and nothing when insecure', async () => {
     const { server, authority } = await tlsServer(['api.lab.example'])
     const ca = authority.certificate
     await expect(transportTo(server.url, { tls: { ca } }).json(get)).rejects.toMatchObject({
@@ -328,7 +328,7 @@ describe('TLS', () => {
     expect(await transportTo(server.url, { tls: { insecure: true } }).json(get)).toEqual({})
   })
 
-  it("names the server's expired certificate", async () => {
+  it('names the expired certificate of the server', async () => {
     const authority = await createAuthority({ commonName: 'ca', days: 36_500 }, longAgo)
     const { certificate, privateKey } = await authority.issue({
       commonName: 's',
@@ -341,8 +341,8 @@ describe('TLS', () => {
       key: privateKey,
     })
     open.push(server)
-    const asked = transportTo(server.url, { tls: { ca: authority.certificate } }).json(get)
-    await expect(asked).rejects.toMatchObject({
+    const response = transportTo(server.url, { tls: { ca: authority.certificate } }).json(get)
+    await expect(response).rejects.toMatchObject({
       findings: [{ code: 'SL1102', message: expect.stringContaining('server') }],
     })
   })
@@ -350,10 +350,10 @@ describe('TLS', () => {
   it('names an expired client certificate as the cause of a 401', async () => {
     const authority = await createAuthority({ commonName: 'ca', days: 36_500 }, longAgo)
     const old = await authority.issue({ commonName: 'ann', uses: ['client'], days: 30 })
-    const server = await played((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
+    const server = await startServer((_, answer) => respondJson(answer, statusObject(401, 'Unauthorized', 'x'), 401))
     const identity = { headers: {}, certificate: old.certificate, key: old.privateKey }
-    const asked = transportTo(server.url, { credential: fixedCredential('user ann', identity) }).json(get)
-    await expect(asked).rejects.toMatchObject({
+    const response = transportTo(server.url, { credential: fixedCredential('user ann', identity) }).json(get)
+    await expect(response).rejects.toMatchObject({
       findings: [
         {
           code: 'SL1102',

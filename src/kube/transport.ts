@@ -1,7 +1,7 @@
 /**
- * HTTP to one API server: credentials on every request, retries with bounded patience, typed errors, JSON.
+ * Sends HTTP requests to one API server with credentials, bounded retries, typed errors and JSON.
  *
- * Knows no kinds and no verbs: paths come in, JSON or a stream of bytes goes out.
+ * Must not know kinds and verbs: paths come in, JSON or a stream of bytes goes out.
  */
 import type { Dispatcher } from 'undici'
 import { type Clock, systemClock } from '../clock/clock.ts'
@@ -13,24 +13,24 @@ import { defaultRetryPolicy, type RetryPolicy, retryDelay } from './retry.ts'
 import { type ApiRequest, createRoundTripper } from './round-trip.ts'
 
 export interface StreamCall extends ApiRequest {
-  /** A connection that sends nothing for so long is taken for dead. */
+  /** A connection that is silent for this long is treated as dead. */
   readonly idleMs: number
 }
 
 export interface Transport {
   readonly server: string
-  /** Sends, retries, and gives the parsed JSON; throws ApiError. */
+  /** Sends, retries, and returns the parsed JSON; throws ApiError. */
   readonly json: (call: ApiRequest) => Promise<unknown>
-  /** The same for answers that are no JSON (`/readyz`, logs). */
+  /** The same for responses that are not JSON (`/readyz`, logs). */
   readonly text: (call: ApiRequest) => Promise<string>
-  /** Opens a long answer once. Only a refused credential is tried again: resuming is the caller's business. */
+  /** Opens a long response once. Only a rejected credential is retried: the caller resumes. */
   readonly stream: (call: StreamCall) => Promise<AsyncIterable<Uint8Array>>
-  /** What a WebSocket needs: the same connections, and the headers that say who we are. */
+  /** For a WebSocket: the same connections and the authentication headers. */
   readonly upgrade: () => Promise<{
     readonly dispatcher: Dispatcher
     readonly headers: Readonly<Record<string, string | string[]>>
   }>
-  /** Ends all connections, also those of running watches. */
+  /** Closes all connections, including those of running watches. */
   readonly close: () => Promise<void>
 }
 
@@ -39,10 +39,10 @@ export interface TransportOptions {
   readonly retry?: RetryPolicy
   readonly timeoutMs?: number
   readonly connectTimeoutMs?: number
-  /** More than these few do not make a server faster, but each costs a handshake of about 10 ms. */
+  /** More connections do not make a server faster, but each costs a handshake of about 10 ms. */
   readonly connections?: number
   readonly userAgent?: string
-  /** Warnings that the server sends beside its answers. */
+  /** Warnings that the server sends with its responses. */
   readonly onWarning?: ((text: string) => void) | undefined
 }
 
@@ -51,7 +51,7 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
   const connections = connectionsFor(access, options)
   const exchange = createRoundTripper({ access, clock, timeoutMs, userAgent, onWarning: options.onWarning })
 
-  /** A refused credential is renewed once; whoever renewed it meanwhile did it for all. */
+  /** A rejected credential is renewed once, for all requests that wait for it. */
   const withCredential = async <T>(attempt: (identity: Identity) => Promise<T>): Promise<T> => {
     const identity = await access.credential.current()
     try {
@@ -62,22 +62,22 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
     }
   }
 
-  const once = (call: ApiRequest): Promise<string> =>
+  const once = (apiRequest: ApiRequest): Promise<string> =>
     withCredential(async (identity) =>
-      exchange.readText(await exchange.roundTrip(call, identity, connections.for(identity)), call),
+      exchange.readText(await exchange.roundTrip(apiRequest, identity, connections.for(identity)), apiRequest),
     )
 
-  const text = async (call: ApiRequest): Promise<string> => {
+  const text = async (apiRequest: ApiRequest): Promise<string> => {
     const started = clock.elapsed()
     for (let count = 1; ; count += 1) {
       try {
-        return await once(call)
+        return await once(apiRequest)
       } catch (error) {
         if (!(error instanceof ApiError) || connections.closed()) throw error
-        const attempt = { error, count, elapsedMs: clock.elapsed() - started, safe: call.safe }
-        const pause = retryDelay(attempt, retry, clock)
-        if (pause === undefined) throw error
-        await clock.sleep(pause, call.signal)
+        const attempt = { error, count, elapsedMs: clock.elapsed() - started, idempotent: apiRequest.idempotent }
+        const delay = retryDelay(attempt, retry, clock)
+        if (delay === undefined) throw error
+        await clock.sleep(delay, apiRequest.signal)
       }
     }
   }
@@ -85,10 +85,13 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
   return {
     server: access.server,
     text,
-    json: async (call) => parsed(await text(call), exchange.requestInfo(call)),
-    stream: (call) =>
+    json: async (apiRequest) => parseJson(await text(apiRequest), exchange.requestInfo(apiRequest)),
+    stream: (apiRequest) =>
       withCredential(async (identity) =>
-        exchange.chunks(await exchange.roundTrip(call, identity, connections.for(identity), call.idleMs), call),
+        exchange.chunks(
+          await exchange.roundTrip(apiRequest, identity, connections.for(identity), apiRequest.idleMs),
+          apiRequest,
+        ),
       ),
     upgrade: async () => {
       const identity = await access.credential.current()
@@ -129,11 +132,11 @@ function connectionsFor(
   }
 }
 
-function parsed(text: string, errand: RequestInfo): unknown {
+function parseJson(text: string, request: RequestInfo): unknown {
   try {
     return JSON.parse(text)
   } catch (thrown) {
-    const what = text.trimStart().startsWith('<') ? 'a web page instead of JSON' : 'the answer is not JSON'
-    throw malformedResponse(what, errand, thrown)
+    const reason = text.trimStart().startsWith('<') ? 'a web page instead of JSON' : 'the response is not JSON'
+    throw malformedResponse(reason, request, thrown)
   }
 }

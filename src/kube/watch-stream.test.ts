@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseRetryAfter } from './response-headers.ts'
+import { parseRetryAfter } from './round-trip.ts'
 import { splitLines } from './watch-stream.ts'
 
 async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncIterable<Uint8Array> {
@@ -13,8 +13,8 @@ async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncIterable<
   }
 }
 
-describe('lines of a stream', () => {
-  it('are the same however the network cuts them, and an unfinished one is marked', async () => {
+describe('splitLines', () => {
+  it('returns the same lines however the network splits them, and marks an unfinished one', async () => {
     const lines = fc.array(fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ' ')))
     const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })
     await fc.assert(
@@ -30,7 +30,7 @@ describe('lines of a stream', () => {
   })
 })
 
-describe('Retry-After', () => {
+describe('parseRetryAfter', () => {
   it.each([
     ['3', 3000],
     ['0', 0],
@@ -38,7 +38,7 @@ describe('Retry-After', () => {
     ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
     ['soon', undefined],
     [undefined, undefined],
-  ])('%s is %s ms', (value, expected) => {
+  ])('reads %s as %s ms', (value, expected) => {
     expect(parseRetryAfter(value === undefined ? {} : { 'retry-after': value }, 1000)).toBe(expected)
   })
 })

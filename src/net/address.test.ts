@@ -9,14 +9,14 @@ import { explainInvalidAddress } from './address-text.ts'
 const runs = { numRuns: count({ test: 1000, soak: 100_000 }) }
 const ipv4Value = fc.bigInt({ min: 0n, max: (1n << 32n) - 1n })
 const group = fc.oneof({ weight: 2, arbitrary: fc.constant(0n) }, { weight: 1, arbitrary: fc.bigInt(0n, 0xffffn) })
-/** Runs of zero groups are where the texts differ. */
+/** The texts differ in runs of zero groups. */
 const ipv6Value = fc
   .array(group, { minLength: 8, maxLength: 8 })
-  .map((all) => all.reduce((sum, one) => (sum << 16n) | one, 0n))
+  .map((all) => all.reduce((sum, group) => (sum << 16n) | group, 0n))
 const mapped = (value: bigint): boolean => value >> 32n === 0xffffn
 
 describe('an IPv4 address', () => {
-  it('reads and writes what the ip-address package does, for any value', () => {
+  it('is parsed and formatted as the ip-address package does (property)', () => {
     fc.assert(
       fc.property(ipv4Value, (value) => {
         const oracle = Address4.fromBigInt(value).address
@@ -27,7 +27,7 @@ describe('an IPv4 address', () => {
     )
   })
 
-  it('is read only if Node takes it for one, and only without leading zeros', () => {
+  it('is accepted only if Node accepts it, and only without leading zeros', () => {
     const part = fc.oneof(fc.nat(300).map(String), fc.constantFrom('', '00', '01', '0', '1Ø', ' 1', '-1', '1e1'))
     fc.assert(
       fc.property(fc.array(part, { minLength: 3, maxLength: 5 }), (parts) => {
@@ -40,7 +40,7 @@ describe('an IPv4 address', () => {
 })
 
 describe('an IPv6 address', () => {
-  it('reads and writes what the ip-address package does, for any value', () => {
+  it('is parsed and formatted as the ip-address package does (property)', () => {
     fc.assert(
       fc.property(ipv6Value, (value) => {
         fc.pre(!mapped(value))
@@ -53,7 +53,7 @@ describe('an IPv6 address', () => {
     )
   })
 
-  it('is read only if Node takes it for one', () => {
+  it('is accepted only if Node accepts it', () => {
     const piece = fc.constantFrom('', ':', '::', '0', '1', 'ffff', '12345', 'g', '1.2.3.4', '01.2.3.4', 'DB8')
     const text = fc.array(piece, { minLength: 1, maxLength: 12 }).map((all) => all.join(':'))
     const glued = fc.array(piece, { minLength: 1, maxLength: 12 }).map((all) => all.join(''))
@@ -74,18 +74,18 @@ describe('an IPv6 address', () => {
     ['::1', '::1'],
     ['1::', '1::'],
     ['64:ff9b::192.0.2.33', '64:ff9b::c000:221'],
-  ])('writes %s as %s (RFC 5952)', (text, canonical) => {
+  ])('%s is formatted as %s (RFC 5952)', (text, canonical) => {
     expect(formatAddress(address(text))).toBe(canonical)
   })
 
-  it('is refused when it is an IPv4 address in disguise, unless asked for', () => {
+  it('that maps an IPv4 address is rejected unless requested', () => {
     expect(parseAddress('::ffff:192.0.2.1')).toBeUndefined()
     expect(parseAddress('::ffff:c000:201')).toBeUndefined()
     expect(parseAddress('::ffff:192.0.2.1', { mapped: true })).toEqual({ family: 6, value: 0xffffc0000201n })
   })
 })
 
-describe('what is not an address', () => {
+describe('explainInvalidAddress', () => {
   it.each([
     ['192.168.123.1ØØ', '"Ø" is not a digit'],
     ['', 'it is empty'],
@@ -97,19 +97,19 @@ describe('what is not an address', () => {
     ['10.0.0.0/24', 'it is a prefix'],
     ['fe80::1%eth0', 'a zone (%eth0)'],
     ['fd00::g', '"g" is not a hexadecimal digit'],
-    ['fd00::1::2', 'once only'],
+    ['fd00::1::2', 'only once'],
     ['fd00:1', 'eight groups, this has 2'],
     ['fd00:12345::', 'more than four digits'],
     ['1:2:3:4:5:6:7::8', 'at least one group'],
     ['::ffff:10.0.0.1', 'write the IPv4 address'],
     ['::10.0.0.300', 'above 255'],
     [':1::2', 'empty'],
-  ])('%s: the reason says so', (text, reason) => {
+  ])('explains why %s is not an address', (text, reason) => {
     expect(parseAddress(text)).toBeUndefined()
     expect(explainInvalidAddress(text)).toContain(reason)
   })
 
-  it('always has a reason, and what is one has none', () => {
+  it('has a reason for every invalid text and none for a valid one (property)', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), (text) => {
         const none = explainInvalidAddress(text) === 'it is an address'
@@ -120,8 +120,8 @@ describe('what is not an address', () => {
   })
 })
 
-describe('reading neighbours', () => {
-  it('gives what reading each alone gives', () => {
+describe('createNeighbourParser', () => {
+  it('returns what parsing each address alone returns', () => {
     const piece = fc.constantFrom(
       'fd00::1',
       'fd00::2',
@@ -150,7 +150,7 @@ describe('reading neighbours', () => {
   })
 })
 
-describe('arithmetic', () => {
+describe('address arithmetic', () => {
   it('stops at the ends of the family', () => {
     expect(plus(address('255.255.255.255'), 1)).toBeUndefined()
     expect(plus(address('::'), -1)).toBeUndefined()

@@ -1,8 +1,8 @@
 /**
- * One IP address: its value, its arithmetic and its text (RFC 5952).
+ * Represents one IP address: its value, arithmetic and text (RFC 5952).
  *
- * Pure. Knows nothing of prefixes and ranges. Reading text is strict: what one program reads as octal and another
- * as decimal is no address here.
+ * Pure. Must not know prefixes and ranges. Parsing is strict: a text that one program reads as octal and another as
+ * decimal is rejected.
  */
 import { parseIpv4, parseIpv6 } from './address-text.ts'
 
@@ -14,7 +14,7 @@ export interface Address {
 }
 
 export interface ParseOptions {
-  /** Take `::ffff:192.0.2.1` for what it says, an IPv6 address; without this it is refused. */
+  /** Accept `::ffff:192.0.2.1` as an IPv6 address; otherwise it is rejected. */
   readonly mapped?: boolean
 }
 
@@ -22,7 +22,7 @@ const BITS = { 4: 32, 6: 128 } as const
 const LAST = { 4: (1n << 32n) - 1n, 6: (1n << 128n) - 1n } as const
 const MAPPED = 0xffffn
 
-/** How many bits an address of this family has. */
+/** The number of bits of an address of this family. */
 export function addressBits(family: Family): 32 | 128 {
   return BITS[family]
 }
@@ -36,8 +36,8 @@ export function parseAddress(text: string, options: ParseOptions = {}): Address 
 }
 
 /**
- * Reads many addresses that lie side by side: what IPv6 neighbours have in common is read once.
- * Answers exactly as `parseAddress` does.
+ * Parses many neighbouring addresses: the common part of IPv6 neighbours is parsed once.
+ * Returns exactly what `parseAddress` does.
  */
 export function createNeighbourParser(): (text: string) => Address | undefined {
   let common = ''
@@ -48,27 +48,27 @@ export function createNeighbourParser(): (text: string) => Address | undefined {
       const low = text.slice(cut)
       if (/^[0-9a-f]{1,4}$/.test(low)) return { family: 6, value: base + BigInt(Number.parseInt(low, 16)) }
     }
-    const read = parseAddress(text)
-    if (read?.family === 6 && /^[0-9a-f]{1,4}$/.test(text.slice(cut))) {
+    const parsed = parseAddress(text)
+    if (parsed?.family === 6 && /^[0-9a-f]{1,4}$/.test(text.slice(cut))) {
       common = text.slice(0, cut)
-      base = read.value - BigInt(Number.parseInt(text.slice(cut), 16))
+      base = parsed.value - BigInt(Number.parseInt(text.slice(cut), 16))
     }
-    return read
+    return parsed
   }
 }
 
-/** For addresses that the program itself wrote: text that is no address is a defect, not a user's mistake. */
+/** For addresses that the program itself wrote: an invalid text is a bug, not a user's mistake. */
 export function address(text: string): Address {
-  const read = parseAddress(text, { mapped: true })
-  if (!read) throw new TypeError(`not an address: ${text}`)
-  return read
+  const parsed = parseAddress(text, { mapped: true })
+  if (!parsed) throw new TypeError(`not an address: ${text}`)
+  return parsed
 }
 
 export function formatAddress({ family, value }: Address): string {
   return family === 4 ? formatIpv4(Number(value)) : formatIpv6(value)
 }
 
-/** The text of a bare value, for those who keep values without their family. */
+/** Formats a bare value, for callers that store values without their family. */
 export function formatValue(family: Family, value: bigint): string {
   return family === 4 ? formatIpv4(Number(value)) : formatIpv6(value)
 }
@@ -79,13 +79,13 @@ export function compareAddresses(a: Address, b: Address): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0
 }
 
-/** The address `steps` further on, or undefined beyond the end of the family. */
+/** The address `steps` later, or undefined beyond the end of the family. */
 export function plus({ family, value }: Address, steps: bigint | number): Address | undefined {
   const moved = value + BigInt(steps)
   return moved < 0n || moved > LAST[family] ? undefined : { family, value: moved }
 }
 
-/** The dotted quad of a 32-bit value. */
+/** Formats a 32-bit value as a dotted quad. */
 export function formatIpv4(value: number): string {
   return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`
 }
@@ -96,18 +96,19 @@ function formatIpv6(value: bigint): string {
   if (value >> 32n === MAPPED) return `::ffff:${formatIpv4(Number(value & 0xffffffffn))}`
   let start = -1
   let length = 1
-  for (let at = 0; at < 8; ) {
-    let end = at
+  for (let index = 0; index < 8; ) {
+    let end = index
     while (end < 8 && groups[end] === 0) end += 1
-    if (end - at > length) {
-      start = at
-      length = end - at
+    if (end - index > length) {
+      start = index
+      length = end - index
     }
-    at = end + 1
+    index = end + 1
   }
   const text = (from: number, to: number): string => {
     let joined = ''
-    for (let at = from; at < to; at += 1) joined += (at > from ? ':' : '') + (groups[at] ?? 0).toString(16)
+    for (let index = from; index < to; index += 1)
+      joined += (index > from ? ':' : '') + (groups[index] ?? 0).toString(16)
     return joined
   }
   return start < 0 ? text(0, 8) : `${text(0, start)}::${text(start + length, 8)}`

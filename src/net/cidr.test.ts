@@ -32,8 +32,8 @@ const anyAddress = fc.oneof(
   fc.bigInt({ min: 0n, max: (1n << 32n) - 1n }).map((value) => ({ family: 4 as const, value })),
   fc.bigInt({ min: 1n << 120n, max: (1n << 128n) - 1n }).map((value) => ({ family: 6 as const, value })),
 )
-const anyCidr = anyAddress.chain((one) =>
-  fc.integer({ min: 0, max: one.family === 4 ? 32 : 128 }).map((prefix) => cidrContaining(one, prefix)),
+const anyCidr = anyAddress.chain((address) =>
+  fc.integer({ min: 0, max: address.family === 4 ? 32 : 128 }).map((prefix) => cidrContaining(address, prefix)),
 )
 
 describe('a network', () => {
@@ -50,7 +50,7 @@ describe('a network', () => {
     )
   })
 
-  it('contains an address, and overlaps a network, when the ip-address package says so', () => {
+  it('contains an address and overlaps a network exactly when the ip-address package says so', () => {
     fc.assert(
       fc.property(anyCidr, anyCidr, (a, b) => {
         fc.pre(a.family === b.family)
@@ -66,7 +66,7 @@ describe('a network', () => {
     )
   })
 
-  it('writes its addresses as everybody else does, only faster', () => {
+  it('formats its addresses as formatAddress does, only faster', () => {
     const near = fc.oneof(fc.bigInt(0n, 0x2ffffn), fc.bigInt(0n, (1n << 64n) - 1n))
     fc.assert(
       fc.property(anyCidr, near, (network, offset) => {
@@ -87,7 +87,7 @@ describe('a network', () => {
         fc.array(fc.constantFrom(0n, 1n), { minLength: 4, maxLength: 4 }),
         fc.bigInt(0n, 0xfffffn),
         (groups, offset) => {
-          const high = groups.reduce<bigint>((sum, one) => (sum << 16n) | one, 0n)
+          const high = groups.reduce<bigint>((sum, group) => (sum << 16n) | group, 0n)
           const network: Cidr = { family: 6, base: high << 64n, prefix: 64 }
           const value = network.base + offset
           expect(createAddressFormatter(network)(value)).toBe(formatAddress({ family: 6, value }))
@@ -115,13 +115,13 @@ describe('a network', () => {
     expect(parsePrefixed('172.17.0.5/24')).toEqual({ address: address('172.17.0.5'), prefix: 24 })
   })
 
-  it('keeps its own and its broadcast address for itself', () => {
+  it('excludes its network and broadcast address from the usable range', () => {
     expect(formatRange(usableRange(cidr('172.17.0.0/24')))).toBe('172.17.0.1-172.17.0.254')
     expect(formatRange(usableRange(cidr('10.0.0.0/31')))).toBe('10.0.0.0-10.0.0.1')
     expect(formatRange(usableRange(cidr('fd00::/126')))).toBe('fd00::1-fd00::3')
   })
 
-  it('is cut into subnets by number', () => {
+  it('is divided into subnets by number', () => {
     const supernet = cidr('172.16.0.0/12')
     expect(subnetCount(supernet, 24)).toBe(4096n)
     expect(formatCidr(nthSubnet(supernet, 24, 257) ?? supernet)).toBe('172.17.1.0/24')
@@ -131,7 +131,7 @@ describe('a network', () => {
 })
 
 describe('a range', () => {
-  it('reads as a-b, as a prefix and as one address', () => {
+  it('is parsed from a-b, from a prefix and from one address', () => {
     expect(formatRange(parseRange('172.17.0.80-172.17.0.90') ?? cidrRange(cidr('::/0')))).toBe(
       '172.17.0.80-172.17.0.90',
     )
@@ -140,13 +140,13 @@ describe('a range', () => {
     expect(parseRange('10.0.0.9-fd00::1')).toBeUndefined()
   })
 
-  it('is exactly the prefixes that it is cut into', () => {
+  it('is exactly the prefixes that it is divided into', () => {
     fc.assert(
       fc.property(fc.nat(100_000), fc.nat(5000), (from, length) => {
         const range = { family: 4 as const, first: BigInt(from), last: BigInt(from + length) }
         const cut = toCidrs(range)
         expect(rangeSet(cut.map(cidrRange))).toEqual([range])
-        expect(cut.reduce((sum, one) => sum + cidrSize(one), 0n)).toBe(setSize([range]))
+        expect(cut.reduce((sum, cidr) => sum + cidrSize(cidr), 0n)).toBe(setSize([range]))
       }),
       runs,
     )

@@ -1,7 +1,7 @@
 /**
- * A prefix: a network and its length, and what lies in it.
+ * Represents a prefix: a network and its length.
  *
- * Pure. A `Cidr` has no host bits set; text that has some is refused with the network that was probably meant.
+ * Pure. A `Cidr` has no host bits set; a text with host bits is rejected, with the network that was probably meant.
  */
 import {
   type Address,
@@ -22,47 +22,47 @@ export interface Cidr {
   readonly prefix: number
 }
 
-/** An address together with the length of its network: what is set on an interface. */
+/** An address with the prefix length of its network, as on an interface. */
 export interface PrefixedAddress {
   readonly address: Address
   readonly prefix: number
 }
 
 export function parseCidr(text: string): Cidr | undefined {
-  const read = parsePrefixed(text)
-  if (!read) return undefined
-  const cidr = cidrContaining(read.address, read.prefix)
-  return cidr.base === read.address.value ? cidr : undefined
+  const parsed = parsePrefixed(text)
+  if (!parsed) return undefined
+  const cidr = cidrContaining(parsed.address, parsed.prefix)
+  return cidr.base === parsed.address.value ? cidr : undefined
 }
 
-/** `172.17.0.5/24`: host bits are meant here. */
+/** `172.17.0.5/24`: host bits are allowed here. */
 export function parsePrefixed(text: string, options: ParseOptions = {}): PrefixedAddress | undefined {
   const slash = text.indexOf('/')
   if (slash < 0) return undefined
-  const found = parseAddress(text.slice(0, slash), options)
-  const prefix = found && parseLength(text.slice(slash + 1), addressBits(found.family))
-  return found && prefix !== undefined ? { address: found, prefix } : undefined
+  const parsed = parseAddress(text.slice(0, slash), options)
+  const prefix = parsed && parseLength(text.slice(slash + 1), addressBits(parsed.family))
+  return parsed && prefix !== undefined ? { address: parsed, prefix } : undefined
 }
 
-/** For prefixes that the program itself wrote: text that is none is a defect, not a user's mistake. */
+/** For prefixes that the program itself wrote: an invalid text is a bug, not a user's mistake. */
 export function cidr(text: string): Cidr {
-  const read = parseCidr(text)
-  if (!read) throw new TypeError(`not a network: ${text}`)
-  return read
+  const parsed = parseCidr(text)
+  if (!parsed) throw new TypeError(`not a network: ${text}`)
+  return parsed
 }
 
-/** What keeps this text from being a network, in words that fit after "is not a network: ". */
+/** Why this text is not a network, to follow "is not a network: ". */
 export function explainInvalidCidr(text: string): string {
   const slash = text.indexOf('/')
   const head = slash < 0 ? text : text.slice(0, slash)
-  const found = parseAddress(head)
-  if (!found) return explainInvalidAddress(head)
-  const bits = addressBits(found.family)
+  const parsed = parseAddress(head)
+  if (!parsed) return explainInvalidAddress(head)
+  const bits = addressBits(parsed.family)
   if (slash < 0) return `the prefix length is missing, as in ${text}/${bits === 32 ? 24 : 64}`
   const prefix = parseLength(text.slice(slash + 1), bits)
   if (prefix === undefined) return `the prefix length is a number from 0 to ${bits}`
-  const network = cidrContaining(found, prefix)
-  if (network.base !== found.value) return `host bits are set; the network is ${formatCidr(network)}`
+  const network = cidrContaining(parsed, prefix)
+  if (network.base !== parsed.value) return `host bits are set; the network is ${formatCidr(network)}`
   return 'it is a network'
 }
 
@@ -77,14 +77,14 @@ export function formatCidr({ family, base, prefix }: Cidr): string {
 }
 
 /**
- * What all addresses of a network have in common in their text, if the rest is one group: with 64 bits and more for
- * hosts the last gap is the longest one, and the last group stands alone after it.
+ * The common prefix of the texts of all addresses of a network, if the rest is one group: with at least 64 host bits
+ * the last gap is the longest one, and only the last group follows it.
  */
 function commonText({ family, base, prefix }: Cidr): string | undefined {
   return family === 4 || prefix > 64 || base >> 112n === 0n ? undefined : formatValue(family, base)
 }
 
-/** Writes addresses of one network, thousands of them. Those elsewhere come out right too, only slower. */
+/** Formats thousands of addresses of one network. Other addresses are formatted correctly too, but slower. */
 export function createAddressFormatter(network: Cidr): (value: bigint) => string {
   const { family, base } = network
   const common = commonText(network)
@@ -95,7 +95,7 @@ export function createAddressFormatter(network: Cidr): (value: bigint) => string
   }
 }
 
-/** The texts of a run of addresses of a network, without making a value of each. */
+/** Formats consecutive addresses of a network without creating a value for each. */
 export function formatConsecutive(network: Cidr, first: bigint, count: number): readonly string[] {
   const texts: string[] = []
   const common = commonText(network)
@@ -110,7 +110,7 @@ export function formatConsecutive(network: Cidr, first: bigint, count: number): 
   return texts
 }
 
-/** The network of this length that an address lies in. */
+/** The network of this length that contains an address. */
 export function cidrContaining({ family, value }: Address, prefix: number): Cidr {
   const hostBits = BigInt(addressBits(family) - prefix)
   return { family, base: (value >> hostBits) << hostBits, prefix }
@@ -141,7 +141,7 @@ export function cidrsOverlap(a: Cidr, b: Cidr): boolean {
   return a.base <= lastAddress(b) && b.base <= lastAddress(a)
 }
 
-/** The addresses that may be given to somebody: without the network's own and IPv4's broadcast address. */
+/** The addresses that can be assigned: without the network address and IPv4's broadcast address. */
 export function usableRange(network: Cidr): Range {
   const { family, base, prefix } = network
   const last = lastAddress(network)

@@ -1,27 +1,27 @@
 /**
- * Which ranges overlap: sort, then sweep once.
+ * Finds overlapping ranges: sorts, then sweeps once.
  *
- * Pure. What an overlap means, and whether it is allowed, is the caller's business.
+ * Pure. Must not know what an overlap means.
  */
 import type { Range } from './range.ts'
 
 export interface Overlaps<T> {
-  /** In the order of the later one's start; of each pair the one that starts first comes first. */
+  /** Ordered by the start of the later range; in each pair the range that starts first comes first. */
   readonly pairs: readonly (readonly [T, T])[]
-  /** True when `limit` cut the list: there are more. */
+  /** True when `limit` truncated the list. */
   readonly more: boolean
 }
 
 export interface OverlapOptions<T> {
-  /** No list of a million pairs helps anybody. */
+  /** A list of a million pairs helps no reader. */
   readonly limit?: number
-  /** Pairs that may overlap, such as a VIP and the span that it is taken from. */
+  /** Pairs that may overlap, such as a VIP and its span. */
   readonly allowed?: (a: T, b: T) => boolean
 }
 
 const NO_LIMIT = Number.POSITIVE_INFINITY
 
-/** Costs one sort, and then one step for each range and for each pair that overlaps. */
+/** Costs one sort, then one step for each range and each overlapping pair. */
 export function findOverlaps<T extends Range>(ranges: readonly T[], options: OverlapOptions<T> = {}): Overlaps<T> {
   const { limit = NO_LIMIT, allowed } = options
   const pairs: [T, T][] = []
@@ -30,7 +30,7 @@ export function findOverlaps<T extends Range>(ranges: readonly T[], options: Ove
     let reach = -1n
     for (const range of sorted) {
       if (range.first > reach) {
-        // Nothing reaches this far: the common case, and the cheap one.
+        // No open range reaches this far: the common and cheap case.
         open = [range]
         reach = range.last
         continue
@@ -51,7 +51,7 @@ export function findOverlaps<T extends Range>(ranges: readonly T[], options: Ove
   return { pairs, more: false }
 }
 
-/** Each family by itself: an IPv4 value and an IPv6 value have nothing to say to each other. */
+/** Each family separately: IPv4 and IPv6 values cannot overlap. */
 function byFamily<T extends Range>(ranges: readonly T[]): readonly (readonly T[])[] {
   const four = ranges.filter((range) => range.family === 4)
   const six = ranges.filter((range) => range.family === 6)

@@ -25,15 +25,15 @@ const universe = [4 as const, 6 as const].flatMap((family) =>
 )
 const within = (all: readonly Range[], { family, value }: { family: number; value: bigint }): boolean =>
   all.some((range) => range.family === family && range.first <= value && value <= range.last)
-const held = (set: RangeSet) => universe.filter((one) => setContains(set, one))
+const contained = (set: RangeSet) => universe.filter((address) => setContains(set, address))
 
 describe('a set of ranges', () => {
-  it('holds exactly the addresses of its ranges', () => {
+  it('contains exactly the addresses of its ranges', () => {
     fc.assert(
       fc.property(ranges, (all) => {
         const set = rangeSet(all)
-        expect(held(set)).toEqual(universe.filter((one) => within(all, one)))
-        expect(setSize(set)).toBe(BigInt(universe.filter((one) => within(all, one)).length))
+        expect(contained(set)).toEqual(universe.filter((address) => within(all, address)))
+        expect(setSize(set)).toBe(BigInt(universe.filter((address) => within(all, address)).length))
       }),
       runs,
     )
@@ -43,14 +43,14 @@ describe('a set of ranges', () => {
     fc.assert(
       fc.property(ranges, ranges, (a, b) => {
         const difference = subtract(rangeSet(a), rangeSet(b))
-        expect(held(difference)).toEqual(universe.filter((one) => within(a, one) && !within(b, one)))
+        expect(contained(difference)).toEqual(universe.filter((address) => within(a, address) && !within(b, address)))
         expect(rangeSet(difference)).toEqual(difference)
       }),
       runs,
     )
   })
 
-  it('finds the lowest free run of a size, and whom a range touches', () => {
+  it('finds the lowest free addresses of a size, and the ranges that overlap another', () => {
     fc.assert(
       fc.property(ranges, range, fc.integer({ min: 1, max: 6 }), (all, inside, size) => {
         const set = rangeSet(all)
@@ -59,9 +59,11 @@ describe('a set of ranges', () => {
             family: inside.family,
             value: first + BigInt(step),
           }))
-          return run.every((one) => one.value <= inside.last && !within(all, one))
+          return run.every((address) => address.value <= inside.last && !within(all, address))
         }
-        const first = universe.find((one) => one.value >= inside.first && one.value <= inside.last && fits(one.value))
+        const first = universe.find(
+          (address) => address.value >= inside.first && address.value <= inside.last && fits(address.value),
+        )
         expect(firstFree(inside, set, size)?.first).toBe(first?.value)
         expect(overlappingRanges(set, inside)).toEqual(set.filter((range) => rangesOverlap(range, inside)))
         expect(
@@ -74,8 +76,8 @@ describe('a set of ranges', () => {
   })
 })
 
-describe('the sweep', () => {
-  it('reports every pair that overlaps, and no other', () => {
+describe('findOverlaps', () => {
+  it('reports every overlapping pair and no other', () => {
     fc.assert(
       fc.property(ranges, (all) => {
         const named = all.map((range, id) => ({ ...range, id }))
@@ -92,7 +94,7 @@ describe('the sweep', () => {
     )
   })
 
-  it('leaves out what is allowed, and stops at the limit and says so', () => {
+  it('omits allowed pairs, and stops at the limit and says so', () => {
     const all = Array.from({ length: 10 }, (_, id) => ({ family: 4 as const, first: 0n, last: 9n, id }))
     expect(findOverlaps(all, { allowed: () => true }).pairs).toEqual([])
     const cut = findOverlaps(all, { limit: 5 })
@@ -108,18 +110,18 @@ describe('an allocator', () => {
     fc.nat(70).map((at) => ({ kind: 'take' as const, at: BigInt(at) })),
   )
 
-  it('gives the lowest free address, each once, whatever happens in between', () => {
+  it('allocates the lowest free address, each once, whatever is taken in between', () => {
     fc.assert(
       fc.property(sizes, ranges, fc.array(step, { maxLength: 60 }), (size, excluded, steps) => {
-        const own: Range = { family: 6, first: 3n, last: 3n + size - 1n }
-        const allocator = createAllocator(own, excluded)
+        const range: Range = { family: 6, first: 3n, last: 3n + size - 1n }
+        const allocator = createAllocator(range, excluded)
         const taken = new Set<bigint>()
         const free = (value: bigint): boolean =>
-          value >= own.first && value <= own.last && !taken.has(value) && !within(excluded, { family: 6, value })
+          value >= range.first && value <= range.last && !taken.has(value) && !within(excluded, { family: 6, value })
         for (const step of steps) {
           if (step.kind === 'next') {
-            let lowest: bigint | undefined = own.first
-            while (lowest !== undefined && !free(lowest)) lowest = lowest < own.last ? lowest + 1n : undefined
+            let lowest: bigint | undefined = range.first
+            while (lowest !== undefined && !free(lowest)) lowest = lowest < range.last ? lowest + 1n : undefined
             expect(allocator.next()).toBe(lowest)
             if (lowest !== undefined) taken.add(lowest)
           } else {
@@ -128,7 +130,7 @@ describe('an allocator', () => {
             if (possible) taken.add(step.at)
           }
         }
-        const usable = setSize(subtract([own], rangeSet(excluded)))
+        const usable = setSize(subtract([range], rangeSet(excluded)))
         expect(allocator.free()).toBe(usable - BigInt(taken.size))
       }),
       runs,

@@ -1,12 +1,12 @@
 /**
- * A set of addresses as sorted ranges that neither overlap nor touch.
+ * Represents a set of addresses as sorted ranges that neither overlap nor touch.
  *
- * Pure: every operation gives a new set. Both families live in one set, IPv4 first.
+ * Pure: every operation returns a new set. A set may contain both families, IPv4 first.
  */
 import type { Address } from './address.ts'
 import { compareRanges, type Range, rangesOverlap } from './range.ts'
 
-/** Made by `rangeSet`: sorted and merged. */
+/** Created by `rangeSet`: sorted and merged. */
 export type RangeSet = readonly Range[]
 
 export const emptySet: RangeSet = []
@@ -35,7 +35,7 @@ function search(set: RangeSet, { family, value }: Address): number {
   return low
 }
 
-/** The range of the set that holds this address. */
+/** The range of the set that contains this address. */
 export function rangeContaining(set: RangeSet, address: Address): Range | undefined {
   const range = set[search(set, address)]
   return range && range.family === address.family && range.first <= address.value ? range : undefined
@@ -45,18 +45,18 @@ export function setContains(set: RangeSet, address: Address): boolean {
   return rangeContaining(set, address) !== undefined
 }
 
-/** The ranges of the set that a range touches. */
+/** The ranges of the set that overlap a range. */
 export function overlappingRanges(set: RangeSet, range: Range): readonly Range[] {
   const found: Range[] = []
-  for (let at = search(set, { family: range.family, value: range.first }); at < set.length; at += 1) {
-    const next = set[at]
+  for (let index = search(set, { family: range.family, value: range.first }); index < set.length; index += 1) {
+    const next = set[index]
     if (!next || !rangesOverlap(next, range)) break
     found.push(next)
   }
   return found
 }
 
-/** What is in `a` and not in `b`. */
+/** The addresses in `a` and not in `b`. */
 export function subtract(a: RangeSet, b: RangeSet): RangeSet {
   return a.flatMap((range) => freeRanges(range, b))
 }
@@ -74,11 +74,11 @@ export function freeRanges(range: Range, set: RangeSet): readonly Range[] {
   return free
 }
 
-/** The lowest run of `size` addresses inside `within` that the set does not hold. */
+/** The lowest `size` consecutive addresses inside `within` that are not in the set. */
 export function firstFree(within: Range, taken: RangeSet, size: bigint | number = 1n): Range | undefined {
-  const wanted = BigInt(size)
+  const needed = BigInt(size)
   for (const { family, first, last } of freeRanges(within, taken)) {
-    if (last - first + 1n >= wanted) return { family, first, last: first + wanted - 1n }
+    if (last - first + 1n >= needed) return { family, first, last: first + needed - 1n }
   }
   return undefined
 }

@@ -1,7 +1,7 @@
 /**
- * A run of addresses of one family, both ends included.
+ * Represents consecutive addresses of one family, both ends included.
  *
- * Pure. Texts are MetalLB's: `a-b`, a prefix, or one address.
+ * Pure. Parses MetalLB's formats: `a-b`, a prefix, or one address.
  */
 import { type Address, type Family, formatValue, parseAddress } from './address.ts'
 import { explainInvalidAddress } from './address-text.ts'
@@ -31,7 +31,7 @@ function between(firstText: string, lastText: string): Range | undefined {
   return { family: first.family, first: first.value, last: last.value }
 }
 
-/** What keeps this text from being a range, in words that fit after "is not a range: ". */
+/** Why this text is not a range, to follow "is not a range: ". */
 export function explainInvalidRange(text: string): string {
   const dash = text.indexOf('-')
   if (dash < 0) return text.includes('/') ? explainInvalidCidr(text) : explainInvalidAddress(text)
@@ -39,7 +39,7 @@ export function explainInvalidRange(text: string): string {
   const [first, last] = ends.map((end) => parseAddress(end))
   if (!first) return `its first address: ${explainInvalidAddress(ends[0])}`
   if (!last) return `its last address: ${explainInvalidAddress(ends[1])}`
-  if (first.family !== last.family) return 'its ends are of two families'
+  if (first.family !== last.family) return 'its ends have different families'
   return first.value > last.value ? `it ends (${ends[1]}) before it starts (${ends[0]})` : 'it is a range'
 }
 
@@ -89,25 +89,25 @@ export function toCidrs({ family, first, last }: Range): readonly Cidr[] {
   return family === 4 ? ipv4Cidrs(Number(first), Number(last)) : ipv6Cidrs(first, last)
 }
 
-/** Plain numbers: every cloud's guard asks for its prefixes, and big ones cost ten times as much. */
+/** Plain numbers: the firewall rules of every cloud need prefixes, and bigints cost ten times as much. */
 function ipv4Cidrs(first: number, last: number): readonly Cidr[] {
-  const found: Cidr[] = []
+  const cidrs: Cidr[] = []
   for (let base = first; base <= last; ) {
     let prefix = 32
     let size = 1
-    // As large as the alignment of its start and what is left allow.
+    // As large as the alignment of its start and the remaining addresses allow.
     while (prefix > 0 && base % (size * 2) === 0 && base + size * 2 - 1 <= last) {
       prefix -= 1
       size *= 2
     }
-    found.push({ family: 4, base: BigInt(base), prefix })
+    cidrs.push({ family: 4, base: BigInt(base), prefix })
     base += size
   }
-  return found
+  return cidrs
 }
 
 function ipv6Cidrs(first: bigint, last: bigint): readonly Cidr[] {
-  const found: Cidr[] = []
+  const cidrs: Cidr[] = []
   for (let base = first; base <= last; ) {
     let prefix = 128
     let size = 1n
@@ -115,8 +115,8 @@ function ipv6Cidrs(first: bigint, last: bigint): readonly Cidr[] {
       prefix -= 1
       size *= 2n
     }
-    found.push({ family: 6, base, prefix })
+    cidrs.push({ family: 6, base, prefix })
     base += size
   }
-  return found
+  return cidrs
 }

@@ -28,7 +28,7 @@ describe('reverse DNS', () => {
     ['172.17.2.0/23', ['2.17.172.in-addr.arpa', '3.17.172.in-addr.arpa']],
     ['172.17.0.128/25', ['0.17.172.in-addr.arpa']],
     ['fd00:bbbb::/64', ['0.0.0.0.0.0.0.0.b.b.b.b.0.0.d.f.ip6.arpa']],
-  ])('cuts the zones of %s where DNS can', (network, zones) => {
+  ])('cuts the zones of %s where DNS can delegate them', (network, zones) => {
     expect(reverseZones(cidr(network))).toEqual(zones)
   })
 })

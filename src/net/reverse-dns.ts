@@ -1,7 +1,7 @@
 /**
- * The names under which DNS answers "who is this address".
+ * Builds the names for reverse DNS lookups.
  *
- * Pure. Zones are cut where DNS can cut them: at octets (IPv4) and nibbles (IPv6).
+ * Pure. Zones are cut where DNS can delegate them: at octets (IPv4) and nibbles (IPv6).
  */
 import { type Address, addressBits } from './address.ts'
 import { type Cidr, cidrContaining, subnets } from './cidr.ts'
@@ -12,8 +12,8 @@ export function reverseName(address: Address): string {
 }
 
 /**
- * The zones that together hold every address of a network: several when its prefix lies between two cuts, and one
- * that is wider than the network when it lies below the last useful cut (a /25 lives in the zone of its /24).
+ * The zones that together contain every address of a network: several when its prefix lies between two cuts, and one
+ * wider zone when it lies below the last useful cut (a /25 is in the zone of its /24).
  */
 export function reverseZones(network: Cidr): readonly string[] {
   const step = network.family === 4 ? 8 : 4
@@ -24,20 +24,20 @@ export function reverseZones(network: Cidr): readonly string[] {
       ? [cidrContaining({ family: network.family, value: network.base }, prefix)]
       : subnets(network, prefix)
   return [...inside].map(({ family, base }) => {
-    const own = labels({ family, value: base }, prefix)
-    return [...own, root(family)].join('.')
+    const zoneLabels = labels({ family, value: base }, prefix)
+    return [...zoneLabels, root(family)].join('.')
   })
 }
 
 function labels({ family, value }: Address, prefix: number): readonly string[] {
   const step = family === 4 ? 8 : 4
   const mask = (1n << BigInt(step)) - 1n
-  const found: string[] = []
+  const result: string[] = []
   for (let shift = addressBits(family) - prefix; shift < addressBits(family); shift += step) {
     const label = (value >> BigInt(shift)) & mask
-    found.push(family === 4 ? label.toString() : label.toString(16))
+    result.push(family === 4 ? label.toString() : label.toString(16))
   }
-  return found
+  return result
 }
 
 function root(family: 4 | 6): string {

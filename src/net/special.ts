@@ -1,7 +1,7 @@
 /**
- * What an address space is for: IANA's special-purpose registries, as far as they matter to a plan.
+ * Looks up the purpose of an address in IANA's special-purpose registries.
  *
- * Pure data and one look-up. Whether a use is right is the ledger's business.
+ * Pure. Must not decide whether a use is right; the planner does.
  */
 import type { Address } from './address.ts'
 import { type Cidr, cidr, cidrContains, cidrsOverlap } from './cidr.ts'
@@ -22,7 +22,7 @@ export type Purpose =
 export interface SpecialBlock {
   readonly cidr: Cidr
   readonly purpose: Purpose
-  /** In words, as in "172.50.0.0/24 is …". */
+  /** To follow "172.50.0.0/24 is …". */
   readonly description: string
 }
 
@@ -32,7 +32,7 @@ const block = (text: string, purpose: Purpose, about: string): SpecialBlock => (
   description: about,
 })
 
-/** The narrower block comes first where two overlap. */
+/** Where two blocks overlap, the narrower one comes first. */
 const blocks: readonly SpecialBlock[] = [
   block('0.0.0.0/8', 'unspecified', '"this network", never the address of a machine (RFC 791)'),
   block('10.0.0.0/8', 'private', 'private space (RFC 1918)'),
@@ -51,7 +51,7 @@ const blocks: readonly SpecialBlock[] = [
   block('198.51.100.0/24', 'documentation', 'for documentation (RFC 5737)'),
   block('203.0.113.0/24', 'documentation', 'for documentation (RFC 5737)'),
   block('224.0.0.0/4', 'multicast', 'multicast (RFC 5771)'),
-  block('240.0.0.0/4', 'reserved', 'reserved for a future that did not come (RFC 1112)'),
+  block('240.0.0.0/4', 'reserved', 'reserved for future use (RFC 1112)'),
   block('::/128', 'unspecified', 'the unspecified address (RFC 4291)'),
   block('::1/128', 'loopback', 'loopback (RFC 4291)'),
   {
@@ -74,19 +74,19 @@ const blocks: readonly SpecialBlock[] = [
   block('ff00::/8', 'multicast', 'multicast (RFC 4291)'),
 ]
 
-/** The block that an address lies in; undefined means that it is ordinary, public space. */
+/** The block that contains an address; undefined for ordinary public space. */
 export function findSpecialBlock(address: Address): SpecialBlock | undefined {
   return blocks.find((block) => cidrContains(block.cidr, address))
 }
 
-/** Every purpose that some address of a network has: a wide prefix may mix them. */
+/** The purposes of all addresses of a network: a wide prefix may have several. */
 export function addressPurposes(network: Cidr): readonly Purpose[] {
   const touched = blocks.filter((block) => cidrsOverlap(block.cidr, network))
   const whole = touched.find((specialBlock) =>
     cidrContains(specialBlock.cidr, { family: network.family, value: network.base }),
   )
   const inside = whole !== undefined && whole.cidr.prefix <= network.prefix
-  const found = new Set<Purpose>(inside ? [whole.purpose] : ['public'])
-  if (!inside) for (const specialBlock of touched) found.add(specialBlock.purpose)
-  return [...found]
+  const purposes = new Set<Purpose>(inside ? [whole.purpose] : ['public'])
+  if (!inside) for (const specialBlock of touched) purposes.add(specialBlock.purpose)
+  return [...purposes]
 }

@@ -106,7 +106,7 @@ async function runParts(
     client,
     log,
     metrics,
-    keep: createCacheTransform(crew.crowds),
+    transform: createCacheTransform(crew.crowds),
     ...(elected && { election }),
   })
   const recorder = createEventRecorder({

@@ -55,7 +55,7 @@ describe('a certificate authority', () => {
     expect(isMatchingPair({ ...server, privateKey: client.privateKey })).toBe(false)
   })
 
-  it('goes on from what was stored, with the same key', async () => {
+  it('continues with the stored key', async () => {
     const made = await createAuthority({ commonName: 'kept' })
     const again = await loadAuthority({ certificate: made.certificate, privateKey: made.privateKey })
     const leaf = await again.issue({ commonName: 'x', hosts: ['localhost'], uses: ['server'] })
@@ -74,7 +74,7 @@ describe('a certificate authority', () => {
     expect(status).toBe(200)
   })
 
-  it('lets nothing outlive itself, and asks for renewal with a third of the life left', async () => {
+  it('signs nothing that outlives it, and is due for renewal with a third of its lifetime left', async () => {
     const clock = { now: () => Date.parse('2026-01-01T00:00:00Z') }
     const authority = await createAuthority({ commonName: 'short', days: 30 }, clock)
     const { certificate } = await authority.issue({ commonName: 'x', uses: ['client'], days: 90 })
@@ -84,8 +84,8 @@ describe('a certificate authority', () => {
   })
 })
 
-describe('a certificate that changes on disk', () => {
-  it('is handed on when a matching pair is there, also by a swapped symlink, and not before', async () => {
+describe('watchCredentials', () => {
+  it('reports a new pair when both files match, also after a swapped symlink, and not before', async () => {
     const authority = await createAuthority({ commonName: 'reload' })
     const issue = () => authority.issue({ commonName: 'x', uses: ['server'] })
     const [first, second, third] = await Promise.all([issue(), issue(), issue()])

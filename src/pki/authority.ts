@@ -1,8 +1,8 @@
 /**
- * A certificate authority and what it signs: servers and clients of one cloud, one sandbox, one lab.
+ * Creates a certificate authority and the certificates that it signs, for a cloud, a sandbox or a lab.
  *
- * Makes PEM text and keeps no file; where it is stored, and with which mode, is the caller's business.
- * The extensions are those that `openssl verify -x509_strict` and Go's verifier insist on.
+ * Returns PEM text; the caller stores it. The extensions are those that `openssl verify -x509_strict` and Go's verifier
+ * require.
  */
 import 'reflect-metadata'
 import { randomBytes, webcrypto } from 'node:crypto'
@@ -56,13 +56,13 @@ export interface Clock {
 }
 
 const DAY_MS = 86_400_000
-/** Clocks of two machines differ; a certificate that is valid "from now" is not valid yet on the other one. */
+/** Clocks of machines differ: without this a new certificate would not be valid yet on another machine. */
 const CLOCK_SKEW_MS = 3_600_000
 
 export async function createAuthority(request: AuthorityRequest, clock: Clock = Date): Promise<Authority> {
   const { commonName, days = 3650, keys: kind = 'ecdsa-p256' } = request
   const keys = await generateKeys(kind)
-  const subject = nameOf(commonName, [])
+  const subject = buildName(commonName, [])
   const certificate = await X509CertificateGenerator.create(
     {
       serialNumber: serial(),
@@ -80,10 +80,10 @@ export async function createAuthority(request: AuthorityRequest, clock: Clock = 
     },
     webcrypto,
   )
-  return loadAuthority({ certificate: pemOf(certificate), privateKey: await privateKeyPem(keys.privateKey) }, clock)
+  return loadAuthority({ certificate: toPem(certificate), privateKey: await privateKeyPem(keys.privateKey) }, clock)
 }
 
-/** An authority that was made before, from its stored PEM. */
+/** Loads an authority from its stored PEM. */
 export async function loadAuthority(stored: Credentials, clock: Clock = Date): Promise<Authority> {
   const issuer = new X509Certificate(stored.certificate)
   const { kind, keys } = await importKeys(stored.privateKey)
@@ -94,7 +94,7 @@ export async function loadAuthority(stored: Credentials, clock: Clock = Date): P
     const certificate = await X509CertificateGenerator.create(
       {
         serialNumber: serial(),
-        subject: nameOf(request.commonName, request.organizations ?? []),
+        subject: buildName(request.commonName, request.organizations ?? []),
         issuer: issuer.subjectName,
         ...validity(request.days ?? 825, clock, issuer.notAfter),
         signingAlgorithm: keyAlgorithm(kind).sign,
@@ -108,13 +108,13 @@ export async function loadAuthority(stored: Credentials, clock: Clock = Date): P
       },
       webcrypto,
     )
-    return { certificate: pemOf(certificate), privateKey: await privateKeyPem(leaf.privateKey) }
+    return { certificate: toPem(certificate), privateKey: await privateKeyPem(leaf.privateKey) }
   }
   return { ...stored, issue }
 }
 
 function leafExtensions(request: LeafRequest, kind: KeyKind): readonly Extension[] {
-  // RSA keys also carry the old key exchange, which some clients of the lab still offer.
+  // RSA keys also allow the old key exchange, which some clients of the lab still offer.
   const encipherment = kind === 'ecdsa-p256' ? 0 : KeyUsageFlags.keyEncipherment
   const purposes = request.uses.map((use) =>
     use === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth,
@@ -129,21 +129,21 @@ function leafExtensions(request: LeafRequest, kind: KeyKind): readonly Extension
   ]
 }
 
-/** Nothing outlives the authority that vouches for it. */
+/** No certificate outlives the authority that signed it. */
 function validity(days: number, clock: Clock, latest?: Date): { notBefore: Date; notAfter: Date } {
   const now = clock.now()
-  const wanted = now + days * DAY_MS
+  const requestedEnd = now + days * DAY_MS
   return {
     notBefore: new Date(now - CLOCK_SKEW_MS),
-    notAfter: new Date(Math.min(wanted, latest?.getTime() ?? wanted)),
+    notAfter: new Date(Math.min(requestedEnd, latest?.getTime() ?? requestedEnd)),
   }
 }
 
-function nameOf(commonName: string, organizations: readonly string[]): Name {
+function buildName(commonName: string, organizations: readonly string[]): Name {
   return new Name([...organizations.map((organization) => ({ O: [organization] })), { CN: [commonName] }])
 }
 
-function pemOf(certificate: X509Certificate): string {
+function toPem(certificate: X509Certificate): string {
   return `${certificate.toString('pem')}\n`
 }
 

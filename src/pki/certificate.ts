@@ -1,4 +1,4 @@
-/** What a certificate says about itself, and whether it is time for the next one. Pure, on PEM text or on what was parsed. */
+/** Reads the fields of a certificate and decides when to renew it. Pure, on PEM text or a parsed certificate. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { Credentials } from './authority.ts'
 
@@ -9,19 +9,19 @@ export interface CertificateInfo {
   readonly authority: boolean
   readonly notBefore: number
   readonly notAfter: number
-  /** SHA-256, colon-separated: the same certificate or another one. */
+  /** SHA-256, colon-separated. */
   readonly fingerprint: string
 }
 
-/** Who asks several questions about one certificate parses it once. */
+/** A parsed certificate saves parsing it again for each question. */
 type Certificate = string | X509Certificate
 
-function parsed(certificate: Certificate): X509Certificate {
+function toX509(certificate: Certificate): X509Certificate {
   return typeof certificate === 'string' ? new X509Certificate(certificate) : certificate
 }
 
 export function parseCertificate(from: Certificate): CertificateInfo {
-  const certificate = parsed(from)
+  const certificate = toX509(from)
   const subject = certificate.subject.split('\n').map((line) => line.split('=') as [string, string])
   const values = (key: string): readonly string[] => subject.filter(([name]) => name === key).map(([, value]) => value)
   const names = certificate.subjectAltName?.split(', ') ?? []
@@ -36,13 +36,13 @@ export function parseCertificate(from: Certificate): CertificateInfo {
   }
 }
 
-/** True when a third of its life or less is left: time to ask for the next one while this one still works. */
+/** True when a third of its lifetime or less is left. */
 export function isDueForRenewal(certificate: Certificate, now: number): boolean {
   const { notBefore, notAfter } = parseCertificate(certificate)
   return now >= notBefore + ((notAfter - notBefore) * 2) / 3
 }
 
-/** A key that does not belong to its certificate breaks a server at the first handshake, so ask before. */
+/** A key that does not match its certificate would fail only at the first handshake. */
 export function isMatchingPair({ certificate, privateKey }: Credentials): boolean {
   return matchesPrivateKey(new X509Certificate(certificate), privateKey)
 }

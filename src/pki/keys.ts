@@ -1,4 +1,4 @@
-/** Key pairs: which kinds we make, and their PEM. ECDSA P-256 unless a consumer is known to want RSA. */
+/** Generates and imports key pairs as PEM. ECDSA P-256 by default; RSA where a consumer needs it. */
 import { createPrivateKey, createPublicKey, type KeyObject, webcrypto } from 'node:crypto'
 
 export type KeyKind = 'ecdsa-p256' | 'rsa-2048' | 'rsa-4096'
@@ -38,10 +38,10 @@ export async function privateKeyPem(key: CryptoKey): Promise<string> {
     .toString()
 }
 
-/** The kind and both halves of a private key that somebody kept as PEM (PKCS#8, SEC1 or PKCS#1). */
+/** The kind and both halves of a private key in PEM (PKCS#8, SEC1 or PKCS#1). */
 export async function importKeys(pem: string): Promise<{ readonly kind: KeyKind; readonly keys: CryptoKeyPair }> {
   const key = createPrivateKey(pem)
-  const kind = kindOf(key)
+  const kind = detectKind(key)
   const { generate } = keyAlgorithm(kind)
   const [privateKey, publicKey] = await Promise.all([
     webcrypto.subtle.importKey('pkcs8', key.export({ format: 'der', type: 'pkcs8' }), generate, true, ['sign']),
@@ -52,9 +52,9 @@ export async function importKeys(pem: string): Promise<{ readonly kind: KeyKind;
   return { kind, keys: { privateKey, publicKey } }
 }
 
-function kindOf(key: KeyObject): KeyKind {
+function detectKind(key: KeyObject): KeyKind {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key
   if (type === 'ec' && details?.namedCurve === 'prime256v1') return 'ecdsa-p256'
   if (type === 'rsa') return (details?.modulusLength ?? 0) > 2048 ? 'rsa-4096' : 'rsa-2048'
-  throw new Error(`a private key of a kind that we do not use: ${type} ${details?.namedCurve ?? ''}`.trim())
+  throw new Error(`unsupported kind of private key: ${type} ${details?.namedCurve ?? ''}`.trim())
 }

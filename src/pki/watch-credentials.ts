@@ -1,6 +1,6 @@
 /**
- * Certificates that change under a running server: looks at the files now and then, and hands on only a pair
- * that belongs together. Polls, because kubelet swaps a symlink above the files, which file watchers miss.
+ * Watches the certificate files of a running server and reports each new pair that matches. Polls, because the
+ * kubelet swaps a symlink above the files, which file watchers miss.
  */
 import { readFile } from 'node:fs/promises'
 import type { Credentials } from './authority.ts'
@@ -13,7 +13,7 @@ export interface CredentialFiles {
 
 export interface WatchCredentialsOptions extends CredentialFiles {
   readonly onChange: (credentials: Credentials) => void
-  /** A pair that cannot be read or does not match: the last good one stays in use. */
+  /** A pair that cannot be read or does not match; the last good one stays in use. */
   readonly onProblem?: (reason: unknown) => void
   readonly pollMs?: number
   readonly signal: AbortSignal
@@ -27,15 +27,15 @@ async function readCredentials(files: CredentialFiles): Promise<Credentials> {
   return { certificate, privateKey }
 }
 
-/** Calls `onChange` for each new pair after the one that is there now, which it returns. */
+/** Returns the current pair and calls `onChange` for each later one. */
 export async function watchCredentials(options: WatchCredentialsOptions): Promise<Credentials> {
   const { onChange, onProblem, pollMs = 10_000, signal } = options
   const first = await readCredentials(options)
   let current = first
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const next = await readCredentials(options)
     if (next.certificate === current.certificate && next.privateKey === current.privateKey) return
-    // Between the write of one file and the other the two do not match: the next look will see both.
+    // Between the writes of the two files they do not match: the next poll sees both.
     if (!isMatchingPair(next)) throw new Error('the certificate and the private key do not belong together')
     if (signal.aborted) return
     current = next
@@ -44,7 +44,7 @@ export async function watchCredentials(options: WatchCredentialsOptions): Promis
   let timer: NodeJS.Timeout
   const schedule = (): void => {
     timer = setTimeout(() => {
-      look()
+      poll()
         .catch((reason: unknown) => onProblem?.(reason))
         .finally(() => !signal.aborted && schedule())
     }, pollMs).unref()

@@ -62,8 +62,8 @@ async function run(wishes: readonly Wish[], stop = new AbortController(), parall
 const outcomes = (report: RunReport) => Object.fromEntries(report.stages.map(({ id, outcome }) => [id, outcome]))
 const broken = (): Promise<void> => Promise.reject(failure(stageCycle, { path: ['x'] }))
 
-describe('the engine', () => {
-  it('announces the graph, runs it in order and ends with one word', async () => {
+describe('runStages', () => {
+  it('announces the graph, runs it in order and finishes with one event', async () => {
     const { events, report } = await run([{ name: 'b', after: ['a'] }, { name: 'a' }])
     expect(events.map(({ kind, stage }) => `${kind} ${stage ?? ''}`.trim())).toEqual([
       'run-started',
@@ -76,13 +76,13 @@ describe('the engine', () => {
     expect(report.outcome).toBe('done')
   })
 
-  it('skips what is satisfied, with the reason', async () => {
+  it('skips satisfied stages, with the reason', async () => {
     const { events, report } = await run([{ name: 'a', satisfied: true, work: broken }])
     expect(report).toMatchObject({ outcome: 'done', stages: [{ outcome: 'skipped' }] })
     expect(events[1]).toMatchObject({ kind: 'stage-skipped', stage: 'a', reason: 'it is all there' })
   })
 
-  it('lets a failure block its dependents and nobody else', async () => {
+  it('blocks only the dependents of a failed stage', async () => {
     const { report } = await run([
       { name: 'bad', work: broken },
       { name: 'child', after: ['bad'] },
@@ -99,7 +99,7 @@ describe('the engine', () => {
     expect(report.stages[2]?.reason).toBe('needs child, which is blocked by bad (it must)')
   })
 
-  it('turns a failure into findings, and a surprise into one that says it is a defect', async () => {
+  it('turns a failure into findings, and an unexpected error into an internal error', async () => {
     const { events } = await run([
       { name: 'known', work: broken },
       { name: 'surprise', work: () => Promise.reject(new TypeError('x is undefined')) },
@@ -108,7 +108,7 @@ describe('the engine', () => {
     expect(codes).toEqual(['SL4004', 'SL1000'])
   })
 
-  it('says who holds the lock that a stage waits for', async () => {
+  it('names the holder of the lock that a stage waits for', async () => {
     const { events } = await run([
       { name: 'one', locks: ['node-networking'] },
       { name: 'two', locks: ['node-networking'] },
@@ -119,7 +119,7 @@ describe('the engine', () => {
     })
   })
 
-  it('lets the work in hand end when it is stopped, and begins nothing new', async () => {
+  it('lets running stages finish at a stop, and starts no new one', async () => {
     const stop = new AbortController()
     let written = 0
     const write = async ({ clock, stop: signal }: StageContext) => {
@@ -149,7 +149,7 @@ describe('the engine', () => {
     expect(report.outcome).toBe('done')
   })
 
-  it('drops what a stage says after its end', async () => {
+  it('drops events that a stage emits after its end', async () => {
     let late: (() => void) | undefined
     const { events } = await run([
       {
@@ -163,7 +163,7 @@ describe('the engine', () => {
     expect(events.some(({ kind }) => kind === 'progress')).toBe(false)
   })
 
-  it('refuses a graph that makes no sense before it says anything', async () => {
+  it('rejects an invalid graph before it emits anything', async () => {
     await expect(run([{ name: 'a', after: ['a'] }])).rejects.toThrow(Failure)
   })
 })
@@ -235,7 +235,7 @@ function obeysTheLaws(events: readonly RunEvent[], stages: readonly Stage[], par
 }
 
 describe('every run', () => {
-  it('respects order, locks and the limit, and ends exactly once', async () => {
+  it('respects order, locks and the limit, and finishes exactly once (property)', async () => {
     await fc.assert(
       fc.asyncProperty(graph, fc.integer({ min: 1, max: 5 }), async (wishes, parallel) => {
         const { events } = await run(wishes, new AbortController(), parallel)
@@ -244,7 +244,7 @@ describe('every run', () => {
     )
   })
 
-  it('blocks a stage if and only if one before it failed, and names that one', async () => {
+  it('blocks a stage if and only if a dependency failed, and names that one (property)', async () => {
     await fc.assert(
       fc.asyncProperty(graph, async (wishes) => {
         const { report } = await run(wishes)
@@ -261,7 +261,7 @@ describe('every run', () => {
     )
   })
 
-  it('comes to a lawful end wherever it is stopped, and the rest can run later', async () => {
+  it('ends correctly wherever it is stopped, and the rest can run later (property)', async () => {
     await fc.assert(
       fc.asyncProperty(graph, fc.nat({ max: 60 }), async (wishes, at) => {
         const stop = new AbortController()

@@ -1,8 +1,8 @@
 /**
- * The engine: runs a graph of stages, as many at once as allowed, and says everything in one stream of events.
+ * Runs a graph of stages, several at a time, and reports everything in one stream of events.
  *
- * One failure blocks only what needs it. A stop lets the work in hand come to its own end and starts nothing new.
- * It knows neither clusters nor child processes.
+ * A failure blocks only the stages that depend on it. A stop lets running stages finish and starts no new one. Must not
+ * know clusters or child processes.
  */
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../clock/clock.ts'
@@ -14,15 +14,15 @@ import { findBlock, pendingReason, stagesById, validateGraph } from './graph.ts'
 import type { Stage, StageContext } from './stage.ts'
 
 export interface RunSettings {
-  /** Identity of this run, in every event. */
+  /** Identifies this run in every event. */
   readonly run: string
-  /** What is run, for people: `up site.yaml`. */
+  /** The command, for people: `up site.yaml`. */
   readonly what: string
   readonly stages: readonly Stage[]
   readonly sink: EventSink
   readonly clock: Clock
   readonly stop: AbortSignal
-  /** Stages at work at the same time. */
+  /** Maximum number of stages that run at the same time. */
   readonly parallel?: number
 }
 
@@ -39,73 +39,73 @@ export interface StageReport {
 export interface RunReport {
   readonly outcome: RunOutcome
   readonly ms: number
-  /** In the order of the stages that were given. */
+  /** In the order of the given stages. */
   readonly stages: readonly StageReport[]
 }
 
 const DEFAULT_PARALLEL = 16
 
-/** Never rejects for a stage's sake: what went wrong is in the report. A graph that makes no sense is refused. */
+/** Reports failing stages without throwing; throws for an invalid graph. */
 export async function runStages(settings: RunSettings): Promise<RunReport> {
   const wrong = validateGraph(settings.stages)
   if (hasErrors(wrong)) throw new Failure(wrong)
-  const book = openBook(settings)
-  // Every stage at work listens for the stop.
+  const recorder = createRecorder(settings)
+  // Every running stage listens to the stop signal.
   setMaxListeners(0, settings.stop)
-  book.begin()
+  recorder.begin()
   const running = new Map<string, Promise<void>>()
   const start = (stage: Stage): void => {
     running.set(
       stage.id,
-      runStage(stage, book, settings).then((report) => {
+      runStage(stage, recorder, settings).then((report) => {
         running.delete(stage.id)
-        book.close(stage, report)
+        recorder.close(stage, report)
       }),
     )
   }
   for (;;) {
     if (!settings.stop.aborted) {
-      const room = (settings.parallel ?? DEFAULT_PARALLEL) - running.size
-      for (const stage of startable(settings.stages, book, running, room)) start(stage)
+      const free = (settings.parallel ?? DEFAULT_PARALLEL) - running.size
+      for (const stage of findStartable(settings.stages, recorder, running, free)) start(stage)
     }
     if (running.size === 0) break
     await Promise.race(running.values())
   }
-  return book.end()
+  return recorder.end()
 }
 
-/** What may begin now: everything before it is done, and nobody holds its locks. */
-function startable(
+/** The stages that can start now: their dependencies are done, and no running stage holds their locks. */
+function findStartable(
   stages: readonly Stage[],
-  book: Book,
+  recorder: RunRecorder,
   running: ReadonlyMap<string, unknown>,
-  room: number,
+  free: number,
 ): readonly Stage[] {
-  const busy = stages.filter(({ id }) => running.has(id))
-  const chosen: Stage[] = []
+  const runningStages = stages.filter(({ id }) => running.has(id))
+  const selected: Stage[] = []
   for (const stage of stages) {
-    if (book.outcomes.has(stage.id) || running.has(stage.id)) continue
-    if (stage.after.some(({ id }) => book.outcomes.get(id) !== 'done')) continue
-    const wait = pendingReason(stage, book.outcomes, [...busy, ...chosen])
-    if (wait) book.held(stage, wait)
-    else if (chosen.length < room) chosen.push(stage)
+    if (recorder.outcomes.has(stage.id) || running.has(stage.id)) continue
+    if (stage.after.some(({ id }) => recorder.outcomes.get(id) !== 'done')) continue
+    const wait = pendingReason(stage, recorder.outcomes, [...runningStages, ...selected])
+    if (wait) recorder.reportWait(stage, wait)
+    else if (selected.length < free) selected.push(stage)
   }
-  return chosen
+  return selected
 }
 
 type Report = Pick<StageReport, 'outcome' | 'ms' | 'reason' | 'findings'>
 
-async function runStage(stage: Stage, book: Book, { clock, stop }: RunSettings): Promise<Report> {
+async function runStage(stage: Stage, recorder: RunRecorder, { clock, stop }: RunSettings): Promise<Report> {
   const begin = clock.elapsed()
-  const { emit, mute } = book.voiceOf(stage)
+  const { emit, close } = recorder.openEmitter(stage)
   const context: StageContext = { emit, stop, clock }
   let started = false
-  const say = (): void => {
+  const announce = (): void => {
     if (!started) emit({ kind: 'stage-started' })
     started = true
   }
   const report = (outcome: Report['outcome'], reason?: string, findings: readonly Finding[] = []): Report => {
-    mute()
+    close()
     return {
       outcome,
       ms: Math.round(clock.elapsed() - begin),
@@ -116,46 +116,46 @@ async function runStage(stage: Stage, book: Book, { clock, stop }: RunSettings):
   try {
     const check = await stage.check?.(context)
     if (check?.kind === 'satisfied') return report('skipped', check.reason)
-    say()
+    announce()
     await stage.work(context)
     return report('done')
   } catch (thrown) {
-    say()
+    announce()
     if (stop.aborted && isStop(thrown, stop)) return report('stopped', 'stopped on request')
-    const findings = findingsOf(thrown)
+    const findings = toFindings(thrown)
     for (const finding of findings) emit({ kind: 'finding', finding: finding })
     return report('failed', findings[0]?.message ?? formatError(thrown), findings)
   }
 }
 
-/** Work that gives up because of the stop says so with the signal's reason; libraries wrap it in an AbortError. */
+/** Work that stops throws the signal's reason; libraries wrap it in an AbortError. */
 function isStop(thrown: unknown, stop: AbortSignal): boolean {
   if (thrown === stop.reason) return true
   return thrown instanceof Error && (thrown.name === 'AbortError' || isStop(thrown.cause, stop))
 }
 
-function findingsOf(thrown: unknown): readonly Finding[] {
+function toFindings(thrown: unknown): readonly Finding[] {
   return thrown instanceof Failure ? thrown.findings : [finding(internalError, { reason: formatError(thrown) })]
 }
 
-interface Book {
+interface RunRecorder {
   readonly outcomes: ReadonlyMap<string, StageOutcome>
   readonly begin: () => void
-  readonly held: (stage: Stage, reason: string) => void
-  readonly voiceOf: (stage: Stage) => {
+  readonly reportWait: (stage: Stage, reason: string) => void
+  readonly openEmitter: (stage: Stage) => {
     readonly emit: (event: StageEvent) => void
-    readonly mute: () => void
+    readonly close: () => void
   }
   readonly close: (stage: Stage, report: Report) => void
   readonly end: () => RunReport
 }
 
-/** The run's record: who ended how, and the one place from which events leave. */
-function openBook({ run, what, stages, sink, clock, stop }: RunSettings): Book {
+/** Records the outcome of every stage and sends all events. */
+function createRecorder({ run, what, stages, sink, clock, stop }: RunSettings): RunRecorder {
   const known = stagesById(stages)
   const outcomes = new Map<string, StageOutcome>()
   const reports = new Map<string, StageReport>()
-  const held = new Map<string, string>()
+  const reportedWaits = new Map<string, string>()
   const begin = clock.elapsed()
   const send = (event: StageEvent, stage?: Stage): void =>
     sink({
@@ -194,15 +194,15 @@ function openBook({ run, what, stages, sink, clock, stop }: RunSettings): Book {
           after: after.map((after) => after.id),
         })),
       }),
-    held: (stage, reason) => {
-      if (held.get(stage.id) === reason) return
-      held.set(stage.id, reason)
+    reportWait: (stage, reason) => {
+      if (reportedWaits.get(stage.id) === reason) return
+      reportedWaits.set(stage.id, reason)
       send({ kind: 'waiting', reason }, stage)
     },
-    // A forgotten callback must not speak after its stage has ended: nothing follows the last word of a stage.
-    voiceOf: (stage) => {
+    // A forgotten callback must not emit after its stage has finished.
+    openEmitter: (stage) => {
       let open = true
-      return { emit: (event) => open && send(event, stage), mute: () => (open = false) }
+      return { emit: (event) => open && send(event, stage), close: () => (open = false) }
     },
     close,
     end: () => {
@@ -210,7 +210,7 @@ function openBook({ run, what, stages, sink, clock, stop }: RunSettings): Book {
         if (!outcomes.has(stage.id)) close(stage, { outcome: 'stopped', ms: 0, reason: 'not begun', findings: [] })
       }
       const ended = stages.flatMap(({ id }) => reports.get(id) ?? [])
-      const outcome = outcomeOf(ended, stop.aborted)
+      const outcome = runOutcome(ended, stop.aborted)
       const ms = Math.round(clock.elapsed() - begin)
       send({ kind: 'run-finished', outcome, ms })
       return { outcome, ms, stages: ended }
@@ -218,8 +218,8 @@ function openBook({ run, what, stages, sink, clock, stop }: RunSettings): Book {
   }
 }
 
-/** A stop that came after the last stage stopped nothing. */
-function outcomeOf(reports: readonly StageReport[], stopped: boolean): RunOutcome {
+/** A stop after the last stage has finished stopped nothing. */
+function runOutcome(reports: readonly StageReport[], stopped: boolean): RunOutcome {
   if (stopped && reports.some(({ outcome }) => outcome === 'stopped')) return 'stopped'
   return reports.some(({ outcome }) => outcome === 'failed') ? 'failed' : 'done'
 }

@@ -1,12 +1,11 @@
 /**
- * What a run says while it works: one stream of events, read by every printer and written by every engine.
+ * Defines the events of a run: one stream for all printers.
  *
- * The shape is an interface to the outside (`--events jsonl`): fields may be added, kinds too; readers ignore
- * kinds that they do not know.
+ * The shape is a public interface (`--events jsonl`): fields and kinds may be added; readers ignore unknown kinds.
  */
 import type { Finding } from '../errors/finding.ts'
 
-/** An object that an event is about, as far as a reader needs it. */
+/** The object of an event. */
 export interface EventObject {
   readonly apiVersion?: string
   readonly kind: string
@@ -16,13 +15,13 @@ export interface EventObject {
 
 export type StageOutcome = 'done' | 'failed' | 'stopped' | 'blocked'
 export type RunOutcome = 'done' | 'failed' | 'stopped'
-/** What an apply did to one object. */
+/** What an apply changed. */
 export type AppliedChange = 'created' | 'changed' | 'unchanged' | 'deleted'
 
 interface EventBase {
   /** RFC 3339. */
   readonly time: string
-  /** Identity of this run. */
+  /** Identifies this run. */
   readonly run: string
   readonly cloud?: string
   readonly stage?: string
@@ -54,7 +53,7 @@ export type RunEvent =
     })
   | (EventBase & { readonly kind: 'run-finished'; readonly outcome: RunOutcome; readonly ms: number })
 
-/** A stage as the run announces it: whose it is, what it is called, what it waits for. */
+/** A stage as announced at the start of a run. */
 export interface StageRef {
   readonly id: string
   readonly stage: string
@@ -64,7 +63,7 @@ export interface StageRef {
 
 type WithoutEnvelope<E> = E extends RunEvent ? Omit<E, 'time' | 'run'> : never
 
-/** What a stage emits; the engine adds time, run, cloud and stage. */
+/** An event of a stage; the engine adds time, run, cloud and stage. */
 export type StageEvent = WithoutEnvelope<RunEvent>
 
 export type EventSink = (event: RunEvent) => void

@@ -16,18 +16,18 @@ function stage(name: string, after: readonly string[] = [], locks: readonly stri
 const chain = [stage('nmstate'), stage('nncp', ['nmstate']), stage('netattach', ['nncp'])]
 
 describe('the graph of stages', () => {
-  it('has nothing to say about a graph that makes sense', () => {
+  it('has no findings when it is valid', () => {
     expect(validateGraph(chain)).toEqual([])
   })
 
-  it('shows the whole circle when stages wait for each other', () => {
+  it('shows the whole cycle when stages depend on each other', () => {
     const circle = [stage('a', ['c']), stage('b', ['a']), stage('c', ['b'])]
     expect(validateGraph(circle).map((finding) => finding.message)).toEqual([
       'these stages wait for each other: a -> c -> b -> a',
     ])
   })
 
-  it('names a predecessor that does not exist, and an id that exists twice', () => {
+  it('names a dependency that does not exist, and an id that exists twice', () => {
     const codes = validateGraph([stage('a', ['gone']), stage('a')]).map((finding) => finding.code)
     expect(codes).toEqual(['SL4006', 'SL4005'])
   })
@@ -37,7 +37,7 @@ describe('the graph of stages', () => {
     expect([...withSuccessors(['nncp'], chain)].sort()).toEqual(['netattach', 'nncp'])
   })
 
-  it('says who blocks a stage and who started it', () => {
+  it('names the stage that blocks another, and the failed one at the root', () => {
     const outcomes = new Map<string, StageOutcome>([
       ['nmstate', 'failed'],
       ['nncp', 'blocked'],
@@ -52,7 +52,7 @@ describe('the graph of stages', () => {
     })
   })
 
-  it('tells a wait for a predecessor from a wait for a lock', () => {
+  it('distinguishes waiting for a dependency from waiting for a lock', () => {
     const one = stage('one', ['nmstate'], ['node-networking'])
     const other = stage('other', [], ['node-networking'])
     expect(pendingReason(one, new Map(), [other])).toBe('after nmstate: one needs nmstate')

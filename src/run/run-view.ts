@@ -1,8 +1,7 @@
 /**
- * A run as one looks at it: the stream of events folded into groups of stages with their state.
+ * Folds the events of a run into groups of stages with their state, for printers and summaries.
  *
- * What every printer, the summary and the console page read. Holds no history: it grows with the stages, not with
- * the time that a run takes.
+ * Keeps no history: its size depends on the number of stages, not on the duration of a run.
  */
 import type { Finding } from '../errors/finding.ts'
 import type { AppliedChange, EventObject, RunEvent, RunOutcome, StageOutcome } from './events.ts'
@@ -36,20 +35,20 @@ export interface RunView {
   readonly findings: { readonly finding: Finding; readonly cloud?: string; readonly stage?: string }[]
 }
 
-/** A run that reports more is ill in the same way again and again. */
+/** More findings of one run repeat the same problem. */
 const MAX_FINDINGS = 200
 
 export function createRunView(): RunView {
   return { what: '', startedAt: 0, lastEventAt: 0, stages: new Map(), findings: [] }
 }
 
-/** Takes one event into the view. Kinds that it does not know change nothing. */
+/** Applies one event. Unknown kinds change nothing. */
 export function applyEvent(view: RunView, event: RunEvent): void {
-  const at = Date.parse(event.time)
-  view.lastEventAt = at
+  const time = Date.parse(event.time)
+  view.lastEventAt = time
   if (event.kind === 'run-started') {
     view.what = event.what
-    view.startedAt = at
+    view.startedAt = time
     for (const ref of event.stages) view.stages.set(ref.id, stageView(ref))
     return
   }
@@ -58,18 +57,18 @@ export function applyEvent(view: RunView, event: RunEvent): void {
     view.ms = event.ms
     return
   }
-  if (event.kind === 'finding') return seeFinding(view, event)
+  if (event.kind === 'finding') return addFinding(view, event)
   const stage = view.stages.get(keyOfStage(event))
-  if (stage) seeStage(stage, event, at)
+  if (stage) applyStageEvent(stage, event, time)
 }
 
 type StageRunEvent = Exclude<RunEvent, { readonly kind: 'run-started' | 'run-finished' | 'finding' }>
 
-function seeStage(stage: StageView, event: StageRunEvent, at: number): void {
+function applyStageEvent(stage: StageView, event: StageRunEvent, time: number): void {
   switch (event.kind) {
     case 'stage-started':
       stage.state = 'running'
-      stage.startedAt = at
+      stage.startedAt = time
       delete stage.reason
       return
     case 'stage-skipped':
@@ -99,9 +98,11 @@ function seeStage(stage: StageView, event: StageRunEvent, at: number): void {
   }
 }
 
-function seeFinding(view: RunView, { finding, cloud, stage }: RunEvent & { readonly kind: 'finding' }): void {
-  const told = view.findings.some((one) => one.finding.code === finding.code && one.finding.message === finding.message)
-  if (told || view.findings.length >= MAX_FINDINGS) return
+function addFinding(view: RunView, { finding, cloud, stage }: RunEvent & { readonly kind: 'finding' }): void {
+  const isKnown = view.findings.some(
+    (known) => known.finding.code === finding.code && known.finding.message === finding.message,
+  )
+  if (isKnown || view.findings.length >= MAX_FINDINGS) return
   view.findings.push({
     finding,
     ...(cloud !== undefined && { cloud }),
@@ -121,18 +122,18 @@ function stageView(ref: { id: string; stage: string; cloud?: string; after: read
   }
 }
 
-/** The id of the stage that an event is about. */
+/** The id of the stage of an event. */
 export function keyOfStage({ cloud, stage }: Pick<RunEvent, 'cloud' | 'stage'>): string {
   return cloud === undefined ? `${stage}` : `${cloud}/${stage}`
 }
 
 export interface StageGroup {
-  /** Absent for what the clouds share. */
+  /** Absent for stages that the clouds share. */
   readonly cloud?: string
   readonly stages: readonly StageView[]
 }
 
-/** The shared stages first, then each cloud's, in the order of the run. */
+/** The shared stages first, then those of each cloud, in the order of the run. */
 export function groupStages(view: RunView): readonly StageGroup[] {
   const groups = new Map<string | undefined, StageView[]>()
   for (const stage of view.stages.values()) {

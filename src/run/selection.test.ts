@@ -27,12 +27,12 @@ const site: readonly Stage[] = [
 
 const ids = (selection: Parameters<typeof selectStages>[1]) => selectStages(site, selection).stages.map(({ id }) => id)
 
-describe('selecting stages', () => {
-  it('takes everything when nothing is asked for', () => {
+describe('selectStages', () => {
+  it('selects everything by default', () => {
     expect(ids({})).toHaveLength(site.length)
   })
 
-  it('takes one cloud with what the clouds share', () => {
+  it('selects one cloud with the shared stages', () => {
     expect(ids({ clouds: ['rhoso2'] })).toEqual([
       'nmstate',
       'nncp',
@@ -42,23 +42,23 @@ describe('selecting stages', () => {
     ])
   })
 
-  it('takes a stage of every cloud by name, or of one by id', () => {
+  it('selects a stage of every cloud by name, or of one cloud by id', () => {
     expect(ids({ stages: ['netattach'] })).toEqual(['rhoso1/netattach', 'rhoso2/netattach'])
     expect(ids({ stages: ['rhoso1/netattach'] })).toEqual(['rhoso1/netattach'])
   })
 
-  it('goes up to a stage with all that it needs, and on from a stage with all that needs it', () => {
+  it('selects up to a stage with its dependencies, and from a stage with its dependents', () => {
     expect(ids({ until: ['nncp'] })).toEqual(['nmstate', 'nncp'])
     expect(ids({ from: ['rhoso2/netattach'] })).toEqual(['rhoso2/netattach', 'rhoso2/control-plane'])
   })
 
-  it('keeps the order of what is left when a stage in between is left out', () => {
+  it('keeps the order of the remaining stages when one in between is skipped', () => {
     const kept = selectStages(site, { skip: ['netattach'] }).stages
     const controlPlane = kept.find(({ id }) => id === 'rhoso1/control-plane')
     expect(controlPlane?.after.map(({ id }) => id)).toEqual(['rhoso1/namespace', 'nncp'])
   })
 
-  it('offers the nearest name for one that does not exist, and runs nothing', () => {
+  it('suggests the closest name for an unknown one, and selects nothing', () => {
     const { stages, findings } = selectStages(site, { stages: ['netatach'], clouds: ['rhosso1'] })
     expect(stages).toEqual([])
     expect(findings.map((finding) => finding.message)).toEqual([
@@ -67,11 +67,11 @@ describe('selecting stages', () => {
     ])
   })
 
-  it('says so when the options exclude each other', () => {
+  it('reports options that exclude each other', () => {
     expect(selectStages(site, { stages: ['control-plane'], until: ['nncp'] }).findings[0]?.code).toBe('SL4003')
   })
 
-  it('never loses an order between two kept stages', () => {
+  it('never loses the order of two kept stages (property)', () => {
     const names = fc.subarray(site.map(({ id }) => id))
     fc.assert(
       fc.property(names, (skip) => {

@@ -106,7 +106,7 @@ describe('reading a site file', () => {
     ['{vlan: "20"}', 'SL1022', /expected a number or untagged, found the text "20"/],
     ['{vlan: 1.5}', 'SL1022', /expected a whole number or untagged, found the number 1.5/],
     ['{mtu: [1500]}', 'SL1022', /expected a number, found a list/],
-    ['{attach: ipvlan}', 'SL1023', /"ipvlan" is not possible; expected one of macvlan, bridge, none/],
+    ['{attach: ipvlan}', 'SL1023', /"ipvlan" is not allowed; expected one of macvlan, bridge, none/],
     ['{bridge: ""}', 'SL1023', /expected a text that is not empty/],
     ['', 'SL1022', /expected a mapping or false, found nothing/],
     ['true', 'SL1022', /expected a mapping or false, found true/],

@@ -1,4 +1,4 @@
-/** Bytes to text: UTF-8 without a byte order mark, and none of the control characters that YAML forbids. */
+/** Decodes UTF-8, drops a byte order mark, and rejects the control characters that YAML forbids. */
 import { controlCharacter, notUtf8 } from '../errors/file.ts'
 import { type FileLocation, type Finding, finding } from '../errors/finding.ts'
 
@@ -7,7 +7,7 @@ export interface Decoded {
   readonly findings: readonly Finding[]
 }
 
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+// oxlint-disable-next-line no-control-regex -- it searches for control characters
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 
 export function decodeText(input: string | Uint8Array, file: string): Decoded {
@@ -15,7 +15,7 @@ export function decodeText(input: string | Uint8Array, file: string): Decoded {
   if (typeof input !== 'string') {
     const byte = firstBadByte(input)
     if (byte !== undefined) {
-      const where = placeOf(text, text.indexOf('\ufffd'), file)
+      const where = locateOffset(text, text.indexOf('\ufffd'), file)
       return { text, findings: [finding(notUtf8, { byte }, { where })] }
     }
   }
@@ -23,11 +23,11 @@ export function decodeText(input: string | Uint8Array, file: string): Decoded {
   const control = FORBIDDEN.exec(plain)
   if (!control) return { text: plain, findings: [] }
   const code = `U+${control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
-  const where = placeOf(plain, control.index, file)
+  const where = locateOffset(plain, control.index, file)
   return { text: plain, findings: [finding(controlCharacter, { code }, { where })] }
 }
 
-/** The offset of the first byte that is not UTF-8, found by halving: decoding is fast, scanning by hand is not. */
+/** The offset of the first byte that is not UTF-8, by bisection: decoding is fast, scanning bytes in JavaScript is not. */
 function firstBadByte(bytes: Uint8Array): number | undefined {
   if (isUtf8(bytes, false)) return undefined
   let good = 0
@@ -40,7 +40,7 @@ function firstBadByte(bytes: Uint8Array): number | undefined {
   return good
 }
 
-/** `stream` allows a character to be cut off at the end. */
+/** `stream` allows a truncated character at the end. */
 function isUtf8(bytes: Uint8Array, stream: boolean): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream })
@@ -50,7 +50,7 @@ function isUtf8(bytes: Uint8Array, stream: boolean): boolean {
   }
 }
 
-function placeOf(text: string, offset: number, file: string): FileLocation {
+function locateOffset(text: string, offset: number, file: string): FileLocation {
   const before = text.slice(0, Math.max(0, offset))
   const lineStart = before.lastIndexOf('\n') + 1
   return { file, line: before.split('\n').length, column: before.length - lineStart + 1 }

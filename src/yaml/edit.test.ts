@@ -13,8 +13,8 @@ spec:
   - {name: rhoso2, namespace: openstack2}
 `
 
-describe('editing YAML', () => {
-  it('replaces a scalar and touches nothing else, not even a space', () => {
+describe('editYaml', () => {
+  it('replaces a scalar and changes nothing else, not even a space', () => {
     const edited = editYaml(text, [{ path: ['spec', 'clouds', 0, 'namespace'], value: 'prod' }])
     expect(edited).toBe(text.replace('openstack  #', 'prod  #'))
   })
@@ -38,12 +38,12 @@ describe('editing YAML', () => {
     expect(edited).toContain('\n  - name: rhoso1\n')
   })
 
-  it('writes values that need quotes with quotes', () => {
+  it('quotes values that need it', () => {
     const edited = editYaml(text, [{ path: ['metadata', 'name'], value: 'no' }])
     expect(edited).toBe(text.replace('{name: lab}', '{name: "no"}'))
   })
 
-  it('changes one place when the place repeats another by alias', () => {
+  it('changes only one place when it repeats another by alias', () => {
     const shared = 'a: &a {mtu: 1500}\nb: *a\n'
     expect(parse(editYaml(shared, [{ path: ['b', 'mtu'], value: 9000 }]))).toEqual({
       a: { mtu: 1500 },

@@ -1,8 +1,8 @@
 /**
- * Changes single values of a text that a person wrote; comments, order and everything else stay.
+ * Edits single values of a hand-written text; comments, order and everything else stay.
  *
- * A scalar is replaced where it stands, to the letter. Other changes go through the document, which keeps comments
- * but may set spaces anew.
+ * A scalar is replaced in place. Other changes go through the document, which keeps comments but may change white
+ * space.
  */
 import { type Document, isAlias, isMap, isScalar, parseDocument } from 'yaml'
 import type { ValuePath } from './locate.ts'
@@ -14,7 +14,7 @@ export interface Edit {
   readonly value: unknown
 }
 
-/** The text must be readable: `readYaml` has no finding for it. */
+/** The text must be valid: `readYaml` has no finding for it. */
 export function editYaml(text: string, edits: readonly Edit[]): string {
   return edits.reduce(editOnce, text)
 }
@@ -27,7 +27,7 @@ function editOnce(text: string, { path, value }: Edit): string {
     return text.slice(0, start) + writeYaml(value).trimEnd() + text.slice(end)
   }
   if (value === undefined) document.deleteIn(path)
-  else document.setIn(openPath(document, path), document.createNode(value, { aliasDuplicateObjects: false }))
+  else document.setIn(preparePath(document, path), document.createNode(value, { aliasDuplicateObjects: false }))
   return document.toString({ lineWidth: 0, flowCollectionPadding: false, indentSeq: indentsSequences(text) })
 }
 
@@ -37,14 +37,14 @@ function isScalarValue(value: unknown): boolean {
   )
 }
 
-/** `setIn` makes missing mappings, but stumbles over a key that is there with nothing behind it. */
-function openPath(document: Document.Parsed, path: ValuePath): ValuePath {
+/** `setIn` creates missing mappings, but fails on a key without a value. */
+function preparePath(document: Document.Parsed, path: ValuePath): ValuePath {
   for (let depth = 1; depth < path.length; depth += 1) {
     const parent = path.slice(0, depth)
     const node = document.getIn(parent, true)
     if (isScalar(node) && node.value === null) document.setIn(parent, document.createNode({}))
     if (isAlias(node)) {
-      // An edit of one place must not change every place that repeats the anchor.
+      // An edit must not change the other places that repeat the anchor.
       const target = node.resolve(document)
       if (isMap(target)) document.setIn(parent, target.clone())
     }

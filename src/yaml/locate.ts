@@ -1,32 +1,32 @@
-/** Where a value stands in the text that it was read from. */
+/** Finds the position of a value in the text that it was parsed from. */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml'
 import type { FileLocation } from '../errors/finding.ts'
 
-/** A place inside a value: `['spec', 'clouds', 0, 'namespace']`. */
+/** A path inside a value: `['spec', 'clouds', 0, 'namespace']`. */
 export type ValuePath = readonly (string | number)[]
 
 export interface Locator {
-  /** The value at the path, or the nearest thing around it that is written. */
+  /** The position of the value at the path, or of the closest parent that is written. */
   readonly locate: (path: ValuePath) => FileLocation
-  /** The key of the path's last step; the value where the step is an index. */
+  /** The position of the last key of the path; of the value when the last step is an index. */
   readonly locateKey: (path: ValuePath) => FileLocation
 }
 
 type Keys = ReadonlyMap<string, Pair<Node, Node | null>>
 
-export function createLocator(document: Document.Parsed, placeAt: (offset: number) => FileLocation): Locator {
-  // Thousands of hosts may be asked for one by one, so the keys of a mapping are looked through once.
+export function createLocator(document: Document.Parsed, locationAt: (offset: number) => FileLocation): Locator {
+  // Thousands of hosts may be located one by one, so the keys of a mapping are indexed once.
   const keysOf = new WeakMap<YAMLMap, Keys>()
 
   const keys = (map: YAMLMap): Keys => {
     const known = keysOf.get(map)
     if (known) return known
-    const made = new Map<string, Pair<Node, Node | null>>()
+    const pairs = new Map<string, Pair<Node, Node | null>>()
     for (const item of map.items as Pair<Node, Node | null>[]) {
-      if (isScalar(item.key)) made.set(isMergeKey(item.key.value) ? '<<' : String(item.key.value), item)
+      if (isScalar(item.key)) pairs.set(isMergeKey(item.key.value) ? '<<' : String(item.key.value), item)
     }
-    keysOf.set(map, made)
-    return made
+    keysOf.set(map, pairs)
+    return pairs
   }
 
   const stepInto = (node: Node, step: string | number): { key?: Node; value?: Node | null | undefined } | undefined => {
@@ -44,27 +44,27 @@ export function createLocator(document: Document.Parsed, placeAt: (offset: numbe
     return undefined
   }
 
-  const find = (path: ValuePath): { readonly at: number; readonly keyAt: number } => {
-    let at = startOf(document.contents) ?? 0
-    let keyAt = at
+  const findOffsets = (path: ValuePath): { readonly offset: number; readonly keyOffset: number } => {
+    let offset = startOf(document.contents) ?? 0
+    let keyOffset = offset
     let node: Node | null | undefined = document.contents
     for (const step of path) {
       const found: ReturnType<typeof stepInto> = node ? stepInto(node, step) : undefined
       if (!found || (!found.key && !found.value)) break
-      keyAt = startOf(found.key) ?? startOf(found.value) ?? at
-      at = startOf(found.value) ?? keyAt
+      keyOffset = startOf(found.key) ?? startOf(found.value) ?? offset
+      offset = startOf(found.value) ?? keyOffset
       node = found.value
     }
-    return { at, keyAt }
+    return { offset, keyOffset }
   }
 
   return {
-    locate: (path) => placeAt(find(path).at),
-    locateKey: (path) => placeAt(find(path).keyAt),
+    locate: (path) => locationAt(findOffsets(path).offset),
+    locateKey: (path) => locationAt(findOffsets(path).keyOffset),
   }
 }
 
-/** The reader marks a merge with a symbol, so that a quoted `'<<'` stays a word. */
+/** The parser marks a merge with a symbol, so that a quoted `'<<'` stays a plain key. */
 export function isMergeKey(value: unknown): boolean {
   return typeof value === 'symbol' && value.description === '<<'
 }

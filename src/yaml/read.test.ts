@@ -16,8 +16,8 @@ function codes(input: string | Uint8Array): readonly string[] {
   return readYaml(input, 'f').findings.map((finding) => finding.code)
 }
 
-describe('reading YAML', () => {
-  it('gives the value, and the place of every value and key in it', () => {
+describe('readYaml', () => {
+  it('returns the value, and the location of every value and key', () => {
     const { value, findings, locate, locateKey } = readYaml(text, 'site.yaml')
     expect(findings).toEqual([])
     expect(value).toMatchObject({ spec: { clouds: [{ name: 'rhoso1' }, { name: 'rhoso2' }] } })
@@ -39,13 +39,13 @@ describe('reading YAML', () => {
     expect(reading.locate(['b', 'x'])).toEqual({ file: 'f', line: 1, column: 11 })
   })
 
-  it('places what is missing at the nearest thing that is there', () => {
+  it('locates a missing value at its closest parent', () => {
     const { locate } = readYaml(text, 'f')
     expect(locate(['spec', 'clouds', 1, 'nothing', 'here'])).toEqual({ file: 'f', line: 8, column: 5 })
     expect(locate(['spec', 'clouds', 7])).toEqual(locate(['spec', 'clouds']))
   })
 
-  it('reads YAML 1.2: no, on and 0o7 mean what they say', () => {
+  it('reads YAML 1.2: no, on and 12:30 are text, 0o7 is octal', () => {
     expect(readYaml('[no, on, 12:30, 0o7]', 'f').value).toEqual(['no', 'on', '12:30', 7])
   })
 
@@ -53,7 +53,7 @@ describe('reading YAML', () => {
     ['a tab as indentation', 'a:\n\tb: 1\n', 'SL1012', 2, 1],
     ['an unclosed bracket', 'a: [1, 2\nb: 3\n', 'SL1012', 2, 1],
     ['a key twice', 'a: 1\nb: 2\na: 3\n', 'SL1013', 3, 1],
-    ['a tag that nobody knows', 'a: !secret x\n', 'SL1012', 1, 4],
+    ['an unknown tag', 'a: !secret x\n', 'SL1012', 1, 4],
     ['a second document', 'a: 1\n---\nb: 2\n', 'SL1012', 3, 1],
     ['an alias without anchor', 'a: 1\nb: *c\n', 'SL1014', 2, 4],
     ['an alias inside its anchor', 'a: &a\n- *a\n', 'SL1015', 2, 3],
@@ -63,13 +63,13 @@ describe('reading YAML', () => {
     ['an escape character', 'a: 1\nb: \u001b[0m\n', 'SL1011', 2, 4],
     ['bytes that are not UTF-8', new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0xfe]), 'SL1010', 1, 4],
     ['UTF-16', new Uint8Array(Buffer.from('\ufeffa: 1', 'utf16le')), 'SL1010', 1, 1],
-  ])('refuses %s with its place', (_, input, code, line, column) => {
+  ])('rejects %s with its location', (_, input, code, line, column) => {
     const [first, ...others] = readYaml(input, 'f').findings
     expect(first).toMatchObject({ code, where: { file: 'f', line, column } })
     expect(others.filter((other) => other.code !== code)).toEqual([])
   })
 
-  it('refuses an alias bomb without reading it', () => {
+  it('rejects an alias bomb without expanding it', () => {
     const levels = Array.from({ length: 30 }, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}, *a${n}]`)
     expect(codes(`a0: &a0 x\n${levels.join('\n')}\n`)).toEqual(['SL1015'])
   })
@@ -79,17 +79,17 @@ describe('reading YAML', () => {
     ['closed brackets', '['.repeat(5000) + ']'.repeat(5000)],
     ['dashes', '- '.repeat(20_000)],
     ['braces', '{a: '.repeat(50_000)],
-  ])('refuses %s nested beyond measure', (_, input) => {
+  ])('rejects %s that is nested too deeply', (_, input) => {
     expect(codes(input)).toContain('SL1015')
   })
 
-  it('reads a byte order mark and CRLF as if they were not there', () => {
+  it('ignores a byte order mark and CRLF', () => {
     const { value, locate } = readYaml(new TextEncoder().encode('\ufeffa: 1\r\nb: 2\r\n'), 'f')
     expect(value).toEqual({ a: 1, b: 2 })
     expect(locate(['b'])).toEqual({ file: 'f', line: 2, column: 4 })
   })
 
-  it('says null for nothing, and leaves empty documents out of a stream', () => {
+  it('returns null for an empty text, and omits empty documents of a stream', () => {
     expect(readYaml('', 'f')).toMatchObject({ value: null, findings: [] })
     expect(readYaml('# only a comment\n', 'f')).toMatchObject({ value: null, findings: [] })
     expect(readYamlStream('---\n---\na: 1\n---\n# no\n---\nb: 2\n', 'f').map((reading) => reading.value)).toEqual([

@@ -1,57 +1,67 @@
 /**
- * Reads YAML that a person wrote: the value, what is wrong with the text, and where in it every value stands.
+ * Parses hand-written YAML: the value, findings about the text, and the position of every value.
  *
- * Never throws for bad text. Knows nothing of what the value should look like.
+ * Never throws for invalid text. Must not know the expected shape of the value.
  */
-import { type Document, isScalar, LineCounter, parseAllDocuments, type YAMLError } from 'yaml'
-import { duplicateKey, notYaml, tooLarge } from '../errors/file.ts'
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseAllDocuments,
+  type YAMLError,
+} from 'yaml'
+import { duplicateKey, notYaml, tooLarge, unknownAlias } from '../errors/file.ts'
 import { type FileLocation, type Finding, finding } from '../errors/finding.ts'
-import { checkAliases } from './aliases.ts'
 import { decodeText } from './decode.ts'
-import { createLocator, type Locator } from './locate.ts'
+import { createLocator, isMergeKey, type Locator } from './locate.ts'
 
 export interface YamlReading extends Locator {
-  /** Plain JSON; undefined when the text is not YAML, null when there is nothing in it. */
+  /** Plain JSON; undefined when the text is not YAML, null when it is empty. */
   readonly value: unknown
   readonly findings: readonly Finding[]
 }
 
-/** More errors than this say nothing new: one unclosed bracket makes hundreds. */
-const MOST_ERRORS = 10
+/** More errors add nothing: one unclosed bracket causes hundreds. */
+const MAX_ERRORS = 10
 
-/** One document. A second one in the same text is an error: half of what was written would be ignored. */
+/** Parses one document. A second one is an error, because it would be ignored. */
 export function readYaml(input: string | Uint8Array, file: string): YamlReading {
   const [first, second] = readYamlStream(input, file)
-  if (!first) return nothing(file)
+  if (!first) return emptyReading(file)
   if (!second) return first
   const reason = 'a second document starts here, and one was expected'
   const tooMany = finding(notYaml, { reason }, { where: second.locate([]) })
-  return { ...nothing(file, [...first.findings, tooMany]), value: undefined }
+  return { ...emptyReading(file, [...first.findings, tooMany]), value: undefined }
 }
 
-/** Every document of a stream, in order; empty ones are left out. */
+/** Parses every document of a stream, in order, without empty ones. */
 export function readYamlStream(input: string | Uint8Array, file: string): readonly YamlReading[] {
   const { text, findings } = decodeText(input, file)
-  if (findings.length > 0) return [{ ...nothing(file, findings), value: undefined }]
+  if (findings.length > 0) return [{ ...emptyReading(file, findings), value: undefined }]
   const lines = new LineCounter()
-  const placeAt = (offset: number): FileLocation => {
+  const locationAt = (offset: number): FileLocation => {
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(1, line), column: Math.max(1, col) }
   }
   try {
     return parse(text, lines)
       .filter((document) => !isEmpty(document) || document.errors.length > 0)
-      .map((document) => readDocument(document, text, placeAt))
+      .map((document) => readDocument(document, text, locationAt))
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown
     const where = { file, line: 1, column: 1 }
-    const deep = finding(tooLarge, { reason: 'it is nested too deeply' }, { where })
-    return [{ ...nothing(file, [deep]), value: undefined }]
+    const tooDeep = finding(tooLarge, { reason: 'it is nested too deeply' }, { where })
+    return [{ ...emptyReading(file, [tooDeep]), value: undefined }]
   }
 }
 
 function parse(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
-  // Without `prettyErrors` messages stay free of excerpts, and positions stay offsets.
+  // Without `prettyErrors` messages contain no excerpts, and positions are offsets.
   const documents = parseAllDocuments(text, {
     lineCounter,
     merge: true,
@@ -61,18 +71,22 @@ function parse(text: string, lineCounter: LineCounter): readonly Document.Parsed
   return 'empty' in documents ? [] : documents
 }
 
-/** Nothing at all, or comments only; a written `null` is something. */
+/** No content, or only comments; a written `null` is content. */
 function isEmpty({ contents }: Document.Parsed): boolean {
   return contents === null || (isScalar(contents) && contents.value === null && !contents.source)
 }
 
-function readDocument(document: Document.Parsed, text: string, placeAt: (offset: number) => FileLocation): YamlReading {
-  const locator = createLocator(document, placeAt)
-  const syntax = [...document.errors, ...document.warnings].slice(0, MOST_ERRORS)
+function readDocument(
+  document: Document.Parsed,
+  text: string,
+  locationAt: (offset: number) => FileLocation,
+): YamlReading {
+  const locator = createLocator(document, locationAt)
+  const syntax = [...document.errors, ...document.warnings].slice(0, MAX_ERRORS)
   const findings =
     syntax.length > 0
-      ? syntax.map((error) => syntaxFinding(error, text, placeAt(error.pos[0])))
-      : checkAliases(document, placeAt)
+      ? syntax.map((error) => syntaxFinding(error, text, locationAt(error.pos[0])))
+      : checkAliases(document, locationAt)
   if (findings.length > 0) return { ...locator, value: undefined, findings }
   return { ...locator, value: document.toJS({ maxAliasCount: -1 }) as unknown, findings }
 }
@@ -90,7 +104,77 @@ function wordAt(text: string, offset: number): string {
   return /^[^\s:]*/.exec(text.slice(offset, offset + 80))?.[0] ?? ''
 }
 
-function nothing(file: string, findings: readonly Finding[] = []): YamlReading {
+function emptyReading(file: string, findings: readonly Finding[] = []): YamlReading {
   const start = { file, line: 1, column: 1 }
   return { value: null, findings, locate: () => start, locateKey: () => start }
+}
+
+/** Maximum number of nodes after expanding aliases. */
+const MAX_NODES = 1_000_000
+/** Deeper than any hand-written file, and far from a stack overflow. */
+const MAX_DEPTH = 200
+
+function checkAliases(document: Document.Parsed, locationAt: (offset: number) => FileLocation): readonly Finding[] {
+  const findings: Finding[] = []
+  const sizes = new Map<Node, number>()
+  const open = new Set<Node>()
+  const locate = (node: Node): { readonly where: FileLocation } => ({ where: locationAt(node.range?.[0] ?? 0) })
+  const reject = (node: Node, reason: string): number => {
+    findings.push(finding(tooLarge, { reason }, locate(node)))
+    return 0
+  }
+
+  /** The number of nodes after expanding aliases. */
+  const countNodes = (node: Node | null | undefined, depth: number): number => {
+    if (!node || findings.length > 0) return 0
+    const known = sizes.get(node)
+    if (known !== undefined) return known
+    if (depth > MAX_DEPTH) return reject(node, `it is nested more than ${MAX_DEPTH} levels deep`)
+    open.add(node)
+    const size = 1 + (isAlias(node) ? countAliasNodes(node, depth) : countChildNodes(node, depth))
+    open.delete(node)
+    sizes.set(node, size)
+    if (size > MAX_NODES && findings.length === 0) {
+      return reject(node, `its aliases expand to more than ${MAX_NODES} values`)
+    }
+    return size
+  }
+
+  const countAliasNodes = (node: Alias, depth: number): number => {
+    const target = node.resolve(document)
+    if (!target) {
+      findings.push(finding(unknownAlias, { alias: node.source }, locate(node)))
+      return 0
+    }
+    if (open.has(target)) return reject(node, 'an alias is inside the value that it repeats')
+    return countNodes(target, depth + 1)
+  }
+
+  const countChildNodes = (node: Node, depth: number): number => {
+    let size = 0
+    if (isSeq(node)) for (const item of node.items as Node[]) size += countNodes(item, depth + 1)
+    if (!isMap(node)) return size
+    for (const { key, value } of node.items as { key: Node; value: Node | null }[]) {
+      if (!isScalar(key)) {
+        findings.push(finding(notYaml, { reason: 'a key must be a plain word' }, locate(key)))
+        return 0
+      }
+      if (isMergeKey(key.value) && value && !mergeable(value, document)) {
+        findings.push(finding(notYaml, { reason: 'only mappings can be merged with <<' }, locate(value)))
+        return 0
+      }
+      size += countNodes(value, depth + 1)
+    }
+    return size
+  }
+
+  countNodes(document.contents, 0)
+  return findings
+}
+
+function mergeable(node: Node, document: Document): boolean {
+  const target = isAlias(node) ? node.resolve(document) : node
+  // An alias without an anchor is reported separately.
+  if (target === undefined || isMap(target)) return true
+  return isSeq(target) && (target.items as Node[]).every((item) => isMap(isAlias(item) ? item.resolve(document) : item))
 }

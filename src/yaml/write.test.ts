@@ -5,8 +5,8 @@ import { parse, parseAllDocuments } from 'yaml'
 import { json, nastyText } from '../../test/yaml-values.ts'
 import { writeYaml, writeYamlStream } from './write.ts'
 
-describe('writing YAML', () => {
-  it('looks like what kubectl prints', () => {
+describe('writeYaml', () => {
+  it('formats as kubectl does', () => {
     const value = {
       apiVersion: 'metallb.io/v1beta1',
       metadata: { name: 'openstack-internalapi', labels: {}, finalizers: [] },
@@ -40,13 +40,13 @@ config: |
 `)
   })
 
-  it.each(nastyText)('quotes what another reader would take for something else: %j', (text) => {
+  it.each(nastyText)('quotes what another parser would read as another type: %j', (text) => {
     expect(parse(writeYaml({ [text]: text }))).toEqual({ [text]: text })
     expect(parse(writeYaml([text]), { version: '1.1' })).toEqual([text])
     expect(load(writeYaml([text]))).toEqual([text])
   })
 
-  it('is read back as what was written, by readers of YAML 1.2 and of YAML 1.1', () => {
+  it('is read back unchanged by YAML 1.2 and YAML 1.1 parsers (property)', () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = writeYaml(value)
@@ -56,7 +56,7 @@ config: |
     )
   })
 
-  it('writes streams that can be joined', () => {
+  it('writes streams that can be concatenated', () => {
     const stream = writeYamlStream([{ a: 1 }]) + writeYamlStream(['|', { b: '---\n' }])
     const documents = parseAllDocuments(stream)
     expect((documents as { toJS(): unknown }[]).map((document) => document.toJS())).toEqual([

@@ -33,7 +33,7 @@ describe('doctor --from a dump that is not what it should be', () => {
     put('a.json', list([...healthy(), lost, allocationFailed(lost, 'unknown pool "internalapi"')]))
     put('b.json', list(healthy()).slice(0, 2_000))
     const { code, io } = await doctor()
-    expect(io.err()).toMatch(/b\.json:\d+:\d+: warning SL1123: .*b\.json was left out/)
+    expect(io.err()).toMatch(/b\.json:\d+:\d+: warning SL1123: .*b\.json was skipped/)
     expect(io.out()).toContain('Service openstack2/lost: error SL9501')
     expect(code).toBe(1)
   })
@@ -42,7 +42,7 @@ describe('doctor --from a dump that is not what it should be', () => {
     put('a.json', list(healthy()))
     put('latin.yaml', Buffer.from('kind: caf\xe9\n', 'latin1'))
     const { code, io } = await doctor()
-    expect(io.err()).toContain('latin.yaml was left out: it is not UTF-8 text')
+    expect(io.err()).toContain('latin.yaml was skipped: it is not UTF-8 text')
     expect(code).toBe(0)
   })
 
@@ -60,7 +60,7 @@ describe('doctor --from a dump that is not what it should be', () => {
     put('cut.json', list(healthy()).slice(0, 2_000))
     const { code, io } = await doctor()
     expect(code).toBe(2)
-    expect(io.err()).toContain('cut.json was left out')
+    expect(io.err()).toContain('cut.json was skipped')
     expect(io.err()).toContain(`SL1128: no file in ${folder} has a Kubernetes object`)
   })
 

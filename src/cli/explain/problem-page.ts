@@ -1,4 +1,4 @@
-/** One problem as a page: for `stackloom explain` and for the generated `docs/findings/`. */
+/** Renders one problem as a page, for `stackloom explain` and the generated `docs/findings/`. */
 import type { ListedProblem } from '../../errors/finding.ts'
 
 export interface ProblemPage {

@@ -38,7 +38,7 @@ export const kubelet: Actor = {
         const pod = pods.get(`${namespace}/${name}`)
         if (!pod) return
         const path = `/api/v1/namespaces/${namespace}/pods/${name}`
-        const call = { safe: true, subject: `Pod ${namespace}/${name}` }
+        const call = { idempotent: true, subject: `Pod ${namespace}/${name}` }
         if (pod.metadata.deletionTimestamp) {
           const body = {
             apiVersion: 'v1',
@@ -57,7 +57,7 @@ export const kubelet: Actor = {
           const body = { apiVersion: 'v1', kind: 'Binding', metadata: { namespace, name }, target }
           await transport.json({
             ...call,
-            safe: false,
+            idempotent: false,
             method: 'POST',
             path: `${path}/binding`,
             body,

@@ -12,7 +12,7 @@ export async function settledObjects({
   transport,
 }: Pick<Connection, 'transport'>): Promise<ReadonlyMap<string, KubeObject>> {
   const ask = (path: string) =>
-    transport.json({ method: 'GET', path, safe: true, verb: 'read', subject: path }) as Promise<ApiResponse>
+    transport.json({ method: 'GET', path, idempotent: true, verb: 'read', subject: path }) as Promise<ApiResponse>
   const { groups = [] } = await ask('/apis')
   const roots = ['/api/v1', ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)]
   const paths: string[] = []

@@ -30,7 +30,7 @@ afterAll(async () => {
 const apply = (object: KubeObject) => cluster.client.apply(object, { fieldManager: 'test' })
 const get = (apiVersion: string, kind: string, name: string, namespace?: string) =>
   cluster.client.get({ apiVersion, kind, name, ...(namespace && { namespace }) })
-const patient = { timeout: 25_000, interval: 100 }
+const poll = { timeout: 25_000, interval: 100 }
 
 interface Conditions {
   readonly conditions?: readonly {
@@ -51,11 +51,11 @@ const policy = (name: string, interfaces: readonly object[], annotations = {}): 
 })
 const bridge = { name: 'ospbr', type: 'linux-bridge', state: 'up' }
 
-describe('nmstate, played', () => {
-  it('enacts a policy on every node, with its generation, and says so on the policy', async () => {
+describe('the simulated nmstate', () => {
+  it('enacts a policy on every node with its generation, and reports it on the policy', async () => {
     await apply(policy('cloud1', [bridge]))
     const found = () => get('nmstate.io/v1', 'NodeNetworkConfigurationPolicy', 'cloud1')
-    await expect.poll(async () => conditionsOf(await found())[0]?.reason, patient).toBe('SuccessfullyConfigured')
+    await expect.poll(async () => conditionsOf(await found())[0]?.reason, poll).toBe('SuccessfullyConfigured')
     expect(conditionsOf(await found())[0]).toMatchObject({
       type: 'Available',
       status: 'True',
@@ -67,28 +67,28 @@ describe('nmstate, played', () => {
       .poll(async () => {
         const object = await enactment()
         const { policyGeneration } = (object?.['status'] ?? {}) as { readonly policyGeneration?: number }
-        return [policyGeneration, conditionsOf(object).find((one) => one.status === 'True')?.type]
-      }, patient)
+        return [policyGeneration, conditionsOf(object).find((condition) => condition.status === 'True')?.type]
+      }, poll)
       .toEqual([2, 'Available'])
     const state = await get('nmstate.io/v1beta1', 'NodeNetworkState', 'worker-0')
     expect(JSON.stringify(state?.['status'])).toContain('enp6s0.20')
   })
 
-  it('fails on the node that it is told to fail on, and nowhere else first', async () => {
+  it('fails on the configured node first, and on no other', async () => {
     await apply(policy('bad', [bridge], { 'sandbox.stackloom.dev/nmstate-fails-on': 'worker-0' }))
     const found = () => get('nmstate.io/v1', 'NodeNetworkConfigurationPolicy', 'bad')
     await expect
-      .poll(async () => conditionsOf(await found()).find((one) => one.status === 'True'), patient)
+      .poll(async () => conditionsOf(await found()).find((condition) => condition.status === 'True'), poll)
       .toMatchObject({ type: 'Degraded', reason: 'FailedToConfigure' })
     const enactment = await get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-0.bad')
-    expect(conditionsOf(enactment).find((one) => one.type === 'Failing')?.message).toContain('told to fail')
+    expect(conditionsOf(enactment).find((condition) => condition.type === 'Failing')?.message).toContain('told to fail')
   })
 
-  it('leaves no enactment of a policy that is gone', async () => {
+  it('leaves no enactment of a deleted policy', async () => {
     const { client } = cluster
     await client.delete({ apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy', name: 'bad' })
     await expect
-      .poll(() => get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-0.bad'), patient)
+      .poll(() => get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-0.bad'), poll)
       .toBeUndefined()
   })
 })
@@ -118,8 +118,8 @@ const namespaceOf = (name: string): KubeObject => ({
   metadata: { name },
 })
 
-describe('OLM, played', () => {
-  it('brings an operator from its Subscription to Succeeded, and its operand to running pods', async () => {
+describe('the simulated OLM', () => {
+  it('installs an operator from its Subscription to Succeeded, and its operand to running pods', async () => {
     const at = 'openshift-nmstate'
     await apply(namespaceOf(at))
     await apply(group(at, 'only'))
@@ -130,18 +130,18 @@ describe('OLM, played', () => {
       return installedCSV ? get(OLM, 'ClusterServiceVersion', installedCSV, at) : undefined
     }
     await expect
-      .poll(async () => ((await csv())?.['status'] as { phase?: string } | undefined)?.phase, patient)
+      .poll(async () => ((await csv())?.['status'] as { phase?: string } | undefined)?.phase, poll)
       .toBe('Succeeded')
     await apply({ apiVersion: 'nmstate.io/v1', kind: 'NMState', metadata: { name: 'nmstate' }, spec: {} })
     await expect
       .poll(async () => {
         const handler = await get('apps/v1', 'DaemonSet', 'nmstate-handler', at)
         return (handler?.['status'] as { numberAvailable?: number } | undefined)?.numberAvailable
-      }, patient)
+      }, poll)
       .toBe(3)
   })
 
-  it('says why it cannot resolve, and fails a version in a namespace with two groups', async () => {
+  it('reports why it cannot resolve, and fails a version in a namespace with two groups', async () => {
     await apply(namespaceOf('twice'))
     await apply(group('twice', 'a'))
     await apply(group('twice', 'b'))
@@ -149,15 +149,18 @@ describe('OLM, played', () => {
     await apply(subscription('twice', 'no-such-package'))
     const version = () => get(OLM, 'ClusterServiceVersion', 'metallb-operator.v0.14.2', 'twice')
     await expect
-      .poll(async () => (await version())?.['status'], patient)
+      .poll(async () => (await version())?.['status'], poll)
       .toMatchObject({ phase: 'Failed', reason: 'TooManyOperatorGroups' })
     const unknown = () => get(OLM, 'Subscription', 'no-such-package', 'twice')
     await expect
-      .poll(async () => conditionsOf(await unknown()).find((one) => one.type === 'ResolutionFailed')?.message, patient)
+      .poll(
+        async () => conditionsOf(await unknown()).find((condition) => condition.type === 'ResolutionFailed')?.message,
+        poll,
+      )
       .toContain('no operators found in package no-such-package')
   })
 
-  it('waits for an approval when it must be given by hand', async () => {
+  it('waits for a manual approval', async () => {
     const at = 'by-hand'
     await apply(namespaceOf(at))
     await apply(group(at, 'only'))
@@ -165,15 +168,12 @@ describe('OLM, played', () => {
     const plans = async () =>
       (await cluster.client.list({ apiVersion: OLM, kind: 'InstallPlan' }, { namespace: at })).items
     await expect
-      .poll(
-        async () => (await plans()).map((plan) => (plan['status'] as { phase?: string } | undefined)?.phase),
-        patient,
-      )
+      .poll(async () => (await plans()).map((plan) => (plan['status'] as { phase?: string } | undefined)?.phase), poll)
       .toEqual(['RequiresApproval'])
     const [plan] = await plans()
     const ref = { apiVersion: OLM, kind: 'InstallPlan', namespace: at, name: plan?.metadata.name ?? '' }
     await cluster.client.patch(ref, { spec: { approved: true } }, { type: 'merge' })
     const version = () => get(OLM, 'ClusterServiceVersion', 'metallb-operator.v0.14.2', at)
-    await expect.poll(async () => (await version())?.['status'], patient).toMatchObject({ phase: 'Succeeded' })
+    await expect.poll(async () => (await version())?.['status'], poll).toMatchObject({ phase: 'Succeeded' })
   })
 })

@@ -1,4 +1,4 @@
-/** Completion in the real shells and in the real kubectl, with the built program. */
+/** Completion in real shells and in real kubectl, with the built program. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ function run(program: string, args: readonly string[]): readonly string[] {
   return output.split('\n').filter((line) => line !== '')
 }
 
-/** What bash would offer: its variables are set as it sets them, and the function is called as it calls it. */
+/** The completions of bash: sets the variables and calls the function as bash does. */
 function inBash(...words: string[]): readonly string[] {
   const quoted = ['stackloom', ...words].map((word) => `'${word}'`).join(' ')
   const script = `source <(stackloom completion bash)
@@ -35,7 +35,7 @@ _stackloom; printf '%s\\n' "\${COMPREPLY[@]}"`
   return run('bash', ['--norc', '-c', script])
 }
 
-/** zsh's own functions that show the result are replaced by ones that print it. */
+/** Replaces zsh's display functions by ones that print the result. */
 function inZsh(...words: string[]): readonly string[] {
   const quoted = ['stackloom', ...words].map((word) => `'${word}'`).join(' ')
   const script = `compdef() { }; _describe() { print -l -- \${found%%:*} }; _files() { print -- files $1 }
@@ -45,14 +45,14 @@ _stackloom`
   return run('zsh', ['-f', '-c', script])
 }
 
-/** fish completes a command line that is given to it. */
+/** The completions of fish for a command line. */
 function inFish(line: string): readonly string[] {
   const script = `stackloom completion fish | source; complete -C '${line}'`
-  return run('fish', ['--no-config', '-c', script]).map((one) => one.split('\t')[0] ?? '')
+  return run('fish', ['--no-config', '-c', script]).map((line) => line.split('\t')[0] ?? '')
 }
 
 describe('completion in a real shell', () => {
-  it('bash: commands, choices, also behind an equals sign', (context) => {
+  it('bash: completes commands and choices, also after an equals sign', (context) => {
     requireTool(context, 'bash')
     expect(inBash('expl')).toEqual(['explain'])
     expect(inBash('explain', '-o', '')).toEqual(['table', 'json', 'yaml'])
@@ -66,14 +66,14 @@ describe('completion in a real shell', () => {
     expect(run('bash', ['--norc', '-c', script])).toEqual(['complete -F _stackloom stackloom'])
   })
 
-  it('zsh: the same', (context) => {
+  it('zsh: completes the same', (context) => {
     requireTool(context, 'zsh')
     expect(inZsh('expl')).toEqual(['explain'])
     expect(inZsh('explain', '-o', '')).toEqual(['table', 'json', 'yaml'])
     expect(inZsh('explain', '--output=js')).toEqual(['--output=json'])
   })
 
-  it('fish: the same', (context) => {
+  it('fish: completes the same', (context) => {
     requireTool(context, 'fish')
     expect(inFish('stackloom expl')).toEqual(['explain'])
     expect(inFish('stackloom explain -o ')).toEqual(['table', 'json', 'yaml'])

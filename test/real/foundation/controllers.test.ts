@@ -1,11 +1,11 @@
 /**
- * What a running operator does to a real API server beside reading it: it tells, it admits, it reconciles.
+ * The writing side of an operator on a real API server: events, admission, reconciliation.
  */
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { KubeObject } from '../../../src/api/object.ts'
+import { type KubeObject, objectKey } from '../../../src/api/object.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import type { AdmissionRequest, AdmissionResponse } from '../../../src/kube/admission.ts'
 import { serveAdmission } from '../../../src/kube/admission-server.ts'
@@ -13,7 +13,6 @@ import { isApiError } from '../../../src/kube/api-error.ts'
 import { loadAccess } from '../../../src/kube/cluster-access.ts'
 import { createEventRecorder } from '../../../src/kube/event-recorder.ts'
 import { createKubeClient } from '../../../src/kube/http-client.ts'
-import { objectKey } from '../../../src/kube/key.ts'
 import { createRuntime } from '../../../src/kube/runtime.ts'
 import { openTransport } from '../../../src/kube/transport.ts'
 import { type Authority, createAuthority } from '../../../src/pki/authority.ts'
@@ -33,7 +32,7 @@ beforeAll(async () => {
 const soon = { timeout: 15_000, interval: 10 }
 
 describe('events on a real API server', () => {
-  it('are accepted, become series, and are found by the object that they regard', async () => {
+  it('are accepted, become series, and are found by their object', async () => {
     const regarding = await cluster.client.create(configMap('talked-about'))
     const recorder = createEventRecorder({
       client: cluster.client,
@@ -68,7 +67,7 @@ describe('events on a real API server', () => {
   })
 })
 
-describe('webhooks asked by a real API server', () => {
+describe('webhooks called by a real API server', () => {
   let folder: string
   let authority: Authority
   let port: number
@@ -120,7 +119,7 @@ describe('webhooks asked by a real API server', () => {
             },
           ],
           namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
-          objectSelector: { matchLabels: { judged: 'yes' } },
+          objectSelector: { matchLabels: { reviewed: 'yes' } },
           sideEffects: 'None',
           admissionReviewVersions: ['v1'],
           timeoutSeconds: 2,
@@ -130,9 +129,9 @@ describe('webhooks asked by a real API server', () => {
     }
   }
 
-  function judged(name: string, data: Readonly<Record<string, string>>): KubeObject {
+  function reviewed(name: string, data: Readonly<Record<string, string>>): KubeObject {
     const plain = configMap(name, data)
-    return { ...plain, metadata: { ...plain.metadata, labels: { judged: 'yes' } } }
+    return { ...plain, metadata: { ...plain.metadata, labels: { reviewed: 'yes' } } }
   }
 
   beforeAll(async () => {
@@ -160,10 +159,10 @@ describe('webhooks asked by a real API server', () => {
     }
     await cluster.expose(port)
     for (const kind of ['Validating', 'Mutating'] as const) await cluster.client.create(configuration(kind))
-    // The API server learns of its webhooks by a watch of its own.
+    // The API server receives its webhook configurations by a watch.
     await vi.waitFor(async () => {
-      const made = await cluster.client.apply(judged('probe', {}), { fieldManager: 'test' })
-      expect(made.metadata.labels).toMatchObject({ 'stackloom.io/seen': 'yes' })
+      const created = await cluster.client.apply(reviewed('probe', {}), { fieldManager: 'test' })
+      expect(created.metadata.labels).toMatchObject({ 'stackloom.io/seen': 'yes' })
       expect(seen.length).toBeGreaterThan(0)
     }, soon)
   })
@@ -176,9 +175,9 @@ describe('webhooks asked by a real API server', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('refuse with the fields that are wrong', async () => {
+  it('deny with the invalid fields', async () => {
     const refused = await cluster.client
-      .create(judged('refused', { bad1: 'x', bad2: 'y', good: 'z' }))
+      .create(reviewed('refused', { bad1: 'x', bad2: 'y', good: 'z' }))
       .catch((error: unknown) => error)
     expect(isApiError(refused, 'denied', 'invalid')).toBe(true)
     if (!isApiError(refused)) return
@@ -190,9 +189,9 @@ describe('webhooks asked by a real API server', () => {
     expect(refused.message).toContain('data.bad1: is bad; data.bad2: is bad')
   })
 
-  it('are told what was there before', async () => {
-    await cluster.client.create(judged('updated', { value: 'old' }))
-    await cluster.client.apply(judged('updated', { value: 'new' }), { fieldManager: 'test', force: true })
+  it('receive the old object', async () => {
+    await cluster.client.create(reviewed('updated', { value: 'old' }))
+    await cluster.client.apply(reviewed('updated', { value: 'new' }), { fieldManager: 'test', force: true })
     expect(seen.at(-1)).toMatchObject({
       operation: 'UPDATE',
       object: { data: { value: 'new' } },
@@ -200,17 +199,17 @@ describe('webhooks asked by a real API server', () => {
     })
   })
 
-  it('warn whoever writes', async () => {
+  it('warn the client', async () => {
     const access = await loadAccess({ kubeconfig: cluster.kubeconfig, env: {}, clock: systemClock })
     const warnings: string[] = []
     const transport = openTransport(access, { onWarning: (text) => warnings.push(text) })
-    await createKubeClient(transport).create(judged('odd', { odd: 'yes' }))
+    await createKubeClient(transport).create(reviewed('odd', { odd: 'yes' }))
     expect(warnings).toEqual(['this is odd'])
     await transport.close()
   })
 
-  it('that cannot judge leave it to the failure policy', async () => {
-    const attempt = cluster.client.create(judged('crash', { crash: 'yes' }), {
+  it('that cannot decide leave it to the failure policy', async () => {
+    const attempt = cluster.client.create(reviewed('crash', { crash: 'yes' }), {
       signal: AbortSignal.timeout(4_000),
     })
     await expect(attempt).rejects.toThrow()
@@ -219,7 +218,7 @@ describe('webhooks asked by a real API server', () => {
     await expect
       .poll(
         () =>
-          cluster.client.create(judged('crash', { crash: 'yes' }), { signal: AbortSignal.timeout(1_000) }).then(
+          cluster.client.create(reviewed('crash', { crash: 'yes' }), { signal: AbortSignal.timeout(1_000) }).then(
             () => 'made',
             (error: Error) => error.message,
           ),
@@ -229,16 +228,16 @@ describe('webhooks asked by a real API server', () => {
     await cluster.client.apply(configuration('Validating'), { fieldManager: 'test', force: true })
   })
 
-  it('go on with a renewed certificate', async () => {
+  it('continue with a renewed certificate', async () => {
     await issue()
     await new Promise((resolve) => setTimeout(resolve, 200))
-    const made = await cluster.client.create(judged('renewed', {}))
-    expect(made.metadata.labels).toMatchObject({ 'stackloom.io/seen': 'yes' })
+    const created = await cluster.client.create(reviewed('renewed', {}))
+    expect(created.metadata.labels).toMatchObject({ 'stackloom.io/seen': 'yes' })
   })
 })
 
 describe('a controller on a real API server', () => {
-  it('brings the world in order, and again when somebody disturbs it', async () => {
+  it('reaches the desired state, and again after a manual change', async () => {
     const runtime = createRuntime({ client: cluster.client, freeze: true })
     const source = { kind: { apiVersion: 'v1', kind: 'ConfigMap' }, namespace, labelSelector: 'copy=wanted' }
     const copies = { ...source, labelSelector: 'copy=made' }
@@ -276,7 +275,7 @@ describe('a controller on a real API server', () => {
       const object = { ...plain, metadata: { ...plain.metadata, labels: { copy: 'wanted' } } }
       return cluster.client.apply(object, { fieldManager: 'test', force: true })
     }
-    const made = async (): Promise<readonly string[]> => {
+    const copiedValues = async (): Promise<readonly string[]> => {
       const { items } = await cluster.client.list(copies.kind, {
         namespace,
         labelSelector: copies.labelSelector,
@@ -284,12 +283,12 @@ describe('a controller on a real API server', () => {
       return items.map((item) => (item['data'] as { value: string }).value)
     }
     await Promise.all(names.map((name) => make(name, 'first')))
-    await expect.poll(made, soon).toEqual(names.map(() => 'first'))
+    await expect.poll(copiedValues, soon).toEqual(names.map(() => 'first'))
     await make('original-3', 'second')
     await cluster.client.delete({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'original-4-copy' })
     await cluster.client.delete({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'original-5' })
     await expect
-      .poll(async () => (await made()).toSorted(), soon)
+      .poll(async () => (await copiedValues()).toSorted(), soon)
       .toEqual([...names.slice(2).map(() => 'first'), 'second'])
     control.abort()
     expect(await running).toBe('stopped')

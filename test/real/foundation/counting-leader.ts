@@ -1,11 +1,11 @@
 /**
- * A program that leads and counts: `counting-leader.ts KUBECONFIG NAMESPACE NAME`. Tests pause it and let it go on.
- * It says how its leadership ended, and ends.
+ * A leader that counts: `counting-leader.ts KUBECONFIG NAMESPACE NAME`. Tests pause and resume it. It prints how its
+ * leadership ended, and exits.
  */
 import { systemClock } from '../../../src/clock/clock.ts'
 import { connect } from '../../../src/kube/connect.ts'
-import { leaderFencedClient } from '../../../src/kube/leader-client.ts'
 import { runAsLeader } from '../../../src/kube/leader-election.ts'
+import { leaderFencedClient } from '../../../src/kube/leadership.ts'
 
 const [kubeconfig = '', namespace = '', name = ''] = process.argv.slice(2)
 const { client, close } = await connect({ kubeconfig, env: {} })

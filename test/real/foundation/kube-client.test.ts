@@ -37,25 +37,25 @@ const pool = (name: string, spec: object): KubeObject => ({
   metadata: { name, namespace: 'metallb-system' },
   spec,
 })
-const mine = { fieldManager: 'mine' }
+const manager = { fieldManager: 'mine' }
 
 let folder: string
 const open: Connection[] = []
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'stackloom-client-'))
-  await cluster.client.apply({ ...kinds.namespace, metadata: { name: NS } }, mine)
+  await cluster.client.apply({ ...kinds.namespace, metadata: { name: NS } }, manager)
 })
 afterAll(async () => {
   await Promise.all(open.map((connection) => connection.close()))
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A connection to the same cluster as somebody else, or with other manners. */
+/** A connection to the same cluster as another user, or with other options. */
 async function connectAs(user: object | undefined, options: Partial<ConnectOptions> = {}): Promise<Connection> {
   const config = JSON.parse(readFileSync(cluster.kubeconfig, 'utf8')) as {
     users: { name: string; user: object }[]
   }
-  const users = config.users.map((one) => (user ? { name: one.name, user } : one))
+  const users = config.users.map((entry) => (user ? { name: entry.name, user } : entry))
   const kubeconfig = path.join(folder, `kubeconfig-${open.length}`)
   writeFileSync(kubeconfig, JSON.stringify({ ...config, users }), { mode: 0o600 })
   const connection = await connect({ kubeconfig, env: process.env, ...options })
@@ -71,7 +71,7 @@ function adminUser(): object {
 describe('server-side apply', () => {
   it('names the manager and the path of a conflict, changes nothing, and takes over when forced', async () => {
     const { client } = cluster
-    await client.apply(configMap('ssa', { a: '1', b: '1' }), mine)
+    await client.apply(configMap('ssa', { a: '1', b: '1' }), manager)
     await expect(client.apply(configMap('ssa', { a: '2' }), { fieldManager: 'theirs' })).rejects.toMatchObject({
       kind: 'field-conflict',
       conflicts: [{ manager: 'mine', path: '.data.a' }],
@@ -82,22 +82,22 @@ describe('server-side apply', () => {
     expect(await client.get(at('ssa'))).toMatchObject({ data: { a: '2', b: '1' } })
   })
 
-  it('removes what its manager no longer names', async () => {
+  it('removes fields that its manager no longer sets', async () => {
     const { client } = cluster
-    await client.apply(configMap('shrinks', { a: '1', b: '1' }), mine)
-    expect((await client.apply(configMap('shrinks', { a: '1' }), mine))['data']).toEqual({ a: '1' })
+    await client.apply(configMap('shrinks', { a: '1', b: '1' }), manager)
+    expect((await client.apply(configMap('shrinks', { a: '1' }), manager))['data']).toEqual({ a: '1' })
   })
 
-  it('says what would be, and does nothing, on a dry run', async () => {
+  it('returns the result of a dry run and changes nothing', async () => {
     const { client } = cluster
-    const would = await client.apply(configMap('dry', { a: '1' }), { ...mine, dryRun: true })
-    expect(would.metadata.uid).toBeDefined()
+    const result = await client.apply(configMap('dry', { a: '1' }), { ...manager, dryRun: true })
+    expect(result.metadata.uid).toBeDefined()
     expect(await client.get(at('dry'))).toBeUndefined()
   })
 
-  it('is refused with the name of the namespace that is missing', async () => {
-    const lost = { ...configMap('lost', {}), metadata: { name: 'lost', namespace: 'nowhere' } }
-    await expect(cluster.client.apply(lost, mine)).rejects.toMatchObject({
+  it('names the namespace that is missing', async () => {
+    const misplaced = { ...configMap('lost', {}), metadata: { name: 'lost', namespace: 'nowhere' } }
+    await expect(cluster.client.apply(misplaced, manager)).rejects.toMatchObject({
       kind: 'not-found',
       message: expect.stringContaining('the namespace nowhere'),
     })
@@ -108,15 +108,15 @@ describe('strict validation', () => {
   const wrong = configMap('wrong', { a: '1' })
   it.each([
     ['create', () => cluster.client.create({ ...wrong, dta: {} })],
-    ['apply', () => cluster.client.apply({ ...wrong, dta: {} }, mine)],
+    ['apply', () => cluster.client.apply({ ...wrong, dta: {} }, manager)],
     ['update', () => cluster.client.update({ ...configMap('strict', {}), dta: {} })],
     ['merge patch', () => cluster.client.patch(at('strict'), { dta: {} }, { type: 'merge' })],
     [
       'JSON patch',
       () => cluster.client.patch(at('strict'), [{ op: 'add', path: '/dta', value: {} }], { type: 'json' }),
     ],
-  ])('refuses an unknown field in a %s and names it', async (_, write) => {
-    await cluster.client.apply(configMap('strict', {}), mine)
+  ])('rejects an unknown field in a %s and names it', async (_, write) => {
+    await cluster.client.apply(configMap('strict', {}), manager)
     await expect(write()).rejects.toMatchObject({
       kind: 'invalid',
       causes: [{ path: 'dta', message: 'unknown field "dta"' }],
@@ -125,8 +125,8 @@ describe('strict validation', () => {
 
   it.each([
     ['create', (object: KubeObject) => cluster.client.create(object)],
-    ['apply', (object: KubeObject) => cluster.client.apply(object, mine)],
-  ])('refuses an unknown field of a custom resource in a %s', async (_, write) => {
+    ['apply', (object: KubeObject) => cluster.client.apply(object, manager)],
+  ])('rejects an unknown field of a custom resource in a %s', async (_, write) => {
     const misspelt = pool('misspelt', { adresses: ['172.17.0.1/32'], addresses: ['172.17.0.2/32'] })
     await expect(write(misspelt)).rejects.toMatchObject({
       kind: 'invalid',
@@ -134,7 +134,7 @@ describe('strict validation', () => {
     })
   })
 
-  it('names every field of the schema that is wrong, and a wrong type with its path', async () => {
+  it('names every invalid field, and a wrong type with its path', async () => {
     const service = {
       apiVersion: 'v1',
       kind: 'Service',
@@ -145,14 +145,14 @@ describe('strict validation', () => {
       kind: 'invalid',
       causes: [{ path: 'metadata.name' }, { path: 'spec.ports' }],
     })
-    await expect(cluster.client.apply(configMap('typed', { a: 1 }), mine)).rejects.toMatchObject({
+    await expect(cluster.client.apply(configMap('typed', { a: 1 }), manager)).rejects.toMatchObject({
       kind: 'invalid',
       causes: [{ path: 'data.a' }],
     })
   })
 })
 
-describe('writes that know what they have seen', () => {
+describe('conditional writes', () => {
   it('update only the version that was read', async () => {
     const { client } = cluster
     const first = await client.create(configMap('stale', { a: '1' }))
@@ -162,7 +162,7 @@ describe('writes that know what they have seen', () => {
     expect(await client.get(at('stale'))).toMatchObject({ data: { a: '2' } })
   })
 
-  it('delete only the object, and the version, that was seen', async () => {
+  it('delete only the object and version that was read', async () => {
     const { client } = cluster
     const first = await client.create(configMap('guarded', {}))
     const second = await client.update({ ...first, data: { a: '1' } })
@@ -178,7 +178,7 @@ describe('writes that know what they have seen', () => {
 
   it('patch with a test that must hold', async () => {
     const { client } = cluster
-    await client.apply(configMap('patched', { a: '1' }), mine)
+    await client.apply(configMap('patched', { a: '1' }), manager)
     const patch = (value: string) => [
       { op: 'test', path: '/data/a', value },
       { op: 'replace', path: '/data/a', value: '2' },
@@ -194,7 +194,7 @@ describe('writes that know what they have seen', () => {
     })
   })
 
-  it('take along what belongs to the object, or leave it', async () => {
+  it('delete dependents, or keep them', async () => {
     const { client } = cluster
     const family = async (name: string) => {
       const { metadata } = await client.create(configMap(name, {}))
@@ -211,7 +211,7 @@ describe('writes that know what they have seen', () => {
   })
 })
 
-describe('a kind that arrives later', () => {
+describe('a kind that is installed later', () => {
   const widget = (name: string, more: object): KubeObject => ({
     ...kinds.widget,
     metadata: { name },
@@ -238,21 +238,21 @@ describe('a kind that arrives later', () => {
     },
   }
 
-  it('is found, and its status is a part of its own', async () => {
+  it('is discovered, and its status is a subresource', async () => {
     const { client } = cluster
     expect(await client.resource(kinds.widget)).toBeUndefined()
     expect(await client.get({ ...kinds.widget, name: 'w' })).toBeUndefined()
     await expect(client.list(kinds.widget)).rejects.toMatchObject({ kind: 'not-served' })
-    await client.apply(crd, mine)
+    await client.apply(crd, manager)
     await expect.poll(() => client.resource(kinds.widget), { timeout: 20_000 }).toMatchObject({ namespaced: false })
     expect(await client.versions('test.stackloom.dev')).toEqual(['test.stackloom.dev/v1'])
 
-    const made = await client.apply(widget('w', { spec: { size: 1 }, status: { lost: true } }), mine)
-    expect(made['status']).toBeUndefined()
+    const created = await client.apply(widget('w', { spec: { size: 1 }, status: { lost: true } }), manager)
+    expect(created['status']).toBeUndefined()
     const controller = { fieldManager: 'controller', subresource: 'status' } as const
-    const told = await client.apply(widget('w', { spec: { size: 9 }, status: { ready: true } }), controller)
-    expect(told).toMatchObject({ spec: { size: 1 }, status: { ready: true } })
-    const updated = await client.update({ ...told, status: { ready: false } }, { subresource: 'status' })
+    const applied = await client.apply(widget('w', { spec: { size: 9 }, status: { ready: true } }), controller)
+    expect(applied).toMatchObject({ spec: { size: 1 }, status: { ready: true } })
+    const updated = await client.update({ ...applied, status: { ready: false } }, { subresource: 'status' })
     expect(updated).toMatchObject({ spec: { size: 1 }, status: { ready: false } })
     await client.patch(
       { ...kinds.widget, name: 'w' },
@@ -264,7 +264,7 @@ describe('a kind that arrives later', () => {
     })
   })
 
-  it('is gone with its CRD, without a word of the past', async () => {
+  it('is gone with its CRD, without a stale cache', async () => {
     const { client } = cluster
     await client.delete({ ...crd, name: crd.metadata.name })
     await expect
@@ -284,10 +284,10 @@ describe('a kind that arrives later', () => {
 describe('many objects', () => {
   const total = count({ test: 600, soak: 10_000 })
 
-  it('are written side by side while watches run, and listed in pages as one consistent whole', async () => {
+  it('are written concurrently while watches run, and listed in pages at one consistent version', async () => {
     const { client } = cluster
     const namespace = 'many'
-    await client.apply({ ...kinds.namespace, metadata: { name: namespace } }, mine)
+    await client.apply({ ...kinds.namespace, metadata: { name: namespace } }, manager)
     const { resourceVersion } = await client.list(kinds.configMap, { namespace })
     const stop = new AbortController()
     const seen = Array.from({ length: 20 }, () => new Set<string>())
@@ -307,7 +307,7 @@ describe('many objects', () => {
     expect(paged.items.map((item) => item.metadata.name)).toEqual(whole.items.map((item) => item.metadata.name))
     expect(new Set(paged.items.map((item) => item.metadata.name)).size).toBe(paged.items.length)
     for (const item of paged.items) expect(item).toMatchObject(kinds.configMap)
-    // kube-root-ca.crt arrives by itself.
+    // kube-root-ca.crt is created by the controller manager.
     for (const set of seen)
       await expect.poll(() => names.every((name) => set.has(name)), { timeout: 20_000 }).toBe(true)
     stop.abort()
@@ -316,7 +316,7 @@ describe('many objects', () => {
 })
 
 describe('a watch', () => {
-  it('tells what happens, in order, and ends when its time is over', async () => {
+  it('returns events in order, and ends after its time', async () => {
     const { client } = cluster
     const labels = { watch: 'me' }
     const { resourceVersion } = await client.list(kinds.configMap, { namespace: NS })
@@ -325,11 +325,11 @@ describe('a watch', () => {
     const ended = (async () => {
       for await (const event of client.watch(kinds.configMap, options)) seen.push(event)
     })()
-    await client.apply(configMap('watched', { a: '1' }, { labels }), mine)
-    await client.apply(configMap('watched', { a: '2' }, { labels }), mine)
+    await client.apply(configMap('watched', { a: '1' }, { labels }), manager)
+    await client.apply(configMap('watched', { a: '2' }, { labels }), manager)
     await client.delete(at('watched'))
     await ended
-    expect(seen.filter((watchEvent) => watchEvent.kind !== 'bookmark').map((one) => one.kind)).toEqual([
+    expect(seen.filter((watchEvent) => watchEvent.kind !== 'bookmark').map((watchEvent) => watchEvent.kind)).toEqual([
       'added',
       'modified',
       'deleted',
@@ -338,17 +338,19 @@ describe('a watch', () => {
 })
 
 describe('admission', () => {
-  it('that says no is told apart from a schema that does not fit, and from a webhook that does not answer', async () => {
+  it('that denies is distinguished from an invalid schema, and from a webhook that does not respond', async () => {
     const { client } = cluster
-    await client.apply(pool('first', { addresses: ['172.17.1.80/29'] }), mine)
-    await expect(client.apply(pool('second', { addresses: ['172.17.1.80/29'] }), mine)).rejects.toMatchObject({
+    await client.apply(pool('first', { addresses: ['172.17.1.80/29'] }), manager)
+    await expect(client.apply(pool('second', { addresses: ['172.17.1.80/29'] }), manager)).rejects.toMatchObject({
       kind: 'denied',
       findings: [{ code: 'SL1111', message: expect.stringContaining('overlaps') }],
     })
     await cluster.kill('metallb-webhooks')
     try {
-      const { client: brief } = await connectAs(undefined, { retry: { ...defaultRetryPolicy, firstPauseMs: 5 } })
-      await expect(brief.create(pool('third', { addresses: ['172.17.2.80/29'] }))).rejects.toMatchObject({
+      const { client: quickClient } = await connectAs(undefined, {
+        retry: { ...defaultRetryPolicy, initialDelayMs: 5 },
+      })
+      await expect(quickClient.create(pool('third', { addresses: ['172.17.2.80/29'] }))).rejects.toMatchObject({
         kind: 'webhook',
         findings: [{ code: 'SL1115', message: expect.stringContaining('connection refused') }],
       })
@@ -358,8 +360,8 @@ describe('admission', () => {
   })
 })
 
-describe('who we are', () => {
-  it('without the right to do something, the finding says who lacks what', async () => {
+describe('authentication and authorization', () => {
+  it('without a permission, the finding says which user lacks which permission', async () => {
     const { client } = await connectAs({ ...adminUser(), as: 'ann', 'as-groups': ['system:authenticated'] })
     await expect(client.list(kinds.configMap)).rejects.toMatchObject({
       kind: 'forbidden',
@@ -378,8 +380,8 @@ describe('who we are', () => {
   })
 
   it('with a wrong token or an expired certificate, the finding says which', async () => {
-    const { client: stranger } = await connectAs({ token: 'hunter2' })
-    await expect(stranger.list(kinds.configMap)).rejects.toMatchObject({
+    const { client: unknownUser } = await connectAs({ token: 'hunter2' })
+    await expect(unknownUser.list(kinds.configMap)).rejects.toMatchObject({
       kind: 'unauthorized',
       findings: [{ code: 'SL1107' }],
     })
@@ -393,26 +395,26 @@ describe('who we are', () => {
       uses: ['client'],
       days: 30,
     })
-    const { client: late } = await connectAs({
+    const { client: expiredUser } = await connectAs({
       'client-certificate-data': Buffer.from(old.certificate).toString('base64'),
       'client-key-data': Buffer.from(old.privateKey).toString('base64'),
     })
-    await expect(late.list(kinds.configMap)).rejects.toMatchObject({
+    await expect(expiredUser.list(kinds.configMap)).rejects.toMatchObject({
       kind: 'unauthorized',
       findings: [{ code: 'SL1102' }],
     })
   })
 
-  it('with a plugin whose token the server has revoked, the plugin is asked again and work goes on', async () => {
+  it('with a plugin whose token was revoked, the plugin runs again and the work continues', async () => {
     const { client, connection } = cluster
     const account = (name: string) => ({ apiVersion: 'v1', kind: 'ServiceAccount', name, namespace: NS })
     const tokenOf = async (name: string): Promise<string> => {
-      await client.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: NS } }, mine)
+      await client.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: NS } }, manager)
       const answer = await connection.transport.json({
         method: 'POST',
         path: `/api/v1/namespaces/${NS}/serviceaccounts/${name}/token`,
         body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
-        safe: false,
+        idempotent: false,
         verb: 'create',
         subject: 'a token',
       })
@@ -441,40 +443,40 @@ describe('who we are', () => {
     expect(await whoAmI()).toBe(`system:serviceaccount:${NS}:first`)
     give(await tokenOf('second'))
     await client.delete(account('first'))
-    // The server remembers good tokens for some seconds.
+    // The server caches valid tokens for some seconds.
     await expect.poll(whoAmI, { timeout: 25_000, interval: 500 }).toBe(`system:serviceaccount:${NS}:second`)
     expect(readFileSync(path.join(folder, 'runs'), 'utf8').trim().split('\n')).toHaveLength(2)
   })
 })
 
 describe('the server', () => {
-  it('sends warnings, and they are heard', async () => {
+  it('sends warnings, and they are passed on', async () => {
     const heard: string[] = []
     const { client } = await connectAs(undefined, { onWarning: (text) => void heard.push(text) })
     await client.list({ apiVersion: 'v1', kind: 'Endpoints' })
     expect(heard).toEqual([expect.stringContaining('Endpoints is deprecated')])
   })
 
-  it('that is killed and comes back finds its clients waiting with the work that is safe to repeat', async () => {
-    const patient = {
+  it('that is killed and restarted finds its clients waiting with idempotent requests', async () => {
+    const longRetry = {
       ...defaultRetryPolicy,
       attempts: { ...defaultRetryPolicy.attempts, unreachable: 100 },
-      patienceMs: 60_000,
-      longestPauseMs: 500,
+      deadlineMs: 60_000,
+      maxDelayMs: 500,
     }
-    const { client } = await connectAs(undefined, { retry: patient })
-    await client.apply(configMap('survivor', { turn: '0' }), mine)
+    const { client } = await connectAs(undefined, { retry: longRetry })
+    await client.apply(configMap('survivor', { turn: '0' }), manager)
     await cluster.kill('kube-apiserver')
     const writes = Promise.all(
-      Array.from({ length: 20 }, (_, index) => client.apply(configMap(`survivor-${index}`, { turn: '1' }), mine)),
+      Array.from({ length: 20 }, (_, index) => client.apply(configMap(`survivor-${index}`, { turn: '1' }), manager)),
     )
     await cluster.start('kube-apiserver')
     expect(await writes).toHaveLength(20)
     expect(await client.get(at('survivor'))).toMatchObject({ data: { turn: '0' } })
   })
 
-  it('that has forgotten a version says so in the stream, as a typed error', async () => {
-    // After its restart it remembers nothing from before.
+  it('that no longer has a version reports it in the stream, as a typed error', async () => {
+    // After its restart it has no history.
     const watch = async () => {
       for await (const event of cluster.client.watch(kinds.configMap, { resourceVersion: '1' })) {
         expect(event.kind).toBe('never')

@@ -63,64 +63,64 @@ describe('leaders on a real API server', () => {
     await proxy?.close()
   })
 
-  it('take turns: the second starts as soon as the first gave back', async () => {
-    const one = candidate(cluster.client, 'turns', 'one')
-    await expect.poll(one.began, soon).toBeDefined()
-    const two = candidate(cluster.client, 'turns', 'two')
-    one.stop()
-    expect(await one.end).toBe('stopped')
-    await expect.poll(two.began, soon).toBeDefined()
-    expect(two.began()).toBeGreaterThan(one.ended() ?? Number.POSITIVE_INFINITY)
+  it('take turns: the second starts as soon as the first has released the lease', async () => {
+    const first = candidate(cluster.client, 'turns', 'one')
+    await expect.poll(first.began, soon).toBeDefined()
+    const second = candidate(cluster.client, 'turns', 'two')
+    first.stop()
+    expect(await first.end).toBe('stopped')
+    await expect.poll(second.began, soon).toBeDefined()
+    expect(second.began()).toBeGreaterThan(first.ended() ?? Number.POSITIVE_INFINITY)
     const ref = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name: 'turns' }
     expect((await cluster.client.get(ref))?.['spec']).toMatchObject({
       holderIdentity: 'two',
       leaseTransitions: 1,
       renewTime: expect.stringMatching(/\.\d{6}Z$/),
     })
-    two.stop()
-    await two.end
+    second.stop()
+    await second.end
   })
 
-  it.each(['cut off', 'left in silence'] as const)('%s, stop before another one starts', async (how) => {
-    const name = how.replaceAll(' ', '-')
-    const one = candidate(distant, name, 'one')
-    await expect.poll(one.began, soon).toBeDefined()
-    const two = candidate(cluster.client, name, 'two')
-    if (how === 'cut off') proxy.refuse(true)
+  it.each(['cut off', 'left in silence'] as const)('%s, stop before another one starts', async (fault) => {
+    const name = fault.replaceAll(' ', '-')
+    const first = candidate(distant, name, 'one')
+    await expect.poll(first.began, soon).toBeDefined()
+    const second = candidate(cluster.client, name, 'two')
+    if (fault === 'cut off') proxy.refuse(true)
     else proxy.silence(true)
-    expect(await one.end).toBe('lost')
-    await expect.poll(two.began, soon).toBeDefined()
-    expect(two.began()).toBeGreaterThan(one.ended() ?? Number.POSITIVE_INFINITY)
+    expect(await first.end).toBe('lost')
+    await expect.poll(second.began, soon).toBeDefined()
+    expect(second.began()).toBeGreaterThan(first.ended() ?? Number.POSITIVE_INFINITY)
     proxy.refuse(false)
     proxy.silence(false)
-    two.stop()
-    await two.end
+    second.stop()
+    await second.end
   })
 
-  it('paused as a whole process, begin no write after another one started', async () => {
-    // A process of its own: it leads, and counts in a ConfigMap through the fence as fast as it can.
+  it('paused as a whole process, start no write after another one started', async () => {
+    // A separate process: it leads, and counts in a ConfigMap through the fenced client as fast as it can.
     const script = path.join(import.meta.dirname, 'counting-leader.ts')
     const child = spawn(process.execPath, ['--import', 'tsx', script, cluster.kubeconfig, namespace, 'paused'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
-    let said = ''
-    child.stdout.on('data', (bytes: Buffer) => void (said += bytes.toString()))
+    let output = ''
+    child.stdout.on('data', (bytes: Buffer) => void (output += bytes.toString()))
     const counter = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'paused' }
     const counted = async (): Promise<number> =>
       Number(((await cluster.client.get(counter))?.['data'] as { count?: string } | undefined)?.count ?? 0)
     await expect.poll(counted, soon).toBeGreaterThan(3)
 
     child.kill('SIGSTOP')
-    const two = candidate(cluster.client, 'paused', 'two')
-    await expect.poll(two.began, soon).toBeDefined()
+    const second = candidate(cluster.client, 'paused', 'two')
+    await expect.poll(second.began, soon).toBeDefined()
     const before = await counted()
     child.kill('SIGCONT')
     expect(await ended).toBe(0)
-    // The pause may fall between the question and the sending: that one write was begun before.
+    // The pause may fall between the check and the request: that one write was started before.
     expect((await counted()) - before).toBeLessThanOrEqual(1)
-    expect(said).toContain('lost')
-    two.stop()
-    await two.end
+    expect(output).toContain('lost')
+    second.stop()
+    await second.end
   })
 })

@@ -1,4 +1,4 @@
-/** The program as people get it: what is promised of every command holds for each one there is. */
+/** The packaged program: rules that every command must follow. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ function stackloom(program: string, ...args: string[]): { status: number | null;
 }
 
 describe('bin/stackloom', () => {
-  it('says clearly that it is not built yet, and what to do', () => {
+  it('says that it is not built yet, and what to do', () => {
     const checkout = mkdtempSync(path.join(tmpdir(), 'stackloom-checkout-'))
     onTestFinished(() => rmSync(checkout, { recursive: true, force: true }))
     mkdirSync(path.join(checkout, 'bin'))
@@ -25,7 +25,7 @@ describe('bin/stackloom', () => {
     expect(stderr).toMatch(/make build/)
   })
 
-  it('helps on stdout, and lists every command that people use', () => {
+  it('prints its help on stdout, and lists every public command', () => {
     const { status, stdout, stderr } = stackloom('bin/stackloom', '--help')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     for (const { name, hidden } of commands) {
@@ -33,7 +33,7 @@ describe('bin/stackloom', () => {
     }
   })
 
-  it('explains a wrong command with code, remedy and the nearest name, without a stack trace', () => {
+  it('explains a wrong command with code, remedy and the closest name, without a stack trace', () => {
     const { status, stdout, stderr } = stackloom('bin/stackloom', 'explian')
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/SL1001.*Did you mean explain/s)
@@ -43,7 +43,7 @@ describe('bin/stackloom', () => {
 
 const loaded = await Promise.all(commands.filter((command) => !command.hidden).map(loadCommand))
 const every = loaded.flatMap(withSubcommands)
-/** Groups such as `sandbox` only hold commands; these do something. */
+/** Groups such as `sandbox` only contain commands; these do something. */
 const working = every
   .filter((command) => command.commands.length === 0)
   .map((command) => [fullName(command), command] as const)
@@ -69,7 +69,7 @@ describe.each(working)('%s', (name, command) => {
     expect(helpText(command)).toMatch(/Examples:\n +\S/)
   })
 
-  it('prints json on request, if it prints data', () => {
+  it('prints JSON on request, if it prints data', () => {
     const formats = command.options.find((option) => option.long === '--output')?.argChoices ?? []
     if (name in WITHOUT_FORMATS) expect(formats).toEqual([])
     else expect(formats).toContain('json')
@@ -81,17 +81,17 @@ describe.each(working)('%s', (name, command) => {
 
   it('describes every option and argument', () => {
     const silent = [...command.options.filter((option) => !option.hidden), ...command.registeredArguments]
-      .filter((one) => one.description.trim() === '')
-      .map((one) => ('flags' in one ? one.flags : one.name()))
+      .filter((option) => option.description.trim() === '')
+      .map((option) => ('flags' in option ? option.flags : option.name()))
     expect(silent).toEqual([])
   })
 })
 
 function secretsOf(command: Command): readonly string[] {
-  const asked = [
+  const texts = [
     ...command.options.filter((option) => option.required || option.optional).map((option) => option.flags),
     ...command.registeredArguments.map((registeredArgument) => `<${registeredArgument.name()}>`),
   ]
-  // A file that holds a secret, and the name of a Secret, may be named.
-  return asked.filter((text) => /passw|passphrase|token|secret|private-?key/i.test(text) && !/file|<name/i.test(text))
+  // The path of a file with a secret, and the name of a Secret, are allowed.
+  return texts.filter((text) => /passw|passphrase|token|secret|private-?key/i.test(text) && !/file|<name/i.test(text))
 }

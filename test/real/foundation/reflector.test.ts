@@ -1,16 +1,15 @@
 /**
- * The reflector against the real API server, over connections that are cut, silenced and refused, and with the server
- * killed in between: the cache always ends equal to a fresh list.
+ * The reflector on a real API server, over connections that are cut, silenced and refused, and with the server killed in
+ * between: the cache always ends equal to a fresh list.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { KubeObject } from '../../../src/api/object.ts'
+import { type KubeObject, objectKey } from '../../../src/api/object.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { type Cache, createCache } from '../../../src/kube/cache.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { loadAccess } from '../../../src/kube/cluster-access.ts'
 import { createKubeClient } from '../../../src/kube/http-client.ts'
-import { objectKey } from '../../../src/kube/key.ts'
 import { createReflector, type ReflectorTiming } from '../../../src/kube/reflector.ts'
 import { openTransport, type Transport } from '../../../src/kube/transport.ts'
 import { useCluster } from '../../cluster.ts'
@@ -20,18 +19,18 @@ import { type CuttingProxy, startCuttingProxy } from '../../cutting-proxy.ts'
 const cluster = useCluster({ crds: 'none' })
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
 const timing: ReflectorTiming = {
-  backoff: { firstMs: 50, maxMs: 1_000 },
+  backoff: { initialMs: 50, maxMs: 1_000 },
   idleMs: 1_500,
-  watchSeconds: { least: 290, most: 580 },
+  watchSeconds: { min: 290, max: 580 },
   stableMs: 10_000,
   maxEmptyWatches: 20,
 }
-/** So that a request of the test is a request on the wire. */
+/** Makes each request of the test one request on the connection. */
 const noRetry = {
   attempts: { busy: 1, failing: 1, unreachable: 1 },
-  patienceMs: 0,
-  firstPauseMs: 1,
-  longestPauseMs: 1,
+  deadlineMs: 0,
+  initialDelayMs: 1,
+  maxDelayMs: 1,
 }
 
 let proxy: CuttingProxy
@@ -60,7 +59,7 @@ beforeEach(async () => {
 
 interface Following {
   readonly cache: Cache
-  /** Attempts so far: lists that came, watches that were begun, and what failed. */
+  /** Attempts so far: successful lists, started watches, and failures. */
   readonly attempts: () => { readonly lists: number; readonly watches: number; readonly failures: number }
   readonly stop: () => Promise<void>
 }
@@ -95,7 +94,7 @@ function byKey(objects: readonly KubeObject[]): Readonly<Record<string, KubeObje
   return Object.fromEntries(objects.map((object) => [objectKey(object.metadata), object]))
 }
 
-/** Until the cache is what a fresh list over a good connection gives. */
+/** Waits until the cache equals a list over a direct connection. */
 async function converged({ cache }: Following): Promise<void> {
   const { items } = await cluster.client.list(kind, { namespace })
   const truth = byKey(items)
@@ -139,7 +138,7 @@ describe('a cache of the real API server', () => {
     await following.stop()
   })
 
-  it('notices a connection that has fallen silent', async () => {
+  it('notices a silent connection', async () => {
     const following = await follow()
     await write('seen', 'first')
     await converged(following)
@@ -157,7 +156,7 @@ describe('a cache of the real API server', () => {
     await following.stop()
   })
 
-  it('survives an API server that is killed and started again on the same data', async () => {
+  it('survives an API server that is killed and restarted on the same data', async () => {
     const following = await follow()
     await write('before', 'first')
     await converged(following)
@@ -166,21 +165,21 @@ describe('a cache of the real API server', () => {
     await cluster.start('kube-apiserver')
     await expect.poll(() => change('after').then(() => true), { timeout: 20_000 }).toBe(true)
     await converged(following)
-    // Doubling from 25 ms at least to 500 ms at least: five quick attempts, then two a second at most.
+    // Doubling from at least 25 ms to 500 ms: five quick attempts, then at most two a second.
     const seconds = (performance.now() - began) / 1000
     const { lists, watches, failures } = following.attempts()
     expect(lists + watches + failures).toBeLessThanOrEqual(2 * (6 + Math.ceil(seconds * 2)) + 4)
     await following.stop()
   })
 
-  it('lists again when the server has forgotten its version, and drops what vanished', async () => {
+  it('lists again when the server no longer has its version, and drops deleted objects', async () => {
     await write('doomed', 'first')
     const following = await follow()
     await converged(following)
     proxy.refuse(true)
     await remove('doomed')
     await change('away')
-    // A new server remembers nothing from before its start.
+    // A restarted server has no history.
     await cluster.restart('kube-apiserver')
     await expect.poll(() => write('later', 'x').then(() => true), { timeout: 20_000 }).toBe(true)
     proxy.refuse(false)

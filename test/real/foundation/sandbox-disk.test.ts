@@ -13,7 +13,7 @@ import { sandboxContext } from '../../sandbox-context.ts'
 import { tinyTable, writeTinyPin } from '../../tiny-pin.ts'
 import { requireRoot, requireTool } from '../../tools.ts'
 
-/** A disk that is too small, and then is not. */
+/** A disk that is too small at first. */
 let disk: string
 const mount = async (...options: string[]): Promise<void> => {
   const { exit, stderr } = await runProcess({ file: 'mount', args: [...options, 'tmpfs', disk] })
@@ -39,7 +39,7 @@ afterEach(async () => {
 })
 
 describe('a full disk', { timeout: 120_000 }, () => {
-  it('ends a start with one finding, and the next start repairs itself', async () => {
+  it('ends a start with one finding, and the next start recovers', async () => {
     const io = () => testIo({ env: { ...process.env, XDG_STATE_HOME: disk } })
     const start = ['sandbox', 'start', '--name', 'small', '--crds', 'none', '--no-netns']
     try {
@@ -53,7 +53,7 @@ describe('a full disk', { timeout: 120_000 }, () => {
     }
   })
 
-  it('ends a build with one finding, leaves nothing half-made, and the next build repairs itself', async () => {
+  it('ends a build with one finding, leaves nothing incomplete, and the next build recovers', async () => {
     const pins = await mkdtemp(path.join(tmpdir(), 'stackloom-pins-'))
     await writeTinyPin(pins)
     const places = { ...resolveSandboxPaths(process.env), pins, cache: disk }

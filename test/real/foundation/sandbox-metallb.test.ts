@@ -28,7 +28,7 @@ const addressOf = async (owner: string, name: string): Promise<unknown> => {
 }
 
 describe('the sandbox of a test', () => {
-  it("has a real MetalLB: addresses for a pool's own namespace, a reason for the thief", async () => {
+  it('has a real MetalLB: addresses for the namespace of a pool, a reason for another namespace', async () => {
     await apply(namespace('openstack'))
     await apply(namespace('openstack2'))
     await apply(pool('openstack-internalapi', '172.17.0.80-172.17.0.90', 'openstack'))
@@ -47,11 +47,11 @@ describe('the sandbox of a test', () => {
     expect(await addressOf('openstack2', 'thief')).toBeUndefined()
   })
 
-  it("has MetalLB's admission: overlapping pools are refused with its own words", async () => {
+  it("has MetalLB's admission: overlapping pools are rejected with its message", async () => {
     await expect(apply(pool('b', '172.17.0.85-172.17.0.86', 'openstack2'))).rejects.toThrow(/overlaps/)
   })
 
-  it('deletes a namespace with what is in it: the controller manager is real', async () => {
+  it('deletes a namespace with its objects: the controller manager is real', async () => {
     const { client } = cluster
     await client.delete({ apiVersion: 'v1', kind: 'Namespace', name: 'openstack2' })
     await expect
@@ -61,7 +61,7 @@ describe('the sandbox of a test', () => {
       .toBeUndefined()
   })
 
-  it('reaches a webhook that this process serves on its loopback', async () => {
+  it('reaches a webhook that this process serves on loopback', async () => {
     const authority = await createAuthority({ commonName: 'webhook' })
     const leaf = await authority.issue({ commonName: 'webhook', hosts: ['127.0.0.1'], uses: ['server'] })
     const server = createServer({ cert: leaf.certificate, key: leaf.privateKey }, (request, response) => {
@@ -108,7 +108,7 @@ describe('the sandbox of a test', () => {
     server.close()
   })
 
-  it('keeps its data when the API server and its store are killed and started again', async () => {
+  it('keeps its data when the API server and etcd are killed and restarted', async () => {
     await cluster.kill('kube-apiserver')
     await cluster.restart('etcd')
     await cluster.start('kube-apiserver')

@@ -16,7 +16,7 @@ import { testIo } from '../../io.ts'
 import { processesWith } from '../../processes.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 
-/** Sandboxes in a state folder of their own, so that no person's sandbox is touched. */
+/** Uses a separate state folder, so that no sandbox of the user is touched. */
 let state: string
 let kubectl: string
 let places: readonly Awaited<ReturnType<typeof takeClusterSlot>>[] = []
@@ -38,7 +38,7 @@ beforeAll(async () => {
   state = await mkdtemp(path.join(tmpdir(), 'stackloom-state-'))
   noNamespace = await findNamespaceProblem(runProcess)
   kubectl = (await ensurePrograms(['kubectl'], sandboxContext())).kubectl
-  // Two at once, and both before the clock of a test runs.
+  // Two at once, and both before the time limit of a test starts.
   places = [await takeClusterSlot(), await takeClusterSlot()]
 }, 1_200_000)
 afterAll(async () => {
@@ -48,7 +48,7 @@ afterAll(async () => {
 })
 
 describe('a sandbox', { timeout: 120_000 }, () => {
-  it('starts, answers plain kubectl, and is told about in full', async ({ skip }) => {
+  it('starts, works with plain kubectl, and is described completely', async ({ skip }) => {
     if (noNamespace) skip(`no network namespace can be made here: ${noNamespace}`)
     const started = await stackloom('start', '--name', 'one', '--crds', 'none', '--netns', '-o', 'json')
     expect(started).toMatchObject({ exitCode: 0 })
@@ -67,7 +67,7 @@ describe('a sandbox', { timeout: 120_000 }, () => {
     expect((await kube('one', 'version')).stdout).toContain('Server Version: v1.35.4')
   })
 
-  it('is left alone by a second start, and refuses another set of CRDs', async ({ skip }) => {
+  it('is not changed by a second start, and rejects another set of CRDs', async ({ skip }) => {
     if (noNamespace) skip(`no network namespace can be made here: ${noNamespace}`)
     const before = await statusOf('one')
     expect(JSON.parse((await stackloom('start', '--name', 'one', '-o', 'json')).out)).toEqual(before)
@@ -85,8 +85,8 @@ describe('a sandbox', { timeout: 120_000 }, () => {
     })
   })
 
-  it('runs beside another one without a namespace, which says what it leaves out and what is open', async () => {
-    // Whoever holds MetalLB's port, this test or another program of this machine: it is taken.
+  it('runs beside another one without a namespace, and reports what it omits and what is open', async () => {
+    // MetalLB's port is in use, by this test or by another program of this machine.
     const holder = createServer()
       .on('error', () => undefined)
       .listen(9443)
@@ -136,7 +136,7 @@ describe('a sandbox', { timeout: 120_000 }, () => {
     expect((await kube('one', 'get', 'namespace', 'kept', '-o', 'name')).stdout).toBe('namespace/kept\n')
   })
 
-  it('ends with its supervisor, even by kill -9, and is known to be stopped then', async ({ skip }) => {
+  it('ends with its supervisor, even by kill -9, and is then reported as stopped', async ({ skip }) => {
     if (noNamespace) skip(`no network namespace can be made here: ${noNamespace}`)
     const { supervisor, folder } = await statusOf('one')
     expect((await processesWith(folder)).length).toBeGreaterThan(4)
@@ -159,7 +159,7 @@ describe('a sandbox', { timeout: 120_000 }, () => {
     await expect.poll(() => processesWith(folder), { timeout: 10_000 }).toEqual([])
   })
 
-  it('is unknown after a reset, and a name that could leave the folder never was one', async () => {
+  it('is unknown after a reset, and a name that could leave the folder is rejected', async () => {
     await stackloom('reset', '--name', 'one')
     expect(await stackloom('status', '--name', 'one')).toMatchObject({
       exitCode: 2,
@@ -172,9 +172,7 @@ describe('a sandbox', { timeout: 120_000 }, () => {
   })
 })
 
-it('the cluster of a test ends with the test process, even by kill -9, and takes its folder along', async ({
-  skip,
-}) => {
+it('the cluster of a test ends with the test process, even by kill -9, and its folder is removed', async ({ skip }) => {
   if (noNamespace) skip(`no network namespace can be made here: ${noNamespace}`)
   const tsx = createRequire(import.meta.url).resolve('tsx')
   const script = `

@@ -12,7 +12,7 @@ export async function writesOf({ connection }: Cluster): Promise<Writes> {
   const page = await connection.transport.text({
     method: 'GET',
     path: '/metrics',
-    safe: true,
+    idempotent: true,
     verb: 'read',
     subject: 'figures',
   })

@@ -2,11 +2,10 @@
  * Runs attempts as Jobs of the cluster: the operator may come and go, and the runs spread over its nodes.
  */
 
-import type { KubeObject } from '../../../api/object.ts'
+import { type KubeObject, objectKey } from '../../../api/object.ts'
 import { isApiError } from '../../../kube/api-error.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Watch } from '../../../kube/controller.ts'
-import { objectKey } from '../../../kube/key.ts'
 import { ansibleRuns } from '../../kinds/ansible-run.ts'
 import type { Attempt, Executor } from '../executor.ts'
 import { APP_LABEL, buildJob, type JobSettings, jobName, jobs } from './build-job.ts'

@@ -7,7 +7,7 @@
  */
 import { formatTimestamp, type KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import type { Request } from '../../../kube/key.ts'
+import type { Request } from '../../../kube/controller.ts'
 import { type Actor, type ActorDeps, annotation } from '../actor.ts'
 import { type SimulatedCondition, updateConditions } from '../conditions.ts'
 import {

@@ -6,10 +6,9 @@
  * removed; a LoadBalancer carries the hostname for dnsmasq; an address that is pending is an error of the service;
  * an OpenStackVersion of the same name appears beside it.
  */
-import type { Condition, KubeObject } from '../../../api/object.ts'
+import { type Condition, type KubeObject, objectKey } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../../kube/controller.ts'
-import { objectKey } from '../../../kube/key.ts'
 import { type ActorDeps, annotation } from '../actor.ts'
 import { createMissing, withTransitionTimes, writeStatus } from '../actor-status.ts'
 import { ensureAccess } from './client-access.ts'

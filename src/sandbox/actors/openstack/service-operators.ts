@@ -4,9 +4,8 @@
  *
  * Beside the actor of openstack-operator and not part of it: whoever only deploys needs none of this.
  */
-import type { GroupVersionKind, KubeObject } from '../../../api/object.ts'
+import { type GroupVersionKind, type KubeObject, objectKey } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import { objectKey } from '../../../kube/key.ts'
 import { type Actor, type ActorDeps, annotation } from '../actor.ts'
 import { createMissing } from '../actor-status.ts'
 import { type AttachedWorkload, attachedWorkloads, podName } from './attachments.ts'
