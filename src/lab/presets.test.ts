@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { labText, labWith } from '../../test/lab.ts'
 import { sumResources } from './check/budget.ts'
 import { buildGlobals } from './kolla/globals.ts'
-import { buildHostVars } from './kolla/host-vars.ts'
+import { buildHostVars } from './kolla/inventory.ts'
 import type { LabNode } from './lab.ts'
-import { buildNetplan } from './lima/netplan.ts'
+import { buildNetplan } from './lima/networks.ts'
 import { readLab } from './read-lab.ts'
 
 const lab = labWith()

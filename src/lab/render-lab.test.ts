@@ -5,9 +5,9 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { generateSmallKey, labWith, labWithFourthNode } from '../../test/lab.ts'
-import { isSecretPath } from './check/rendered-tree.ts'
 import type { Lab } from './lab.ts'
 import { renderLab } from './render-lab.ts'
+import { isSecretPath } from './secret-paths.ts'
 
 // Keys and certificates are made here, and a busy machine takes its time for them.
 vi.setConfig({ testTimeout: 120_000 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { labWith, labWithFourthNode, renderTestTree } from '../../test/lab.ts'
 import { parseSerial } from './bind.ts'
-import { isSecretPath } from './check/rendered-tree.ts'
+import { isSecretPath } from './secret-paths.ts'
 import type { TreeFile } from './tree.ts'
 
 const textOf = (tree: readonly TreeFile[], path: string) => tree.find((file) => file.path === path)?.text

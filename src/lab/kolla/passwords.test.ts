@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { generateSmallKey } from '../../../test/lab.ts'
-import { passwordKeys } from './password-keys.ts'
 import {
   completePasswords,
   formatPasswords,
@@ -9,6 +8,7 @@ import {
   isCompleteAsWritten,
   type Passwords,
 } from './passwords.ts'
+import { passwordKeys } from './release.ts'
 
 let text = ''
 beforeAll(async () => {
