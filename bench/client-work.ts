@@ -1,4 +1,4 @@
-/** What `client.bench.ts` times: our client as a whole program, beside kubectl doing the same. */
+/** The program that `client.bench.ts` compares with kubectl: it applies or reads objects with our client. */
 import { readFileSync } from 'node:fs'
 import type { KubeObject } from '../src/api/object.ts'
 import { connect } from '../src/kube/connect.ts'

@@ -1,7 +1,4 @@
-/**
- * The controller runtime against what TypeScript has otherwise: an array as queue, and client-node's informer.
- */
-
+/** Compares the controller runtime with an array as queue and with the informer of client-node. */
 import { systemClock } from '../src/clock/clock.ts'
 import { createCache } from '../src/kube/cache.ts'
 import { fixedCredential } from '../src/kube/credential.ts'
@@ -24,13 +21,13 @@ export const figures: readonly Figure[] = [
     measure: () => ratio({ ours: drainQueue, theirs: shiftArray, rounds: 5 }),
   },
   {
-    // Ours comes in pages, theirs in one piece; ConfigMaps are what generated models cost least for.
+    // Our list is paged, theirs is not. Generated models are cheapest for ConfigMaps.
     name: 'runtime.sync',
     unit: 'x',
     measure: () => withServer((server) => ratio({ ours: () => ourSync(server), theirs: () => theirSync(server) })),
   },
   {
-    // A server that ends every watch at once: how many requests it gets in two seconds.
+    // Counts the requests in two seconds to a server that closes every watch at once.
     name: 'runtime.requests-when-closed',
     unit: 'x',
     target: { op: '<=', value: 0.1 },
@@ -40,17 +37,17 @@ export const figures: readonly Figure[] = [
 
 async function drainQueue(): Promise<void> {
   const queue = createQueue({ clock: systemClock })
-  for (let at = 0; at < KEYS; at += 1) queue.add(`openstack/edpm-${at}`)
+  for (let index = 0; index < KEYS; index += 1) queue.add(`openstack/edpm-${index}`)
   for (let left = KEYS; left > 0; left -= 1) queue.done((await queue.next()) ?? '')
 }
 
-/** A deduplicated queue as one writes it first: a Set and an array. */
+/** A simple deduplicated queue: a Set and an array. */
 async function shiftArray(): Promise<void> {
   const queued = new Set<string>()
   const keys: string[] = []
-  for (let at = 0; at < KEYS; at += 1) {
-    queued.add(`openstack/edpm-${at}`)
-    keys.push(`openstack/edpm-${at}`)
+  for (let index = 0; index < KEYS; index += 1) {
+    queued.add(`openstack/edpm-${index}`)
+    keys.push(`openstack/edpm-${index}`)
   }
   for (let key = keys.shift(); key !== undefined; key = keys.shift()) {
     queued.delete(key)
@@ -95,7 +92,7 @@ const theirInformer: Informer = async (server) => {
   const core = config.makeApiClient(CoreV1Api)
   const informer = makeInformer(config, '/api/v1/configmaps', () => core.listConfigMapForAllNamespaces())
   informer.on('error', () => {})
-  // It lists, tells of each object, and then resolves.
+  // It lists, notifies about each object, and then resolves.
   const started = informer.start()
   return { whenSynced: () => started, stop: () => informer.stop() }
 }
@@ -113,7 +110,7 @@ const theirSync = (server: FaultyServer): Promise<number> => syncOnce(theirInfor
 
 async function withServer(measure: (server: FaultyServer) => Promise<Measured>): Promise<Measured> {
   const server = await startFaultyServer()
-  for (let at = 0; at < OBJECTS; at += 1) server.put(`object-${at}`, 'x'.repeat(500))
+  for (let index = 0; index < OBJECTS; index += 1) server.put(`object-${index}`, 'x'.repeat(500))
   try {
     return await measure(server)
   } finally {

@@ -1,13 +1,10 @@
-/**
- * Reads and writes the rendered tree on disk. Each file is replaced by rename, so a killed run leaves whole files.
- *
- * Synchronous: nothing else runs meanwhile, and small files are written in half the time.
- */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+/** Reads and writes the rendered tree on disk. A killed run leaves whole files, each either old or new. */
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { unwritableFile } from '../errors/common.ts'
 import { failure, formatError } from '../errors/failure.ts'
 import type { Exec } from '../exec/process.ts'
+import { writeFileAtomicallySync } from '../files/write-file.ts'
 import type { RenderedTree } from './check/rendered-tree.ts'
 import { MANIFEST, type ReadExisting, STATE_FOLDER, type TreeFile } from './tree.ts'
 import { buildManifest, type Manifest, type TreeChange } from './tree-changes.ts'
@@ -43,10 +40,10 @@ export function writeTree(folder: string, changes: readonly TreeChange[]): void 
   mkdirSync(path.join(folder, STATE_FOLDER), { recursive: true, mode: 0o700 })
   for (const change of changes) {
     if (change.kind === 'removed') rmSync(path.join(folder, change.path), { force: true })
-    else if (change.kind !== 'unchanged') writeFileAtomically(folder, change.file)
+    else if (change.kind !== 'unchanged') writeTreeFile(folder, change.file)
     else if (change.file.secret) chmodSync(path.join(folder, change.file.path), fileMode(change.file))
   }
-  writeFileAtomically(folder, { path: MANIFEST, text: `${JSON.stringify(buildManifest(files), null, 1)}\n` })
+  writeTreeFile(folder, { path: MANIFEST, text: `${JSON.stringify(buildManifest(files), null, 1)}\n` })
 }
 
 function fileMode(file: TreeFile): number {
@@ -54,18 +51,12 @@ function fileMode(file: TreeFile): number {
   return file.executable ? 0o755 : 0o644
 }
 
-export function writeFileAtomically(folder: string, file: TreeFile): void {
+export function writeTreeFile(folder: string, file: TreeFile): void {
   const target = path.join(folder, file.path)
-  const draft = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`)
-  const mode = fileMode(file)
   try {
     mkdirSync(path.dirname(target), { recursive: true, ...(file.secret && { mode: 0o700 }) })
-    writeFileSync(draft, file.text, { mode })
-    // The umask may have removed bits, and the draft of a killed run keeps its old mode.
-    chmodSync(draft, mode)
-    renameSync(draft, target)
+    writeFileAtomicallySync(target, file.text, fileMode(file))
   } catch (thrown) {
-    rmSync(draft, { force: true })
     throw failure(unwritableFile, { file: file.path, reason: formatError(thrown) }, { cause: thrown })
   }
 }

@@ -4,6 +4,7 @@ import { stageNames } from '../../lab/drive/stage.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { type EventFormat, eventsOption } from '../output/run/events-option.ts'
+import { repeatable } from '../repeatable.ts'
 import { type LabOptions, labOptions, openValidLab } from './lab-file.ts'
 
 export interface UpOptions extends LabOptions {
@@ -16,8 +17,6 @@ export interface UpOptions extends LabOptions {
   readonly events: EventFormat
   readonly output: Format
 }
-
-const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
 
 export function defineUp(parent: Command, { io, act }: CommandContext): void {
   withExamples(
@@ -32,9 +31,9 @@ export function defineUp(parent: Command, { io, act }: CommandContext): void {
   )
     .option('--from <stage>', `run this stage and those that need it: ${stageNames.join(', ')}`)
     .option('--until <stage>', 'run this stage and those before it')
-    .option('--skip <stage>', 'skip this stage; may be repeated', collect)
+    .option('--skip <stage>', 'skip this stage; may be repeated', repeatable)
     .option('--dry-run', 'print the commands and run nothing')
-    .option('--replace <node>', 'allow the VM of this node to be replaced; may be repeated', collect)
+    .option('--replace <node>', 'allow the VM of this node to be replaced; may be repeated', repeatable)
     .option('--overwrite', 'overwrite rendered files that were edited by hand')
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))

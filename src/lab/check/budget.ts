@@ -47,13 +47,13 @@ export function checkBudget({ lab, locate }: CheckContext): readonly Finding[] {
   const found: Finding[] = []
   const over = memory - (host.memory - host.reserve.memory)
   if (over > 0) {
-    const facts = { wanted: memory, have: host.memory, reserve: host.reserve.memory, over }
+    const facts = { total: memory, have: host.memory, reserve: host.reserve.memory, over }
     found.push(finding(memoryExceeded, facts, { where: locate('host', 'memory') }))
   }
   const most = Math.floor(host.cores * MAX_OVERCOMMIT)
   const where = locate('host', 'cores')
-  if (cpus > most) found.push(finding(cpuOvercommitTooHigh, { wanted: cpus, cores: host.cores, most }, { where }))
-  else if (cpus >= host.cores) found.push(finding(cpuOvercommit, { wanted: cpus, cores: host.cores }, { where }))
+  if (cpus > most) found.push(finding(cpuOvercommitTooHigh, { total: cpus, cores: host.cores, most }, { where }))
+  else if (cpus >= host.cores) found.push(finding(cpuOvercommit, { total: cpus, cores: host.cores }, { where }))
   const needed = nodes.reduce((total, node) => total + initialDiskUse(node), 0)
   const overcommit = nominalDisk + host.reserve.disk - host.disk
   const diskLocation = { where: locate('host', 'disk') }

@@ -6,7 +6,7 @@ import { describeExit, type Exec, type ProcessResult, succeeded, toProgram } fro
 import type { StageContext } from '../../run/stage.ts'
 import { ansibleFailed, stageFailed } from '../findings/lab-run.ts'
 import { STATE_FOLDER } from '../tree.ts'
-import { writeFileAtomically } from '../tree-store.ts'
+import { writeTreeFile } from '../tree-store.ts'
 import { extractCause } from './failure-cause.ts'
 import { formatShellCommand, type RunStep, type Step } from './stage.ts'
 import type { StateStore } from './state.ts'
@@ -36,7 +36,7 @@ export async function runSteps(
       continue
     }
     context.emit({ kind: 'progress', message: step.description, done, total: steps.length })
-    if (step.kind === 'write') writeFileAtomically(step.folder, step.file)
+    if (step.kind === 'write') writeTreeFile(step.folder, step.file)
     else await runWithRetry(step, log, runner, context)
   }
 }

@@ -9,7 +9,7 @@ import path from 'node:path'
 import { failure } from '../../errors/failure.ts'
 import { labLocked } from '../findings/lab-run.ts'
 import { STATE_FOLDER } from '../tree.ts'
-import { writeFileAtomically } from '../tree-store.ts'
+import { writeTreeFile } from '../tree-store.ts'
 
 const STATE_FILE = `${STATE_FOLDER}/state.json`
 
@@ -37,7 +37,7 @@ export async function openStateStore(folder: string): Promise<StateStore> {
     get: () => state,
     update: async (change) => {
       state = change(state)
-      writeFileAtomically(folder, { path: STATE_FILE, text: `${JSON.stringify(state, null, 1)}\n` })
+      writeTreeFile(folder, { path: STATE_FILE, text: `${JSON.stringify(state, null, 1)}\n` })
     },
   }
 }

@@ -81,8 +81,8 @@ function restoreSteps({ lab, tools, state, folder }: DriveContext): readonly Ste
   ]
 }
 
-function clearRestore({ restore: _, ...state }: LabState): LabState {
-  return state
+function clearRestore({ stages, generations, deployed }: LabState): LabState {
+  return { stages, generations, ...(deployed && { deployed }) }
 }
 
 export const postDeployStage: LabStage = {
