@@ -7,7 +7,7 @@ import { readLab } from './read-lab.ts'
 
 const base = labText()
 
-/** One thing that happens to a file: a cut, a copy, another character, another word. */
+/** One change of a file: cut, copy or insert text, or replace a word. */
 const mutation = fc.oneof(
   fc.record({ kind: fc.constant('cut' as const), at: fc.nat(base.length), length: fc.nat(40) }),
   fc.record({
@@ -46,8 +46,8 @@ function apply(text: string, one: typeof mutation extends fc.Arbitrary<infer T> 
   return head + tail.replace(/[\w./"-]+/, one.text)
 }
 
-describe('a lab file', () => {
-  it('is refused with a position or read, whatever is in it, and never a crash', () => {
+describe('readLab', () => {
+  it('returns a lab or findings with positions for any text, and never throws', () => {
     const runs = count({ test: 250, soak: 5000 })
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 4 }), (mutations) => {
@@ -60,7 +60,7 @@ describe('a lab file', () => {
     )
   }, 600_000)
 
-  it('names a misspelt field and the right one', () => {
+  it('names a misspelt field and the closest known one', () => {
     const { findings } = readLab(base.replace('networks:', 'netwroks:'), 'lab.yaml')
     expect(findings.map((finding) => finding.message).join()).toContain('networks')
   })

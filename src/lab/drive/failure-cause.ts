@@ -22,7 +22,7 @@ export type FailureCause = AnsibleCause | PlainCause
 
 const MAX_LENGTH = 400
 
-// oxlint-disable-next-line no-control-regex -- some tools print colours although they were told not to
+// oxlint-disable-next-line no-control-regex -- some tools print colours although they were disabled
 const COLOUR = /\u001b\[[0-9;]*m/g
 
 export function extractCause(output: string): FailureCause {
