@@ -129,8 +129,8 @@ describe('presets', () => {
   it('keep the addresses and disks of all nodes when a node is added', () => {
     const four = labWith({}, { preset: 'four-node' })
     for (const old of lab.nodes) {
-      const now = four.nodes.find((node) => node.name === old.name)
-      expect(now).toMatchObject({ nics: old.nics, disks: old.disks })
+      const scaled = four.nodes.find((node) => node.name === old.name)
+      expect(scaled).toMatchObject({ nics: old.nics, disks: old.disks })
     }
   })
 })

@@ -9,15 +9,15 @@ const base = labText()
 
 /** One change of a file: cut, copy or insert text, or replace a word. */
 const mutation = fc.oneof(
-  fc.record({ kind: fc.constant('cut' as const), at: fc.nat(base.length), length: fc.nat(40) }),
+  fc.record({ kind: fc.constant('cut' as const), offset: fc.nat(base.length), length: fc.nat(40) }),
   fc.record({
     kind: fc.constant('insert' as const),
-    at: fc.nat(base.length),
+    offset: fc.nat(base.length),
     text: fc.string({ maxLength: 8 }),
   }),
   fc.record({
     kind: fc.constant('word' as const),
-    at: fc.nat(base.length),
+    offset: fc.nat(base.length),
     text: fc.constantFrom(
       'null',
       '-1',
@@ -34,16 +34,16 @@ const mutation = fc.oneof(
       '\t',
     ),
   }),
-  fc.record({ kind: fc.constant('copy' as const), at: fc.nat(base.length), length: fc.nat(200) }),
+  fc.record({ kind: fc.constant('copy' as const), offset: fc.nat(base.length), length: fc.nat(200) }),
 )
 
-function apply(text: string, one: typeof mutation extends fc.Arbitrary<infer T> ? T : never): string {
-  const head = text.slice(0, one.at)
-  const tail = text.slice(one.at)
-  if (one.kind === 'cut') return head + tail.slice(one.length)
-  if (one.kind === 'copy') return head + tail.slice(0, one.length) + tail
-  if (one.kind === 'insert') return head + one.text + tail
-  return head + tail.replace(/[\w./"-]+/, one.text)
+function apply(text: string, change: typeof mutation extends fc.Arbitrary<infer T> ? T : never): string {
+  const head = text.slice(0, change.offset)
+  const tail = text.slice(change.offset)
+  if (change.kind === 'cut') return head + tail.slice(change.length)
+  if (change.kind === 'copy') return head + tail.slice(0, change.length) + tail
+  if (change.kind === 'insert') return head + change.text + tail
+  return head + tail.replace(/[\w./"-]+/, change.text)
 }
 
 describe('readLab', () => {

@@ -73,9 +73,11 @@ describe('renderLab', () => {
       encoding: 'utf8',
     })
     const passwords = Object.values(parse(read('kolla/passwords.yml')) as object).filter(
-      (one) => typeof one === 'string',
+      (password) => typeof password === 'string',
     )
-    for (const file of visible.split('\n').filter(Boolean)) {
+    const files = visible.split('\n').filter(Boolean)
+    expect(files.length).toBeGreaterThan(20)
+    for (const file of files) {
       const text = read(file)
       expect(text).not.toContain('PRIVATE KEY')
       expect(passwords.filter((password) => text.includes(password))).toEqual([])

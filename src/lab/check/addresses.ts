@@ -239,7 +239,7 @@ function conflictFindings({ lab, locate }: CheckContext, claims: readonly Addres
       first: range.first,
       last: range.last,
       network,
-      // Every claim has an owner of its own, because no claim of a lab may be inside another one.
+      // Each claim is its own owner, because claims of a lab must not overlap at all.
       owner: `${lab.name}/${network} ${what}`,
       role,
       path: ['spec', ...path],

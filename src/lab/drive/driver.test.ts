@@ -79,13 +79,15 @@ describe('lab up of a new lab', () => {
     rig.tools.clearCalls()
     await rig.up(lvmAndCephLab())
     const done = new Set(rig.tools.calls().filter((call) => !/list --json|disk ls/.test(call)))
-    const words = (line: string): string =>
-      line.replace(/ < .*/, '').replaceAll("'", '').replaceAll(`${rig.folder}/`, '')
-    const named = (line: string): string =>
-      words(line)
+    const asCalled = (line: string): string =>
+      line
+        .replace(/ < .*/, '')
+        .replaceAll("'", '')
+        .replaceAll(`${rig.folder}/`, '')
         .replace(/^\.stackloom\/venv\/bin\//, '')
         .replace(/^qemu-system-aarch64/, 'qemu')
-    for (const command of commands) expect([...done]).toContain(named(command))
+    expect(commands.length).toBeGreaterThan(30)
+    for (const command of commands) expect([...done]).toContain(asCalled(command))
   })
 
   it('keeps a log of every stage', async () => {

@@ -59,7 +59,7 @@ export function kollaArguments({ folder }: RenderedLab): readonly string[] {
     'ansible_connection=local',
     `ansible_python_interpreter=${python}`,
   ]
-  return ['-i', path.join(kolla, 'multinode'), ...extra.flatMap((one) => ['-e', one])]
+  return ['-i', path.join(kolla, 'multinode'), ...extra.flatMap((variable) => ['-e', variable])]
 }
 
 /** Writes the facts that Ansible would gather from the nodes. */

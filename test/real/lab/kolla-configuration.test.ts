@@ -28,7 +28,7 @@ const read = (file: string): string => readFileSync(path.join(out, file), 'utf8'
 function option(file: string, section: string, name: string): string | undefined {
   const part = read(file)
     .split(/^\[/m)
-    .find((one) => one.startsWith(`${section}]`))
+    .find((text) => text.startsWith(`${section}]`))
   return part && new RegExp(`^${name} ?= ?(.*)$`, 'm').exec(part)?.[1]
 }
 

@@ -169,7 +169,7 @@ describe('BIND', () => {
       ...names.map(([name]) => `+short ${name} A`),
       ...names.map(([, address]) => `+short -x ${address}`),
     ]
-    writeFileSync(path.join(folder, 'questions'), questions.join('\n'))
+    writeFileSync(path.join(folder, 'questions'), questions.map((question) => `${question}\n`).join(''))
     const script = `ip link set lo up
 named -g -c ${file} > ${folder}/log 2>&1 &
 pid=$!
@@ -181,6 +181,7 @@ kill $pid; wait $pid`
       .split('\n')
       .map((line) => line.trim())
     expect(answers.slice(0, names.length)).toEqual(names.map(([, address]) => address))
+    expect(answers).toHaveLength(2 * names.length)
     for (const name of answers.slice(names.length)) expect(name).toMatch(/\.openstack\.local\.$/)
   })
 })
