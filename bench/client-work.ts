@@ -1,4 +1,4 @@
-/** The program that `client.bench.ts` compares with kubectl: it applies or reads objects with our client. */
+/** The work that `client.bench.ts` measures: our client as a whole program, compared with kubectl. */
 import { readFileSync } from 'node:fs'
 import type { KubeObject } from '../src/api/object.ts'
 import { connect } from '../src/kube/connect.ts'

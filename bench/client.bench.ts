@@ -1,4 +1,4 @@
-/** Compares our Kubernetes client, as a whole program, with kubectl on the same real API server. */
+/** The Kubernetes client as a whole program, compared with kubectl on the same real API server. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -30,7 +30,7 @@ interface Ratios {
   readonly snapshot: number
 }
 
-/** Uses one cluster for both figures; each side is a whole process. */
+/** One cluster for both figures; each side is a process from start to end. */
 const measured = once(async (): Promise<Ratios> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
   const { kubectl } = await ensurePrograms(['kubectl'], sandboxContext())
@@ -47,23 +47,23 @@ const measured = once(async (): Promise<Ratios> => {
       banner: { js: banner },
     })
     const file = (name: string, items: readonly object[]): string => {
-      const target = path.join(folder, name)
-      writeFileSync(target, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
-      return target
+      const at = path.join(folder, name)
+      writeFileSync(at, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
+      return at
     }
-    const kindsFile = file('kinds.json', kinds)
+    const wanted = file('kinds.json', kinds)
     const ours = (...args: string[]) => runProgram(process.execPath, [program, cluster.kubeconfig, ...args])
     const theirs = (...args: string[]) => runProgram(kubectl, ['--kubeconfig', cluster.kubeconfig, ...args])
-    // Each side has its own objects, because a field has one manager.
-    const [ourFile, theirFile] = ['ours', 'theirs'].map((side) => file(`${side}.json`, configMaps(side)))
+    // Each side has its own objects, because each field has one manager.
+    const [own, other] = ['ours', 'theirs'].map((side) => file(`${side}.json`, configMaps(side)))
     return {
       apply: await ratio({
-        ours: () => ours('apply', ourFile ?? ''),
-        theirs: () => theirs('apply', '--server-side', '-f', theirFile ?? ''),
+        ours: () => ours('apply', own ?? ''),
+        theirs: () => theirs('apply', '--server-side', '-f', other ?? ''),
         rounds: 5,
       }),
       snapshot: await ratio({
-        ours: () => ours('gather', kindsFile),
+        ours: () => ours('gather', wanted),
         theirs: () => theirs('get', resources, '-A', '-o', 'json'),
         rounds: 7,
       }),
@@ -85,7 +85,7 @@ function configMaps(side: string): readonly object[] {
 
 export const figures: readonly Figure[] = [
   {
-    // No target: the API server does nearly all of the work for both sides.
+    // No target: the API server does nearly all of this work for both.
     name: 'client.apply',
     unit: 'x',
     measure: async () => (await measured()).apply,

@@ -1,4 +1,7 @@
-/** Compares the controller runtime with an array as queue and with the informer of client-node. */
+/**
+ * The controller runtime, compared with an array as queue and client-node's informer.
+ */
+
 import { systemClock } from '../src/clock/clock.ts'
 import { createCache } from '../src/kube/cache.ts'
 import { fixedCredential } from '../src/kube/credential.ts'
@@ -21,13 +24,13 @@ export const figures: readonly Figure[] = [
     measure: () => ratio({ ours: drainQueue, theirs: shiftArray, rounds: 5 }),
   },
   {
-    // Our list is paged, theirs is not. Generated models are cheapest for ConfigMaps.
+    // Ours lists in pages, theirs in one piece; generated models cost least for ConfigMaps.
     name: 'runtime.sync',
     unit: 'x',
     measure: () => withServer((server) => ratio({ ours: () => ourSync(server), theirs: () => theirSync(server) })),
   },
   {
-    // Counts the requests in two seconds to a server that closes every watch at once.
+    // A server that ends every watch at once: the number of requests in two seconds.
     name: 'runtime.requests-when-closed',
     unit: 'x',
     target: { op: '<=', value: 0.1 },
@@ -37,17 +40,17 @@ export const figures: readonly Figure[] = [
 
 async function drainQueue(): Promise<void> {
   const queue = createQueue({ clock: systemClock })
-  for (let index = 0; index < KEYS; index += 1) queue.add(`openstack/edpm-${index}`)
+  for (let at = 0; at < KEYS; at += 1) queue.add(`openstack/edpm-${at}`)
   for (let left = KEYS; left > 0; left -= 1) queue.done((await queue.next()) ?? '')
 }
 
-/** A simple deduplicated queue: a Set and an array. */
+/** A simple deduplicating queue: a Set and an array. */
 async function shiftArray(): Promise<void> {
   const queued = new Set<string>()
   const keys: string[] = []
-  for (let index = 0; index < KEYS; index += 1) {
-    queued.add(`openstack/edpm-${index}`)
-    keys.push(`openstack/edpm-${index}`)
+  for (let at = 0; at < KEYS; at += 1) {
+    queued.add(`openstack/edpm-${at}`)
+    keys.push(`openstack/edpm-${at}`)
   }
   for (let key = keys.shift(); key !== undefined; key = keys.shift()) {
     queued.delete(key)
@@ -92,7 +95,7 @@ const theirInformer: Informer = async (server) => {
   const core = config.makeApiClient(CoreV1Api)
   const informer = makeInformer(config, '/api/v1/configmaps', () => core.listConfigMapForAllNamespaces())
   informer.on('error', () => {})
-  // It lists, notifies about each object, and then resolves.
+  // It lists, reports each object, and then resolves.
   const started = informer.start()
   return { whenSynced: () => started, stop: () => informer.stop() }
 }
@@ -110,7 +113,7 @@ const theirSync = (server: FaultyServer): Promise<number> => syncOnce(theirInfor
 
 async function withServer(measure: (server: FaultyServer) => Promise<Measured>): Promise<Measured> {
   const server = await startFaultyServer()
-  for (let index = 0; index < OBJECTS; index += 1) server.put(`object-${index}`, 'x'.repeat(500))
+  for (let at = 0; at < OBJECTS; at += 1) server.put(`object-${at}`, 'x'.repeat(500))
   try {
     return await measure(server)
   } finally {
