@@ -1,4 +1,4 @@
-/** The lab: checking and rendering against a bare start of Node; secrets apart, because keys take what they take. */
+/** Compares checking and rendering a lab with a bare start of Node. Secrets are measured separately. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -10,7 +10,7 @@ const stackloom = (...args: string[]) => node('bin/stackloom', 'lab', ...args)
 const file = 'examples/lab-three-node.yaml'
 const bare = () => node('-e', '0')
 
-/** A tree with all its secrets: what the first rendering leaves. */
+/** A tree with all its secrets, from a first rendering. */
 const rendered = once(async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-lab-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -32,8 +32,8 @@ export const figures: readonly Figure[] = [
     measure: async () => {
       const { folder } = await rendered()
       const out = path.join(folder, 'again')
-      // Only the secrets are there: everything else is rendered and written.
-      const fresh = (): void => {
+      // Only the secrets exist: everything else is rendered and written.
+      const resetTree = (): void => {
         rmSync(out, { recursive: true, force: true })
         for (const part of [
           'kolla/certificates',
@@ -45,7 +45,7 @@ export const figures: readonly Figure[] = [
           cpSync(path.join(folder, 'osl', part), path.join(out, part), { recursive: true })
       }
       const ours = async (): Promise<number> => {
-        fresh()
+        resetTree()
         return timed(() => stackloom('render', '-f', file, '--out', out))
       }
       return ratio({ ours, theirs: bare, rounds: 11, warmUp: 2 })

@@ -1,28 +1,28 @@
 /**
- * Stand-ins for the programs that a lab drives: each records how it was called and plays just enough of itself.
+ * Writes fake versions of the programs that a lab runs: each records its calls and simulates what the tests need.
  *
- * STAND_IN_FAIL and STAND_IN_HANG are patterns of the shell: a call that holds one fails with that tool's own words, or hangs until
- * it is ended.
+ * FAKE_TOOL_FAIL and FAKE_TOOL_HANG are shell patterns. A matching call fails with the tool's real error message, or
+ * hangs until it is killed.
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 const fakeProgram = (name: string, failure: string): string => `#!/bin/sh
 call="${name} $*"
-printf '%s\\n' "$call" >> "$STAND_IN_LOG"
+printf '%s\\n' "$call" >> "$FAKE_TOOL_LOG"
 case "$call" in
-*$STAND_IN_FAIL*)
-  [ -z "$STAND_IN_FAIL" ] || {
-    cat >&2 <<'SAID'
+*$FAKE_TOOL_FAIL*)
+  [ -z "$FAKE_TOOL_FAIL" ] || {
+    cat >&2 <<'MESSAGE'
 ${failure}
-SAID
+MESSAGE
     exit 1
   } ;;
 esac
 case "$call" in
-*$STAND_IN_HANG*)
-  [ -z "$STAND_IN_HANG" ] || {
-    echo $$ > "$STAND_IN_LOG.hung"
+*$FAKE_TOOL_HANG*)
+  [ -z "$FAKE_TOOL_HANG" ] || {
+    echo $$ > "$FAKE_TOOL_LOG.hung"
     exec sleep 120
   } ;;
 esac
@@ -34,24 +34,24 @@ case "$1" in
 --version) echo 'limactl version 2.2.0' ;;
 sudoers) ;;
 list)
-  for one in "$LIMA_HOME"/*/status; do
-    [ -e "$one" ] || continue
-    dir=$(dirname "$one")
-    printf '{"name":"%s","status":"%s","dir":"%s"}\\n' "$(basename "$dir")" "$(cat "$one")" "$dir"
+  for file in "$LIMA_HOME"/*/status; do
+    [ -e "$file" ] || continue
+    dir=$(dirname "$file")
+    printf '{"name":"%s","status":"%s","dir":"%s"}\\n' "$(basename "$dir")" "$(cat "$file")" "$dir"
   done ;;
 disk)
   dir="$LIMA_HOME/_disks/$3"
   case "$2" in
   ls)
-    for one in "$LIMA_HOME"/_disks/*/size; do
-      [ -e "$one" ] || continue
-      dir=$(dirname "$one")
-      printf '{"name":"%s","size":%s,"dir":"%s","instance":"%s"}\\n' "$(basename "$dir")" "$(cat "$one")" "$dir" "$(cat "$dir/lock" 2> /dev/null)"
+    for file in "$LIMA_HOME"/_disks/*/size; do
+      [ -e "$file" ] || continue
+      dir=$(dirname "$file")
+      printf '{"name":"%s","size":%s,"dir":"%s","instance":"%s"}\\n' "$(basename "$dir")" "$(cat "$file")" "$dir" "$(cat "$dir/lock" 2> /dev/null)"
     done ;;
   create | resize)
     mkdir -p "$dir"
     echo $(( \${5%GiB} * 1073741824 )) > "$dir/size"
-    [ -e "$dir/datadisk" ] || echo "born $$" > "$dir/datadisk" ;;
+    [ -e "$dir/datadisk" ] || echo "created by $$" > "$dir/datadisk" ;;
   unlock) rm -f "$dir/lock" ;;
   delete) rm -rf "$dir" ;;
   esac ;;
@@ -60,7 +60,7 @@ create)
   [ ! -e "$dir" ] || { echo 'level=fatal msg="instance exists"' >&2; exit 1; }
   mkdir -p "$dir"
   cp "$3" "$dir/lima.yaml"
-  echo "born $$" > "$dir/diffdisk"
+  echo "created by $$" > "$dir/diffdisk"
   echo Stopped > "$dir/status" ;;
 start)
   grep -q . "$LIMA_HOME/_disks"/*/lock 2> /dev/null && { echo 'level=fatal msg="disk is locked"' >&2; exit 1; }
@@ -87,7 +87,7 @@ fatal: [node1]: FAILED! => {"changed": false, "msg": "Timeout when waiting for s
 PLAY RECAP *********************************************************************
 node1                      : ok=42   changed=3    unreachable=0    failed=1`
 
-/** A venv whose programs are stand-ins. */
+/** Creates virtual environments whose programs are fakes. */
 const python = `${fakeProgram('python3', 'Error: no')}
 case "$*" in
 '-m venv '*)
@@ -99,7 +99,7 @@ esac
 
 export interface FakeTools {
   readonly env: Readonly<Record<string, string>>
-  /** Every call, oldest first, without the path of the tree. */
+  /** All calls, oldest first, without the path of the tree. */
   readonly calls: () => readonly string[]
   readonly clearCalls: () => void
   readonly hungPid: () => number | undefined
@@ -136,9 +136,9 @@ export function createFakeTools(folder: string, tree: string): FakeTools {
       PATH: `${bin}:${process.env['PATH']}`,
       HOME: folder,
       LIMA_HOME: path.join(folder, 'lima'),
-      STAND_IN_LOG: log,
-      STAND_IN_FAIL: '',
-      STAND_IN_HANG: '',
+      FAKE_TOOL_LOG: log,
+      FAKE_TOOL_FAIL: '',
+      FAKE_TOOL_HANG: '',
     },
     calls: () =>
       readFileSync(log, 'utf8')

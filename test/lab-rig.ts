@@ -1,13 +1,12 @@
-/** A lab driven with stand-ins, for tests: its own folder, its own tools, and what they were called with. */
+/** Runs a lab with fake tools, for tests: each test has its own folder and tools, and sees how they were called. */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeAll, beforeEach, vi } from 'vitest'
 import { systemClock } from '../src/clock/clock.ts'
 import { runProcess } from '../src/exec/process.ts'
-import { createDriveContext } from '../src/lab/drive/driver.ts'
+import { createDriveContext, runLabUp } from '../src/lab/drive/driver.ts'
 import { openStateStore } from '../src/lab/drive/state.ts'
-import { runLabUp } from '../src/lab/drive/up.ts'
 import type { Lab } from '../src/lab/lab.ts'
 import { renderLab } from '../src/lab/render-lab.ts'
 import type { RunReport } from '../src/run/engine.ts'
@@ -22,7 +21,7 @@ export interface RigRunOptions {
   readonly from?: string
   readonly until?: string
   readonly system?: string
-  readonly again?: readonly string[]
+  readonly rerun?: readonly string[]
 }
 
 const SECRETS = [
@@ -33,35 +32,35 @@ const SECRETS = [
   'ssh/id_ed25519.pub',
 ]
 
-/** Document 004's lab with Ceph beside LVM. */
+/** The three-node preset with LVM and Ceph. */
 export const lvmAndCephLab = (changes: Readonly<Record<string, unknown>> = {}): Lab =>
   labWith(changes, { phase: 'both' })
 
 export function createLabRig() {
-  // A run starts dozens of small programs: on a busy machine they take their time.
+  // A run starts dozens of small programs, which is slow on a busy machine.
   vi.setConfig({ testTimeout: 180_000 })
-  let made = ''
+  let root = ''
   let firstEvents: readonly RunEvent[] = []
   const rig = { base: '', folder: '', tools: undefined as unknown as FakeTools, events: [] as RunEvent[] }
 
   beforeAll(async () => {
-    made = mkdtempSync(path.join(tmpdir(), 'stackloom-drive-'))
-    // One place for all tests of a file: a tree and its tools know where they stand.
-    rig.base = path.join(made, 'base')
+    root = mkdtempSync(path.join(tmpdir(), 'stackloom-drive-'))
+    // The same folder for all tests of a file, because trees and tools contain its path.
+    rig.base = path.join(root, 'base')
     rig.folder = path.join(rig.base, 'osl')
-    await renderLab(lvmAndCephLab(), path.join(made, 'secrets'), { now: Date.now(), makeSshKey: generateSmallKey })
-    return () => rmSync(made, { recursive: true })
+    await renderLab(lvmAndCephLab(), path.join(root, 'secrets'), { now: Date.now(), makeSshKey: generateSmallKey })
+    return () => rmSync(root, { recursive: true })
   })
   beforeEach(() => {
     rig.tools = createFakeTools(rig.base, rig.folder)
     rig.events = []
-    // The secrets of every test are the same: making keys is what takes time.
+    // All tests share the secrets, because generating keys is slow.
     for (const part of SECRETS)
-      cpSync(path.join(made, 'secrets', part), path.join(rig.folder, part), { recursive: true })
+      cpSync(path.join(root, 'secrets', part), path.join(rig.folder, part), { recursive: true })
   })
   afterEach(() => rmSync(rig.base, { recursive: true }))
 
-  const up = (lab: Lab, { replace = [], env = {}, from, until, system = 'darwin', again = [] }: RigRunOptions = {}) =>
+  const up = (lab: Lab, { replace = [], env = {}, from, until, system = 'darwin', rerun = [] }: RigRunOptions = {}) =>
     runLabUp({
       lab,
       folder: rig.folder,
@@ -69,7 +68,7 @@ export function createLabRig() {
       env: { ...rig.tools.env, ...env },
       exec: runProcess,
       replace,
-      rerun: again,
+      rerun,
       retry: { tries: 2, everyMs: 1 },
       selection: { ...(from && { from: [from] }), ...(until && { until: [until] }) },
       run: 'r1',
@@ -80,37 +79,37 @@ export function createLabRig() {
       makeSshKey: generateSmallKey,
     })
 
-  const copied = (from: string, to: string): void => cpSync(from, to, { recursive: true, verbatimSymlinks: true })
+  const copyFolder = (from: string, to: string): void => cpSync(from, to, { recursive: true, verbatimSymlinks: true })
 
   return Object.assign(rig, {
     up,
-    /** What the first run of the lab leaves, events and calls included. It runs once for all tests of a file. */
+    /** Restores the result of a first run, events and calls included. The run happens once for all tests of a file. */
     deployed: async (): Promise<void> => {
-      const kept = path.join(made, 'deployed')
-      if (existsSync(kept)) {
+      const saved = path.join(root, 'deployed')
+      if (existsSync(saved)) {
         rmSync(rig.base, { recursive: true })
-        copied(kept, rig.base)
+        copyFolder(saved, rig.base)
         rig.events = [...firstEvents]
       } else {
         await up(lvmAndCephLab())
         firstEvents = [...rig.events]
-        copied(rig.base, kept)
+        copyFolder(rig.base, saved)
       }
     },
     context: async (lab: Lab, { system = 'darwin', env = {} }: Pick<RigRunOptions, 'system' | 'env'> = {}) => {
       const { folder, tools } = rig
-      const memory = await openStateStore(folder)
-      return createDriveContext({ lab, folder, system, env: { ...tools.env, ...env }, exec: runProcess, store: memory })
+      const store = await openStateStore(folder)
+      return createDriveContext({ lab, folder, system, env: { ...tools.env, ...env }, exec: runProcess, store })
     },
-    /** What the tools were called with during some work. */
-    since: async (work: () => Promise<unknown>): Promise<readonly string[]> => {
+    /** The calls of tools during `work`. */
+    callsDuring: async (work: () => Promise<unknown>): Promise<readonly string[]> => {
       rig.tools.clearCalls()
       await work()
       return rig.tools.calls()
     },
     findings: () => rig.events.flatMap((event) => (event.kind === 'finding' ? [event.finding] : [])),
-    /** Each disk says when it was born: the same words later mean the same disk. */
-    births: (): Readonly<Record<string, string>> => {
+    /** An id for each disk, which a disk gets when it is created: the same id later means the same disk. */
+    diskIds: (): Readonly<Record<string, string>> => {
       const home = path.join(rig.base, 'lima')
       const files = (readdirSync(home, { recursive: true }) as string[]).filter((file) => /d(iff|ata)disk$/.test(file))
       return Object.fromEntries(files.map((file) => [file, readFileSync(path.join(home, file), 'utf8')]))

@@ -1,4 +1,4 @@
-/** Labs for tests: document 004's, with changes. */
+/** Builds labs for tests: the presets with changes. */
 import { parse, stringify } from 'yaml'
 import { certificatePaths } from '../src/lab/certificates.ts'
 import { type Lab, usesCeph } from '../src/lab/lab.ts'
@@ -15,7 +15,7 @@ export function labText(answers: Partial<PresetAnswers> = {}): string {
   return renderPreset({ ...defaultAnswers, ...answers })
 }
 
-/** Document 004's file with values set or removed, by path: `{ 'spec.vips.internal': '…' }`. */
+/** A preset with values set or removed, by path: `{ 'spec.vips.internal': '…' }`. */
 export function labTextWith(changes: Readonly<Record<string, unknown>>, answers: Partial<PresetAnswers> = {}): string {
   const file = parse(labText(answers)) as Tree
   for (const [path, value] of Object.entries(changes)) {
@@ -41,22 +41,22 @@ export function labWith(changes: Readonly<Record<string, unknown>> = {}, answers
   return lab
 }
 
-/** Document 004's lab with a fourth node, the other three as they were. */
+/** The three-node preset with a fourth node; the other three are unchanged. */
 export function labWithFourthNode(): Lab {
-  const nodes = labWith().nodes.map((node, at) => ({
+  const nodes = labWith().nodes.map((node, index) => ({
     name: node.name,
     roles: node.roles,
     cpus: node.cpus,
     memory: `${node.memory}GiB`,
     disk: `${node.disk}GiB`,
     disks: Object.fromEntries(node.disks.map((disk) => [disk.use, `${disk.size}GiB`])),
-    host: 11 + at,
+    host: 11 + index,
   }))
   const extra = { name: 'node4', roles: ['compute'], cpus: 4, memory: '8GiB', disk: '40GiB', host: 14 }
   return labWith({ 'spec.nodes': [...nodes, extra] })
 }
 
-/** The tree of a lab whose secrets are words: no key is made for it. */
+/** Renders a tree with placeholders as secrets, so that no key is generated. */
 export function renderTestTree(lab: Lab, existing: TreeInput['existing'] = () => undefined): readonly TreeFile[] {
   const secrets: LabSecrets = {
     ssh: { private_key: 'private', public_key: 'public' },
@@ -68,5 +68,5 @@ export function renderTestTree(lab: Lab, existing: TreeInput['existing'] = () =>
   return treeFiles({ lab, secrets, folder: '/lab', existing })
 }
 
-/** Four thousand bits take seconds on a busy machine; nothing here depends on their number. */
+/** A key of 4096 bits takes seconds on a busy machine, and no test depends on the size. */
 export const generateSmallKey = () => generateRsaKey(1024)

@@ -1,12 +1,12 @@
 /**
- * What judges a rendered lab: limactl, tofu and the OpenStack provider from their pins, and Kolla-Ansible in a virtual
- * environment. Made once, kept in the user's cache.
+ * Installs the programs that tests of the lab use: limactl, tofu and the OpenStack provider from their pins, and
+ * Kolla-Ansible in a virtual environment. They are kept in the user's cache.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Failure } from '../src/errors/failure.ts'
-import { deployerPackages } from '../src/lab/drive/stages/tooling.ts'
+import { deployerPackages } from '../src/lab/drive/stages/host.ts'
 import { ensurePins } from '../src/sandbox/build/ensure-programs.ts'
 import type { ProgramPin } from '../src/sandbox/programs.ts'
 import { resolveSandboxPaths } from '../src/sandbox/sandbox-context.ts'
@@ -27,7 +27,7 @@ const pins = {
 
 export type LabProgram = keyof typeof pins
 
-/** Those that are there or can be built: path by name. */
+/** Paths by program; builds missing programs. */
 export async function labPrograms(): Promise<Readonly<Record<LabProgram, string>>> {
   const names = Object.keys(pins) as LabProgram[]
   return ensurePins(
@@ -37,7 +37,7 @@ export async function labPrograms(): Promise<Readonly<Record<LabProgram, string>
   )
 }
 
-/** Kolla-Ansible and the Ansible that it is made for; the client of OpenStack has no part in tests. */
+/** Without the OpenStack client, which no test uses. */
 const packages = deployerPackages.filter((deployerPackage) => !deployerPackage.startsWith('python-openstackclient'))
 
 export function kollaVenv(): string {
@@ -52,7 +52,7 @@ export function hasKollaVenv(): boolean {
   return existsSync(path.join(kollaVenv(), 'complete'))
 }
 
-/** False where something could not be made: the tests that need it are skipped with that reason. */
+/** Returns false when something could not be installed; tests that need it are skipped with the reason. */
 export async function setUpLab(): Promise<boolean> {
   const venv = setUpVenv()
   try {
@@ -60,7 +60,7 @@ export async function setUpLab(): Promise<boolean> {
     return venv
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown
-    console.log(`setup: without limactl and tofu: ${thrown.message}`)
+    console.log(`setup: limactl and tofu are not available: ${thrown.message}`)
     return false
   }
 }
@@ -68,15 +68,18 @@ export async function setUpLab(): Promise<boolean> {
 function setUpVenv(): boolean {
   if (hasKollaVenv()) return true
   const folder = kollaVenv()
-  console.log(`setup: ${packages.join(', ')} into a virtual environment, once, in a minute or two`)
+  console.log(`setup: installing ${packages.join(', ')} into a virtual environment (once, one or two minutes)`)
   rmSync(folder, { recursive: true, force: true })
-  const made = spawnSync('python3', ['-m', 'venv', folder]).status === 0
+  const created = spawnSync('python3', ['-m', 'venv', folder]).status === 0
   const pip = ['install', '--quiet', '--disable-pip-version-check', ...packages]
-  if (!made || spawnSync(path.join(folder, 'bin/pip'), pip, { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0) {
-    console.log('setup: without Kolla-Ansible: Python or its packages are not there')
+  if (
+    !created ||
+    spawnSync(path.join(folder, 'bin/pip'), pip, { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0
+  ) {
+    console.log('setup: Kolla-Ansible is not available: Python or its packages are missing')
     return false
   }
-  // Last of all: a venv without it was cut off.
+  // Written last: a venv without this file is incomplete.
   writeFileSync(path.join(folder, 'complete.part'), '')
   renameSync(path.join(folder, 'complete.part'), path.join(folder, 'complete'))
   return true

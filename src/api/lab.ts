@@ -1,16 +1,15 @@
 /**
- * The Lab kind: a production-like OpenStack on one machine, as a person writes it. Shape only.
+ * Defines the schema of the lab file. Defaults are resolved in `lab/`, and values are checked in `lab/check/`.
  *
- * Defaults are `lab/`'s, judgement is `lab/check/`'s. Every field says what it is for: editors show it. Written with
- * zod's small interface: a schema of the other one takes longer to make than the whole lab to check.
+ * It uses zod/mini, because a schema of full zod takes longer to build than a lab takes to check.
  */
 import * as z from 'zod/mini'
 
-/** A field that must be there. It has a copy of its type: others have the same, and say something else. */
-const field = <T extends z.ZodMiniType>(type: T, use: string): T => described(type.clone(), use)
+/** A required field. The type is cloned, because other fields use the same type with other descriptions. */
+const field = <T extends z.ZodMiniType>(type: T, description: string): T => described(type.clone(), description)
 
-const optional = <T extends z.ZodMiniType>(type: T, use: string): z.ZodMiniOptional<T> =>
-  described(z.optional(type), use)
+const optional = <T extends z.ZodMiniType>(type: T, description: string): z.ZodMiniOptional<T> =>
+  described(z.optional(type), description)
 
 function described<T extends z.ZodMiniType>(type: T, description: string): T {
   z.globalRegistry.add(type, { description })
@@ -21,97 +20,97 @@ const text = z.string().check(z.minLength(1))
 const address = field(text, 'an IPv4 address, such as 192.168.105.250')
 const size = z.string().check(z.regex(/^[1-9]\d{0,5}(GiB|GB)$/, 'a size in whole gibibytes, such as 32GiB'))
 const raw = z.record(z.string(), z.unknown())
-const wholeFrom = (least: number) => z.int().check(z.minimum(least))
+const integerFrom = (minimum: number) => z.int().check(z.minimum(minimum))
 
 export const nodeRoles = ['control', 'network', 'monitoring', 'compute', 'storage', 'ceph-mon'] as const
 export const networkNames = ['management', 'tunnel', 'external', 'storage'] as const
 
 const network = z.strictObject({
   mode: optional(z.enum(['shared', 'host']), 'shared: NAT to the internet; host: isolated'),
-  subnet: field(text, 'its addresses in CIDR form, such as 10.0.1.0/24'),
-  gateway: optional(address, 'the address of the host on it; the first one by default'),
-  dhcpEnd: optional(address, 'last address that macOS gives out by DHCP; the ninth of the subnet by default'),
-  attached: optional(z.array(z.enum(nodeRoles)), 'the roles whose nodes are on it; document 004 decides by default'),
+  subnet: field(text, 'subnet in CIDR form, such as 10.0.1.0/24'),
+  gateway: optional(address, 'address of the host; the first of the subnet by default'),
+  dhcpEnd: optional(address, 'last address that macOS assigns by DHCP; the ninth of the subnet by default'),
+  attached: optional(z.array(z.enum(nodeRoles)), 'roles whose nodes are attached'),
   interface: optional(text, 'name of the interface in the nodes, at most 15 characters'),
-  vipInterface: optional(text, 'external only: the second NIC, which carries the external VIP; vip0 by default'),
+  vipInterface: optional(text, 'external only: the second NIC, which has the external VIP; vip0 by default'),
   floating: optional(text, 'external only: the range of floating addresses, such as 10.0.2.150-10.0.2.199'),
 })
 
 const node = z.strictObject({
-  name: field(text, 'its name and hostname, such as node1'),
-  roles: field(z.array(z.enum(nodeRoles)).check(z.minLength(1)), 'what it does: the top groups of the inventory'),
-  cpus: field(wholeFrom(1), 'virtual CPUs'),
-  memory: field(size, 'its RAM'),
-  disk: field(size, 'its operating system disk, which a replacement makes anew'),
+  name: field(text, 'name and hostname, such as node1'),
+  roles: field(z.array(z.enum(nodeRoles)).check(z.minLength(1)), 'top groups of the inventory'),
+  cpus: field(integerFrom(1), 'virtual CPUs'),
+  memory: field(size, 'RAM'),
+  disk: field(size, 'operating system disk; a replacement of the VM deletes it'),
   disks: optional(
     z.strictObject({
       lvm: optional(size, 'for the volume group cinder-volumes'),
-      osd: optional(size, 'for a Ceph OSD; raw, from the start'),
-      state: optional(size, 'for /var/lib/docker: it outlives a replacement of the VM'),
+      osd: optional(size, 'for a Ceph OSD; unformatted'),
+      state: optional(size, 'for /var/lib/docker, so that a replacement of the VM keeps it'),
     }),
-    'data disks: they are kept when the VM is replaced',
+    'data disks, which are kept when the VM is replaced',
   ),
-  host: optional(wholeFrom(2).check(z.maximum(254)), 'the last part of its addresses; 11 for node1'),
+  host: optional(integerFrom(2).check(z.maximum(254)), 'last part of the addresses; 11 for node1'),
   addresses: optional(
     z.record(z.string(), address),
-    'pinned addresses, by network; on the external one it is the address of the VIP interface',
+    'pinned addresses by network; for external, the address of the VIP interface',
   ),
 })
 
 const image = z.strictObject({
   date: optional(
     z.string().check(z.regex(/^\d{8}$/, 'the date of a release such as 20260705')),
-    'the dated release of the Ubuntu 24.04 cloud image',
+    'dated release of the Ubuntu 24.04 cloud image',
   ),
-  sha256: optional(z.string().check(z.regex(/^[0-9a-f]{64}$/, 'a SHA-256 in 64 hexadecimal digits')), 'its checksum'),
-  fallback: optional(
-    z.boolean(),
-    'dated images vanish after some months: then the current one is used; true by default',
+  sha256: optional(
+    z.string().check(z.regex(/^[0-9a-f]{64}$/, 'a SHA-256 in 64 hexadecimal digits')),
+    'checksum of the image',
   ),
-  path: optional(text, 'an image on this machine instead, such as one built by Packer'),
+  fallback: optional(z.boolean(), 'use the current image when the dated one no longer exists; true by default'),
+  path: optional(text, 'an image on this machine, such as one built with Packer'),
 })
 
 const acceptance = z.strictObject({
-  code: field(text, 'the code of the finding, such as SL8103'),
+  code: field(text, 'code of the finding, such as SL8103'),
   where: optional(text, 'a word of the finding: a node, a network, an address'),
-  reason: field(text, 'why it is fine'),
+  reason: field(text, 'why the finding is acceptable'),
 })
 
 const host = z.strictObject({
-  cores: field(wholeFrom(1), 'CPU cores of this machine'),
+  cores: field(integerFrom(1), 'CPU cores of this machine'),
   memory: field(size, 'RAM of this machine'),
   disk: field(size, 'free disk space for the lab'),
   reserve: optional(
     z.strictObject({
-      memory: optional(size, 'RAM for the host itself'),
-      disk: optional(size, 'disk space for the host itself'),
+      memory: optional(size, 'RAM for the host'),
+      disk: optional(size, 'disk space for the host'),
     }),
-    'what the host keeps for itself; 16GiB and 30GiB by default',
+    'reserved for the host; 16GiB and 30GiB by default',
   ),
   storage: optional(text, 'a folder for all disks, such as one on an external drive'),
 })
 
 const openstack = z.strictObject({
-  release: optional(z.enum(['2025.2']), 'the OpenStack release'),
-  globals: optional(raw, 'more variables for globals.yml, merged last'),
-  hostVars: optional(z.record(z.string(), raw), 'more variables of single nodes'),
-  config: optional(z.record(z.string(), text), 'more files below kolla/config/, by path: text that the services merge'),
+  release: optional(z.enum(['2025.2']), 'OpenStack release'),
+  globals: optional(raw, 'variables for globals.yml, merged last'),
+  hostVars: optional(z.record(z.string(), raw), 'variables of single nodes'),
+  config: optional(z.record(z.string(), text), 'files below kolla/config/ by path, which the services merge'),
 })
 
 const vm = z.strictObject({
-  type: optional(z.enum(['qemu']), 'the hypervisor: snapshots and vmnet need qemu'),
-  arch: optional(z.enum(['aarch64', 'x86_64']), 'the architecture of this machine'),
-  image: optional(image, 'the Ubuntu 24.04 image of the nodes'),
-  user: optional(text, 'the user that Ansible logs in as; kolla by default'),
+  type: optional(z.enum(['qemu']), 'hypervisor; snapshots and vmnet need qemu'),
+  arch: optional(z.enum(['aarch64', 'x86_64']), 'architecture of this machine'),
+  image: optional(image, 'Ubuntu 24.04 image of the nodes'),
+  user: optional(text, 'user of Ansible; kolla by default'),
 })
 
 const containers = z.strictObject({
-  base: optional(z.enum(['debian', 'ubuntu']), 'the distribution inside the containers'),
+  base: optional(z.enum(['debian', 'ubuntu']), 'distribution of the container images'),
   build: optional(
     z.union([z.literal('all'), z.array(text).check(z.minLength(1))]),
     'images to build with kolla-build: all, or names such as nova-compute',
   ),
-  registry: optional(text, 'the registry that holds built images, host:port'),
+  registry: optional(text, 'registry of the built images, host:port'),
 })
 
 const networks = z.strictObject({
@@ -137,69 +136,69 @@ const tls = z.union([
 ])
 
 const terraform = z.strictObject({
-  tenantSubnet: optional(text, 'the subnet of the demo network'),
+  tenantSubnet: optional(text, 'subnet of the demo network'),
   image: optional(
     z.strictObject({
-      name: field(text, 'its name in Glance'),
+      name: field(text, 'name in Glance'),
       file: field(text, 'a qcow2 file below terraform/openstack, an absolute path, or a URL'),
     }),
-    'the image that instances start from: a name and a qcow2 file',
+    'image of the instances: a name and a qcow2 file',
   ),
   flavors: optional(
     z.array(
       z.strictObject({
-        name: field(text, 'its name'),
-        vcpus: field(wholeFrom(1), 'virtual CPUs'),
-        ram: field(wholeFrom(64), 'MiB'),
-        disk: field(wholeFrom(0), 'GB'),
+        name: field(text, 'name'),
+        vcpus: field(integerFrom(1), 'virtual CPUs'),
+        ram: field(integerFrom(64), 'MiB'),
+        disk: field(integerFrom(0), 'GB'),
       }),
     ),
-    'the sizes of instances',
+    'sizes of instances',
   ),
 })
 
 const spec = z.strictObject({
-  host: field(host, 'the budget'),
+  host: field(host, 'resources of this machine'),
   openstack: optional(openstack, 'what Kolla-Ansible deploys'),
-  vm: optional(vm, 'what the VMs are made of'),
-  containers: optional(containers, 'the container images of the services'),
+  vm: optional(vm, 'hypervisor, architecture and image of the VMs'),
+  containers: optional(containers, 'container images of the services'),
   networks: field(networks, 'the four networks'),
-  vips: field(vips, 'the addresses of the APIs'),
+  vips: field(vips, 'addresses of the APIs'),
   nodes: field(z.array(node).check(z.minLength(1)), 'the VMs'),
   storage: optional(
     z.strictObject({
-      phase: optional(z.enum(['lvm', 'ceph', 'both']), 'lvm first; both for migration'),
+      phase: optional(z.enum(['lvm', 'ceph', 'both']), 'storage backends; both to migrate from LVM to Ceph'),
     }),
-    'where volumes, images and instances are kept',
+    'storage of volumes, images and instances',
   ),
-  tls: optional(tls, 'everywhere by default'),
+  tls: optional(tls, 'TLS; enabled everywhere by default'),
   monitoring: optional(
     z.strictObject({
-      prometheus: optional(z.boolean(), 'collects figures'),
-      grafana: optional(z.boolean(), 'shows them'),
+      prometheus: optional(z.boolean(), 'collects metrics'),
+      grafana: optional(z.boolean(), 'shows dashboards'),
     }),
-    'both by default',
+    'monitoring; both by default',
   ),
   logging: optional(z.enum(['none', 'opensearch']), 'central logging; none by default'),
   dns: optional(
     z.strictObject({
       domain: optional(text, 'openstack.local by default'),
-      forwarders: optional(z.array(address), 'who answers for the rest of the world'),
+      forwarders: optional(z.array(address), 'DNS servers for all other names'),
     }),
-    'names of the lab, answered by BIND on the first controller',
+    'DNS of the lab, served by BIND on the first controller',
   ),
-  terraform: optional(terraform, 'what exists in the cloud after its deployment'),
-  accept: optional(z.array(acceptance), 'findings that are fine here, with the reason'),
+  terraform: optional(terraform, 'resources of the cloud after its deployment'),
+  accept: optional(z.array(acceptance), 'accepted findings, with the reason'),
 })
 
 export const labSchema = z.strictObject({
-  apiVersion: field(z.literal('stackloom.dev/v1alpha1'), 'the version of this format'),
+  apiVersion: field(z.literal('stackloom.dev/v1alpha1'), 'version of this format'),
   kind: field(z.literal('Lab'), 'always Lab'),
   metadata: field(
-    z.strictObject({ name: field(text, 'the name of the lab: part of VM, disk and network names') }),
-    'who the lab is',
+    z.strictObject({ name: field(text, 'name of the lab, which VM, disk and network names contain') }),
+    'name of the lab',
   ),
-  spec: field(spec, 'the machine, the VMs, the networks and what runs in them'),
+  spec: field(spec, 'the host, the VMs, the networks and the services'),
 })
 
 export type LabFile = z.infer<typeof labSchema>

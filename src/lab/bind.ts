@@ -1,9 +1,59 @@
-/** Zone files. The serial grows when a zone's records change, and only then. */
-
-import { buildReverseZones, hostRecords } from './bind/records.ts'
-import type { Lab } from './lab.ts'
-import { nameserverAddress } from './lima/netplan.ts'
+/** Renders named.conf and the forward and reverse zones of the lab's DNS server. */
+import { networkNames } from '../api/lab.ts'
+import { parseAddress } from '../net/address.ts'
+import { parseCidr } from '../net/cidr.ts'
+import { reverseName, reverseZones } from '../net/reverse-dns.ts'
+import { addressOnNetwork, type Lab, nameserverAddress } from './lab.ts'
 import type { TreeFile } from './tree.ts'
+
+export interface HostRecord {
+  /** Relative to the domain. */
+  readonly name: string
+  readonly address: string
+  /** Whether the reverse zone maps the address to this name: it has one name per address. */
+  readonly canonical: boolean
+}
+
+export function hostRecords(lab: Lab): readonly HostRecord[] {
+  const host = (name: string, address: string, canonical = true): HostRecord => ({ name, address, canonical })
+  const otherNetworks = networkNames.filter((network) => network !== 'management')
+  return [
+    host('ns1', nameserverAddress(lab), false),
+    ...lab.nodes.map((node) => host(node.name, node.address)),
+    ...lab.nodes.flatMap((node) =>
+      otherNetworks.flatMap((network) => {
+        const address = addressOnNetwork(node, network)
+        return address === undefined ? [] : [host(`${node.name}.${network}`, address)]
+      }),
+    ),
+    host('internal', lab.vips.internal),
+    host('api', lab.vips.external),
+    host('horizon', lab.vips.external, false),
+    ...(lab.monitoring.grafana ? [host('grafana', lab.vips.internal, false)] : []),
+  ]
+}
+
+export interface ReverseZone {
+  readonly origin: string
+  readonly pointers: readonly { readonly label: string; readonly name: string }[]
+}
+
+export function buildReverseZones(lab: Lab): readonly ReverseZone[] {
+  const records = hostRecords(lab).filter((record) => record.canonical)
+  const origins = networkNames.flatMap((name) => {
+    const subnet = parseCidr(lab.networks[name].subnet)
+    return subnet ? reverseZones(subnet) : []
+  })
+  return [...new Set(origins)].map((origin) => ({
+    origin,
+    pointers: records.flatMap((record) => {
+      const address = parseAddress(record.address)
+      const full = address ? reverseName(address) : ''
+      if (!full.endsWith(`.${origin}`)) return []
+      return [{ label: full.slice(0, -origin.length - 1), name: `${record.name}.${lab.dns.domain}.` }]
+    }),
+  }))
+}
 
 export interface Zone {
   readonly origin: string
@@ -30,6 +80,7 @@ export function zoneFiles(lab: Lab, existing: (path: string) => string | undefin
   return buildZones(lab).map((zone) => ({ path: zone.path, text: renderZone(lab, zone, existing(zone.path)) }))
 }
 
+/** Raises the serial when a record changed, and only then. */
 function renderZone(lab: Lab, zone: Zone, old: string | undefined): string {
   const text = (serial: number): string => `; Rendered by stackloom from the lab file; edit that one.
 $TTL 300
@@ -48,11 +99,11 @@ ${zone.lines.map((line) => `${line}\n`).join('')}`
 }
 
 export function parseSerial(zone: string | undefined): number | undefined {
-  const found = /^\s*(\d+) ; serial$/m.exec(zone ?? '')?.[1]
-  return found === undefined ? undefined : Number(found)
+  const serial = /^\s*(\d+) ; serial$/m.exec(zone ?? '')?.[1]
+  return serial === undefined ? undefined : Number(serial)
 }
 
-/** Listens on its own address only: the VIPs stay free for keepalived, and 127.0.0.53 is systemd-resolved's. */
+/** Listens on the node's address only: keepalived needs the VIPs, and systemd-resolved uses 127.0.0.53. */
 export function namedConfFile(lab: Lab): TreeFile {
   const acl = Object.values(lab.networks).map((network) => `    ${network.subnet};`)
   const zones = buildZones(lab).map(
@@ -78,7 +129,7 @@ options {
     allow-recursion { lab; };
     allow-transfer { none; };
     recursion yes;
-    forwarders { ${lab.dns.forwarders.map((forwarder) => `${forwarder}; `).join('')}};
+    forwarders { ${lab.dns.forwarders.map((address) => `${address}; `).join('')}};
     dnssec-validation no;
 };
 

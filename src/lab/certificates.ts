@@ -1,14 +1,13 @@
 /**
- * The certificates of a lab: its own CA and what Kolla-Ansible looks for, under the names that it looks for.
+ * Issues the lab's CA and the certificates that Kolla-Ansible expects, and keeps those that are still valid.
  *
- * Kolla's own playbook needs running nodes, never renews, and makes a CA that strict verifiers refuse. What exists
- * and still fits is kept. The library that signs is loaded only when something must be signed.
+ * Kolla's own playbook needs running nodes, never renews, and creates a CA that strict verifiers refuse.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import type { Authority, Credentials } from '../pki/authority.ts'
 import { isDueForRenewal, matchesPrivateKey, parseCertificate } from '../pki/certificate.ts'
-import { externalFqdn, internalFqdn, type Lab, nodesWithRole, usesTls } from './lab.ts'
-import type { TreeFile } from './tree.ts'
+import { externalFqdn, hasRole, internalFqdn, type Lab, type LabNode, nodesWithRole, usesTls } from './lab.ts'
+import type { ReadExisting, TreeFile } from './tree.ts'
 
 const FOLDER = 'kolla/certificates'
 const LIBVIRT = 'kolla/config/nova/nova-libvirt'
@@ -16,30 +15,26 @@ const CA_KEY = `${FOLDER}/private/root/root.key`
 const CA_CERTIFICATE = `${FOLDER}/ca/root.crt`
 
 interface LeafCertificate {
-  /** The file that holds the certificate, first. */
   readonly name: string
   readonly hosts: readonly string[]
   readonly uses: readonly ('server' | 'client')[]
   readonly files: (certificate: string, key: string) => readonly TreeFile[]
 }
 
-/** Existing files by path; undefined when there is none. */
-export type ReadExisting = (path: string) => string | undefined
-
 export interface CertificateResult {
   readonly files: readonly TreeFile[]
-  /** What was signed now, by name: `ca`, `external`. */
-  readonly made: readonly string[]
+  /** Names of the certificates that were issued now: `ca`, `external`. */
+  readonly issued: readonly string[]
 }
 
 function leafCertificates(lab: Lab): readonly LeafCertificate[] {
-  const tls = nodesWithAny(lab, ['control', 'network'])
-  const computes = nodesWithRole(lab, 'compute')
-  const backendHosts = tls.flatMap((node) => [node.name, `${node.name}.${lab.dns.domain}`, node.address])
+  const hostsOf = (nodes: readonly LabNode[]): readonly string[] =>
+    nodes.flatMap((node) => [node.name, `${node.name}.${lab.dns.domain}`, node.address])
+  const backends = lab.nodes.filter((node) => hasRole(node, 'control') || hasRole(node, 'network'))
   return [
     {
       name: 'external',
-      // Whatever a person types into a browser needs to be in the certificate.
+      // Includes the names that a user types into a browser.
       hosts: [externalFqdn(lab), `horizon.${lab.dns.domain}`, lab.vips.external],
       uses: ['server'],
       files: (certificate, key) => [secret(`${FOLDER}/haproxy.pem`, certificate + key)],
@@ -55,7 +50,7 @@ function leafCertificates(lab: Lab): readonly LeafCertificate[] {
     },
     {
       name: 'backend',
-      hosts: backendHosts,
+      hosts: hostsOf(backends),
       uses: ['server', 'client'],
       files: (certificate, key) => [
         ...pair('backend', certificate, key),
@@ -65,7 +60,7 @@ function leafCertificates(lab: Lab): readonly LeafCertificate[] {
     },
     {
       name: 'libvirt',
-      hosts: computes.flatMap((node) => [node.name, `${node.name}.${lab.dns.domain}`, node.address]),
+      hosts: hostsOf(nodesWithRole(lab, 'compute')),
       uses: ['server', 'client'],
       files: (certificate, key) => [
         secret(`${LIBVIRT}/servercert.pem`, certificate),
@@ -77,10 +72,6 @@ function leafCertificates(lab: Lab): readonly LeafCertificate[] {
   ]
 }
 
-function nodesWithAny(lab: Lab, roles: readonly ('control' | 'network')[]) {
-  return lab.nodes.filter((node) => roles.some((role) => node.roles.includes(role)))
-}
-
 const secret = (path: string, text: string): TreeFile => ({ path, text, secret: true })
 
 function pair(name: string, certificate: string, key: string): readonly TreeFile[] {
@@ -88,29 +79,28 @@ function pair(name: string, certificate: string, key: string): readonly TreeFile
 }
 
 export async function ensureCertificates(lab: Lab, existing: ReadExisting, now: number): Promise<CertificateResult> {
-  if (!usesTls(lab)) return { files: [], made: [] }
+  if (!usesTls(lab)) return { files: [], issued: [] }
   const clock = { now: () => now }
   const old = existingAuthority(existing)
   const authorityKey = old && parsePublicKey(old.certificate)
-  const kept = leafCertificates(lab).map((leaf) => ({
+  const leaves = leafCertificates(lab).map((leaf) => ({
     leaf,
     files: authorityKey && reusableFiles(leaf, authorityKey, existing, now),
   }))
-  const missing = kept.filter(({ files }) => files === undefined).map(({ leaf }) => leaf)
-  if (old && missing.length === 0) {
-    return { files: [...authorityFiles(old), ...kept.flatMap(({ files }) => files ?? [])], made: [] }
-  }
-  // The signing library costs more than everything else together: only for those who need it.
+  const reused = leaves.flatMap(({ files }) => files ?? [])
+  const missing = leaves.filter(({ files }) => files === undefined).map(({ leaf }) => leaf)
+  if (old && missing.length === 0) return { files: [...authorityFiles(old), ...reused], issued: [] }
+  // Loaded on demand: the signing library takes longer to load than a rendering without it.
   const { createAuthority, loadAuthority } = await import('../pki/authority.ts')
   const authority = old
     ? await loadAuthority(old, clock)
     : await createAuthority({ commonName: `${lab.name} lab CA` }, clock)
-  const signed = await Promise.all(missing.map((leaf) => issueLeaf(leaf, authority)))
-  const files = [...authorityFiles(authority), ...kept.flatMap((one) => one.files ?? []), ...signed.flat()]
-  return { files, made: [...(old ? [] : ['ca']), ...missing.map((leaf) => leaf.name)] }
+  const issued = await Promise.all(missing.map((leaf) => issueLeaf(leaf, authority)))
+  const files = [...authorityFiles(authority), ...reused, ...issued.flat()]
+  return { files, issued: [...(old ? [] : ['ca']), ...missing.map((leaf) => leaf.name)] }
 }
 
-/** Where they stand in the tree, without making any. */
+/** Lists the files without issuing any certificate. */
 export function certificatePaths(lab: Lab): readonly string[] {
   if (!usesTls(lab)) return []
   const leaves = leafCertificates(lab).flatMap((leaf) => leaf.files('', ''))
@@ -128,11 +118,7 @@ function authorityFiles({ certificate, privateKey }: Credentials): readonly Tree
 
 async function issueLeaf(leaf: LeafCertificate, authority: Authority): Promise<readonly TreeFile[]> {
   const commonName = leaf.hosts[0] ?? leaf.name
-  const { certificate, privateKey } = await authority.issue({
-    commonName,
-    hosts: leaf.hosts,
-    uses: leaf.uses,
-  })
+  const { certificate, privateKey } = await authority.issue({ commonName, hosts: leaf.hosts, uses: leaf.uses })
   return leaf.files(certificate, privateKey)
 }
 
@@ -143,7 +129,6 @@ function existingAuthority(existing: ReadExisting): Credentials | undefined {
   return { certificate, privateKey }
 }
 
-/** Of a file that is no certificate, nothing: then no leaf is ours. */
 function parsePublicKey(certificate: string): KeyObject | undefined {
   try {
     return new X509Certificate(certificate).publicKey
@@ -152,7 +137,7 @@ function parsePublicKey(certificate: string): KeyObject | undefined {
   }
 }
 
-/** The files of a leaf as they are, when it is ours, whole, for the right hosts and not due. */
+/** The existing files of a leaf, if our CA signed it for the same hosts and it is complete and not due for renewal. */
 function reusableFiles(
   leaf: LeafCertificate,
   authority: KeyObject,
@@ -166,13 +151,13 @@ function reusableFiles(
   if (!certificate || !privateKey) return undefined
   try {
     const parsed = new X509Certificate(certificate)
-    const sound = parsed.verify(authority) && matchesPrivateKey(parsed, privateKey) && !isDueForRenewal(parsed, now)
-    if (!sound) return undefined
+    const valid = parsed.verify(authority) && matchesPrivateKey(parsed, privateKey) && !isDueForRenewal(parsed, now)
+    if (!valid) return undefined
     const { hosts } = parseCertificate(parsed)
-    const same = new Set([...hosts, ...leaf.hosts]).size === hosts.length && hosts.length === new Set(leaf.hosts).size
-    return same && leaf.files(certificate, privateKey).every((file, at) => file.text === files[at]?.text)
-      ? files
-      : undefined
+    const sameHosts =
+      new Set([...hosts, ...leaf.hosts]).size === hosts.length && hosts.length === new Set(leaf.hosts).size
+    const complete = leaf.files(certificate, privateKey).every((file, index) => file.text === files[index]?.text)
+    return sameHosts && complete ? files : undefined
   } catch {
     return undefined
   }

@@ -1,24 +1,20 @@
 /**
- * From the file to the Lab: document 004's answers, corrected, for everything that the file leaves open.
+ * Resolves the defaults of a lab file.
  *
- * Pure, and never throws: addresses that cannot be read stay as they were written, for the checks to name.
+ * Pure. It never throws: an address that cannot be parsed is kept as written, for the checks to report.
  */
 import { createHash } from 'node:crypto'
-import type { LabFile, NetworkName, NodeRole } from '../api/lab.ts'
-import { networkNames } from '../api/lab.ts'
+import { type LabFile, type NetworkName, type NodeRole, networkNames } from '../api/lab.ts'
 import { formatValue } from '../net/address.ts'
 import { parseCidr } from '../net/cidr.ts'
 import type { HostBudget, Lab, LabDisk, LabNetwork, LabNic, LabNode, TerraformSettings, VmImage } from './lab.ts'
 
-type NodeFile = LabFile['spec']['nodes'][number]
-type NetworkFile = LabFile['spec']['networks'][NetworkName]
+type Spec = LabFile['spec']
+type NodeFile = Spec['nodes'][number]
 
-/** The image that Lima 2.2.0 itself pins, so its checksum is known. */
+/** The image that Lima 2.2.0 pins, with its checksum. */
 const UBUNTU: Readonly<Record<Lab['arch'], { readonly date: string; readonly sha256: string | undefined }>> = {
-  aarch64: {
-    date: '20260705',
-    sha256: '7df0201546f75b8bcc1044594c806c35749421ad3c9bc1be2a3ab806cfae39cc',
-  },
+  aarch64: { date: '20260705', sha256: '7df0201546f75b8bcc1044594c806c35749421ad3c9bc1be2a3ab806cfae39cc' },
   x86_64: { date: '20260705', sha256: undefined },
 }
 
@@ -29,7 +25,6 @@ interface NetworkDefaults {
   readonly attached: readonly NodeRole[]
 }
 
-/** Document 004's network table: who is on which. */
 const NETWORKS: Readonly<Record<NetworkName, NetworkDefaults>> = {
   management: {
     lima: 'mgmt',
@@ -64,7 +59,7 @@ export function resolveLab(file: LabFile): Lab {
     containers: resolveContainers(arch, spec.containers, gateway),
     networks,
     vips: { ...spec.vips, routerId: spec.vips.routerId ?? 51 },
-    nodes: spec.nodes.map((node, at) => resolveNode(name, node, at, networks)),
+    nodes: spec.nodes.map((node, index) => resolveNode(name, node, index, networks)),
     storage: spec.storage?.phase ?? 'lvm',
     tls: resolveTls(spec.tls ?? true),
     monitoring: resolveMonitoring(spec.monitoring),
@@ -75,22 +70,22 @@ export function resolveLab(file: LabFile): Lab {
   }
 }
 
-function resolveMonitoring(file: LabFile['spec']['monitoring']): Lab['monitoring'] {
+function resolveMonitoring(file: Spec['monitoring']): Lab['monitoring'] {
   const { prometheus = true, grafana = true } = file ?? {}
   return { prometheus, grafana }
 }
 
-function resolveDns(file: LabFile['spec']['dns'], gateway: string): Lab['dns'] {
+function resolveDns(file: Spec['dns'], gateway: string): Lab['dns'] {
   const { domain = 'openstack.local', forwarders = [gateway] } = file ?? {}
   return { domain, forwarders }
 }
 
-function resolveOpenstack(file: LabFile['spec']['openstack']): Pick<Lab, 'release' | 'overrides'> {
+function resolveOpenstack(file: Spec['openstack']): Pick<Lab, 'release' | 'overrides'> {
   const { release = '2025.2', globals = {}, hostVars = {}, config = {} } = file ?? {}
   return { release, overrides: { globals, hostVars, config } }
 }
 
-function resolveHost({ cores, memory, disk, reserve, storage }: LabFile['spec']['host']): HostBudget {
+function resolveHost({ cores, memory, disk, reserve, storage }: Spec['host']): HostBudget {
   return {
     cores,
     memory: parseGiB(memory),
@@ -100,15 +95,15 @@ function resolveHost({ cores, memory, disk, reserve, storage }: LabFile['spec'][
   }
 }
 
-function resolveContainers(arch: Lab['arch'], file: LabFile['spec']['containers'], gateway: string): Lab['containers'] {
+function resolveContainers(arch: Lab['arch'], file: Spec['containers'], gateway: string): Lab['containers'] {
   const { base = 'debian', registry } = file ?? {}
-  // Nobody publishes Ubuntu images of this release for aarch64, so they are built unless a registry is named.
+  // Upstream publishes no Ubuntu images of this release for aarch64, so they are built, unless a registry has them.
   const unpublished = base === 'ubuntu' && arch === 'aarch64' && registry === undefined
   const build = file?.build ?? (unpublished ? 'all' : undefined)
   return { base, build, registry: registry ?? (build ? `${gateway}:4000` : undefined) }
 }
 
-function resolveTls(file: NonNullable<LabFile['spec']['tls']>): Lab['tls'] {
+function resolveTls(file: NonNullable<Spec['tls']>): Lab['tls'] {
   if (typeof file === 'boolean') return { internal: file, external: file, backend: file }
   const { internal = true, external = true, backend = true } = file
   return { internal, external, backend }
@@ -118,7 +113,7 @@ function parseGiB(size: string): number {
   return Number.parseInt(size, 10)
 }
 
-function resolveImage(arch: Lab['arch'], file: NonNullable<LabFile['spec']['vm']>['image']): VmImage {
+function resolveImage(arch: Lab['arch'], file: NonNullable<Spec['vm']>['image']): VmImage {
   if (file?.path !== undefined) return { kind: 'path', path: file.path, sha256: file.sha256 }
   const known = UBUNTU[arch]
   const date = file?.date ?? known.date
@@ -126,23 +121,23 @@ function resolveImage(arch: Lab['arch'], file: NonNullable<LabFile['spec']['vm']
   return { kind: 'ubuntu', date, sha256, fallback: file?.fallback ?? true }
 }
 
-function resolveNetwork(lab: string, name: NetworkName, file: NetworkFile): LabNetwork {
-  const usual = NETWORKS[name]
+function resolveNetwork(lab: string, name: NetworkName, file: Spec['networks'][NetworkName]): LabNetwork {
+  const defaults = NETWORKS[name]
   return {
     name,
-    lima: `${lab}-${usual.lima}`,
-    mode: file.mode ?? usual.mode,
+    lima: `${lab}-${defaults.lima}`,
+    mode: file.mode ?? defaults.mode,
     subnet: file.subnet,
     gateway: file.gateway ?? nthAddress(file.subnet, 1),
     dhcpEnd: file.dhcpEnd ?? nthAddress(file.subnet, 9),
-    attached: file.attached ?? usual.attached,
-    interface: file.interface ?? usual.interface,
+    attached: file.attached ?? defaults.attached,
+    interface: file.interface ?? defaults.interface,
     vipInterface: file.vipInterface ?? 'vip0',
     floating: file.floating ?? `${nthAddress(file.subnet, 150)}-${nthAddress(file.subnet, 199)}`,
   }
 }
 
-/** The nth address of a subnet; what is no subnet has none. */
+/** Returns an empty string when the subnet cannot be parsed. */
 function nthAddress(subnet: string, nth: number): string {
   const network = parseCidr(subnet)
   return network ? formatValue(network.family, network.base + BigInt(nth)) : ''
@@ -151,11 +146,11 @@ function nthAddress(subnet: string, nth: number): string {
 function resolveNode(
   lab: string,
   file: NodeFile,
-  at: number,
+  index: number,
   networks: Readonly<Record<NetworkName, LabNetwork>>,
 ): LabNode {
-  const number = file.host ?? 10 + Number(/(\d{1,2})$/.exec(file.name)?.[1] ?? at + 1)
-  const nics = networkNames.flatMap((name, index) => resolveNics(lab, file, number, networks[name], index))
+  const number = file.host ?? 10 + Number(/(\d{1,2})$/.exec(file.name)?.[1] ?? index + 1)
+  const nics = networkNames.flatMap((name, position) => resolveNics(lab, file, number, networks[name], position))
   return {
     name: file.name,
     instance: `${lab}-${file.name}`,
@@ -170,7 +165,7 @@ function resolveNode(
   }
 }
 
-/** `node1-controller.yaml`: document 004's names of the files. */
+/** `node1-controller.yaml`, `node2-compute.yaml`. */
 function fileSuffix(roles: readonly NodeRole[]): string {
   if (roles.includes('control')) return 'controller'
   return roles.find((role) => role !== 'monitoring' && role !== 'ceph-mon') ?? roles[0] ?? 'node'
@@ -178,11 +173,11 @@ function fileSuffix(roles: readonly NodeRole[]): string {
 
 function resolveDisks(lab: string, { name, disks = {} }: NodeFile): readonly LabDisk[] {
   const uses = (['lvm', 'osd', 'state'] as const).filter((use) => disks[use] !== undefined)
-  return uses.map((use, at) => ({
+  return uses.map((use, index) => ({
     use,
     name: `${lab}-${name}-${use}`,
     size: parseGiB(disks[use] ?? '0'),
-    device: `/dev/vd${'bcd'[at]}`,
+    device: `/dev/vd${'bcd'[index]}`,
   }))
 }
 
@@ -191,33 +186,33 @@ function resolveNics(
   file: NodeFile,
   number: number,
   network: LabNetwork,
-  index: number,
+  networkIndex: number,
 ): readonly LabNic[] {
   if (!file.roles.some((role) => network.attached.includes(role))) return []
   const prefix = parseCidr(network.subnet)?.prefix ?? 24
   const address = file.addresses?.[network.name] ?? nthAddress(network.subnet, number)
-  const nic = (name: string, offset: number, own: string | undefined): LabNic => ({
+  const nic = (name: string, offset: number, nicAddress: string | undefined): LabNic => ({
     network: network.name,
     interface: name,
-    mac: macAddress(lab, number, index * 2 + offset),
-    address: own,
+    mac: macAddress(lab, number, networkIndex * 2 + offset),
+    address: nicAddress,
     prefix,
   })
   if (network.name !== 'external') return [nic(network.interface, 0, address)]
-  // The raw port goes into br-ex and must have no address; the VIP lives on a NIC of its own beside it.
+  // The raw port is a member of br-ex and must have no address, so the VIP is on a second NIC.
   const raw = nic(network.interface, 0, file.addresses?.[network.interface])
   if (network.vipInterface === network.interface) return [raw]
   return [raw, nic(network.vipInterface, 1, address)]
 }
 
-/** Lima's own default depends on the machine and the path; these are the same everywhere. */
+/** The same on every machine; Lima's default depends on the machine and the path. */
 function macAddress(lab: string, number: number, index: number): string {
-  const own = createHash('sha256').update(lab).digest().readUInt8(0)
+  const labByte = createHash('sha256').update(lab).digest().readUInt8(0)
   const byte = (value: number): string => value.toString(16).padStart(2, '0')
-  return `52:55:55:${byte(own)}:${byte(number % 256)}:${byte(index)}`
+  return `52:55:55:${byte(labByte)}:${byte(number % 256)}:${byte(index)}`
 }
 
-function resolveTerraform(arch: Lab['arch'], file: LabFile['spec']['terraform']): TerraformSettings {
+function resolveTerraform(arch: Lab['arch'], file: Spec['terraform']): TerraformSettings {
   return {
     tenantSubnet: file?.tenantSubnet ?? '10.10.0.0/24',
     image: file?.image ?? { name: 'cirros', file: `images/cirros-0.6.3-${arch}-disk.img` },

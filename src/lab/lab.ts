@@ -1,7 +1,7 @@
 /**
- * A lab with every decision made: what all renderers, checks and stages read.
+ * Defines a lab with every default resolved, which all renderers, checks and stages read.
  *
- * Plain data. Sizes are whole GiB; addresses are text in canonical form where they were readable.
+ * Plain data. Sizes are in whole GiB. An address that cannot be parsed is kept as written, for the checks to report.
  */
 import type { NetworkName, NodeRole } from '../api/lab.ts'
 
@@ -55,25 +55,25 @@ export type VmImage =
 
 export interface LabNetwork {
   readonly name: NetworkName
-  /** Its name in Lima. */
+  /** The network's name in Lima. */
   readonly lima: string
   readonly mode: 'shared' | 'host'
   readonly subnet: string
-  /** The host's own address in it. The nodes' default route is by the management network's. */
+  /** The host's address. The gateway of the management network is the nodes' default route. */
   readonly gateway: string
   readonly dhcpEnd: string
   readonly attached: readonly NodeRole[]
   readonly interface: string
-  /** The external network's second NIC. */
+  /** Used by the external network only: its second NIC. */
   readonly vipInterface: string
   readonly floating: string
 }
 
 export interface LabNode {
   readonly name: string
-  /** Its name in Lima. */
+  /** The VM's name in Lima. */
   readonly instance: string
-  /** Its file in `lima/`, without the ending. */
+  /** Name of its definition in `lima/`, without the extension. */
   readonly file: string
   readonly roles: readonly NodeRole[]
   readonly cpus: number
@@ -81,7 +81,7 @@ export interface LabNode {
   readonly disk: number
   readonly disks: readonly LabDisk[]
   readonly nics: readonly LabNic[]
-  /** On the management network. */
+  /** Address on the management network. */
   readonly address: string
 }
 
@@ -89,10 +89,10 @@ export type DiskUse = 'lvm' | 'osd' | 'state'
 
 export interface LabDisk {
   readonly use: DiskUse
-  /** Its name in Lima. */
+  /** The disk's name in Lima. */
   readonly name: string
   readonly size: number
-  /** `/dev/vdb`: the boot disk is vda, and extra disks follow in the order of the file. */
+  /** `/dev/vdb`: the boot disk is vda, and data disks follow in the order of the definition. */
   readonly device: string
 }
 
@@ -100,7 +100,7 @@ export interface LabNic {
   readonly network: NetworkName
   readonly interface: string
   readonly mac: string
-  /** Absent on the raw port. */
+  /** Undefined on the raw port. */
   readonly address: string | undefined
   readonly prefix: number
 }
@@ -144,15 +144,26 @@ export function usesTls({ tls }: Lab): boolean {
   return tls.internal || tls.external || tls.backend
 }
 
-/** Images that upstream does not publish for this architecture, or that were asked for, come from kolla-build. */
+/** kolla-build builds images that upstream does not publish for this architecture or that the lab file lists. */
 export function buildsImages({ containers }: Lab): boolean {
   return containers.build !== undefined
 }
 
-/** Whose OS disk holds what cannot be made again: the database, the queue, Glance's files. */
+/** Whether the OS disk holds data that cannot be created again: the database, the queue, Glance's files. */
 export function keepsStateOnOsDisk(node: LabNode): boolean {
   return hasRole(node, 'control') && !node.disks.some((disk) => disk.use === 'state')
 }
 
 export const internalFqdn = (lab: Lab): string => `internal.${lab.dns.domain}`
 export const externalFqdn = (lab: Lab): string => `api.${lab.dns.domain}`
+
+/** The node that runs BIND: the first controller. */
+export function dnsNode(lab: Lab): LabNode {
+  const node = lab.nodes.find(({ roles }) => roles.includes('control')) ?? lab.nodes[0]
+  if (!node) throw new TypeError('a lab has nodes')
+  return node
+}
+
+export function nameserverAddress(lab: Lab): string {
+  return dnsNode(lab).address
+}

@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest'
 import { labText, labWith } from '../../test/lab.ts'
 import { sumResources } from './check/budget.ts'
 import { buildGlobals } from './kolla/globals.ts'
-import { buildHostVars } from './kolla/host-vars.ts'
+import { buildHostVars } from './kolla/inventory.ts'
 import type { LabNode } from './lab.ts'
-import { buildNetplan } from './lima/netplan.ts'
+import { buildNetplan } from './lima/networks.ts'
 import { readLab } from './read-lab.ts'
 
 const lab = labWith()
 const node = (name: string): LabNode => lab.nodes.find((node) => node.name === name) as LabNode
 
-/** Rows that document 004 has differently, with the reason; everything else is exactly its own. */
+/** Rows of document 004 that the presets change, with the reason. Everything else is as in the document. */
 const corrected = {
   'storage_interface maps iSCSI': 'removed from Kolla-Ansible: tgtd_interface_address and target_ip_address instead',
-  'external VIP on the raw network port': 'the raw port is a member of br-ex: a second NIC, vip0, carries the VIP',
+  'external VIP on the raw network port': 'the raw port is a member of br-ex, so a second NIC, vip0, has the VIP',
   'Ubuntu container images on ARM64': 'upstream publishes Debian images only for aarch64',
   'tunnel carries VXLAN': 'OVN uses Geneve',
-  'isolated networks with UUIDs': 'Lima passes no identifier: dhcpEnd fences the DHCP server instead',
+  'isolated networks with UUIDs': 'Lima passes no identifier: dhcpEnd limits the DHCP server instead',
   'VIP .250 with the default DHCP range': 'dhcpEnd is .9, below every address of the lab',
 }
 
@@ -31,7 +31,7 @@ describe("document 004's node table", () => {
     expect(Object.fromEntries(found.disks.map((disk) => [disk.use, disk.size]))).toEqual(disks)
   })
 
-  it('has its totals', () => {
+  it('has the totals of the document', () => {
     expect(sumResources(lab)).toMatchObject({
       memory: 72,
       cpus: 12,
@@ -42,7 +42,7 @@ describe("document 004's node table", () => {
     })
   })
 
-  it('has its four-node variant: controller 24 GB, computes 20 GB each', () => {
+  it('has a four-node variant with 24 GB for the controller and 20 GB for each compute', () => {
     const four = labWith({}, { preset: 'four-node' })
     expect(four.nodes.map((node) => [node.name, node.memory])).toEqual([
       ['node1', 24],
@@ -86,7 +86,7 @@ describe("document 004's interface mapping", () => {
     expect(nic?.address === undefined).toBe(address === 'has none')
   })
 
-  it('gives storage its own: iSCSI is served where it is advertised', () => {
+  it('serves iSCSI on the storage network, where it is advertised', () => {
     expect(buildHostVars(lab, node('node3'))).toMatchObject({ tgtd_interface_address: '10.0.3.13' })
   })
 
@@ -109,13 +109,13 @@ describe("document 004's interface mapping", () => {
   })
 })
 
-describe('the presets', () => {
-  it.each(['three-node', 'four-node'] as const)('%s reads without errors', (preset) => {
+describe('presets', () => {
+  it.each(['three-node', 'four-node'] as const)('%s has no errors', (preset) => {
     const { findings } = readLab(labText({ preset }), 'lab.yaml')
     expect(findings.filter((finding) => finding.severity === 'error')).toEqual([])
   })
 
-  it('leaves the raw port without address, DHCP or link-local', () => {
+  it('leave the raw port without address, DHCP or link-local', () => {
     const plan = buildNetplan(lab, node('node1')) as { network: { ethernets: Record<string, unknown> } }
     expect(plan.network.ethernets['ext0']).toEqual({
       dhcp4: false,
@@ -126,11 +126,11 @@ describe('the presets', () => {
     })
   })
 
-  it('moves nobody when a node is added', () => {
+  it('keep the addresses and disks of all nodes when a node is added', () => {
     const four = labWith({}, { preset: 'four-node' })
     for (const old of lab.nodes) {
-      const now = four.nodes.find((node) => node.name === old.name)
-      expect(now).toMatchObject({ nics: old.nics, disks: old.disks })
+      const scaled = four.nodes.find((node) => node.name === old.name)
+      expect(scaled).toMatchObject({ nics: old.nics, disks: old.disks })
     }
   })
 })

@@ -1,8 +1,4 @@
-/**
- * Document 004's lab as a file: three nodes, or its four-node variant. Pure.
- *
- * Text with comments, because it is what a person reads first.
- */
+/** Renders the preset lab files, with three or four nodes. Their comments are the first documentation a user reads. Pure. */
 
 export const presetNames = ['three-node', 'four-node'] as const
 export type PresetName = (typeof presetNames)[number]
@@ -18,7 +14,6 @@ export interface PresetAnswers {
   readonly containers: 'debian' | 'ubuntu'
 }
 
-/** Document 004's answers. */
 export const defaultAnswers: PresetAnswers = {
   preset: 'three-node',
   name: 'osl',

@@ -7,17 +7,17 @@ import { readLab } from './read-lab.ts'
 
 const base = labText()
 
-/** One thing that happens to a file: a cut, a copy, another character, another word. */
+/** One change of a file: cut, copy or insert text, or replace a word. */
 const mutation = fc.oneof(
-  fc.record({ kind: fc.constant('cut' as const), at: fc.nat(base.length), length: fc.nat(40) }),
+  fc.record({ kind: fc.constant('cut' as const), offset: fc.nat(base.length), length: fc.nat(40) }),
   fc.record({
     kind: fc.constant('insert' as const),
-    at: fc.nat(base.length),
+    offset: fc.nat(base.length),
     text: fc.string({ maxLength: 8 }),
   }),
   fc.record({
     kind: fc.constant('word' as const),
-    at: fc.nat(base.length),
+    offset: fc.nat(base.length),
     text: fc.constantFrom(
       'null',
       '-1',
@@ -34,20 +34,20 @@ const mutation = fc.oneof(
       '\t',
     ),
   }),
-  fc.record({ kind: fc.constant('copy' as const), at: fc.nat(base.length), length: fc.nat(200) }),
+  fc.record({ kind: fc.constant('copy' as const), offset: fc.nat(base.length), length: fc.nat(200) }),
 )
 
-function apply(text: string, one: typeof mutation extends fc.Arbitrary<infer T> ? T : never): string {
-  const head = text.slice(0, one.at)
-  const tail = text.slice(one.at)
-  if (one.kind === 'cut') return head + tail.slice(one.length)
-  if (one.kind === 'copy') return head + tail.slice(0, one.length) + tail
-  if (one.kind === 'insert') return head + one.text + tail
-  return head + tail.replace(/[\w./"-]+/, one.text)
+function apply(text: string, change: typeof mutation extends fc.Arbitrary<infer T> ? T : never): string {
+  const head = text.slice(0, change.offset)
+  const tail = text.slice(change.offset)
+  if (change.kind === 'cut') return head + tail.slice(change.length)
+  if (change.kind === 'copy') return head + tail.slice(0, change.length) + tail
+  if (change.kind === 'insert') return head + change.text + tail
+  return head + tail.replace(/[\w./"-]+/, change.text)
 }
 
-describe('a lab file', () => {
-  it('is refused with a position or read, whatever is in it, and never a crash', () => {
+describe('readLab', () => {
+  it('returns a lab or findings with positions for any text, and never throws', () => {
     const runs = count({ test: 250, soak: 5000 })
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 4 }), (mutations) => {
@@ -60,7 +60,7 @@ describe('a lab file', () => {
     )
   }, 600_000)
 
-  it('names a misspelt field and the right one', () => {
+  it('names a misspelt field and the closest known one', () => {
     const { findings } = readLab(base.replace('networks:', 'netwroks:'), 'lab.yaml')
     expect(findings.map((finding) => finding.message).join()).toContain('networks')
   })

@@ -1,7 +1,4 @@
-/**
- * Reads a lab file: text in; the Lab with its defaults, everything that is wrong with it, and the place of every
- * value out. Pure.
- */
+/** Parses a lab file, resolves its defaults and checks it. Pure. */
 import { labSchema } from '../api/lab.ts'
 import { checkShape } from '../api/shape.ts'
 import type { Finding } from '../errors/finding.ts'
@@ -13,7 +10,7 @@ import { resolveLab } from './defaults.ts'
 import type { Lab } from './lab.ts'
 
 export interface ReadLabResult extends Locator {
-  /** Absent when the file does not have the shape of a Lab. */
+  /** Undefined when the file does not have the shape of a Lab. */
   readonly lab?: Lab
   readonly findings: readonly Finding[]
 }

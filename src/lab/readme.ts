@@ -1,10 +1,8 @@
-/** The README of a rendered tree: what is where, what was decided, and what TLS does not reach. */
+/** Renders the README of the tree: nodes, networks, addresses, stages, and what has no TLS. */
 import { sumResources } from './check/budget.ts'
-import { stageNames } from './drive/names.ts'
-import { imageTag } from './kolla/image-tag.ts'
-import { tlsGaps } from './kolla/tls-gaps.ts'
-import { externalFqdn, internalFqdn, type Lab, usesTls } from './lab.ts'
-import { nameserverAddress } from './lima/netplan.ts'
+import { stageNames } from './drive/stage.ts'
+import { imageTag, tlsGaps } from './kolla/release.ts'
+import { externalFqdn, internalFqdn, type Lab, nameserverAddress, usesTls } from './lab.ts'
 import type { TreeFile } from './tree.ts'
 
 export function readmeFile(lab: Lab): TreeFile {
@@ -14,8 +12,8 @@ export function readmeFile(lab: Lab): TreeFile {
     return `| ${node.name} | ${node.roles.join(', ')} | ${node.memory} GiB | ${node.cpus} | ${node.disk} GiB | ${disks || '-'} | ${node.address} |`
   })
   const networks = Object.values(lab.networks).map((network) => {
-    const on = lab.nodes.filter((node) => node.nics.some((nic) => nic.network === network.name))
-    return `| ${network.name} | ${network.mode} | ${network.subnet} | ${network.interface} | ${on.map((node) => node.name).join(', ')} |`
+    const attached = lab.nodes.filter((node) => node.nics.some((nic) => nic.network === network.name))
+    return `| ${network.name} | ${network.mode} | ${network.subnet} | ${network.interface} | ${attached.map((node) => node.name).join(', ')} |`
   })
   const gaps = tlsGaps(lab).map(({ what, where }) => `- ${what} (${where})`)
   const text = `# The lab ${lab.name}

@@ -5,11 +5,11 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { generateSmallKey, labWith, labWithFourthNode } from '../../test/lab.ts'
-import { isSecretPath } from './check/rendered-tree.ts'
 import type { Lab } from './lab.ts'
 import { renderLab } from './render-lab.ts'
+import { isSecretPath } from './secret-paths.ts'
 
-// Keys and certificates are made here, and a busy machine takes its time for them.
+// These tests generate keys and certificates, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 let folder: string
@@ -27,7 +27,7 @@ const kinds = async (lab: Lab) => {
     .map((change) => `${change.kind} ${change.kind === 'removed' ? change.path : change.file.path}`)
 }
 
-describe('rendering a lab', () => {
+describe('renderLab', () => {
   it('changes nothing the second time', async () => {
     await render(labWith())
     expect(await kinds(labWith())).toEqual([])
@@ -51,38 +51,40 @@ describe('rendering a lab', () => {
     expect(after).toEqual(before)
   })
 
-  it('gives every secret the mode 0600, and git sees none of them', async () => {
+  it('writes every secret with the mode 0600, and git ignores all of them', async () => {
     await render(labWith({}, { phase: 'both' }))
     execFileSync('git', ['init', '-q'], { cwd: folder })
-    const seen = execFileSync('git', ['ls-files', '--others', '--exclude-standard'], {
+    const visible = execFileSync('git', ['ls-files', '--others', '--exclude-standard'], {
       cwd: folder,
       encoding: 'utf8',
     }).split('\n')
-    expect(seen).toContain('kolla/globals.yml')
-    expect(seen.filter(isSecretPath)).toEqual([])
+    expect(visible).toContain('kolla/globals.yml')
+    expect(visible.filter(isSecretPath)).toEqual([])
     const files = (readdirSync(folder, { recursive: true }) as string[]).filter(isSecretPath)
     expect(files.length).toBeGreaterThan(15)
     for (const file of files) expect([file, statSync(path.join(folder, file)).mode & 0o777]).toEqual([file, 0o600])
   })
 
-  it('holds a PEM or a password in no file that git sees', async () => {
+  it('has no private key or password in a file that git sees', async () => {
     await render(labWith({}, { phase: 'both' }))
     execFileSync('git', ['init', '-q'], { cwd: folder })
-    const seen = execFileSync('git', ['ls-files', '--others', '--exclude-standard'], {
+    const visible = execFileSync('git', ['ls-files', '--others', '--exclude-standard'], {
       cwd: folder,
       encoding: 'utf8',
     })
     const passwords = Object.values(parse(read('kolla/passwords.yml')) as object).filter(
-      (one) => typeof one === 'string',
+      (password) => typeof password === 'string',
     )
-    for (const file of seen.split('\n').filter(Boolean)) {
+    const files = visible.split('\n').filter(Boolean)
+    expect(files.length).toBeGreaterThan(20)
+    for (const file of files) {
       const text = read(file)
       expect(text).not.toContain('PRIVATE KEY')
       expect(passwords.filter((password) => text.includes(password))).toEqual([])
     }
   })
 
-  it('shows what a person edited, writes nothing, and loses it only when told to', async () => {
+  it('reports manual edits and writes nothing, unless it may overwrite them', async () => {
     await render(labWith())
     const file = path.join(folder, 'kolla/globals.yml')
     writeFileSync(file, read('kolla/globals.yml').replace('enable_heat: "no"', 'enable_heat: "yes"'))
@@ -93,7 +95,7 @@ describe('rendering a lab', () => {
     expect(read('kolla/globals.yml')).toContain('enable_heat: "no"')
   })
 
-  it('signs again what a change of names needs, and nothing else', async () => {
+  it('issues only the certificates whose names changed', async () => {
     await render(labWith())
     const external = read('kolla/certificates/haproxy.pem')
     const { made } = await render(labWithFourthNode())
@@ -101,7 +103,7 @@ describe('rendering a lab', () => {
     expect(read('kolla/certificates/haproxy.pem')).toBe(external)
   })
 
-  it('renews a certificate in time', async () => {
+  it('renews certificates before they expire', async () => {
     await render(labWith())
     const later = NOW + 700 * 86_400_000
     const { made } = await renderLab(labWith(), folder, { now: later, makeSshKey: generateSmallKey })

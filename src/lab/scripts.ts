@@ -1,8 +1,6 @@
-/** Thin wrappers, for people who read scripts: each one is a command or two that the stages run as well. */
-
+/** Renders shell scripts: wrappers of the commands that the stages run, and the scripts that stages run in nodes. */
 import { pools } from './ceph.ts'
-import { type Lab, nodesWithRole, usesCeph } from './lab.ts'
-import { dnsNode, nameserverAddress } from './lima/netplan.ts'
+import { dnsNode, type Lab, nameserverAddress, nodesWithRole, usesCeph } from './lab.ts'
 import type { TreeFile } from './tree.ts'
 
 export function scriptFiles(lab: Lab): readonly TreeFile[] {
@@ -55,7 +53,7 @@ ${body}
   return { path: `scripts/${name}`, text, executable: true }
 }
 
-/** Runs in a node, as root, from standard input. */
+/** Runs as root in a node, passed on standard input. */
 function node(name: string, text: string): TreeFile {
   return { path: `scripts/node/${name}`, text, executable: true }
 }
@@ -118,7 +116,7 @@ cephadm shell --mount "$from/cluster.yaml:/cluster.yaml" -- ceph orch apply -i /
 `
 }
 
-/** kolla-ansible mariadb-backup has put a backup into the volume; Glance's files go along. */
+/** `kolla-ansible mariadb-backup` has written a backup to the volume; Glance's files are added. */
 const BACKUP = `#!/bin/sh
 # In the controller: packs the newest backup of the database, and Glance's images, for the host.
 set -eu

@@ -1,13 +1,12 @@
 /**
- * Everything secret of a lab: kept from the tree where it is there, made where it is not.
+ * Collects the secrets of a lab: keeps those of the existing tree and generates the missing ones.
  *
- * What is there and cannot be read is a finding, never replaced: the running cloud still uses it.
+ * A secret that cannot be read is reported and never replaced, because the running cloud still uses it.
  */
 import { failure } from '../errors/failure.ts'
 import { readYaml } from '../yaml/read.ts'
-import { ensureFsid } from './ceph/conf.ts'
-import { type CephKeys, ensureCephKeys } from './ceph.ts'
-import { ensureCertificates, type ReadExisting } from './certificates.ts'
+import { type CephKeys, ensureCephKeys, ensureFsid } from './ceph.ts'
+import { ensureCertificates } from './certificates.ts'
 import { unreadableSecret } from './findings/rendered-tree.ts'
 import {
   completePasswords,
@@ -20,7 +19,7 @@ import {
 } from './kolla/passwords.ts'
 import { type Lab, usesCeph } from './lab.ts'
 import { generateEd25519Key, generateRsaKey, isEd25519PublicKey } from './ssh.ts'
-import type { TreeFile } from './tree.ts'
+import type { ReadExisting, TreeFile } from './tree.ts'
 
 const PASSWORDS = 'kolla/passwords.yml'
 
@@ -29,9 +28,9 @@ export interface LabSecrets {
   /** The text of passwords.yml. */
   readonly passwords: string
   readonly certificates: readonly TreeFile[]
-  /** Of a lab with Ceph. */
+  /** Only of a lab with Ceph. */
   readonly ceph?: CephSecrets
-  /** What was made now, in words. */
+  /** Names of the secrets that were generated now. */
   readonly made: readonly string[]
 }
 
@@ -46,24 +45,19 @@ export interface SecretOptions {
   readonly makeSshKey?: GenerateSshKey
 }
 
-export async function ensureSecrets(lab: Lab, settings: SecretOptions): Promise<LabSecrets> {
-  const { existing, now, makeSshKey = generateRsaKey } = settings
+export async function ensureSecrets(lab: Lab, options: SecretOptions): Promise<LabSecrets> {
+  const { existing, now, makeSshKey = generateRsaKey } = options
   const made: string[] = []
   const ssh = existingSshKey(existing) ?? (await generateEd25519Key(`stackloom-${lab.name}`))
   if (existing('ssh/id_ed25519') === undefined) made.push('the SSH key')
   const passwords = completeExistingPasswords(existing) ?? (await generatePasswords(existing, makeSshKey))
   if (passwords !== existing(PASSWORDS)) made.push('passwords')
-  const { files: certificates, made: signed } = await ensureCertificates(lab, existing, now)
-  if (signed.length > 0) made.push(`certificates (${signed.join(', ')})`)
+  const { files: certificates, issued } = await ensureCertificates(lab, existing, now)
+  if (issued.length > 0) made.push(`certificates (${issued.join(', ')})`)
   if (!usesCeph(lab)) return { ssh, passwords, certificates, made }
   if (existing('ceph/ceph.conf') === undefined) made.push("Ceph's keys")
-  return {
-    ssh,
-    passwords,
-    certificates,
-    ceph: { fsid: ensureFsid(existing), keys: ensureCephKeys(existing) },
-    made,
-  }
+  const ceph = { fsid: ensureFsid(existing), keys: ensureCephKeys(existing) }
+  return { ssh, passwords, certificates, ceph, made }
 }
 
 function existingSshKey(existing: ReadExisting): SshKeyPair | undefined {
@@ -80,7 +74,7 @@ function existingSshKey(existing: ReadExisting): SshKeyPair | undefined {
   return { private_key, public_key }
 }
 
-/** A file that lacks nothing stays as it is, to the letter. */
+/** A complete file is kept byte for byte. */
 function completeExistingPasswords(existing: ReadExisting): string | undefined {
   const text = existing(PASSWORDS)
   if (text === undefined || isCompleteAsWritten(text)) return text

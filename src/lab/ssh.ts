@@ -1,11 +1,13 @@
-/** SSH key pairs in OpenSSH's own formats, without ssh-keygen. */
+/** Generates SSH key pairs in OpenSSH's formats without ssh-keygen, and renders the SSH configuration of the nodes. */
 import { createPublicKey, generateKeyPair, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { SshKeyPair } from './kolla/passwords.ts'
+import type { Lab } from './lab.ts'
+import { banner, type TreeFile } from './tree.ts'
 
 const generateKeyPairAsync = promisify(generateKeyPair)
 
-/** What Kolla-Ansible itself would make for its services: PKCS#8 and an OpenSSH public key. */
+/** The format that Kolla-Ansible uses for its services: a PKCS#8 private key and an OpenSSH public key. */
 export async function generateRsaKey(bits = 4096): Promise<SshKeyPair> {
   const { publicKey, privateKey } = await generateKeyPairAsync('rsa', { modulusLength: bits })
   const { n = '', e = '' } = publicKey.export({ format: 'jwk' })
@@ -16,7 +18,7 @@ export async function generateRsaKey(bits = 4096): Promise<SshKeyPair> {
   }
 }
 
-/** The key of the lab: ed25519, in the format that every ssh reads. */
+/** The format of the lab's own key. */
 export async function generateEd25519Key(comment: string): Promise<SshKeyPair> {
   const { publicKey, privateKey } = await generateKeyPairAsync('ed25519')
   const seed = Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url')
@@ -31,7 +33,7 @@ export async function generateEd25519Key(comment: string): Promise<SshKeyPair> {
     encodeField(Buffer.concat([seed, point])),
     encodeField(comment),
   ])
-  const padding = Buffer.from(Array.from({ length: (8 - (secret.length % 8)) % 8 }, (_, at) => at + 1))
+  const padding = Buffer.from(Array.from({ length: (8 - (secret.length % 8)) % 8 }, (_, index) => index + 1))
   const blob = Buffer.concat([
     Buffer.from('openssh-key-v1\0'),
     encodeField('none'),
@@ -49,7 +51,6 @@ export async function generateEd25519Key(comment: string): Promise<SshKeyPair> {
   }
 }
 
-/** Half of an OpenSSH private key is its public one. */
 export function isEd25519PublicKey(text: string): boolean {
   const [kind = '', blob = ''] = text.trim().split(' ')
   if (kind !== 'ssh-ed25519') return false
@@ -73,8 +74,29 @@ function encodeField(value: string | Buffer): Buffer {
   return Buffer.concat([encodeUint32(bytes.length), bytes])
 }
 
-/** A positive number: a set top bit would make it negative, so a zero goes before it. */
+/** Prepends a zero byte when the top bit is set, because the number would be negative. */
 function encodeMpint(base64url: string): Buffer {
   const bytes = Buffer.from(base64url, 'base64url')
   return encodeField((bytes[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes)
+}
+
+/** For `ssh -F ssh/config node1`. Paths are absolute, because ssh resolves relative ones from the working directory. */
+export function sshConfigFile(lab: Lab, folder: string): TreeFile {
+  const hosts = lab.nodes.map(
+    (node) => `Host ${node.name}
+  HostName ${node.address}
+`,
+  )
+  return {
+    path: 'ssh/config',
+    text: `${banner()}${hosts.join('')}Host *
+  User ${lab.user}
+  IdentityFile "${folder}/ssh/id_ed25519"
+  IdentitiesOnly yes
+  UserKnownHostsFile "${folder}/ssh/known_hosts"
+  StrictHostKeyChecking accept-new
+  BatchMode yes
+  ConnectTimeout 10
+`,
+  }
 }

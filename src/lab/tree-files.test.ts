@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { labWith, labWithFourthNode, renderTestTree } from '../../test/lab.ts'
 import { parseSerial } from './bind.ts'
-import { isSecretPath } from './check/rendered-tree.ts'
+import { isSecretPath } from './secret-paths.ts'
 import type { TreeFile } from './tree.ts'
 
-const textOf = (tree: readonly TreeFile[], path: string) => tree.find((file) => file.path === path)?.text
+const findText = (tree: readonly TreeFile[], path: string) => tree.find((file) => file.path === path)?.text
 
-describe('the tree of a lab', () => {
-  it('has every file once, in order', () => {
+describe('treeFiles', () => {
+  it('lists every file once, in order', () => {
     const paths = renderTestTree(labWith({}, { phase: 'both' })).map((file) => file.path)
     expect(paths).toEqual([...new Set(paths)].toSorted())
   })
 
-  it('keeps whatever holds a secret for its owner', () => {
+  it('marks every file with a secret', () => {
     const secret = renderTestTree(labWith({}, { phase: 'both' })).filter((file) => isSecretPath(file.path))
     expect(secret.length).toBeGreaterThan(15)
     expect(secret.filter((file) => !file.secret)).toEqual([])
   })
 
-  it('has what Ceph needs only with Ceph', () => {
+  it('has files of Ceph only in a lab with Ceph', () => {
     const ceph = (phase: 'lvm' | 'both') =>
       renderTestTree(labWith({}, { phase })).filter(
         (file) => /ceph/.test(file.path) && !file.path.startsWith('scripts/'),
@@ -27,18 +27,18 @@ describe('the tree of a lab', () => {
     expect(ceph('both').length).toBeGreaterThan(10)
   })
 
-  it("takes a configuration file of the lab file's instead of ours", () => {
-    const mine = { 'spec.openstack.config': { 'nova/nova-compute.conf': '[libvirt]\nvirt_type = kvm' } }
+  it('uses a configuration file of the lab file instead of the rendered one', () => {
+    const custom = { 'spec.openstack.config': { 'nova/nova-compute.conf': '[libvirt]\nvirt_type = kvm' } }
     const path = 'kolla/config/nova/nova-compute.conf'
-    expect(textOf(renderTestTree(labWith()), path)).toContain('virt_type = qemu')
-    expect(textOf(renderTestTree(labWith(mine)), path)).toBe('[libvirt]\nvirt_type = kvm\n')
+    expect(findText(renderTestTree(labWith()), path)).toContain('virt_type = qemu')
+    expect(findText(renderTestTree(labWith(custom)), path)).toBe('[libvirt]\nvirt_type = kvm\n')
   })
 
-  it('raises the serial of a zone when its records change, and only then', () => {
+  it('raises the serial of a zone only when its records change', () => {
     const first = renderTestTree(labWith())
-    const second = renderTestTree(labWith({ 'spec.nodes.1.cpus': 3 }), (path) => textOf(first, path))
-    const third = renderTestTree(labWith({}, { preset: 'four-node' }), (path) => textOf(second, path))
-    const serials = (zone: string) => [first, second, third].map((tree) => parseSerial(textOf(tree, zone)))
+    const second = renderTestTree(labWith({ 'spec.nodes.1.cpus': 3 }), (path) => findText(first, path))
+    const third = renderTestTree(labWith({}, { preset: 'four-node' }), (path) => findText(second, path))
+    const serials = (zone: string) => [first, second, third].map((tree) => parseSerial(findText(tree, zone)))
     expect(serials('bind/zones/db.openstack.local')).toEqual([1, 1, 2])
     expect(serials('bind/zones/db.2.0.10.in-addr.arpa')).toEqual([1, 1, 1])
   })
@@ -51,7 +51,7 @@ describe('the tree of a lab', () => {
     expect(after).toHaveLength(before.length + 1)
   })
 
-  it('puts two opening braces nowhere where Lima would run them', () => {
+  it('has no two opening braces in files that Lima runs as templates', () => {
     const tree = renderTestTree(labWith({ 'spec.nodes.0.disks': { state: '40GiB' } }))
     const vms = tree.filter((file) => file.path.startsWith('lima/'))
     expect(vms.length).toBeGreaterThan(3)

@@ -1,14 +1,9 @@
-/**
- * The whole tree of a lab, from the lab and its secrets. Pure: the same input gives the same files.
- */
+/** Renders the whole tree of a lab from the lab and its secrets. Pure: the same input gives the same files. */
 import { namedConfFile, zoneFiles } from './bind.ts'
-import { cephConfFiles } from './ceph/conf.ts'
-import { cephSpecFile } from './ceph/spec.ts'
-import { keyringFiles } from './ceph.ts'
+import { cephConfFiles, cephSpecFile, keyringFiles } from './ceph.ts'
 import { configFiles } from './kolla/config-files.ts'
 import { cephGlobalsFiles, globalsFile } from './kolla/globals.ts'
-import { hostVarsFiles } from './kolla/host-vars.ts'
-import { inventoryFile } from './kolla/inventory.ts'
+import { hostVarsFiles, inventoryFile } from './kolla/inventory.ts'
 import type { Lab } from './lab.ts'
 import { instanceFile } from './lima/instance.ts'
 import { networksFile } from './lima/networks.ts'
@@ -16,17 +11,17 @@ import { readmeFile } from './readme.ts'
 import { scriptFiles } from './scripts.ts'
 import { gitignoreFile } from './secret-paths.ts'
 import type { CephSecrets, LabSecrets } from './secrets.ts'
-import { sshConfigFile } from './ssh-config.ts'
+import { sshConfigFile } from './ssh.ts'
 import { terraformFiles } from './terraform/resources.ts'
-import type { TreeFile } from './tree.ts'
+import type { ReadExisting, TreeFile } from './tree.ts'
 
 export interface TreeInput {
   readonly lab: Lab
   readonly secrets: LabSecrets
-  /** The tree's absolute folder: ssh wants it. */
+  /** Absolute folder of the tree, for the SSH configuration. */
   readonly folder: string
-  /** What the tree has already: zone serials go on from there, and phase 2 stays on once it is. */
-  readonly existing: (path: string) => string | undefined
+  /** Reads the existing tree: zone serials continue from it, and Ceph stays enabled. */
+  readonly existing: ReadExisting
 }
 
 export function treeFiles({ lab, secrets, folder, existing }: TreeInput): readonly TreeFile[] {
@@ -52,12 +47,12 @@ export function treeFiles({ lab, secrets, folder, existing }: TreeInput): readon
   return files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** What Kolla-Ansible reads, beside passwords and certificates: all of it counts for the stage `deploy`. */
+/** What Kolla-Ansible reads, without passwords and certificates. All of it is input of the stage `deploy`. */
 export function kollaFiles(lab: Lab): readonly TreeFile[] {
   return [globalsFile(lab), inventoryFile(lab), ...hostVarsFiles(lab), ...configFiles(lab)]
 }
 
-/** What phase 2 is made of: all of it counts for the stage `ceph`. */
+/** The files of phase 2. All of them are inputs of the stage `ceph`. */
 export function cephFiles(lab: Lab, { fsid, keys }: CephSecrets, ready: boolean): readonly TreeFile[] {
   return [cephSpecFile(lab), ...cephConfFiles(lab, fsid), ...keyringFiles(keys), ...cephGlobalsFiles(lab, ready)]
 }

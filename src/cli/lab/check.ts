@@ -1,8 +1,8 @@
-/** `lab check`: what is wrong with a lab, before anything exists; with its tree, also what went wrong there. */
+/** Defines `lab check`, which checks the lab file and, if it exists, the rendered tree. */
 import type { Command } from 'commander'
 import { type Finding, hasErrors } from '../../errors/finding.ts'
 import { sumResources } from '../../lab/check/budget.ts'
-import { isRendered } from '../../lab/is-rendered.ts'
+import { isRendered } from '../../lab/tree.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
@@ -13,7 +13,7 @@ interface Options extends LabOptions {
 }
 
 export function defineCheck(parent: Command, { io, act }: CommandContext): void {
-  withExamples(labOptions(parent.command('check').description('Say what is wrong, before any VM exists')), [
+  withExamples(labOptions(parent.command('check').description('Check the lab file before any VM exists')), [
     'stackloom lab check',
     'stackloom lab check -f lab.yaml -o json',
   ])
@@ -27,7 +27,7 @@ export function defineCheck(parent: Command, { io, act }: CommandContext): void 
           io.stdout(await serialise({ lab: opened.lab.name, totals, findings }, options.output))
         } else {
           io.stderr(formatFindings(findings, io.colour.stderr))
-          io.stdout(summary(opened, findings))
+          io.stdout(formatSummary(opened, findings))
         }
         return hasErrors(findings) ? 1 : 0
       }),
@@ -37,14 +37,14 @@ export function defineCheck(parent: Command, { io, act }: CommandContext): void 
 async function treeFindings({ lab, folder }: OpenedLab): Promise<readonly Finding[]> {
   if (!isRendered(folder)) return []
   const [{ inspectTree }, { checkTree }, { runProcess }] = await Promise.all([
-    import('../../lab/tree-view.ts'),
+    import('../../lab/tree-store.ts'),
     import('../../lab/check/rendered-tree.ts'),
     import('../../exec/process.ts'),
   ])
   return checkTree(lab, await inspectTree(folder, runProcess))
 }
 
-function summary({ lab }: OpenedLab, findings: readonly Finding[]): string {
+function formatSummary({ lab }: OpenedLab, findings: readonly Finding[]): string {
   const { memory, cpus, osDisk, lvmDisk, osdDisk, stateDisk } = sumResources(lab)
   const count = (severity: string): number => findings.filter((finding) => finding.severity === severity).length
   const disks = [osDisk, lvmDisk, osdDisk, ...(stateDisk > 0 ? [stateDisk] : [])].join(' + ')

@@ -10,7 +10,7 @@ import { main } from '../main.ts'
 import type { Prompter } from '../questions.ts'
 import { gatherLabAnswers } from './init.ts'
 
-// Keys and certificates are made for some of these.
+// Some of these tests generate keys and certificates.
 vi.setConfig({ testTimeout: 120_000 })
 
 let cwd: string
@@ -22,22 +22,22 @@ const run = async (...words: string[]) => {
   const code = await main(['lab', ...words], io)
   return { code, out: io.out(), err: io.err() }
 }
-const given = (text = labText()): void => writeFileSync(path.join(cwd, 'lab.yaml'), text)
-/** Rendered with quick keys, so that commands find a tree. */
-const rendered = () => renderLab(labWith(), path.join(cwd, 'osl'), { now: Date.now(), makeSshKey: generateSmallKey })
+const writeLabFile = (text = labText()): void => writeFileSync(path.join(cwd, 'lab.yaml'), text)
+/** Renders the tree with small keys. */
+const renderTree = () => renderLab(labWith(), path.join(cwd, 'osl'), { now: Date.now(), makeSshKey: generateSmallKey })
 
 describe('stackloom lab', () => {
-  it('sends a person who used it wrongly to the help of that very command', async () => {
+  it('names the help of the subcommand after wrong use', async () => {
     expect((await run('init', '--preset', 'five')).err).toContain('`stackloom lab init --help`')
   })
 
-  it.each(presetNames)('init writes the preset %s, as examples/ has it', async (preset) => {
+  it.each(presetNames)('init writes the preset %s, which is also in examples/', async (preset) => {
     const { code, out } = await run('init', '--preset', preset, '-f', '-')
     expect(code).toBe(0)
     expect(out).toBe(readFileSync(`examples/lab-${preset}.yaml`, 'utf8'))
   })
 
-  it("init asks one question at a time, and document 004's answer is the default", async () => {
+  it('init asks one question at a time, with the values of the preset as defaults', async () => {
     const asked: [string, string][] = []
     const questions: Prompter = {
       text: async (message, standard) => (asked.push([message, standard]), standard),
@@ -57,33 +57,33 @@ describe('stackloom lab', () => {
     expect(answers).toMatchObject({ preset: 'three-node', cores: 12, containers: 'debian' })
   })
 
-  it('check ends with 0 for warnings, 1 for errors, 2 for what is no lab', async () => {
-    given()
+  it('check exits with 0 for warnings, 1 for errors, 2 for a file that is not a lab', async () => {
+    writeLabFile()
     expect(await run('check')).toMatchObject({
       code: 0,
       out: expect.stringContaining('130 + 10 + 40 GiB disk; 0 errors'),
     })
-    given(labText().replace('192.168.105.250', '192.168.106.250'))
+    writeLabFile(labText().replace('192.168.105.250', '192.168.106.250'))
     expect((await run('check')).code).toBe(1)
-    given('kind: Site')
+    writeLabFile('kind: Site')
     expect((await run('check')).code).toBe(2)
   })
 
-  it('check tells json: totals and findings with places', async () => {
-    given()
+  it('check -o json prints totals and findings', async () => {
+    writeLabFile()
     const { out } = await run('check', '-o', 'json')
     expect(JSON.parse(out)).toMatchObject({ lab: 'osl', totals: { memory: 72, cpus: 12 } })
   })
 
   it('render and up refuse a lab with errors and write nothing', async () => {
-    given(labText().replace('192.168.105.250', '192.168.106.250'))
+    writeLabFile(labText().replace('192.168.105.250', '192.168.106.250'))
     for (const command of ['render', 'up']) expect((await run(command)).code).toBe(1)
     expect(existsSync(path.join(cwd, 'osl'))).toBe(false)
   })
 
-  it('up --dry-run prints the exact commands and does nothing', async () => {
-    given()
-    await rendered()
+  it('up --dry-run prints the commands and runs nothing', async () => {
+    writeLabFile()
+    await renderTree()
     const { code, out } = await run('up', '--dry-run', '--from', 'bootstrap', '--until', 'deploy')
     expect(code).toBe(0)
     expect(out).toContain(`.stackloom/venv/bin/kolla-ansible deploy -i ${path.join(cwd, 'osl')}/kolla/multinode`)
@@ -91,8 +91,8 @@ describe('stackloom lab', () => {
     expect((await run('up', '--dry-run', '--from', 'deplyo')).err).toContain('did you mean deploy')
   })
 
-  it('up refuses a stage or a node that the lab does not have, before it writes anything', async () => {
-    given()
+  it('up refuses an unknown stage or node before it writes anything', async () => {
+    writeLabFile()
     for (const words of [[], ['--dry-run']]) {
       expect(await run('up', '--replace', 'noed2', ...words)).toMatchObject({
         code: 2,
@@ -103,20 +103,20 @@ describe('stackloom lab', () => {
     expect(existsSync(path.join(cwd, 'osl'))).toBe(false)
   })
 
-  it('render --dry-run writes nothing, and says so', async () => {
-    given()
-    await rendered()
+  it('render --dry-run writes nothing and says so', async () => {
+    writeLabFile()
+    await renderTree()
     const lost = path.join(cwd, 'osl/kolla/certificates/haproxy.pem')
     rmSync(lost)
     const { err } = await run('render', '--dry-run')
-    expect(err).toContain('would make: certificates (external)')
+    expect(err).toContain('would generate: certificates (external)')
     expect(err).toContain('osl: 1 created, 56 unchanged (dry run: nothing was written)')
     expect(existsSync(lost)).toBe(false)
   })
 
-  it('down deletes only with the name of the lab typed', async () => {
-    given()
-    await rendered()
+  it('down --delete needs the name of the lab', async () => {
+    writeLabFile()
+    await renderTree()
     expect(await run('down', '--delete', 'other')).toMatchObject({
       code: 2,
       err: expect.stringContaining('SL8309'),
@@ -124,8 +124,8 @@ describe('stackloom lab', () => {
     expect(await run('down', '--delete')).toMatchObject({ code: 2, err: expect.stringContaining('SL8309') })
   })
 
-  it('status and doctor say when there is no tree yet', async () => {
-    given()
+  it('status and doctor report a lab that was not rendered', async () => {
+    writeLabFile()
     for (const command of ['status', 'doctor']) expect((await run(command)).err).toContain('SL8310')
   })
 })

@@ -1,10 +1,9 @@
-/** `stackloom lab`: a production-like OpenStack on this machine. */
+/** Defines `stackloom lab`: a production-like OpenStack on this machine. */
 import type { Command } from 'commander'
 import { type CommandContext, withExamples } from '../command.ts'
 import { defineCheck } from './check.ts'
 import { defineInit } from './init.ts'
-import { defineDoctor, defineStatus } from './look.ts'
-import { defineBackup, defineDown, defineSnapshot } from './maintenance.ts'
+import { defineBackup, defineDoctor, defineDown, defineSnapshot, defineStatus } from './maintenance.ts'
 import { defineRender } from './render.ts'
 import { defineUp } from './up.ts'
 

@@ -1,4 +1,4 @@
-/** What every lab command begins with: the lab file, read and judged, and the folder of its tree. */
+/** Reads and checks the lab file for all lab commands, and resolves the folder of its tree. */
 import path from 'node:path'
 import type { Command } from 'commander'
 import { Failure } from '../../errors/failure.ts'
@@ -7,6 +7,7 @@ import type { Lab } from '../../lab/lab.ts'
 import { readLab } from '../../lab/read-lab.ts'
 import { readInput } from '../files.ts'
 import type { Io } from '../io.ts'
+import { formatFindings } from '../output/findings.ts'
 
 export interface LabOptions {
   readonly file: string
@@ -18,17 +19,17 @@ export interface OpenedLab {
   readonly findings: readonly Finding[]
   /** Absolute. */
   readonly folder: string
-  /** As the user would write it. */
+  /** As shown to the user: relative unless an absolute path was given. */
   readonly displayFolder: string
 }
 
 export function labOptions(command: Command): Command {
   return command
-    .option('-f, --file <file>', 'the lab file, - for stdin', 'lab.yaml')
-    .option('--out <folder>', "the folder of the rendered tree; the lab's name, beside the file, by default")
+    .option('-f, --file <file>', 'lab file, - for stdin', 'lab.yaml')
+    .option('--out <folder>', 'folder of the rendered tree (default: the name of the lab, beside the file)')
 }
 
-/** Exit 2 for a file that is no Lab; a Lab with errors in it is the caller's to refuse. */
+/** Throws with exit code 2 when the file is not a Lab. The caller decides about a Lab with errors. */
 export async function openLab(options: LabOptions, io: Io): Promise<OpenedLab> {
   const { lab, findings } = readLab(await readInput(options.file, io, 'stackloom lab init'), options.file)
   if (!lab) throw new Failure(findings, 2)
@@ -37,9 +38,14 @@ export async function openLab(options: LabOptions, io: Io): Promise<OpenedLab> {
   return { lab, findings, folder: path.resolve(io.cwd, shownFolder), displayFolder: shownFolder }
 }
 
-/** For commands that act: errors end here, with exit 1 and nothing done. */
+/** For commands that change something: throws with exit code 1 when the lab has errors. */
 export async function openValidLab(options: LabOptions, io: Io): Promise<OpenedLab> {
   const opened = await openLab(options, io)
   if (hasErrors(opened.findings)) throw new Failure(opened.findings, 1)
   return opened
+}
+
+export function printWarnings({ findings }: OpenedLab, io: Io): void {
+  const warnings = findings.filter((finding) => finding.severity === 'warning')
+  io.stderr(formatFindings(warnings, io.colour.stderr))
 }

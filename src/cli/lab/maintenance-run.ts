@@ -1,16 +1,95 @@
-/** What `lab down`, `lab snapshot` and `lab backup` do: steps that are no stage, told line by line. */
-import { failure } from '../../errors/failure.ts'
-import { backupSteps } from '../../lab/drive/backup.ts'
-import { downSteps } from '../../lab/drive/maintenance.ts'
-import { listSnapshots, snapshotSteps } from '../../lab/drive/snapshot.ts'
-import { deleteNeedsName } from '../../lab/findings/lab-run.ts'
+/** Runs `lab status`, `doctor`, `down`, `snapshot` and `backup`. */
+import { systemClock } from '../../clock/clock.ts'
+import { type ExitCode, failure } from '../../errors/failure.ts'
+import { hasErrors } from '../../errors/finding.ts'
+import { runProcess } from '../../exec/process.ts'
+import { createDriveContext, type DriveSettings } from '../../lab/drive/driver.ts'
+import { diagnose, gatherFacts } from '../../lab/drive/lab-doctor.ts'
+import { type LabStatus, readLabStatus } from '../../lab/drive/lab-status.ts'
+import { backupSteps, downSteps, listSnapshots, snapshotSteps } from '../../lab/drive/maintenance.ts'
+import { runSteps } from '../../lab/drive/run-steps.ts'
+import type { DriveContext, Step } from '../../lab/drive/stage.ts'
+import { openReadOnlyState, openStateStore, withLabLock } from '../../lab/drive/state.ts'
+import { deleteNeedsName, notRendered } from '../../lab/findings/lab-run.ts'
+import { isRendered } from '../../lab/tree.ts'
 import type { Io } from '../io.ts'
+import { formatFindings } from '../output/findings.ts'
 import { type Format, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
-import { createReadOnlyContext, runLabSteps } from './driving.ts'
 import type { OpenedLab } from './lab-file.ts'
 
-/** `typed` is what stands behind `--delete`: true when nothing does. */
+export function driveSettings({ lab, folder }: OpenedLab, io: Io): Omit<DriveSettings, 'store'> {
+  return { lab, folder, system: process.platform, env: io.env, exec: runProcess }
+}
+
+/** For commands that change nothing. */
+async function createReadOnlyContext(opened: OpenedLab, io: Io): Promise<DriveContext> {
+  requireRendered(opened)
+  return createDriveContext({ ...driveSettings(opened, io), store: await openReadOnlyState(opened.folder) })
+}
+
+function requireRendered({ folder, displayFolder }: OpenedLab): void {
+  if (!isRendered(folder)) throw failure(notRendered, { folder: displayFolder }, { exitCode: 1 })
+}
+
+/** Runs steps that belong to no stage under the lab's lock, and prints their progress line by line. */
+async function runLabSteps(
+  name: string,
+  opened: OpenedLab,
+  io: Io,
+  buildSteps: (context: DriveContext) => readonly Step[] | Promise<readonly Step[]>,
+): Promise<void> {
+  requireRendered(opened)
+  const { folder } = opened
+  const settings = driveSettings(opened, io)
+  await withLabLock(folder, async () => {
+    const store = await openStateStore(folder)
+    const context = createDriveContext({ ...settings, store })
+    const env = { ...io.env, ...context.tools.env }
+    const runner = { folder, exec: settings.exec, env, secrets: [], store }
+    await runSteps(name, await buildSteps(context), runner, {
+      emit: (event) => {
+        if (event.kind === 'progress') io.stderr(`${event.message}\n`)
+      },
+      stop: io.stop,
+      clock: systemClock,
+    })
+  })
+}
+
+export async function printStatus(opened: OpenedLab, output: Format, io: Io): Promise<ExitCode> {
+  const status = await readLabStatus(await createReadOnlyContext(opened, io))
+  io.stdout(output === 'table' ? formatStatus(status, io.columns) : await serialise(status, output))
+  return 0
+}
+
+function formatStatus({ nodes, stages, disk }: LabStatus, columns: number): string {
+  const rows = nodes.map((node) => [
+    node.name,
+    node.status,
+    node.address,
+    node.usedGiB === undefined ? '-' : `${node.usedGiB}`,
+    `${node.nominalGiB}`,
+    node.next,
+  ])
+  const glance = disk.glanceGiB === undefined ? '' : `, of which Glance ${disk.glanceGiB} GiB`
+  return `${formatTable(['NODE', 'STATUS', 'ADDRESS', 'USED GiB', 'NOMINAL GiB', 'NEXT'], rows, columns)}
+disk: ${disk.usedGiB} of ${disk.nominalGiB} GiB used${glance}
+stages: ${stages.map(({ name, state }) => `${name} ${state}`).join(', ')}
+`
+}
+
+export async function printDiagnosis(opened: OpenedLab, output: Format, io: Io): Promise<ExitCode> {
+  const findings = diagnose(await gatherFacts(await createReadOnlyContext(opened, io), Date.now))
+  if (output === 'table') {
+    io.stderr(formatFindings(findings, io.colour.stderr))
+    const count = findings.length === 1 ? '1 finding' : `${findings.length} findings`
+    io.stdout(findings.length === 0 ? `${opened.lab.name} is healthy\n` : `${count}\n`)
+  } else io.stdout(await serialise({ lab: opened.lab.name, findings }, output))
+  return hasErrors(findings) ? 1 : 0
+}
+
+/** `typed` is the value of `--delete`: true when the option has none. */
 export async function bringDown(opened: OpenedLab, typed: string | true | undefined, io: Io): Promise<void> {
   const { name } = opened.lab
   if (typed !== undefined && typed !== name) {
@@ -18,18 +97,18 @@ export async function bringDown(opened: OpenedLab, typed: string | true | undefi
   }
   const remove = typed === name
   await runLabSteps('down', opened, io, (context) => downSteps(context, remove))
-  io.stderr(remove ? `${name} is deleted\n` : `${name} is stopped; \`lab up\` brings it back\n`)
+  io.stderr(remove ? `${name} is deleted\n` : `${name} is stopped; \`lab up\` starts it again\n`)
 }
 
-export function runSnapshot(opened: OpenedLab, what: 'create' | 'apply', tag: string, io: Io): Promise<void> {
-  return runLabSteps('snapshot', opened, io, (context) => snapshotSteps(context, what, tag))
+export function runSnapshot(opened: OpenedLab, verb: 'create' | 'apply', tag: string, io: Io): Promise<void> {
+  return runLabSteps('snapshot', opened, io, (context) => snapshotSteps(context, verb, tag))
 }
 
 export async function printSnapshots(opened: OpenedLab, output: Format, io: Io): Promise<void> {
-  const found = await listSnapshots(await createReadOnlyContext(opened, io))
-  const rows = found.map((snapshot) => [snapshot.tag, snapshot.complete ? 'yes' : 'no', snapshot.nodes.join(', ')])
+  const snapshots = await listSnapshots(await createReadOnlyContext(opened, io))
+  const rows = snapshots.map(({ tag, complete, nodes }) => [tag, complete ? 'yes' : 'no', nodes.join(', ')])
   const table = (): string => formatTable(['TAG', 'COMPLETE', 'NODES'], rows, io.columns)
-  io.stdout(output === 'table' ? table() : await serialise(found, output))
+  io.stdout(output === 'table' ? table() : await serialise(snapshots, output))
 }
 
 export function runBackup(opened: OpenedLab, io: Io): Promise<void> {

@@ -1,21 +1,48 @@
-/** `lab down`, `lab snapshot` and `lab backup`: stopping, deleting, saving, going back. */
+/** Defines `lab status`, `doctor`, `down`, `snapshot` and `backup`. What they do is loaded when one of them runs. */
 import { type Command, Option } from 'commander'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { type LabOptions, labOptions, openLab } from './lab-file.ts'
+
+export interface PrintOptions extends LabOptions {
+  readonly output: Format
+}
+
+export function defineStatus(parent: Command, { io, act }: CommandContext): void {
+  const command = parent.command('status').description('Show VMs, real disk use and the state of the stages')
+  withExamples(labOptions(command), ['stackloom lab status', 'stackloom lab status -o json'])
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((options: PrintOptions) =>
+      act(async () => {
+        const { printStatus } = await import('./maintenance-run.ts')
+        return printStatus(await openLab(options, io), options.output, io)
+      }),
+    )
+}
+
+export function defineDoctor(parent: Command, { io, act }: CommandContext): void {
+  const command = parent.command('doctor').description('Diagnose the lab, for example after a reboot of the host')
+  withExamples(labOptions(command), ['stackloom lab doctor', 'stackloom lab doctor -o json'])
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((options: PrintOptions) =>
+      act(async () => {
+        const { printDiagnosis } = await import('./maintenance-run.ts')
+        return printDiagnosis(await openLab(options, io), options.output, io)
+      }),
+    )
+}
 
 interface DownOptions extends LabOptions {
   readonly delete?: string | true
 }
 
 export function defineDown(parent: Command, { io, act }: CommandContext): void {
-  withExamples(
-    labOptions(
-      parent.command('down').description('Stop the VMs; with the name of the lab, delete them and their disks'),
-    ),
-    ['stackloom lab down', 'stackloom lab down --delete osl    # VMs and data disks, for good'],
-  )
-    .addOption(new Option('--delete [name]', 'delete VMs and data disks: type the name of the lab'))
+  const command = parent.command('down').description('Stop the VMs, or delete them and their disks (--delete)')
+  withExamples(labOptions(command), [
+    'stackloom lab down',
+    'stackloom lab down --delete osl    # deletes VMs and data disks',
+  ])
+    .addOption(new Option('--delete [name]', 'delete VMs and data disks; the name of the lab confirms it'))
     .action((options: DownOptions) =>
       act(async () => {
         const { bringDown } = await import('./maintenance-run.ts')
@@ -25,39 +52,37 @@ export function defineDown(parent: Command, { io, act }: CommandContext): void {
     )
 }
 
-interface SnapshotOptions extends LabOptions {
-  readonly output: Format
-}
+const SNAPSHOT_VERBS = {
+  create: 'Save all running VMs with their data disks (experimental)',
+  apply: 'Restore all VMs to a snapshot (experimental)',
+} as const
 
 export function defineSnapshot(parent: Command, { io, act }: CommandContext): void {
   const command = withExamples(
-    parent.command('snapshot').description('Save all VMs with their disks, or go back (experimental)'),
+    parent.command('snapshot').description('Save all VMs with their disks, or restore them (experimental)'),
     [
       'stackloom lab snapshot create before-ceph',
       'stackloom lab snapshot list',
       'stackloom lab snapshot apply before-ceph',
     ],
   )
-  for (const what of ['create', 'apply'] as const) {
-    const about = what === 'create' ? 'Save all VMs, running, data disks included' : 'All VMs go back to a snapshot'
+  for (const verb of ['create', 'apply'] as const) {
     withExamples(
-      labOptions(
-        command.command(what).argument('<tag>', 'name of the snapshot').description(`${about} (experimental)`),
-      ),
-      [`stackloom lab snapshot ${what} before-ceph`],
+      labOptions(command.command(verb).argument('<tag>', 'name of the snapshot').description(SNAPSHOT_VERBS[verb])),
+      [`stackloom lab snapshot ${verb} before-ceph`],
     ).action((tag: string, options: LabOptions) =>
       act(async () => {
         const { runSnapshot } = await import('./maintenance-run.ts')
-        await runSnapshot(await openLab(options, io), what, tag, io)
+        await runSnapshot(await openLab(options, io), verb, tag, io)
         return 0
       }),
     )
   }
-  withExamples(labOptions(command.command('list').description('The snapshots, and whether every VM has them')), [
+  withExamples(labOptions(command.command('list').description('List snapshots and whether every VM has them')), [
     'stackloom lab snapshot list -o json',
   ])
     .addOption(outputOption(['table', 'json', 'yaml']))
-    .action((options: SnapshotOptions) =>
+    .action((options: PrintOptions) =>
       act(async () => {
         const { printSnapshots } = await import('./maintenance-run.ts')
         await printSnapshots(await openLab(options, io), options.output, io)
@@ -67,10 +92,10 @@ export function defineSnapshot(parent: Command, { io, act }: CommandContext): vo
 }
 
 export function defineBackup(parent: Command, { io, act }: CommandContext): void {
-  withExamples(
-    labOptions(parent.command('backup').description("The controller's database and images, packed on this machine")),
-    ['stackloom lab backup && stackloom lab up --replace node1    # the same run restores it'],
-  ).action((options: LabOptions) =>
+  const command = parent.command('backup').description("Copy the controller's database and images to this machine")
+  withExamples(labOptions(command), [
+    'stackloom lab backup && stackloom lab up --replace node1    # the same run restores it',
+  ]).action((options: LabOptions) =>
     act(async () => {
       const { runBackup } = await import('./maintenance-run.ts')
       await runBackup(await openLab(options, io), io)

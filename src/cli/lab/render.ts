@@ -1,10 +1,9 @@
-/** `lab render`: document 004's tree, written into a folder. */
+/** Defines `lab render`. */
 import type { Command } from 'commander'
 import type { TreeChange } from '../../lab/tree-changes.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { type LabOptions, labOptions, openValidLab } from './lab-file.ts'
+import { type LabOptions, labOptions, openValidLab, printWarnings } from './lab-file.ts'
 
 interface Options extends LabOptions {
   readonly overwrite?: boolean
@@ -15,49 +14,45 @@ interface Options extends LabOptions {
 export function defineRender(parent: Command, { io, act }: CommandContext): void {
   withExamples(
     labOptions(
-      parent.command('render').description('Write VMs, networks, Kolla configuration, TLS, DNS and Terraform'),
+      parent.command('render').description('Render VMs, networks, Kolla configuration, TLS, DNS and Terraform'),
     ),
-    ['stackloom lab render --out osl', 'stackloom lab render --dry-run      # what would change'],
+    ['stackloom lab render --out osl', 'stackloom lab render --dry-run      # show what would change'],
   )
     .option('--overwrite', 'overwrite files that were edited by hand')
-    .option('--dry-run', 'write nothing')
+    .option('--dry-run', 'show the changes and write nothing')
     .addOption(outputOption(['table', 'json', 'yaml', 'name']))
     .action((options: Options) =>
       act(async () => {
-        const { lab, findings, folder, displayFolder } = await openValidLab(options, io)
-        io.stderr(
-          formatFindings(
-            findings.filter((finding) => finding.severity === 'warning'),
-            io.colour.stderr,
-          ),
-        )
+        const opened = await openValidLab(options, io)
+        const { lab, folder, displayFolder } = opened
+        printWarnings(opened, io)
         const { renderLab } = await import('../../lab/render-lab.ts')
         const { changes, made } = await renderLab(lab, folder, { ...options, now: Date.now() })
         if (options.output === 'json' || options.output === 'yaml') {
-          const files = changes.map((change) => ({ kind: change.kind, path: pathOf(change) }))
+          const files = changes.map((change) => ({ kind: change.kind, path: changedPath(change) }))
           io.stdout(await serialise({ folder: displayFolder, made, files }, options.output))
         } else {
           const shown = options.output === 'name' ? changes : changes.filter((change) => change.kind !== 'unchanged')
-          io.stdout(shown.map((treeChange) => line(treeChange, options.output)).join(''))
+          io.stdout(shown.map((change) => formatChange(change, options.output)).join(''))
           const { dryRun = false } = options
-          if (made.length > 0) io.stderr(`${dryRun ? 'would make' : 'made'}: ${made.join(', ')}\n`)
-          io.stderr(`${displayFolder}: ${counts(changes)}${dryRun ? ' (dry run: nothing was written)' : ''}\n`)
+          if (made.length > 0) io.stderr(`${dryRun ? 'would generate' : 'generated'}: ${made.join(', ')}\n`)
+          io.stderr(`${displayFolder}: ${formatCounts(changes)}${dryRun ? ' (dry run: nothing was written)' : ''}\n`)
         }
         return 0
       }),
     )
 }
 
-function pathOf(change: TreeChange): string {
+function changedPath(change: TreeChange): string {
   return change.kind === 'removed' ? change.path : change.file.path
 }
 
-function line(change: TreeChange, format: Format): string {
-  if (format === 'name') return `${pathOf(change)}\n`
-  return `${change.kind.padEnd(9)} ${pathOf(change)}\n`
+function formatChange(change: TreeChange, format: Format): string {
+  if (format === 'name') return `${changedPath(change)}\n`
+  return `${change.kind.padEnd(9)} ${changedPath(change)}\n`
 }
 
-function counts(changes: readonly TreeChange[]): string {
+function formatCounts(changes: readonly TreeChange[]): string {
   const kinds = ['created', 'changed', 'edited', 'removed', 'unchanged'] as const
   const parts = kinds.flatMap((kind) => {
     const number = changes.filter((change) => change.kind === kind).length

@@ -1,21 +1,19 @@
-/** What `lab up` does: the run with its printer, or the exact commands of a dry one. */
+/** Runs `lab up`: the stages with a printer, or the commands of a dry run. */
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../clock/clock.ts'
 import type { ExitCode } from '../../errors/failure.ts'
-import { createDriveContext, type PlannedStage, planStages } from '../../lab/drive/driver.ts'
+import { createDriveContext, type PlannedStage, planStages, runLabUp, selectLabStages } from '../../lab/drive/driver.ts'
 import { openReadOnlyState } from '../../lab/drive/state.ts'
-import { chosenStages, runLabUp } from '../../lab/drive/up.ts'
 import { planVms } from '../../lab/drive/vm-plan.ts'
 import type { Selection } from '../../run/selection.ts'
 import { askYesNo } from '../ask.ts'
 import { runExitCode } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
 import { serialise } from '../output/format.ts'
 import { choosePrinter } from '../output/run/printer.ts'
 import { formatSummary } from '../output/run/summary.ts'
-import { driveSettings } from './driving.ts'
-import type { OpenedLab } from './lab-file.ts'
+import { type OpenedLab, printWarnings } from './lab-file.ts'
+import { driveSettings } from './maintenance-run.ts'
 import type { UpOptions } from './up.ts'
 
 function buildSelection({ from, until, skip }: UpOptions): Selection {
@@ -23,12 +21,7 @@ function buildSelection({ from, until, skip }: UpOptions): Selection {
 }
 
 export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise<ExitCode> {
-  io.stderr(
-    formatFindings(
-      opened.findings.filter((finding) => finding.severity === 'warning'),
-      io.colour.stderr,
-    ),
-  )
+  printWarnings(opened, io)
   const printer = choosePrinter(options.events, io)
   try {
     const report = await runLabUp({
@@ -43,7 +36,7 @@ export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise
       stop: io.stop,
       overwrite: options.overwrite ?? false,
       onRendered: ({ made }) => {
-        if (made.length > 0 && options.events !== 'jsonl') io.stderr(`made: ${made.join(', ')}\n`)
+        if (made.length > 0 && options.events !== 'jsonl') io.stderr(`generated: ${made.join(', ')}\n`)
       },
     })
     printer.close()
@@ -55,30 +48,27 @@ export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise
   }
 }
 
-/** A person at a terminal is asked; anybody else says `--replace NODE` beforehand. */
+/** Asks at a terminal about every VM that must be replaced. Without a terminal only `--replace NODE` counts. */
 async function confirmReplacements(opened: OpenedLab, options: UpOptions, io: Io): Promise<readonly string[]> {
-  const given = options.replace ?? []
-  if (!io.interactive) return given
+  const confirmed = [...(options.replace ?? [])]
+  if (!io.interactive) return confirmed
   const context = createDriveContext({ ...driveSettings(opened, io), store: await openReadOnlyState(opened.folder) })
-  const world = await context.world()
-  const agreed: string[] = [...given]
-  for (const action of planVms(opened.lab, (context.read('ssh/id_ed25519.pub') ?? '').trim(), world)) {
-    if (action.kind !== 'replace' || agreed.includes(action.node.name)) continue
-    const question = `replace ${action.node.name} (${action.fields.join(', ')})? Its data disks stay`
-    if (await askYesNo(question, io)) agreed.push(action.node.name)
+  for (const action of planVms(context, await context.readLima())) {
+    if (action.kind !== 'replace' || confirmed.includes(action.node.name)) continue
+    const question = `replace ${action.node.name} (${action.fields.join(', ')})? Its data disks are kept`
+    if (await askYesNo(question, io)) confirmed.push(action.node.name)
   }
-  return agreed
+  return confirmed
 }
 
 export async function dryRun(opened: OpenedLab, options: UpOptions, io: Io): Promise<ExitCode> {
-  const memory = await openReadOnlyState(opened.folder)
   const settings = {
     ...driveSettings(opened, io),
-    store: memory,
+    store: await openReadOnlyState(opened.folder),
     replace: options.replace ?? [],
     rerun: options.from === undefined ? [] : [options.from],
   }
-  const stages = chosenStages(settings, buildSelection(options))
+  const stages = selectLabStages(settings, buildSelection(options))
   const planned = await planStages(settings, new Set(stages.map((stage) => stage.name)))
   if (options.output !== 'table') io.stdout(await serialise(planned, options.output))
   else io.stdout(planned.map(formatPlannedStage).join('\n'))

@@ -1,9 +1,10 @@
-/** `lab up`: everything, stage by stage; the same command resumes. */
+/** Defines `lab up`. */
 import type { Command } from 'commander'
-import { stageNames } from '../../lab/drive/names.ts'
+import { stageNames } from '../../lab/drive/stage.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { type EventFormat, eventsOption } from '../output/run/events-option.ts'
+import { repeatable } from '../repeatable.ts'
 import { type LabOptions, labOptions, openValidLab } from './lab-file.ts'
 
 export interface UpOptions extends LabOptions {
@@ -17,21 +18,22 @@ export interface UpOptions extends LabOptions {
   readonly output: Format
 }
 
-const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
-
 export function defineUp(parent: Command, { io, act }: CommandContext): void {
-  withExamples(labOptions(parent.command('up').description('Render, then run every stage; the same command resumes')), [
-    'stackloom lab up',
-    'stackloom lab up --until vms          # the VMs only',
-    'stackloom lab up --from deploy',
-    'stackloom lab up --dry-run            # the exact commands',
-    'stackloom lab up --replace node2      # consent to a replacement; data disks stay',
-  ])
-    .option('--from <stage>', `this stage and those that need it: ${stageNames.join(', ')}`)
-    .option('--until <stage>', 'this stage and those before it')
-    .option('--skip <stage>', 'not this stage; may be repeated', collect)
-    .option('--dry-run', 'print the exact commands, do nothing')
-    .option('--replace <node>', 'this VM may be replaced; may be repeated', collect)
+  withExamples(
+    labOptions(parent.command('up').description('Render the lab and run every stage; run it again to resume')),
+    [
+      'stackloom lab up',
+      'stackloom lab up --until vms          # only up to the VMs',
+      'stackloom lab up --from deploy',
+      'stackloom lab up --dry-run            # print the commands',
+      'stackloom lab up --replace node2      # allow a replacement; data disks are kept',
+    ],
+  )
+    .option('--from <stage>', `run this stage and those that need it: ${stageNames.join(', ')}`)
+    .option('--until <stage>', 'run this stage and those before it')
+    .option('--skip <stage>', 'skip this stage; may be repeated', repeatable)
+    .option('--dry-run', 'print the commands and run nothing')
+    .option('--replace <node>', 'allow the VM of this node to be replaced; may be repeated', repeatable)
     .option('--overwrite', 'overwrite rendered files that were edited by hand')
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))

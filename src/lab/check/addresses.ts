@@ -1,7 +1,7 @@
 /**
- * Addresses of the lab: readable, inside their networks, clear of DHCP, and nobody's twice.
+ * Checks the addresses of the lab: they parse, are in their networks, outside DHCP ranges, and unique.
  *
- * Pure. Conflicts are found by the planner's ledger, the same as for sites.
+ * Pure. The planner's ledger finds conflicts, as for sites.
  */
 import { type NetworkName, networkNames } from '../../api/lab.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -30,7 +30,7 @@ import {
 } from '../findings/lab-file.ts'
 import type { CheckContext } from './check-lab.ts'
 
-/** One address or range that a network of the lab gives to somebody. */
+/** An address or a range of a network with its owner. */
 interface AddressClaim extends Range {
   readonly network: NetworkName
   readonly what: string
@@ -38,8 +38,9 @@ interface AddressClaim extends Range {
   readonly path: ValuePath
 }
 
+/** The network of eth0 in every VM. */
 const SLIRP = parseCidr('192.168.5.0/24') as Cidr
-/** Lima writes these into every new networks.yaml. */
+/** The default networks in every new networks.yaml. */
 const LIMA_NETWORKS = [
   ['shared', parseCidr('192.168.105.0/24') as Cidr],
   ['host', parseCidr('192.168.106.0/24') as Cidr],
@@ -48,7 +49,7 @@ const LIMA_NETWORKS = [
 
 export function checkAddresses(context: CheckContext): readonly Finding[] {
   const subnets = new Map<NetworkName, Cidr>()
-  const unreadable: Finding[] = []
+  const invalid: Finding[] = []
   for (const name of networkNames) {
     const text = context.lab.networks[name].subnet
     const subnet = parseCidr(text)
@@ -56,13 +57,13 @@ export function checkAddresses(context: CheckContext): readonly Finding[] {
     if (subnet?.family === 4 && !small) subnets.set(name, subnet)
     else {
       const why = !subnet ? explainInvalidCidr(text) : small ? 'it is smaller than a /26' : 'it is not IPv4'
-      const where = context.at('networks', name, 'subnet')
-      unreadable.push(finding(invalidLabAddress, { what: `the subnet of ${name}`, text, why }, { where }))
+      const where = context.locate('networks', name, 'subnet')
+      invalid.push(finding(invalidLabAddress, { what: `the subnet of ${name}`, text, why }, { where }))
     }
   }
   const { claims, findings } = parseClaims(context, subnets)
   return [
-    ...unreadable,
+    ...invalid,
     ...findings,
     ...subnetFindings(context, subnets),
     ...dhcpFindings(context, subnets, claims),
@@ -76,38 +77,46 @@ interface AddressRequest {
   readonly role: EntryRole
   readonly text: string
   readonly path: ValuePath
-  readonly isRange?: boolean
 }
 
 function addressRequests({ lab }: CheckContext): readonly AddressRequest[] {
   const { vips, networks } = lab
-  const one = (network: NetworkName, what: string, role: EntryRole, text: string, path: ValuePath): AddressRequest => ({
-    network,
-    what,
-    role,
-    text,
-    path,
-  })
+  const { interface: rawPort, floating } = networks.external
   return [
-    ...networkNames.map((name) =>
-      one(name, 'the gateway', 'gateway', networks[name].gateway, ['networks', name, 'gateway']),
+    ...networkNames.map((network) => ({
+      network,
+      what: 'the gateway',
+      role: 'gateway' as const,
+      text: networks[network].gateway,
+      path: ['networks', network, 'gateway'],
+    })),
+    ...lab.nodes.flatMap((node, index) =>
+      node.nics.flatMap(({ network, interface: name, address }) => {
+        if (address === undefined || name === rawPort) return []
+        const path = ['nodes', index, 'addresses', network]
+        return [{ network, what: node.name, role: 'node' as const, text: address, path }]
+      }),
     ),
-    ...lab.nodes.flatMap((node, at) =>
-      node.nics.flatMap((nic) =>
-        nic.address === undefined || nic.interface === networks.external.interface
-          ? []
-          : [one(nic.network, node.name, 'node', nic.address, ['nodes', at, 'addresses', nic.network])],
-      ),
-    ),
-    one('management', 'the internal VIP', 'endpoint', vips.internal, ['vips', 'internal']),
-    one('external', 'the external VIP', 'endpoint', vips.external, ['vips', 'external']),
     {
-      ...one('external', 'the floating addresses', 'vips', networks.external.floating, [
-        'networks',
-        'external',
-        'floating',
-      ]),
-      isRange: true,
+      network: 'management',
+      what: 'the internal VIP',
+      role: 'endpoint',
+      text: vips.internal,
+      path: ['vips', 'internal'],
+    },
+    {
+      network: 'external',
+      what: 'the external VIP',
+      role: 'endpoint',
+      text: vips.external,
+      path: ['vips', 'external'],
+    },
+    {
+      network: 'external',
+      what: 'the floating addresses',
+      role: 'vips',
+      text: floating,
+      path: ['networks', 'external', 'floating'],
     },
   ]
 }
@@ -115,10 +124,11 @@ function addressRequests({ lab }: CheckContext): readonly AddressRequest[] {
 function parseClaims(context: CheckContext, subnets: ReadonlyMap<NetworkName, Cidr>) {
   const claims: AddressClaim[] = []
   const findings: Finding[] = []
-  for (const { network, what, role, text, path, isRange } of addressRequests(context)) {
+  for (const { network, what, role, text, path } of addressRequests(context)) {
     const subnet = subnets.get(network)
     if (!subnet) continue
-    const where = context.at(...path)
+    const where = context.locate(...path)
+    const isRange = role === 'vips'
     const range = isRange ? parseRange(text) : parseSingleAddress(text)
     if (!range) {
       const why = isRange ? explainInvalidRange(text) : explainInvalidAddress(text)
@@ -128,10 +138,10 @@ function parseClaims(context: CheckContext, subnets: ReadonlyMap<NetworkName, Ci
       findings.push(finding(addressOutsideSubnet, facts, { where }))
     } else claims.push({ ...range, network, what, role, path })
   }
-  for (const [at, text] of context.lab.dns.forwarders.entries()) {
+  for (const [index, text] of context.lab.dns.forwarders.entries()) {
     if (parseAddress(text)?.family === 4) continue
     const facts = { what: 'a DNS forwarder', text, why: explainInvalidAddress(text) }
-    findings.push(finding(invalidLabAddress, facts, { where: context.at('dns', 'forwarders', at) }))
+    findings.push(finding(invalidLabAddress, facts, { where: context.locate('dns', 'forwarders', index) }))
   }
   return { claims, findings }
 }
@@ -141,7 +151,7 @@ function parseSingleAddress(text: string): Range | undefined {
   return address?.family === 4 ? { family: 4, first: address.value, last: address.value } : undefined
 }
 
-/** Neither the network's own address nor its broadcast address can be given to anybody. */
+/** Excludes the network address and the broadcast address. */
 function isHostRange(subnet: Cidr, range: Range): boolean {
   const { first, last } = cidrRange(subnet)
   return range.first > first && range.last < last
@@ -151,13 +161,13 @@ function subnetFindings(context: CheckContext, subnets: ReadonlyMap<NetworkName,
   const found: Finding[] = []
   for (const [network, subnet] of subnets) {
     const text = context.lab.networks[network].subnet
-    const where = context.at('networks', network, 'subnet')
+    const where = context.locate('networks', network, 'subnet')
     if (cidrsOverlap(subnet, SLIRP)) {
       const facts = { network, subnet: text, other: '192.168.5.0/24', why: "the network of every VM's eth0" }
       found.push(finding(subnetOverlapsLima, facts, { where }))
     }
-    const own = LIMA_NETWORKS.find(([, other]) => cidrsOverlap(subnet, other))
-    if (own) found.push(finding(subnetSharedWithLima, { network, subnet: text, lima: own[0] }, { where }))
+    const [lima] = LIMA_NETWORKS.find(([, other]) => cidrsOverlap(subnet, other)) ?? []
+    if (lima) found.push(finding(subnetSharedWithLima, { network, subnet: text, lima }, { where }))
   }
   const tenant = parseCidr(context.lab.terraform.tenantSubnet)
   const ranges = [...subnets].map(([network, subnet]) => ({ ...cidrRange(subnet), network: network as string }))
@@ -165,7 +175,7 @@ function subnetFindings(context: CheckContext, subnets: ReadonlyMap<NetworkName,
   else {
     const text = context.lab.terraform.tenantSubnet
     const facts = { what: 'the tenant subnet', text, why: explainInvalidCidr(text) }
-    found.push(finding(invalidLabAddress, facts, { where: context.at('terraform', 'tenantSubnet') }))
+    found.push(finding(invalidLabAddress, facts, { where: context.locate('terraform', 'tenantSubnet') }))
   }
   for (const [a, b] of findOverlaps(ranges).pairs) {
     const cidrOf = (name: string): string =>
@@ -178,7 +188,7 @@ function subnetFindings(context: CheckContext, subnets: ReadonlyMap<NetworkName,
       offer: undefined,
     }
     const path = b.network.includes('.') ? b.network.split('.') : ['networks', b.network, 'subnet']
-    found.push(finding(overlappingSubnets, facts, { where: context.at(...path), owners: [a.network, b.network] }))
+    found.push(finding(overlappingSubnets, facts, { where: context.locate(...path), owners: [a.network, b.network] }))
   }
   return found
 }
@@ -193,50 +203,48 @@ function dhcpFindings(
     const { gateway, dhcpEnd } = context.lab.networks[network]
     const first = parseAddress(gateway)
     const last = parseSingleAddress(dhcpEnd)
-    const where = context.at('networks', network, 'dhcpEnd')
-    if (!first || !last) {
-      const facts = { what: `the end of DHCP of ${network}`, text: dhcpEnd, why: explainInvalidAddress(dhcpEnd) }
-      if (!last) found.push(finding(invalidLabAddress, facts, { where }))
+    const where = context.locate('networks', network, 'dhcpEnd')
+    const what = `the end of the DHCP range of ${network}`
+    if (!last) {
+      const facts = { what, text: dhcpEnd, why: explainInvalidAddress(dhcpEnd) }
+      found.push(finding(invalidLabAddress, facts, { where }))
       continue
     }
+    // `parseClaims` reports an invalid gateway.
+    if (!first) continue
     if (!rangeCovers(cidrRange(subnet), last) || last.first <= first.value) {
-      const what = `the end of DHCP of ${network}`
-      const facts = {
-        what,
-        address: dhcpEnd,
-        subnet: `${context.lab.networks[network].subnet} above ${gateway}`,
-      }
+      const facts = { what, address: dhcpEnd, subnet: `${context.lab.networks[network].subnet} above ${gateway}` }
       found.push(finding(addressOutsideSubnet, facts, { where }))
       continue
     }
     const range: Range = { family: 4, first: first.value + 1n, last: last.last }
-    const held = claims.filter(
+    const inRange = claims.filter(
       (claim) => claim.network === network && claim.role !== 'gateway' && rangesOverlap(claim, range),
     )
-    const lowest = held.reduce((least, one) => (one.first < least ? one.first : least), range.last + 1n)
-    for (const claim of held) {
-      const offer = formatValue(4, lowest - 1n)
+    const lowest = inRange.reduce((least, { first: start }) => (start < least ? start : least), range.last + 1n)
+    const offer = formatValue(4, lowest - 1n)
+    for (const claim of inRange) {
       const facts = { network, what: claim.what, address: formatRange(claim), range: formatRange(range), offer }
-      found.push(finding(addressInDhcpRange, facts, { where: context.at(...claim.path) }))
+      found.push(finding(addressInDhcpRange, facts, { where: context.locate(...claim.path) }))
     }
   }
   return found
 }
 
-/** One segment per network: no two claims on it may meet. */
-function conflictFindings({ lab, at }: CheckContext, claims: readonly AddressClaim[]): readonly Finding[] {
+/** Each network is one segment, on which no two claims may overlap. */
+function conflictFindings({ lab, locate }: CheckContext, claims: readonly AddressClaim[]): readonly Finding[] {
   const entries = claims.map(
     ({ network, what, role, path, ...range }): LedgerEntry & { readonly network: NetworkName } => ({
       family: range.family,
       first: range.first,
       last: range.last,
       network,
-      // Each claimant is its own owner: nothing of a lab may lie in a gap of something else.
+      // Each claim is its own owner, because claims of a lab must not overlap at all.
       owner: `${lab.name}/${network} ${what}`,
       role,
       path: ['spec', ...path],
     }),
   )
   const segments = new Map(networkNames.map((name) => [name, entries.filter((entry) => entry.network === name)]))
-  return findConflicts({ segments, entries }, (path) => (path ? at(...path.slice(1)) : undefined))
+  return findConflicts({ segments, entries }, (path) => (path ? locate(...path.slice(1)) : undefined))
 }

@@ -1,4 +1,4 @@
-/** The host's budget: memory is hard, CPUs and nominal disk are soft. Kolla's own prechecks look at none of them. */
+/** Checks the nodes against the host: memory is a hard limit, CPUs and nominal disk are soft. Prechecks check none. */
 import { type Finding, finding } from '../../errors/finding.ts'
 import {
   cpuOvercommit,
@@ -39,29 +39,29 @@ export function sumResources({ nodes }: Lab): ResourceTotals {
 }
 
 const MINIMUM = { memory: 8, disk: 40 }
-const MOST_OVERCOMMIT = 1.5
+const MAX_OVERCOMMIT = 1.5
 
-export function checkBudget({ lab, at }: CheckContext): readonly Finding[] {
+export function checkBudget({ lab, locate }: CheckContext): readonly Finding[] {
   const { host, nodes } = lab
   const { memory, cpus, nominalDisk } = sumResources(lab)
   const found: Finding[] = []
   const over = memory - (host.memory - host.reserve.memory)
   if (over > 0) {
-    const facts = { wanted: memory, have: host.memory, reserve: host.reserve.memory, over }
-    found.push(finding(memoryExceeded, facts, { where: at('host', 'memory') }))
+    const facts = { total: memory, have: host.memory, reserve: host.reserve.memory, over }
+    found.push(finding(memoryExceeded, facts, { where: locate('host', 'memory') }))
   }
-  const most = Math.floor(host.cores * MOST_OVERCOMMIT)
-  const where = at('host', 'cores')
-  if (cpus > most) found.push(finding(cpuOvercommitTooHigh, { wanted: cpus, cores: host.cores, most }, { where }))
-  else if (cpus >= host.cores) found.push(finding(cpuOvercommit, { wanted: cpus, cores: host.cores }, { where }))
+  const most = Math.floor(host.cores * MAX_OVERCOMMIT)
+  const where = locate('host', 'cores')
+  if (cpus > most) found.push(finding(cpuOvercommitTooHigh, { total: cpus, cores: host.cores, most }, { where }))
+  else if (cpus >= host.cores) found.push(finding(cpuOvercommit, { total: cpus, cores: host.cores }, { where }))
   const needed = nodes.reduce((total, node) => total + initialDiskUse(node), 0)
-  const tooMuch = nominalDisk + host.reserve.disk - host.disk
-  const diskPlace = { where: at('host', 'disk') }
+  const overcommit = nominalDisk + host.reserve.disk - host.disk
+  const diskLocation = { where: locate('host', 'disk') }
   if (needed + host.reserve.disk > host.disk)
-    found.push(finding(diskTooSmall, { needed, free: host.disk, reserve: host.reserve.disk }, diskPlace))
-  else if (tooMuch > 0) {
-    const facts = { nominal: nominalDisk, reserve: host.reserve.disk, free: host.disk, over: tooMuch }
-    found.push(finding(diskOvercommit, facts, diskPlace))
+    found.push(finding(diskTooSmall, { needed, free: host.disk, reserve: host.reserve.disk }, diskLocation))
+  else if (overcommit > 0) {
+    const facts = { nominal: nominalDisk, reserve: host.reserve.disk, free: host.disk, over: overcommit }
+    found.push(finding(diskOvercommit, facts, diskLocation))
   }
   nodes.forEach((node, index) => {
     for (const what of ['memory', 'disk'] as const) {
@@ -69,13 +69,13 @@ export function checkBudget({ lab, at }: CheckContext): readonly Finding[] {
       const least = MINIMUM[what]
       if (have >= least) continue
       const facts = { node: node.name, what: what === 'memory' ? 'RAM' : 'disk', have, least }
-      found.push(finding(nodeBelowMinimum, facts, { where: at('nodes', index, what) }))
+      found.push(finding(nodeBelowMinimum, facts, { where: locate('nodes', index, what) }))
     }
   })
   return found
 }
 
-/** GiB that an OS and its containers take after the first deployment. */
+/** GiB that the OS and the containers use after the first deployment. */
 function initialDiskUse(node: LabNode): number {
   return hasRole(node, 'control') ? 25 : 12
 }

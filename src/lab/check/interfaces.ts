@@ -1,4 +1,4 @@
-/** Interfaces: names that everybody can live with, a raw port that is raw, and networks that reach who needs them. */
+/** Checks interfaces: valid names, a raw port without addresses, unique MACs, and networks on all nodes that need them. */
 import { type NetworkName, type NodeRole, networkNames } from '../../api/lab.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import {
@@ -13,20 +13,20 @@ import { nodesWithRole, usesCeph } from '../lab.ts'
 import type { CheckContext } from './check-lab.ts'
 
 export function checkInterfaces(context: CheckContext): readonly Finding[] {
-  return [...names(context), ...rawPort(context), ...macs(context), ...reach(context)]
+  return [...checkNames(context), ...checkRawPort(context), ...checkMacs(context), ...checkAttachment(context)]
 }
 
-function names({ lab, at }: CheckContext): readonly Finding[] {
+function checkNames({ lab, locate }: CheckContext): readonly Finding[] {
   const found: Finding[] = []
   const seen = new Map<string, string>()
   const uses = networkNames.flatMap((network) => {
     const { interface: name, vipInterface } = lab.networks[network]
-    const own = { network, name, field: 'interface' }
-    return network === 'external' ? [own, { network, name: vipInterface, field: 'vipInterface' }] : [own]
+    const port = { network, name, field: 'interface' }
+    return network === 'external' ? [port, { network, name: vipInterface, field: 'vipInterface' }] : [port]
   })
   for (const { network, name, field } of uses) {
-    const where = at('networks', network, field)
-    const why = whyNotInterface(name)
+    const where = locate('networks', network, field)
+    const why = explainInvalidName(name)
     if (why) found.push(finding(invalidInterfaceName, { network, name, why }, { where }))
     const first = seen.get(name)
     if (first !== undefined && first !== network)
@@ -36,47 +36,44 @@ function names({ lab, at }: CheckContext): readonly Finding[] {
   return found
 }
 
-function whyNotInterface(name: string): string | undefined {
+function explainInvalidName(name: string): string | undefined {
   if (Buffer.byteLength(name) > 15) return 'it is longer than 15 bytes'
-  if (name === 'eth0') return "it is Lima's own, with the same address in all VMs"
+  if (name === 'eth0') return 'Lima uses it, with the same address in all VMs'
   if (name.includes('-')) return 'Ansible turns dashes into underscores, and Kolla then finds no facts for it'
-  if (/^(docker|ovs|lima|veth|lo$|br)/.test(name)) return 'names like this belong to Docker, Open vSwitch or Lima'
-  return /^[a-z][a-z0-9_]*$/.test(name) ? undefined : 'lower case letters and digits only'
+  if (/^(docker|ovs|lima|veth|lo$|br)/.test(name)) return 'Docker, Open vSwitch and Lima use such names'
+  return /^[a-z][a-z0-9_]*$/.test(name) ? undefined : 'only lower case letters, digits and underscores are allowed'
 }
 
-function rawPort({ lab, at }: CheckContext): readonly Finding[] {
+function checkRawPort({ lab, locate }: CheckContext): readonly Finding[] {
   const { interface: raw, vipInterface } = lab.networks.external
   const found: Finding[] = []
   if (raw === vipInterface)
-    found.push(finding(vipOnRawPort, { interface: raw }, { where: at('networks', 'external', 'vipInterface') }))
+    found.push(finding(vipOnRawPort, { interface: raw }, { where: locate('networks', 'external', 'vipInterface') }))
   lab.nodes.forEach((node, index) => {
-    const nic = node.nics.find((nic) => nic.network === 'external' && nic.interface === raw)
+    const nic = node.nics.find(({ network, interface: name }) => network === 'external' && name === raw)
     if (nic?.address === undefined) return
     const facts = { node: node.name, interface: raw, address: nic.address }
-    found.push(finding(addressOnRawPort, facts, { where: at('nodes', index, 'addresses', raw) }))
+    found.push(finding(addressOnRawPort, facts, { where: locate('nodes', index, 'addresses', raw) }))
   })
   return found
 }
 
-function macs({ lab, at }: CheckContext): readonly Finding[] {
+function checkMacs({ lab, locate }: CheckContext): readonly Finding[] {
   const found: Finding[] = []
   const seen = new Map<string, string>()
   lab.nodes.forEach((node, index) => {
-    const twice = node.nics.find((nic) => seen.has(nic.mac))
-    if (twice) {
-      const facts = {
-        what: `${node.name} ${twice.interface}`,
-        value: twice.mac,
-        first: seen.get(twice.mac) ?? '',
-      }
-      found.push(finding(duplicateMac, facts, { where: at('nodes', index, 'host') }))
+    const duplicate = node.nics.find((nic) => seen.has(nic.mac))
+    if (duplicate) {
+      const { interface: name, mac } = duplicate
+      const facts = { what: `${node.name} ${name}`, value: mac, first: seen.get(mac) ?? '' }
+      found.push(finding(duplicateMac, facts, { where: locate('nodes', index, 'host') }))
     }
     for (const nic of node.nics) if (!seen.has(nic.mac)) seen.set(nic.mac, `${node.name} ${nic.interface}`)
   })
   return found
 }
 
-function reach({ lab, at }: CheckContext): readonly Finding[] {
+function checkAttachment({ lab, locate }: CheckContext): readonly Finding[] {
   const needs: readonly (readonly [NodeRole, NetworkName, string])[] = [
     ...(['control', 'network', 'monitoring', 'compute', 'storage'] as const).map(
       (role) => [role, 'management', 'Ansible could not reach its nodes'] as const,
@@ -89,9 +86,9 @@ function reach({ lab, at }: CheckContext): readonly Finding[] {
     ...(usesCeph(lab) ? ([['ceph-mon', 'storage', 'the monitor could not see the OSDs']] as const) : []),
   ]
   return needs.flatMap(([role, network, why]) => {
-    const left = nodesWithRole(lab, role).some((node) => !node.nics.some((nic) => nic.network === network))
-    return left
-      ? [finding(networkNotAttached, { role, network, why }, { where: at('networks', network, 'attached') })]
+    const detached = nodesWithRole(lab, role).some((node) => !node.nics.some((nic) => nic.network === network))
+    return detached
+      ? [finding(networkNotAttached, { role, network, why }, { where: locate('networks', network, 'attached') })]
       : []
   })
 }

@@ -14,8 +14,8 @@ const view = (files: Readonly<Record<string, string>>, more: Partial<RenderedTre
 const codes = (tree: RenderedTree): readonly string[] => checkTree(lab, tree).map((finding) => finding.code)
 const inventory = inventoryFile(lab).text
 
-describe('a tree that people worked in', () => {
-  it('is fine as it was rendered', () => {
+describe('checkTree', () => {
+  it('finds nothing in an unchanged tree', () => {
     expect(codes(view({ 'kolla/multinode': inventory }))).toEqual([])
   })
 
@@ -39,7 +39,7 @@ describe('a tree that people worked in', () => {
       }),
       'SL8121',
     ],
-  ])('shows %s', (_, tree, code) => {
+  ])('finds %s', (_, tree, code) => {
     expect(codes(tree)).toContain(code)
   })
 })

@@ -3,58 +3,56 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { labWith } from '../../../test/lab.ts'
 import { createLabRig, lvmAndCephLab } from '../../../test/lab-rig.ts'
-import { backupSteps } from './backup.ts'
 import { diagnose, gatherFacts } from './lab-doctor.ts'
 import { readLabStatus } from './lab-status.ts'
-import { downSteps } from './maintenance.ts'
-import { snapshotSteps } from './snapshot.ts'
+import { backupSteps, downSteps, snapshotSteps } from './maintenance.ts'
+import { formatShellCommand } from './stage.ts'
 import { openStateStore } from './state.ts'
-import { formatShellCommand } from './step.ts'
 
 const rig = createLabRig()
 
-describe('a changed lab', () => {
+describe('lab up after a change of the lab file', () => {
   const four = () => labWith({}, { phase: 'both', preset: 'four-node' })
 
-  it('scales to four nodes with one edit: resized, created, and no disk with state deleted', async () => {
+  it('scales to four nodes with one edit: resizes and creates VMs, and deletes no disk', async () => {
     await rig.deployed()
-    const before = rig.births()
-    const calls = await rig.since(() => rig.up(four()))
-    expect(rig.births()).toMatchObject(before)
+    const before = rig.diskIds()
+    const calls = await rig.callsDuring(() => rig.up(four()))
+    expect(rig.diskIds()).toMatchObject(before)
     expect(calls.filter((call) => /delete/.test(call))).toEqual([])
     expect(calls).toContain('limactl --tty=false edit osl-node1 --set .cpus = 6 | .memory = "24GiB" | .disk = "60GiB"')
     expect(calls).toContain('limactl --tty=false create --name=osl-node4 lima/node4-compute.yaml')
     expect(calls.some((call) => call.startsWith('kolla-ansible deploy'))).toBe(true)
-    expect(await rig.since(() => rig.up(four()))).not.toContain('limactl --tty=false stop osl-node1')
+    expect(await rig.callsDuring(() => rig.up(four()))).not.toContain('limactl --tty=false stop osl-node1')
   })
 
-  it('shows a replacement and does it only with consent; data disks stay', async () => {
+  it('replaces a VM only with consent, and keeps its data disks', async () => {
     await rig.deployed()
-    const image = lvmAndCephLab({ 'spec.vm.user': 'ops' })
-    const refused = await rig.up(image)
+    const newUser = lvmAndCephLab({ 'spec.vm.user': 'ops' })
+    const refused = await rig.up(newUser)
     expect(refused.outcome).toBe('failed')
     expect(rig.findings().find((finding) => finding.code === 'SL8307')?.message).toMatch(
       /^replace node1, node2, node3: /,
     )
-    const one = lvmAndCephLab({ 'spec.nodes.1.disks.state': '10GiB' })
-    const disks = rig.births()
-    const calls = await rig.since(() => rig.up(one, { replace: ['node2'] }))
+    const newDisk = lvmAndCephLab({ 'spec.nodes.1.disks.state': '10GiB' })
+    const disks = rig.diskIds()
+    const calls = await rig.callsDuring(() => rig.up(newDisk, { replace: ['node2'] }))
     expect(calls).toContain('limactl --tty=false delete osl-node2')
-    const after = rig.births()
+    const after = rig.diskIds()
     expect(after['_disks/osl-node2-osd/datadisk']).toBe(disks['_disks/osl-node2-osd/datadisk'])
     expect(after['osl-node2/diffdisk']).not.toBe(disks['osl-node2/diffdisk'])
     expect(calls.some((call) => call.startsWith('kolla-ansible deploy'))).toBe(true)
   })
 
-  it('refuses to replace a node whose OS disk holds the database, until a backup exists that it restores', async () => {
+  it('refuses to replace a node with the database on its OS disk until a backup exists, then restores it', async () => {
     await rig.deployed()
     const changed = lvmAndCephLab({ 'spec.networks.tunnel.interface': 'tun1' })
-    const wishes = { replace: ['node1', 'node2'] }
-    expect((await rig.up(changed, wishes)).outcome).toBe('failed')
+    const consent = { replace: ['node1', 'node2'] }
+    expect((await rig.up(changed, consent)).outcome).toBe('failed')
     expect(rig.findings().map((finding) => finding.code)).toContain('SL8308')
     mkdirSync(path.join(rig.folder, '.stackloom/backups'), { recursive: true })
     writeFileSync(path.join(rig.folder, '.stackloom/backups/2026.tar'), 'x')
-    const calls = await rig.since(() => rig.up(changed, wishes))
+    const calls = await rig.callsDuring(() => rig.up(changed, consent))
     const deployed = calls.findIndex((call) => call.startsWith('kolla-ansible deploy'))
     const restored = calls.findIndex((call) => /^scp .*2026\.tar/.test(call))
     expect(calls).toContain('limactl --tty=false delete osl-node1')
@@ -63,20 +61,20 @@ describe('a changed lab', () => {
     expect((await openStateStore(rig.folder)).get().restore).toBeUndefined()
   })
 
-  it('replaces a controller with a state disk freely, and keeps that disk', async () => {
+  it('replaces a controller with a state disk without a backup, and keeps that disk', async () => {
     const state = { 'spec.nodes.0.disks': { state: '40GiB' } }
     await rig.up(lvmAndCephLab(state))
-    const disks = rig.births()
+    const disks = rig.diskIds()
     const report = await rig.up(lvmAndCephLab({ ...state, 'spec.networks.tunnel.interface': 'tun1' }), {
       replace: ['node1', 'node2'],
     })
     expect(report.outcome).toBe('done')
-    expect(rig.births()['_disks/osl-node1-state/datadisk']).toBe(disks['_disks/osl-node1-state/datadisk'])
+    expect(rig.diskIds()['_disks/osl-node1-state/datadisk']).toBe(disks['_disks/osl-node1-state/datadisk'])
   })
 
-  it('runs reconfigure for changed services', async () => {
+  it('runs reconfigure when only the configuration changed', async () => {
     await rig.deployed()
-    const calls = await rig.since(() => rig.up(lvmAndCephLab({ 'spec.logging': 'opensearch' })))
+    const calls = await rig.callsDuring(() => rig.up(lvmAndCephLab({ 'spec.logging': 'opensearch' })))
     const kolla = calls.filter((call) => call.startsWith('kolla-ansible')).map((call) => call.split(' ')[1])
     expect(kolla).toEqual(['pull', 'reconfigure', 'post-deploy'])
   })
@@ -87,23 +85,23 @@ describe('a changed lab', () => {
     expect(rig.findings().map((finding) => finding.code)).toContain('SL8312')
   })
 
-  it('comes back after a reboot of the host, unlocking disks', async () => {
+  it('unlocks disks and starts VMs after a reboot of the host', async () => {
     await rig.deployed()
-    const before = rig.births()
+    const before = rig.diskIds()
     for (const node of ['node1', 'node2', 'node3'])
       writeFileSync(path.join(rig.base, `lima/osl-${node}/status`), 'Stopped\n')
     writeFileSync(path.join(rig.base, 'lima/_disks/osl-node3-lvm/lock'), 'osl-node3')
-    const sick = diagnose(await gatherFacts(await rig.context(lvmAndCephLab()), Date.now))
-    expect(sick.map((finding) => finding.code)).toEqual(expect.arrayContaining(['SL8401', 'SL8402']))
-    const calls = await rig.since(() => rig.up(lvmAndCephLab()))
+    const findings = diagnose(await gatherFacts(await rig.context(lvmAndCephLab()), Date.now))
+    expect(findings.map((finding) => finding.code)).toEqual(expect.arrayContaining(['SL8401', 'SL8402']))
+    const calls = await rig.callsDuring(() => rig.up(lvmAndCephLab()))
     expect(calls).toContain('limactl --tty=false disk unlock osl-node3-lvm')
     expect(calls.filter((call) => call.startsWith('kolla-ansible'))).toEqual([])
-    expect(rig.births()).toEqual(before)
+    expect(rig.diskIds()).toEqual(before)
   })
 })
 
-describe('around the stages', () => {
-  it('tells status: VMs, real disk use, stages', async () => {
+describe('lab status, doctor, snapshot, down and backup', () => {
+  it('show VMs, real disk use and stages', async () => {
     await rig.deployed()
     const status = await readLabStatus(await rig.context(lvmAndCephLab()))
     expect(status.nodes.map((node) => [node.name, node.status, node.next])).toEqual([
@@ -115,7 +113,7 @@ describe('around the stages', () => {
     expect(status.stages.find((stage) => stage.name === 'deploy')?.state).toBe('done')
   })
 
-  it('diagnoses missing VIPs, wrong clocks and stale sudoers', async () => {
+  it('diagnose missing VIPs, wrong clocks and stale sudoers', async () => {
     await rig.deployed()
     const facts = await gatherFacts(await rig.context(lvmAndCephLab()), Date.now)
     const [first] = facts.nodes
@@ -133,7 +131,7 @@ describe('around the stages', () => {
     expect(diagnose(broken).map((finding) => finding.code)).toEqual(['SL8304', 'SL8405', 'SL8404', 'SL8404'])
   })
 
-  it('snapshots all VMs, and only when all of them run', async () => {
+  it('snapshot all VMs, and only when all of them run', async () => {
     await rig.deployed()
     const lines = (await snapshotSteps(await rig.context(lvmAndCephLab()), 'create', 'x')).map((step) =>
       step.kind === 'run' ? formatShellCommand(step.command) : '',
@@ -145,7 +143,7 @@ describe('around the stages', () => {
     ).rejects.toThrow('SL8313')
   })
 
-  it('goes back to a snapshot that every VM has, and to no other', async () => {
+  it('restore only a snapshot that every VM has', async () => {
     await rig.up(lvmAndCephLab(), { until: 'vms' })
     const context = await rig.context(lvmAndCephLab())
     expect(await snapshotSteps(context, 'apply', 'before-ceph')).toHaveLength(3)
@@ -154,18 +152,18 @@ describe('around the stages', () => {
     )
   })
 
-  it('claims nothing about VMs of which Lima tells nothing', async () => {
-    const silent = await rig.context(lvmAndCephLab(), { env: { STAND_IN_FAIL: 'list --json' } })
+  it('fail when limactl fails, instead of assuming that there are no VMs', async () => {
+    const failing = await rig.context(lvmAndCephLab(), { env: { FAKE_TOOL_FAIL: 'list --json' } })
     const absent = await rig.context(lvmAndCephLab(), { env: { PATH: rig.base } })
     for (const remove of [false, true]) {
-      await expect(downSteps(silent, remove)).rejects.toThrow('SL8316: limactl list --json failed: time=')
+      await expect(downSteps(failing, remove)).rejects.toThrow('SL8316: limactl list --json failed: time=')
       await expect(downSteps(absent, remove)).rejects.toThrow('SL8301: limactl cannot be started')
     }
-    await expect(readLabStatus(silent)).rejects.toThrow('SL8316')
+    await expect(readLabStatus(failing)).rejects.toThrow('SL8316')
     await expect(gatherFacts(absent, Date.now)).rejects.toThrow('SL8301')
   })
 
-  it('has no VMs to stop, to save or to heal where there can be none', async () => {
+  it('refuse or skip VMs on Linux', async () => {
     const linux = await rig.context(lvmAndCephLab(), { system: 'linux' })
     await expect(downSteps(linux, true)).rejects.toThrow('SL8303')
     await expect(snapshotSteps(linux, 'create', 'x')).rejects.toThrow('SL8303')
@@ -173,19 +171,19 @@ describe('around the stages', () => {
     expect((await readLabStatus(linux)).nodes.map((node) => node.next)).toEqual(['-', '-', '-'])
   })
 
-  it('stops without deleting; deletes VMs and disks when told to', async () => {
+  it('stop VMs by default, and delete VMs and disks on request', async () => {
     await rig.deployed()
-    const words = async (remove: boolean) =>
+    const commands = async (remove: boolean) =>
       (await downSteps(await rig.context(lvmAndCephLab()), remove)).map((step) =>
         step.kind === 'run' ? step.command.slice(2).join(' ') : step.kind,
       )
-    expect(await words(false)).toEqual(['stop osl-node3', 'stop osl-node2', 'stop osl-node1'])
-    expect(await words(true)).toEqual(
+    expect(await commands(false)).toEqual(['stop osl-node3', 'stop osl-node2', 'stop osl-node1'])
+    expect(await commands(true)).toEqual(
       expect.arrayContaining(['delete --force osl-node1', 'disk delete osl-node3-lvm', 'note']),
     )
   })
 
-  it('packs a backup whole or not at all', async () => {
+  it('rename a backup last, so that a partial copy does not count', async () => {
     await rig.deployed()
     const steps = backupSteps(await rig.context(lvmAndCephLab()), 0).map((step) =>
       step.kind === 'run' ? step.command[0] : step.kind,
@@ -193,7 +191,7 @@ describe('around the stages', () => {
     expect(steps.at(-2)).toBe('mv')
   })
 
-  it('lets one run at a time work on a lab', async () => {
+  it('refuse a second run while the first one is alive', async () => {
     await rig.up(lvmAndCephLab(), { until: 'host' })
     writeFileSync(path.join(rig.folder, '.stackloom/lock'), `${process.ppid}\n`)
     await expect(rig.up(lvmAndCephLab())).rejects.toThrow('SL8311')
@@ -201,7 +199,7 @@ describe('around the stages', () => {
     expect((await rig.up(lvmAndCephLab(), { until: 'host' })).outcome).toBe('done')
   })
 
-  it('puts all disks where host.storage says', async () => {
+  it('put all disks into host.storage', async () => {
     const lab = lvmAndCephLab({ 'spec.host.storage': path.join(rig.base, 'drive') })
     await rig.up(lab, { until: 'vms' })
     expect(existsSync(path.join(rig.base, 'drive/lima/osl-node1'))).toBe(true)

@@ -6,13 +6,13 @@ import { createLabRig, lvmAndCephLab, outcomes } from '../../../test/lab-rig.ts'
 import { runProcess } from '../../exec/process.ts'
 import { renderLab } from '../render-lab.ts'
 import { planStages } from './driver.ts'
-import { stageNames } from './names.ts'
+import { stageNames } from './stage.ts'
 import { openReadOnlyState } from './state.ts'
 
 const rig = createLabRig()
 
-describe('a lab, from nothing', () => {
-  it('runs every stage in order, with the exact commands', async () => {
+describe('lab up of a new lab', () => {
+  it('runs every stage in order, with the expected commands', async () => {
     const report = await rig.up(lvmAndCephLab())
     expect(report.outcome).toBe('done')
     expect(Object.keys(outcomes(report))).toEqual(stageNames)
@@ -38,57 +38,59 @@ describe('a lab, from nothing', () => {
     )
   })
 
-  it('does nothing twice', async () => {
+  it('runs no command a second time', async () => {
     await rig.deployed()
-    const calls = await rig.since(() => rig.up(lvmAndCephLab()))
+    const calls = await rig.callsDuring(() => rig.up(lvmAndCephLab()))
     expect(calls.filter((call) => !/--version|version$|-V$|sudoers|list --json|disk ls/.test(call))).toEqual([])
   })
 
-  it('stops where it is told to, and goes on from there', async () => {
+  it('stops after --until, and the next run continues from there', async () => {
     expect(outcomes(await rig.up(lvmAndCephLab(), { until: 'vms' }))).toEqual({
       host: 'done',
       disks: 'done',
       vms: 'done',
     })
-    const calls = await rig.since(() => rig.up(lvmAndCephLab()))
+    const calls = await rig.callsDuring(() => rig.up(lvmAndCephLab()))
     expect(calls.filter((call) => call.includes('create'))).toEqual([])
     expect(calls.some((call) => call.startsWith('kolla-ansible deploy'))).toBe(true)
   })
 
-  it('does a stage again when it is asked for by name', async () => {
+  it('runs a done stage again when --from names it', async () => {
     await rig.deployed()
-    const calls = await rig.since(() => rig.up(lvmAndCephLab(), { from: 'deploy', again: ['deploy'] }))
+    const calls = await rig.callsDuring(() => rig.up(lvmAndCephLab(), { from: 'deploy', rerun: ['deploy'] }))
     expect(calls.filter((call) => call.startsWith('kolla-ansible')).map((call) => call.split(' ')[1])).toEqual([
       'reconfigure',
     ])
   })
 
-  it('prints in a dry run what it then does', async () => {
+  it('prints the same commands in a dry run that the run executes', async () => {
     await renderLab(lvmAndCephLab(), rig.folder, { now: Date.now(), makeSshKey: generateSmallKey })
-    const memory = await openReadOnlyState(rig.folder)
+    const store = await openReadOnlyState(rig.folder)
     const settings = {
       lab: lvmAndCephLab(),
       folder: rig.folder,
       system: 'darwin',
       env: rig.tools.env,
       exec: runProcess,
-      store: memory,
+      store,
     }
     const planned = await planStages(settings, new Set(stageNames))
     const commands = planned.flatMap((stage) => stage.commands).filter((line) => !line.startsWith('#'))
     rig.tools.clearCalls()
     await rig.up(lvmAndCephLab())
     const done = new Set(rig.tools.calls().filter((call) => !/list --json|disk ls/.test(call)))
-    const words = (line: string): string =>
-      line.replace(/ < .*/, '').replaceAll("'", '').replaceAll(`${rig.folder}/`, '')
-    const named = (line: string): string =>
-      words(line)
+    const asCalled = (line: string): string =>
+      line
+        .replace(/ < .*/, '')
+        .replaceAll("'", '')
+        .replaceAll(`${rig.folder}/`, '')
         .replace(/^\.stackloom\/venv\/bin\//, '')
         .replace(/^qemu-system-aarch64/, 'qemu')
-    for (const command of commands) expect([...done]).toContain(named(command))
+    expect(commands.length).toBeGreaterThan(30)
+    for (const command of commands) expect([...done]).toContain(asCalled(command))
   })
 
-  it('keeps the output of every stage', async () => {
+  it('keeps a log of every stage', async () => {
     await rig.deployed()
     const logs = readdirSync(path.join(rig.folder, '.stackloom/logs'))
     expect(logs).toContain('deploy.log')
@@ -97,16 +99,16 @@ describe('a lab, from nothing', () => {
     )
   })
 
-  it('has no secret in any argument or log', async () => {
+  it('has no secret in arguments, logs or events', async () => {
     await rig.deployed()
     const passwords = readFileSync(path.join(rig.folder, 'kolla/passwords.yml'), 'utf8')
     const secrets = [...passwords.matchAll(/: "?([A-Za-z0-9]{40})"?$/gm)].map((match) => match[1] as string)
     expect(secrets.length).toBeGreaterThan(50)
-    const said = rig.tools.calls().join('\n') + JSON.stringify(rig.events)
-    expect(secrets.filter((secret) => said.includes(secret))).toEqual([])
+    const output = rig.tools.calls().join('\n') + JSON.stringify(rig.events)
+    expect(secrets.filter((secret) => output.includes(secret))).toEqual([])
   })
 
-  it('refuses VMs on Linux with the reason, and does everything else', async () => {
+  it('refuses VMs on Linux with a finding, and runs all other stages', async () => {
     const report = await rig.up(lvmAndCephLab(), { system: 'linux' })
     expect(outcomes(report)).toMatchObject({
       host: 'done',
@@ -117,7 +119,7 @@ describe('a lab, from nothing', () => {
     expect(rig.findings().map((finding) => finding.code)).toContain('SL8303')
   })
 
-  it("adds the lab's networks to Lima's and keeps the others, comments included", async () => {
+  it("adds the lab's networks to Lima's networks.yaml and keeps the rest, comments included", async () => {
     const file = path.join(rig.base, 'lima/_config/networks.yaml')
     mkdirSync(path.dirname(file), { recursive: true })
     writeFileSync(file, '# mine\nnetworks:\n  shared: {mode: shared, gateway: 192.168.107.1}\n')
@@ -127,7 +129,7 @@ describe('a lab, from nothing', () => {
     expect(text).toContain('192.168.107.1')
     expect(text).toContain('osl-mgmt')
     await expect(
-      rig.since(() => rig.up(lvmAndCephLab({ 'spec.networks.tunnel.dhcpEnd': '10.0.1.8' }), { until: 'host' })),
+      rig.callsDuring(() => rig.up(lvmAndCephLab({ 'spec.networks.tunnel.dhcpEnd': '10.0.1.8' }), { until: 'host' })),
     ).resolves.toBeDefined()
     expect(rig.findings().map((finding) => finding.code)).toContain('SL8314')
   })

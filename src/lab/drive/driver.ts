@@ -1,21 +1,30 @@
 /**
- * The driver: the lab's stages as a run of the same engine, events and printers as a site's deployment.
+ * Runs the stages of a lab on the same engine, with the same events, as the deployment of a site.
  *
- * A stage that was done with the same inputs is not done again; one that looks at the world does what is missing.
+ * A stage is skipped while its inputs are unchanged. A stage without inputs does what Lima's state lacks.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
+import type { Clock } from '../../clock/clock.ts'
+import { Failure } from '../../errors/failure.ts'
+import { finding } from '../../errors/finding.ts'
 import type { Exec } from '../../exec/process.ts'
+import { type RunReport, runStages } from '../../run/engine.ts'
+import type { EventSink } from '../../run/events.ts'
+import { type Selection, selectStages } from '../../run/selection.ts'
 import type { Stage, StageCheck } from '../../run/stage.ts'
 import { readYaml } from '../../yaml/read.ts'
+import { unknownNode } from '../findings/lab-run.ts'
+import type { GenerateSshKey } from '../kolla/passwords.ts'
 import type { Lab } from '../lab.ts'
+import { type RenderResult, renderLab } from '../render-lab.ts'
 import { STATE_FOLDER } from '../tree.ts'
-import { emptyWorld, readLimaState, type World } from './lima-state.ts'
+import { readIfExists } from '../tree-store.ts'
+import { emptyLimaState, readLimaState } from './lima-state.ts'
 import { runSteps, type StepRunner } from './run-steps.ts'
-import type { DriveContext, LabStage } from './stage.ts'
+import { type DriveContext, formatShellCommand, type LabStage, type RetryPolicy, type Step } from './stage.ts'
 import { labStages } from './stages.ts'
-import { fingerprint, type StateStore } from './state.ts'
-import { formatShellCommand, type Step } from './step.ts'
+import { fingerprint, openReadOnlyState, openStateStore, type StateStore, withLabLock } from './state.ts'
 import { createTools } from './tools.ts'
 
 export interface DriveSettings {
@@ -26,24 +35,24 @@ export interface DriveSettings {
   readonly exec: Exec
   readonly store: StateStore
   readonly replace?: readonly string[]
-  /** Stages that are done again, whatever was done before. */
+  /** Stages that run even when their inputs are unchanged. */
   readonly rerun?: readonly string[]
-  readonly retry?: DriveContext['retry']
+  readonly retry?: RetryPolicy
 }
 
-const PATIENCE = { tries: 60, everyMs: 5000 }
+const BOOT_RETRY: RetryPolicy = { tries: 60, everyMs: 5000 }
 
 export function createDriveContext(settings: DriveSettings): DriveContext {
-  const { lab, folder, system, store, replace = [], retry = PATIENCE } = settings
+  const { lab, folder, system, store, replace = [], retry = BOOT_RETRY } = settings
   const tools = createTools(settings)
   return {
     lab,
     folder,
     system,
     tools,
-    // Always fresh: stages write into the tree.
+    // Not cached: stages write into the tree.
     read: (file) => readIfExists(path.resolve(folder, file)),
-    world: () => worldOf(system, tools),
+    readLima: async () => (system === 'darwin' ? readLimaState(tools) : emptyLimaState),
     state: store.get,
     replace,
     retry,
@@ -51,100 +60,115 @@ export function createDriveContext(settings: DriveSettings): DriveContext {
   }
 }
 
-async function worldOf(system: string, tools: DriveContext['tools']): Promise<World> {
-  return system === 'darwin' ? readLimaState(tools) : emptyWorld
-}
-
-function readIfExists(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
-  }
-}
-
 function newestBackup(folder: string): string | undefined {
-  const below = `${STATE_FOLDER}/backups`
+  const backups = `${STATE_FOLDER}/backups`
   try {
-    const newest = readdirSync(path.join(folder, below))
-      .filter((name) => name.endsWith('.tar'))
-      .toSorted()
-      .at(-1)
-    return newest === undefined ? undefined : `${below}/${newest}`
+    const files = readdirSync(path.join(folder, backups)).filter((name) => name.endsWith('.tar'))
+    const newest = files.toSorted().at(-1)
+    return newest === undefined ? undefined : `${backups}/${newest}`
   } catch {
     return undefined
   }
 }
 
-export function createStages(settings: DriveSettings): readonly Stage[] {
+export interface UpSettings extends Omit<DriveSettings, 'store'> {
+  readonly selection: Selection
+  readonly run: string
+  readonly what: string
+  readonly sink: EventSink
+  readonly clock: Clock
+  readonly stop: AbortSignal
+  readonly overwrite?: boolean
+  readonly makeSshKey?: GenerateSshKey
+  readonly onRendered?: (rendering: RenderResult) => void
+}
+
+/** Renders the lab, then runs the selected stages under the lab's lock. The same call resumes a failed run. */
+export async function runLabUp(settings: UpSettings): Promise<RunReport> {
+  const { lab, folder, selection, clock, overwrite = false, makeSshKey } = settings
+  // Checked first, so that a misspelt name is refused before keys are generated and files are written.
+  selectLabStages({ ...settings, store: await openReadOnlyState(folder) }, selection)
+  return withLabLock(folder, async () => {
+    const options = { now: clock.now(), overwrite, ...(makeSshKey && { makeSshKey }) }
+    const rendering = await renderLab(lab, folder, options)
+    settings.onRendered?.(rendering)
+    const stages = selectLabStages({ ...settings, store: await openStateStore(folder) }, selection)
+    const { run, what, sink, stop } = settings
+    return runStages({ run, what, stages, sink, clock, stop })
+  })
+}
+
+/** Throws for a stage or a node that the lab does not have. */
+export function selectLabStages(settings: DriveSettings, selection: Selection): readonly Stage[] {
+  const { stages, findings } = selectStages(createStages(settings), selection)
+  const known = settings.lab.nodes.map((node) => node.name)
+  const unknown = (settings.replace ?? []).filter((node) => !known.includes(node))
+  const problems = [...findings, ...unknown.map((node) => finding(unknownNode, { node, known }))]
+  if (problems.length > 0) throw new Failure(problems, 2)
+  return stages
+}
+
+function createStages(settings: DriveSettings): readonly Stage[] {
+  const { folder, exec, env, store, rerun } = settings
   const context = createDriveContext(settings)
-  const performer: StepRunner = {
-    folder: settings.folder,
-    exec: settings.exec,
-    env: { ...settings.env, ...context.tools.env },
-    secrets: readPasswords(context),
-    store: settings.store,
-  }
+  const secrets = readPasswords(context)
+  const runner: StepRunner = { folder, exec, env: { ...env, ...context.tools.env }, secrets, store }
   return labStages.map((stage) => ({
     id: stage.name,
     name: stage.name,
     after: stage.after.map(({ stage: id, why }) => ({ id, why })),
     locks: [],
-    check: () => checkStage(stage, context, settings.rerun),
-    work: async (run) => {
-      await runSteps(stage.name, await stage.steps(context), performer, run)
-      await recordDone(stage, context, settings.store)
+    check: () => checkStage(stage, context, rerun),
+    work: async (stageContext) => {
+      await runSteps(stage.name, await stage.steps(context), runner, stageContext)
+      if (!stage.inputs) return
+      const done = fingerprint(stage.inputs(context))
+      await store.update((old) => ({ ...old, stages: { ...old.stages, [stage.name]: done } }))
     },
   }))
 }
 
-async function checkStage(stage: LabStage, context: DriveContext, again: readonly string[] = []): Promise<StageCheck> {
-  const foreign = stage.skipReason?.(context.lab)
-  if (foreign !== undefined) return { kind: 'satisfied', reason: foreign }
+async function checkStage(stage: LabStage, context: DriveContext, rerun: readonly string[] = []): Promise<StageCheck> {
+  const skipReason = stage.skipReason?.(context.lab)
+  if (skipReason !== undefined) return { kind: 'satisfied', reason: skipReason }
   if (!stage.inputs) {
     const steps = await stage.steps(context)
-    return steps.length === 0 ? { kind: 'satisfied', reason: 'all of it is there' } : { kind: 'needed' }
+    return steps.length === 0 ? { kind: 'satisfied', reason: 'everything exists already' } : { kind: 'needed' }
   }
   const done = context.state().stages[stage.name]
-  if (done === undefined || again.includes(stage.name)) return { kind: 'needed' }
+  if (done === undefined || rerun.includes(stage.name)) return { kind: 'needed' }
   if (done === fingerprint(stage.inputs(context)))
     return { kind: 'satisfied', reason: 'done before, with the same inputs' }
   return { kind: 'needed', reason: 'its inputs have changed' }
 }
 
-async function recordDone(stage: LabStage, context: DriveContext, memory: StateStore): Promise<void> {
-  if (!stage.inputs) return
-  const done = fingerprint(stage.inputs(context))
-  await memory.update((old) => ({ ...old, stages: { ...old.stages, [stage.name]: done } }))
-}
-
-/** Every value of passwords.yml: tools print them when they fail. */
+/** All values of passwords.yml, to mask them: tools print them when they fail. */
 function readPasswords({ read }: DriveContext): readonly string[] {
   const { value } = readYaml(read('kolla/passwords.yml') ?? '', 'passwords.yml')
-  return Object.values((value as Record<string, unknown> | null) ?? {}).flatMap((one) => {
-    if (typeof one === 'string') return [one]
-    const key = (one as { private_key?: unknown } | null)?.private_key
+  return Object.values((value as Record<string, unknown> | null) ?? {}).flatMap((password) => {
+    if (typeof password === 'string') return [password]
+    const key = (password as { private_key?: unknown } | null)?.private_key
     return typeof key === 'string' ? [key] : []
   })
 }
 
 export interface PlannedStage {
   readonly stage: string
-  /** Why nothing happens, when nothing does. */
+  /** Why the stage would be skipped. */
   readonly skipped?: string
-  /** What would be said instead of doing it. */
+  /** The error that the stage would end with. */
   readonly refused?: string
   readonly commands: readonly string[]
 }
 
-/** What a run would do now, command by command. Later stages are told as if the earlier ones had been done. */
+/** Lists the commands of a run without running them, as if every earlier stage had succeeded. */
 export async function planStages(
   settings: DriveSettings,
   names: ReadonlySet<string>,
 ): Promise<readonly PlannedStage[]> {
   const context = createDriveContext(settings)
   const planned: PlannedStage[] = []
-  for (const stage of labStages.filter((labStage) => names.has(labStage.name))) {
+  for (const stage of labStages.filter(({ name }) => names.has(name))) {
     const check = await checkStage(stage, context, settings.rerun).catch(() => ({ kind: 'needed' }) as const)
     if (check.kind === 'satisfied') {
       planned.push({ stage: stage.name, skipped: check.reason, commands: [] })
@@ -155,11 +179,8 @@ export async function planStages(
       for (const step of steps) if (step.kind === 'note') await settings.store.update(step.update)
       planned.push({ stage: stage.name, commands: steps.flatMap(formatStep) })
     } catch (thrown) {
-      planned.push({
-        stage: stage.name,
-        refused: thrown instanceof Error ? thrown.message : String(thrown),
-        commands: [],
-      })
+      const refused = thrown instanceof Error ? thrown.message : String(thrown)
+      planned.push({ stage: stage.name, refused, commands: [] })
     }
   }
   return planned

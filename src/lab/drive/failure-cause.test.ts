@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { extractCause } from './failure-cause.ts'
 
-describe('the cause of a failure', () => {
-  it("is Ansible's failing task and host, not its recap, and not what was ignored", () => {
+describe('extractCause', () => {
+  it("returns Ansible's first failed task and host, not the recap and not an ignored failure", () => {
     const output = `TASK [common : harmless] ****
 fatal: [node2]: FAILED! => {"msg": "never mind"}
 ...ignoring
@@ -22,7 +22,7 @@ node1 : ok=12 failed=1`
     })
   })
 
-  it('is found in results of several lines and of single items', () => {
+  it('parses results of several lines and of single items', () => {
     const output = `TASK [prechecks : VIP] ****
 failed: [node1] (item=10.0.2.250) => {"ansible_loop_var": "item", "stderr": "the VIP answers", "msg": ""}
 `
@@ -40,7 +40,7 @@ failed: [node1] (item=10.0.2.250) => {"ansible_loop_var": "item", "stderr": "the
     ['Collecting\nERROR: No matching distribution\nhint: none', 'ERROR: No matching distribution'],
     ['one\ntwo\n', 'two'],
     ['', ''],
-  ])('of other tools is what they mark as such: %j', (output, cause) => {
+  ])('returns the error line of other tools, or their last line: %j', (output, cause) => {
     expect(extractCause(output)).toEqual({ kind: 'plain', cause })
   })
 })

@@ -28,37 +28,34 @@ const FAILURES: readonly (readonly [string, string, string])[] = [
   ['ceph', 'kolla-ansible reconfigure', 'SL8306'],
 ]
 
-/** In `make test` every stage is tried in one of the two ways, in `make soak` in both. */
+/** `make test` tries every stage in one of the two ways, `make soak` in both. */
 const every = count({ test: 2, soak: 1 })
-const failing = FAILURES.filter((_, at) => at % every === 0)
-const killed = FAILURES.filter((_, at) => (at + 1) % every === 0)
+const failing = FAILURES.filter((_, index) => index % every === 0)
+const killed = FAILURES.filter((_, index) => (index + 1) % every === 0)
 
-/** Images are built only for a lab that needs it. */
+/** Only a lab with Ubuntu images builds images. */
 const changesFor = (stage: string): Readonly<Record<string, unknown>> =>
   stage === 'images' ? { 'spec.containers': { base: 'ubuntu' } } : {}
 
-describe('a failure', () => {
-  it.each(failing)(
-    'in %s is told with its cause, and the next run goes on from there',
-    async (stage, pattern, code) => {
-      const lab = lvmAndCephLab(changesFor(stage))
-      const report = await rig.up(lab, { env: { STAND_IN_FAIL: pattern } })
-      expect(report.outcome).toBe('failed')
-      expect(outcomes(report)[stage]).toBe('failed')
-      const told = rig.findings().find((finding) => finding.code === code)
-      expect(told?.message).toBeTruthy()
-      if (code === 'SL8306') {
-        expect(told?.message).toContain('mariadb : Wait for MariaDB service port liveness')
-        expect(told?.message).toContain('on node1: Timeout when waiting for search string MariaDB')
-      }
-      const done = Object.entries(outcomes(report)).filter(([, outcome]) => outcome === 'done')
-      const again = await rig.up(lab)
-      expect(again.outcome).toBe('done')
-      const repeated = done.map(([name]) => outcomes(again)[name]).filter((outcome) => outcome !== 'skipped')
-      // Only `host` looks at its tools each time.
-      expect(repeated.length).toBeLessThanOrEqual(1)
-    },
-  )
+describe('a failed stage', () => {
+  it.each(failing)('(%s) reports its cause, and the next run continues from it', async (stage, pattern, code) => {
+    const lab = lvmAndCephLab(changesFor(stage))
+    const report = await rig.up(lab, { env: { FAKE_TOOL_FAIL: pattern } })
+    expect(report.outcome).toBe('failed')
+    expect(outcomes(report)[stage]).toBe('failed')
+    const finding = rig.findings().find((finding) => finding.code === code)
+    expect(finding?.message).toBeTruthy()
+    if (code === 'SL8306') {
+      expect(finding?.message).toContain('mariadb : Wait for MariaDB service port liveness')
+      expect(finding?.message).toContain('on node1: Timeout when waiting for search string MariaDB')
+    }
+    const done = Object.entries(outcomes(report)).filter(([, outcome]) => outcome === 'done')
+    const again = await rig.up(lab)
+    expect(again.outcome).toBe('done')
+    const repeated = done.map(([name]) => outcomes(again)[name]).filter((outcome) => outcome !== 'skipped')
+    // `host` checks the tools on every run.
+    expect(repeated.length).toBeLessThanOrEqual(1)
+  })
 })
 
 describe('kill -9', () => {
@@ -78,24 +75,24 @@ describe('kill -9', () => {
     return () => rmSync(path.dirname(program), { recursive: true })
   })
 
-  it.each(killed)('in %s loses nothing: the next run ends what was begun', async (stage, pattern) => {
+  it.each(killed)('in %s loses nothing, and the next run completes', async (stage, pattern) => {
     const file = path.join(rig.base, 'lab.yaml')
     writeFileSync(file, labTextWith(changesFor(stage), { phase: 'both' }))
     const child = spawn(process.execPath, [program, file, rig.folder], {
-      env: { ...process.env, ...rig.tools.env, STAND_IN_HANG: pattern },
+      env: { ...process.env, ...rig.tools.env, FAKE_TOOL_HANG: pattern },
       stdio: 'ignore',
     })
     const ended = new Promise((resolve) => child.once('exit', resolve))
     while (rig.tools.hungPid() === undefined && child.exitCode === null) await systemClock.sleep(20)
     const hung = rig.tools.hungPid()
     expect(hung).toBeDefined()
-    const before = existsSync(path.join(rig.base, 'lima')) ? rig.births() : {}
+    const before = existsSync(path.join(rig.base, 'lima')) ? rig.diskIds() : {}
     child.kill('SIGKILL')
     await ended
     process.kill(hung as number, 'SIGKILL')
     expect((await rig.up(lvmAndCephLab(changesFor(stage)))).outcome).toBe('done')
-    // No disk that existed was made anew.
-    expect(rig.births()).toMatchObject(before)
+    // No existing disk was created again.
+    expect(rig.diskIds()).toMatchObject(before)
     expect(rig.tools.calls().filter((call) => call.includes('delete'))).toEqual([])
   })
 })

@@ -1,6 +1,4 @@
-/**
- * What is wrong with a lab, most of all after a reboot: facts are gathered first, the judgement is a pure function.
- */
+/** Diagnoses a lab, mostly after a reboot of the host: gathers facts first, then decides with pure functions. */
 import { type Finding, finding } from '../../errors/finding.ts'
 import { lastLines, succeeded } from '../../exec/process.ts'
 import { parseCertificate } from '../../pki/certificate.ts'
@@ -16,16 +14,16 @@ import {
 } from '../findings/lab-doctor.ts'
 import { sudoersStale, vmsNeedMacos } from '../findings/lab-run.ts'
 import { type Lab, type LabNode, nodesWithRole } from '../lab.ts'
-import type { World } from './lima-state.ts'
+import { isRunning, type LimaState } from './lima-state.ts'
 import type { DriveContext } from './stage.ts'
 import { planVms, type VmAction } from './vm-plan.ts'
 
 export interface NodeFacts {
   readonly node: LabNode
+  /** Why the node could not be reached. */
   readonly reason?: string
   /** Seconds since the epoch, by the node's clock. */
   readonly clock?: number
-  /** Every address that the node has, by interface. */
   readonly addresses?: readonly { readonly interface: string; readonly address: string }[]
 }
 
@@ -33,7 +31,7 @@ export interface LabFacts {
   readonly lab: Lab
   /** `darwin`, `linux`. */
   readonly system: string
-  readonly world: World
+  readonly lima: LimaState
   readonly actions: readonly VmAction[]
   readonly nodes: readonly NodeFacts[]
   readonly sudoers: boolean
@@ -43,25 +41,25 @@ export interface LabFacts {
   readonly certificates: readonly { readonly file: string; readonly notAfter: number }[]
 }
 
-const MOST_SKEW = 5
-const SOON_DAYS = 60
-const LEAVES = ['haproxy.pem', 'haproxy-internal.pem', 'backend-cert.pem']
+const MAX_SKEW_SECONDS = 5
+const EXPIRY_WARNING_DAYS = 60
+const CERTIFICATES = ['haproxy.pem', 'haproxy-internal.pem', 'backend-cert.pem']
 
 export async function gatherFacts(context: DriveContext, now: () => number): Promise<LabFacts> {
   const { lab, tools, read, state, system } = context
-  const world = await context.world()
-  const running = lab.nodes.filter((node) => world.instances.get(node.instance)?.status === 'Running')
+  const lima = await context.readLima()
+  const running = lab.nodes.filter((node) => isRunning(lima, node.instance))
   const sudoers = system !== 'darwin' || succeeded((await tools.query(tools.limactl('sudoers', '--check'))).exit)
   return {
     lab,
     system,
-    world,
-    actions: planVms(lab, (read('ssh/id_ed25519.pub') ?? '').trim(), world),
+    lima,
+    actions: planVms(context, lima),
     nodes: await Promise.all(running.map((node) => probeNode(node, context))),
     sudoers,
     deployed: state().stages['deploy'] !== undefined,
     now: now(),
-    certificates: LEAVES.flatMap((name) => {
+    certificates: CERTIFICATES.flatMap((name) => {
       const file = `kolla/certificates/${name}`
       const text = read(file)
       return text === undefined ? [] : [{ file, notAfter: parseCertificate(text).notAfter }]
@@ -74,8 +72,8 @@ async function probeNode(node: LabNode, { tools }: DriveContext): Promise<NodeFa
   if (!succeeded(exit)) return { node, reason: lastLines(stderr, 1) || 'ssh failed' }
   const [clock = '', ...lines] = stdout.split('\n')
   const addresses = lines.flatMap((line) => {
-    const found = /^\d+: (\S+)\s+inet ([\d.]+)/.exec(line)
-    return found ? [{ interface: found[1] ?? '', address: found[2] ?? '' }] : []
+    const match = /^\d+: (\S+)\s+inet ([\d.]+)/.exec(line)
+    return match ? [{ interface: match[1] ?? '', address: match[2] ?? '' }] : []
   })
   return { node, clock: Number(clock), addresses }
 }
@@ -90,35 +88,27 @@ export function diagnose(facts: LabFacts): readonly Finding[] {
   ]
 }
 
-function vmFindings({ lab, system, world, actions, sudoers }: LabFacts): readonly Finding[] {
+function vmFindings({ lab, system, lima, actions, sudoers }: LabFacts): readonly Finding[] {
   if (system !== 'darwin') return [finding(vmsNeedMacos, { system })]
   const states = lab.nodes.flatMap((node): readonly Finding[] => {
-    const found = world.instances.get(node.instance)
-    if (!found) return [finding(vmMissing, { node: node.name })]
-    return found.status === 'Running' ? [] : [finding(vmNotRunning, { node: node.name, status: found.status })]
+    const instance = lima.instances.get(node.instance)
+    if (!instance) return [finding(vmMissing, { node: node.name })]
+    return instance.status === 'Running' ? [] : [finding(vmNotRunning, { node: node.name, status: instance.status })]
   })
-  const drift = actions.flatMap((action) =>
-    action.kind === 'resize' || action.kind === 'replace'
-      ? [
-          finding(vmDrift, {
-            node: action.node.name,
-            fields: action.fields.join(', '),
-            action: action.kind,
-          }),
-        ]
-      : [],
-  )
+  const drift = actions.flatMap((action) => {
+    if (action.kind !== 'resize' && action.kind !== 'replace') return []
+    return [finding(vmDrift, { node: action.node.name, fields: action.fields.join(', '), action: action.kind })]
+  })
   const command = 'limactl sudoers | sudo tee /private/etc/sudoers.d/lima'
   return [...states, ...drift, ...(sudoers ? [] : [finding(sudoersStale, { command })])]
 }
 
-function lockFindings({ lab, world }: LabFacts): readonly Finding[] {
+function lockFindings({ lab, lima }: LabFacts): readonly Finding[] {
   return lab.nodes
     .flatMap((node) => node.disks)
-    .flatMap((disk) => {
-      const found = world.disks.get(disk.name)
-      if (!found?.instance || world.instances.get(found.instance)?.status === 'Running') return []
-      return [finding(diskLocked, { disk: disk.name, instance: found.instance })]
+    .flatMap(({ name }) => {
+      const instance = lima.disks.get(name)?.instance
+      return instance && !isRunning(lima, instance) ? [finding(diskLocked, { disk: name, instance })] : []
     })
 }
 
@@ -126,35 +116,30 @@ function reachabilityFindings({ nodes, now }: LabFacts): readonly Finding[] {
   return nodes.flatMap(({ node, reason, clock }): readonly Finding[] => {
     if (reason !== undefined) return [finding(nodeUnreachable, { node: node.name, reason })]
     const seconds = Math.round((clock ?? 0) - now / 1000)
-    return Math.abs(seconds) > MOST_SKEW ? [finding(clockSkew, { node: node.name, seconds })] : []
+    return Math.abs(seconds) > MAX_SKEW_SECONDS ? [finding(clockSkew, { node: node.name, seconds })] : []
   })
 }
 
-/** Only a deployed cloud has VIPs, and only the nodes of the role network can hold them. */
+/** Only a deployed cloud has VIPs, and only nodes with the role network can hold them. */
 function vipFindings({ lab, nodes, deployed }: LabFacts): readonly Finding[] {
-  if (!deployed) return []
-  const holders = nodes.filter(({ node, addresses }) => addresses && node.roles.includes('network'))
+  const reachable = nodes.filter(({ node, addresses }) => addresses && node.roles.includes('network'))
+  if (!deployed || reachable.length === 0) return []
   const expected = nodesWithRole(lab, 'network')
     .map((node) => node.name)
     .join(', ')
-  const wanted = [
+  const vips = [
     { vip: lab.vips.internal, interface: lab.networks.management.interface },
     { vip: lab.vips.external, interface: lab.networks.external.vipInterface },
   ]
-  if (holders.length === 0) return []
-  return wanted
-    .filter(
-      (one) =>
-        !holders.some(({ addresses = [] }) =>
-          addresses.some((have) => have.address === one.vip && have.interface === one.interface),
-        ),
-    )
-    .map((one) => finding(vipMissing, { ...one, node: expected }))
+  const present = reachable.flatMap(({ addresses = [] }) => addresses)
+  return vips
+    .filter(({ vip, interface: name }) => !present.some((nic) => nic.address === vip && nic.interface === name))
+    .map((vip) => finding(vipMissing, { ...vip, node: expected }))
 }
 
-function certificateFindings({ certificates: known, now }: LabFacts): readonly Finding[] {
-  return known.flatMap(({ file, notAfter }) => {
+function certificateFindings({ certificates, now }: LabFacts): readonly Finding[] {
+  return certificates.flatMap(({ file, notAfter }) => {
     const days = Math.floor((notAfter - now) / 86_400_000)
-    return days < SOON_DAYS ? [finding(certificateExpiring, { file, days })] : []
+    return days < EXPIRY_WARNING_DAYS ? [finding(certificateExpiring, { file, days })] : []
   })
 }

@@ -1,19 +1,18 @@
-/** What Lima has: its VMs and data disks, as `limactl` tells. Read only. */
+/** Reads which VMs and data disks Lima has, from `limactl`. It changes nothing. */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { failure } from '../../errors/failure.ts'
 import { describeExit, lastLines, succeeded } from '../../exec/process.ts'
 import { readYaml } from '../../yaml/read.ts'
 import { limaQueryFailed, vmsNeedMacos } from '../findings/lab-run.ts'
-import { missingTool } from './missing-tool.ts'
-import type { Tools } from './tools.ts'
+import { missingTool, type Tools } from './tools.ts'
 
 export interface LimaInstance {
   readonly name: string
   /** Running, Stopped, Broken, Uninitialized. */
   readonly status: string
   readonly dir: string
-  /** Lima's own copy of the definition. */
+  /** Lima's copy of the definition. */
   readonly definition: unknown
 }
 
@@ -22,47 +21,42 @@ export interface LimaDisk {
   /** Bytes. */
   readonly size: number
   readonly dir: string
-  /** The VM that has locked it; empty when nobody has. */
+  /** The VM that locks the disk; empty when it is not locked. */
   readonly instance: string
 }
 
-export interface World {
+export interface LimaState {
   readonly instances: ReadonlyMap<string, LimaInstance>
   readonly disks: ReadonlyMap<string, LimaDisk>
 }
 
-export const emptyWorld: World = { instances: new Map(), disks: new Map() }
+export const emptyLimaState: LimaState = { instances: new Map(), disks: new Map() }
 
-/** Elsewhere the lab has no VMs of ours: nothing could be asked of them, or done to them. */
+export function isRunning({ instances }: LimaState, instance: string): boolean {
+  return instances.get(instance)?.status === 'Running'
+}
+
+/** A lab has VMs on macOS only. */
 export function requireMacos({ system }: { readonly system: string }): void {
   if (system !== 'darwin') throw failure(vmsNeedMacos, { system }, { exitCode: 1 })
 }
 
-interface ListedInstance {
-  readonly name: string
-  readonly status: string
-  readonly dir: string
-}
-
-export async function readLimaState(tools: Tools): Promise<World> {
-  const instances = await queryJsonLines<ListedInstance>(tools, ['list', '--json'])
+export async function readLimaState(tools: Tools): Promise<LimaState> {
+  const listed = await queryJsonLines<Omit<LimaInstance, 'definition'>>(tools, ['list', '--json'])
   const disks = await queryJsonLines<LimaDisk>(tools, ['disk', 'ls', '--json'])
-  const known = await Promise.all(
-    instances.map(async ({ name, status, dir }): Promise<LimaInstance> => {
+  const instances = await Promise.all(
+    listed.map(async ({ name, status, dir }): Promise<LimaInstance> => {
       const text = await readFile(path.join(dir, 'lima.yaml'), 'utf8').catch(() => '')
       return { name, status, dir, definition: readYaml(text, 'lima.yaml').value }
     }),
   )
   return {
-    instances: new Map(known.map((instance) => [instance.name, instance])),
+    instances: new Map(instances.map((instance) => [instance.name, instance])),
     disks: new Map(disks.map((disk) => [disk.name, { ...disk, instance: disk.instance ?? '' }])),
   }
 }
 
-/**
- * JSON, one object per line; whatever else it prints (warnings) is not ours. Without an answer nothing is known: an
- * empty world would be told as VMs that were never created, or that are deleted.
- */
+/** Throws when limactl fails: an empty list would mean that all VMs are missing. Warnings between the lines are ignored. */
 async function queryJsonLines<T>(tools: Tools, args: readonly string[]): Promise<readonly T[]> {
   const { exit, stdout, stderr } = await tools.query(['limactl', ...args])
   if (exit.kind === 'not-started') throw missingTool('limactl', exit.reason)

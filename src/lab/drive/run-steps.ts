@@ -1,4 +1,4 @@
-/** Does the steps of a stage: runs, writes, remembers; keeps the output per stage and quotes the cause of a failure. */
+/** Runs the steps of a stage, appends all output to the log of the stage, and quotes the cause of a failure. */
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { failure } from '../../errors/failure.ts'
@@ -6,17 +6,17 @@ import { describeExit, type Exec, type ProcessResult, succeeded, toProgram } fro
 import type { StageContext } from '../../run/stage.ts'
 import { ansibleFailed, stageFailed } from '../findings/lab-run.ts'
 import { STATE_FOLDER } from '../tree.ts'
-import { writeFileAtomically } from '../tree-store.ts'
+import { writeTreeFile } from '../tree-store.ts'
 import { extractCause } from './failure-cause.ts'
-import { missingTool } from './missing-tool.ts'
+import { formatShellCommand, type RunStep, type Step } from './stage.ts'
 import type { StateStore } from './state.ts'
-import { formatShellCommand, type RunStep, type Step } from './step.ts'
+import { missingTool } from './tools.ts'
 
 export interface StepRunner {
   readonly folder: string
   readonly exec: Exec
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Masked in every output. */
+  /** Masked in all output. */
   readonly secrets: readonly string[]
   readonly store: StateStore
 }
@@ -24,34 +24,34 @@ export interface StepRunner {
 export async function runSteps(
   stage: string,
   steps: readonly Step[],
-  performer: StepRunner,
+  runner: StepRunner,
   context: StageContext,
 ): Promise<void> {
-  const log = `${STATE_FOLDER}/logs/${stage}.log`
-  await mkdir(path.join(performer.folder, `${STATE_FOLDER}/logs`), { recursive: true, mode: 0o700 })
+  const log = path.join(runner.folder, STATE_FOLDER, 'logs', `${stage}.log`)
+  await mkdir(path.dirname(log), { recursive: true, mode: 0o700 })
   for (const [done, step] of steps.entries()) {
     context.stop.throwIfAborted()
     if (step.kind === 'note') {
-      await performer.store.update(step.update)
+      await runner.store.update(step.update)
       continue
     }
     context.emit({ kind: 'progress', message: step.description, done, total: steps.length })
-    if (step.kind === 'write') writeFileAtomically(step.folder, step.file)
-    else await runStep(step, log, performer, context)
+    if (step.kind === 'write') writeTreeFile(step.folder, step.file)
+    else await runWithRetry(step, log, runner, context)
   }
 }
 
-async function runStep(step: RunStep, log: string, performer: StepRunner, context: StageContext): Promise<void> {
+async function runWithRetry(step: RunStep, log: string, runner: StepRunner, context: StageContext): Promise<void> {
   const { clock, stop, emit } = context
-  const tries = step.retry?.tries ?? 1
+  const { tries, everyMs } = step.retry ?? { tries: 1, everyMs: 0 }
   for (let attempt = 1; ; attempt += 1) {
-    const finished = await runOnce(step, log, performer, context)
+    const result = await runOnce(step, log, runner, context)
     stop.throwIfAborted()
-    const wrong = stepFailure(step, finished, path.join(performer.folder, log))
-    if (!wrong) return
-    if (attempt >= tries) throw wrong
+    const failed = stepFailure(step, result, log)
+    if (!failed) return
+    if (attempt >= tries) throw failed
     emit({ kind: 'waiting', reason: `${step.description}: not yet (${attempt} of ${tries})` })
-    await clock.sleep(step.retry?.everyMs ?? 0, stop)
+    await clock.sleep(everyMs, stop)
     stop.throwIfAborted()
   }
 }
@@ -63,9 +63,8 @@ async function runOnce(
   { stop, emit }: StageContext,
 ): Promise<ProcessResult> {
   const input = step.inputFile === undefined ? undefined : await readFile(path.join(folder, step.inputFile), 'utf8')
-  const file = path.join(folder, log)
-  await appendFile(file, `$ ${formatShellCommand(step.command)}\n`, { mode: 0o600 })
-  const finished = await exec(
+  await appendFile(log, `$ ${formatShellCommand(step.command)}\n`, { mode: 0o600 })
+  const result = await exec(
     { ...toProgram(step.command), cwd: folder, env, ...(input !== undefined && { input }) },
     {
       secrets,
@@ -77,16 +76,16 @@ async function runOnce(
       },
     },
   )
-  await appendFile(file, `${finished.stdout}${finished.stderr}# ${describeExit(finished.exit)}\n`)
-  return finished
+  await appendFile(log, `${result.stdout}${result.stderr}# ${describeExit(result.exit)}\n`)
+  return result
 }
 
-function stepFailure(step: RunStep, finished: ProcessResult, log: string) {
-  const { exit, stdout, stderr } = finished
+function stepFailure(step: RunStep, result: ProcessResult, log: string) {
+  const { exit, stdout, stderr } = result
   const [tool = ''] = step.command
   if (exit.kind === 'not-started') return missingTool(tool, exit.reason)
-  const own = step.checkOutput?.(finished)
-  if (own || succeeded(exit) || step.mayFail) return own
+  const rejected = step.checkOutput?.(result)
+  if (rejected || succeeded(exit) || step.mayFail) return rejected
   const cause = extractCause(`${stdout}\n${stderr}`)
   if (cause.kind === 'ansible') return failure(ansibleFailed, { ...cause, log }, { exitCode: 1 })
   const command = formatShellCommand(step.command.slice(0, 3).map((word) => path.basename(word)))

@@ -4,14 +4,14 @@ import type { Lab } from '../lab.ts'
 import type { DriveContext } from './stage.ts'
 import { labStages } from './stages.ts'
 
-/** Files that no stage has as an input, and why a change of them is not missed. */
+/** Files that are input of no stage, and why a change of them is not missed. */
 const NO_INPUT: Readonly<Record<string, RegExp>> = {
-  'for people and their tools': /^(\.gitignore|README\.md|scripts\/[^/]+\.sh|ssh\/config)$/,
-  'disks and VMs are compared with the world each time': /^(lima\/|ssh\/id_ed25519(\.pub)?$)/,
-  'how a stage does it, not what': /^scripts\/node\//,
+  'for users and their tools': /^(\.gitignore|README\.md|scripts\/[^/]+\.sh|ssh\/config)$/,
+  'disks and VMs are compared with Lima on every run': /^(lima\/|ssh\/id_ed25519(\.pub)?$)/,
+  'scripts of stages, not their inputs': /^scripts\/node\//,
 }
 
-function inputsOf(lab: Lab): readonly string[] {
+function readAllInputs(lab: Lab): readonly string[] {
   const read: string[] = []
   const context = {
     lab,
@@ -23,24 +23,24 @@ function inputsOf(lab: Lab): readonly string[] {
   return read
 }
 
-describe('what stages depend on', () => {
-  const mine = { 'spec.openstack.config': { 'nova.conf': '[DEFAULT]\ndebug = true\n' } }
+describe('the inputs of stages', () => {
+  const custom = { 'spec.openstack.config': { 'nova.conf': '[DEFAULT]\ndebug = true\n' } }
   const labs: readonly (readonly [string, Lab])[] = [
-    ['lvm', labWith(mine)],
-    ['lvm and Ceph', labWith(mine, { phase: 'both' })],
-    ['Ceph', labWith(mine, { phase: 'ceph' })],
+    ['lvm', labWith(custom)],
+    ['lvm and Ceph', labWith(custom, { phase: 'both' })],
+    ['Ceph', labWith(custom, { phase: 'ceph' })],
   ]
 
-  it.each(labs)('is every file of the tree that could change what they do: %s', (_, lab) => {
-    const inputs = new Set(inputsOf(lab))
+  it.each(labs)('include every file of the tree that affects a deployment: %s', (_, lab) => {
+    const inputs = new Set(readAllInputs(lab))
     const missed = renderTestTree(lab)
       .map((file) => file.path)
       .filter((path) => !inputs.has(path) && !Object.values(NO_INPUT).some((why) => why.test(path)))
     expect(missed).toEqual([])
   })
 
-  it.each(labs)('is in the tree: %s', (_, lab) => {
+  it.each(labs)('are files of the tree: %s', (_, lab) => {
     const paths = new Set(renderTestTree(lab).map((file) => file.path))
-    expect(inputsOf(lab).filter((path) => !paths.has(path))).toEqual([])
+    expect(readAllInputs(lab).filter((path) => !paths.has(path))).toEqual([])
   })
 })

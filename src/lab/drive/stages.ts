@@ -1,11 +1,10 @@
-/** All stages, in the order of a deployment. */
+/** Lists all stages of a lab in deployment order. */
 import type { LabStage } from './stage.ts'
 import { cephStage, resourcesStage } from './stages/cloud.ts'
 import { certificatesStage, dnsStage } from './stages/dns-and-certificates.ts'
-import { hostStage } from './stages/host.ts'
+import { deployerStage, hostStage, imagesStage } from './stages/host.ts'
 import { bootstrapStage, deployStage, postDeployStage, prechecksStage, pullStage } from './stages/kolla.ts'
 import { disksStage, vmsStage } from './stages/machines.ts'
-import { deployerStage, imagesStage } from './stages/tooling.ts'
 
 export const labStages: readonly LabStage[] = [
   hostStage,

@@ -1,15 +1,17 @@
 /**
- * The programs that a lab drives: how they are called, with which environment. One place knows their options.
+ * Builds the command lines of the programs that a lab runs, and their environment.
  *
- * Secrets are in files and on standard input, never in arguments.
+ * Secrets are passed in files and on standard input, never as arguments.
  */
 import path from 'node:path'
+import { type Failure, failure } from '../../errors/failure.ts'
 import { type Exec, type ProcessResult, toProgram } from '../../exec/process.ts'
+import { toolMissing } from '../findings/lab-run.ts'
 import type { Lab, LabNode } from '../lab.ts'
 
 export interface ToolSettings {
   readonly lab: Lab
-  /** The tree, absolute. */
+  /** Absolute folder of the rendered tree. */
   readonly folder: string
   /** `darwin`, `linux`. */
   readonly system: string
@@ -24,16 +26,16 @@ export interface Tools {
   readonly limaHome: string
   readonly venv: string
   readonly limactl: (...args: readonly string[]) => Command
-  readonly kolla: (command: string, ...more: readonly string[]) => Command
+  readonly kolla: (command: string, ...args: readonly string[]) => Command
   readonly ssh: (node: LabNode, command: string) => Command
   readonly copyTo: (node: LabNode, from: readonly string[], to: string) => Command
   readonly copyFrom: (node: LabNode, from: string, to: string) => Command
   readonly tofu: (...args: readonly string[]) => Command
-  /** Runs a question to its end; what it prints is the answer, whatever its ending. */
-  readonly query: (words: Command) => Promise<ProcessResult>
+  /** Runs a read-only command and returns its output, whatever its exit code. */
+  readonly query: (command: Command) => Promise<ProcessResult>
 }
 
-const ASK_TIMEOUT_MS = 60_000
+const QUERY_TIMEOUT_MS = 60_000
 
 export function createTools(settings: ToolSettings): Tools {
   const { lab, folder, system, env, exec } = settings
@@ -45,7 +47,7 @@ export function createTools(settings: ToolSettings): Tools {
     ANSIBLE_NOCOLOR: '1',
     ANSIBLE_FORCE_COLOR: '0',
     OS_CLIENT_CONFIG_FILE: path.join(folder, 'kolla/clouds.yaml'),
-    // Ansible forks; macOS would kill the children.
+    // Ansible forks, and macOS would kill the children.
     ...(system === 'darwin' && { OBJC_DISABLE_INITIALIZE_FORK_SAFETY: 'YES' }),
   }
   return {
@@ -53,25 +55,39 @@ export function createTools(settings: ToolSettings): Tools {
     limaHome,
     venv,
     limactl: (...args) => ['limactl', '--tty=false', ...args],
-    kolla: (command, ...more) => [
+    kolla: (command, ...args) => [
       path.join(venv, 'bin/kolla-ansible'),
       command,
       '-i',
       path.join(folder, 'kolla/multinode'),
       '--configdir',
       path.join(folder, 'kolla'),
-      ...more,
+      ...args,
     ],
     ssh: (node, command) => ['ssh', '-F', config, node.name, command],
     copyTo: (node, from, to) => ['scp', '-q', '-r', '-F', config, ...from, `${node.name}:${to}`],
     copyFrom: (node, from, to) => ['scp', '-q', '-F', config, `${node.name}:${from}`, to],
     tofu: (...args) => ['tofu', `-chdir=${path.join(folder, 'terraform/openstack')}`, ...args],
-    query: (words) => exec({ ...toProgram(words), env: { ...env, ...added } }, { timeoutMs: ASK_TIMEOUT_MS }),
+    query: (command) => exec({ ...toProgram(command), env: { ...env, ...added } }, { timeoutMs: QUERY_TIMEOUT_MS }),
   }
 }
 
-/** On another drive when the lab says so: disks live in Lima's home. */
+/** Lima keeps disks in its home, so `host.storage` moves the home to another drive. */
 function resolveLimaHome(lab: Lab, env: ToolSettings['env']): string {
   if (lab.host.storage !== undefined) return path.join(lab.host.storage, 'lima')
   return env['LIMA_HOME'] ?? path.join(env['HOME'] ?? '~', '.lima')
+}
+
+const INSTALL_HINTS: Readonly<Record<string, string>> = {
+  limactl: 'brew install lima socket_vmnet qemu',
+  tofu: 'brew install opentofu',
+  ssh: 'install OpenSSH',
+  scp: 'install OpenSSH',
+  python3: 'brew install python@3.12',
+  'kolla-ansible': 'run the stage deployer: stackloom lab up --from deployer',
+}
+
+export function missingTool(tool: string, why: string): Failure {
+  const how = INSTALL_HINTS[path.basename(tool)] ?? 'install it, or run the stages before this one'
+  return failure(toolMissing, { tool, why, how }, { exitCode: 1 })
 }

@@ -1,4 +1,4 @@
-/** SL84xx: what is wrong with a lab that runs. */
+/** SL84xx: problems of a running lab. */
 import { problem } from '../../errors/finding.ts'
 
 export const diskLocked = problem<{ disk: string; instance: string }>({
@@ -6,9 +6,9 @@ export const diskLocked = problem<{ disk: string; instance: string }>({
   severity: 'error',
   title: 'A disk is locked by a VM that does not run',
   message: ({ disk, instance }) => `${disk} is locked by ${instance}, which is not running`,
-  remedy: ({ disk }) => `limactl disk unlock ${disk}; \`stackloom lab up\` does it`,
-  description: `Lima locks a data disk while its VM runs. After a crash or a reboot of the host the lock stays behind and the
-VM does not start.`,
+  remedy: ({ disk }) => `run \`stackloom lab up\`, or limactl disk unlock ${disk}`,
+  description: `Lima locks a data disk while its VM runs. After a crash or a reboot of the host the lock remains, and
+the VM does not start.`,
   example: { disk: 'osl-node3-lvm', instance: 'osl-node3' },
 })
 
@@ -17,8 +17,8 @@ export const vmNotRunning = problem<{ node: string; status: string }>({
   severity: 'error',
   title: 'A VM does not run',
   message: ({ node, status }) => `${node} is ${status}`,
-  remedy: () => '`stackloom lab up` starts it',
-  description: `After a reboot of the host, VMs stay stopped until somebody starts them.`,
+  remedy: () => 'run `stackloom lab up` to start it',
+  description: `Lima does not start VMs after a reboot of the host.`,
   example: { node: 'node2', status: 'Stopped' },
 })
 
@@ -27,9 +27,10 @@ export const nodeUnreachable = problem<{ node: string; reason: string }>({
   severity: 'error',
   title: 'A node does not answer over SSH',
   message: ({ node, reason }) => `${node} does not answer: ${reason}`,
-  remedy: ({ node }) => `limactl shell shows whether it is up; its log is serial.log in the folder of ${node}`,
-  description: `The nodes have static addresses on the management network. When the host cannot reach them, socket_vmnet is
-not running, or its network has another gateway.`,
+  remedy: ({ node }) =>
+    `check with limactl shell whether the VM is up; its log is serial.log in the Lima folder of ${node}`,
+  description: `The nodes have static addresses on the management network. When the host cannot reach them, socket_vmnet
+is not running, or its network has another gateway.`,
   example: { node: 'node1', reason: 'Connection timed out' },
 })
 
@@ -38,9 +39,9 @@ export const vipMissing = problem<{ vip: string; interface: string; node: string
   severity: 'error',
   title: 'A VIP is on no node',
   message: ({ vip, interface: name, node }) => `${vip} is not on ${name} of ${node}`,
-  remedy: () => 'look at `docker logs keepalived` on the node; both VIPs need both their interfaces up',
-  description: `keepalived tracks its interfaces: when the external VIP's interface is down, the internal VIP goes too, and
-every service of the cloud is out of reach.`,
+  remedy: () => 'read `docker logs keepalived` on the node; both VIP interfaces must be up',
+  description: `keepalived tracks its interfaces: when the interface of the external VIP is down, keepalived removes the
+internal VIP too, and no service of the cloud is reachable.`,
   example: { vip: '192.168.105.250', interface: 'mgmt0', node: 'node1' },
 })
 
@@ -49,8 +50,8 @@ export const clockSkew = problem<{ node: string; seconds: number }>({
   severity: 'error',
   title: "A node's clock is wrong",
   message: ({ node, seconds }) => `the clock of ${node} is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead'}`,
-  remedy: () => 'sudo systemctl restart systemd-timesyncd on the node',
-  description: `A Mac that slept stops the clocks of its VMs. Tokens, TLS and Ceph monitors do not survive a difference of more
+  remedy: () => 'run sudo systemctl restart systemd-timesyncd on the node',
+  description: `The clocks of VMs stop while the Mac sleeps. Tokens, TLS and Ceph monitors fail when clocks differ by more
 than a few seconds.`,
   example: { node: 'node2', seconds: -1800 },
 })
@@ -60,19 +61,18 @@ export const vmDrift = problem<{ node: string; fields: string; action: string }>
   severity: 'warning',
   title: 'A VM differs from its definition',
   message: ({ node, fields, action }) => `${node} differs in ${fields}: ${action}`,
-  remedy: () => '`stackloom lab up --dry-run` shows what would be done',
-  description: `Lima keeps its own copy of a VM's definition. Changes of the lab file reach a VM by a resize or a replacement.`,
+  remedy: () => 'run `stackloom lab up --dry-run` to see what would change',
+  description: `Lima keeps its own copy of a VM's definition. A change of the lab file resizes or replaces the VM.`,
   example: { node: 'node2', fields: 'memory', action: 'resize' },
 })
 
 export const certificateExpiring = problem<{ file: string; days: number }>({
   code: 'SL8407',
   severity: 'warning',
-  title: 'A certificate ends soon',
-  message: ({ file, days }) => (days > 0 ? `${file} ends in ${days} days` : `${file} has ended`),
-  remedy: () => '`stackloom lab up` renews it and reconfigures the services',
-  description: `Leaf certificates live 825 days at most and are renewed by the stage \`certificates\` when a third of their life
-is left.`,
+  title: 'A certificate expires soon',
+  message: ({ file, days }) => (days > 0 ? `${file} expires in ${days} days` : `${file} has expired`),
+  remedy: () => 'run `stackloom lab up`: it renews the certificate and reconfigures the services',
+  description: `Certificates are valid for at most 825 days. Rendering renews them when a third of that time is left.`,
   example: { file: 'kolla/certificates/haproxy.pem', days: 20 },
 })
 
@@ -80,8 +80,8 @@ export const vmMissing = problem<{ node: string }>({
   code: 'SL8408',
   severity: 'error',
   title: 'A VM does not exist',
-  message: ({ node }) => `${node} was not created yet`,
-  remedy: () => '`stackloom lab up` creates it',
+  message: ({ node }) => `${node} has no VM`,
+  remedy: () => 'run `stackloom lab up` to create it',
   description: `The lab file has a node for which Lima has no VM.`,
   example: { node: 'node4' },
 })

@@ -1,21 +1,18 @@
-/**
- * Files below kolla/config/: what the services' own configuration needs beyond variables. Ours, and those of the lab
- * file's `openstack.config`, which win.
- */
+/** Renders the files below kolla/config/. Files from `openstack.config` of the lab file replace rendered ones. */
 import { addressOnNetwork, type Lab, nodesWithRole, usesLvm } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
 
 export function configFiles(lab: Lab): readonly TreeFile[] {
-  const own = [novaCompute(), ...(usesLvm(lab) ? cinderTargets(lab) : [])]
-  const given = Object.entries(lab.overrides.config).map(([name, text]) => ({
+  const rendered = [novaCompute(), ...(usesLvm(lab) ? cinderTargets(lab) : [])]
+  const custom = Object.entries(lab.overrides.config).map(([name, text]) => ({
     path: `kolla/config/${name}`,
     text: text.endsWith('\n') ? text : `${text}\n`,
   }))
-  const replaced = new Set(given.map((file) => file.path))
-  return [...own.filter((file) => !replaced.has(file.path)), ...given]
+  const replaced = new Set(custom.map((file) => file.path))
+  return [...rendered.filter((file) => !replaced.has(file.path)), ...custom]
 }
 
-/** Kolla renders host-passthrough, which needs KVM; in emulation every instance would fail to start. */
+/** Kolla's default is host-passthrough, which needs KVM: under emulation no instance would start. */
 function novaCompute(): TreeFile {
   return {
     path: 'kolla/config/nova/nova-compute.conf',
@@ -27,7 +24,7 @@ cpu_models = max
   }
 }
 
-/** The other half of tgtd_interface_address: where Cinder tells compute nodes to find a volume. */
+/** The iSCSI address that Cinder gives to compute nodes. It must match tgtd_interface_address. */
 function cinderTargets(lab: Lab): readonly TreeFile[] {
   return nodesWithRole(lab, 'storage').map((node) => ({
     path: `kolla/config/cinder/${node.name}/cinder.conf`,

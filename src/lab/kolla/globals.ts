@@ -1,42 +1,44 @@
 /**
- * globals.yml: what holds for every node, with everything explicit, because the defaults are not document 004's.
+ * Renders globals.yml, with every setting explicit, because Kolla's defaults are not those of the lab.
  *
- * It is passed as extra variables and beats every other place, so nothing that differs between nodes stands here.
+ * Kolla passes it as extra variables, which override all others, so it contains nothing that differs between nodes.
  */
 import { writeYaml } from '../../yaml/write.ts'
 import { externalFqdn, internalFqdn, type Lab, usesLvm, usesTls } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
-import { imageTagSuffix } from './image-tag.ts'
-import { tlsGaps } from './tls-gaps.ts'
+import { imageTagSuffix, tlsGaps } from './release.ts'
 
 interface Section {
   readonly comments: readonly string[]
   readonly variables: Readonly<Record<string, unknown>>
 }
 
-const yesNo = (on: boolean): string => (on ? 'yes' : 'no')
+const yesNo = (enabled: boolean): string => (enabled ? 'yes' : 'no')
 
 export function buildGlobals(lab: Lab): Readonly<Record<string, unknown>> {
-  const own = Object.assign({}, ...buildSections(lab).map((chapter) => chapter.variables)) as Record<string, unknown>
-  return { ...own, ...lab.overrides.globals }
+  const sections = buildSections(lab).map((section) => section.variables)
+  return Object.assign({}, ...sections, lab.overrides.globals) as Record<string, unknown>
 }
 
 export function globalsFile(lab: Lab): TreeFile {
-  const chapters = buildSections(lab).map(({ comments, variables }) => {
-    const kept = Object.entries(variables).filter(([name]) => !(name in lab.overrides.globals))
-    return renderSection(comments, Object.fromEntries(kept))
+  const { globals } = lab.overrides
+  const sections = buildSections(lab).map(({ comments, variables }) => {
+    const notOverridden = Object.entries(variables).filter(([name]) => !(name in globals))
+    return renderSection({ comments, variables: Object.fromEntries(notOverridden) })
   })
-  const extra = Object.keys(lab.overrides.globals).length > 0
-  const own = extra ? [renderSection(['From openstack.globals of the lab file.'], lab.overrides.globals)] : []
-  return { path: 'kolla/globals.yml', text: `---\n${banner()}\n${[...chapters, ...own].join('\n')}` }
+  const overrides =
+    Object.keys(globals).length > 0
+      ? [renderSection({ comments: ['From openstack.globals of the lab file.'], variables: globals })]
+      : []
+  return { path: 'kolla/globals.yml', text: `---\n${banner()}\n${[...sections, ...overrides].join('\n')}` }
 }
 
-function renderSection(about: readonly string[], variables: Readonly<Record<string, unknown>>): string {
-  return about.map((line) => `# ${line}\n`).join('') + writeYaml(variables)
+function renderSection({ comments, variables }: Section): string {
+  return comments.map((line) => `# ${line}\n`).join('') + writeYaml(variables)
 }
 
 function buildSections(lab: Lab): readonly Section[] {
-  return [images(lab), addresses(lab), ...(usesTls(lab) ? [tls(lab)] : [plain()]), network(), services(lab), sizes()]
+  return [images(lab), addresses(lab), usesTls(lab) ? tls(lab) : noTls(), network(), services(lab), sizes()]
 }
 
 function images(lab: Lab): Section {
@@ -91,7 +93,7 @@ function tls(lab: Lab): Section {
   }
 }
 
-function plain(): Section {
+function noTls(): Section {
   return {
     comments: ['No TLS: the lab file turned it off.'],
     variables: {
@@ -130,7 +132,7 @@ function services(lab: Lab): Section {
       enable_nova: 'yes',
       enable_neutron: 'yes',
       enable_horizon: 'yes',
-      // Cinder needs a backend from its first start; with Ceph alone it comes in phase 2.
+      // Cinder needs a backend from its first start; with Ceph alone it is deployed in phase 2.
       enable_cinder: yesNo(lvm),
       enable_cinder_backend_lvm: yesNo(lvm),
       cinder_volume_group: 'cinder-volumes',
@@ -159,7 +161,7 @@ function sizes(): Section {
   }
 }
 
-/** Phase 2, appended to globals.yml by Kolla-Ansible. It takes effect when it is in `kolla/globals.d/`. */
+/** Kolla-Ansible reads `kolla/globals.d/` after globals.yml, so the file takes effect when it is in that folder. */
 function buildCephGlobals(lab: Lab): Readonly<Record<string, unknown>> {
   const monitor = lab.nodes.find((node) => node.roles.includes('ceph-mon'))
   return {

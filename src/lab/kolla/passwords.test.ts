@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { generateSmallKey } from '../../../test/lab.ts'
-import { passwordKeys } from './password-keys.ts'
 import {
   completePasswords,
   formatPasswords,
@@ -9,28 +8,29 @@ import {
   isCompleteAsWritten,
   type Passwords,
 } from './passwords.ts'
+import { passwordKeys } from './release.ts'
 
 let text = ''
 beforeAll(async () => {
   text = formatPasswords(await completePasswords({}, generateSmallKey))
 })
 
-/** What YAML says, which is what counts. */
-const lacks = (some: string): boolean => hasMissingPasswords(parse(some) as Passwords)
+/** Decides with a YAML parser. */
+const isMissing = (some: string): boolean => hasMissingPasswords(parse(some) as Passwords)
 
-describe('passwords.yml', () => {
-  it('is seen to be complete as we write it, without reading YAML', () => {
-    expect(lacks(text)).toBe(false)
+describe('isCompleteAsWritten', () => {
+  it('accepts the text of formatPasswords', () => {
+    expect(isMissing(text)).toBe(false)
     expect(isCompleteAsWritten(text)).toBe(true)
     expect(isCompleteAsWritten(`# mine\n${text}of_another_release: x\n`)).toBe(true)
   })
 
-  it.each('./_-=aZ09'.split(''))('is seen to be complete with a secret that begins with %s', (first) => {
-    const read = { ...(parse(text) as Passwords), prometheus_bcrypt_salt: `${first}qSSBO9b9YSVint9lA9Fou` }
-    expect(isCompleteAsWritten(formatPasswords(read))).toBe(true)
+  it.each('./_-=aZ09'.split(''))('accepts a secret that begins with %s', (first) => {
+    const passwords = { ...(parse(text) as Passwords), prometheus_bcrypt_salt: `${first}qSSBO9b9YSVint9lA9Fou` }
+    expect(isCompleteAsWritten(formatPasswords(passwords))).toBe(true)
   })
 
-  it('is never said to be complete when any key is missing, empty or nothing', () => {
+  it('rejects a text in which any key is missing or empty', () => {
     for (const [key, kind] of passwordKeys) {
       const without = text.replace(new RegExp(`^${key}:.*\\n(?:  .*\\n)*`, 'm'), '')
       expect([key, isCompleteAsWritten(without)]).toEqual([key, false])
@@ -54,7 +54,7 @@ describe('passwords.yml', () => {
     'a: b: c\n',
     'a: b\n  private_key: |\n',
     'database_password: x\n',
-  ])('with %j in it is left to a reader of YAML', (line) => {
+  ])('rejects a text with %j, so that it is parsed as YAML', (line) => {
     expect(isCompleteAsWritten(text + line)).toBe(false)
   })
 })

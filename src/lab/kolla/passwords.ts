@@ -1,11 +1,11 @@
 /**
- * passwords.yml, made here: every key that Kolla-Ansible knows, kept once it exists.
+ * Generates the missing values of passwords.yml and keeps the existing ones.
  *
- * Values never leave this file and the tree; nothing prints them.
+ * The values go into the tree only; nothing prints them.
  */
 import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { writeYaml } from '../../yaml/write.ts'
-import { passwordKeys, type SecretKind } from './password-keys.ts'
+import { passwordKeys, type SecretKind } from './release.ts'
 
 export interface SshKeyPair {
   readonly private_key: string
@@ -15,20 +15,20 @@ export interface SshKeyPair {
 export type Password = string | null | SshKeyPair
 export type Passwords = Readonly<Record<string, Password>>
 
-/** How a pair of SSH keys is made: four thousand bits take a second, so tests bring smaller ones. */
+/** Injected, because a key of 4096 bits takes a second; tests use smaller ones. */
 export type GenerateSshKey = () => Promise<SshKeyPair>
 
-/** What exists stays, also keys of other releases; what is missing is made. */
+/** Keeps all existing values, those of other releases included. */
 export async function completePasswords(old: Passwords, makeSshKey: GenerateSshKey): Promise<Passwords> {
-  const made = await Promise.all(
+  const complete = await Promise.all(
     [...passwordKeys].map(async ([key, kind]): Promise<readonly [string, Password]> => {
-      const kept = old[key]
-      if (kept !== undefined && (kept !== null || kind === 'empty')) return [key, kept]
+      const existing = old[key]
+      if (existing !== undefined && (existing !== null || kind === 'empty')) return [key, existing]
       return [key, await generateSecret(kind, makeSshKey)]
     }),
   )
-  const foreign = Object.entries(old).filter(([key]) => !passwordKeys.has(key))
-  return Object.fromEntries([...made, ...foreign])
+  const otherReleases = Object.entries(old).filter(([key]) => !passwordKeys.has(key))
+  return Object.fromEntries([...complete, ...otherReleases])
 }
 
 export function hasMissingPasswords(old: Passwords): boolean {
@@ -37,13 +37,13 @@ export function hasMissingPasswords(old: Passwords): boolean {
 
 const PLAIN = String.raw`(\w+): ([A-Za-z_/][\w./=-]*|"[^"\\\n]*")`
 const KEY_PAIR = String.raw`(\w+):\n {2}private_key: \|\n(?: {4}[\w+/= -]+\n)+ {2}public_key: [\w+/=@. -]+`
-/** What we write: a text of nothing but these is a mapping of passwords and pairs of keys, whatever else YAML may be. */
+/** The subset of YAML that `formatPasswords` writes: a text of such entries is a mapping of passwords and key pairs. */
 const ENTRY = new RegExp(String.raw`(?:---|#.*|${PLAIN}|${KEY_PAIR}|)\n`, 'gy')
-const NOTHING = new Set(['null', 'Null', 'NULL', '""'])
+const EMPTY_VALUES = new Set(['null', 'Null', 'NULL', '""'])
 
 /**
- * Whether a text is in the form that we write and has every password. To read some hundred lines as YAML takes longer
- * than to render the rest of the tree, so that is left to texts of which this cannot be said.
+ * Whether a text has the format of `formatPasswords` and every password. Parsing hundreds of lines of YAML takes longer
+ * than rendering the rest of the tree, so only other texts are parsed.
  */
 export function isCompleteAsWritten(text: string): boolean {
   const found = new Map<string, SecretKind>()
@@ -52,15 +52,15 @@ export function isCompleteAsWritten(text: string): boolean {
     end += entry.length
     const name = key ?? pair
     if (name === undefined) continue
-    // A key that is there twice is a mistake, and not for us to judge.
+    // A duplicate key is an error, which the YAML parser reports.
     if (found.has(name)) return false
-    found.set(name, pair !== undefined ? 'ssh-key' : NOTHING.has(value) ? 'empty' : 'password')
+    found.set(name, pair !== undefined ? 'ssh-key' : EMPTY_VALUES.has(value) ? 'empty' : 'password')
   }
   if (end < text.length) return false
   return [...passwordKeys].every(([key, kind]) => {
-    const has = found.get(key)
-    if (kind === 'empty') return has !== undefined
-    return has === (kind === 'ssh-key' ? 'ssh-key' : 'password')
+    const foundKind = found.get(key)
+    if (kind === 'empty') return foundKind !== undefined
+    return foundKind === (kind === 'ssh-key' ? 'ssh-key' : 'password')
   })
 }
 
@@ -75,7 +75,7 @@ function generateSecret(kind: SecretKind, makeSshKey: GenerateSshKey): Password 
     case 'fernet':
       return randomBytes(32).toString('base64').replaceAll('+', '-').replaceAll('/', '_')
     case 'salt':
-      // The last character carries two bits of salt: any other than these four has padding that bcrypt refuses.
+      // The last character carries two bits of salt: bcrypt refuses the padding of all but these four.
       return randomString(`./${ALPHANUMERIC}`, 21) + randomString('.Oeu', 1)
     case 'empty':
       return null
@@ -90,7 +90,7 @@ function randomString(alphabet: string, length: number): string {
   return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('')
 }
 
-/** Prechecks take a bare `key:` for a missing password, so an empty one is an explicit null. */
+/** Prechecks take a bare `key:` for a missing password, so an empty password is written as null. */
 export function formatPasswords(passwords: Passwords): string {
   return `---\n${writeYaml(passwords)}`
 }

@@ -1,10 +1,14 @@
-/** A node as Lima's definition of a VM: self-contained, explicit, and about this node only. */
+/**
+ * Renders a node as Lima's definition of a VM.
+ *
+ * A definition contains nothing about other nodes: otherwise a new node would replace every VM.
+ */
 import { writeYaml } from '../../yaml/write.ts'
-import type { Lab, LabNode } from '../lab.ts'
+import type { Lab, LabDisk, LabNode } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
-import { buildProvision } from './provision.ts'
+import { buildNetplan } from './networks.ts'
 
-/** Older ones boot from a random disk when there are extra ones. */
+/** Older versions boot from a random disk when a VM has additional disks. */
 export const LIMA_VERSION = '2.2.0'
 
 export function buildInstance(lab: Lab, node: LabNode, publicKey: string): object {
@@ -18,7 +22,7 @@ export function buildInstance(lab: Lab, node: LabNode, publicKey: string): objec
     memory: `${node.memory}GiB`,
     disk: `${node.disk}GiB`,
     ...(node.disks.length > 0 && {
-      // Raw: LVM and Ceph want disks that nobody formatted.
+      // LVM and Ceph need unformatted disks.
       additionalDisks: node.disks.map((disk) => ({ name: disk.name, format: false })),
     }),
     mounts: [],
@@ -26,7 +30,7 @@ export function buildInstance(lab: Lab, node: LabNode, publicKey: string): objec
     ssh: { localPort: 0, loadDotSSHPubKeys: false, forwardAgent: false },
     user: { name: lab.user, uid: 1000, home: `/home/${lab.user}`, shell: '/bin/bash' },
     video: { display: 'none' },
-    // No guest agent, no port forwards, no mounts: three nodes would fight for the same ports of the host.
+    // No guest agent, port forwards or mounts: the nodes would forward the same ports of the host.
     plain: true,
     networks: node.nics.map((nic) => ({
       lima: lab.networks[nic.network].lima,
@@ -54,4 +58,104 @@ export function instanceFile(lab: Lab, node: LabNode, publicKey: string): TreeFi
 
 export function instancePath(node: LabNode): string {
   return `lima/${node.file}.yaml`
+}
+
+type Provision =
+  | {
+      readonly mode: 'data'
+      readonly path: string
+      readonly content: string
+      readonly owner: string
+      readonly permissions: string
+    }
+  | { readonly mode: 'system'; readonly script: string }
+
+/**
+ * Files and scripts that Lima applies at every boot, so all of them are idempotent. Lima runs them through Go's
+ * templates, so none may contain two opening braces.
+ */
+function buildProvision(lab: Lab, node: LabNode, publicKey: string): readonly Provision[] {
+  return [
+    data('/etc/netplan/90-stackloom.yaml', writeYaml(buildNetplan(lab, node)), '600'),
+    data('/etc/cloud/cloud.cfg.d/99-stackloom.cfg', CLOUD_CFG, '644'),
+    data('/etc/stackloom/authorized_key', publicKey, '644'),
+    system(identityScript(lab, node)),
+    system(TIME_SCRIPT),
+    ...node.disks.filter((disk) => disk.use === 'state').map(stateDiskScript),
+    ...node.disks.filter((disk) => disk.use === 'lvm').map(volumeGroupScript),
+  ]
+}
+
+function data(path: string, content: string, permissions: string): Provision {
+  return { mode: 'data', path, content, owner: 'root:root', permissions }
+}
+
+function system(script: string): Provision {
+  return { mode: 'system', script }
+}
+
+/** Lima changes the instance id at every boot, so cloud-init would create new host keys and set another hostname. */
+const CLOUD_CFG = `preserve_hostname: true
+ssh_deletekeys: false
+manage_etc_hosts: false
+`
+
+function identityScript(lab: Lab, node: LabNode): string {
+  return `#!/bin/sh
+set -eu
+hostnamectl set-hostname ${node.name}
+grep -q '^${node.address} ' /etc/hosts ||
+  echo '${node.address} ${node.name}.${lab.dns.domain} ${node.name}' >> /etc/hosts
+install -d -m 700 -o ${lab.user} -g ${lab.user} /home/${lab.user}/.ssh
+touch /home/${lab.user}/.ssh/authorized_keys
+grep -qxF "$(cat /etc/stackloom/authorized_key)" /home/${lab.user}/.ssh/authorized_keys ||
+  cat /etc/stackloom/authorized_key >> /home/${lab.user}/.ssh/authorized_keys
+chown ${lab.user}:${lab.user} /home/${lab.user}/.ssh/authorized_keys
+chmod 600 /home/${lab.user}/.ssh/authorized_keys
+netplan apply
+`
+}
+
+/** Plain mode does not synchronise the clock with the host, and prechecks require a synchronised clock. */
+const TIME_SCRIPT = `#!/bin/sh
+set -eu
+[ -e /etc/timezone ] || echo Etc/UTC > /etc/timezone
+systemctl enable --now systemd-timesyncd
+`
+
+/** Formats the disk only when it is blank. */
+function stateDiskScript({ device }: LabDisk): Provision {
+  return system(`#!/bin/sh
+set -eu
+if [ -z "$(blkid -p -o value -s TYPE ${device} || true)" ]; then
+  [ "$(dd if=${device} bs=1M count=4 status=none | tr -d '\\000' | wc -c)" = 0 ] ||
+    { echo '${device} holds data that is no filesystem: it is left alone' >&2; exit 1; }
+  mkfs.ext4 -q -L stackloom-state ${device}
+fi
+mkdir -p /var/lib/docker
+grep -q ' /var/lib/docker ' /etc/fstab ||
+  echo 'LABEL=stackloom-state /var/lib/docker ext4 defaults,nofail 0 2' >> /etc/fstab
+mountpoint -q /var/lib/docker || mount /var/lib/docker
+`)
+}
+
+/** Creates the volume group only on a blank disk. */
+function volumeGroupScript({ device }: LabDisk): Provision {
+  return system(`#!/bin/sh
+set -eu
+command -v vgs > /dev/null || { apt-get -qq update && apt-get -qq -y install lvm2; }
+if ! vgs cinder-volumes > /dev/null 2>&1; then
+  if pvs ${device} > /dev/null 2>&1; then
+    vgchange -ay
+  elif [ -z "$(blkid -p -o value -s TYPE ${device} || true)" ] &&
+    [ "$(dd if=${device} bs=1M count=4 status=none | tr -d '\\000' | wc -c)" = 0 ]; then
+    pvcreate -q ${device}
+    vgcreate -q cinder-volumes ${device}
+  else
+    echo '${device} holds data and no volume group: it is left alone' >&2
+    exit 1
+  fi
+fi
+vgchange -ay cinder-volumes
+`)
 }

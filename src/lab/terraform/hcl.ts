@@ -1,4 +1,4 @@
-/** Writes HCL the way `terraform fmt` leaves it: two blanks in, equal signs of neighbours aligned. Pure. */
+/** Formats HCL like `terraform fmt`: two spaces of indentation, aligned equal signs. Pure. */
 
 export type HclValue =
   | string
@@ -13,7 +13,7 @@ export interface HclBlock {
   readonly labels?: readonly string[]
   readonly attributes?: Readonly<Record<string, HclValue>>
   readonly blocks?: readonly HclBlock[]
-  /** A line above it. */
+  /** Written on the line above the block. */
   readonly comment?: string
 }
 
@@ -29,36 +29,36 @@ export function writeHcl(blocks: readonly HclBlock[]): string {
 function formatBlock({ kind, labels = [], attributes = {}, blocks = [], comment }: HclBlock, indent: string): string {
   const head = [kind, ...labels.map(quote)].join(' ')
   const inner = `${indent}  `
-  const own = formatAttributes(attributes, inner)
+  const assignments = formatAttributes(attributes, inner)
   const nested = blocks.map((block) => formatBlock(block, inner))
-  const body = [...(own ? [own] : []), ...nested].join('\n')
+  const body = [...(assignments ? [assignments] : []), ...nested].join('\n')
   return `${comment ? `${indent}# ${comment}\n` : ''}${indent}${head} {\n${body}${indent}}\n`
 }
 
 function formatAttributes(values: Readonly<Record<string, HclValue>>, indent: string): string {
   const entries = Object.entries(values).map(([key, value]) => [key, formatValue(value, indent)] as const)
-  // A value of several lines ends a run of aligned neighbours, and starts none.
-  const widthAt = (at: number): number => {
-    const one = entries[at]
-    if (!one || one[1].includes('\n')) return one?.[0].length ?? 0
-    let [from, to] = [at, at]
+  // A multi-line value is aligned with no other attribute.
+  const keyWidth = (index: number): number => {
+    const entry = entries[index]
+    if (!entry || entry[1].includes('\n')) return entry?.[0].length ?? 0
+    let [from, to] = [index, index]
     while (from > 0 && !entries[from - 1]?.[1].includes('\n')) from -= 1
     while (to + 1 < entries.length && !entries[to + 1]?.[1].includes('\n')) to += 1
     return Math.max(...entries.slice(from, to + 1).map(([key]) => key.length))
   }
-  return entries.map(([key, text], at) => `${indent}${key.padEnd(widthAt(at))} = ${text}\n`).join('')
+  return entries.map(([key, text], index) => `${indent}${key.padEnd(keyWidth(index))} = ${text}\n`).join('')
 }
 
 function formatValue(value: HclValue, indent: string): string {
   if (typeof value === 'string') return quote(value)
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (Array.isArray(value)) return `[${value.map((one) => formatValue(one, indent)).join(', ')}]`
+  if (Array.isArray(value)) return `[${value.map((element) => formatValue(element, indent)).join(', ')}]`
   if ('expression' in value) return value.expression
   const { map } = value as { readonly map: Readonly<Record<string, HclValue>> }
   return `{\n${formatAttributes(map, `${indent}  `)}${indent}}`
 }
 
-/** Braces after a dollar or percent sign would start a template. */
+/** Escapes `${` and `%{`, which start a template. */
 function quote(text: string): string {
   return JSON.stringify(text).replaceAll('${', '$${').replaceAll('%{', '%%{')
 }

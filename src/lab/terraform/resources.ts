@@ -1,11 +1,10 @@
 /**
- * What exists in the cloud after its deployment, as Terraform: networks, router, flavors, image, keypair, security
- * groups, volume types. No null_resource, and nothing of the VM layer.
+ * Renders the resources of the cloud as Terraform: networks, router, flavors, image, keypair, security groups, volume
+ * types. It must contain no null_resource and nothing about the VMs of the host.
  */
 import { formatValue } from '../../net/address.ts'
 import { parseCidr } from '../../net/cidr.ts'
-import { type Lab, usesCeph, usesLvm, usesTls } from '../lab.ts'
-import { nameserverAddress } from '../lima/netplan.ts'
+import { type Lab, nameserverAddress, usesCeph, usesLvm, usesTls } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
 import { type HclBlock, ref, writeHcl } from './hcl.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Kolla-Ansible over a rendered lab, for tests: its own programs with facts of nodes that do not exist.
+ * Runs Kolla-Ansible on a rendered lab, for tests: the real programs with facts of simulated nodes.
  *
- * Every run is local and inside a network namespace without any interface: nothing can be dialled.
+ * Every run is in a network namespace without interfaces, so it can connect to nothing.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import type { RenderedLab } from './rendered-lab.ts'
 const run = promisify(execFile)
 const python = path.join(kollaVenv(), 'bin/python')
 
-/** What pip installed beside the programs: playbooks, and examples of the files that we write. */
+/** Playbooks and example files, which pip installed beside the programs. */
 export const kollaShare = path.join(kollaVenv(), 'share/kolla-ansible')
 
 export function requireKolla(context: Pick<TestContext, 'skip'>): void {
@@ -39,17 +39,17 @@ export async function runAnsible({ scratch }: RenderedLab, program: string, args
     ANSIBLE_FORKS: '3',
     ANSIBLE_NOCOLOR: '1',
   }
-  const words = ['-n', path.join(kollaVenv(), 'bin', program), ...args]
+  const command = ['-n', path.join(kollaVenv(), 'bin', program), ...args]
   try {
-    return (await run('unshare', words, { env, maxBuffer: 64 * 1024 * 1024 })).stdout
+    return (await run('unshare', command, { env, maxBuffer: 64 * 1024 * 1024 })).stdout
   } catch (thrown) {
-    // Ansible tells what went wrong on its standard output.
-    const said = (thrown as { readonly stdout?: string }).stdout ?? ''
-    throw new Error(`${program} failed:\n${said.split('\n').slice(-40).join('\n')}`, { cause: thrown })
+    // Ansible prints errors on standard output.
+    const output = (thrown as { readonly stdout?: string }).stdout ?? ''
+    throw new Error(`${program} failed:\n${output.split('\n').slice(-40).join('\n')}`, { cause: thrown })
   }
 }
 
-/** The inventory, variables and settings that every run of Kolla-Ansible on this lab has. */
+/** Inventory, variables and settings of every run of Kolla-Ansible on this lab. */
 export function kollaArguments({ folder }: RenderedLab): readonly string[] {
   const kolla = path.join(folder, 'kolla')
   const extra = [
@@ -59,10 +59,10 @@ export function kollaArguments({ folder }: RenderedLab): readonly string[] {
     'ansible_connection=local',
     `ansible_python_interpreter=${python}`,
   ]
-  return ['-i', path.join(kolla, 'multinode'), ...extra.flatMap((one) => ['-e', one])]
+  return ['-i', path.join(kolla, 'multinode'), ...extra.flatMap((variable) => ['-e', variable])]
 }
 
-/** What Ansible would have gathered from the nodes. */
+/** Writes the facts that Ansible would gather from the nodes. */
 export function writeFacts({ lab, scratch }: RenderedLab): void {
   const folder = path.join(scratch, 'facts')
   mkdirSync(folder, { recursive: true })
@@ -105,8 +105,8 @@ function nodeFacts(node: LabNode): object {
 const NO_CONTAINERS = ['kolla_container_facts', 'kolla_toolbox']
 
 /**
- * The configuration of the services, as Kolla's templates give it: the folder with one folder per node. Whole: by
- * Kolla's own site.yml, every role of it; otherwise the tasks alone that the tests look at.
+ * Renders the configuration of the services with Kolla's templates, into one folder per node. With `whole` it runs all
+ * roles of Kolla's site.yml, otherwise only the tasks that the tests need.
  */
 export async function renderKollaConfiguration(rendered: RenderedLab, whole: boolean): Promise<string> {
   writeFacts(rendered)

@@ -1,7 +1,7 @@
 /**
- * What Kolla's own templates make of a lab, on every node, and what HAProxy and keepalived say to theirs.
+ * Checks what Kolla's templates render for a lab on every node, with HAProxy and keepalived for their configuration.
  *
- * `make test` renders what is looked at here; `make soak` every role of site.yml.
+ * `make test` renders only what these tests read, `make soak` every role of site.yml.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -28,18 +28,18 @@ const read = (file: string): string => readFileSync(path.join(out, file), 'utf8'
 function option(file: string, section: string, name: string): string | undefined {
   const part = read(file)
     .split(/^\[/m)
-    .find((one) => one.startsWith(`${section}]`))
+    .find((text) => text.startsWith(`${section}]`))
   return part && new RegExp(`^${name} ?= ?(.*)$`, 'm').exec(part)?.[1]
 }
 
 describe("Kolla's templates", () => {
-  it('are filled in for every node', (context) => {
+  it('render files for every node', (context) => {
     requireKolla(context)
     expect(readdirSync(out).toSorted()).toEqual(['node1', 'node2', 'node3'])
     if (whole) expect(readdirSync(path.join(out, 'node1')).length).toBeGreaterThan(40)
   })
 
-  it('give Cinder both backends, and iSCSI the storage network', (context) => {
+  it('configure both backends of Cinder, and iSCSI on the storage network', (context) => {
     requireKolla(context)
     const cinder = 'node3/cinder-volume/cinder.conf'
     expect(option(cinder, 'DEFAULT', 'enabled_backends')).toBe('lvm-1,rbd-1')
@@ -48,7 +48,7 @@ describe("Kolla's templates", () => {
     expect(option('node1/cinder-api/cinder.conf', 'DEFAULT', 'my_ip')).toBe('192.168.105.11')
   })
 
-  it('let Nova emulate, with disks in Ceph', (context) => {
+  it('configure Nova for emulation, with disks in Ceph', (context) => {
     requireKolla(context)
     const nova = 'node2/nova-compute/nova.conf'
     expect(option(nova, 'libvirt', 'virt_type')).toBe('qemu')
@@ -59,12 +59,12 @@ describe("Kolla's templates", () => {
     expect(option('node1/nova-api/nova.conf', 'DEFAULT', 'my_ip')).toBe('192.168.105.11')
   })
 
-  it('give Glance its store in Ceph', (context) => {
+  it('configure Glance to store images in Ceph', (context) => {
     requireKolla(context)
     expect(option('node1/glance-api/glance-api.conf', 'glance_store', 'default_backend')).toBe('rbd')
   })
 
-  it('give Neutron OVN and Geneve, on controllers and computes', (context) => {
+  it('configure Neutron with OVN and Geneve on controllers and computes', (context) => {
     requireKolla(context)
     const ml2 = 'node1/neutron-server/ml2_conf.ini'
     expect(option(ml2, 'ml2', 'tenant_network_types')).toBe('geneve')
@@ -73,7 +73,7 @@ describe("Kolla's templates", () => {
     expect(agent).toContain('internal.openstack.local')
   })
 
-  it('put both VIPs where they can live', (context) => {
+  it('put both VIPs on interfaces with addresses', (context) => {
     requireKolla(context)
     const keepalived = read('node1/keepalived/keepalived.conf')
     expect(keepalived).toMatch(/192\.168\.105\.250 dev mgmt0/)
@@ -85,9 +85,9 @@ describe("Kolla's templates", () => {
   })
 })
 
-/** The containers' places, as places of this machine. */
-function judged(file: string, places: Readonly<Record<string, string>>): string {
-  const folder = path.join(rendered.scratch, 'judged')
+/** Copies a file and replaces paths of the container with paths of this machine. */
+function localCopy(file: string, places: Readonly<Record<string, string>>): string {
+  const folder = path.join(rendered.scratch, 'local')
   const target = path.join(folder, file)
   mkdirSync(path.dirname(target), { recursive: true })
   const text = Object.entries(places).reduce((old, [from, to]) => old.replaceAll(from, to), read(file))
@@ -96,11 +96,11 @@ function judged(file: string, places: Readonly<Record<string, string>>): string 
 }
 
 describe('HAProxy', () => {
-  const check = (change: (text: string) => string = (text) => text): { status: number | null; said: string } => {
+  const check = (change: (text: string) => string = (text) => text): { status: number | null; output: string } => {
     const certificates = path.join(rendered.folder, 'kolla/certificates')
     const places = {
       '/etc/haproxy/certificates': certificates,
-      // The group and the chroot are those of the container.
+      // The group and the chroot exist only in the container.
       '/var/lib/kolla/haproxy/haproxy.sock group kolla': path.join(rendered.scratch, 'haproxy.sock'),
       'chroot /var/lib/haproxy': `chroot ${rendered.scratch}`,
       'ca-base /etc/ssl/certs': `ca-base ${path.join(certificates, 'ca')}`,
@@ -109,39 +109,39 @@ describe('HAProxy', () => {
     const services = readdirSync(path.join(out, 'node1/haproxy/services.d')).map(
       (name) => `node1/haproxy/services.d/${name}`,
     )
-    const files = ['node1/haproxy/haproxy.cfg', ...services].map((file) => judged(file, places))
+    const files = ['node1/haproxy/haproxy.cfg', ...services].map((file) => localCopy(file, places))
     const [main = ''] = files
     writeFileSync(main, change(readFileSync(main, 'utf8')))
-    const words = ['-n', 'haproxy', '-c', '-V', ...files.flatMap((file) => ['-f', file])]
-    const { status, stdout, stderr } = spawnSync('unshare', words, { encoding: 'utf8' })
-    return { status, said: `${stdout}${stderr}` }
+    const args = ['-n', 'haproxy', '-c', '-V', ...files.flatMap((file) => ['-f', file])]
+    const { status, stdout, stderr } = spawnSync('unshare', args, { encoding: 'utf8' })
+    return { status, output: `${stdout}${stderr}` }
   }
 
-  it('accepts every frontend and backend, with our certificates', (context) => {
+  it('accepts every frontend and backend, with the certificates of the lab', (context) => {
     requireKolla(context)
     requireTool(context, 'haproxy')
-    expect(check()).toMatchObject({ status: 0, said: expect.stringContaining('Configuration file is valid') })
+    expect(check()).toMatchObject({ status: 0, output: expect.stringContaining('Configuration file is valid') })
   })
 
-  it('would have said so otherwise', (context) => {
+  it('rejects a wrong configuration', (context) => {
     requireKolla(context)
     requireTool(context, 'haproxy')
-    const { status, said } = check((text) => text.replace('stats enable', 'stats enabel'))
+    const { status, output } = check((text) => text.replace('stats enable', 'stats enabel'))
     expect(status).toBe(1)
-    expect(said).toContain('enabel')
+    expect(output).toContain('enabel')
   })
 })
 
-/** Kolla's own ways: a password longer than VRRP's eight characters, and scripts that run as the container's root. */
+/** Known warnings: Kolla's password is longer than VRRP's eight characters, and its scripts run as root. */
 const KNOWN = [/Truncating auth_pass to 8 characters/, /SECURITY VIOLATION - scripts are being executed/]
 
 describe('keepalived', () => {
   const check = (change: (text: string) => string = (text) => text): readonly string[] => {
     const script = path.join(out, 'node1/keepalived/checks/check_alive_haproxy.sh')
-    const file = judged('node1/keepalived/keepalived.conf', { '/check_alive.sh': script })
+    const file = localCopy('node1/keepalived/keepalived.conf', { '/check_alive.sh': script })
     spawnSync('chmod', ['755', script])
     writeFileSync(file, change(readFileSync(file, 'utf8')))
-    // It looks for the interfaces: the namespace gets those of the node.
+    // keepalived requires the interfaces, so the namespace gets those of the node.
     const nics = rendered.lab.nodes[0]?.nics.filter((nic) => nic.address !== undefined) ?? []
     const links = nics.map(
       (nic) =>
@@ -159,7 +159,7 @@ describe('keepalived', () => {
     expect(check()).toEqual([])
   })
 
-  it('would have said so otherwise', (context) => {
+  it('rejects a wrong configuration', (context) => {
     requireKolla(context)
     requireRoot(context)
     requireTool(context, 'keepalived')

@@ -1,6 +1,6 @@
-"""Narrows a copy of Kolla-Ansible to the tasks that render the configuration this test looks at.
+"""Reduces a copy of Kolla-Ansible to the tasks that render the configuration that the tests read.
 
-The tasks, templates and variables stay Kolla's own; only their number shrinks: all of them take minutes.
+Tasks, templates and variables are unchanged, but fewer: all of them take minutes.
 """
 import os
 import sys
@@ -9,8 +9,8 @@ import yaml
 
 ANSIBLE, OUT = sys.argv[1:3]
 
-# Role: the group of its hosts, its tasks, and the services that they are done for.
-WANTED = {
+# Role: groups of hosts, names of tasks, and services.
+ROLES = {
     'cinder': (
         ['control', 'storage'],
         ['Copying over cinder.conf'],
@@ -30,7 +30,7 @@ WANTED = {
         ['haproxy', 'keepalived', 'proxysql'],
     ),
 }
-# What stands behind the VIPs of the lab.
+# Services behind the VIPs of the lab.
 BALANCED = ['cinder', 'glance', 'grafana', 'horizon', 'keystone', 'neutron', 'nova', 'nova-cell', 'placement',
             'prometheus', 'rabbitmq']
 
@@ -45,10 +45,10 @@ def write(value, *path):
         yaml.safe_dump(value, file)
 
 
-for role, (groups, names, services) in WANTED.items():
+for role, (groups, names, services) in ROLES.items():
     tasks = [task for task in read('roles', role, 'tasks', 'config.yml') if task.get('name') in names]
     if len(tasks) != len(names):
-        sys.exit(f'{role}: {names} are not all there')
+        sys.exit(f'{role}: {names} not found')
     for task in tasks:
         if 'with_dict' in task:
             inner = task['with_dict'].strip('{} ')
@@ -62,8 +62,8 @@ for role, (groups, names, services) in WANTED.items():
 
 for folder in ('haproxy/services.d', 'keepalived/checks'):
     os.makedirs(os.path.join(OUT, 'node1', folder), exist_ok=True)
-# Its further tasks are for a single frontend and for firewalld, and the lab has neither.
-# Services that nothing balances are left out here: the task would look at each of them and skip it.
+# The other tasks are for a single frontend and for firewalld, which the lab does not use.
+# Services without haproxy are removed, because the task would only skip them.
 haproxy = read('roles', 'haproxy-config', 'tasks', 'main.yml')[:1]
 haproxy[0]['with_dict'] = '{{ project_services | dict2items | selectattr("value.haproxy", "defined") | items2dict }}'
 write(haproxy, 'roles', 'haproxy-config', 'tasks', 'main.yml')
@@ -75,7 +75,7 @@ configuration = [
         'gather_facts': False,
         'tasks': [{'import_role': {'name': role, 'tasks_from': 'narrow.yml'}}],
     }
-    for role, (groups, _, _) in WANTED.items()
+    for role, (groups, _, _) in ROLES.items()
 ]
 plays = {play.get('name'): play for play in read('site.yml')}
 balancing = [

@@ -1,12 +1,10 @@
-/** Kolla-Ansible reads what we render: its own inventory parser, playbooks, variables and password tool. */
+/** Checks the rendered tree with Kolla-Ansible's inventory parser, playbooks, variables and password tool. */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { allGroups } from '../../../src/lab/kolla/release.ts'
-import { variableNames } from '../../../src/lab/kolla/variable-names.ts'
-import { knownVariables } from '../../../src/lab/kolla/variables.ts'
+import { allGroups, knownVariables, readVariableNames } from '../../../src/lab/kolla/release.ts'
 import { findKollaVariables } from '../../../tools/kolla-variables.ts'
 import { kollaVenv } from '../../../tools/lab-setup.ts'
 import { kollaArguments, kollaShare, requireKolla, runAnsible, writeFacts } from './kolla-ansible.ts'
@@ -21,20 +19,20 @@ afterAll(() => rendered.remove())
 const kollaFile = (name: string): string => readFileSync(path.join(rendered.folder, 'kolla', name), 'utf8')
 
 describe('Kolla-Ansible', () => {
-  it('finds every group that its own inventory has', async (context) => {
+  it('finds every group of its example inventory', async (context) => {
     requireKolla(context)
     const inventory = path.join(rendered.folder, 'kolla/multinode')
-    const said = await runAnsible(rendered, 'ansible-inventory', ['-i', inventory, '--list'])
-    const ours = JSON.parse(said) as Record<string, { hosts?: string[] }>
+    const output = await runAnsible(rendered, 'ansible-inventory', ['-i', inventory, '--list'])
+    const ours = JSON.parse(output) as Record<string, { hosts?: string[] }>
     expect(new Set(allGroups)).toEqual(
-      groupsOf(readFileSync(path.join(kollaShare, 'ansible/inventory/multinode'), 'utf8')),
+      parseGroups(readFileSync(path.join(kollaShare, 'ansible/inventory/multinode'), 'utf8')),
     )
     expect(ours['control']?.hosts).toEqual(['node1'])
     expect(ours['compute']?.hosts).toEqual(['node2'])
     expect(ours['storage']?.hosts).toEqual(['node3'])
   }, 180_000)
 
-  it('has no password to add', (context) => {
+  it('adds no password', (context) => {
     requireKolla(context)
     const file = path.join(rendered.scratch, 'passwords.yml')
     copyFileSync(path.join(rendered.folder, 'kolla/passwords.yml'), file)
@@ -43,14 +41,14 @@ describe('Kolla-Ansible', () => {
     expect(parse(readFileSync(file, 'utf8'))).toEqual(parse(before))
     const template = parse(readFileSync(path.join(kollaShare, 'etc_examples/kolla/passwords.yml'), 'utf8')) as object
     expect(Object.keys(parse(before) as object).toSorted()).toEqual(Object.keys(template).toSorted())
-    // The rule of prechecks: only SSH keys may have nothing on their line.
+    // Prechecks allow an empty line for SSH keys only.
     const empty = before.split('\n').filter((line) => /^[^#].*:\s*$/.test(line))
     expect(empty.filter((line) => !line.includes('ssh_key') && !line.startsWith('  '))).toEqual([])
   }, 60_000)
 
-  it('reads every variable that we know, and every one that we write', (context) => {
+  it('reads every variable of data/kolla-variables.txt, which has every variable that we render', (context) => {
     requireKolla(context)
-    expect(variableNames.trim().split('\n')).toEqual(findKollaVariables())
+    expect(readVariableNames()).toEqual(findKollaVariables())
     const known = knownVariables(rendered.lab)
     const written = [
       'globals.yml',
@@ -64,33 +62,33 @@ describe('Kolla-Ansible', () => {
   it('accepts site.yml with our configuration', async (context) => {
     requireKolla(context)
     writeFacts(rendered)
-    const said = await runAnsible(rendered, 'ansible-playbook', [
+    const output = await runAnsible(rendered, 'ansible-playbook', [
       ...kollaArguments(rendered),
       '--syntax-check',
       path.join(kollaShare, 'ansible/site.yml'),
     ])
-    expect(said).toContain('playbook:')
+    expect(output).toContain('playbook:')
   }, 300_000)
 
-  it('gives every node its own variables', async (context) => {
+  it('resolves the variables of every node', async (context) => {
     requireKolla(context)
     writeFacts(rendered)
     const names = ['inventory_hostname', 'api_interface_address', 'tunnel_interface', 'kolla_external_vip_interface']
     const msg = names.map((name) => `{{ ${name} }}`).join(' ')
     const debug = ['--playbook-dir', path.join(kollaShare, 'ansible'), '-m', 'debug']
-    const said = await runAnsible(rendered, 'ansible', [
+    const output = await runAnsible(rendered, 'ansible', [
       'all',
       ...kollaArguments(rendered),
       ...debug,
       '-a',
       JSON.stringify({ msg }),
     ])
-    expect(said).toContain('node1 192.168.105.11 tun0 vip0')
-    expect(said).toContain('node2 192.168.105.12 tun0 mgmt0')
-    expect(said).toContain('node3 192.168.105.13 mgmt0 mgmt0')
+    expect(output).toContain('node1 192.168.105.11 tun0 vip0')
+    expect(output).toContain('node2 192.168.105.12 tun0 mgmt0')
+    expect(output).toContain('node3 192.168.105.13 mgmt0 mgmt0')
   }, 300_000)
 })
 
-function groupsOf(text: string): ReadonlySet<string> {
+function parseGroups(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(/^\[([^\]:]+)/gm)].map((match) => match[1] as string))
 }

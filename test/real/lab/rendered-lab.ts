@@ -1,4 +1,4 @@
-/** A rendered lab on disk for judges: document 004's in phase 2, with everything that phase 1 has too. */
+/** Renders the three-node preset with LVM and Ceph to disk, for tests with real programs. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -9,13 +9,13 @@ import { generateSmallKey, labWith } from '../../lab.ts'
 export interface RenderedLab {
   readonly lab: Lab
   readonly folder: string
-  /** For whatever a judge needs beside the tree. */
+  /** For other files of a test. */
   readonly scratch: string
   readonly remove: () => void
 }
 
 export async function renderLabToDisk(changes: Readonly<Record<string, unknown>> = {}): Promise<RenderedLab> {
-  const scratch = mkdtempSync(path.join(tmpdir(), 'stackloom-judged-'))
+  const scratch = mkdtempSync(path.join(tmpdir(), 'stackloom-rendered-'))
   const lab = labWith(changes, { phase: 'both' })
   const folder = path.join(scratch, 'osl')
   await renderLab(lab, folder, { now: Date.now(), makeSshKey: generateSmallKey })

@@ -1,10 +1,8 @@
-/** `resources` and `ceph`: what comes after the deployment. */
-
+/** Defines `resources` and `ceph`, which run after the deployment. */
 import { type Lab, type LabNode, nodesWithRole, usesCeph, usesLvm } from '../../lab.ts'
 import { terraformFiles } from '../../terraform/resources.ts'
 import { cephFiles } from '../../tree-files.ts'
-import { type DriveContext, type LabStage, readInputs, vmGenerations } from '../stage.ts'
-import { run, type Step } from '../step.ts'
+import { type DriveContext, type LabStage, readInputs, run, type Step, vmGenerations } from '../stage.ts'
 
 export const resourcesStage: LabStage = {
   name: 'resources',
@@ -14,8 +12,11 @@ export const resourcesStage: LabStage = {
     String(context.state().stages['deploy']),
   ],
   steps: async ({ tools }) => [
-    run(tools.tofu('init', '-input=false', '-no-color'), 'the OpenStack provider'),
-    run(tools.tofu('apply', '-auto-approve', '-input=false', '-no-color'), 'networks, flavors, image, keypair'),
+    run(tools.tofu('init', '-input=false', '-no-color'), 'install the OpenStack provider'),
+    run(
+      tools.tofu('apply', '-auto-approve', '-input=false', '-no-color'),
+      'create networks, flavors, image and keypair',
+    ),
   ],
 }
 
@@ -33,9 +34,9 @@ export const cephStage: LabStage = {
     if (!monitor) return []
     return [
       ...clusterSteps(monitor, context),
-      run(tools.ssh(monitor, 'sudo sh -s'), 'pools and users', { inputFile: 'scripts/node/ceph-pools.sh' }),
-      enable(context),
-      run(tools.kolla('reconfigure', '-t', 'glance,cinder,nova'), 'Glance, Cinder and Nova use Ceph'),
+      run(tools.ssh(monitor, 'sudo sh -s'), 'create pools and users', { inputFile: 'scripts/node/ceph-pools.sh' }),
+      enableCeph(context),
+      run(tools.kolla('reconfigure', '-t', 'glance,cinder,nova'), 'switch Glance, Cinder and Nova to Ceph'),
       ...(usesLvm(lab) ? [migrationHint(lab, context)] : []),
     ]
   },
@@ -44,31 +45,33 @@ export const cephStage: LabStage = {
 function clusterSteps(monitor: LabNode, { tools, folder }: DriveContext): readonly Step[] {
   const files = ['cluster.yaml', 'initial.conf', 'ceph.conf', 'keyrings'].map((name) => `${folder}/ceph/${name}`)
   const keys = [`${folder}/ssh/id_ed25519`, `${folder}/ssh/id_ed25519.pub`]
-  const room = 'rm -rf /tmp/stackloom-ceph && mkdir -m 700 /tmp/stackloom-ceph'
+  const createFolder = 'rm -rf /tmp/stackloom-ceph && mkdir -m 700 /tmp/stackloom-ceph'
   return [
-    run(tools.ssh(monitor, room), 'room for the specifications'),
-    run(tools.copyTo(monitor, [...files, ...keys], '/tmp/stackloom-ceph/'), `specifications to ${monitor.name}`),
-    run(tools.ssh(monitor, 'sudo sh -s'), 'the cluster, its monitor and its OSDs', {
+    run(tools.ssh(monitor, createFolder), 'create a folder for the specifications'),
+    run(
+      tools.copyTo(monitor, [...files, ...keys], '/tmp/stackloom-ceph/'),
+      `copy the specifications to ${monitor.name}`,
+    ),
+    run(tools.ssh(monitor, 'sudo sh -s'), 'create the cluster, its monitor and its OSDs', {
       inputFile: 'scripts/node/ceph-bootstrap.sh',
     }),
   ]
 }
 
-/** From now on every kolla-ansible command reads it. */
-function enable({ folder, read }: DriveContext): Step {
+/** Kolla-Ansible reads every file of globals.d. */
+function enableCeph({ folder, read }: DriveContext): Step {
   const file = { path: 'kolla/globals.d/20-ceph.yml', text: read('ceph/20-ceph.yml') ?? '' }
-  return { kind: 'write', description: 'phase 2 is on: kolla/globals.d/20-ceph.yml', folder, file }
+  return { kind: 'write', description: 'enable Ceph in kolla/globals.d/20-ceph.yml', folder, file }
 }
 
-/** Both backends at once: how a volume moves is shown, not done. */
 function migrationHint(lab: Lab, { folder }: DriveContext): Step {
-  const text = `# Both backends of ${lab.name} are on. A volume moves from LVM to Ceph, attached or not, by its type:
+  const text = `# Both backends of ${lab.name} are enabled. Change the type of a volume to move it from LVM to Ceph, attached or not:
 scripts/openstack.sh volume set --type ceph --retype-policy on-demand VOLUME
 scripts/openstack.sh volume show VOLUME -c type -c os-vol-host-attr:host
 `
   return {
     kind: 'write',
-    description: 'how volumes move is in ceph/MIGRATE',
+    description: 'write ceph/MIGRATE: how to move volumes',
     folder,
     file: { path: 'ceph/MIGRATE', text },
   }

@@ -1,10 +1,7 @@
-/** `dns` and `certificates`: what the nodes and the services rely on before anything is deployed. */
-
+/** Defines `dns` and `certificates`, which nodes and services need before a deployment. */
 import { buildZones } from '../../bind.ts'
-import { usesTls } from '../../lab.ts'
-import { dnsNode } from '../../lima/netplan.ts'
-import { type LabStage, readInputs } from '../stage.ts'
-import { run } from '../step.ts'
+import { dnsNode, usesTls } from '../../lab.ts'
+import { type LabStage, readInputs, run } from '../stage.ts'
 
 export const dnsStage: LabStage = {
   name: 'dns',
@@ -16,8 +13,8 @@ export const dnsStage: LabStage = {
   steps: async ({ lab, tools, folder }) => {
     const node = dnsNode(lab)
     return [
-      run(tools.ssh(node, 'rm -rf /tmp/stackloom-bind'), 'room for the zones'),
-      run(tools.copyTo(node, [`${folder}/bind`], '/tmp/stackloom-bind'), `zones to ${node.name}`),
+      run(tools.ssh(node, 'rm -rf /tmp/stackloom-bind'), 'remove old zone files'),
+      run(tools.copyTo(node, [`${folder}/bind`], '/tmp/stackloom-bind'), `copy the zones to ${node.name}`),
       run(tools.ssh(node, 'sudo sh -s'), `BIND answers for ${lab.dns.domain}`, {
         inputFile: 'scripts/node/install-bind.sh',
       }),
@@ -25,19 +22,17 @@ export const dnsStage: LabStage = {
   },
 }
 
-const LEAVES = ['haproxy.pem', 'haproxy-internal.pem', 'backend-cert.pem', 'rabbitmq-cert.pem']
 const FOLDER = 'kolla/certificates'
+const CA = `${FOLDER}/ca/root.crt`
+const LEAVES = ['haproxy.pem', 'haproxy-internal.pem', 'backend-cert.pem', 'rabbitmq-cert.pem'].map(
+  (name) => `${FOLDER}/${name}`,
+)
 
-/** The tree has them already: rendering makes and renews them. Here another program has to agree. */
+/** `lab render` issues and renews the certificates. This stage has another program verify them. */
 export const certificatesStage: LabStage = {
   name: 'certificates',
-  after: [{ stage: 'host', why: 'openssl judges them' }],
+  after: [{ stage: 'host', why: 'openssl verifies them' }],
   skipReason: (lab) => (usesTls(lab) ? undefined : 'the lab file turned TLS off'),
-  inputs: (context) => readInputs(context, `${FOLDER}/ca/root.crt`, ...LEAVES.map((name) => `${FOLDER}/${name}`)),
-  steps: async () => [
-    run(
-      ['openssl', 'verify', '-CAfile', `${FOLDER}/ca/root.crt`, ...LEAVES.map((name) => `${FOLDER}/${name}`)],
-      'every certificate is good for the CA of the lab',
-    ),
-  ],
+  inputs: (context) => readInputs(context, CA, ...LEAVES),
+  steps: async () => [run(['openssl', 'verify', '-CAfile', CA, ...LEAVES], 'verify every certificate with openssl')],
 }

@@ -1,4 +1,4 @@
-/** `host`: the tools and their versions, Lima's networks, and whether Lima may start socket_vmnet. */
+/** Defines `host`, `deployer` and `images`: the stages that prepare this machine before any VM is needed. */
 import path from 'node:path'
 import { type Failure, failure } from '../../../errors/failure.ts'
 import { type ProcessResult, succeeded } from '../../../exec/process.ts'
@@ -6,22 +6,22 @@ import { editYaml } from '../../../yaml/edit.ts'
 import { readYaml } from '../../../yaml/read.ts'
 import { writeYaml } from '../../../yaml/write.ts'
 import { limaNetworkConflict, sudoersStale, toolTooOld } from '../../findings/lab-run.ts'
+import { imageTag } from '../../kolla/release.ts'
 import { buildsImages, type Lab } from '../../lab.ts'
 import { LIMA_VERSION } from '../../lima/instance.ts'
 import { buildLimaNetworks } from '../../lima/networks.ts'
-import type { DriveContext, LabStage } from '../stage.ts'
-import { run, type Step } from '../step.ts'
+import { type DriveContext, type LabStage, run, type Step } from '../stage.ts'
 
 export const hostStage: LabStage = {
   name: 'host',
   after: [],
   steps: async (context) => {
     const { tools, system, lab } = context
-    const version = (tool: string, least: string, ...args: string[]): Step =>
-      run([tool, ...args], `${tool} is ${least} or newer`, { checkOutput: atLeast(tool, least) })
+    const version = (tool: string, minimum: string, ...args: string[]): Step =>
+      run([tool, ...args], `${tool} is ${minimum} or newer`, { checkOutput: requireVersion(tool, minimum) })
     const common = [
       version('python3', '3.11.0', '--version'),
-      run(['ssh', '-V'], 'ssh is there'),
+      run(['ssh', '-V'], 'ssh is installed'),
       version('tofu', '1.5.0', 'version'),
       ...(buildsImages(lab) ? [version('docker', '18.9.0', 'version', '--format', '{{.Server.Version}}')] : []),
     ]
@@ -32,80 +32,122 @@ export const hostStage: LabStage = {
       ...common,
       ...networkSteps(context),
       run(tools.limactl('sudoers', '--check'), 'limactl may start socket_vmnet', {
-        checkOutput: sudoersJudge(lab),
+        checkOutput: ({ exit }) => (succeeded(exit) ? undefined : staleSudoers(lab)),
       }),
     ]
   },
 }
 
-function atLeast(tool: string, least: string): (finished: ProcessResult) => Failure | undefined {
+function requireVersion(tool: string, minimum: string): (result: ProcessResult) => Failure | undefined {
   return ({ exit, stdout, stderr }) => {
-    const found = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(`${stdout} ${stderr}`)
-    // A development build without a number passes: it cannot be compared.
-    if (!succeeded(exit) || !found) return undefined
-    const have = found.slice(1).map((part) => Number(part ?? 0))
-    const want = least.split('.').map(Number)
-    const at = want.findIndex((part, index) => part !== (have[index] ?? 0))
-    if (at < 0 || (have[at] ?? 0) > (want[at] ?? 0)) return undefined
-    return failure(toolTooOld, { tool, found: found[0], least }, { exitCode: 1 })
+    const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(`${stdout} ${stderr}`)
+    // A development build without a version number cannot be compared, so it passes.
+    if (!succeeded(exit) || !match) return undefined
+    const found = match.slice(1).map((part) => Number(part ?? 0))
+    const required = minimum.split('.').map(Number)
+    const differs = required.findIndex((part, index) => part !== (found[index] ?? 0))
+    if (differs < 0 || (found[differs] ?? 0) > (required[differs] ?? 0)) return undefined
+    return failure(toolTooOld, { tool, found: match[0], least: minimum }, { exitCode: 1 })
   }
 }
 
-function sudoersJudge(lab: Lab): (finished: ProcessResult) => Failure | undefined {
-  return ({ exit }) => {
-    if (succeeded(exit)) return undefined
-    const home = lab.host.storage === undefined ? '' : `LIMA_HOME=${path.join(lab.host.storage, 'lima')} `
-    const command = `${home}limactl sudoers | sudo tee ${sudoersPath(lab)}`
-    return failure(sudoersStale, { command }, { exitCode: 1 })
-  }
+function staleSudoers(lab: Lab): Failure {
+  const home = lab.host.storage === undefined ? '' : `LIMA_HOME=${path.join(lab.host.storage, 'lima')} `
+  return failure(sudoersStale, { command: `${home}limactl sudoers | sudo tee ${sudoersPath(lab)}` }, { exitCode: 1 })
 }
 
-/** A Lima home of its own must not fight with another one over one file. */
+/** Each Lima home needs a sudoers file of its own, because `limactl sudoers` prints the networks of one home. */
 function sudoersPath(lab: Lab): string {
   return lab.host.storage === undefined ? '/private/etc/sudoers.d/lima' : `/private/etc/sudoers.d/lima-${lab.name}`
 }
 
-/** networks.yaml belongs to all VMs of a Lima home: the lab's networks are added, nothing else is touched. */
+/** networks.yaml is shared by all VMs of a Lima home: the lab's networks are added, and nothing else changes. */
 function networkSteps({ lab, tools, read }: DriveContext): readonly Step[] {
-  const file = 'networks.yaml'
   const folder = path.join(tools.limaHome, '_config')
-  const old = read(path.join(folder, file))
-  const text = mergeNetworks(old, lab, path.join(folder, file))
+  const file = path.join(folder, 'networks.yaml')
+  const old = read(file)
+  const text = mergeNetworks(old, lab, file)
   if (text === old) return []
   return [
-    {
-      kind: 'write',
-      description: `networks of the lab in ${path.join(folder, file)}`,
-      folder,
-      file: { path: file, text },
-    },
+    { kind: 'write', description: `networks of the lab in ${file}`, folder, file: { path: 'networks.yaml', text } },
   ]
 }
 
 function mergeNetworks(old: string | undefined, lab: Lab, file: string): string {
-  const wanted = buildLimaNetworks(lab)
-  if (old === undefined) return writeYaml({ paths: pathsOf(lab), group: 'admin', networks: wanted })
+  const networks = buildLimaNetworks(lab)
+  if (old === undefined) {
+    const paths = {
+      socketVMNet: '/opt/socket_vmnet/bin/socket_vmnet',
+      varRun: '/private/var/run/lima',
+      sudoers: sudoersPath(lab),
+    }
+    return writeYaml({ paths, group: 'admin', networks })
+  }
   const { value } = readYaml(old, file)
-  const known = (value as { networks?: Record<string, Record<string, unknown>> } | null)?.networks ?? {}
-  for (const [network, want] of Object.entries(wanted)) {
-    const have = known[network]
-    const wrong = have && Object.entries(want).find(([key, setting]) => String(have[key]) !== setting)
-    if (wrong) {
-      const why = `its ${wrong[0]} is ${String(have[wrong[0]])} and should be ${wrong[1]}`
+  const existing = (value as { networks?: Record<string, Record<string, unknown>> } | null)?.networks ?? {}
+  for (const [network, settings] of Object.entries(networks)) {
+    const actual = existing[network]
+    const conflict = actual && Object.entries(settings).find(([key, setting]) => String(actual[key]) !== setting)
+    if (conflict) {
+      const why = `its ${conflict[0]} is ${String(actual[conflict[0]])} and should be ${conflict[1]}`
       throw failure(limaNetworkConflict, { network, file, why }, { exitCode: 1 })
     }
   }
-  const missing = Object.entries(wanted).filter(([network]) => !(network in known))
+  const missing = Object.entries(networks).filter(([network]) => !(network in existing))
   return editYaml(
     old,
-    missing.map(([network, setting]) => ({ path: ['networks', network], value: setting })),
+    missing.map(([network, settings]) => ({ path: ['networks', network], value: settings })),
   )
 }
 
-function pathsOf(lab: Lab): object {
-  return {
-    socketVMNet: '/opt/socket_vmnet/bin/socket_vmnet',
-    varRun: '/private/var/run/lima',
-    sudoers: sudoersPath(lab),
-  }
+/** The newest release of the 2025.2 series, with the Ansible that it supports. */
+export const deployerPackages = ['kolla-ansible==21.3.0', 'ansible>=12,<13', 'python-openstackclient'] as const
+
+export const deployerStage: LabStage = {
+  name: 'deployer',
+  after: [{ stage: 'host', why: 'it needs Python' }],
+  inputs: ({ tools }) => [...deployerPackages, tools.venv],
+  steps: async ({ tools }) => [
+    run(['python3', '-m', 'venv', tools.venv], 'create a virtual environment'),
+    run(
+      [path.join(tools.venv, 'bin/pip'), 'install', '-q', ...deployerPackages],
+      `install ${deployerPackages.join(', ')}`,
+    ),
+    run([path.join(tools.venv, 'bin/kolla-ansible'), 'install-deps'], "install Kolla-Ansible's collections"),
+  ],
+}
+
+export const imagesStage: LabStage = {
+  name: 'images',
+  after: [{ stage: 'deployer', why: 'kolla-build is installed beside kolla-ansible' }],
+  skipReason: (lab) => (buildsImages(lab) ? undefined : 'upstream publishes these images'),
+  inputs: ({ lab }) => [JSON.stringify(lab.containers), lab.release, lab.arch],
+  steps: async ({ lab, tools }) => {
+    const { build, base, registry = '' } = lab.containers
+    const port = registry.split(':').at(-1) ?? '4000'
+    const names = build === 'all' || build === undefined ? [] : build
+    const startRegistry = `docker start stackloom-registry || docker run -d --restart always --name stackloom-registry -p ${port}:5000 registry:2`
+    const settings = {
+      '--base': base,
+      '--base-arch': lab.arch,
+      '--openstack-release': lab.release,
+      '--tag': imageTag(lab),
+      '--registry': `localhost:${port}`,
+      '--namespace': 'openstack.kolla',
+    }
+    return [
+      run([path.join(tools.venv, 'bin/pip'), 'install', '-q', 'kolla==21.*', 'docker'], 'install kolla-build'),
+      run(['sh', '-c', startRegistry], `start a registry at ${registry}`),
+      run(
+        [
+          path.join(tools.venv, 'bin/kolla-build'),
+          ...Object.entries(settings).flat(),
+          '--push',
+          '--skip-existing',
+          ...names.map((name) => `^${name}$`),
+        ],
+        names.length > 0 ? `build the images ${names.join(', ')}` : 'build all images, which takes hours',
+      ),
+    ]
+  },
 }

@@ -1,12 +1,11 @@
-/** `bootstrap`, `prechecks`, `pull`, `deploy`, `post-deploy`: Kolla-Ansible's own steps. */
+/** Defines `bootstrap`, `prechecks`, `pull`, `deploy` and `post-deploy`: the steps of Kolla-Ansible. */
 import { certificatePaths } from '../../certificates.ts'
 import { type Lab, nodesWithRole } from '../../lab.ts'
 import { kollaFiles } from '../../tree-files.ts'
-import { type DriveContext, type LabStage, readInputs, vmGenerations } from '../stage.ts'
+import { type DriveContext, type LabStage, readInputs, run, type Step, vmGenerations } from '../stage.ts'
 import type { LabState } from '../state.ts'
-import { run, type Step } from '../step.ts'
 
-/** What a deployment is made of. Phase 2 has its own stage and is not in it. */
+/** Without the files of Ceph, which the stage `ceph` has as its inputs. */
 function deploymentInputs(context: DriveContext): readonly (string | undefined)[] {
   const { lab } = context
   const configuration = kollaFiles(lab).map((file) => file.path)
@@ -18,33 +17,35 @@ const nodeNames = (lab: Lab): string => lab.nodes.map((node) => node.name).join(
 export const bootstrapStage: LabStage = {
   name: 'bootstrap',
   after: [
-    { stage: 'deployer', why: 'kolla-ansible does it' },
+    { stage: 'deployer', why: 'kolla-ansible runs it' },
     { stage: 'dns', why: 'the nodes resolve names of the lab' },
   ],
   inputs: (context) => [vmGenerations(context), nodeNames(context.lab)],
-  steps: async ({ tools }) => [run(tools.kolla('bootstrap-servers'), 'Docker and the hosts file on every node')],
+  steps: async ({ tools }) => [
+    run(tools.kolla('bootstrap-servers'), 'install Docker and write /etc/hosts on every node'),
+  ],
 }
 
 export const prechecksStage: LabStage = {
   name: 'prechecks',
   after: [
-    { stage: 'bootstrap', why: 'it looks for Docker' },
-    { stage: 'certificates', why: 'it looks for certificates' },
+    { stage: 'bootstrap', why: 'it checks for Docker' },
+    { stage: 'certificates', why: 'it checks for certificates' },
     { stage: 'images', why: 'images come from the registry' },
   ],
-  // On a running cloud the ports are taken, by the cloud: prechecks are for what is not deployed yet.
+  // Prechecks fail on a running cloud, because its own services use the ports. So they run for new VMs only.
   inputs: (context) => [vmGenerations(context), nodeNames(context.lab)],
-  steps: async ({ tools }) => [run(tools.kolla('prechecks'), "Kolla-Ansible's own checks")],
+  steps: async ({ tools }) => [run(tools.kolla('prechecks'), "run Kolla-Ansible's prechecks")],
 }
 
 export const pullStage: LabStage = {
   name: 'pull',
-  after: [{ stage: 'prechecks', why: 'nothing is fetched for what cannot be deployed' }],
+  after: [{ stage: 'prechecks', why: 'a lab that cannot be deployed needs no images' }],
   inputs: (context) => [vmGenerations(context), ...readInputs(context, 'kolla/globals.yml', 'kolla/multinode')],
-  steps: async ({ tools }) => [run(tools.kolla('pull'), 'container images')],
+  steps: async ({ tools }) => [run(tools.kolla('pull'), 'pull the container images')],
 }
 
-/** The first time, and for new VMs: deploy. Later, for what changed: reconfigure. */
+/** Runs `deploy` the first time and for new VMs, and `reconfigure` when only the configuration changed. */
 export const deployStage: LabStage = {
   name: 'deploy',
   after: [{ stage: 'pull', why: 'containers need their images' }],
@@ -53,39 +54,40 @@ export const deployStage: LabStage = {
     const { tools, state, lab } = context
     const before = state().deployed
     const now = Object.fromEntries(lab.nodes.map((node) => [node.name, state().generations[node.name] ?? 0]))
-    const same = before && Object.entries(now).every(([name, made]) => before[name] === made)
-    const command = same && state().restore === undefined ? 'reconfigure' : 'deploy'
-    const say = command === 'deploy' ? 'OpenStack is deployed' : 'changed services are reconfigured'
+    const sameVms = before && Object.entries(now).every(([name, generation]) => before[name] === generation)
+    const reconfigure = sameVms && state().restore === undefined
     return [
-      run(tools.kolla(command), say),
+      reconfigure
+        ? run(tools.kolla('reconfigure'), 'reconfigure changed services')
+        : run(tools.kolla('deploy'), 'deploy OpenStack'),
       ...restoreSteps(context),
       { kind: 'note', update: (old) => ({ ...old, deployed: now }) },
     ]
   },
 }
 
-/** A controller was replaced: what its OS disk held comes back from the backup, in the same run. */
+/** After the replacement of a controller, restores what its OS disk held. */
 function restoreSteps({ lab, tools, state, folder }: DriveContext): readonly Step[] {
   const { restore } = state()
   const [node] = nodesWithRole(lab, 'control')
   if (restore === undefined || !node) return []
   return [
-    run(tools.copyTo(node, [`${folder}/${restore}`], '/tmp/stackloom-backup.tar'), `${restore} to ${node.name}`),
-    run(tools.ssh(node, 'sudo sh -s'), 'the database and images of before', {
+    run(tools.copyTo(node, [`${folder}/${restore}`], '/tmp/stackloom-backup.tar'), `copy ${restore} to ${node.name}`),
+    run(tools.ssh(node, 'sudo sh -s'), 'restore the database and the images', {
       inputFile: 'scripts/node/restore-database.sh',
     }),
-    run(tools.kolla('reconfigure'), 'services find the restored database'),
+    run(tools.kolla('reconfigure'), 'reconfigure services for the restored database'),
     { kind: 'note', update: clearRestore },
   ]
 }
 
-function clearRestore({ stages, generations: made, deployed: last }: LabState): LabState {
-  return { stages, generations: made, ...(last && { deployed: last }) }
+function clearRestore({ stages, generations, deployed }: LabState): LabState {
+  return { stages, generations, ...(deployed && { deployed }) }
 }
 
 export const postDeployStage: LabStage = {
   name: 'post-deploy',
-  after: [{ stage: 'deploy', why: 'it writes the credentials of what was deployed' }],
+  after: [{ stage: 'deploy', why: 'it writes the credentials of the deployed cloud' }],
   inputs: (context) => readInputs(context, 'kolla/globals.yml', 'kolla/passwords.yml'),
-  steps: async ({ tools }) => [run(tools.kolla('post-deploy'), 'clouds.yaml and openrc files')],
+  steps: async ({ tools }) => [run(tools.kolla('post-deploy'), 'write clouds.yaml and openrc files')],
 }

@@ -1,32 +1,31 @@
-/** `disks` and `vms`: what Lima has to have. Both look at the world each time and do only what is missing. */
+/** Defines `disks` and `vms`. Both compare Lima's state with the lab on every run and do only what is missing. */
 import { failure } from '../../../errors/failure.ts'
 import { diskShrinks, replaceLosesState, replaceNeedsConsent } from '../../findings/lab-run.ts'
 import { keepsStateOnOsDisk, type LabNode } from '../../lab.ts'
 import { instancePath } from '../../lima/instance.ts'
-import { requireMacos, type World } from '../lima-state.ts'
-import type { DriveContext, LabStage } from '../stage.ts'
-import { run, type Step } from '../step.ts'
+import { isRunning, type LimaState, requireMacos } from '../lima-state.ts'
+import { type DriveContext, type LabStage, run, type Step } from '../stage.ts'
 import { planVms, type VmAction } from '../vm-plan.ts'
 
 const GIB = 1024 ** 3
 
 export const disksStage: LabStage = {
   name: 'disks',
-  after: [{ stage: 'host', why: 'limactl makes them' }],
+  after: [{ stage: 'host', why: 'limactl creates them' }],
   steps: async (context) => {
     requireMacos(context)
-    const { lab, tools, world } = context
-    const { disks } = await world()
+    const { lab, tools } = context
+    const { disks } = await context.readLima()
     return lab.nodes
       .flatMap((node) => node.disks)
       .flatMap((disk): readonly Step[] => {
-        const found = disks.get(disk.name)
+        const existing = disks.get(disk.name)
         const size = `${disk.size}GiB`
-        if (!found)
+        if (!existing)
           return [run(tools.limactl('disk', 'create', disk.name, '--size', size), `${disk.name}, ${size}, raw`)]
-        if (found.size === disk.size * GIB) return []
-        if (found.size > disk.size * GIB) {
-          const from = `${found.size / GIB}GiB`
+        if (existing.size === disk.size * GIB) return []
+        if (existing.size > disk.size * GIB) {
+          const from = `${existing.size / GIB}GiB`
           throw failure(diskShrinks, { disk: disk.name, from, to: size }, { exitCode: 1 })
         }
         return [run(tools.limactl('disk', 'resize', disk.name, '--size', size), `${disk.name} grows to ${size}`)]
@@ -39,33 +38,34 @@ export const vmsStage: LabStage = {
   after: [{ stage: 'disks', why: 'a VM does not start without its disks' }],
   steps: async (context) => {
     requireMacos(context)
-    const world = await context.world()
-    const actions = planVms(context.lab, (context.read('ssh/id_ed25519.pub') ?? '').trim(), world)
+    const lima = await context.readLima()
+    const actions = planVms(context, lima)
     refuseWithoutConsent(actions, context)
-    const busy = actions.filter((action) => action.kind !== 'keep')
+    const changes = actions.filter((action) => action.kind !== 'keep')
     return [
-      ...unlockSteps(context, world),
-      ...busy.flatMap((action) => vmSteps(action, context)),
-      ...busy.map(({ node }) => run(context.tools.ssh(node, 'true'), `${node.name} answers`, { retry: context.retry })),
+      ...unlockSteps(context, lima),
+      ...changes.flatMap((action) => vmSteps(action, context)),
+      ...changes.map(({ node }) =>
+        run(context.tools.ssh(node, 'true'), `${node.name} answers`, { retry: context.retry }),
+      ),
     ]
   },
 }
 
-/** A crash or a reboot leaves locks behind, and a VM whose disk is locked does not start. */
-function unlockSteps({ lab, tools }: DriveContext, world: World): readonly Step[] {
-  const own = new Set(lab.nodes.flatMap((node) => node.disks.map((disk) => disk.name)))
-  return [...world.disks.values()]
-    .filter((disk) => own.has(disk.name) && disk.instance !== '')
-    .filter((disk) => world.instances.get(disk.instance)?.status !== 'Running')
+/** A crash or a reboot leaves disks locked, and a VM with a locked disk does not start. */
+function unlockSteps({ lab, tools }: DriveContext, lima: LimaState): readonly Step[] {
+  const labDisks = new Set(lab.nodes.flatMap((node) => node.disks.map((disk) => disk.name)))
+  return [...lima.disks.values()]
+    .filter((disk) => labDisks.has(disk.name) && disk.instance !== '' && !isRunning(lima, disk.instance))
     .map((disk) => run(tools.limactl('disk', 'unlock', disk.name), `${disk.name} is unlocked`))
 }
 
 function refuseWithoutConsent(actions: readonly VmAction[], { replace, backup }: DriveContext): void {
   const replaced = actions.filter((action) => action.kind === 'replace')
-  const unasked = replaced.filter(({ node }) => !replace.includes(node.name))
-  if (unasked.length > 0) {
-    const nodes = unasked.map(({ node }) => node.name)
-    const changes = unasked.map(({ node, fields }) => `${node.name}: ${fields.join(', ')}`).join('; ')
+  const notAllowed = replaced.filter(({ node }) => !replace.includes(node.name))
+  if (notAllowed.length > 0) {
+    const nodes = notAllowed.map(({ node }) => node.name)
+    const changes = notAllowed.map(({ node, fields }) => `${node.name}: ${fields.join(', ')}`).join('; ')
     throw failure(replaceNeedsConsent, { nodes, changes }, { exitCode: 1 })
   }
   const losing = replaced.find(({ node }) => keepsStateOnOsDisk(node))
@@ -76,7 +76,7 @@ function refuseWithoutConsent(actions: readonly VmAction[], { replace, backup }:
 
 function vmSteps(action: VmAction, context: DriveContext): readonly Step[] {
   const { node } = action
-  const { tools } = context
+  const { tools, backup } = context
   const stop = run(tools.limactl('stop', node.instance), `${node.name} stops`)
   switch (action.kind) {
     case 'keep':
@@ -90,20 +90,22 @@ function vmSteps(action: VmAction, context: DriveContext): readonly Step[] {
         ...(action.running ? [stop] : []),
         run(
           tools.limactl('edit', node.instance, '--set', sizeExpression(node)),
-          `${node.name}: ${action.fields.join(', ')} change; its disks stay`,
+          `${node.name}: ${action.fields.join(', ')} change; its disks are kept`,
         ),
         startStep(node, context),
       ]
     case 'replace':
       return [
         ...(action.running ? [stop] : []),
-        ...(keepsStateOnOsDisk(node) && context.backup !== undefined ? [recordRestore(context.backup)] : []),
+        ...(keepsStateOnOsDisk(node) && backup !== undefined
+          ? [{ kind: 'note', update: (old) => ({ ...old, restore: backup }) } satisfies Step]
+          : []),
         run(
           tools.limactl('delete', node.instance),
-          `${node.name} is replaced (${action.fields.join(', ')}); its data disks stay`,
+          `${node.name} is replaced (${action.fields.join(', ')}); its data disks are kept`,
         ),
-        run(['ssh-keygen', '-R', node.address, '-f', 'ssh/known_hosts'], `${node.name}'s old host key is forgotten`, {
-          // No known host yet is as good.
+        // Fails when there is no known_hosts file yet.
+        run(['ssh-keygen', '-R', node.address, '-f', 'ssh/known_hosts'], `remove ${node.name}'s old host key`, {
           mayFail: true,
         }),
         ...createSteps(node, context),
@@ -119,7 +121,7 @@ function startStep(node: LabNode, { tools }: DriveContext): Step {
   return run(tools.limactl('start', node.instance, '--timeout', '20m'), `${node.name} starts`)
 }
 
-/** Remembered before it is done: killed in between, the next run still knows that nothing is installed in the VM. */
+/** The generation is recorded first: after a kill in between, the next run still knows that the VM is empty. */
 function createSteps(node: LabNode, context: DriveContext): readonly Step[] {
   return [
     {
@@ -132,8 +134,4 @@ function createSteps(node: LabNode, context: DriveContext): readonly Step[] {
     run(context.tools.limactl('create', `--name=${node.instance}`, instancePath(node)), `${node.name} is created`),
     startStep(node, context),
   ]
-}
-
-function recordRestore(backup: string): Step {
-  return { kind: 'note', update: (old) => ({ ...old, restore: backup }) }
 }

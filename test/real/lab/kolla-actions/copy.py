@@ -1,4 +1,4 @@
-"""Copies within this process: Kolla's templates end here, and a module's own process for each file takes seconds."""
+"""Copies files in this process, because a module process for each of Kolla's files takes seconds."""
 import os
 import shutil
 

@@ -1,4 +1,4 @@
-"""Makes and removes folders and files within this process; owners and modes are not looked at by the tests."""
+"""Creates and removes folders and files in this process. The tests do not check owners and modes."""
 import os
 import shutil
 

@@ -1,4 +1,4 @@
-"""There are no containers here: whatever is asked about them is answered with nothing."""
+"""Returns empty results, because the tests have no containers."""
 from ansible.plugins.action import ActionBase
 
 

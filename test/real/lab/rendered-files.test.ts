@@ -1,11 +1,11 @@
-/** What we render, judged by the programs that will read it. Nothing here leaves this machine. */
+/** Checks the rendered tree with the programs that read it. Nothing leaves this machine. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { Failure } from '../../../src/errors/failure.ts'
-import { buildReverseZones, hostRecords } from '../../../src/lab/bind/records.ts'
-import { buildNetplan } from '../../../src/lab/lima/netplan.ts'
+import { buildReverseZones, hostRecords } from '../../../src/lab/bind.ts'
+import { buildNetplan } from '../../../src/lab/lima/networks.ts'
 import { writeYaml } from '../../../src/yaml/write.ts'
 import { type LabProgram, labPrograms } from '../../../tools/lab-setup.ts'
 import { requireRoot, requireTool } from '../../tools.ts'
@@ -17,9 +17,9 @@ beforeAll(async () => {
 })
 afterAll(() => rendered.remove())
 
-const NOBODY = 65_534
+const UNPRIVILEGED = 65_534
 
-/** Built by `make setup`; where that is not possible the test says why it is left out. */
+/** Built by `make setup`; the test is skipped with the reason when they cannot be built. */
 async function programs(context: Pick<TestContext, 'skip'>): Promise<Readonly<Record<LabProgram, string>>> {
   try {
     return await labPrograms()
@@ -30,23 +30,23 @@ async function programs(context: Pick<TestContext, 'skip'>): Promise<Readonly<Re
 }
 
 describe('Lima', () => {
-  /** It refuses root, and knows vmnet on macOS only: exactly those lines are dropped. */
+  /** Runs as another user, because Lima refuses root. Without macOS it reports vmnet, which tests ignore. */
   const limactl = (program: string, ...args: string[]): readonly string[] => {
     const home = path.join(rendered.scratch, 'lima-home')
     cpSync(path.join(rendered.folder, 'lima'), path.join(home, 'src'), { recursive: true })
     cpSync(path.join(rendered.folder, 'lima/networks.yaml'), path.join(home, '_config/networks.yaml'))
     chmodSync(rendered.scratch, 0o755)
     for (const name of ['', ...(readdirSync(home, { recursive: true }) as string[])])
-      chownSync(path.join(home, name), NOBODY, NOBODY)
-    const own = path.join(home, 'limactl')
-    cpSync(program, own)
-    chmodSync(own, 0o755)
+      chownSync(path.join(home, name), UNPRIVILEGED, UNPRIVILEGED)
+    const copy = path.join(home, 'limactl')
+    cpSync(program, copy)
+    chmodSync(copy, 0o755)
     const { stdout, stderr } = spawnSync(
-      own,
+      copy,
       args.map((arg) => arg.replace('HOME', home)),
       {
-        uid: NOBODY,
-        gid: NOBODY,
+        uid: UNPRIVILEGED,
+        gid: UNPRIVILEGED,
         env: { HOME: home, LIMA_HOME: home, PATH: process.env['PATH'] },
         encoding: 'utf8',
       },
@@ -57,30 +57,30 @@ describe('Lima', () => {
       .filter((line) => line !== '')
   }
 
-  it('accepts every definition', async (context) => {
+  it('accepts every VM definition', async (context) => {
     requireRoot(context)
     const { limactl: program } = await programs(context)
     for (const node of rendered.lab.nodes) {
-      const said = limactl(program, 'validate', `HOME/src/${node.file}.yaml`)
-      const left = said.filter(
+      const output = limactl(program, 'validate', `HOME/src/${node.file}.yaml`)
+      const unexpected = output.filter(
         (line) => !line.includes('is only supported on macOS right now') && !line.includes('level=info'),
       )
-      expect(left).toEqual([])
-      expect(said.length).toBeGreaterThan(0)
+      expect(unexpected).toEqual([])
+      expect(output.length).toBeGreaterThan(0)
     }
   })
 
-  it('finds no field that it does not know', async (context) => {
+  it('knows every field of the VM definitions', async (context) => {
     requireRoot(context)
     const { limactl: program } = await programs(context)
     const files = rendered.lab.nodes.map((node) => `HOME/src/${node.file}.yaml`)
-    const said = limactl(program, 'generate-jsonschema', '--schemafile', 'HOME/schema.json', ...files)
-    expect(said.filter((line) => line.includes('OK'))).toHaveLength(files.length)
+    const output = limactl(program, 'generate-jsonschema', '--schemafile', 'HOME/schema.json', ...files)
+    expect(output.filter((line) => line.includes('OK'))).toHaveLength(files.length)
   })
 })
 
 describe('OpenTofu with the real OpenStack provider', () => {
-  it('finds the configuration formatted and valid', async (context) => {
+  it('reports formatted and valid configuration', async (context) => {
     const { tofu, 'terraform-provider-openstack': provider } = await programs(context)
     const cwd = path.join(rendered.folder, 'terraform/openstack')
     const config = path.join(rendered.scratch, 'tofurc')
@@ -88,13 +88,13 @@ describe('OpenTofu with the real OpenStack provider', () => {
     writeFileSync(config, `provider_installation {\n  ${overrides}\n  direct {}\n}\n`)
     const env = { ...process.env, TF_CLI_CONFIG_FILE: config, CHECKPOINT_DISABLE: '1' }
     expect(execFileSync(tofu, ['fmt', '-check', '-diff', '.'], { cwd, env, encoding: 'utf8' })).toBe('')
-    const said = JSON.parse(execFileSync(tofu, ['validate', '-json'], { cwd, env, encoding: 'utf8' })) as object
-    expect(said).toMatchObject({ valid: true, error_count: 0 })
+    const result = JSON.parse(execFileSync(tofu, ['validate', '-json'], { cwd, env, encoding: 'utf8' })) as object
+    expect(result).toMatchObject({ valid: true, error_count: 0 })
   })
 })
 
 describe('openssl', () => {
-  it('verifies every certificate strictly', (context) => {
+  it('verifies every certificate with -x509_strict', (context) => {
     requireTool(context, 'openssl')
     const cwd = path.join(rendered.folder, 'kolla')
     const leaves = [
@@ -106,8 +106,8 @@ describe('openssl', () => {
       'certificates/proxysql-cert.pem',
       'config/nova/nova-libvirt/servercert.pem',
     ]
-    const words = ['verify', '-x509_strict', '-CAfile', 'certificates/ca/root.crt', ...leaves]
-    expect(execFileSync('openssl', words, { cwd, encoding: 'utf8' })).toBe(
+    const args = ['verify', '-x509_strict', '-CAfile', 'certificates/ca/root.crt', ...leaves]
+    expect(execFileSync('openssl', args, { cwd, encoding: 'utf8' })).toBe(
       leaves.map((leaf) => `${leaf}: OK\n`).join(''),
     )
     const host = [
@@ -121,7 +121,7 @@ describe('openssl', () => {
     expect(execFileSync('openssl', [...host, 'certificates/haproxy.pem'], { cwd, encoding: 'utf8' })).toContain('OK')
   })
 
-  it('reads the SSH key of the lab, as ssh does', (context) => {
+  it('derives the public key from the SSH key of the lab', (context) => {
     requireTool(context, 'ssh-keygen')
     const file = path.join(rendered.folder, 'ssh/id_ed25519')
     const derived = execFileSync('ssh-keygen', ['-y', '-f', file], { encoding: 'utf8' }).trim()
@@ -143,10 +143,10 @@ describe('BIND', () => {
 
   it('loads every zone', (context) => {
     requireTool(context, 'named-checkconf')
-    const said = execFileSync('named-checkconf', ['-z', path.join(bindFolder(), 'named.conf')], {
+    const output = execFileSync('named-checkconf', ['-z', path.join(bindFolder(), 'named.conf')], {
       encoding: 'utf8',
     })
-    expect(said.match(/loaded serial/g)).toHaveLength(1 + buildReverseZones(rendered.lab).length)
+    expect(output.match(/loaded serial/g)).toHaveLength(1 + buildReverseZones(rendered.lab).length)
   })
 
   it('answers for every record, forward and reverse', async (context) => {
@@ -156,7 +156,7 @@ describe('BIND', () => {
     const folder = bindFolder()
     const file = path.join(folder, 'named.conf')
     const port = 5300 + (process.pid % 500)
-    // On loopback of a network namespace of its own: nothing else can hear it, and it can reach nobody.
+    // Runs on loopback in its own network namespace, so it can reach nothing else.
     const conf = readFileSync(file, 'utf8')
       .replace(/listen-on \{[^}]*\}/, `listen-on port ${port} { 127.0.0.1; }`)
       .replace(/forwarders \{[^}]*\};/, '')
@@ -169,7 +169,7 @@ describe('BIND', () => {
       ...names.map(([name]) => `+short ${name} A`),
       ...names.map(([, address]) => `+short -x ${address}`),
     ]
-    writeFileSync(path.join(folder, 'questions'), questions.join('\n'))
+    writeFileSync(path.join(folder, 'questions'), questions.map((question) => `${question}\n`).join(''))
     const script = `ip link set lo up
 named -g -c ${file} > ${folder}/log 2>&1 &
 pid=$!
@@ -181,12 +181,13 @@ kill $pid; wait $pid`
       .split('\n')
       .map((line) => line.trim())
     expect(answers.slice(0, names.length)).toEqual(names.map(([, address]) => address))
-    for (const back of answers.slice(names.length)) expect(back).toMatch(/\.openstack\.local\.$/)
+    expect(answers).toHaveLength(2 * names.length)
+    for (const name of answers.slice(names.length)) expect(name).toMatch(/\.openstack\.local\.$/)
   })
 })
 
 describe('netplan', () => {
-  it('makes static addresses, and nothing at all on the raw port', (context) => {
+  it('configures static addresses, and no address on the raw port', (context) => {
     requireTool(context, 'netplan')
     for (const node of rendered.lab.nodes) {
       const root = path.join(rendered.scratch, `netplan-${node.name}`)
@@ -212,17 +213,17 @@ import sys, yaml
 from ceph.deployment.hostspec import HostSpec
 from ceph.deployment.service_spec import ServiceSpec
 documents = list(yaml.safe_load_all(open(sys.argv[1])))
-for one in documents:
-    if one['service_type'] == 'host':
-        HostSpec.from_json(one)
+for document in documents:
+    if document['service_type'] == 'host':
+        HostSpec.from_json(document)
     else:
-        ServiceSpec.from_json(one).validate()
+        ServiceSpec.from_json(document).validate()
 print(len(documents))
 `
-    const has = spawnSync('/usr/bin/python3', ['-c', 'import ceph.deployment.service_spec']).status === 0
-    if (!has) context.skip('python3-ceph-common is not installed; `make setup` as root installs it')
+    const installed = spawnSync('/usr/bin/python3', ['-c', 'import ceph.deployment.service_spec']).status === 0
+    if (!installed) context.skip('python3-ceph-common is not installed; `make setup` as root installs it')
     const file = path.join(rendered.folder, 'ceph/cluster.yaml')
-    const said = execFileSync('/usr/bin/python3', ['-c', program, file], { encoding: 'utf8' })
-    expect(said.trim()).toBe('7')
+    const output = execFileSync('/usr/bin/python3', ['-c', program, file], { encoding: 'utf8' })
+    expect(output.trim()).toBe('7')
   })
 })
