@@ -1,13 +1,13 @@
-/** Problems that any command can meet (SL10xx). Kubernetes and sandbox problems: `kube.ts`, `sandbox.ts`. */
+/** Problems that any command can report (SL10xx). */
 import { problem } from './finding.ts'
 
 export const internalError = problem<{ reason: string }>({
   code: 'SL1000',
   severity: 'error',
-  title: 'Stackloom met a defect of its own',
-  message: ({ reason }) => `something happened that Stackloom does not understand: ${reason}`,
+  title: 'Stackloom has a defect',
+  message: ({ reason }) => `unexpected error in Stackloom: ${reason}`,
   remedy: () => 'run the command again with --debug and report what it prints',
-  description: `Every expected problem has a code of its own. This one means that a case was forgotten: it is a defect of
+  description: `Every expected problem has its own code. This one means that a case is not handled: it is a defect of
 Stackloom, not of your input. \`--debug\` prints the stack trace that a report needs.`,
   example: { reason: 'stages is not iterable' },
 })
@@ -15,7 +15,7 @@ Stackloom, not of your input. \`--debug\` prints the stack trace that a report n
 export const wrongUse = problem<{ reason: string; command: string }>({
   code: 'SL1001',
   severity: 'error',
-  title: 'The command line does not make sense',
+  title: 'The command line is wrong',
   message: ({ reason }) => reason,
   remedy: ({ command }) => `see \`${command} --help\``,
   description: `An option is unknown, misspelt, lacks its value, or contradicts another one. Nothing was done.`,
@@ -28,8 +28,8 @@ export const unreadableFile = problem<{ file: string; reason: string; madeBy?: s
   title: 'A file cannot be read',
   message: ({ file, reason }) => `cannot read ${file}: ${reason}`,
   remedy: ({ file, madeBy }) =>
-    `check that ${file} exists and that you may read it${madeBy ? `, or make one with \`${madeBy}\`` : ''}`,
-  description: `The file named on the command line, or one that it refers to, is missing or not readable for you.`,
+    `check that ${file} exists and that you may read it${madeBy ? `, or create it with \`${madeBy}\`` : ''}`,
+  description: `The file named on the command line, or a file that it refers to, is missing or not readable for you.`,
   example: { file: 'site.yaml', reason: 'no such file or directory', madeBy: 'stackloom init' },
 })
 
@@ -38,19 +38,19 @@ export const unwritableFile = problem<{ file: string; reason: string }>({
   severity: 'error',
   title: 'A file cannot be written',
   message: ({ file, reason }) => `cannot write ${file}: ${reason}`,
-  remedy: () => 'check the free space and your permissions; what was there before is unchanged',
-  description: `Files are written beside their place and renamed into it, so a full disk or a crash leaves the old file
-whole. Free some space or choose another folder, and run the command again.`,
+  remedy: () => 'check the free space and your permissions; the previous file is unchanged',
+  description: `Files are written next to their target and renamed, so a full disk or a crash leaves the previous file
+intact. Free some space or choose another folder, and run the command again.`,
   example: { file: 'site.lock.yaml', reason: 'no space left on device' },
 })
 
-export const unknownCode = problem<{ code: string; nearest: string | undefined }>({
+export const unknownCode = problem<{ code: string; closest: string | undefined }>({
   code: 'SL1004',
   severity: 'error',
-  title: 'There is no finding with this code',
-  message: ({ code, nearest }) => `no finding has the code ${code}${nearest ? `; did you mean ${nearest}?` : ''}`,
+  title: 'No finding has this code',
+  message: ({ code, closest }) => `no finding has the code ${code}${closest ? `; did you mean ${closest}?` : ''}`,
   remedy: () => 'list all codes with `stackloom explain`',
   description: `\`stackloom explain CODE\` knows the codes of this version only. A code from a newer version's report may
 be missing here.`,
-  example: { code: 'SL2999', nearest: 'SL2099' },
+  example: { code: 'SL2999', closest: 'SL2099' },
 })
