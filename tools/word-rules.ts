@@ -47,7 +47,11 @@ export const wordRules: readonly WordRule[] = [
   everywhere('own writes', 'echoes'),
   { use: 'pendingCreates', identifiers: { names: /^[fF]resh([A-Z]|$)/ } },
   everywhere('high-cardinality kinds', 'crowd', 'crowds'),
-  { use: 'semaphore, limiter', prose: /(?<!feature[ -])\bgates?\b/gi, identifiers: { names: /^(?!.*[fF]eature).*([gG]ate|[gG]ates)(?![a-z])/ } },
+  {
+    use: 'semaphore, limiter',
+    prose: /(?<!feature[ -])\bgates?\b/gi,
+    identifiers: { names: /^(?!.*[fF]eature).*([gG]ate|[gG]ates)(?![a-z])/ },
+  },
   inIdentifiers('sequencer, limiter', 'turns'),
   everywhere('RequestInfo', 'errand', 'errands'),
   inIdentifiers('roundTrip', 'exchange', 'exchanges'),
@@ -80,7 +84,8 @@ export const wordRules: readonly WordRule[] = [
   inProse('the X that, it', 'whom|him|himself|he|his'),
   {
     use: 'that, which (who is for persons)',
-    prose: /(?<!\b(?:one|those|person|people|user|users|reader|readers|engineer|engineers|operator|administrator|reviewer|contributor|developer)[,:]? )\bwho\b(?!:)/gi,
+    prose:
+      /(?<!\b(?:one|those|person|people|user|users|reader|readers|engineer|engineers|operator|administrator|reviewer|contributor|developer)[,:]? )\bwho\b(?!:)/gi,
   },
   { use: 'what it is', identifiers: { variables: ['one', 'at', 'own', 'it', 'who'] } },
   inProse('is notified, receives', '(?:is|are|was|were|be|been|being|gets?) told|hears? of|heard of'),
