@@ -3,7 +3,7 @@
  *
  * Knows the codes that our printers use, and throws for any other: a test shall not pass because a code was ignored.
  */
-import type { Terminal } from '../src/cli/terminal.ts'
+import type { Terminal } from '../src/cli/io.ts'
 
 interface Row {
   text: string

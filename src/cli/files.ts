@@ -1,11 +1,13 @@
-/** Files of a command: read from a path or from stdin, written so that a crash leaves the old one whole. */
+/** Reads input from a path or from stdin, and writes files so that a crash leaves the previous one intact. */
+import { existsSync } from 'node:fs'
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { unreadableFile, unwritableFile } from '../errors/common.ts'
 import { failure, formatError } from '../errors/failure.ts'
+import { fileExists } from '../errors/new-file.ts'
 import type { Io } from './io.ts'
 
-/** `-` is stdin; paths count from where the command was started. `madeBy`: the command that makes such a file. */
+/** `-` is stdin; paths are relative to the working directory. `madeBy` is the command that creates such a file. */
 export async function readInput(name: string, io: Io, madeBy?: string): Promise<Uint8Array> {
   if (name === '-') {
     const chunks: Buffer[] = []
@@ -15,12 +17,12 @@ export async function readInput(name: string, io: Io, madeBy?: string): Promise<
   try {
     return await readFile(path.resolve(io.cwd, name))
   } catch (thrown) {
-    const facts = { file: name, reason: systemReason(thrown), ...(madeBy !== undefined && { madeBy }) }
+    const facts = { file: name, reason: formatSystemError(thrown), ...(madeBy !== undefined && { madeBy }) }
     throw failure(unreadableFile, facts, { cause: thrown })
   }
 }
 
-/** Written beside its place and moved into it. Without `replace`, a file that is there already stays as it is. */
+/** Writes a temporary file and moves it to its target. Without `replace`, an existing file is not overwritten. */
 export async function writeOutput(
   name: string,
   text: string,
@@ -28,29 +30,35 @@ export async function writeOutput(
   { replace, mode }: { readonly replace: boolean; readonly mode?: number },
 ): Promise<void> {
   const target = path.resolve(io.cwd, name)
-  const draft = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`)
+  const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`)
   try {
-    await writeDraft(draft, text, mode)
+    await writeAndSync(temporary, text, mode)
     // A link, unlike a rename, fails when the name is taken.
-    await (replace ? rename(draft, target) : link(draft, target))
+    await (replace ? rename(temporary, target) : link(temporary, target))
   } catch (thrown) {
-    throw failure(unwritableFile, { file: name, reason: systemReason(thrown) }, { cause: thrown })
+    throw failure(unwritableFile, { file: name, reason: formatSystemError(thrown) }, { cause: thrown })
   } finally {
-    await rm(draft, { force: true })
+    await rm(temporary, { force: true })
   }
 }
 
-async function writeDraft(draft: string, text: string, mode?: number): Promise<void> {
-  const file = await open(draft, 'w', mode)
+/** Creates a file; an existing one is overwritten only with `force`. */
+export async function writeNewFile(file: string, text: string, io: Io, force: boolean): Promise<void> {
+  if (!force && existsSync(path.resolve(io.cwd, file))) throw failure(fileExists, { file })
+  await writeOutput(file, text, io, { replace: force })
+}
+
+async function writeAndSync(file: string, text: string, mode?: number): Promise<void> {
+  const handle = await open(file, 'w', mode)
   try {
-    await file.writeFile(text)
-    await file.sync()
+    await handle.writeFile(text)
+    await handle.sync()
   } finally {
-    await file.close()
+    await handle.close()
   }
 }
 
-/** Node's `ENOENT: no such file or directory, open '…'` without what everybody knows. */
-function systemReason(thrown: unknown): string {
+/** Node's `ENOENT: no such file or directory, open '…'` without the error code and the path. */
+function formatSystemError(thrown: unknown): string {
   return /^[A-Z]+: ([^,]+)/.exec(formatError(thrown))?.[1] ?? formatError(thrown)
 }
