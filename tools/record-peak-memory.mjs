@@ -1,4 +1,4 @@
-// Loaded into a measured child: leaves its peak resident memory, in KiB, in a file when it ends.
+// Loaded into a measured child process: writes its peak resident memory in KiB to a file at exit.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 process.on('exit', () => {
