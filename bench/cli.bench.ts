@@ -1,4 +1,4 @@
-/** The command line: what a person waits for before anything useful happens. */
+/** Measures the start of the command line. */
 import type { Figure } from '../tools/figure.ts'
 import { ratio, runNode, runProgram } from '../tools/measure.ts'
 
