@@ -30,7 +30,7 @@ function inProse(use: string, pattern: string): WordRule {
   return { use, prose: new RegExp(`\\b(?:${pattern})\\b`, 'gi') }
 }
 
-const CONTROLLERS = /^src\/(controllers|dataplane|operator)\//
+const CONTROLLERS = /^src\/(controllers|dataplane|kube|operator)\//
 
 export const wordRules: readonly WordRule[] = [
   { use: 'reconcile, check', identifiers: { names: /^look$/ } },
@@ -45,12 +45,12 @@ export const wordRules: readonly WordRule[] = [
   everywhere('requeueOnConflict, retry, RetryPolicy', 'calmly', 'patiently', 'patience'),
   inIdentifiers('the dependencies by name, XDeps', 'world', 'scene', 'crew'),
   everywhere('own writes', 'echoes'),
-  { use: 'pendingCreates', identifiers: { names: /^[fF]resh([A-Z]|$)/ } },
+  { use: 'pendingCreates', identifiers: { names: /^[fF]resh([A-Z]|$)/ }, files: CONTROLLERS },
   everywhere('high-cardinality kinds', 'crowd', 'crowds'),
   {
     use: 'semaphore, limiter',
     prose: /(?<!feature[ -])\bgates?\b/gi,
-    identifiers: { names: /^(?!.*[fF]eature).*([gG]ate|[gG]ates)(?![a-z])/ },
+    identifiers: { words: ['gate', 'gates'] },
   },
   inIdentifiers('sequencer, limiter', 'turns'),
   everywhere('RequestInfo', 'errand', 'errands'),
@@ -109,6 +109,7 @@ interface Exception {
 }
 
 export const exceptions: readonly Exception[] = [
+  { found: /feature.*gate/i, reason: 'Kubernetes and OpenShift call them feature gates' },
   {
     found: /./,
     file: /^tools\/(word-rules|lint-words(\.test)?)\.ts$|^docs\/glossary\.md$/,
