@@ -9,32 +9,32 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'import',
-    summary: 'Create a site file from install_yamls, the architecture repository or a cluster',
+    summary: 'Create a site file from existing configuration or a cluster',
     load: () => import('./import/command.ts'),
   },
   {
     name: 'plan',
-    summary: 'Assign and check every address, name and VLAN of every cloud, and write the lock',
+    summary: 'Assign and check every address and VLAN, and write the lock',
     load: () => import('./plan/command.ts'),
   },
   {
     name: 'render',
-    summary: 'Render the objects of every cloud as a stream or as a GitOps tree',
+    summary: 'Render all objects as a stream or as a GitOps tree',
     load: () => import('./render/command.ts'),
   },
   {
     name: 'slots',
-    summary: "List the Service overrides in the control plane's CRD and the value of each",
+    summary: 'List Service overrides of the control plane CRD with values',
     load: () => import('./slots/command.ts'),
   },
   {
     name: 'ip',
-    summary: 'Show the owner of an address, the addresses of a name, and what is free',
+    summary: 'Show the owner of an address and what is free around it',
     load: () => import('./ip/command.ts'),
   },
   {
     name: 'operator',
-    summary: 'Run or install the controllers for data plane addresses, names and services',
+    summary: 'Run or install the controllers and webhooks',
     load: () => import('./operator/command.ts'),
   },
   {
@@ -44,12 +44,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'dns',
-    summary: 'Show the DNS servers of the clouds, query them, or print a hosts file',
+    summary: 'Show or query the DNS servers of the clouds; print hosts files',
     load: () => import('./dns/command.ts'),
   },
   {
     name: 'config',
-    summary: 'Show the configuration of services on a node and the origin of every value',
+    summary: 'Explain the configuration of services on a node',
     load: () => import('./config/command.ts'),
   },
   {
@@ -59,7 +59,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'diff',
-    summary: 'Show what `up` would change in the cluster, and the risk of each change',
+    summary: 'Show what `up` would change, and the risk of each change',
     load: () => import('./diff/command.ts'),
   },
   {
@@ -74,27 +74,27 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'doctor',
-    summary: 'Diagnose problems of the clouds, live or from a dump, and print how to repair them',
+    summary: 'Diagnose problems, live or from a dump, and print the remedy',
     load: () => import('./doctor/command.ts'),
   },
   {
     name: 'verify',
-    summary: 'Check that the cluster matches the plan and that the clouds are isolated',
+    summary: 'Check that clouds match the plan and are isolated',
     load: () => import('./verify/command.ts'),
   },
   {
     name: 'down',
-    summary: 'Remove a cloud or the whole site from the cluster, and check that nothing is left',
+    summary: 'Remove a cloud or the whole site, and check nothing is left',
     load: () => import('./down/command.ts'),
   },
   {
     name: 'access',
-    summary: 'Write clouds.yaml, the CA and a kubeconfig context for a running cloud',
+    summary: 'Write clouds.yaml, the CA and a kubeconfig context',
     load: () => import('./access/command.ts'),
   },
   {
     name: 'adopt',
-    summary: 'Move a cloud deployed with other tools to its own pools; addresses stay the same',
+    summary: 'Move an existing cloud to its own pools, keeping its addresses',
     load: () => import('./adopt/command.ts'),
   },
   {
@@ -114,17 +114,17 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'sandbox',
-    summary: 'Run a real API server with MetalLB on this machine (start, stop, status, logs)',
+    summary: 'Run a real API server with MetalLB on this machine',
     load: () => import('./sandbox/command.ts'),
   },
   {
     name: 'lab',
-    summary: 'Run a production-like OpenStack on this machine (init, check, render, up, status, down)',
+    summary: 'Run a production-like OpenStack on this machine',
     load: () => import('./lab/command.ts'),
   },
   {
     name: 'explain',
-    summary: 'Explain a finding: what it means, why it matters and what to do',
+    summary: 'Explain a finding: meaning, cause and remedy',
     load: () => import('./explain/command.ts'),
   },
   {

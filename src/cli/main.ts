@@ -39,7 +39,7 @@ async function buildProgram(
   entries: readonly CommandEntry[],
 ): Promise<Command> {
   const program = new Command('stackloom')
-    .description('Plans, renders, deploys, verifies and operates OpenStack clouds.')
+    .description('Plan, render, deploy, verify and operate OpenStack clouds.')
     .version(typeof STACKLOOM_VERSION === 'string' ? STACKLOOM_VERSION : 'development')
     .option('--debug', 'print the stack trace of a failure')
     .configureOutput({ writeOut: io.stdout, writeErr: () => undefined })
