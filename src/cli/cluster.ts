@@ -22,9 +22,9 @@ export interface ClusterFlags {
 
 export function withClusterFlags(command: Command): Command {
   return command
-    .option('--kubeconfig <file>', 'kubeconfig to use (default: KUBECONFIG, ~/.kube/config, the pod)')
-    .option('--context <name>', 'context of the kubeconfig (default: its current context)')
-    .option('-n, --namespace <name>', 'namespace to use')
+    .option('--kubeconfig <file>', 'use this kubeconfig (default: KUBECONFIG, ~/.kube/config, the pod)')
+    .option('--context <name>', 'use this context of the kubeconfig (default: its current context)')
+    .option('-n, --namespace <name>', 'use this namespace')
 }
 
 /** Sends nothing yet; the caller closes the connection. Warnings of the server go to stderr, each once. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testIo } from '../../test/io.ts'
 import type { CommandEntry } from './command.ts'
+import { commands } from './commands.ts'
 import { main } from './main.ts'
 
 const broken: CommandEntry = {
@@ -38,6 +39,15 @@ const painting: CommandEntry = {
 }
 
 describe('the program', () => {
+  it('has summaries that start with a verb and fit on one line of help', () => {
+    expect(commands.length).toBeGreaterThan(20)
+    for (const { summary } of commands) {
+      expect(summary).toMatch(/^[A-Z][a-z]+ /)
+      expect(summary).not.toMatch(/^(An?|The|Every|What|Where|Who|How|Is)\b|\.$/)
+      expect(summary.length).toBeLessThanOrEqual(62)
+    }
+  })
+
   it('lists every command without loading one', async () => {
     const io = testIo()
     expect(await main(['--help'], io, [broken, untouched])).toBe(0)

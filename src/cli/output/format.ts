@@ -5,7 +5,7 @@ const formats = ['table', 'wide', 'json', 'yaml', 'name'] as const
 export type Format = (typeof formats)[number]
 
 export function outputOption(supported: readonly Format[], defaultFormat: Format = 'table'): Option {
-  return new Option('-o, --output <format>', 'output format').choices(supported).default(defaultFormat)
+  return new Option('-o, --output <format>', 'print in this format').choices(supported).default(defaultFormat)
 }
 
 /** Everything but `json` is written as YAML; tables are formatted by the command. */
@@ -19,5 +19,5 @@ const eventFormats = ['auto', 'lines', 'jsonl'] as const
 export type EventFormat = (typeof eventFormats)[number]
 
 export function eventsOption(): Option {
-  return new Option('--events <format>', 'format of progress on stderr').choices(eventFormats).default('auto')
+  return new Option('--events <format>', 'print progress on stderr in this format').choices(eventFormats).default('auto')
 }
