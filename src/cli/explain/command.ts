@@ -30,7 +30,7 @@ async function formatList(output: Format, columns: number): Promise<string> {
 
 async function formatProblem(code: string, output: Format): Promise<string> {
   const problem = catalogue.get(code.toUpperCase())
-  if (!problem) throw failure(unknownCode, { code, closest: closestMatch(code, [...catalogue.keys()]) })
+  if (!problem) throw failure(unknownCode, { code, nearest: closestMatch(code, [...catalogue.keys()]) })
   const text = formatText(problem)
   if (output === 'table') return text
   const { severity, title, description, sample } = problem
