@@ -41,6 +41,7 @@ export const chunkGroups: readonly (readonly string[])[] = [
     'src/yaml/write.ts',
     'src/data/data.ts',
     'src/errors/',
+    'src/files/',
     'src/site/findings.ts',
     'src/cli/command.ts',
     'src/cli/files.ts',

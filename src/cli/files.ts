@@ -1,10 +1,11 @@
-/** Reads input from a path or from stdin, and writes files so that a crash leaves the previous one intact. */
+/** Reads input from a path or stdin, and writes output files; failures become findings. */
 import { existsSync } from 'node:fs'
-import { link, open, readFile, rename, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { unreadableFile, unwritableFile } from '../errors/common.ts'
 import { failure, formatError } from '../errors/failure.ts'
 import { fileExists } from '../errors/new-file.ts'
+import { type WriteFileOptions, writeFileAtomically } from '../files/write-file.ts'
 import type { Io } from './io.ts'
 
 /** `-` is stdin; paths are relative to the working directory. `madeBy` is the command that creates such a file. */
@@ -22,23 +23,12 @@ export async function readInput(name: string, io: Io, madeBy?: string): Promise<
   }
 }
 
-/** Writes a temporary file and moves it to its target. Without `replace`, an existing file is not overwritten. */
-export async function writeOutput(
-  name: string,
-  text: string,
-  io: Io,
-  { replace, mode }: { readonly replace: boolean; readonly mode?: number },
-): Promise<void> {
-  const target = path.resolve(io.cwd, name)
-  const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`)
+/** Without `replace`, an existing file is not overwritten. */
+export async function writeOutput(name: string, text: string, io: Io, options: WriteFileOptions): Promise<void> {
   try {
-    await writeAndSync(temporary, text, mode)
-    // A link, unlike a rename, fails when the name is taken.
-    await (replace ? rename(temporary, target) : link(temporary, target))
+    await writeFileAtomically(path.resolve(io.cwd, name), text, options)
   } catch (thrown) {
     throw failure(unwritableFile, { file: name, reason: formatSystemError(thrown) }, { cause: thrown })
-  } finally {
-    await rm(temporary, { force: true })
   }
 }
 
@@ -46,16 +36,6 @@ export async function writeOutput(
 export async function writeNewFile(file: string, text: string, io: Io, force: boolean): Promise<void> {
   if (!force && existsSync(path.resolve(io.cwd, file))) throw failure(fileExists, { file })
   await writeOutput(file, text, io, { replace: force })
-}
-
-async function writeAndSync(file: string, text: string, mode?: number): Promise<void> {
-  const handle = await open(file, 'w', mode)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 /** Node's `ENOENT: no such file or directory, open '…'` without the error code and the path. */
