@@ -20,10 +20,13 @@ describe('the glossary lint', () => {
     expect(foundIn('list.map((one) => one.at(0))')).toEqual(['1 one', '1 one'])
     expect(foundIn('const { at: time } = { at: list.at(-1) }')).toEqual([])
     expect(foundIn('const at = 1')).toEqual(['1 at'])
+    expect(foundIn('({ reason, at: now })')).toEqual([])
+    expect(foundIn('(reason: string, at: number) => 1')).toEqual(['1 at'])
+    expect(foundIn('ready ? at : never')).toEqual(['1 at'])
   })
 
   it('matches phrases in comments and strings only', () => {
-    expect(foundIn("say('It is told nobody') // for ever")).toEqual(['1 nobody', '1 is told', '1 for ever'])
+    expect(foundIn("say('It is told nobody') // for ever")).toEqual(['1 is told', '1 nobody', '1 for ever'])
     expect(foundIn('a controller, or a person who waits', 'docs/a.md')).toEqual([])
     expect(foundIn('a controller who waits', 'docs/a.md')).toEqual(['1 who'])
   })
@@ -33,7 +36,8 @@ describe('the glossary lint', () => {
   })
 
   it('checks only the names of tests', () => {
-    const text = "const one = 'nobody'\nit('tells nobody', () => {})\nit.each([1])('asks somebody %s', () => {})\n"
+    const text =
+      "const one = 'nobody'\nit('tells nobody', () => {})\nit.each(['nobody'])('asks somebody %s', () => {})\n"
     expect(foundIn(text, 'src/x/y.test.ts')).toEqual(['2 nobody', '3 somebody'])
   })
 

@@ -119,64 +119,90 @@ const IDENTIFIER = /[A-Za-z_$][\w$]*/g
 
 export function lintText(file: string, text: string, rules: readonly WordRule[] = wordRules): readonly WrongWord[] {
   const relevant = rules.filter(({ files }) => files === undefined || files.test(file))
-  const found = [
-    ...lintFileName(file, relevant),
-    ...segmentsOf(file, text).flatMap((segment) =>
-      segment.kind === 'code' ? lintCode(segment, relevant) : lintProse(segment, relevant),
-    ),
-  ]
+  const found = [...lintFileName(file, relevant), ...lintContent(file, text, relevant)]
   const lines = text.split('\n')
-  return found.flatMap(({ offset, ...word }) => {
-    const line = offset === undefined ? 1 : text.slice(0, offset).split('\n').length
-    const wrong: WrongWord = { file, line, ...word }
-    return isException(wrong, lines[line - 1] ?? '') ? [] : [wrong]
-  })
+  return found
+    .toSorted((a, b) => a.offset - b.offset)
+    .flatMap(({ offset, ...word }) => {
+      const line = text.slice(0, offset).split('\n').length
+      const wrong: WrongWord = { file, line, ...word }
+      return isException(wrong, lines[line - 1] ?? '') ? [] : [wrong]
+    })
 }
 
 interface Hit {
-  readonly offset?: number
+  readonly offset: number
   readonly found: string
   readonly use: string
 }
 
-/** Of tests only the names are held to the glossary: their data imitates what users and other programs write. */
-function segmentsOf(file: string, text: string): readonly Segment[] {
-  if (!file.endsWith('.ts')) return [{ kind: 'comment', text, start: 0 }]
+function lintContent(file: string, text: string, rules: readonly WordRule[]): readonly Hit[] {
+  if (!file.endsWith('.ts')) return lintProse({ kind: 'comment', text, start: 0 }, rules)
   const segments = splitSource(text)
-  if (!/\.test\.ts$|^(test|bench)\//.test(file)) return segments
-  return segments.filter(({ kind }, index) => {
-    const before = segments[index - 1]?.text ?? ''
-    return kind === 'string' && /\b(?:it|describe|test)(?:\.\w+)*(?:\([^()]*\))?\(\s*$/.test(before)
-  })
+  const prose = segments.filter(({ kind }) => kind !== 'code')
+  const code = blankOut(text, prose)
+  // Of tests only the names are checked: their data imitates what users and other programs write.
+  if (/\.test\.ts$|^(test|bench)\//.test(file)) {
+    return prose.filter(({ start }) => isTestName(code.slice(0, start))).flatMap((name) => lintProse(name, rules))
+  }
+  return [...lintCode(code, rules), ...prose.flatMap((segment) => lintProse(segment, rules))]
+}
+
+/** The code alone, at its place: the other segments are spaces. */
+function blankOut(text: string, segments: readonly Segment[]): string {
+  return segments.reduce((code, { start, text: { length } }) => {
+    return code.slice(0, start) + ' '.repeat(length) + code.slice(start + length)
+  }, text)
+}
+
+/** Whether a string after this code is the name of a test: `it(`, `describe.each([…])(`. */
+function isTestName(codeBefore: string): boolean {
+  return /(?:\b(?:it|describe|test)(?:\.\w+)*|\))\(\s*$/.test(codeBefore.slice(-200))
 }
 
 function lintFileName(file: string, rules: readonly WordRule[]): readonly Hit[] {
   const words = file.split(/[^A-Za-z]+/).flatMap(splitIdentifier)
   return rules.flatMap(({ identifiers, use }) =>
-    words.filter((word) => identifiers?.words?.includes(word)).map((found) => ({ found: `file name: ${found}`, use })),
+    words
+      .filter((word) => identifiers?.words?.includes(word))
+      .map((found) => ({ offset: 0, found: `file name: ${found}`, use })),
   )
 }
 
-function lintCode({ text, start }: Segment, rules: readonly WordRule[]): readonly Hit[] {
-  return [...text.matchAll(IDENTIFIER)].flatMap(({ 0: name, index }) => {
+function lintCode(code: string, rules: readonly WordRule[]): readonly Hit[] {
+  return [...code.matchAll(IDENTIFIER)].flatMap(({ 0: name, index: offset }) => {
     const words = splitIdentifier(name)
     const matches = ({ identifiers }: WordRule): boolean =>
       Boolean(
         identifiers?.words?.some((word) => words.includes(word)) ||
           identifiers?.names?.test(name) ||
-          (identifiers?.variables?.includes(name) && isVariable(text, index, name)),
+          (identifiers?.variables?.includes(name) && isVariable(code, offset, name)),
       )
-    return rules.filter(matches).map(({ use }) => ({ offset: start + index, found: name, use }))
+    return rules.filter(matches).map(({ use }) => ({ offset, found: name, use }))
   })
 }
 
-/** Not a member behind a dot, not the key of an object, and not a call of the test runner's `it`. */
-function isVariable(text: string, index: number, name: string): boolean {
-  const before = text.slice(0, index).trimEnd()
-  const after = text.slice(index + name.length).trimStart()
+/** Not a member after a dot, not the key of an object or a type, and not the `it` of the test runner. */
+function isVariable(code: string, offset: number, name: string): boolean {
+  const before = code.slice(0, offset).trimEnd()
+  const after = code.slice(offset + name.length, offset + name.length + 100).trimStart()
   if (before.endsWith('.') && !before.endsWith('...')) return false
   if (name === 'it' && /^[.(]/.test(after)) return false
-  return !/^\??:/.test(after) || /[(,]\s*$/.test(before)
+  return !/^\??:/.test(after) || before.endsWith('?') || openBracket(before) === '('
+}
+
+/** The innermost bracket that is open at the end of the code. */
+function openBracket(code: string): string | undefined {
+  let closed = 0
+  for (let index = code.length - 1; index >= 0; index -= 1) {
+    const char = code[index] ?? ''
+    if (')]}'.includes(char)) closed += 1
+    else if ('([{'.includes(char)) {
+      if (closed === 0) return char
+      closed -= 1
+    }
+  }
+  return undefined
 }
 
 function lintProse({ text, start }: Segment, rules: readonly WordRule[]): readonly Hit[] {
