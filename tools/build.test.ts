@@ -68,7 +68,7 @@ describe('the built program', () => {
     expect(sources).toContain('src/lab/check/check-lab.ts')
     expect(
       sources.filter((source) =>
-        /^src\/(exec|pki|run)\/|^src\/lab\/(tree-files|render-into|drive\/(?!names))/.test(source),
+        /^src\/(exec|pki|run)\/|^src\/lab\/(tree-files|render-lab|drive\/(?!names|stage\.))/.test(source),
       ),
     ).toEqual([])
   })

@@ -39,6 +39,7 @@ export const chunkGroups: readonly (readonly string[])[] = [
     'src/net/',
     'src/yaml/decode.ts',
     'src/yaml/write.ts',
+    'src/api/json.ts',
     'src/data/data.ts',
     'src/errors/',
     'src/files/',
@@ -66,7 +67,6 @@ export const chunkGroups: readonly (readonly string[])[] = [
   [
     'src/lab/certificates.ts',
     'src/lab/kolla/passwords.ts',
-    'src/lab/kolla/release.ts',
     'src/lab/render-lab.ts',
     'src/lab/secret',
     'src/lab/ssh.ts',
