@@ -19,5 +19,7 @@ const eventFormats = ['auto', 'lines', 'jsonl'] as const
 export type EventFormat = (typeof eventFormats)[number]
 
 export function eventsOption(): Option {
-  return new Option('--events <format>', 'print progress on stderr in this format').choices(eventFormats).default('auto')
+  return new Option('--events <format>', 'print progress on stderr in this format')
+    .choices(eventFormats)
+    .default('auto')
 }
