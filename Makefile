@@ -5,7 +5,7 @@ NODE_TS := node --import tsx
 
 .PHONY: node_modules help build demo test soak lint format docs bench clean setup
 
-help: ## this list
+help: ## list the targets
 	@echo 'Each target does all its own set-up from a fresh clone.'
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
@@ -19,10 +19,10 @@ build: node_modules ## build the program that bin/stackloom runs
 setup: build ## install what the tests need: Debian packages (as root), the sandbox's programs
 	@$(NODE_TS) tools/setup.ts
 
-demo: build ## see it work on this machine, with a real API server and no cluster
+demo: build ## deploy two clouds on this machine, with a real API server and no cluster
 	@$(NODE_TS) tools/demo.ts
 
-lint: node_modules ## types, style, import directions, generated pages, what nothing uses
+lint: node_modules ## check types, style, imports, generated pages and unused code
 	@node_modules/.bin/tsc
 	@node_modules/.bin/oxlint --type-aware --quiet
 	@node_modules/.bin/biome check --error-on-warnings .
@@ -30,13 +30,13 @@ lint: node_modules ## types, style, import directions, generated pages, what not
 	@$(NODE_TS) tools/generate-docs.ts --check
 	@node_modules/.bin/knip
 
-test: lint setup ## everything that must hold; the last line counts; SUITE=<name> selects
+test: lint setup ## run all tests; the last line has the counts; SUITE=<name> selects
 	@$(NODE_TS) tools/test.ts $(SUITE)
 
-soak: lint setup ## the same tests with full counts: hours, not minutes
+soak: lint setup ## run the same tests with full counts, for hours
 	@$(NODE_TS) tools/test.ts --soak $(SUITE)
 
-bench: setup ## figures, as ratios against the real alternative; ONLY=<prefix> selects
+bench: setup ## measure figures as ratios against the real alternative; ONLY=<prefix> selects
 	@$(NODE_TS) tools/bench.ts $(ONLY)
 
 docs: node_modules ## write the generated pages
@@ -45,5 +45,5 @@ docs: node_modules ## write the generated pages
 format: node_modules ## format and sort imports
 	@node_modules/.bin/biome check --write --error-on-warnings .
 
-clean: ## remove what was built here; the user's cache of sandbox programs stays
+clean: ## remove what was built here; the user's cache of sandbox programs is kept
 	rm -rf dist node_modules

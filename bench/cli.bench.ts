@@ -1,4 +1,4 @@
-/** The start-up time of the command line. */
+/** Measures the start of the command line. */
 import type { Figure } from '../tools/figure.ts'
 import { ratio, runNode, runProgram } from '../tools/measure.ts'
 

@@ -3,7 +3,7 @@
  *
  * Supports the escape codes that our printers use, and throws for any other, so that none is silently ignored.
  */
-import type { Terminal } from '../src/cli/terminal.ts'
+import type { Terminal } from '../src/cli/io.ts'
 
 interface Row {
   text: string

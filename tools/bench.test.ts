@@ -11,13 +11,13 @@ const figure = (name: string, target?: Figure['target']): Figure => ({
 })
 
 describe('a figure', () => {
-  it('is one line with value, unit and target', () => {
+  it('is printed on one line with value, unit and target', () => {
     const help = figure('cli.help', { op: '<=', value: 2 })
     expect(formatFigure(help, 1.3789)).toBe('bench cli.help 1.38 x (target <= 2)')
     expect(formatFigure(figure('a.b'), 1234.5)).toBe('bench a.b 1235 x (no target)')
   })
 
-  it('misses its target on the wrong side only, and when the measurement is no number', () => {
+  it('misses its target on the wrong side, and when the measurement is no number', () => {
     const atLeast = figure('a.b', { op: '>=', value: 10 })
     expect([9.9, 10, Number.NaN].map((value) => missesTarget(atLeast, value))).toEqual([true, false, true])
     expect(missesTarget(figure('a.b'), 1e9)).toBe(false)
@@ -35,13 +35,13 @@ describe('ONLY', () => {
     expect(names('planner')).toEqual([])
   })
 
-  it('holds a figure to the area of its file', () => {
+  it('reports figures that are not named after their file', () => {
     expect(misnamedFigures('plan', [figure('plan.a'), figure('cli.a')])).toEqual(['cli.a'])
   })
 })
 
 describe('measuring', () => {
-  it('takes turns and compares medians', async () => {
+  it('alternates between both sides and compares medians', async () => {
     const turns: string[] = []
     const result = await compare({
       ours: () => turns.push('ours') && 30,
@@ -55,13 +55,13 @@ describe('measuring', () => {
     expect(median([1, 2])).toBe(1.5)
   })
 
-  it('runs an expensive measurement once for all its figures', async () => {
+  it('runs a shared measurement once', async () => {
     let runs = 0
     const shared = once(async () => (runs += 1))
     expect([await shared(), await shared(), runs]).toEqual([1, 1, 1])
   })
 
-  it("reports a child's own peak memory, not that of the process that started it", async () => {
+  it('reports the peak memory of the child, not of its parent', async () => {
     const ballast = Buffer.alloc(400 << 20, 1)
     const small = await runNode(['-e', 'console.log(1)'])
     const large = await runNode(['-e', 'globalThis.keep = Buffer.alloc(300 << 20, 1)'])

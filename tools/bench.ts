@@ -1,9 +1,9 @@
 /**
- * `make bench`: every figure on one line, ratios against the real alternative in the same run.
+ * `make bench`: measures every figure and prints it on one line.
  *
  *     node --import tsx tools/bench.ts [PREFIX]     such as `cli` or `plan.clouds`
  *
- * Ends with 1 when a target is missed or a measurement fails, with 2 when the prefix selects nothing.
+ * Exits 1 when a target is missed or a measurement fails, 2 when the prefix selects nothing.
  */
 import { availableParallelism, loadavg } from 'node:os'
 import { pathToFileURL } from 'node:url'
@@ -18,7 +18,7 @@ interface Area {
   readonly file: string
 }
 
-/** The areas that can have figures with this prefix: other areas' files are not even loaded. */
+/** The areas that can have figures with this prefix; the files of other areas are not loaded. */
 export function selectAreas(files: readonly string[], prefix: string): readonly Area[] {
   const areas = files.flatMap((file) => {
     const name = BENCH_FILE.exec(file)?.[1]
@@ -27,15 +27,15 @@ export function selectAreas(files: readonly string[], prefix: string): readonly 
   return areas.filter(({ name }) => `${name}.`.startsWith(prefix) || prefix.startsWith(`${name}.`))
 }
 
-/** Figures with names outside their file's area could not be found by prefix. */
+/** A figure whose name does not begin with its area could not be selected by prefix. */
 export function misnamedFigures(area: string, figures: readonly Figure[]): readonly string[] {
   return figures.map((figure) => figure.name).filter((name) => !name.startsWith(`${area}.`) || /\s/.test(name))
 }
 
 async function load({ name, file }: Area): Promise<readonly Figure[]> {
   const { figures } = (await import(pathToFileURL(file).href)) as { figures: readonly Figure[] }
-  const wrong = misnamedFigures(name, figures)
-  if (wrong.length) throw new Error(`${file}: figures must be named ${name}.<figure>: ${wrong.join(', ')}`)
+  const misnamed = misnamedFigures(name, figures)
+  if (misnamed.length) throw new Error(`${file}: figures must be named ${name}.<figure>: ${misnamed.join(', ')}`)
   return figures
 }
 
@@ -48,14 +48,14 @@ async function main(prefix: string): Promise<number> {
   }
   const load1 = (loadavg()[0] ?? 0).toFixed(1)
   console.error(`# node ${process.version}, ${availableParallelism()} cores, load ${load1} before`)
-  let worst = 0
-  // One at a time: figures that run side by side measure each other.
-  for (const figure of figures) worst = Math.max(worst, await print(figure))
-  return worst
+  let exitCode = 0
+  // One at a time: figures that run in parallel disturb each other.
+  for (const figure of figures) exitCode = Math.max(exitCode, await measureAndPrint(figure))
+  return exitCode
 }
 
-/** The figure on stdout; whatever else there is to say of it on stderr. */
-async function print(figure: Figure): Promise<number> {
+/** Prints the figure on stdout and everything else on stderr; returns the exit code. */
+async function measureAndPrint(figure: Figure): Promise<number> {
   try {
     const measured = await figure.measure()
     if (typeof measured !== 'number') {

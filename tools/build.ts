@@ -1,11 +1,11 @@
-/** Builds the program: one entry, split chunks, so that a command loads only what it needs. */
+/** Builds the program: one entry and split chunks, so that a command loads only what it needs. */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild'
 import { chunkPlan } from './chunk-plan.ts'
 
-/** CommonJS dependencies inside an ESM bundle still call require. */
+/** CommonJS dependencies in an ESM bundle still call require. */
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);"
 
@@ -21,7 +21,7 @@ export function buildOptions(version: string): BuildOptions {
     sourcemap: 'linked',
     minifySyntax: true,
     minifyWhitespace: true,
-    // Its ES modules: what nobody uses stays out, and no function around a module is parsed twice.
+    // The ES modules of yaml: unused parts are left out, and no wrapper function is parsed twice.
     alias: { yaml: path.resolve('node_modules/yaml/browser/index.js') },
     define: { STACKLOOM_VERSION: JSON.stringify(version) },
     banner: { js: REQUIRE },
@@ -29,40 +29,72 @@ export function buildOptions(version: string): BuildOptions {
   }
 }
 
-/** Companies of small files: a command that needs one of them gets all in one chunk instead of a dozen. */
-const COMPANIES = [
-  // Most commands need one or another.
-  /^src\/(net\/[\w-]+|yaml\/(decode|write)|data\/data|errors\/(codes|file|new-file|closest-match)|site\/findings|cli\/(command|files|new-file|questions|output\/format|output\/run\/events-option))\.ts$/,
-  // Whose an address is.
-  /^src\/(plan\/(address-reader|collections|conflicts|ledger|requests|findings\/addresses)|site\/(accept|site))\.ts$/,
-  // A file that a person wrote.
-  /^src\/(yaml\/(aliases|locate|read)|api\/(known-fields|shape))\.ts$|node_modules\/yaml\//,
-  // What is wrong with a lab, and what is rendered of it.
-  /^src\/errors\/lab(-kolla|-tree)?\.ts$/,
-  /^src\/lab\/(certificates|gitignore|line-diff|render-into|secrets|ssh-keys|tree-[\w-]+|kolla\/(groups|passwords))\.ts$/,
+/**
+ * Groups of small files: a command that needs one of them gets the whole group in one chunk instead of a dozen.
+ * An entry is the beginning of paths.
+ */
+export const chunkGroups: readonly (readonly string[])[] = [
+  // Used by most commands.
+  [
+    'src/net/',
+    'src/yaml/decode.ts',
+    'src/yaml/write.ts',
+    'src/api/json.ts',
+    'src/data/data.ts',
+    'src/errors/',
+    'src/files/',
+    'src/site/findings.ts',
+    'src/cli/command.ts',
+    'src/cli/files.ts',
+    'src/cli/questions.ts',
+    'src/cli/output/format.ts',
+  ],
+  // Owners of addresses.
+  [
+    'src/plan/address-reader.ts',
+    'src/plan/collections.ts',
+    'src/plan/conflicts.ts',
+    'src/plan/findings/addresses.ts',
+    'src/plan/ledger.ts',
+    'src/plan/requests.ts',
+    'src/site/accept.ts',
+    'src/site/site.ts',
+  ],
+  // Reading YAML.
+  ['src/yaml/locate.ts', 'src/yaml/read.ts', 'src/api/shape.ts', 'node_modules/yaml/'],
+  // Checking and rendering a lab.
+  ['src/lab/findings/lab-file.ts', 'src/lab/findings/kolla.ts', 'src/lab/findings/rendered-tree.ts'],
+  [
+    'src/lab/certificates.ts',
+    'src/lab/kolla/passwords.ts',
+    'src/lab/render-lab.ts',
+    'src/lab/secret',
+    'src/lab/ssh.ts',
+    'src/lab/tree-',
+  ],
 ]
 
-/** Builds twice: the first time only to learn who imports whom. */
+/** Builds twice: the first build only collects the imports. */
 export async function buildProgram(version: string, more: BuildOptions): Promise<BuildResult> {
   const options = buildOptions(version)
   const { metafile } = await build({ ...options, write: false, metafile: true })
-  const plan = chunkPlan(metafile.inputs, 'src/cli/entry.ts', COMPANIES)
-  return build({ ...options, ...more, plugins: [withCompany(plan)] })
+  const plan = chunkPlan(metafile.inputs, 'src/cli/entry.ts', chunkGroups)
+  return build({ ...options, ...more, plugins: [sharedChunks(plan)] })
 }
 
-/** Parts that are loaded on demand come with the files that the plan names: then the bundler shares their chunks. */
-function withCompany(plan: ReadonlyMap<string, readonly string[]>): Plugin {
+/** Adds the files of the plan to each part that is loaded on demand, so that the bundler shares their chunks. */
+function sharedChunks(plan: ReadonlyMap<string, readonly string[]>): Plugin {
   const namespace = 'on-demand'
   return {
     name: namespace,
     setup: (bundler) => {
-      bundler.onResolve({ filter: /^\./ }, ({ kind, resolveDir, path: wanted }) => {
-        const part = path.relative('', path.resolve(resolveDir, wanted))
+      bundler.onResolve({ filter: /^\./ }, ({ kind, resolveDir, path: specifier }) => {
+        const part = path.relative('', path.resolve(resolveDir, specifier))
         return kind === 'dynamic-import' && plan.has(part) ? { path: part, namespace } : undefined
       })
       bundler.onLoad({ filter: /./, namespace }, ({ path: part }) => {
-        const free = plan.get(part)?.filter((file) => file.startsWith('src/')) ?? []
-        const lines = [...free.map((file) => `import './${file}'`), `export * from './${part}'`]
+        const extra = plan.get(part)?.filter((file) => file.startsWith('src/')) ?? []
+        const lines = [...extra.map((file) => `import './${file}'`), `export * from './${part}'`]
         return { contents: lines.join('\n'), resolveDir: path.resolve() }
       })
     },
@@ -70,10 +102,10 @@ function withCompany(plan: ReadonlyMap<string, readonly string[]>): Plugin {
 }
 
 /**
- * The bundler puts the banner into every chunk, and one of them uses it. A command loads dozens, and a require of its
- * own costs each of them time. The line stays, empty: source maps count lines.
+ * The bundler puts the banner into every chunk, but only one uses it, and each `require` costs a command time.
+ * The line stays, empty: source maps count lines.
  */
-export function withoutIdleRequire(chunk: string): string {
+export function removeUnusedRequire(chunk: string): string {
   if (!chunk.startsWith(REQUIRE)) return chunk
   const code = chunk.slice(REQUIRE.length)
   return /\brequire\b/.test(code) ? chunk : code
@@ -83,10 +115,10 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   rmSync('dist', { recursive: true, force: true })
   await buildProgram(version, {})
-  // The program reads them while it runs, from the folder of its chunks.
+  // The program reads these files at run time, from the folder of its chunks.
   cpSync('data', 'dist/data', { recursive: true })
   for (const name of readdirSync('dist').filter((file) => file.endsWith('.js'))) {
     const file = path.join('dist', name)
-    writeFileSync(file, withoutIdleRequire(readFileSync(file, 'utf8')))
+    writeFileSync(file, removeUnusedRequire(readFileSync(file, 'utf8')))
   }
 }

@@ -14,19 +14,19 @@ function sources(files: Readonly<Record<string, string>>): Sources {
   return Object.fromEntries(Object.entries(files).map(([file, words]) => [file, { imports: imports(words) }]))
 }
 
-const freeFor = (part: string, files: Readonly<Record<string, string>>, companies: readonly RegExp[] = []) =>
-  chunkPlan(sources(files), 'entry', companies).get(part)?.toSorted()
+const freeFor = (part: string, files: Readonly<Record<string, string>>, groups: readonly (readonly string[])[] = []) =>
+  chunkPlan(sources(files), 'entry', groups).get(part)?.toSorted()
 
-describe('what a part may reach for nothing', () => {
-  it('is what the program has loaded before it demands a command, but never the entry itself', () => {
+describe('the chunk plan of a part', () => {
+  it('has what is loaded before the part is demanded, but never the entry', () => {
     expect(freeFor('plan', { entry: 'main', main: 'errors plan*', errors: '', plan: '' })).toEqual(['errors', 'main'])
   })
 
-  it('is no file that it reaches itself', () => {
+  it('leaves out files that the part imports', () => {
     expect(freeFor('plan', { entry: 'main', main: 'errors plan*', errors: '', plan: 'errors' })).toEqual(['main'])
   })
 
-  it('is what all ways to it have in common, however long they are', () => {
+  it('has what all paths to the part have in common', () => {
     const files = {
       entry: 'lab* plan*',
       lab: 'yaml net write*',
@@ -39,12 +39,12 @@ describe('what a part may reach for nothing', () => {
     expect(freeFor('write', files)).toEqual(['yaml'])
   })
 
-  it('comes to an end where parts demand each other', () => {
+  it('terminates when parts demand each other', () => {
     expect(freeFor('b', { entry: 'a*', a: 'x b*', b: 'y a*', x: '', y: '' })).toEqual(['a', 'x'])
     expect(freeFor('a', { entry: 'a*', a: 'x b*', b: 'y a*', x: '', y: '' })).toEqual([])
   })
 
-  it('is a whole company of small files with what they import, for a part that needs one of them', () => {
+  it('has the whole group of a file that the part needs, with its imports', () => {
     const files = {
       entry: 'ip* init*',
       ip: 'net/range',
@@ -53,11 +53,11 @@ describe('what a part may reach for nothing', () => {
       'net/cidr': 'text',
       text: '',
     }
-    expect(freeFor('ip', files, [/^net/])).toEqual(['net/cidr', 'text'])
-    expect(freeFor('init', files, [/^net/])).toEqual([])
+    expect(freeFor('ip', files, [['net/']])).toEqual(['net/cidr', 'text'])
+    expect(freeFor('init', files, [['net/']])).toEqual([])
   })
 
-  it('is every company that it gets to through another one', () => {
+  it('has groups that are reached through another group', () => {
     const files = {
       entry: 'lab*',
       lab: 'yaml/read',
@@ -67,6 +67,10 @@ describe('what a part may reach for nothing', () => {
       'net/cidr': '',
       'plan/ledger': '',
     }
-    expect(freeFor('lab', files, [/^net/, /^yaml/, /^plan/])).toEqual(['net/cidr', 'net/range', 'yaml/write'])
+    expect(freeFor('lab', files, [['net/'], ['yaml/'], ['plan/']])).toEqual(['net/cidr', 'net/range', 'yaml/write'])
+  })
+
+  it('refuses a group that names files which are not there', () => {
+    expect(() => freeFor('ip', { entry: 'ip*', ip: '' }, [['net/']])).toThrow('net/')
   })
 })

@@ -1,10 +1,8 @@
 /**
- * Which files the parts of the program should share a chunk with, so that a command loads few of them. Pure.
+ * Decides which files each part of the program should share a chunk with, so that a command loads few chunks. Pure.
  *
- * The bundler puts into one chunk what the same parts reach. It does not know that a part which is loaded on demand
- * comes after the one that demands it, so it spreads what they have in common over many chunks; and each costs a
- * command the time of a file. Here is what a part may reach for nothing: what is loaded before it anyway, whoever
- * demands it, and the rest of every company of small files of which it needs one.
+ * The bundler makes a chunk of the files that the same parts reach. It does not know that a part loaded on demand comes
+ * after the part that demands it, so it spreads what they share over many chunks, and each chunk costs a command time.
  */
 
 interface Import {
@@ -12,82 +10,92 @@ interface Import {
   readonly kind: string
 }
 
-/** Source files with their imports: the bundler's own account. */
+/** Source files with their imports, as the bundler's metafile lists them. */
 export type Sources = Readonly<Record<string, { readonly imports: readonly Import[] }>>
 
-/** For each part that is loaded on demand: files that it does not reach, and that cost nothing if it did. */
+/**
+ * For each part that is loaded on demand: files that it does not import but may load at no cost, because they are loaded
+ * before it in every case or belong to a group of small files of which it needs one.
+ */
 export function chunkPlan(
   sources: Sources,
   entry: string,
-  companies: readonly RegExp[],
+  groups: readonly (readonly string[])[],
 ): ReadonlyMap<string, readonly string[]> {
   const needed = new Map(
-    [entry, ...demandedBy(sources, Object.keys(sources))].map((part) => [part, reach(sources, [part])]),
+    [entry, ...dynamicImports(sources, Object.keys(sources))].map((part) => [part, staticImports(sources, [part])]),
   )
-  const members = companies.map((company) => Object.keys(sources).filter((file) => company.test(file)))
-  const reached = new Map([...needed].map(([part, files]) => [part, withCompanies(sources, files, members)]))
+  const members = groups.map((group) => group.flatMap((prefix) => filesWithPrefix(sources, prefix)))
+  const reached = new Map([...needed].map(([part, files]) => [part, addGroups(sources, files, members)]))
   const before = loadedBefore(sources, entry, reached)
   const free = (part: string): readonly string[] =>
     [...(reached.get(part) ?? []), ...(before.get(part) ?? [])].filter(
-      // The entry waits for its command: whoever imported it would wait for himself.
+      // The entry waits for its command: a part that imported it would wait for itself.
       (file) => file !== entry && !needed.get(part)?.has(file),
     )
   return new Map([...needed.keys()].filter((part) => part !== entry).map((part) => [part, free(part)]))
 }
 
-/** What is there when every company comes as a whole, with what its files import: that may be of another company. */
-function withCompanies(
-  sources: Sources,
-  files: ReadonlySet<string>,
-  companies: readonly (readonly string[])[],
-): ReadonlySet<string> {
-  const joining = companies
-    .filter((company) => company.some((file) => files.has(file)))
-    .flat()
-    .filter((file) => !files.has(file))
-  return joining.length === 0 ? files : withCompanies(sources, reach(sources, [...files, ...joining]), companies)
+/** A prefix without files is left from a rename: the group would silently fall apart. */
+function filesWithPrefix(sources: Sources, prefix: string): readonly string[] {
+  const files = Object.keys(sources).filter((file) => file.startsWith(prefix))
+  if (files.length === 0) throw new Error(`a chunk group names ${prefix}, which the program does not contain`)
+  return files
 }
 
-/** For each part, what is there whichever way led to it: the entry's way begins with nothing. */
+/** Adds every group of which a file is there, with what its files import, which may belong to another group. */
+function addGroups(
+  sources: Sources,
+  files: ReadonlySet<string>,
+  groups: readonly (readonly string[])[],
+): ReadonlySet<string> {
+  const added = groups
+    .filter((group) => group.some((file) => files.has(file)))
+    .flat()
+    .filter((file) => !files.has(file))
+  return added.length === 0 ? files : addGroups(sources, staticImports(sources, [...files, ...added]), groups)
+}
+
+/** For each part, the files that are loaded before it on every path from the entry. */
 function loadedBefore(
   sources: Sources,
   entry: string,
   reached: ReadonlyMap<string, ReadonlySet<string>>,
 ): ReadonlyMap<string, ReadonlySet<string>> {
   const before = new Map<string, ReadonlySet<string>>([[entry, new Set()]])
-  const waiting = [entry]
-  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+  const pending = [entry]
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     const files = reached.get(part) ?? new Set()
-    const there = new Set([...(before.get(part) ?? []), ...files])
-    for (const next of demandedBy(sources, files)) {
-      const old = before.get(next)
-      const common = old ? new Set([...old].filter((file) => there.has(file))) : there
-      if (common.size === old?.size) continue
+    const loaded = new Set([...(before.get(part) ?? []), ...files])
+    for (const next of dynamicImports(sources, files)) {
+      const previous = before.get(next)
+      const common = previous ? new Set([...previous].filter((file) => loaded.has(file))) : loaded
+      if (common.size === previous?.size) continue
       before.set(next, common)
-      waiting.push(next)
+      pending.push(next)
     }
   }
   return before
 }
 
-function demandedBy(sources: Sources, files: Iterable<string>): ReadonlySet<string> {
-  const demanded = new Set<string>()
+function dynamicImports(sources: Sources, files: Iterable<string>): ReadonlySet<string> {
+  const imported = new Set<string>()
   for (const file of files) {
     for (const { path, kind } of sources[file]?.imports ?? [])
-      if (kind === 'dynamic-import' && sources[path]) demanded.add(path)
+      if (kind === 'dynamic-import' && sources[path]) imported.add(path)
   }
-  return demanded
+  return imported
 }
 
-/** Files with all that they import, as long as nobody calls `import()`. */
-function reach(sources: Sources, files: readonly string[]): ReadonlySet<string> {
+/** Files with everything that they import, directly or not, without `import()`. */
+function staticImports(sources: Sources, files: readonly string[]): ReadonlySet<string> {
   const seen = new Set<string>()
-  const waiting = [...files]
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+  const pending = [...files]
+  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
     if (seen.has(file)) continue
     seen.add(file)
     for (const { path, kind } of sources[file]?.imports ?? [])
-      if (kind !== 'dynamic-import' && sources[path]) waiting.push(path)
+      if (kind !== 'dynamic-import' && sources[path]) pending.push(path)
   }
   return seen
 }

@@ -1,4 +1,4 @@
-/** One page per command, from the help that the command itself prints. */
+/** Writes one page per command from the help that the command prints, and the table of commands. */
 import { Command } from 'commander'
 import type { CommandContext, CommandEntry } from '../src/cli/command.ts'
 import { testIo } from '../test/io.ts'
@@ -6,17 +6,25 @@ import { testIo } from '../test/io.ts'
 const WIDTH = 100
 
 export async function commandPages(entries: readonly CommandEntry[]): Promise<ReadonlyMap<string, string>> {
-  const visible = entries.filter((entry) => !entry.hidden)
-  const commands = await Promise.all(visible.map(loadCommand))
-  const rows = visible.map(({ name, summary }) => `| [${name}](${name}.md) | ${summary} |`)
-  const index = `# Commands\n\nGenerated from \`src/cli\` by \`make docs\`.\n\n| command | what |\n|---|---|\n${rows.join('\n')}\n`
+  const commands = await Promise.all(visibleEntries(entries).map(loadCommand))
+  const index = `# Commands\n\nGenerated from \`src/cli\` by \`make docs\`.\n\n${commandTable(entries, '')}\n`
   return new Map([
     ['README.md', index],
-    ...commands.map((command): [string, string] => [`${command.name()}.md`, page(command)]),
+    ...commands.map((command): [string, string] => [`${command.name()}.md`, formatPage(command)]),
   ])
 }
 
-/** The command with all its options, on a program of its own: nothing is run. */
+/** `folder` leads from the page with the table to the pages of the commands. */
+export function commandTable(entries: readonly CommandEntry[], folder = 'docs/reference/commands/'): string {
+  const rows = visibleEntries(entries).map(({ name, summary }) => `| [\`${name}\`](${folder}${name}.md) | ${summary} |`)
+  return `| command | purpose |\n|---|---|\n${rows.join('\n')}`
+}
+
+function visibleEntries(entries: readonly CommandEntry[]): readonly CommandEntry[] {
+  return entries.filter(({ hidden }) => !hidden)
+}
+
+/** Defines the command with all its options on a program that runs nothing. */
 export async function loadCommand(entry: CommandEntry): Promise<Command> {
   const command = new Command('stackloom').command(entry.name).description(entry.summary)
   const context: CommandContext = { io: testIo(), act: async () => undefined }
@@ -25,10 +33,10 @@ export async function loadCommand(entry: CommandEntry): Promise<Command> {
   return command
 }
 
-/** The command and every command below it that people use. */
+/** The command and every visible command below it. */
 export function withSubcommands(command: Command): readonly Command[] {
   const visible = new Set(command.createHelp().visibleCommands(command))
-  return [command, ...command.commands.filter((command) => visible.has(command)).flatMap(withSubcommands)]
+  return [command, ...command.commands.filter((subcommand) => visible.has(subcommand)).flatMap(withSubcommands)]
 }
 
 /** `stackloom sandbox start` */
@@ -36,7 +44,7 @@ export function fullName(command: Command): string {
   return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name()
 }
 
-/** What `--help` prints, examples included. */
+/** What `--help` prints, with the examples. */
 export function helpText(command: Command): string {
   let text = ''
   command.configureHelp({ helpWidth: WIDTH })
@@ -45,10 +53,10 @@ export function helpText(command: Command): string {
   return text.trimEnd()
 }
 
-function page(command: Command): string {
-  const sections = withSubcommands(command).map((withSubcommand) => {
-    const level = withSubcommand === command ? '#' : '##'
-    return `${level} ${fullName(withSubcommand)}\n\n\`\`\`text\n${helpText(withSubcommand)}\n\`\`\`\n`
+function formatPage(command: Command): string {
+  const sections = withSubcommands(command).map((shown) => {
+    const level = shown === command ? '#' : '##'
+    return `${level} ${fullName(shown)}\n\n\`\`\`text\n${helpText(shown)}\n\`\`\`\n`
   })
   return sections.join('\n')
 }

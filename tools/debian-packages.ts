@@ -1,33 +1,33 @@
-/** The Debian packages that tests use, and what is left out where one is missing. Sorted by name. */
+/** Lists the Debian packages that tests use, and what is not tested without each. Sorted by name. */
 
 export interface DebianPackage {
   readonly name: string
-  /** What does not happen without it. */
+  /** What is not tested without it. */
   readonly why: string
 }
 
 export const debianPackages: readonly DebianPackage[] = [
-  { name: 'ansible-core', why: 'no run of Ansible is tried on nodes of a data plane' },
+  { name: 'ansible-core', why: 'Ansible does not run on data plane nodes' },
   { name: 'bind9', why: "the lab's DNS zones are not served by a real named" },
-  { name: 'bind9-dnsutils', why: "the lab's DNS, and that of the clouds, is not asked with dig" },
-  { name: 'bind9-utils', why: "the lab's zones are not judged by named-checkconf" },
-  { name: 'busybox', why: 'the network probe is not tried with the tools of its usual image' },
-  { name: 'dnsmasq-base', why: 'the names of clouds are not answered by a real dnsmasq' },
-  { name: 'fish', why: 'completion is not tried in fish' },
-  { name: 'haproxy', why: "what Kolla's templates make of the lab is not judged by HAProxy" },
-  { name: 'iproute2', why: 'no network namespace, so nothing that needs a cluster is tested' },
-  { name: 'iputils-arping', why: 'the network probe is not tried between namespaces' },
-  { name: 'iputils-ping', why: 'the network probe is not tried between namespaces' },
-  { name: 'keepalived', why: "what Kolla's templates make of the lab is not judged by keepalived" },
-  { name: 'netcat-openbsd', why: 'the network probe is not tried between namespaces' },
-  { name: 'netplan.io', why: "the lab's netplan is not judged by netplan" },
-  { name: 'openssh-server', why: 'there are no nodes of a data plane to run Ansible on' },
-  { name: 'openssl', why: 'certificates are not judged by openssl' },
-  { name: 'procps', why: 'processes that were left behind are not looked for' },
-  { name: 'python3-ansible-runner', why: 'runs are tried with ansible-playbook alone' },
-  { name: 'python3-ceph-common', why: "the lab's Ceph specifications are not judged by Ceph" },
+  { name: 'bind9-dnsutils', why: 'the DNS servers of the lab and of the clouds are not queried with dig' },
+  { name: 'bind9-utils', why: "the lab's zones are not checked by named-checkconf" },
+  { name: 'busybox', why: 'the network probe does not run with the tools of its default image' },
+  { name: 'dnsmasq-base', why: 'the names of clouds are not served by a real dnsmasq' },
+  { name: 'fish', why: 'completion is not tested in fish' },
+  { name: 'haproxy', why: "HAProxy does not check the files that Kolla's templates produce for the lab" },
+  { name: 'iproute2', why: 'there are no network namespaces, so nothing that needs a cluster is tested' },
+  { name: 'iputils-arping', why: 'the network probe does not run between namespaces' },
+  { name: 'iputils-ping', why: 'the network probe does not run between namespaces' },
+  { name: 'keepalived', why: "keepalived does not check the files that Kolla's templates produce for the lab" },
+  { name: 'netcat-openbsd', why: 'the network probe does not run between namespaces' },
+  { name: 'netplan.io', why: "the lab's netplan is not checked by netplan" },
+  { name: 'openssh-server', why: 'there are no data plane nodes to run Ansible on' },
+  { name: 'openssl', why: 'certificates are not checked by openssl' },
+  { name: 'procps', why: 'leftover processes are not detected' },
+  { name: 'python3-ansible-runner', why: 'runs use ansible-playbook only' },
+  { name: 'python3-ceph-common', why: "the lab's Ceph specifications are not checked by Ceph" },
   { name: 'python3-oslo.config', why: 'configuration files are not compared with the real oslo.config' },
   { name: 'python3-venv', why: 'Kolla-Ansible is not installed for the tests of the lab' },
-  { name: 'python3-yaml', why: 'what is written is not compared with what PyYAML reads' },
-  { name: 'zsh', why: 'completion is not tried in zsh' },
+  { name: 'python3-yaml', why: 'YAML output is not compared with what PyYAML reads' },
+  { name: 'zsh', why: 'completion is not tested in zsh' },
 ]

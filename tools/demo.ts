@@ -1,13 +1,14 @@
 /**
- * `make demo`: two OpenStack clouds deployed from one file, on this machine, from nothing. The API server and
- * MetalLB are real; OLM, nmstate, the kubelets and the OpenStack operators are played.
+ * `make demo`: deploys two OpenStack clouds from one file on this machine.
+ *
+ * The API server and MetalLB are real; OLM, nmstate, the kubelets and the OpenStack operators are simulated.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pc from 'picocolors'
 import type { KubeObject } from '../src/api/object.ts'
-import { type Io, processIo } from '../src/cli/io.ts'
+import { processIo } from '../src/cli/io.ts'
 import { main } from '../src/cli/main.ts'
 import { formatFindings } from '../src/cli/output/findings.ts'
 import { formatTable } from '../src/cli/output/table.ts'
@@ -32,40 +33,39 @@ const { notify, end } = progressPrinter(io)
 const print = (text = ''): void => io.stdout(`${text}\n`)
 const heading = (text: string): void => print(`\n${bold(text)}`)
 
-/** The program itself, as a person would call it. */
-async function stackloom(folder: string, kubeconfig: string, ...words: readonly string[]): Promise<number> {
-  print(dim(`   $ stackloom ${words.join(' ')}`))
-  const here: Io = { ...io, cwd: folder, env: { ...io.env, KUBECONFIG: kubeconfig } }
-  return main([...words], here)
+/** Runs a command of the program, as a user would. */
+async function stackloom(folder: string, kubeconfig: string, ...args: readonly string[]): Promise<number> {
+  print(dim(`   $ stackloom ${args.join(' ')}`))
+  return main([...args], { ...io, cwd: folder, env: { ...io.env, KUBECONFIG: kubeconfig } })
 }
 
 async function demo(context: SandboxContext, folder: string): Promise<number> {
   print(bold('Stackloom: two OpenStack clouds on one cluster, on this machine'))
   const netns = (await findNamespaceProblem(context.exec)) === undefined
   await resetSandbox(NAME, context)
-  const began = Date.now()
+  const started = Date.now()
   const actors = ['kubelet', 'nmstate', 'olm', 'openstack']
   const { kubeconfig, programs, server } = await startSandbox({ name: NAME, netns, actors, nodes: NODES }, context)
   end()
   heading('1. A cluster')
-  const seconds = ((Date.now() - began) / 1000).toFixed(1)
+  const seconds = ((Date.now() - started) / 1000).toFixed(1)
   print(`   ${green('ready')} after ${seconds} s: ${programs.map(({ name }) => name).join(', ')}`)
-  print(`   played, because they cannot run here: ${actors.join(', ')}`)
-  print(dim(`   ${server}, ${netns ? 'in a network namespace of its own' : 'on loopback'}`))
+  print(`   simulated, because they cannot run here: ${actors.join(', ')}`)
+  print(dim(`   ${server}, ${netns ? 'in its own network namespace' : 'on loopback'}`))
 
   heading('2. One file, two clouds')
   await writeFile(path.join(folder, 'site.yaml'), await readFile(SITE))
   const planned = await stackloom(folder, kubeconfig, 'plan')
   if (planned !== 0) return planned
 
-  heading('3. Deployed, from nothing')
+  heading('3. Deploy')
   const connection = await connect({ kubeconfig, env: {} })
   try {
     await connection.client.apply(storageClass, { fieldManager: 'demo' })
     const deployed = await stackloom(folder, kubeconfig, 'up', '--yes')
     if (deployed !== 0) return deployed
     await showAddresses(connection.client)
-    await showThief(connection.client)
+    await showRefusal(connection.client)
   } finally {
     await connection.close()
   }
@@ -81,7 +81,7 @@ const storageClass: KubeObject = {
 }
 
 async function showAddresses(client: KubeClient): Promise<void> {
-  heading('4. What MetalLB gave: every Service an address of its own cloud')
+  heading('4. MetalLB gives every Service an address of its cloud')
   const { items } = await client.list({ apiVersion: 'v1', kind: 'Service' })
   const rows = items
     .filter((service) => ingressAddresses(service).length > 0)
@@ -94,23 +94,23 @@ async function showAddresses(client: KubeClient): Promise<void> {
   io.stdout(formatTable(['   NAMESPACE', 'SERVICE', 'POOL', 'ADDRESS'], rows, io.columns))
 }
 
-async function showThief(client: KubeClient): Promise<void> {
-  heading("5. A Service of the second cloud that asks for the first cloud's pool")
+async function showRefusal(client: KubeClient): Promise<void> {
+  heading("5. A Service of the second cloud cannot use the first cloud's pool")
   const { items } = await client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' })
   const pool = items.find(({ metadata }) => metadata.name.endsWith('-internalapi'))?.metadata.name ?? ''
   const namespace = 'openstack2'
-  const thief: KubeObject = {
+  const service: KubeObject = {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { namespace, name: 'thief', annotations: { 'metallb.io/address-pool': pool } },
+    metadata: { namespace, name: 'intruder', annotations: { 'metallb.io/address-pool': pool } },
     spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
   }
   try {
-    await client.apply(thief, { fieldManager: 'demo' })
-    throw new Error('the thief was let in')
+    await client.apply(service, { fieldManager: 'demo' })
+    throw new Error('the Service was accepted')
   } catch (thrown) {
     if (!isApiError(thrown)) throw thrown
-    print(`   ${namespace}/thief  ${pool}  ${yellow('refused')}`)
+    print(`   ${namespace}/intruder  ${pool}  ${yellow('refused')}`)
     print(`   ${thrown.findings[0]?.message ?? thrown.message}`)
   }
 }

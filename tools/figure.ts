@@ -1,7 +1,7 @@
 /**
- * A figure: one number that `make bench` prints, with its unit and the target that it must meet.
+ * Defines a figure: a number that `make bench` prints, with its unit and target.
  *
- * `bench/<area>.bench.ts` exports `figures`; their names are `<area>.<figure>`. How to measure is in `measure.ts`.
+ * `bench/<area>.bench.ts` exports `figures`, named `<area>.<figure>`. `measure.ts` has the ways to measure.
  */
 
 export interface Target {
@@ -18,23 +18,23 @@ export interface Figure {
   readonly measure: () => Promise<Measured>
 }
 
-/** A number, or why there is none on this machine. */
+/** A number, or the reason why it cannot be measured on this machine. */
 export type Measured = number | { readonly unavailable: string }
 
 /** `bench cli.help 1.38 x (target <= 2)` */
 export function formatFigure({ name, unit, target }: Figure, value: number): string {
-  const wanted = target ? `target ${target.op} ${target.value}` : 'no target'
-  return `bench ${name} ${formatNumber(value)} ${unit} (${wanted})`
+  const goal = target ? `target ${target.op} ${target.value}` : 'no target'
+  return `bench ${name} ${formatNumber(value)} ${unit} (${goal})`
 }
 
 export function missesTarget({ target }: Figure, measured: number): boolean {
   if (!target) return false
-  // A measurement that went wrong must not pass for a good one.
+  // A failed measurement must not pass.
   if (Number.isNaN(measured)) return true
   return target.op === '<=' ? measured > target.value : measured < target.value
 }
 
-/** Three digits are all that a shared machine can promise. */
+/** Three digits: a shared machine measures no more exactly. */
 function formatNumber(value: number): string {
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)))
 }

@@ -1,4 +1,4 @@
-/** Files of the checkout, by folder. */
+/** Lists the files of the checkout. */
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 

@@ -1,18 +1,19 @@
 /**
- * Which folder of `src/` may import which: the house as a graph, enforced by `make lint`.
+ * Says which folder of `src/` may import which; `make lint` enforces it.
  *
- * What a folder may import, its importers may too, so only the direct steps are written here.
- * `docs/architecture.md` draws its picture from this table.
+ * A folder may also import what the folders that it imports may import, so only the direct steps are listed.
+ * `docs/architecture.md` draws its graph from this table.
  */
 
 export interface ImportRule {
   readonly may: readonly string[]
-  /** Folders whose types alone may be used (`import type`). */
+  /** Folders of which only types may be used (`import type`). */
   readonly typesOf?: readonly string[]
-  /** Nobody else may import this folder. */
+  /** No other folder may import this one; tests may. */
   readonly top?: boolean
 }
 
+/** A key with a slash is a folder inside another one with a rule of its own: the longest key that matches counts. */
 export const importRules: Readonly<Record<string, ImportRule>> = {
   data: { may: [] },
   errors: { may: ['data'] },
@@ -24,25 +25,29 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   yaml: { may: ['errors'] },
   pki: { may: ['errors'] },
   api: { may: ['net', 'ini', 'yaml', 'pki'] },
-  'node-services': { may: ['api'] },
+  'dataplane/kinds': { may: ['api'] },
+  'dataplane/findings': { may: ['errors'] },
+  'dataplane/rules': { may: ['dataplane/kinds', 'dataplane/findings'] },
+  'dataplane/service-definitions': { may: ['dataplane/rules'] },
   site: { may: ['api'] },
   plan: { may: ['site'] },
-  render: { may: ['plan', 'node-services'] },
+  render: { may: ['plan', 'dataplane/kinds'] },
   run: { may: ['errors', 'clock'] },
   exec: { may: ['errors', 'files'] },
   kube: { may: ['clock', 'async', 'api'] },
-  verify: { may: ['plan', 'node-services'] },
+  verify: { may: ['plan', 'dataplane/service-definitions'] },
   deploy: { may: ['run', 'kube', 'render', 'verify'] },
-  controllers: { may: ['kube', 'api', 'plan', 'render', 'exec'] },
-  webhooks: { may: ['kube', 'api', 'plan', 'render', 'exec'] },
-  operator: { may: ['controllers', 'webhooks'] },
+  controllers: { may: ['kube', 'render'] },
+  webhooks: { may: ['kube', 'render'] },
+  dataplane: { may: ['controllers', 'webhooks', 'exec', 'dataplane/service-definitions'], typesOf: ['operator'] },
+  operator: { may: ['dataplane'] },
   lab: { may: ['run', 'exec', 'plan'] },
   doctor: { may: ['verify'] },
-  sandbox: { may: ['kube', 'exec', 'net', 'node-services'] },
+  sandbox: { may: ['kube', 'exec', 'dataplane/service-definitions'] },
   cli: { may: ['deploy', 'operator', 'lab', 'doctor', 'sandbox'], top: true },
 }
 
-/** Every folder that `folder` may import, direct or not. */
+/** Every folder that `folder` may import, directly or not. */
 export function reachable(folder: string, rules = importRules): ReadonlySet<string> {
   const found = new Set<string>()
   const visit = (name: string): void => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { outdated } from './install.mjs'
+import { isOutdated } from './install.mjs'
 
 const lock = {
   packages: {
@@ -11,20 +11,20 @@ const lock = {
 }
 const installed = (packages: Readonly<Record<string, { readonly version: string }>>) => ({ packages })
 
-describe('what is installed', () => {
-  it('is right with every package of the lock file, optional ones of other platforms left out', () => {
-    expect(outdated(lock, installed({ 'node_modules/a': { version: '1.0.0' } }))).toBe(false)
+describe('the installed packages', () => {
+  it('are up to date without optional packages of other platforms', () => {
+    expect(isOutdated(lock, installed({ 'node_modules/a': { version: '1.0.0' } }))).toBe(false)
   })
 
-  it('is outdated when a package is missing, has another version, or is too many', () => {
-    expect(outdated(lock, installed({}))).toBe(true)
-    expect(outdated(lock, installed({ 'node_modules/a': { version: '1.0.1' } }))).toBe(true)
+  it('are outdated when a package is missing, superfluous or of another version', () => {
+    expect(isOutdated(lock, installed({}))).toBe(true)
+    expect(isOutdated(lock, installed({ 'node_modules/a': { version: '1.0.1' } }))).toBe(true)
     const more = { 'node_modules/a': { version: '1.0.0' }, 'node_modules/c': { version: '1.0.0' } }
-    expect(outdated(lock, installed(more))).toBe(true)
+    expect(isOutdated(lock, installed(more))).toBe(true)
   })
 })
 
-it('the lock file names the packages of every platform, without which npm ci refuses to start', () => {
+it('the lock file lists the packages of every platform, which npm ci requires', () => {
   interface Locked {
     readonly optionalDependencies?: Readonly<Record<string, string>>
   }

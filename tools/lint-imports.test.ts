@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { importRules, reachable } from './import-rules.ts'
 import { findWrongImports } from './lint-imports.ts'
 
-describe('import directions', () => {
+const reasons = (file: string, text: string) => findWrongImports(file, text).map(({ reason }) => reason)
+
+describe('the import lint', () => {
   it('refuses an import against the direction, with file, line and both folders', () => {
     const text = "import a from 'node:fs'\nimport {\n  b,\n} from '../kube/transport.ts'\n"
     expect(findWrongImports('src/plan/x.ts', text)).toEqual([
@@ -10,28 +12,40 @@ describe('import directions', () => {
     ])
   })
 
-  it('sees dynamic imports and re-exports too', () => {
+  it('checks dynamic imports and re-exports', () => {
     const text = "export { a } from '../deploy/a.ts'\nconst b = await import('../cli/b.ts')\n"
-    expect(findWrongImports('src/render/x.ts', text).map((wrongImport) => wrongImport.reason)).toEqual([
+    expect(reasons('src/render/x.ts', text)).toEqual([
       'src/render may not import src/deploy',
-      'nobody imports src/cli',
+      'no folder may import src/cli',
     ])
   })
 
-  it('lets types through where only types are allowed', () => {
-    expect(findWrongImports('src/kube/x.ts', "import type { A } from '../api/object.ts'\n")).toEqual([])
-    expect(findWrongImports('src/kube/x.ts', "import { a } from '../api/object.ts'\n")).toHaveLength(1)
+  it('lets tests import the command line', () => {
+    expect(reasons('src/render/x.test.ts', "import { main } from '../cli/main.ts'\n")).toEqual([])
   })
 
-  it('wants a rule for every folder', () => {
-    expect(findWrongImports('src/novel/x.ts', '')).toHaveLength(1)
+  it('allows `import type` where only types are allowed', () => {
+    expect(reasons('src/dataplane/x.ts', "import type { A } from '../operator/a.ts'\n")).toEqual([])
+    expect(reasons('src/dataplane/x.ts', "import { a } from '../operator/a.ts'\n")).toHaveLength(1)
   })
 
-  it('has no circle, so there is always a lower folder', () => {
+  it('gives a folder inside another one its own rule', () => {
+    expect(reasons('src/dataplane/kinds/x.ts', "import { a } from '../nodes/a.ts'\n")).toEqual([
+      'src/dataplane/kinds may not import src/dataplane',
+    ])
+    expect(reasons('src/dataplane/nodes/x.ts', "import { a } from '../kinds/a.ts'\n")).toEqual([])
+    expect(reasons('src/sandbox/x.ts', "import { a } from '../dataplane/nodes/a.ts'\n")).toHaveLength(1)
+  })
+
+  it('requires a rule for every folder', () => {
+    expect(reasons('src/novel/x.ts', '')).toHaveLength(1)
+  })
+
+  it('has no cycle in its rules', () => {
     for (const folder of Object.keys(importRules)) expect(reachable(folder).has(folder)).toBe(false)
   })
 
-  it('keeps the actors of the sandbox away from plan and render', () => {
-    expect(findWrongImports('src/sandbox/actors/x.ts', "import { a } from '../../plan/a.ts'\n")).toHaveLength(1)
+  it('keeps the actors of the sandbox independent of plan and render', () => {
+    expect(reasons('src/sandbox/actors/x.ts', "import { a } from '../../plan/a.ts'\n")).toHaveLength(1)
   })
 })

@@ -1,20 +1,18 @@
-/**
- * Ways to measure a figure: medians, the alternative in the same run, turn by turn, and the peak memory of a child.
- */
+/** Measures time and memory: medians, ratios against an alternative in the same run, peak memory of a child process. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** Work to be timed. It may return its own milliseconds, when only a part of it counts. */
+/** Work to be timed. It may return milliseconds itself if only a part of it counts. */
 export type Work = () => unknown
 
 export interface Comparison {
   readonly ours: Work
   readonly theirs: Work
-  /** How many turns each; odd, so that the median is one of them. */
+  /** Measurements per side; odd, so that the median is one of them. */
   readonly rounds?: number
-  /** Turns that do not count: caches and compilers settle. */
+  /** Measurements that do not count, while caches and compilers warm up. */
   readonly warmUp?: number
 }
 
@@ -24,7 +22,7 @@ export interface Compared {
   readonly ratio: number
 }
 
-/** Both sides turn by turn, each first in every second round, so that a busy machine is busy for both. */
+/** Alternates between both sides, so that a busy machine slows both. */
 export async function compare({ ours, theirs, rounds = 11, warmUp = 1 }: Comparison): Promise<Compared> {
   const times = { ours: [] as number[], theirs: [] as number[] }
   for (let round = -warmUp; round < rounds; round += 1) {
@@ -38,15 +36,15 @@ export async function compare({ ours, theirs, rounds = 11, warmUp = 1 }: Compari
   return { ...medians, ratio: medians.ours / medians.theirs }
 }
 
-/** How many times the alternative's time ours takes: the figure with the unit `x`. */
+/** Our time divided by that of the alternative: the unit `x`. */
 export async function ratio(comparison: Comparison): Promise<number> {
   return (await compare(comparison)).ratio
 }
 
 export async function timed(work: Work): Promise<number> {
   const started = performance.now()
-  const own = await work()
-  return typeof own === 'number' ? own : performance.now() - started
+  const reported = await work()
+  return typeof reported === 'number' ? reported : performance.now() - started
 }
 
 export function median(values: readonly number[]): number {
@@ -56,7 +54,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** One expensive run for several figures: the first that asks pays. */
+/** Shares one expensive run between several figures. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined
   return () => (result ??= work())
@@ -72,8 +70,7 @@ export interface ChildRun {
 /**
  * Runs a Node program to its end: `runNode(['bin/stackloom', '--help'])`.
  *
- * The peak is the kernel's high-water mark of the child's own memory. `maxRSS` of `getrusage` would not do: it starts with
- * the memory of the process that spawned the child.
+ * The peak is the kernel's high-water mark of the child. `maxRSS` of `getrusage` starts with the memory of the parent.
  */
 export async function runNode(
   args: readonly string[],
@@ -81,10 +78,10 @@ export async function runNode(
 ): Promise<ChildRun> {
   const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
   const peakFile = path.join(folder, 'peak')
-  const note = path.join(import.meta.dirname, 'note-peak.mjs')
+  const recorder = path.join(import.meta.dirname, 'record-peak-memory.mjs')
   try {
     const started = performance.now()
-    const stdout = await runProgram(process.execPath, ['--import', note, ...args], {
+    const stdout = await runProgram(process.execPath, ['--import', recorder, ...args], {
       input: options.stdin ?? '',
       env: { ...process.env, ...options.env, STACKLOOM_PEAK_FILE: peakFile },
     })
@@ -95,7 +92,7 @@ export async function runNode(
   }
 }
 
-/** Runs any program to its end, for the side that needs no memory figure. Its failure is the bench's failure. */
+/** Runs any program to its end and returns its stdout; throws if it fails. */
 export function runProgram(
   program: string,
   args: readonly string[],

@@ -1,6 +1,4 @@
-/**
- * nmstatectl, the real judge of desired states: a Rust crate, installed once into the user's cache with cargo.
- */
+/** Installs nmstatectl, a Rust crate that validates desired states, into the user's cache with cargo. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
@@ -8,25 +6,25 @@ import { resolveSandboxPaths } from '../src/sandbox/sandbox-context.ts'
 
 const VERSION = '2.2.62'
 
-function folder(): string {
+function installFolder(): string {
   return path.join(resolveSandboxPaths(process.env).cache, `nmstatectl-${VERSION}`)
 }
 
-/** Where it is, or will be. */
+/** The path, whether it is installed or not. */
 export function nmstatectlPath(): string {
-  return path.join(folder(), 'bin', 'nmstatectl')
+  return path.join(installFolder(), 'bin', 'nmstatectl')
 }
 
 export function hasNmstatectl(): boolean {
   return existsSync(nmstatectlPath())
 }
 
-/** Takes some minutes the first time. False where there is no cargo, or the crate does not come. */
+/** Takes some minutes the first time. Returns false if cargo is missing or fails. */
 export function installNmstatectl(): boolean {
   if (hasNmstatectl()) return true
-  console.log(`setup: building nmstatectl ${VERSION}, once, in some minutes`)
-  const words = ['install', '--quiet', '--locked', '--root', folder(), `nmstatectl@${VERSION}`]
-  const { status, error } = spawnSync('cargo', words, { stdio: ['ignore', 'inherit', 'inherit'] })
-  if (status !== 0) console.log(`setup: without nmstatectl: ${error ? 'cargo is not there' : 'cargo failed'}`)
+  console.log(`setup: building nmstatectl ${VERSION}; this takes some minutes once`)
+  const args = ['install', '--quiet', '--locked', '--root', installFolder(), `nmstatectl@${VERSION}`]
+  const { status, error } = spawnSync('cargo', args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  if (status !== 0) console.log(`setup: without nmstatectl: ${error ? 'cargo is not installed' : 'cargo failed'}`)
   return status === 0
 }

@@ -1,4 +1,4 @@
-/** A vitest reporter that leaves the counts of each file, and the reason of every skip, in a JSON file. */
+/** A vitest reporter that writes the counts of each file and the reason of every skip to a JSON file. */
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
 
@@ -11,22 +11,22 @@ export interface FileCounts {
 
 export interface SuiteCounts {
   readonly files: readonly FileCounts[]
-  /** Errors that belong to no file. */
-  readonly elsewhere: number
+  /** Errors outside any file. */
+  readonly otherErrors: number
 }
 
 export default class SuiteReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
     const target = process.env['STACKLOOM_SUITE_COUNTS']
     if (!target) return
-    const counts: SuiteCounts = { files: modules.map(countsOf), elsewhere: unhandled.length }
+    const counts: SuiteCounts = { files: modules.map(countTests), otherErrors: unhandled.length }
     writeFileSync(target, JSON.stringify(counts))
   }
 }
 
-function countsOf(module: TestModule): FileCounts {
+function countTests(module: TestModule): FileCounts {
   let passed = 0
-  // A file that cannot be loaded is a failure too.
+  // A file that cannot be loaded counts as a failure.
   let failed = module.errors().length > 0 ? 1 : 0
   const skipped: { name: string; reason: string }[] = []
   for (const test of module.children.allTests()) {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { filesBelow } from './files.ts'
 import { findSuite } from './suites.ts'
 
-it('every test file has a suite, the one with the longest matching folder', () => {
+it('every test file belongs to the suite with the longest matching folder', () => {
   const tests = ['src', 'tools', 'test']
     .flatMap((folder) => filesBelow('.', folder))
     .filter((file) => file.endsWith('.test.ts'))

@@ -1,17 +1,17 @@
 /**
- * The test suites: which files belong to which, and how many minutes of `make test` each may take.
+ * Lists the test suites, their folders and how many minutes of `make test` each may take.
  *
- * A file belongs to the suite with the longest matching folder, so nothing is run twice and nothing is forgotten.
+ * A file belongs to the suite with the longest matching folder, so each file runs exactly once.
  */
 
 export interface Suite {
   readonly name: string
-  /** Minutes of a warm `make test`. */
+  /** Minutes of `make test` on a machine that has run it before. */
   readonly budgetMinutes: number
   readonly folders: readonly string[]
 }
 
-/** Two run at a time, in this order: those that need clusters stand beside those that need few, so that none waits. */
+/** Two run at a time, in this order, which pairs suites that need many clusters with suites that need few. */
 export const suites: readonly Suite[] = [
   {
     name: 'deploy',
@@ -44,14 +44,7 @@ export const suites: readonly Suite[] = [
   {
     name: 'data plane',
     budgetMinutes: 3,
-    folders: [
-      'src/ini',
-      'src/node-services',
-      'src/controllers/dataplane',
-      'src/cli/dataplane',
-      'src/cli/config',
-      'test/real/dataplane',
-    ],
+    folders: ['src/ini', 'src/dataplane', 'src/cli/dataplane', 'src/cli/config', 'test/real/dataplane'],
   },
   {
     name: 'ipam',
@@ -66,7 +59,7 @@ export const suites: readonly Suite[] = [
   },
 ]
 
-/** The suite that owns a test file, or undefined when none does. */
+/** Returns undefined for a test file that belongs to no suite. */
 export function findSuite(file: string, all: readonly Suite[] = suites): Suite | undefined {
   let best: { readonly suite: Suite; readonly length: number } | undefined
   for (const suite of all) {

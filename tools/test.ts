@@ -1,9 +1,8 @@
 /**
- * `make test`: every suite, two at a time, each beside its share of the budget; the last line counts.
+ * `make test`: runs every suite, two at a time, and prints the counts and times against their budgets.
  *
- * Dozens of real servers share the machine meanwhile, and a program of somebody else may lose its patience: what fails
- * in a few files is run once more, alone. It must pass then, and is named all the same, because a test that needs
- * a quiet machine has a defect. `make soak` has no second try.
+ * Dozens of real servers share the machine, so a program may time out: a few failed files are run once more, alone.
+ * They must pass then and are still reported, because such a test has a defect. `make soak` does not retry.
  *
  *     node --import tsx tools/test.ts [--soak] [SUITE…]     a suite with a space in its name is written with a dash
  */
@@ -20,41 +19,41 @@ interface SuiteResult extends SuiteCounts {
   readonly minutes: number
 }
 
-const AT_ONCE = 2
+const PARALLEL_SUITES = 2
 
-/** More failed files than this are no accident. */
-const SECOND_TRIES = 3
+/** More failed files than this are not retried: they are no accident. */
+const MAX_RETRIED_FILES = 3
 
 async function runSuite(suite: Suite, files: readonly string[], soak: boolean): Promise<SuiteResult> {
   const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-suite-'))
   const counts = path.join(folder, 'counts.json')
   const started = Date.now()
-  const { output, code } = await vitest(files, {
+  const { output, code } = await runVitest(files, {
     STACKLOOM_SUITE_COUNTS: counts,
     ...(soak && { STACKLOOM_SOAK: '1' }),
   })
   const minutes = (Date.now() - started) / 60_000
   const result = readCounts(counts)
   rmSync(folder, { recursive: true, force: true })
-  // vitest that ends badly without a failed test (a crash, a lost worker) is a failure all the same.
-  const elsewhere = code !== 0 && failuresOf(result) === 0 ? 1 : result.elsewhere
+  // A crash or a lost worker without a failed test is a failure too.
+  const otherErrors = code !== 0 && countFailures(result) === 0 ? 1 : result.otherErrors
   if (code !== 0) process.stdout.write(output)
-  return { suite, minutes, ...result, elsewhere }
+  return { suite, minutes, ...result, otherErrors }
 }
 
-function failuresOf({ files, elsewhere }: SuiteCounts): number {
-  return files.reduce((total, one) => total + one.failed, elsewhere)
+function countFailures({ files, otherErrors }: SuiteCounts): number {
+  return files.reduce((total, { failed }) => total + failed, otherErrors)
 }
 
 function readCounts(file: string): SuiteCounts {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as SuiteCounts
   } catch {
-    return { files: [], elsewhere: 1 }
+    return { files: [], otherErrors: 1 }
   }
 }
 
-function vitest(files: readonly string[], env: Record<string, string>): Promise<{ output: string; code: number }> {
+function runVitest(files: readonly string[], env: Record<string, string>): Promise<{ output: string; code: number }> {
   return new Promise((resolve) => {
     const args = [
       'node_modules/vitest/vitest.mjs',
@@ -76,12 +75,12 @@ function vitest(files: readonly string[], env: Record<string, string>): Promise<
 
 async function main(): Promise<void> {
   const soak = process.argv.includes('--soak')
-  const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+  const selected = process.argv.slice(2).filter((word) => !word.startsWith('--'))
   const tests = ['src', 'tools', 'test']
     .flatMap((folder) => filesBelow('.', folder))
     .filter((file) => file.endsWith('.test.ts'))
   const queue = suites
-    .filter((suite) => wanted.length === 0 || wanted.includes(suite.name.replaceAll(' ', '-')))
+    .filter((suite) => selected.length === 0 || selected.includes(suite.name.replaceAll(' ', '-')))
     .map((suite) => ({ suite, files: tests.filter((file) => findSuite(file) === suite) }))
     .filter(({ files }) => files.length > 0)
   const results: SuiteResult[] = []
@@ -90,54 +89,54 @@ async function main(): Promise<void> {
       console.log(`${next.suite.name}: ${next.files.length} files …`)
       const result = await runSuite(next.suite, next.files, soak)
       results.push(result)
-      console.log(line(result, soak))
+      console.log(formatResult(result, soak))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  report(soak ? results : await triedAgain(results), soak)
+  await Promise.all(Array.from({ length: PARALLEL_SUITES }, worker))
+  report(soak ? results : await retryFailedFiles(results), soak)
 }
 
-/** The results, with the second count of what failed beside others and passed alone. */
-async function triedAgain(results: readonly SuiteResult[]): Promise<readonly SuiteResult[]> {
+/** Replaces the counts of files that failed next to others and pass alone. */
+async function retryFailedFiles(results: readonly SuiteResult[]): Promise<readonly SuiteResult[]> {
   const failed = results.flatMap((result) => result.files.filter(isFailed))
-  if (failed.length > SECOND_TRIES) return results
-  const settled: SuiteResult[] = []
-  for (const result of results) settled.push(await withSecondTries(result))
-  return settled
+  if (failed.length > MAX_RETRIED_FILES) return results
+  const retried: SuiteResult[] = []
+  for (const result of results) retried.push(await retrySuite(result))
+  return retried
 }
 
-async function withSecondTries(result: SuiteResult): Promise<SuiteResult> {
+async function retrySuite(result: SuiteResult): Promise<SuiteResult> {
   const failed = result.files.filter(isFailed).map(({ file }) => file)
   if (failed.length === 0) return result
-  console.log(`once more, alone: ${failed.join(', ')} …`)
-  const second = await runSuite(result.suite, failed, false)
-  if (failuresOf(second) > 0) return result
-  for (const file of failed) console.log(`UNSTEADY: ${file} failed beside others and passed alone`)
-  return { ...result, files: [...result.files.filter((file) => !isFailed(file)), ...second.files] }
+  console.log(`retrying alone: ${failed.join(', ')} …`)
+  const retry = await runSuite(result.suite, failed, false)
+  if (countFailures(retry) > 0) return result
+  for (const file of failed) console.log(`UNSTEADY: ${file} failed next to others and passed alone`)
+  return { ...result, files: [...result.files.filter((file) => !isFailed(file)), ...retry.files] }
 }
 
 function isFailed({ failed }: FileCounts): boolean {
   return failed > 0
 }
 
-function line(result: SuiteResult, soak: boolean): string {
+function formatResult(result: SuiteResult, soak: boolean): string {
   const { suite, minutes, files } = result
-  const passed = files.reduce((total, one) => total + one.passed, 0)
-  const skipped = files.reduce((total, one) => total + one.skipped.length, 0)
-  const over = !soak && minutes > suite.budgetMinutes ? '  OVER ITS SHARE' : ''
-  return `${suite.name}: ${passed} passed, ${failuresOf(result)} failed, ${skipped} skipped in ${minutes.toFixed(1)} min (share ${suite.budgetMinutes} min)${over}`
+  const passed = files.reduce((total, file) => total + file.passed, 0)
+  const skipped = files.reduce((total, file) => total + file.skipped.length, 0)
+  const over = !soak && minutes > suite.budgetMinutes ? '  OVER BUDGET' : ''
+  return `${suite.name}: ${passed} passed, ${countFailures(result)} failed, ${skipped} skipped in ${minutes.toFixed(1)} min (budget ${suite.budgetMinutes} min)${over}`
 }
 
 function report(results: readonly SuiteResult[], soak: boolean): void {
   const files = results.flatMap((result) => result.files)
   const skipped = files.flatMap((file) => file.skipped)
-  for (const one of skipped) console.log(`skipped: ${one.name}: ${one.reason || 'NO REASON GIVEN'}`)
+  for (const { name, reason } of skipped) console.log(`skipped: ${name}: ${reason || 'NO REASON GIVEN'}`)
   console.log('')
-  for (const result of results) console.log(line(result, soak))
-  const passed = files.reduce((total, one) => total + one.passed, 0)
-  // A skip without a reason hides something: it counts as a failure.
-  const unexplained = skipped.filter((one) => !one.reason).length
-  const failed = results.reduce((total, one) => total + failuresOf(one), unexplained)
+  for (const result of results) console.log(formatResult(result, soak))
+  const passed = files.reduce((total, file) => total + file.passed, 0)
+  // A skip without a reason counts as a failure.
+  const unexplained = skipped.filter(({ reason }) => !reason).length
+  const failed = results.reduce((total, result) => total + countFailures(result), unexplained)
   console.log(`${passed} passed, ${failed} failed, ${skipped.length} skipped`)
   process.exitCode = failed > 0 || results.length === 0 ? 1 : 0
 }

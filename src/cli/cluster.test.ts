@@ -42,28 +42,28 @@ function kubeconfig(): string {
   return file
 }
 
-const flagsOf = (...words: readonly string[]): ClusterFlags =>
+const parseFlags = (...words: readonly string[]): ClusterFlags =>
   withClusterFlags(new Command())
     .parse([...words], { from: 'user' })
     .opts()
 
 describe('the cluster of a command', () => {
-  it('is chosen as with kubectl', async () => {
+  it('is chosen by the same options as in kubectl', async () => {
     const io = testIo({ env: { KUBECONFIG: kubeconfig() } })
-    const at = async (...words: readonly string[]) => {
-      const { context, namespace, close } = await openCluster(flagsOf(...words), io)
+    const open = async (...words: readonly string[]) => {
+      const { context, namespace, close } = await openCluster(parseFlags(...words), io)
       await close()
       return { context, namespace }
     }
-    expect(await at()).toEqual({ context: 'one', namespace: 'in-one' })
-    expect(await at('--context', 'two')).toEqual({ context: 'two', namespace: 'in-two' })
-    expect(await at('-n', 'mine', '--kubeconfig', kubeconfig())).toEqual({
+    expect(await open()).toEqual({ context: 'one', namespace: 'in-one' })
+    expect(await open('--context', 'two')).toEqual({ context: 'two', namespace: 'in-two' })
+    expect(await open('-n', 'mine', '--kubeconfig', kubeconfig())).toEqual({
       context: 'one',
       namespace: 'mine',
     })
   })
 
-  it('is asked for a snapshot, and each of its warnings is told once, on stderr', async () => {
+  it('gives a snapshot, and each of its warnings is printed once on stderr', async () => {
     const io = testIo({ env: { KUBECONFIG: kubeconfig() } })
     const { snapshot } = await gatherSnapshot({}, [configMap, configMap], io)
     expect(snapshot.objects).toHaveLength(2)
@@ -71,7 +71,7 @@ describe('the cluster of a command', () => {
     expect(io.out()).toBe('')
   })
 
-  it('is not asked when there is a dump of it', async () => {
+  it('is not contacted when a dump is given', async () => {
     writeFileSync(path.join(folder, 'dump.json'), JSON.stringify({ ...configMap, metadata: { name: 'dumped' } }))
     const { snapshot } = await gatherSnapshot({ from: folder }, [configMap], testIo())
     expect(snapshot.objects.map((object) => object.metadata.name)).toEqual(['dumped'])
@@ -79,9 +79,9 @@ describe('the cluster of a command', () => {
   })
 })
 
-describe('a command that asks a cluster', () => {
-  const look: CommandEntry = {
-    name: 'look',
+describe('a command that needs a cluster', () => {
+  const listCommand: CommandEntry = {
+    name: 'list',
     summary: 'lists something',
     load: () =>
       Promise.resolve({
@@ -102,7 +102,7 @@ describe('a command that asks a cluster', () => {
   const run = async (file: string, content?: object | string) => {
     if (content !== undefined) writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
     const io = testIo({ env: { HOME: folder } })
-    const exitCode = await main(['look', '--kubeconfig', file], io, [look])
+    const exitCode = await main(['list', '--kubeconfig', file], io, [listCommand])
     return { exitCode, out: io.out(), err: io.err() }
   }
   const config = (cluster: object, user: object = { token: 'hunter2' }) => ({
@@ -120,7 +120,7 @@ describe('a command that asks a cluster', () => {
     return { old, cluster: { server: old.url, 'certificate-authority-data': ca } }
   }
 
-  it('says in one finding what is wrong and what to do, shows no secret and no stack, and works when it is put right', async () => {
+  it('reports a connection problem as one finding without secrets or stack, and works when it is fixed', async () => {
     const file = path.join(folder, 'their-config')
     const { old, cluster } = await expired()
     const gone = await startScriptedServer(() => undefined)

@@ -1,7 +1,7 @@
 /**
- * The cluster of a command: `--kubeconfig`, `--context` and `-n` as kubectl has them, and the connection behind them.
+ * Connects a command to its cluster by `--kubeconfig`, `--context` and `-n`, as kubectl does.
  *
- * The client is loaded when a command first needs it, so that commands that never ask a cluster start without it.
+ * The client is loaded on the first connection, so that other commands start without it.
  */
 import path from 'node:path'
 import type { Command } from 'commander'
@@ -22,15 +22,15 @@ export interface ClusterFlags {
 
 export function withClusterFlags(command: Command): Command {
   return command
-    .option('--kubeconfig <file>', 'kubeconfig to use (default: KUBECONFIG, ~/.kube/config, the pod)')
-    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
-    .option('-n, --namespace <name>', 'namespace to look at')
+    .option('--kubeconfig <file>', 'use this kubeconfig (default: KUBECONFIG, ~/.kube/config, the pod)')
+    .option('--context <name>', 'use this context of the kubeconfig (default: its current context)')
+    .option('-n, --namespace <name>', 'use this namespace')
 }
 
-/** Opens the connection; nothing is sent yet. The caller closes it. Warnings of the server go to stderr, each once. */
+/** Sends nothing yet; the caller closes the connection. Warnings of the server go to stderr, each once. */
 export async function openCluster(flags: ClusterFlags, io: Io): Promise<Connection> {
   const { connect } = await import('../kube/connect.ts')
-  const heard = new Set<string>()
+  const printed = new Set<string>()
   return connect({
     kubeconfig: flags.kubeconfig,
     context: flags.context,
@@ -38,14 +38,14 @@ export async function openCluster(flags: ClusterFlags, io: Io): Promise<Connecti
     env: io.env,
     interactive: io.interactive,
     onWarning: (text) => {
-      if (heard.has(text)) return
-      heard.add(text)
+      if (printed.has(text)) return
+      printed.add(text)
       io.stderr(formatFinding(finding(serverWarning, { text }), io.colour.stderr))
     },
   })
 }
 
-/** What the cluster holds, or what a folder of dumps (`--from DIR`) says that it held. */
+/** Reads the objects of a live cluster, or of a folder of dumps (`--from DIR`). */
 export async function gatherSnapshot(
   source: ClusterFlags & { readonly from?: string },
   kinds: readonly GroupVersionKind[],
@@ -65,10 +65,7 @@ export async function gatherSnapshot(
   }
 }
 
-/**
- * For commands that judge what they see: a dump that shows nothing of a cluster is not one of a cluster that is well.
- * Its broken files are named with it.
- */
+/** Fails for a dump without objects, which would pass every check, and reports its broken files. */
 export function refuseEmptyDump({ snapshot, findings }: SnapshotResult, from: string): void {
   if (snapshot.objects.length > 0 || snapshot.unread.length === 0) return
   const broken = findings.filter(({ code }) => code !== unreadKind.code)

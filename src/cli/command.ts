@@ -1,11 +1,10 @@
-/**
- * What a command is: a name and a line for the list, and a module that is loaded only when it is used.
- */
+/** The interface of a command: a name and a summary for the list, and a module that is loaded only when it is used. */
 import type { Command } from 'commander'
 import type { ExitCode } from '../errors/failure.ts'
+import type { RunOutcome } from '../run/events.ts'
 import type { Io } from './io.ts'
 
-/** Runs a command's body; its number is the program's exit code. */
+/** Runs the body of a command; the number that it returns is the exit code of the program. */
 export type Act = (work: () => Promise<ExitCode>) => Promise<void>
 
 export interface CommandContext {
@@ -14,19 +13,24 @@ export interface CommandContext {
 }
 
 export interface CommandModule {
-  /** Adds options, arguments, examples and the action to the command that `main` has made. */
+  /** Adds options, arguments, examples and the action to the command that `main` has created. */
   readonly define: (command: Command, context: CommandContext) => void
 }
 
 export interface CommandEntry {
   readonly name: string
   readonly summary: string
-  /** Not for people: the list does not show it. */
+  /** Left out of the list of commands. */
   readonly hidden?: boolean
   readonly load: () => Promise<CommandModule>
 }
 
-/** Examples come first in a person's eyes: they stand right below the usage line. */
 export function withExamples(command: Command, examples: readonly string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}\n`)
+}
+
+/** Exit code of a run of stages. 130 is for Ctrl-C; a run that stopped for another reason has failed. */
+export function runExitCode({ outcome }: { readonly outcome: RunOutcome }, { stop }: Pick<Io, 'stop'>): ExitCode {
+  if (outcome === 'stopped') return stop.aborted ? 130 : 1
+  return outcome === 'done' ? 0 : 1
 }

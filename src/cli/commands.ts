@@ -1,140 +1,140 @@
-/** Every command, in the order of a person's day. A module is imported when its command is used, not before. */
+/** Lists every command, in the order in which a site is built and operated. A module is imported when it is used. */
 import type { CommandEntry } from './command.ts'
 
 export const commands: readonly CommandEntry[] = [
   {
     name: 'init',
-    summary: 'A commented starter file, from a few answers',
+    summary: 'Create a commented site file from a few answers',
     load: () => import('./init/command.ts'),
   },
   {
     name: 'import',
-    summary: 'A site file from install_yamls, from the architecture repository or from a cluster',
+    summary: 'Create a site file from existing configuration or a cluster',
     load: () => import('./import/command.ts'),
   },
   {
     name: 'plan',
-    summary: 'Every address, name and number of every cloud: decided, checked, locked',
+    summary: 'Assign and check every address and VLAN, and write the lock',
     load: () => import('./plan/command.ts'),
   },
   {
     name: 'render',
-    summary: 'Every object of every cloud: a stream, or a GitOps tree',
+    summary: 'Render all objects as a stream or as a GitOps tree',
     load: () => import('./render/command.ts'),
   },
   {
     name: 'slots',
-    summary: "Where the control plane's CRD takes Service settings, what each place gets and why",
+    summary: 'List Service overrides of the control plane CRD with values',
     load: () => import('./slots/command.ts'),
   },
   {
     name: 'ip',
-    summary: 'Who owns an address, where a name lives, what is free beside it',
+    summary: 'Show the owner of an address and what is free around it',
     load: () => import('./ip/command.ts'),
   },
   {
     name: 'operator',
-    summary: 'The controllers and webhooks that give data plane hosts addresses, names and services',
+    summary: 'Run or install the controllers and webhooks',
     load: () => import('./operator/command.ts'),
   },
   {
     name: 'ipam',
-    summary: "The data plane's addresses: use of every subnet, who holds what, who waits and why",
+    summary: 'Show subnet usage, allocated addresses and waiting IPSets',
     load: () => import('./ipam/command.ts'),
   },
   {
     name: 'dns',
-    summary: "The clouds' names: who serves which address, what the server answers, a hosts file",
+    summary: 'Show or query the DNS servers of the clouds; print hosts files',
     load: () => import('./dns/command.ts'),
   },
   {
     name: 'config',
-    summary: 'The configuration of the services on a node, with the origin of every value',
+    summary: 'Explain the configuration of services on a node',
     load: () => import('./config/command.ts'),
   },
   {
     name: 'dataplane',
-    summary: "The data plane of 2023 in the words of today's API",
+    summary: 'Convert Role/Node objects to NodeSets',
     load: () => import('./dataplane/command.ts'),
   },
   {
     name: 'diff',
-    summary: 'What `up` would change on the cluster, with the risk of each change',
+    summary: 'Show what `up` would change, and the risk of each change',
     load: () => import('./diff/command.ts'),
   },
   {
     name: 'up',
-    summary: 'Deploy the site, stage after stage; the same command resumes',
+    summary: 'Deploy the site stage by stage; run it again to resume',
     load: () => import('./up/command.ts'),
   },
   {
     name: 'status',
-    summary: 'How the deployed clouds are: by default only what is not fine',
+    summary: 'Show the state of deployed clouds (problems only by default)',
     load: () => import('./status/command.ts'),
   },
   {
     name: 'doctor',
-    summary: 'What is wrong with the clouds, why, and the command that repairs it; live or from a dump',
+    summary: 'Diagnose problems, live or from a dump, and print the remedy',
     load: () => import('./doctor/command.ts'),
   },
   {
     name: 'verify',
-    summary: 'Is the cluster as planned, and are the clouds isolated: every check, its proof, a report',
+    summary: 'Check that clouds match the plan and are isolated',
     load: () => import('./verify/command.ts'),
   },
   {
     name: 'down',
-    summary: 'Take a cloud, or everything, out of the cluster; prove that nothing is left',
+    summary: 'Remove a cloud or the whole site, and check nothing is left',
     load: () => import('./down/command.ts'),
   },
   {
     name: 'access',
-    summary: 'clouds.yaml and CA of a cloud that runs, its dashboard, a kubeconfig context',
+    summary: 'Write clouds.yaml, the CA and a kubeconfig context',
     load: () => import('./access/command.ts'),
   },
   {
     name: 'adopt',
-    summary: 'Move a cloud that other tools have deployed to pools of its own; every address stays',
+    summary: 'Move an existing cloud to its own pools, keeping its addresses',
     load: () => import('./adopt/command.ts'),
   },
   {
     name: 'update',
-    summary: "Bring one cloud to another version of OpenStack, in upstream's order",
+    summary: 'Update a cloud to another OpenStack version',
     load: () => import('./update/command.ts'),
   },
   {
     name: 'stages',
-    summary: 'The steps of a deployment, what each waits for, what it replaces',
+    summary: 'List the stages of a deployment and what each waits for',
     load: () => import('./stages/command.ts'),
   },
   {
     name: 'schema',
-    summary: 'The JSON Schema of a site or lab file, for editors',
+    summary: 'Print the JSON Schema of a site or lab file, for editors',
     load: () => import('./schema/command.ts'),
   },
   {
     name: 'sandbox',
-    summary: 'A real API server, with MetalLB, on this machine: start, stop, status, logs',
+    summary: 'Run a real API server with MetalLB on this machine',
     load: () => import('./sandbox/command.ts'),
   },
   {
     name: 'lab',
-    summary: 'A production-like OpenStack on this machine: init, check, render, up, status, down',
+    summary: 'Run a production-like OpenStack on this machine',
     load: () => import('./lab/command.ts'),
   },
   {
     name: 'explain',
-    summary: 'The long story of a finding: what it means, why it matters, what to do',
+    summary: 'Explain a finding: meaning, cause and remedy',
     load: () => import('./explain/command.ts'),
   },
   {
     name: 'completion',
-    summary: 'Completion of commands, options and names for bash, zsh and fish',
+    summary: 'Print a shell completion script for bash, zsh or fish',
     load: () => import('./completion/command.ts'),
   },
   {
     name: '__complete',
-    summary: 'What may come next on a command line',
+    summary: 'Print the completions of a command line',
     hidden: true,
     load: () => import('./completion/respond.ts'),
   },

@@ -7,11 +7,11 @@ describe('a duration', () => {
     ['1h30m', 5_400_000],
     ['500ms', 500],
     ['1.5h', 5_400_000],
-  ])('is read as Go reads it: %s', (text, ms) => {
+  ])('is parsed as in Go: %s', (text, ms) => {
     expect(parseDuration(text)).toBe(ms)
   })
 
-  it.each(['', '90', 's', '1h 30m', '-5s', '1d'])('is not %j', (text) => {
+  it.each(['', '90', 's', '1h 30m', '-5s', '1d'])('does not accept %j', (text) => {
     expect(parseDuration(text)).toBeUndefined()
   })
 })

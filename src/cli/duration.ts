@@ -1,9 +1,9 @@
-/** Durations as Go writes them, which is what users of kubectl know: `90s`, `1h30m`, `500ms`. */
+/** Parses durations in Go's notation, as kubectl does: `90s`, `1h30m`, `500ms`. */
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g
 
-/** Milliseconds; undefined for what is no duration. */
+/** Returns milliseconds, or undefined for text that is no duration. */
 export function parseDuration(text: string): number | undefined {
   const parts = [...text.matchAll(PART)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined

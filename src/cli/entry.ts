@@ -1,4 +1,4 @@
-/** Where the built program starts. */
+/** Starts the program: the entry of the build. */
 import { run } from './main.ts'
 
 await run()

@@ -1,11 +1,14 @@
-/** Files of a command: read from a path or from stdin, written so that a crash leaves the old one whole. */
-import { link, open, readFile, rename, rm } from 'node:fs/promises'
+/** Reads input from a path or stdin, and writes output files; failures become findings. */
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { unreadableFile, unwritableFile } from '../errors/common.ts'
 import { failure, formatError } from '../errors/failure.ts'
+import { fileExists } from '../errors/new-file.ts'
+import { type WriteFileOptions, writeFileAtomically } from '../files/write-file.ts'
 import type { Io } from './io.ts'
 
-/** `-` is stdin; paths count from where the command was started. `madeBy`: the command that makes such a file. */
+/** `-` is stdin; paths are relative to the working directory. `madeBy` is the command that creates such a file. */
 export async function readInput(name: string, io: Io, madeBy?: string): Promise<Uint8Array> {
   if (name === '-') {
     const chunks: Buffer[] = []
@@ -15,42 +18,27 @@ export async function readInput(name: string, io: Io, madeBy?: string): Promise<
   try {
     return await readFile(path.resolve(io.cwd, name))
   } catch (thrown) {
-    const facts = { file: name, reason: systemReason(thrown), ...(madeBy !== undefined && { madeBy }) }
+    const facts = { file: name, reason: formatSystemError(thrown), ...(madeBy !== undefined && { madeBy }) }
     throw failure(unreadableFile, facts, { cause: thrown })
   }
 }
 
-/** Written beside its place and moved into it. Without `replace`, a file that is there already stays as it is. */
-export async function writeOutput(
-  name: string,
-  text: string,
-  io: Io,
-  { replace, mode }: { readonly replace: boolean; readonly mode?: number },
-): Promise<void> {
-  const target = path.resolve(io.cwd, name)
-  const draft = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`)
+/** Without `replace`, an existing file is not overwritten. */
+export async function writeOutput(name: string, text: string, io: Io, options: WriteFileOptions): Promise<void> {
   try {
-    await writeDraft(draft, text, mode)
-    // A link, unlike a rename, fails when the name is taken.
-    await (replace ? rename(draft, target) : link(draft, target))
+    await writeFileAtomically(path.resolve(io.cwd, name), text, options)
   } catch (thrown) {
-    throw failure(unwritableFile, { file: name, reason: systemReason(thrown) }, { cause: thrown })
-  } finally {
-    await rm(draft, { force: true })
+    throw failure(unwritableFile, { file: name, reason: formatSystemError(thrown) }, { cause: thrown })
   }
 }
 
-async function writeDraft(draft: string, text: string, mode?: number): Promise<void> {
-  const file = await open(draft, 'w', mode)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+/** Creates a file; an existing one is overwritten only with `force`. */
+export async function writeNewFile(file: string, text: string, io: Io, force: boolean): Promise<void> {
+  if (!force && existsSync(path.resolve(io.cwd, file))) throw failure(fileExists, { file })
+  await writeOutput(file, text, io, { replace: force })
 }
 
-/** Node's `ENOENT: no such file or directory, open '…'` without what everybody knows. */
-function systemReason(thrown: unknown): string {
+/** Node's `ENOENT: no such file or directory, open '…'` without the error code and the path. */
+function formatSystemError(thrown: unknown): string {
   return /^[A-Z]+: ([^,]+)/.exec(formatError(thrown))?.[1] ?? formatError(thrown)
 }

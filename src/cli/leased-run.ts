@@ -1,7 +1,4 @@
-/**
- * One run that writes to the cluster: under the site's Lease, with a printer for its events, and an end that the
- * shell understands. `up`, `down`, `adopt` and `update` differ in the work alone.
- */
+/** Runs work that writes to the cluster under the site's Lease and prints its events, for up, down, adopt and update. */
 
 import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -9,15 +6,15 @@ import type { EventSink } from '../run/events.ts'
 import { leaseLost } from '../run/findings.ts'
 import type { Io } from './io.ts'
 import { formatFinding } from './output/findings.ts'
-import type { EventFormat } from './output/run/events-option.ts'
+import type { EventFormat } from './output/format.ts'
 import { choosePrinter } from './output/run/printer.ts'
 
-/** What the work needs of its run. */
+/** What the work gets. */
 export interface LeasedRun {
-  /** Identity of the run: the Lease's holder, and the name in every event. */
+  /** Identity of the run: holder of the Lease and part of every event. */
   readonly run: string
   readonly sink: EventSink
-  /** Aborted by Ctrl-C and by the loss of the Lease. */
+  /** Aborted by Ctrl-C and when the Lease is lost. */
   readonly stop: AbortSignal
 }
 
@@ -31,7 +28,7 @@ export async function runWithLease<T>(
   const { ensureSystemNamespace } = await import('../deploy/inventory.ts')
   await ensureSystemNamespace(client)
   const identity = runIdentity()
-  const onDoubt = (holder: string): void => io.stderr(`waiting to see whether the run of ${holder} still lives\n`)
+  const onDoubt = (holder: string): void => io.stderr(`waiting to see whether the run of ${holder} is still alive\n`)
   return withRunLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
     const printer = choosePrinter(events, io)
     try {

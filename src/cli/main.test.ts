@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { testIo } from '../../test/io.ts'
 import type { CommandEntry } from './command.ts'
+import { commands } from './commands.ts'
 import { main } from './main.ts'
 
 const broken: CommandEntry = {
   name: 'broken',
-  summary: 'fails in a way that nobody expected',
+  summary: 'fails unexpectedly',
   load: async () => ({
     define: (command, { act }) => {
       command.action(() =>
@@ -38,14 +39,23 @@ const painting: CommandEntry = {
 }
 
 describe('the program', () => {
+  it('has summaries that start with a verb and fit on one line of help', () => {
+    expect(commands.length).toBeGreaterThan(20)
+    for (const { summary } of commands) {
+      expect(summary).toMatch(/^[A-Z][a-z]+ /)
+      expect(summary).not.toMatch(/^(An?|The|Every|What|Where|Who|How|Is)\b|\.$/)
+      expect(summary.length).toBeLessThanOrEqual(62)
+    }
+  })
+
   it('lists every command without loading one', async () => {
     const io = testIo()
     expect(await main(['--help'], io, [broken, untouched])).toBe(0)
-    expect(io.out()).toMatch(/broken +fails in a way/)
+    expect(io.out()).toMatch(/broken +fails unexpectedly/)
     expect(io.out()).toMatch(/other +is not loaded/)
   })
 
-  it('explains a wrong option with code, remedy and the nearest name, and exits 2', async () => {
+  it('reports a wrong option with code, remedy and the closest name, and exits 2', async () => {
     const io = testIo()
     expect(await main(['explain', '--outptu', 'json'], io)).toBe(2)
     expect(io.err()).toContain('SL1001')
@@ -53,17 +63,17 @@ describe('the program', () => {
     expect(io.err()).toContain('stackloom explain --help')
   })
 
-  it('says that a file comes with -f, where a command has it', async () => {
+  it('suggests -f for a file if the command has it', async () => {
     const io = testIo()
     expect(await main(['paint', 'walls', 'site.yaml'], io, [painting])).toBe(2)
-    expect(io.err()).toContain('The file is given with -f: -f site.yaml\n')
+    expect(io.err()).toContain('Use -f for the file: -f site.yaml\n')
     expect(io.err()).toContain('see `stackloom paint walls --help`')
     const without = testIo()
     expect(await main(['paint', 'doors', 'site.yaml'], without, [painting])).toBe(2)
     expect(without.err()).not.toContain('-f')
   })
 
-  it('shows no stack trace without --debug, and one with it', async () => {
+  it('prints a stack trace with --debug only', async () => {
     const quiet = testIo()
     expect(await main(['broken'], quiet, [broken])).toBe(2)
     expect(quiet.err()).toContain('SL1000')
@@ -73,7 +83,7 @@ describe('the program', () => {
     expect(loud.err()).toContain('main.test.ts')
   })
 
-  it('tells the story of a code, and the nearest code when there is none such', async () => {
+  it('explains a code, and suggests the closest one for an unknown code', async () => {
     const io = testIo()
     expect(await main(['explain', 'SL1003', '-o', 'json'], io)).toBe(0)
     expect(JSON.parse(io.out())).toMatchObject({ code: 'SL1003', severity: 'error' })

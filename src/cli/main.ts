@@ -1,6 +1,7 @@
 /**
- * The program: finds the command, loads it alone, runs it, and turns whatever went wrong into findings and an
- * exit code. No stack trace reaches a person who did not ask with `--debug`.
+ * Finds the command, loads only that one, runs it, and turns errors into findings and an exit code.
+ *
+ * Stack traces are printed with `--debug` only.
  */
 import { Command, CommanderError } from 'commander'
 import { internalError, wrongUse } from '../errors/common.ts'
@@ -22,18 +23,23 @@ export async function main(
     exitCode = await work()
   }
   try {
-    const program = await assemble(argv, io, act, entries)
+    const program = await buildProgram(argv, io, act, entries)
     await parse(program, argv)
     return exitCode
   } catch (thrown) {
-    return explainFailure(thrown, argv, io)
+    return reportFailure(thrown, argv, io)
   }
 }
 
-/** Only the command that is used is loaded; the others are a name and a line in the list. */
-async function assemble(argv: readonly string[], io: Io, act: Act, entries: readonly CommandEntry[]): Promise<Command> {
+/** Loads only the command that is used; the others are a name and a summary. */
+async function buildProgram(
+  argv: readonly string[],
+  io: Io,
+  act: Act,
+  entries: readonly CommandEntry[],
+): Promise<Command> {
   const program = new Command('stackloom')
-    .description('Plans, renders, deploys, verifies and operates OpenStack clouds.')
+    .description('Plan, render, deploy, verify and operate OpenStack clouds.')
     .version(typeof STACKLOOM_VERSION === 'string' ? STACKLOOM_VERSION : 'development')
     .option('--debug', 'print the stack trace of a failure')
     .configureOutput({ writeOut: io.stdout, writeErr: () => undefined })
@@ -43,15 +49,15 @@ async function assemble(argv: readonly string[], io: Io, act: Act, entries: read
       'after',
       '\nStart with `stackloom init`, then `stackloom plan`. Every command has --help with examples.\n',
     )
-  const wanted = argv.find((word) => !word.startsWith('-'))
-  const helped = wanted === 'help' ? argv[argv.indexOf('help') + 1] : wanted
+  const first = argv.find((word) => !word.startsWith('-'))
+  const used = first === 'help' ? argv[argv.indexOf('help') + 1] : first
   for (const entry of entries) {
     const command = program
       .command(entry.name, { hidden: entry.hidden ?? false })
       .description(entry.summary)
       .exitOverride()
     command.copyInheritedSettings(program)
-    if (entry.name === helped) (await entry.load()).define(command, { io, act })
+    if (entry.name === used) (await entry.load()).define(command, { io, act })
   }
   return program
 }
@@ -63,45 +69,45 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
     if (!(thrown instanceof CommanderError) || thrown.exitCode === 0 || thrown.code === 'commander.help') {
       throw thrown
     }
-    const used = usedCommand(program, argv)
+    const used = findCommand(program, argv)
     const reason = thrown.message.replace(/^error: /, '') + fileHint(thrown, used, argv)
-    throw failure(wrongUse, { reason, command: pathOf(used) })
+    throw failure(wrongUse, { reason, command: commandPath(used) })
   }
 }
 
-function usedCommand(program: Command, argv: readonly string[]): Command {
+function findCommand(program: Command, argv: readonly string[]): Command {
   return argv.reduce((used, word) => used.commands.find((command) => command.name() === word) ?? used, program)
 }
 
-function pathOf(command: Command): string {
-  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
+function commandPath(command: Command): string {
+  return command.parent ? `${commandPath(command.parent)} ${command.name()}` : command.name()
 }
 
-/** Many tools take their file as an argument; here it would be taken for a name. */
+/** Other tools take their file as an argument; here an argument is a name. */
 function fileHint({ code }: CommanderError, used: Command, argv: readonly string[]): string {
   const file = argv.find((word) => /\.ya?ml$/.test(word))
   const takesFile = used.options.some((option) => option.long === '--file')
   return code === 'commander.excessArguments' && takesFile && file !== undefined
-    ? ` The file is given with -f: -f ${file}`
+    ? ` Use -f for the file: -f ${file}`
     : ''
 }
 
-function explainFailure(thrown: unknown, argv: readonly string[], io: Io): ExitCode {
+function reportFailure(thrown: unknown, argv: readonly string[], io: Io): ExitCode {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2
-  const known =
+  const failed =
     thrown instanceof Failure ? thrown : failure(internalError, { reason: formatError(thrown) }, { cause: thrown })
-  io.stderr(formatFindings(known.findings, io.colour.stderr))
-  if (argv.includes('--debug')) io.stderr(`${stackOf(thrown)}\n`)
-  return known.exitCode
+  io.stderr(formatFindings(failed.findings, io.colour.stderr))
+  if (argv.includes('--debug')) io.stderr(`${formatStack(thrown)}\n`)
+  return failed.exitCode
 }
 
-function stackOf(thrown: unknown): string {
+function formatStack(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
-  return thrown.cause ? `${thrown.stack}\ncaused by ${stackOf(thrown.cause)}` : `${thrown.stack}`
+  return thrown.cause ? `${thrown.stack}\ncaused by ${formatStack(thrown.cause)}` : `${thrown.stack}`
 }
 
 export async function run(): Promise<void> {
-  // A reader that has seen enough (`| head`) closes the pipe: that is no failure.
+  // `| head` closes the pipe early: that is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
   })

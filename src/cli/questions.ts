@@ -1,21 +1,22 @@
-/** Answers to a command's questions: options are answers already given; the rest is asked, or is the usual. */
+/** Asks the user: only on a terminal. Elsewhere options and defaults answer, and `--yes` confirms. */
+import type { Io } from './io.ts'
 
-/** Whom to ask. An interface, so that a test can answer. */
+/** An interface, so that a test can answer. */
 export interface Prompter {
-  readonly text: (message: string, standard: string) => Promise<string>
+  readonly text: (message: string, defaultValue: string) => Promise<string>
   readonly choose: <T extends string>(message: string, choices: readonly T[]) => Promise<T>
 }
 
-/** The person at the terminal; nobody in a pipeline. */
+/** Undefined without a terminal. */
 export async function openPrompter(interactive: boolean): Promise<Prompter | undefined> {
   if (!interactive) return undefined
-  const { terminalPrompter } = await import('./terminal-questions.ts')
+  const { terminalPrompter } = await import('./prompts.ts')
   return terminalPrompter(process.stderr)
 }
 
 export interface Answers {
-  readonly text: (given: string | undefined, question: string, standard: string) => Promise<string>
-  /** The first choice is the usual one. */
+  readonly text: (given: string | undefined, question: string, defaultValue: string) => Promise<string>
+  /** The first choice is the default. */
   readonly choose: <T extends string>(
     given: T | undefined,
     question: string,
@@ -23,9 +24,28 @@ export interface Answers {
   ) => Promise<T>
 }
 
-export function createAnswers(ask: Prompter | undefined): Answers {
+/** Values given as options are not asked for; without a prompter the defaults are used. */
+export function createAnswers(prompter: Prompter | undefined): Answers {
   return {
-    text: async (given, question, standard) => given ?? (ask ? await ask.text(question, standard) : standard),
-    choose: async (given, question, choices) => given ?? (ask ? await ask.choose(question, choices) : choices[0]),
+    text: async (given, question, defaultValue) =>
+      given ?? (prompter ? await prompter.text(question, defaultValue) : defaultValue),
+    choose: async (given, question, choices) =>
+      given ?? (prompter ? await prompter.choose(question, choices) : choices[0]),
   }
+}
+
+/** False without a terminal. */
+export async function askYesNo(question: string, io: Io): Promise<boolean> {
+  if (!io.interactive) return false
+  const { confirm, isCancel } = await import('./prompts.ts')
+  const answer = await confirm({ message: question, initialValue: false })
+  return !isCancel(answer) && answer
+}
+
+/** The user types the name to confirm what cannot be undone. */
+export async function confirmByName(question: string, name: string, io: Io): Promise<boolean> {
+  if (!io.interactive) return false
+  const { text, isCancel } = await import('./prompts.ts')
+  const answer = await text({ message: question, placeholder: name })
+  return !isCancel(answer) && answer === name
 }

@@ -4,7 +4,7 @@
  * An object whose kind or namespace does not exist yet cannot be asked about: it is a plain create.
  */
 import type { KubeObject } from '../api/object.ts'
-import { type Finding } from '../errors/finding.ts'
+import type { Finding } from '../errors/finding.ts'
 import { isApiError } from '../kube/api-error.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { fieldDifferences } from '../verify/field-differences.ts'

@@ -29,25 +29,25 @@ async function next(line: string): Promise<string> {
 
 describe('completion', () => {
   it.each([
-    ['a command', 's', 'sandbox'],
+    ['commands', 's', 'sandbox'],
     ["a command's command", 'sandbox st', 'start stop'],
-    ['options, those above included, and none twice', 'plan -o json --', '--file --cloud --help'],
+    ['options that are not used yet, with those of parent commands', 'plan -o json --', '--file --cloud --help'],
     ['the choices of an option', 'plan -o ', 'table json'],
-    ['them behind an equals sign', 'plan --output=j', '--output=json'],
-    ['them in bash, where the equals sign is a word', 'plan --output = j', 'json'],
-    ['them in bash right behind the equals sign', 'plan --output =', 'table json'],
+    ['the choices of an option after an equals sign', 'plan --output=j', '--output=json'],
+    ['choices in bash, where the equals sign is a word', 'plan --output = j', 'json'],
+    ['choices in bash right after the equals sign', 'plan --output =', 'table json'],
     ['the choices of an argument', 'completion z', 'zsh'],
-    ['names that are known at run time', 'plan rhoso', 'rhoso1 rhoso2'],
-    ['files where a file is wanted', 'plan -f ', '(files)'],
-    ['folders where a folder is wanted', 'sandbox start --out ', '(folders)'],
-    ['nothing where nothing fits', 'plan a b', ''],
+    ['names known at run time', 'plan rhoso', 'rhoso1 rhoso2'],
+    ['files for a file', 'plan -f ', '(files)'],
+    ['folders for a folder', 'sandbox start --out ', '(folders)'],
+    ['nothing if nothing matches', 'plan a b', ''],
     ['nothing after an unknown command', 'palm ', ''],
   ])('suggests %s', async (_, line, expected) => {
     expect(await next(line)).toBe(expected)
   })
 })
 
-describe('what the shells ask', () => {
+describe('`stackloom __complete`', () => {
   const context: CommandContext = { io: testIo({ cwd: '/nowhere' }), act: async () => undefined }
   const loaded: string[] = []
   const entry = (name: string): CommandEntry => ({
@@ -59,13 +59,13 @@ describe('what the shells ask', () => {
     },
   })
 
-  it('is answered in the form that kubectl expects of a plugin', async () => {
+  it('answers in the format that kubectl expects of a plugin', async () => {
     const entries = [entry('plan'), { ...entry('__x'), hidden: true }]
     expect(await respond(['pl'], context, entries)).toBe('plan\tdoes plan\n:4\n')
     expect(await respond(['__'], context, entries)).toBe(':4\n')
   })
 
-  it('loads the command that is named, and no other', async () => {
+  it('loads only the command that is named', async () => {
     loaded.length = 0
     expect(await respond(['plan', ''], context, [entry('plan'), entry('render')])).toBe(':4\n')
     expect(loaded).toEqual(['plan'])

@@ -25,7 +25,7 @@ async function values(placeholder: string, ...words: string[]): Promise<readonly
   return (await completionValues(folder)(placeholder, words))?.map((suggestion) => suggestion.value)
 }
 
-it('names the clouds, namespaces, networks, nodes and hosts of the site file at hand', async () => {
+it('lists the clouds, namespaces, networks, nodes and hosts of the site file', async () => {
   expect(await values('cloud')).toEqual(['rhoso1', 'rhoso2'])
   expect(await values('namespace')).toEqual(['openstack', 'openstack2'])
   expect(await values('network', 'plan', '-f', 'site.yaml')).toEqual(
@@ -38,7 +38,7 @@ it('names the clouds, namespaces, networks, nodes and hosts of the site file at 
   expect(await values('host')).toEqual(['compute-0'])
 })
 
-it('names the clouds that are leaving, from the lock', async () => {
+it('lists the clouds that are only in the lock', async () => {
   expect(await values('leaving')).toEqual(['rhoso3'])
   expect(await values('leaving', '-f', 'none.yaml')).toEqual([])
 })
@@ -48,7 +48,7 @@ it('suggests nothing from a file that is missing or broken', async () => {
   expect(await values('cloud', '-f', 'broken.yaml')).toEqual([])
 })
 
-it('knows every code of the catalogue, and no placeholder that it was not told of', async () => {
+it('lists the codes of the catalogue, and nothing for an unknown placeholder', async () => {
   expect(await values('code')).toContain('SL1000')
   expect(await values('seconds')).toBeUndefined()
 })

@@ -1,8 +1,7 @@
 /**
- * `stackloom __complete -- WORDS…`: what the shells' scripts and kubectl ask.
+ * `stackloom __complete -- WORDS…`: prints completions for the scripts of the shells and for kubectl.
  *
- * The answer has kubectl's form for plugins: one suggestion per line, its description behind a tab, and a last line with
- * what else to offer.
+ * The format is that of kubectl plugins: one suggestion per line, a tab, its description; the last line is a directive.
  */
 import { Command } from 'commander'
 import type { CommandContext, CommandEntry } from '../command.ts'
@@ -26,7 +25,7 @@ export async function respond(
   context: CommandContext,
   entries: readonly CommandEntry[] = commands,
 ): Promise<string> {
-  const program = await programFor(words, context, entries)
+  const program = await buildProgram(words, context, entries)
   const { suggestions, fallback } = await complete(program, words, completionValues(context.io.cwd))
   const lines = suggestions.map(({ value, description }) =>
     description ? `${value}\t${description.split('\n')[0]}` : value,
@@ -34,8 +33,8 @@ export async function respond(
   return [...lines, directives[fallback]].map((line) => `${line}\n`).join('')
 }
 
-/** Every command by name, and the one that the finished words name in full: the others are not loaded. */
-async function programFor(
+/** Every command by name, but only the one that the finished words name with its options: the others are not loaded. */
+async function buildProgram(
   words: readonly string[],
   context: CommandContext,
   entries: readonly CommandEntry[],

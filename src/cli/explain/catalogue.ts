@@ -1,8 +1,8 @@
 /**
- * The catalogue: every problem that Stackloom can report, by code. `docs/findings/` is generated from it.
+ * Lists every problem that Stackloom can report, by code. `docs/findings` is generated from it.
  *
- * One file per area, each with its range: SL1 errors, kube, sandbox; SL2 site, plan; SL3 render; SL4 deploy;
- * SL5 ipam; SL6 dns; SL7 data plane (SL70 configuration snippets); SL8 lab; SL9 verify, doctor.
+ * Codes: SL1 errors, kube, sandbox; SL2 site, plan; SL3 render; SL4 deploy; SL5 ipam; SL6 dns; SL7 data plane;
+ * SL8 lab; SL9 verify, doctor.
  */
 
 import * as dns from '../../controllers/dns/findings.ts'
@@ -51,12 +51,12 @@ import * as sandbox from '../../sandbox/findings.ts'
 import * as site from '../../site/findings.ts'
 import * as existing from '../../site/import/findings/existing.ts'
 import * as installYamls from '../../site/import/findings/install-yamls.ts'
-import * as room from '../../verify/findings/capacity-findings.ts'
+import * as verifyCapacity from '../../verify/findings/capacity-findings.ts'
 import * as verify from '../../verify/findings/check-findings.ts'
 import * as verifyNetworks from '../../verify/findings/network-findings.ts'
 import * as probe from '../../verify/findings/probe-findings.ts'
 
-const areas: readonly object[] = [
+const modules: readonly object[] = [
   access,
   adopt,
   common,
@@ -98,7 +98,6 @@ const areas: readonly object[] = [
   plan,
   probe,
   render,
-  room,
   runs,
   runtime,
   sandbox,
@@ -106,11 +105,12 @@ const areas: readonly object[] = [
   update,
   verify,
   verifyNetworks,
+  verifyCapacity,
 ]
 
 export const catalogue: ReadonlyMap<string, ListedProblem> = new Map(
-  areas
-    .flatMap((area): readonly ListedProblem[] => Object.values(area) as readonly ListedProblem[])
+  modules
+    .flatMap((module) => Object.values(module) as readonly ListedProblem[])
     .sort((a, b) => a.code.localeCompare(b.code))
     .map((listedProblem) => [listedProblem.code, listedProblem]),
 )

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { writeNewFile } from '../new-file.ts'
+import { writeNewFile } from '../files.ts'
 import { openPrompter, type Prompter } from '../questions.ts'
 import type { InitOptions } from './answers.ts'
 

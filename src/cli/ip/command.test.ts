@@ -93,6 +93,6 @@ describe('stackloom ip', () => {
     rmSync(path.join(cwd, 'site.yaml'))
     const { code, io } = await run('ip', '172.17.0.80')
     expect(code).toBe(2)
-    expect(io.err()).toContain('or make one with `stackloom init`')
+    expect(io.err()).toContain('or create one with `stackloom init`')
   })
 })

@@ -5,7 +5,7 @@ import { hasErrors } from '../../errors/finding.ts'
 import { defaultAnswers, type PresetAnswers, presetNames, renderPreset } from '../../lab/presets.ts'
 import { readLab } from '../../lab/read-lab.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { writeNewFile } from '../new-file.ts'
+import { writeNewFile } from '../files.ts'
 import { createAnswers, openPrompter, type Prompter } from '../questions.ts'
 
 interface Options extends Partial<Omit<PresetAnswers, 'cores'>> {

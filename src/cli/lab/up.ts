@@ -2,8 +2,7 @@
 import type { Command } from 'commander'
 import { stageNames } from '../../lab/drive/stage.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { type Format, outputOption } from '../output/format.ts'
-import { type EventFormat, eventsOption } from '../output/run/events-option.ts'
+import { type EventFormat, eventsOption, type Format, outputOption } from '../output/format.ts'
 import { repeatable } from '../repeatable.ts'
 import { type LabOptions, labOptions, openValidLab } from './lab-file.ts'
 

@@ -24,8 +24,8 @@ function shown(fields: readonly FieldDifference[]): readonly string[] {
 
 const address = (ip: string) => ({ ip, 'prefix-length': 24 })
 
-describe('a change at 80 columns', () => {
-  it('is one line for each field that fits', () => {
+describe('changes at 80 columns', () => {
+  it('take one line per field if it fits', () => {
     expect(shown([{ path: 'spec.autoAssign', live: true, desired: false }])).toEqual([
       'shared: 1 to change',
       '  ~ ConfigMap y/x',
@@ -33,7 +33,7 @@ describe('a change at 80 columns', () => {
     ])
   })
 
-  it('shows of a long list what goes and what comes, and nothing that stays', () => {
+  it('show only the removed and added items of a long list', () => {
     const path = 'spec.desiredState.interfaces[name=enp6s0.20].ipv4.address'
     const live = [address('172.17.0.5'), address('172.27.0.5')]
     const lines = shown([{ path, live, desired: [address('172.17.0.5'), address('172.37.0.5')] }])
@@ -44,9 +44,9 @@ describe('a change at 80 columns', () => {
     ])
   })
 
-  it('is never wider, and says how many fields it left out', () => {
-    const fields = Array.from({ length: 15 }, (_, at) => ({
-      path: `spec.field${at}`,
+  it('are never wider, and count the fields that are left out', () => {
+    const fields = Array.from({ length: 15 }, (_, index) => ({
+      path: `spec.field${index}`,
       live: 'a'.repeat(200),
       desired: 'b'.repeat(200),
     }))

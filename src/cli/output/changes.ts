@@ -1,8 +1,7 @@
-/** What would change, for people: one line per object, the fields that differ below, and the risk where there is one. */
+/** Formats changes: one line per object with its risk, and the fields that differ below. */
 import pc from 'picocolors'
 import { objectKey } from '../../api/object.ts'
-import type { DocumentChange, SiteChanges } from '../../deploy/site-changes.ts'
-import { changedDocuments } from '../../deploy/site-changes.ts'
+import { changedDocuments, type DocumentChange, type SiteChanges } from '../../deploy/site-changes.ts'
 import type { FieldDifference } from '../../verify/field-differences.ts'
 import { oneLine, truncate } from './text.ts'
 
@@ -15,49 +14,49 @@ export interface ChangesFormat {
 
 const signs = { create: '+', update: '~', 'take over': '=', unchanged: ' ' } as const
 
-export function formatChanges(changes: SiteChanges, look: ChangesFormat): string {
-  const { bold, yellow, dim } = pc.createColors(look.colour)
-  const found = changedDocuments(changes)
-  const groups = [...new Set(found.map(({ cloud }) => cloud))]
-  const lines = groups.flatMap((cloud) => {
-    const own = found.filter((documentChange) => documentChange.cloud === cloud)
+export function formatChanges(changes: SiteChanges, format: ChangesFormat): string {
+  const { bold, yellow, dim } = pc.createColors(format.colour)
+  const changed = changedDocuments(changes)
+  const clouds = [...new Set(changed.map(({ cloud }) => cloud))]
+  const lines = clouds.flatMap((cloud) => {
+    const documents = changed.filter((document) => document.cloud === cloud)
     return [
-      bold(`${cloud ?? 'shared'}: ${countsOf(own)}`),
-      ...own.flatMap((documentChange) => linesOf(documentChange, look)),
+      bold(`${cloud ?? 'shared'}: ${formatCounts(documents)}`),
+      ...documents.flatMap((document) => formatDocument(document, format)),
     ]
   })
   const settings = changes.settings.map(({ what }) => `${yellow('!')} cluster setting: ${what}`)
-  const left = changes.leftovers.map(
+  const leftovers = changes.leftovers.map(
     ({ ref }) => `${dim('-')} ${ref.kind} ${objectKey(ref)} ${dim('is no longer in the site: --prune removes it')}`,
   )
-  const all = [...lines, ...settings, ...left]
+  const all = [...lines, ...settings, ...leftovers]
   return all.length === 0 ? 'nothing would change\n' : `${all.join('\n')}\n`
 }
 
-function countsOf(changes: readonly DocumentChange[]): string {
-  const words = { create: 'to create', update: 'to change', 'take over': 'to take over' } as const
+function formatCounts(changes: readonly DocumentChange[]): string {
+  const labels = { create: 'to create', update: 'to change', 'take over': 'to take over' } as const
   return (['create', 'update', 'take over'] as const)
-    .map((kind) => ({ kind, many: changes.filter(({ change }) => change === kind).length }))
-    .filter(({ many }) => many > 0)
-    .map(({ kind, many }) => `${many} ${words[kind]}`)
+    .map((kind) => ({ kind, count: changes.filter(({ change }) => change === kind).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${count} ${labels[kind]}`)
     .join(', ')
 }
 
-function linesOf(change: DocumentChange, look: ChangesFormat): readonly string[] {
-  const { green, yellow, cyan, red, dim } = pc.createColors(look.colour)
+function formatDocument(change: DocumentChange, format: ChangesFormat): readonly string[] {
+  const { green, yellow, cyan, red, dim } = pc.createColors(format.colour)
   const { desired, risk } = change
-  if (look.brief && change.change === 'create' && risk === 'safe') return []
+  if (format.brief && change.change === 'create' && risk === 'safe') return []
   const paint = { create: green, update: yellow, 'take over': cyan, unchanged: dim }[change.change]
   const warning = risk === 'safe' ? '' : red(`  [${risk}]`)
   const head = `  ${paint(signs[change.change])} ${desired.kind} ${objectKey(desired.metadata)}${warning}`
   const owners = [...new Set(change.foreign.flatMap(({ managers }) => managers))]
   const foreign =
-    change.change === 'take over' && owners.length > 0 ? [`      ${dim(`so far of ${owners.join(', ')}`)}`] : []
+    change.change === 'take over' && owners.length > 0 ? [`      ${dim(`managed by ${owners.join(', ')}`)}`] : []
   return [
     head,
     ...change.fields
       .slice(0, SHOWN)
-      .flatMap((field) => fieldLines(field, look.columns - 7))
+      .flatMap((field) => formatField(field, format.columns - 7))
       .map((line) => `      ${line}`),
     ...(change.fields.length > SHOWN
       ? [`      ${dim(`and ${change.fields.length - SHOWN} more: -o json has them all`)}`]
@@ -66,30 +65,30 @@ function linesOf(change: DocumentChange, look: ChangesFormat): readonly string[]
   ]
 }
 
-/** Fields of one object: more than these nobody reads. */
+/** Fields listed per object; the rest is counted. */
 const SHOWN = 12
 
-/** One line where it fits; otherwise what goes and what comes on lines of their own, of a list only what differs. */
-function fieldLines({ path, desired, live }: FieldDifference, width: number): readonly string[] {
-  const before = live === undefined ? '(none)' : JSON.stringify(live)
-  const whole = oneLine(`${path}: ${before} -> ${JSON.stringify(desired)}`)
-  if (whole.length <= width) return [whole]
-  const cut = (sign: string) => (value: string) => truncate(`  ${sign} ${oneLine(value)}`, width)
-  const goes = itemsOf(live)
-  const comes = itemsOf(desired)
+/** One line if it fits; otherwise removed and added values on their own lines, of a list only those that differ. */
+function formatField({ path, desired, live }: FieldDifference, width: number): readonly string[] {
+  const old = live === undefined ? '(none)' : JSON.stringify(live)
+  const line = oneLine(`${path}: ${old} -> ${JSON.stringify(desired)}`)
+  if (line.length <= width) return [line]
+  const formatItem = (sign: string) => (value: string) => truncate(`  ${sign} ${oneLine(value)}`, width)
+  const before = formatItems(live)
+  const after = formatItems(desired)
   return [
     truncate(`${path}:`, width),
-    ...goes.filter((goe) => !comes.includes(goe)).map(cut('-')),
-    ...comes.filter((come) => !goes.includes(come)).map(cut('+')),
+    ...before.filter((item) => !after.includes(item)).map(formatItem('-')),
+    ...after.filter((item) => !before.includes(item)).map(formatItem('+')),
   ]
 }
 
-function itemsOf(value: unknown): readonly string[] {
+function formatItems(value: unknown): readonly string[] {
   if (value === undefined) return []
-  return Array.isArray(value) ? value.map((one) => JSON.stringify(one)) : [JSON.stringify(value)]
+  return Array.isArray(value) ? value.map((item) => JSON.stringify(item)) : [JSON.stringify(value)]
 }
 
-/** The same for programs. */
+/** The value that `-o json` prints. */
 export function changesJson(changes: SiteChanges): unknown {
   return {
     changes: changedDocuments(changes).map(({ change, desired, risk, fields, foreign, stage, cloud }) => ({

@@ -1,4 +1,4 @@
-/** Findings for people: place, code and message on the first line, the remedy below. */
+/** Formats findings: location, code and message on the first line, owners and remedy below. */
 import pc from 'picocolors'
 import { type Finding, isFileLocation, type Where } from '../../errors/finding.ts'
 
@@ -11,10 +11,10 @@ export function formatWhere(where: Where): string {
 export function formatFinding(finding: Finding, colour: boolean): string {
   const { red, yellow, cyan, dim, bold } = pc.createColors(colour)
   const paint = { error: red, warning: yellow, info: cyan }[finding.severity]
-  const place = finding.where ? `${bold(formatWhere(finding.where))}: ` : ''
-  const owners = (finding.owners ?? []).map((owner) => `\n    ${dim('who:')} ${owner}`).join('')
+  const location = finding.where ? `${bold(formatWhere(finding.where))}: ` : ''
+  const owners = (finding.owners ?? []).map((owner) => `\n    ${dim('owner:')} ${owner}`).join('')
   const remedy = `\n    ${dim('fix:')} ${finding.remedy}`
-  return `${place}${paint(`${finding.severity} ${finding.code}`)}: ${finding.message}${owners}${remedy}\n`
+  return `${location}${paint(`${finding.severity} ${finding.code}`)}: ${finding.message}${owners}${remedy}\n`
 }
 
 export function formatFindings(findings: readonly Finding[], colour: boolean): string {

@@ -1,16 +1,25 @@
-/** `-o`: one value, printed the way that was asked for. Every command offers json and yaml; a table is its own. */
+/** The options `-o` and `--events`, and the machine-readable formats. Every command offers json and yaml. */
 import { Option } from 'commander'
 
 const formats = ['table', 'wide', 'json', 'yaml', 'name'] as const
 export type Format = (typeof formats)[number]
 
-export function outputOption(supported: readonly Format[], standard: Format = 'table'): Option {
-  return new Option('-o, --output <format>', 'how to print it').choices(supported).default(standard)
+export function outputOption(supported: readonly Format[], defaultFormat: Format = 'table'): Option {
+  return new Option('-o, --output <format>', 'print in this format').choices(supported).default(defaultFormat)
 }
 
-/** The machine-readable forms; anything else is the command's own table. */
+/** Everything but `json` is written as YAML; tables are formatted by the command. */
 export async function serialise(value: unknown, format: Format): Promise<string> {
   if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`
   const { writeYaml } = await import('../../yaml/write.ts')
   return writeYaml(value)
+}
+
+const eventFormats = ['auto', 'lines', 'jsonl'] as const
+export type EventFormat = (typeof eventFormats)[number]
+
+export function eventsOption(): Option {
+  return new Option('--events <format>', 'print progress on stderr in this format')
+    .choices(eventFormats)
+    .default('auto')
 }

@@ -1,8 +1,8 @@
-/** Tables that fit the terminal: columns as wide as their content, the last one cut with an ellipsis. */
+/** Formats tables that fit the terminal: the last column is cut with an ellipsis. */
 
 export type Row = readonly string[]
 
-// oxlint-disable-next-line no-control-regex -- colour codes take no room on the screen
+// oxlint-disable-next-line no-control-regex -- colour codes take no space on the screen
 const COLOUR = /\u001b\[[0-9;]*m/g
 
 export function visibleWidth(text: string): number {
@@ -17,8 +17,8 @@ export function formatTable(header: Row, rows: readonly Row[], columns = 80): st
 
 function formatRow(row: Row, widths: readonly number[], columns: number): string {
   const cells = row.map((cell, column) => {
-    const last = column === row.length - 1
-    return last ? cell : cell + ' '.repeat((widths[column] ?? 0) - visibleWidth(cell))
+    const isLast = column === row.length - 1
+    return isLast ? cell : cell + ' '.repeat((widths[column] ?? 0) - visibleWidth(cell))
   })
   return cut(cells.join('  '), columns)
 }

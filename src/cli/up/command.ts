@@ -4,9 +4,8 @@ import type { SiteChanges } from '../../deploy/site-changes.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { RunReport } from '../../run/engine.ts'
 import { lockMismatch, needsConsent } from '../../run/findings.ts'
-import { askYesNo } from '../ask.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
-import { type CommandContext, withExamples } from '../command.ts'
+import { type CommandContext, runExitCode, withExamples } from '../command.ts'
 import {
   collect,
   type Deployment,
@@ -16,12 +15,11 @@ import {
   withDeployment,
   withSelectionFlags,
 } from '../deployment.ts'
-import { runExitCode } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
-import { type EventFormat, eventsOption } from '../output/run/events-option.ts'
+import { type EventFormat, eventsOption, type Format, outputOption, serialise } from '../output/format.ts'
 import { type PlanningOptions, saveLock, withPlanningOptions } from '../planning.ts'
+import { askYesNo } from '../questions.ts'
 import { formatUpSummary, upJson } from './summary.ts'
 
 interface Options extends PlanningOptions, ClusterFlags, SelectionFlags {

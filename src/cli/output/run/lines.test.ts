@@ -3,9 +3,8 @@ import { finding } from '../../../errors/finding.ts'
 import type { RunEvent, StageEvent } from '../../../run/events.ts'
 import { nothingSelected } from '../../../run/findings.ts'
 import { formatDuration, oneLine, truncate } from '../text.ts'
-import { jsonlPrinter } from './jsonl.ts'
 import { linesPrinter } from './lines.ts'
-import type { Printer } from './printer.ts'
+import { jsonlPrinter, type Printer } from './printer.ts'
 import { formatSummary } from './summary.ts'
 
 function collect(make: (write: (text: string) => void) => Printer) {
@@ -23,8 +22,8 @@ function collect(make: (write: (text: string) => void) => Printer) {
 
 const waiting = (reason: string): StageEvent => ({ kind: 'waiting', cloud: 'rhoso1', stage: 'nncp', reason })
 
-describe('plain lines', () => {
-  it('give each event a line that stands alone', () => {
+describe('the lines printer', () => {
+  it('prints one line per event', () => {
     const { send, lines } = collect((write) => linesPrinter(write, { colour: false }))
     send({ kind: 'run-started', what: 'up site.yaml', stages: [] })
     send({ kind: 'stage-started', stage: 'nncp' }, 1000)
@@ -51,7 +50,7 @@ describe('plain lines', () => {
     ])
   })
 
-  it('do not repeat a reason within a minute, nor follow one that changes every moment', () => {
+  it('neither repeats a reason within a minute nor prints every change of a reason', () => {
     const { send, lines } = collect((write) => linesPrinter(write, { colour: false }))
     send(waiting('a'))
     send(waiting('a'), 10_000)
@@ -68,8 +67,8 @@ describe('plain lines', () => {
   })
 })
 
-describe('JSON lines', () => {
-  it('are the events themselves, one in each line', () => {
+describe('the JSON lines printer', () => {
+  it('prints each event unchanged on its own line', () => {
     const { send, lines } = collect(jsonlPrinter)
     send(waiting('a\nb'))
     expect(lines().map((line) => JSON.parse(line))).toEqual([
@@ -86,7 +85,7 @@ describe('JSON lines', () => {
 })
 
 describe('the summary', () => {
-  it('says how each stage ended and counts what there is', () => {
+  it('shows the outcome of each stage and the totals without zeros', () => {
     const base = { findings: [], ms: 0 }
     const text = formatSummary(
       {
@@ -105,12 +104,12 @@ describe('the summary', () => {
   })
 })
 
-describe('text on one line', () => {
-  it('shortens durations as people say them', () => {
+describe('text', () => {
+  it('formats durations with at most two units', () => {
     expect([0, 420, 12_300, 184_000, 3_725_000].map(formatDuration)).toEqual(['0.0s', '0.4s', '12s', '3m04s', '1h02m'])
   })
 
-  it('takes out line ends and escape codes, and cuts what is too long', () => {
+  it('removes line ends and escape codes, and truncates long lines', () => {
     expect(oneLine('a\r\n\u001b[31mb\u001b[0m\tc\u0007')).toBe('a b c')
     expect(truncate('abcdef', 4)).toBe('abc…')
   })

@@ -1,7 +1,7 @@
 /**
- * Events as plain lines, for logs and CI: each line stands alone, nothing is redrawn.
+ * Prints events as plain lines, for logs and CI; nothing is redrawn.
  *
- * A wait that says the same again is told once a minute, and one that keeps changing its mind every few seconds.
+ * The reason of a wait is repeated once a minute, and a reason that keeps changing is printed every few seconds.
  */
 import pc from 'picocolors'
 import type { RunEvent } from '../../../run/events.ts'
@@ -12,41 +12,41 @@ import type { Printer } from './printer.ts'
 
 export interface LinesOptions {
   readonly colour: boolean
-  /** Least time between two different reasons of one stage. */
+  /** Minimum time between two different reasons of one stage. */
   readonly changeMs?: number
-  /** Least time before the same reason is told again. */
+  /** Minimum time before the same reason is printed again. */
   readonly repeatMs?: number
 }
 
-interface Told {
+interface PrintedReason {
   readonly reason: string
-  readonly at: number
+  readonly time: number
 }
 
-export function linesPrinter(write: (text: string) => void, settings: LinesOptions): Printer {
-  const { colour, changeMs = 5_000, repeatMs = 60_000 } = settings
-  const told = new Map<string, Told>()
-  const isNews = (event: RunEvent, reason: string): boolean => {
+export function linesPrinter(write: (text: string) => void, options: LinesOptions): Printer {
+  const { colour, changeMs = 5_000, repeatMs = 60_000 } = options
+  const printed = new Map<string, PrintedReason>()
+  const isDue = (event: RunEvent, reason: string): boolean => {
     const key = keyOfStage(event)
-    const last = told.get(key)
-    const at = Date.parse(event.time)
-    if (last && at - last.at < (last.reason === reason ? repeatMs : changeMs)) return false
-    told.set(key, { reason, at })
+    const last = printed.get(key)
+    const time = Date.parse(event.time)
+    if (last && time - last.time < (last.reason === reason ? repeatMs : changeMs)) return false
+    printed.set(key, { reason, time })
     return true
   }
   const sink = (event: RunEvent): void => {
-    if (event.kind === 'waiting' && !isNews(event, event.reason)) return
-    if (event.kind === 'progress' && !isNews(event, event.message)) return
-    if (event.kind === 'stage-finished' || event.kind === 'stage-skipped') told.delete(keyOfStage(event))
-    const text = sentence(event, colour)
+    if (event.kind === 'waiting' && !isDue(event, event.reason)) return
+    if (event.kind === 'progress' && !isDue(event, event.message)) return
+    if (event.kind === 'stage-finished' || event.kind === 'stage-skipped') printed.delete(keyOfStage(event))
+    const text = formatEvent(event, colour)
     if (text === undefined) return
     write(`${event.time.slice(11, 19)} ${event.stage === undefined ? '' : `${keyOfStage(event)}: `}${text}\n`)
   }
   return { sink, close: () => undefined }
 }
 
-/** What an event says in words; nothing for what is not worth a line. */
-function sentence(event: RunEvent, colour: boolean): string | undefined {
+/** Undefined for an event that is not worth a line. */
+function formatEvent(event: RunEvent, colour: boolean): string | undefined {
   const { green, red, yellow, dim } = pc.createColors(colour)
   switch (event.kind) {
     case 'run-started':

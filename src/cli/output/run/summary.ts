@@ -1,4 +1,4 @@
-/** The end of a run in a few lines: how each cloud fared, how long each stage took, what was skipped and why. */
+/** Formats the report of a run: outcome, time and reason of each stage, and the totals. */
 import pc from 'picocolors'
 import type { RunReport, StageReport } from '../../../run/engine.ts'
 import { formatTable } from '../table.ts'
@@ -14,15 +14,15 @@ export function formatSummary(report: RunReport, io: { columns: number; colour: 
     stage.ms === 0 || stage.outcome === 'skipped' ? '' : formatDuration(stage.ms),
     stage.reason === undefined ? '' : oneLine(stage.reason),
   ])
-  const table = formatTable(['CLOUD', 'STAGE', 'OUTCOME', 'TIME', 'WHY'], rows, io.columns)
-  return `${table}\n${bold(paint(report.outcome))} after ${formatDuration(report.ms)}: ${tally(report.stages)}\n`
+  const table = formatTable(['CLOUD', 'STAGE', 'OUTCOME', 'TIME', 'REASON'], rows, io.columns)
+  return `${table}\n${bold(paint(report.outcome))} after ${formatDuration(report.ms)}: ${formatTotals(report.stages)}\n`
 }
 
-/** `6 done, 2 skipped`: only what there is. */
-function tally(stages: readonly StageReport[]): string {
+/** `6 done, 2 skipped`, without zeros. */
+function formatTotals(stages: readonly StageReport[]): string {
   return (['done', 'skipped', 'failed', 'blocked', 'stopped'] as const)
-    .map((outcome) => ({ outcome, many: stages.filter((stage) => stage.outcome === outcome).length }))
-    .filter(({ many }) => many > 0)
-    .map(({ outcome, many }) => `${many} ${outcome}`)
+    .map((outcome) => ({ outcome, count: stages.filter((stage) => stage.outcome === outcome).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ outcome, count }) => `${count} ${outcome}`)
     .join(', ')
 }

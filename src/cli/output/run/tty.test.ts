@@ -6,8 +6,8 @@ import type { RunEvent, StageEvent } from '../../../run/events.ts'
 import { nothingSelected } from '../../../run/findings.ts'
 import { ttyPrinter } from './tty.ts'
 
-/** A run that a test plays: time moves when it says so, and frames are drawn when it says so. */
-function play(terminal: Screen, clouds: readonly string[], colour = false) {
+/** A printer whose clock and frames are driven by the test. */
+function startRun(terminal: Screen, clouds: readonly string[], colour = false) {
   let now = Date.parse('2026-01-01T00:00:00Z')
   let tick = (): void => undefined
   const printer = ttyPrinter(terminal, {
@@ -43,9 +43,9 @@ function play(terminal: Screen, clouds: readonly string[], colour = false) {
 }
 
 describe('the live tree', () => {
-  it('shows clouds and stages with times, and below a stage why it waits', () => {
+  it('shows clouds and stages with times, and the reason of a wait below its stage', () => {
     const terminal = screen(60)
-    const { send, pass } = play(terminal, ['rhoso1'])
+    const { send, pass } = startRun(terminal, ['rhoso1'])
     send({ kind: 'stage-started', stage: 'nncp' })
     pass(1500)
     send({ kind: 'stage-finished', stage: 'nncp', outcome: 'done', ms: 1500 })
@@ -69,9 +69,9 @@ describe('the live tree', () => {
     ])
   })
 
-  it('puts findings above the tree, where they stay', () => {
+  it('prints findings above the tree, where they stay after the run', () => {
     const terminal = screen(100)
-    const { send, pass } = play(terminal, ['rhoso1'])
+    const { send, pass } = startRun(terminal, ['rhoso1'])
     send({ kind: 'stage-started', stage: 'nncp' })
     send({ kind: 'finding', stage: 'nncp', finding: finding(nothingSelected, {}) })
     pass(100)
@@ -82,10 +82,10 @@ describe('the live tree', () => {
     expect(terminal.shown()).toHaveLength(2)
   })
 
-  it('hides the cursor while it draws and gives it back at the end, and when the program is ended', () => {
+  it('hides the cursor while it draws, and shows it again at the end and at exit', () => {
     for (const end of ['close', 'leave'] as const) {
       const terminal = screen()
-      const { close } = play(terminal, ['rhoso1'])
+      const { close } = startRun(terminal, ['rhoso1'])
       expect(terminal.cursorVisible()).toBe(false)
       if (end === 'close') close()
       else terminal.leave()
@@ -94,9 +94,9 @@ describe('the live tree', () => {
     }
   })
 
-  it('writes nothing when nothing has changed, and little when a second has passed', () => {
+  it('writes nothing when nothing has changed, and little when only times change', () => {
     const terminal = screen()
-    const { send, pass } = play(terminal, ['rhoso1', 'rhoso2', 'rhoso3'])
+    const { send, pass } = startRun(terminal, ['rhoso1', 'rhoso2', 'rhoso3'])
     send({ kind: 'stage-started', stage: 'nncp' })
     pass(1000)
     const before = terminal.written()
@@ -106,10 +106,10 @@ describe('the live tree', () => {
     expect(terminal.written() - before).toBeLessThan(300)
   })
 
-  it('keeps what is at work in sight when the screen is too small for everything', () => {
+  it('keeps running stages visible when the screen is too small for all', () => {
     const terminal = screen(80, 8)
-    const clouds = Array.from({ length: 30 }, (_, at) => `cloud${at}`)
-    const { send, pass } = play(terminal, clouds)
+    const clouds = Array.from({ length: 30 }, (_, index) => `cloud${index}`)
+    const { send, pass } = startRun(terminal, clouds)
     send({ kind: 'stage-started', stage: 'netattach', cloud: 'cloud17' })
     send({ kind: 'waiting', stage: 'netattach', cloud: 'cloud17', reason: 'the webhook does not answer' })
     pass(100)
@@ -118,9 +118,9 @@ describe('the live tree', () => {
     expect(terminal.scrolledAway()).toEqual([])
   })
 
-  it('leaves no ghost behind when the window changes its size', () => {
+  it('leaves no stale lines when the window is resized', () => {
     const terminal = screen(100, 30)
-    const { send, pass } = play(terminal, ['rhoso1', 'rhoso2'])
+    const { send, pass } = startRun(terminal, ['rhoso1', 'rhoso2'])
     send({ kind: 'stage-started', stage: 'nncp' })
     send({ kind: 'waiting', stage: 'nncp', reason: 'worker-1 has not reported yet '.repeat(5) })
     pass(100)
@@ -137,7 +137,7 @@ describe('the live tree', () => {
     }
   })
 
-  it('shows after any events what it would draw afresh', () => {
+  it('shows the same after any events as a complete redraw', () => {
     const event = fc.record({
       cloud: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
       stage: fc.constantFrom('netattach', 'control-plane'),
@@ -153,13 +153,13 @@ describe('the live tree', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), size, (events, { columns, rows }) => {
         const terminal = screen(columns, rows)
-        const { send, pass } = play(terminal, ['a', 'b', 'c', 'd', 'e'], true)
+        const { send, pass } = startRun(terminal, ['a', 'b', 'c', 'd', 'e'], true)
         for (const event of events) {
           send(event as StageEvent)
           pass(100)
         }
         const repainted = screen(columns, rows)
-        const again = play(repainted, ['a', 'b', 'c', 'd', 'e'], true)
+        const again = startRun(repainted, ['a', 'b', 'c', 'd', 'e'], true)
         for (const event of events) {
           again.send(event as StageEvent)
           again.wait(100)
