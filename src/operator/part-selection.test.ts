@@ -20,12 +20,12 @@ const fit = async (...missing: readonly string[]) => {
   return { parts: parts.map(({ name }) => name), leftOut: skipped.map(({ message }) => message) }
 }
 
-describe('the data plane in a cluster', () => {
-  it('is whole where everything is served', async () => {
+describe('selectParts', () => {
+  it('selects the whole data plane where every kind is served', async () => {
     expect(await fit()).toEqual({ parts: ['dataplane'], leftOut: [] })
   })
 
-  it('stays where the kinds of one service are not served, and says which service is left out', async () => {
+  it('selects the data plane without a service whose kinds are not served, and names it', async () => {
     expect(await fit(weatherAgents.kind)).toEqual({
       parts: ['dataplane'],
       leftOut: ['the cluster does not serve weather.example.org/v1 WeatherAgent, which weather needs'],
@@ -36,7 +36,7 @@ describe('the data plane in a cluster', () => {
     })
   })
 
-  it('is left out where nodes are not served', async () => {
+  it('skips the data plane where nodes are not served', async () => {
     const { parts, leftOut } = await fit('OpenStackDataPlaneNode')
     expect(parts).toEqual([])
     expect(leftOut).toHaveLength(1)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { dnsMasq } from '../../test/dns.ts'
 import type { DnsMasq } from '../api/dnsmasq.ts'
 import type { AdmissionRequest } from '../kube/admission.ts'
-import { defaultDnsMasq, validateDnsMasq } from './dnsmasq.ts'
+import { defaultDnsMasq, validateDnsMasq } from './dns-webhooks.ts'
 
 const context = { signal: new AbortController().signal } as never
 const asked = (object: DnsMasq, oldObject?: DnsMasq): AdmissionRequest =>
@@ -18,13 +18,13 @@ const smuggled = dnsMasq('dns', 'openstack', {
   options: [{ key: 'server', values: ['1.1.1.1\nconf-file=/x'] }],
 })
 
-describe('admission of a DNSMasq', () => {
+describe('the DNSMasq webhook', () => {
   it('refuses a directive in a value, with the field', async () => {
     const answer = await validateDnsMasq(asked(smuggled), context)
     expect(answer).toMatchObject({ allowed: false, causes: [{ field: 'spec.options[0].values[0]' }] })
   })
 
-  it('lets one be edited that had it before us, with a warning', async () => {
+  it('warns of a problem that the stored object already had', async () => {
     const edited = { ...smuggled, spec: { ...smuggled.spec, replicas: 2 } }
     expect(await validateDnsMasq(asked(edited, smuggled), context)).toMatchObject({
       allowed: true,
@@ -32,7 +32,7 @@ describe('admission of a DNSMasq', () => {
     })
   })
 
-  it('fills in the image and the own names, where the API knows the option', async () => {
+  it('defaults the image, and the local option where the served CRD has it', async () => {
     const bare = { ...dnsMasq('dns', 'openstack'), spec: {} }
     const local = { key: 'local', values: ['/openstack.svc/'] }
     const today = defaultDnsMasq({ image: 'image', hasOption: async () => true })

@@ -6,7 +6,7 @@ import { ensureServingCertificate, type ServingCertificate } from './serving-cer
 const DAY_MS = 86_400_000
 const hosts = ['stackloom-webhook.ns.svc']
 
-describe('The certificate of the webhooks', () => {
+describe('ensureServingCertificate', () => {
   const ask = (cluster: ReturnType<typeof memoryCluster>, later = 0, names = hosts): Promise<ServingCertificate> =>
     ensureServingCertificate({
       client: cluster.client,
@@ -16,14 +16,14 @@ describe('The certificate of the webhooks', () => {
       signal: new AbortController().signal,
     })
 
-  it('is one, however many start at once', async () => {
+  it('issues one certificate when several replicas start at once', async () => {
     const cluster = memoryCluster()
     const all = await Promise.all([ask(cluster), ask(cluster), ask(cluster)])
     expect(new Set(all.map(({ certificate }) => certificate)).size).toBe(1)
     expect(parseCertificate(all[0]?.certificate ?? '').hosts).toEqual(hosts)
   })
 
-  it('is renewed in time under the same authority, so that nobody needs to learn a new trust', async () => {
+  it('renews the certificate under the same authority', async () => {
     const cluster = memoryCluster()
     const first = await ask(cluster)
     expect((await ask(cluster, 30 * DAY_MS)).certificate).toBe(first.certificate)
@@ -32,7 +32,7 @@ describe('The certificate of the webhooks', () => {
     expect(next.authority).toBe(first.authority)
   })
 
-  it('is trusted under a new authority and the one before, while others still serve the old one', async () => {
+  it('trusts a new authority together with the previous one', async () => {
     const cluster = memoryCluster()
     const first = await ask(cluster)
     const next = await ask(cluster, 4_000 * DAY_MS)
@@ -43,7 +43,7 @@ describe('The certificate of the webhooks', () => {
     expect((await ask(cluster, 4_000 * DAY_MS)).authority).toBe(next.authority)
   })
 
-  it('is made anew for another name', async () => {
+  it('issues another certificate for another host name', async () => {
     const cluster = memoryCluster()
     await ask(cluster)
     const other = await ask(cluster, 0, ['127.0.0.1'])

@@ -5,8 +5,7 @@
  * A configuration that dnsmasq could not read is not written: the server goes on with the one that it has.
  */
 
-import type { DnsMasq } from '../../api/dnsmasq.ts'
-import { dnsMasqViolations } from '../../api/dnsmasq-rules.ts'
+import { type DnsMasq, dnsMasqViolations } from '../../api/dnsmasq.ts'
 import { formatTimestamp, type KubeObject, objectKey } from '../../api/object.ts'
 import { sameJson } from '../../api/same-json.ts'
 import { type Finding, finding } from '../../errors/finding.ts'

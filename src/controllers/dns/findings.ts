@@ -13,7 +13,7 @@ server that does not start. The webhook refuses both. Where no webhook was asked
 configuration and says so in the condition ServiceConfigReady.`,
   example: {
     field: 'spec.options[0].values[0]',
-    detail: 'server: a line break would begin another directive',
+    detail: 'server: a line break would start another directive',
   },
 })
 

@@ -1,7 +1,7 @@
 /** Every option of a DNSMasq, in a real dnsmasq: what it makes the server answer. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type DnsOption, optionKeys } from '../../../src/api/dnsmasq.ts'
-import { dnsMasqViolations } from '../../../src/api/dnsmasq-rules.ts'
+import { dnsMasqViolations } from '../../../src/api/dnsmasq.ts'
 import { addressesOf, dig, missingPrograms } from './ask.ts'
 import { type ServedHosts, servedHosts } from './served.ts'
 

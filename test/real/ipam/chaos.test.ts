@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { AddressBlock } from '../../../src/api/address-block.ts'
 import { type IpSet, ipSets, type Reservation, reservations } from '../../../src/api/ipset.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
+import { addressBlocks } from '../../../src/api/address-block.ts'
 import { isApiError } from '../../../src/kube/api-error.ts'
 import { ownCrds } from '../../../src/operator/crds.ts'
 import { useCluster } from '../../cluster.ts'
