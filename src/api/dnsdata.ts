@@ -2,10 +2,8 @@
 import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import { conditionSchema } from './ipset.ts'
-import { networkGroup, networkVersion } from './netconfig.ts'
+import { networkGroup } from './netconfig.ts'
 import type { Condition, SpecObject } from './object.ts'
-
-export const dnsDatas = { apiVersion: networkVersion, kind: 'DNSData' } as const
 
 const DEFAULT_SELECTOR = 'dnsdata'
 
@@ -28,11 +26,6 @@ const dnsDataSpecSchema = z.object({
   dnsDataLabelSelectorValue: selectorSchema,
   hosts: z.array(hostSchema).optional(),
 })
-
-/** The value by which hosts and servers find each other. */
-export function selectorValue(spec: { readonly dnsDataLabelSelectorValue?: string | undefined }): string {
-  return (spec.dnsDataLabelSelectorValue || DEFAULT_SELECTOR).toLowerCase()
-}
 
 export type DnsHost = z.infer<typeof hostSchema>
 

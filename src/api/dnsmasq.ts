@@ -9,11 +9,9 @@ import { parsePrefixed } from '../net/cidr.ts'
 import type { KindDefinition } from './crd.ts'
 import { readyColumns, selectorSchema } from './dnsdata.ts'
 import { conditionSchema } from './ipset.ts'
-import { networkGroup, networkVersion } from './netconfig.ts'
+import { networkGroup } from './netconfig.ts'
 import type { Condition, SpecObject } from './object.ts'
 import type { Violation } from './violation.ts'
-
-export const dnsMasqs = { apiVersion: networkVersion, kind: 'DNSMasq' } as const
 
 /** The directives of dnsmasq that a DNSMasq may set. */
 export const optionKeys = [
