@@ -95,7 +95,7 @@ describe('dns status', () => {
         'NAME                             ADDRESS      FROM',
         'hand.example.com                 172.17.0.80  ConfigMap by-hand',
         'keystone-internal.openstack.svc  172.17.0.80  DNSData dns-svc',
-        'left out: host-ip-1 of DNSData bad is not an address',
+        'skipped: host-ip-1 of DNSData bad is not an address',
         '',
       ].join('\n'),
     )

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { main } from '../../../src/cli/main.ts'
 import { parseHosts } from '../../../src/controllers/dns/hosts-file.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
-import { ownCrds } from '../../../src/operator/crds.ts'
+import { ownCrds } from '../../../src/operator/parts.ts'
 import { listCloudDnsNames } from '../../../src/plan/cloud-names.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'

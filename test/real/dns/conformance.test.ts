@@ -19,7 +19,7 @@ import {
   services,
   topologies,
 } from '../../../src/controllers/dns/dns-kinds.ts'
-import { ownCrds } from '../../../src/operator/crds.ts'
+import { ownCrds } from '../../../src/operator/parts.ts'
 import { useCluster } from '../../cluster.ts'
 import { dnsData, dnsMasq, host } from '../../dns.ts'
 import { podSpec } from '../../dns-pod.ts'

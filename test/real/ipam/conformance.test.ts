@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type IpReservation, type IpSet, type IpSetNetwork, ipSets, reservations } from '../../../src/api/ipset.ts'
 import { type NetConfigSpec, netConfigs } from '../../../src/api/netconfig.ts'
-import { ownCrds } from '../../../src/operator/crds.ts'
+import { ownCrds } from '../../../src/operator/parts.ts'
 import { useCluster } from '../../cluster.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { type RunningOperator, startOperator } from './operator.ts'

@@ -1,8 +1,7 @@
 /** The whole operator, as `stackloom operator run` starts it, against a test's cluster. */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
-import type { RunOptions } from '../../../src/cli/operator/options.ts'
-import { runCommand } from '../../../src/cli/operator/run.ts'
+import { type RunOptions, runCommand } from '../../../src/cli/operator/run.ts'
 import { formatError } from '../../../src/errors/failure.ts'
 import type { Cluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
