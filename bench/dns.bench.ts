@@ -14,7 +14,7 @@ import { startCluster } from '../test/cluster.ts'
 import { dnsData, dnsMasq } from '../test/dns.ts'
 import { missingPrograms } from '../test/real/dns/ask.ts'
 import { startOperatorProcess } from '../test/real/dns/operator-process.ts'
-import { startPeer } from '../test/real/ipam/peer.ts'
+import { startInfraOperator } from '../test/real/ipam/infra-operator.ts'
 import type { Figure, Measured } from '../tools/figure.ts'
 import { median, once } from '../tools/measure.ts'
 import {
@@ -131,7 +131,7 @@ const peer = once(async (): Promise<number> => {
   const { cluster, stop } = await startCluster({ crds: '2023', netns: false })
   const { client } = cluster
   const logs = mkdtempSync(path.join(tmpdir(), 'stackloom-peer-'))
-  const running = await startPeer(cluster, path.join(logs, 'log'))
+  const running = await startInfraOperator(cluster, path.join(logs, 'log'))
   const namespace = 'bench'
   const template = async (): Promise<string> => {
     const deployment = await client.get({ ...deployments, namespace, name: 'dnsmasq-dns' })

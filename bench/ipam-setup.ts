@@ -1,11 +1,11 @@
 /** What the IPAM bench plays with: an API server, the operator as a process, IPSets on five networks, and a witness. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { addressBlocks } from '../src/api/address-block.ts'
 import { type IpSet, ipSets } from '../src/api/ipset.ts'
 import type { NetConfigSpec } from '../src/api/netconfig.ts'
 import { objectKey } from '../src/api/object.ts'
 import { systemClock } from '../src/clock/clock.ts'
-import { addressBlocks } from '../src/api/address-block.ts'
 import { createCache } from '../src/kube/cache.ts'
 import { createReflector } from '../src/kube/reflector.ts'
 import { ownCrds } from '../src/operator/parts.ts'

@@ -14,8 +14,8 @@ import { ipSets, reservations } from '../src/api/ipset.ts'
 import { netConfigs } from '../src/api/netconfig.ts'
 import { systemClock } from '../src/clock/clock.ts'
 import { type Cluster, startCluster } from '../test/cluster.ts'
-import { startPeer } from '../test/real/ipam/peer.ts'
-import { writesOf } from '../test/real/ipam/writes.ts'
+import { startInfraOperator } from '../test/real/ipam/infra-operator.ts'
+import { writesOf } from '../test/real/ipam/write-counts.ts'
 import type { Figure } from '../tools/figure.ts'
 import { median, once } from '../tools/measure.ts'
 import {
@@ -52,7 +52,7 @@ const speed = once(async (): Promise<Speed> => {
     const bareBefore = await bareLimit(cluster, 'bare-before')
     const witness = await openWitness(cluster)
     await configure(cluster, 'peer')
-    const peer = await startPeer(cluster, path.join(folder, 'infra-operator.log'))
+    const peer = await startInfraOperator(cluster, path.join(folder, 'infra-operator.log'))
     await warmUp(cluster, witness, 'warm-peer')
     const theirs = await witness.serve('peer', FEW)
     await peer.stop()
