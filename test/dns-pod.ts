@@ -44,7 +44,7 @@ export function volumeConfigMaps({ configMap, projected }: PodVolume): readonly 
   return configMap ? [configMap.name] : (projected?.sources.map((source) => source.configMap.name) ?? [])
 }
 
-const NOBODY = 65_534
+const UNPRIVILEGED_UID = 65_534
 
 export interface PodFolder {
   readonly root: string
@@ -93,7 +93,7 @@ export async function startPod(options: PodOptions): Promise<RunningPod> {
     const set = container.env.map(({ name, value = '' }) => [name, placed(value)])
     const words = [...container.command, ...container.args].map((word) => changeArgument(placed(word)))
     return {
-      words: process.getuid?.() === 0 ? ['setpriv', `--reuid=${NOBODY}`, '--clear-groups', ...words] : words,
+      words: process.getuid?.() === 0 ? ['setpriv', `--reuid=${UNPRIVILEGED_UID}`, '--clear-groups', ...words] : words,
       env: { PATH: process.env['PATH'], ...Object.fromEntries(set), POD_IP: address, ...env },
     }
   }
@@ -151,7 +151,7 @@ async function mountAll({ containers, volumes }: PodSpec, folder: PodFolder): Pr
     await mkdir(path.dirname(target), { recursive: true, mode: 0o755 })
     if (volume?.emptyDir) {
       await mkdir(target, { recursive: true })
-      if (process.getuid?.() === 0) await chown(target, NOBODY, NOBODY)
+      if (process.getuid?.() === 0) await chown(target, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
     } else if (subPath !== undefined) {
       // Like the kubelet: a subPath mount has the content of the start.
       const text = await readFile(path.join(folder.volume(name), '..data', subPath), 'utf8')

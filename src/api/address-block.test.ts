@@ -25,6 +25,6 @@ describe('formatHolder', () => {
         expect(formatHolder(one)).toMatch(accepted)
       }),
     )
-    expect('somebody').not.toMatch(accepted)
+    expect('word').not.toMatch(accepted)
   })
 })

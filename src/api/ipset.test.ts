@@ -34,7 +34,11 @@ describe('ipSetViolations', () => {
 
   it.each([
     ['an unknown network', [request('nope')], 'network nope not in NetConfig'],
-    ['an unknown subnet', [request('net-1', { subnetName: 'nope' })], 'subnet nope not in network net-1 of the NetConfig'],
+    [
+      'an unknown subnet',
+      [request('net-1', { subnetName: 'nope' })],
+      'subnet nope not in network net-1 of the NetConfig',
+    ],
     ['an address that is none', [request('net-1', { fixedIP: '172.17.0.256' })], 'not an IP address'],
     ['an IPv6 address that is none', [request('net-6', { fixedIP: 'fd00::g' })], 'not an IP address'],
     ['IPv6 on an IPv4 subnet', [request('net-1', { fixedIP: 'fd00::5' })], 'cannot mix IPv4 and IPv6'],

@@ -18,7 +18,7 @@ interface Setting {
 
 const config = netConfig(threeNetworks)
 
-function ask(
+function review(
   path: string,
   request: { object?: KubeObject; oldObject?: KubeObject; operation: AdmissionRequest['operation'] },
   { netConfigs = [config], cached = netConfigs, ipSets = [], holder, allocators = [] }: Setting = {},
@@ -44,13 +44,13 @@ function ask(
 const NETCONFIG = 'validate-network-openstack-org-v1beta1-netconfig'
 const IPSET = 'validate-network-openstack-org-v1beta1-ipset'
 const createConfig = (spec: NetConfigSpec, setting: Setting = { netConfigs: [] }): Promise<AdmissionResponse> =>
-  ask(NETCONFIG, { operation: 'CREATE', object: netConfig(spec) }, setting)
+  review(NETCONFIG, { operation: 'CREATE', object: netConfig(spec) }, setting)
 const updateConfig = (spec: NetConfigSpec, old: NetConfigSpec, setting?: Setting): Promise<AdmissionResponse> =>
-  ask(NETCONFIG, { operation: 'UPDATE', object: netConfig(spec), oldObject: netConfig(old) }, setting)
+  review(NETCONFIG, { operation: 'UPDATE', object: netConfig(spec), oldObject: netConfig(old) }, setting)
 const createSet = (object: IpSet, setting?: Setting): Promise<AdmissionResponse> =>
-  ask(IPSET, { operation: 'CREATE', object }, setting)
+  review(IPSET, { operation: 'CREATE', object }, setting)
 const updateSet = (spec: Partial<IpSetSpec>, old: IpSet): Promise<AdmissionResponse> =>
-  ask(IPSET, { operation: 'UPDATE', object: { ...old, spec: { ...old.spec, ...spec } }, oldObject: old })
+  review(IPSET, { operation: 'UPDATE', object: { ...old, spec: { ...old.spec, ...spec } }, oldObject: old })
 
 /** The first network's subnet, changed. */
 function changed(change: Partial<NetConfigSpec['networks'][number]['subnets'][number]>): NetConfigSpec {
@@ -101,8 +101,8 @@ describe('the NetConfig webhook', () => {
   })
 
   it('warns of addresses in use that a smaller range leaves outside', async () => {
-    const given = { network: 'net-1', subnet: 'subnet1', address: '172.17.0.100' }
-    const user: IpSet = { ...ipSet('a', [{}]), status: { reservations: [given] } }
+    const assigned = { network: 'net-1', subnet: 'subnet1', address: '172.17.0.100' }
+    const user: IpSet = { ...ipSet('a', [{}]), status: { reservations: [assigned] } }
     const smaller = changed({ allocationRanges: [{ start: '172.17.0.150', end: '172.17.0.200' }] })
     const answer = await updateConfig(smaller, threeNetworks, { ipSets: [user] })
     expect(answer.allowed).toBe(true)
@@ -125,15 +125,15 @@ describe('the NetConfig webhook', () => {
 
   it('refuses to delete a NetConfig while an IPSet exists', async () => {
     const request = { operation: 'DELETE', oldObject: config } as const
-    expect((await ask(NETCONFIG, request, { ipSets: [ipSet('a', [{}])] })).reason).toBe(
+    expect((await review(NETCONFIG, request, { ipSets: [ipSet('a', [{}])] })).reason).toBe(
       'unable to delete NetConfig while there are still 1 IPSets in the namespace',
     )
-    expect(await ask(NETCONFIG, request)).toEqual({ allowed: true })
+    expect(await review(NETCONFIG, request)).toEqual({ allowed: true })
   })
 
   it('defaults the service network', async () => {
     const path = 'mutate-network-openstack-org-v1beta1-netconfig'
-    const answer = await ask(path, { operation: 'CREATE', object: config })
+    const answer = await review(path, { operation: 'CREATE', object: config })
     expect(answer.patch?.[0]).toEqual({ op: 'add', path: '/spec/networks/0/serviceNetwork', value: 'net-1' })
   })
 })
@@ -176,16 +176,16 @@ describe('the IPSet webhook', () => {
     const made = ipSet('a', [{}])
     const deleting = { ...made, metadata: { ...made.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
     const request = { operation: 'UPDATE', object: deleting, oldObject: deleting } as const
-    expect(await ask(IPSET, request, { netConfigs: [] })).toEqual({ allowed: true })
+    expect(await review(IPSET, request, { netConfigs: [] })).toEqual({ allowed: true })
   })
 
   it('adds the finalizer at creation unless either name of it is present', async () => {
     const path = 'mutate-network-openstack-org-v1beta1-ipset'
     const made = ipSet('a', [{}])
-    const answer = await ask(path, { operation: 'CREATE', object: made })
+    const answer = await review(path, { operation: 'CREATE', object: made })
     expect(answer.patch).toEqual([{ op: 'add', path: '/metadata/finalizers', value: ['openstack.org/ipset'] }])
     const old = { ...made, metadata: { ...made.metadata, finalizers: ['IPSet'] } }
-    expect((await ask(path, { operation: 'CREATE', object: old })).patch).toBeUndefined()
+    expect((await review(path, { operation: 'CREATE', object: old })).patch).toBeUndefined()
   })
 })
 

@@ -73,7 +73,7 @@ describe('dns status', () => {
     const items = [
       { ...dnsMasq('dns', 'openstack'), status },
       dnsData('dns-svc', [host('172.17.0.80', 'keystone-internal.openstack.svc')], 'openstack'),
-      dnsData('bad', [host('host-ip-1', 'nobody')], 'openstack'),
+      dnsData('bad', [host('host-ip-1', 'unserved')], 'openstack'),
       dnsData('other', [host('172.17.0.99', 'elsewhere')], 'openstack2'),
       dnsData('unselected', [host('172.17.0.98', 'unselected')], 'openstack', 'another'),
       {

@@ -46,17 +46,17 @@ describe('createSharder', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd', 'e')
     const line = fc.tuple(fc.integer({ min: 1, max: 9 }), name).map(([last, host]) => `10.0.0.${last} ${host}`)
     const world = fc.uniqueArray(fc.record({ name: fc.constantFrom('x', 'y', 'z'), lines: fc.array(line) }), {
-      selector: (given) => given.name,
+      selector: ({ name: sourceName }) => sourceName,
     })
     fc.assert(
       fc.property(fc.array(world, { minLength: 1, maxLength: 5 }), (worlds) => {
         const sharder = createSharder()
         for (const sources of worlds) {
-          const given = sources.map((given) => source(given.name, ...given.lines))
-          const served = sharder.shard(given)
-          expect(served).toEqual(createSharder().shard(given))
-          const wanted = sources.flatMap(({ lines }) => lines.map((line) => line.split(' ').reverse().join(' ')))
-          expect([...pairs(served)].sort()).toEqual([...new Set(wanted)].sort())
+          const hostSources = sources.map(({ name: sourceName, lines }) => source(sourceName, ...lines))
+          const served = sharder.shard(hostSources)
+          expect(served).toEqual(createSharder().shard(hostSources))
+          const expected = sources.flatMap(({ lines }) => lines.map((line) => line.split(' ').reverse().join(' ')))
+          expect([...pairs(served)].sort()).toEqual([...new Set(expected)].sort())
         }
       }),
       { numRuns: count({ test: 30, soak: 1_000 }) },

@@ -27,13 +27,13 @@ function pool(over: Partial<NetConfigSubnet> = {}, config: NetConfig = netConfig
   return made
 }
 
-function claim(name: string, wants: readonly AddressRequest[], over: Partial<Claim> = {}): Claim {
+function claim(name: string, requests: readonly AddressRequest[], over: Partial<Claim> = {}): Claim {
   return {
     uid: `uid-${name}`,
     namespace: 'ns',
     name,
     created: '2026-01-01',
-    requests: wants,
+    requests,
     inherits: new Set(),
     ...over,
   }
@@ -66,11 +66,11 @@ describe('planAllocation', () => {
         { start: '172.17.0.100', end: '172.17.0.110' },
       ],
     })
-    const decision = planAllocation(
+    const plan = planAllocation(
       ['a', 'b', 'c'].map((name) => claim(name, [{ pool: two }])),
       createLedger(),
     )
-    expect(formatResults(decision)).toEqual({
+    expect(formatResults(plan)).toEqual({
       'ns/a': ['172.17.0.200'],
       'ns/b': ['172.17.0.100'],
       'ns/c': ['172.17.0.101'],
@@ -109,7 +109,7 @@ describe('planAllocation', () => {
       pool: pool({ excludeAddresses: ['172.17.0.201'] }),
       fixed: valueOf(text),
     })
-    const decision = planAllocation(
+    const plan = planAllocation(
       [
         claim('a', [fixed('172.17.0.220')]),
         claim('b', [fixed('172.17.0.220')]),
@@ -118,7 +118,7 @@ describe('planAllocation', () => {
       ],
       createLedger(),
     )
-    expect(formatResults(decision)).toEqual({
+    expect(formatResults(plan)).toEqual({
       'ns/a': ['172.17.0.220'],
       'ns/b': ['taken'],
       'ns/c': ['excluded'],
@@ -135,41 +135,43 @@ describe('planAllocation', () => {
   it('grants the address of the Reservation, unless the ledger has another holder', () => {
     const ledger = createLedger()
     write(ledger, planAllocation([claim('a', [{ pool: pool(), reserved: valueOf('172.17.0.101') }])], ledger))
-    const decision = planAllocation([claim('b', [{ pool: pool(), reserved: valueOf('172.17.0.101') }])], ledger)
-    expect(decision.results.get('ns/b')?.[0]).toMatchObject({
+    const plan = planAllocation([claim('b', [{ pool: pool(), reserved: valueOf('172.17.0.101') }])], ledger)
+    expect(plan.results.get('ns/b')?.[0]).toMatchObject({
       kind: 'taken',
       holder: { name: 'a' },
       source: 'reserved',
     })
-    expect(decision.changes).toEqual([])
+    expect(plan.changes).toEqual([])
   })
 
   it('passes an address from a Reservation to the IPSet that adopts it, and to no other', () => {
     const ledger = createLedger()
-    const want = { pool: pool(), reserved: valueOf('172.17.0.101') }
-    write(ledger, planAllocation([claim('a', [want], { uid: 'reservation-uid' })], ledger))
-    const heir = { inherits: new Set(['reservation-uid']) }
-    expect(formatResults(planAllocation([claim('a', [want], heir)], ledger))).toEqual({ 'ns/a': ['172.17.0.101'] })
-    expect(formatResults(planAllocation([claim('b', [want], heir)], ledger))).toEqual({ 'ns/b': ['taken'] })
+    const request = { pool: pool(), reserved: valueOf('172.17.0.101') }
+    write(ledger, planAllocation([claim('a', [request], { uid: 'reservation-uid' })], ledger))
+    const adopting = { inherits: new Set(['reservation-uid']) }
+    expect(formatResults(planAllocation([claim('a', [request], adopting)], ledger))).toEqual({
+      'ns/a': ['172.17.0.101'],
+    })
+    expect(formatResults(planAllocation([claim('b', [request], adopting)], ledger))).toEqual({ 'ns/b': ['taken'] })
   })
 
   it('grants an address of a segment once, whatever namespace or network claims it', () => {
     const here = pool()
     const there: Pool = { ...pool(), network: 'other' }
-    const decision = planAllocation(
+    const plan = planAllocation(
       [claim('a', [{ pool: here }]), claim('a', [{ pool: there }], { namespace: 'ns2', uid: 'u2' })],
       createLedger(),
     )
-    expect(formatResults(decision)).toEqual({ 'ns/a': ['172.17.0.100'], 'ns2/a': ['172.17.0.101'] })
+    expect(formatResults(plan)).toEqual({ 'ns/a': ['172.17.0.100'], 'ns2/a': ['172.17.0.101'] })
   })
 
   it('grants the same address on two segments', () => {
     const apart = netConfig({ networks: [] }, { 'stackloom.dev/segment': 'rack-2' })
-    const decision = planAllocation(
+    const plan = planAllocation(
       [claim('a', [{ pool: pool() }]), claim('b', [{ pool: pool({}, apart) }])],
       createLedger(),
     )
-    expect(formatResults(decision)).toEqual({ 'ns/a': ['172.17.0.100'], 'ns/b': ['172.17.0.100'] })
+    expect(formatResults(plan)).toEqual({ 'ns/a': ['172.17.0.100'], 'ns/b': ['172.17.0.100'] })
   })
 
   it('releases the second of two addresses that two controllers granted to one owner', () => {
@@ -183,9 +185,9 @@ describe('planAllocation', () => {
       const target = { segment: wide.segment, family: 4 as const, value: valueOf(text) }
       ledger.load(applyChanges(blockContaining(target), undefined, [{ address: target, holder, owner: 'ns/a' }]))
     }
-    const decision = planAllocation([claim('a', [{ pool: wide }])], ledger)
-    expect(formatResults(decision)).toEqual({ 'ns/a': ['172.17.0.254'] })
-    expect(decision.changes).toMatchObject([{ address: { value: valueOf('172.17.1.1') }, holder: undefined }])
+    const plan = planAllocation([claim('a', [{ pool: wide }])], ledger)
+    expect(formatResults(plan)).toEqual({ 'ns/a': ['172.17.0.254'] })
+    expect(plan.changes).toMatchObject([{ address: { value: valueOf('172.17.1.1') }, holder: undefined }])
   })
 
   it('grants IPv6 addresses, skipping those whose last 16 bits are zero', () => {
@@ -278,14 +280,14 @@ describe('planAllocation', () => {
           const fixed = step.fixed ?? undefined
           const mine = model.get(step.name)
           const expected = fixed === undefined ? (mine ?? walk[0]) : mine === fixed || usable(fixed) ? fixed : undefined
-          const want: AddressRequest = { pool: here, ...(fixed !== undefined && { fixed: valueOf(text(fixed)) }) }
-          const decision = planAllocation([claim(step.name, [want])], ledger)
-          const verdict = decision.results.get(owner)?.[0]
+          const request: AddressRequest = { pool: here, ...(fixed !== undefined && { fixed: valueOf(text(fixed)) }) }
+          const plan = planAllocation([claim(step.name, [request])], ledger)
+          const verdict = plan.results.get(owner)?.[0]
           expect(verdict?.kind === 'granted' ? verdict.value : undefined).toBe(
             expected === undefined ? undefined : valueOf(text(expected)),
           )
           if (expected !== undefined) model.set(step.name, expected)
-          write(ledger, decision)
+          write(ledger, plan)
         }
         const held = new Set([...ledger.all()].map(({ address }) => address.value))
         expect(held).toEqual(new Set([...model.values()].map((n) => valueOf(text(n)))))

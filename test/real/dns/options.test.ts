@@ -43,7 +43,7 @@ it('server and rev-server forward queries; local and the own namespace are never
     '',
   )
   expect(await addressesOf(closed.server, 'hidden.local.test')).toEqual([])
-  expect(await addressesOf(closed.server, 'nobody.example.com')).toEqual([])
+  expect(await addressesOf(closed.server, 'unknown.example.com')).toEqual([])
 })
 
 it('records of every kind are answered, and dnsmasq accepts every key of the list', async () => {
@@ -80,7 +80,7 @@ it('records of every kind are answered, and dnsmasq accepts every key of the lis
   expect(dig(server, 'example.com', 'CAA')).toEqual(['0 issue "ca.example.org"'])
   expect(dig(server, 'raw.example.com', 'TYPE65280')).toEqual(['\\# 2 0A0B'])
   expect(dig(server, 'host-10-77-0-5.synth.test', 'A')).toEqual(['10.77.0.5'])
-  expect(dig(server, 'nobody.closed.test', 'A')).toEqual([])
+  expect(dig(server, 'unknown.closed.test', 'A')).toEqual([])
   expect(dig(server, '+noshort', '+noall', '+answer', 'host.example.com', 'A').join(' ')).toMatch(
     /host\.example\.com\.\s+77\s/,
   )

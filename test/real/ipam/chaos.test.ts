@@ -83,7 +83,7 @@ async function unsettled(): Promise<string> {
   const sets = await list<IpSet>(ipSets)
   const blocks = await list<AddressBlock>(addressBlocks)
   const shown = await list<Reservation>(reservations)
-  if (sets.length === 0) return 'nobody is there'
+  if (sets.length === 0) return 'no IPSet exists'
   // An IPSet that is being deleted may have released what its status still has.
   const living = sets.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const assigned = living.flatMap(({ status }) => (status?.reservations ?? []).map(({ address }) => address))
