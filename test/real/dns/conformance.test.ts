@@ -269,7 +269,7 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
 
   it('is refused with a directive in a value', async () => {
     const smuggled = create({ options: [{ key: 'server', values: ['1.1.1.1\ndhcp-script=/bin/sh'] }] })
-    await expect(smuggled).rejects.toThrow('a line break would begin another directive')
+    await expect(smuggled).rejects.toThrow('a line break would start another directive')
   })
 
   it('selects only its own pods in a namespace with several DNSMasqs', async () => {
