@@ -6,13 +6,17 @@
 import type { DnsMasq, DnsOption } from '../../api/dnsmasq.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { controllerReference } from '../../api/ownership.ts'
+import { readData } from '../../data/data.ts'
 import { shortHash } from '../kit/writes.ts'
 import { deployments, NAME_LABEL, ownerLabels } from './dns-kinds.ts'
-import { SCRIPT_NAME, serveScript } from './serve-script.ts'
 import { SHARDS } from './shards.ts'
 
 export const DEFAULT_IMAGE = 'quay.io/podified-antelope-centos9/openstack-neutron-server:current-podified'
 export const DNS_PORT = 5353
+
+/** Starts dnsmasq in the pod and brings it every change of its hosts. */
+export const SCRIPT_NAME = 'serve.sh'
+export const serveScript = readData('dns/serve.sh')
 
 const CONFIG_FOLDER = '/etc/dnsmasq.d'
 const SCRIPT_FOLDER = '/usr/local/share/stackloom'

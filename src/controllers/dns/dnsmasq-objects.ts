@@ -20,10 +20,11 @@ import {
   hostsShardName,
   podLabels,
   renderConfig,
+  SCRIPT_NAME,
   scriptsName,
+  serveScript,
 } from './dnsmasq-deployment.ts'
 import { type HostsRevision, revisionFiles } from './hosts-revision.ts'
-import { SCRIPT_NAME, serveScript } from './serve-script.ts'
 
 function childMetadata(dnsMasq: DnsMasq, name: string, labels: Readonly<Record<string, string>> = {}): ObjectMeta {
   const { namespace = '' } = dnsMasq.metadata

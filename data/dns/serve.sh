@@ -1,18 +1,13 @@
-/**
- * The script that runs in the pod: it starts dnsmasq and brings it every change of its hosts.
- *
- * The kubelet updates ConfigMap volumes by swapping a symbolic link, which dnsmasq does not notice. The script does, and
- * writes one small file per changed address into the folder that dnsmasq watches. Small files, because dnsmasq compares
- * each name of a changed file with every name that it knows: a file of ten thousand names blocks it for seconds. For the
- * same reason many changes come in groups, the next when the last is read. A dnsmasq older than 2.90 does not forget what
- * vanished from a file, so it gets a signal as well. An address that loses a name keeps it until the address that gains
- * it is read, so that every name resolves all the time.
- */
-
-export const SCRIPT_NAME = 'serve.sh'
-
-export const serveScript = String.raw`#!/bin/sh
+#!/bin/sh
 # Runs dnsmasq with the given arguments, and keeps its hosts current with the volume.
+#
+# The kubelet updates ConfigMap volumes by swapping a symbolic link, which dnsmasq does not notice. This script does, and
+# writes one small file per changed address into the folder that dnsmasq watches. Small files, because dnsmasq compares
+# each name of a changed file with every name that it knows: a file of ten thousand names blocks it for seconds. For the
+# same reason many changes come in groups, the next when the last is read. A dnsmasq older than 2.90 does not forget what
+# vanished from a file, so it gets a signal as well. An address that loses a name keeps it until the address that gains
+# it is read, so that every name resolves all the time.
+#
 #   HOSTS_SOURCE  the volume: the number of the revision, its changes, and its parts
 #   HOSTS_RUN     an empty, writable folder; dnsmasq reads its folder "hosts"
 #   HOSTS_RELOAD  watch or signal: how dnsmasq is notified of a change; by its version unless given
@@ -240,4 +235,3 @@ while kill -0 "$server" 2>/dev/null; do
 done
 kill "$reloader" 2>/dev/null
 exit "$code"
-`
