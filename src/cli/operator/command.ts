@@ -81,8 +81,8 @@ function defineCrds(command: Command, { io, act }: CommandContext): void {
       act(async () => {
         const { crdsForParts } = await import('../../operator/parts.ts')
         const { formatYamlStream } = await import('./install.ts')
-        const { own, upstream } = crdsForParts(parts)
-        const objects = all ? [...upstream, ...own] : own
+        const sets = crdsForParts(parts)
+        const objects = all ? [...sets.upstream, ...sets.own] : sets.own
         io.stdout(output === 'json' ? await serialise(objects, output) : await formatYamlStream(objects))
         return 0
       }),

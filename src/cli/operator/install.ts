@@ -75,15 +75,15 @@ async function crdsToApply(
   client: Pick<KubeReader, 'get'>,
   selected: readonly OperatorPart[],
 ): Promise<readonly KubeObject[]> {
-  const { own, upstream } = collectCrds(selected)
+  const crds = collectCrds(selected)
   const present = await Promise.all(
-    upstream.map(({ apiVersion, kind, metadata }) => client.get({ apiVersion, kind, name: metadata.name })),
+    crds.upstream.map(({ apiVersion, kind, metadata }) => client.get({ apiVersion, kind, name: metadata.name })),
   )
-  const needed = upstream.filter((_, index) => {
+  const needed = crds.upstream.filter((_, index) => {
     const existing = present[index]
     return !existing || isAppliedBy(existing, FIELD_MANAGER)
   })
-  return [...own, ...needed]
+  return [...crds.own, ...needed]
 }
 
 async function applyObject(client: KubeClient, object: KubeObject, signal: AbortSignal): Promise<Applied> {

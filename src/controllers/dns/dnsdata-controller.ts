@@ -9,20 +9,19 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
 import { conditionError, conditionTrue, conditionWarning, summarizeConditions } from '../kit/conditions.ts'
-import { ignoreApiErrors, requeueOnConflict, shortHash, type Writer } from '../kit/writes.ts'
+import { requeueOnConflict, shortHash, type Writer } from '../kit/writes.ts'
 import {
   configMaps,
   dnsDatas as dnsDataKind,
   dnsMasqKeysIn,
-  FIELD_MANAGER,
   HOSTS_LABEL,
   ownerLabels,
   selectorValue,
   sources,
-  UPSTREAM_FINALIZERS,
 } from './dns-kinds.ts'
 import { configMapNotOwned, invalidHostAddress } from './findings.ts'
 import { findInvalidAddresses, splitHosts } from './hosts-file.ts'
+import { removeUpstreamFinalizers, writeConfigMap } from './owned-objects.ts'
 import type { Sequencer } from './sequencer.ts'
 import type { ServedFields } from './served-fields.ts'
 
@@ -31,7 +30,7 @@ const ownerKeys = mapToOwner('DNSData')
 const MAX_NAMED_ADDRESSES = 3
 
 export interface DnsDataControllerDeps {
-  readonly client: Pick<KubeClient, 'get' | 'update'>
+  readonly client: Pick<KubeClient, 'get'>
   readonly writer: Writer
   readonly dnsMasqs: Pick<CacheReader, 'list'>
   readonly dnsDatas: SharedCache<DnsData>
@@ -82,11 +81,7 @@ async function reconcileNormal(
   const desired = buildConfigMaps(dnsData, text)
   const conflict = await findForeignConfigMap(deps, dnsData, desired, signal)
   if (!conflict) {
-    for (const configMap of desired) {
-      const live = ownMaps.get(objectKey(configMap.metadata))
-      // A ConfigMap that exists but is not in the cache yet causes another reconcile when the watch reports it.
-      await ignoreApiErrors(writer.replaceField(ownMaps, live, configMap, 'data', signal), 'already-exists')
-    }
+    for (const configMap of desired) await writeConfigMap(writer, ownMaps, configMap, signal)
     const names = new Set(desired.map(({ metadata }) => metadata.name))
     await deleteConfigMaps(deps, objectKey(dnsData.metadata), names, signal)
   }
@@ -161,14 +156,9 @@ export function buildDnsDataStatus(
   }
 }
 
-/** Removes upstream's finalizer, which no other controller removes. */
 async function reconcileDelete(deps: DnsDataControllerDeps, dnsData: DnsData, signal: AbortSignal): Promise<void> {
   await deleteConfigMaps(deps, objectKey(dnsData.metadata), new Set(), signal)
-  const { finalizers = [] } = dnsData.metadata
-  const rest = finalizers.filter((finalizer) => !UPSTREAM_FINALIZERS.includes(finalizer))
-  if (rest.length === finalizers.length) return
-  const next = { ...dnsData, metadata: { ...dnsData.metadata, finalizers: rest } }
-  await deps.client.update(next, { fieldManager: FIELD_MANAGER, signal })
+  await removeUpstreamFinalizers(deps.writer, deps.dnsDatas, dnsData, signal)
 }
 
 /** Explicitly, because garbage collection comes later and not in every cluster. */

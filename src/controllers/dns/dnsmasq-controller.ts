@@ -16,16 +16,15 @@ import {
   configMaps,
   deployments as deploymentKind,
   dnsMasqs as dnsMasqKind,
-  FIELD_MANAGER,
   services as serviceKind,
   sources,
-  UPSTREAM_FINALIZERS,
 } from './dns-kinds.ts'
 import { buildDeployment, childName, type PodPlacement } from './dnsmasq-deployment.ts'
 import { accountObjects, configMapObjects, serviceObjects } from './dnsmasq-objects.ts'
 import { buildDnsMasqStatus } from './dnsmasq-status.ts'
 import { invalidDnsOption } from './findings.ts'
 import { dnsMasqKeys, isHostsPart, type PublishedHosts } from './hosts-controller.ts'
+import { removeUpstreamFinalizers } from './owned-objects.ts'
 import type { ServedFields } from './served-fields.ts'
 import { releaseTopology, resolveTopology } from './topology.ts'
 
@@ -148,19 +147,10 @@ async function deleteUnusedServices(
   }
 }
 
-/** Removes upstream's finalizer, which no other controller removes. */
-async function reconcileDelete(
-  { client }: DnsMasqControllerDeps,
-  dnsMasq: DnsMasq,
-  signal: AbortSignal,
-): Promise<void> {
-  const { finalizers = [] } = dnsMasq.metadata
+async function reconcileDelete(deps: DnsMasqControllerDeps, dnsMasq: DnsMasq, signal: AbortSignal): Promise<void> {
   const { name } = dnsMasq.status?.lastAppliedTopology ?? {}
-  if (name) await releaseTopology(client, dnsMasq, name, signal)
-  const rest = finalizers.filter((finalizer) => !UPSTREAM_FINALIZERS.includes(finalizer))
-  if (rest.length === finalizers.length) return
-  const next = { ...dnsMasq, metadata: { ...dnsMasq.metadata, finalizers: rest } }
-  await client.update(next, { fieldManager: FIELD_MANAGER, signal })
+  if (name) await releaseTopology(deps.client, dnsMasq, name, signal)
+  await removeUpstreamFinalizers(deps.writer, deps.dnsMasqs, dnsMasq, signal)
 }
 
 /** Deletes the ConfigMaps, sooner than garbage collection and in every cluster; the rest is left to it. */

@@ -14,7 +14,7 @@ import type { CacheReader } from '../../kube/cache.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Controller } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
-import { ignoreApiErrors, ignoreNotFound, requeueOnConflict, type Writer } from '../kit/writes.ts'
+import { ignoreNotFound, requeueOnConflict, type Writer } from '../kit/writes.ts'
 import {
   dnsDatas as dnsDataKind,
   dnsMasqKeysIn,
@@ -29,6 +29,7 @@ import { hostsConfigMaps } from './dnsmasq-objects.ts'
 import { tooManyHosts } from './findings.ts'
 import { CONFIG_MAP_BYTES, collectHostSources } from './hosts-file.ts'
 import { type HostsRevision, nextRevision, readRevision, revisionFiles } from './hosts-revision.ts'
+import { writeConfigMap } from './owned-objects.ts'
 import type { Sequencer } from './sequencer.ts'
 import { createSharder, type ShardedHosts, type Sharder } from './shards.ts'
 
@@ -148,11 +149,7 @@ async function writeHosts(
   // The first revision is numbered by the time, so that no pod mistakes it for one that it has.
   const revision = nextRevision(currentRevision(ownMaps, dnsMasq, state.revision), hosts, now)
   await Promise.all(
-    hostsConfigMaps(dnsMasq, revision).map((configMap) => {
-      const live = ownMaps.get(objectKey(configMap.metadata))
-      // A ConfigMap that exists but is not in the cache yet causes another reconcile when the watch reports it.
-      return ignoreApiErrors(writer.replaceField(ownMaps, live, configMap, 'data', signal), 'already-exists')
-    }),
+    hostsConfigMaps(dnsMasq, revision).map((configMap) => writeConfigMap(writer, ownMaps, configMap, signal)),
   )
   state.revision = revision
 }

@@ -9,7 +9,7 @@ import type { Controller } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
 import { requeueOnConflict, type Writer } from '../kit/writes.ts'
 import { DNS_ANNOTATION, dnsDatas as dnsDataKind } from './dns-kinds.ts'
-import { buildDnsData, ensureDnsData } from './owned-dnsdata.ts'
+import { buildDnsData, ensureDnsData } from './owned-objects.ts'
 
 const ownerKeys = mapToOwner('IPSet')
 

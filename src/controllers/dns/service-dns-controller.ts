@@ -20,7 +20,7 @@ import {
 } from './dns-kinds.ts'
 import { isLoadBalancer, serviceIngress } from './dnsmasq-status.ts'
 import { ingressWithoutAddress } from './findings.ts'
-import { buildDnsData, ensureDnsData } from './owned-dnsdata.ts'
+import { buildDnsData, ensureDnsData } from './owned-objects.ts'
 
 export interface ServiceDnsControllerDeps {
   readonly writer: Writer

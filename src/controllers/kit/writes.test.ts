@@ -167,6 +167,15 @@ describe('createWriter', () => {
     expect(writes().length).toBe(before + 1)
   })
 
+  it('does not apply again when an empty list is stored as none', async () => {
+    const { writer } = setUp()
+    const role = { apiVersion: 'v1', kind: 'Role', metadata: { name: 'a', namespace: 'ns' }, rules: [] }
+    const { rules, ...live } = await writer.applyIfChanged(undefined, role, signal)
+    expect(rules).toEqual([])
+    expect(await writer.applyIfChanged(live as KubeObject, role, signal)).toBe(live)
+    expect(await writer.applyIfChanged({ ...live, rules: [1] } as KubeObject, role, signal)).not.toBe(live)
+  })
+
   it('deletes the object that it was given and not a later one with the same name', async () => {
     const { writer, cluster } = setUp()
     const first = await writer.create(configMap({}), signal)
