@@ -1,9 +1,8 @@
 /**
- * What the bench of names plays with: namespaces with a DNSMasq and its pod, questions to its real server, changes of
- * its records, and bare writes beside them.
+ * Sets up the DNS bench: namespaces with a DNSMasq and its pod, queries to its real server, changes of its records, and
+ * bare writes to compare with.
  *
- * Everything is on this machine's loopback, without a network namespace and its relays: an operator has no longer way to
- * its API server than who writes.
+ * Everything uses loopback without a network namespace, so that the operator and the bench reach the API server equally.
  */
 import { renderCrd } from '../src/api/crd.ts'
 import { type DnsHost, dnsDataKind } from '../src/api/dnsdata.ts'
@@ -13,19 +12,19 @@ import { dnsData, dnsMasq, host } from '../test/dns.ts'
 import { resolverOf } from '../test/real/dns/ask.ts'
 import { clusterPod } from '../test/real/dns/cluster-pod.ts'
 
-/** A namespace with a server. */
+/** A namespace with a DNS server. */
 export interface Place {
   readonly namespace: string
-  /** What a name leads to; nothing, where the server says so. */
+  /** The addresses of a name; empty when the server has none. */
   readonly ask: (name: string) => Promise<readonly string[]>
   readonly stop: () => Promise<void>
 }
 
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + 300_000
-  // Asked once a millisecond: the asker and the played kubelet share one process.
+  // Once a millisecond: the query and the simulated kubelet share one process.
   while (!(await isSo())) {
-    if (Date.now() > end) throw new Error('it never came')
+    if (Date.now() > end) throw new Error('timed out')
     await pause(1)
   }
 }
@@ -38,7 +37,7 @@ export async function clock(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began
 }
 
-/** What follows a change, copies and statuses, is over: nothing was written for a while, anywhere. */
+/** Resolves when copies and statuses are written: no write for a while, anywhere. */
 export async function settled(client: KubeClient): Promise<void> {
   const version = async (): Promise<string> =>
     (await client.list({ apiVersion: 'v1', kind: 'Namespace' })).resourceVersion
@@ -46,13 +45,13 @@ export async function settled(client: KubeClient): Promise<void> {
     await pause(50)
 }
 
-/** With a hundred hosts, of which one moves. */
+/** Creates a namespace with a hundred hosts, of which one changes its address. */
 export async function furnish(client: KubeClient, namespace: string): Promise<Place> {
   await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   await client.create(dnsMasq('dns', namespace))
   await client.create(dnsData('some', hostsIn(0), namespace))
   const pod = await clusterPod(client, { namespace, name: 'dns' })
-  // A resolver that has heard quick answers soon gives up on slow ones: each question has its own.
+  // A resolver adapts its timeout to fast answers, so each query has its own.
   const ask: Place['ask'] = (name) =>
     resolverOf(pod.server, 30_000)
       .resolve4(name)
@@ -65,11 +64,11 @@ export async function furnish(client: KubeClient, namespace: string): Promise<Pl
 }
 
 export function hostsIn(round: number): readonly DnsHost[] {
-  const others = Array.from({ length: 99 }, (_, at) => host(`10.1.0.${at + 1}`, `host-${at}.example.com`))
+  const others = Array.from({ length: 99 }, (_, n) => host(`10.1.0.${n + 1}`, `host-${n}.example.com`))
   return [host(`10.2.${round >> 7}.${(round & 127) + 1}`, 'moving.example.com'), ...others]
 }
 
-/** From the write to the right answer. */
+/** Measures from the write to the right answer. */
 export function change(client: KubeClient, { namespace, ask }: Place, round: number): Promise<number> {
   const hosts = hostsIn(round)
   const ref = { ...dnsDatas, namespace, name: 'some' }
@@ -82,17 +81,17 @@ export function change(client: KubeClient, { namespace, ask }: Place, round: num
   })
 }
 
-const guest = (namespace: string) => dnsData('guest', [host('10.3.0.1', 'guest.example.com')], namespace)
+const extraData = (namespace: string) => dnsData('guest', [host('10.3.0.1', 'guest.example.com')], namespace)
 
-/** From the write of a new DNSData to the answer. */
+/** Measures from the create of a DNSData to the answer. */
 export function add(client: KubeClient, { namespace, ask }: Place): Promise<number> {
   return clock(async () => {
-    await client.create(guest(namespace))
+    await client.create(extraData(namespace))
     await until(async () => (await ask('guest.example.com')).length === 1)
   })
 }
 
-/** From its deletion to no answer. */
+/** Measures from its deletion to an empty answer. */
 export function remove(client: KubeClient, { namespace, ask }: Place): Promise<number> {
   return clock(async () => {
     await client.delete({ ...dnsDatas, namespace, name: 'guest' })
@@ -100,21 +99,21 @@ export function remove(client: KubeClient, { namespace, ask }: Place): Promise<n
   })
 }
 
-/** So many more DNSData with a hundred hosts each, until they answer. */
+/** Creates DNSData with a hundred hosts each, until they are answered. */
 export function load(client: KubeClient, { namespace, ask }: Place, many: number): Promise<number> {
   return clock(async () => {
     for (let part = 0; part < many; part += 1) {
-      const hosts = Array.from({ length: 100 }, (_, at) =>
-        host(`10.${100 + part}.0.${at + 1}`, `many-${part}-${at}.example.com`),
+      const hosts = Array.from({ length: 100 }, (_, n) =>
+        host(`10.${100 + part}.0.${n + 1}`, `many-${part}-${n}.example.com`),
       )
       await client.create(dnsData(`many-${part}`, hosts, namespace))
     }
     for (let part = 0; part < many; part += 1)
-      for (const at of [0, 99]) await until(async () => (await ask(`many-${part}-${at}.example.com`)).length === 1)
+      for (const n of [0, 99]) await until(async () => (await ask(`many-${part}-${n}.example.com`)).length === 1)
   })
 }
 
-/** DNSData under another group, in which nobody takes an interest. */
+/** DNSData in another group, which no controller watches. */
 const bareKind = { ...dnsDataKind, group: 'bench.stackloom.dev' }
 const bareDatas = { apiVersion: `${bareKind.group}/${bareKind.version}`, kind: bareKind.kind }
 
@@ -125,7 +124,7 @@ export async function furnishBare(client: KubeClient, namespace: string): Promis
   await client.create({ ...dnsData('some', hostsIn(0), namespace), ...bareDatas })
 }
 
-/** The same write as a change where nobody reads it, and a question whose answer is there. */
+/** The same write without a reader, and a query for a known name. */
 export function bare(client: KubeClient, { namespace, ask }: Place, round: number): Promise<number> {
   const patch = { spec: { hosts: hostsIn(round) } }
   return clock(async () => {
@@ -134,7 +133,7 @@ export function bare(client: KubeClient, { namespace, ask }: Place, round: numbe
   })
 }
 
-/** The same with a ConfigMap that holds the same text: the least that a write can cost. */
+/** The same with a ConfigMap: the lower bound of a write. */
 export function leastBare(client: KubeClient, { namespace, ask }: Place, round: number): Promise<number> {
   const data = { hosts: JSON.stringify(hostsIn(round)) }
   return clock(async () => {

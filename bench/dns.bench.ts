@@ -1,9 +1,9 @@
 /**
- * Names: from the write of a DNSData to the right answer of the real dnsmasq, beside one bare write and one question;
- * what the Go infra-operator needs on the same API server until its Deployment's template changes; ten thousand hosts.
+ * Measures DNS: from the write of a DNSData to the right answer of the real dnsmasq, against a bare write and a query;
+ * the time of the Go infra-operator on the same API server until its pod template changes; ten thousand hosts.
  *
- * The kubelet is played without its delay, which is the same for everybody. The operator is a process of its own. What is
- * compared takes turns, and begins when nothing is left of the turn before.
+ * The kubelet is simulated without its delay, which is the same for both. The operator is a separate process. Compared
+ * measurements alternate, and each starts when the previous one has settled.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { startCluster } from '../test/cluster.ts'
 import { dnsData, dnsMasq } from '../test/dns.ts'
 import { missingPrograms } from '../test/real/dns/ask.ts'
 import { startOperatorProcess } from '../test/real/dns/operator-process.ts'
-import { startPeer } from '../test/real/ipam/peer.ts'
+import { startInfraOperator } from '../test/real/ipam/infra-operator.ts'
 import type { Figure, Measured } from '../tools/figure.ts'
 import { median, once } from '../tools/measure.ts'
 import {
@@ -43,20 +43,20 @@ interface Times {
   /** Among a hundred hosts, and among ten thousand. */
   readonly change: readonly number[]
   readonly large: readonly number[]
-  /** One bare write of the same text in the same shape, and one question; and the same with a ConfigMap. */
+  /** A bare write of the same text in the same kind and a query; and the same with a ConfigMap. */
   readonly bare: readonly number[]
   readonly leastBare: readonly number[]
-  /** From the write of a new DNSData, and of its deletion, to the answer. */
+  /** From the create of a DNSData, and from its deletion, to the answer. */
   readonly added: readonly number[]
   readonly deleted: readonly number[]
-  /** Deleted as soon as it answered, while its copy and its status are being written. */
+  /** Deleted as soon as it is answered, while its copy and its status are being written. */
   readonly deletedAtOnce: readonly number[]
   readonly load: number
-  /** The longest that anybody waited for an answer while they were loaded. */
+  /** The longest time to an answer while they were loaded. */
   readonly longestAnswer: number
 }
 
-type Turn = 'change' | 'large' | 'bare' | 'leastBare'
+type Step = 'change' | 'large' | 'bare' | 'leastBare'
 
 const measured = once(async (): Promise<Times> => {
   const { cluster, stop } = await startCluster({ crds: 'own', netns: false })
@@ -71,21 +71,21 @@ const measured = once(async (): Promise<Times> => {
   try {
     const [few, many] = [await open('few'), await open('many')]
     await furnishBare(client, few.namespace)
-    const loaded = await whileAsked(many, () => load(client, many, LARGE))
-    const times: Record<Turn, number[]> = { change: [], large: [], bare: [], leastBare: [] }
-    const turns: Readonly<Record<Turn, (round: number) => Promise<number>>> = {
+    const loaded = await queryWhile(many, () => load(client, many, LARGE))
+    const times: Record<Step, number[]> = { change: [], large: [], bare: [], leastBare: [] }
+    const steps: Readonly<Record<Step, (round: number) => Promise<number>>> = {
       change: (round) => change(client, few, round),
       bare: (round) => bare(client, few, round),
       leastBare: (round) => leastBare(client, few, round),
       large: (round) => change(client, many, round),
     }
     for (let round = 1; round <= ROUNDS; round += 1) {
-      for (const [turn, work] of Object.entries(turns)) {
+      for (const [step, work] of Object.entries(steps)) {
         await settled(client)
-        times[turn as Turn].push(await work(round))
+        times[step as Step].push(await work(round))
       }
     }
-    return { ...times, ...(await comeAndGo(client, few)), ...loaded }
+    return { ...times, ...(await addAndRemove(client, few)), ...loaded }
   } finally {
     for (const place of places) await place.stop()
     await operator.kill()
@@ -93,7 +93,7 @@ const measured = once(async (): Promise<Times> => {
   }
 })
 
-async function comeAndGo(
+async function addAndRemove(
   client: KubeClient,
   place: Place,
 ): Promise<Pick<Times, 'added' | 'deleted' | 'deletedAtOnce'>> {
@@ -110,8 +110,8 @@ async function comeAndGo(
   return { added, deleted, deletedAtOnce }
 }
 
-/** Asks for a name that was there before, without pause, while something is done. */
-async function whileAsked({ ask }: Place, work: () => Promise<number>): Promise<Pick<Times, 'load' | 'longestAnswer'>> {
+/** Queries an existing name without pause during the work. */
+async function queryWhile({ ask }: Place, work: () => Promise<number>): Promise<Pick<Times, 'load' | 'longestAnswer'>> {
   let longestAnswer = 0
   let over = false
   const asking = (async () => {
@@ -126,12 +126,12 @@ async function whileAsked({ ask }: Place, work: () => Promise<number>): Promise<
   return { load, longestAnswer }
 }
 
-/** Until the template of the peer's Deployment has another hash: the rollout comes on top of it. */
+/** Waits until the pod template of infra-operator's Deployment changes; the rollout is not included. */
 const peer = once(async (): Promise<number> => {
   const { cluster, stop } = await startCluster({ crds: '2023', netns: false })
   const { client } = cluster
   const logs = mkdtempSync(path.join(tmpdir(), 'stackloom-peer-'))
-  const running = await startPeer(cluster, path.join(logs, 'log'))
+  const running = await startInfraOperator(cluster, path.join(logs, 'log'))
   const namespace = 'bench'
   const template = async (): Promise<string> => {
     const deployment = await client.get({ ...deployments, namespace, name: 'dnsmasq-dns' })
@@ -172,8 +172,8 @@ const needed = async (value: () => Promise<number>): Promise<Measured> => {
 
 export const figures: readonly Figure[] = [
   {
-    // Like with like, the worst of a hundred beside the worst of a hundred: beside the median of bare writes, as the next
-    // figure has it, the bare writes of a busy machine miss the target themselves.
+    // Compares the 99th percentiles: against the median of bare writes, as in the next figure,
+    // bare writes on a busy machine miss the target themselves.
     name: 'dns.change-p99-to-bare',
     unit: 'x',
     target: { op: '<=', value: 3 },

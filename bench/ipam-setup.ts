@@ -1,21 +1,21 @@
-/** What the IPAM bench plays with: an API server, the operator as a process, IPSets on five networks, and a witness. */
+/** Sets up the IPAM bench: the operator as a process, IPSets on five networks, and an observer of their status. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { addressBlocks } from '../src/api/address-block.ts'
 import { type IpSet, ipSets } from '../src/api/ipset.ts'
 import type { NetConfigSpec } from '../src/api/netconfig.ts'
 import { objectKey } from '../src/api/object.ts'
 import { systemClock } from '../src/clock/clock.ts'
-import { addressBlocks } from '../src/controllers/ipam/block.ts'
 import { createCache } from '../src/kube/cache.ts'
 import { createReflector } from '../src/kube/reflector.ts'
-import { ownCrds } from '../src/operator/crds.ts'
+import { ownCrds } from '../src/operator/parts.ts'
 import type { Cluster } from '../test/cluster.ts'
 import { ipSet, netConfig } from '../test/ipam.ts'
 import { freePorts } from '../test/real/ipam/operator.ts'
 
 const names = ['ctlplane', 'internalapi', 'storage', 'tenant', 'external']
 
-const networkOf = (name: string, index: number): NetConfigSpec['networks'][number] => ({
+const buildNetwork = (name: string, index: number): NetConfigSpec['networks'][number] => ({
   name,
   mtu: 1500,
   dnsDomain: `${name}.example.com`,
@@ -29,32 +29,32 @@ const networkOf = (name: string, index: number): NetConfigSpec['networks'][numbe
   ],
 })
 
-const fiveNetworks: NetConfigSpec = { networks: names.map(networkOf) }
+const fiveNetworks: NetConfigSpec = { networks: names.map(buildNetwork) }
 
-/** The same and one more, which nobody asks for: every IPSet must be looked at, and nothing follows. */
-export const sixNetworks: NetConfigSpec = { networks: [...names, 'octavia'].map(networkOf) }
+/** One network more, which no IPSet requests: every IPSet is reconciled without effect. */
+export const sixNetworks: NetConfigSpec = { networks: [...names, 'octavia'].map(buildNetwork) }
 
-export async function furnish({ client }: Cluster): Promise<void> {
+export async function installCrds({ client }: Cluster): Promise<void> {
   for (const crd of ownCrds) await client.apply(crd, { fieldManager: 'bench' })
   while (!(await client.resource(addressBlocks))) await systemClock.sleep(50)
 }
 
-/** A fresh namespace on segments of its own. */
+/** Creates a namespace with a NetConfig on its own segments. */
 export async function configure({ client }: Cluster, namespace: string): Promise<void> {
   await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   const made = netConfig(fiveNetworks, { 'stackloom.dev/segment': namespace })
   await client.create({ ...made, metadata: { ...made.metadata, namespace } })
 }
 
-export const hostOf = (namespace: string, n: number): IpSet =>
+export const buildIpSet = (namespace: string, n: number): IpSet =>
   ipSet(
     `edpm-compute-${n}`,
     names.map((name) => ({ name })),
     namespace,
   )
 
-export interface Witness {
-  /** Milliseconds from the first create of so many IPSets to the last one Ready, and of each one's own way. */
+export interface Observer {
+  /** Milliseconds from the first create to the last Ready, and from event to Ready for each IPSet. */
   readonly serve: (
     namespace: string,
     many: number,
@@ -63,8 +63,8 @@ export interface Witness {
   readonly close: () => Promise<void>
 }
 
-/** Another pair of eyes than the operator's: sees each IPSet come and become Ready by a watch of its own. */
-export async function openWitness({ client }: Cluster): Promise<Witness> {
+/** Watches IPSets independently of the operator. */
+export async function openObserver({ client }: Cluster): Promise<Observer> {
   const cache = createCache<IpSet>()
   const control = new AbortController()
   const source = { kind: ipSets }
@@ -85,13 +85,13 @@ export async function openWitness({ client }: Cluster): Promise<Witness> {
     ready.has(key) ? Promise.resolve() : new Promise((resolve) => void awaited.set(key, resolve))
   return {
     serve: async (namespace, many) => {
-      const hosts = Array.from({ length: many }, (_, n) => hostOf(namespace, n))
+      const hosts = Array.from({ length: many }, (_, n) => buildIpSet(namespace, n))
       const keys = hosts.map(({ metadata }) => objectKey(metadata))
       const began = performance.now()
       await Promise.all(hosts.map((host) => client.create(host)))
       await Promise.all(keys.map(whenReady))
       const times = keys.map((key) => ready.get(key) ?? 0)
-      const end = times.reduce((latest, one) => Math.max(latest, one), 0)
+      const end = times.reduce((latest, time) => Math.max(latest, time), 0)
       return { ms: end - began, each: keys.map((key) => (ready.get(key) ?? 0) - (seen.get(key) ?? 0)) }
     },
     whenReady,
@@ -108,16 +108,16 @@ function isReady({ status }: IpSet): boolean {
 
 export interface OperatorProcess {
   readonly peakBytes: () => number
-  /** How many times it has looked at an IPSet, and come to the end of it. */
-  readonly looks: () => Promise<number>
-  /** Resolves when its log says these words, with the time (Unix, in ms) that stands beside them. */
-  readonly says: (words: string) => Promise<number>
+  /** The number of finished reconciles. */
+  readonly reconciles: () => Promise<number>
+  /** Resolves when the log has this text, with the time of the entry (Unix, in ms). */
+  readonly waitForLog: (text: string) => Promise<number>
   readonly kill: () => Promise<void>
-  /** As a person stops it: it gives its Lease back. */
+  /** Stops it gracefully: it releases its Lease. */
   readonly stop: () => Promise<void>
 }
 
-/** The built program, with webhooks, elected. */
+/** Starts the built program with webhooks and leader election. */
 export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
   const [webhookPort = 0, healthPort = 0] = await freePorts(2)
   await cluster.expose(webhookPort)
@@ -132,19 +132,19 @@ export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
   const child: ChildProcess = spawn(process.execPath, ['bin/stackloom', 'operator', 'run', ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let said = ''
-  let heard = (): void => {}
+  let log = ''
+  let notify = (): void => {}
   child.stderr?.on('data', (piece: Buffer) => {
-    said += String(piece)
-    heard()
+    log += String(piece)
+    notify()
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  void ended.then(() => heard())
-  const says = async (words: string): Promise<number> => {
-    const line = (): string | undefined => said.split('\n').find((one) => one.includes(words))
+  void ended.then(() => notify())
+  const waitForLog = async (text: string): Promise<number> => {
+    const line = (): string | undefined => log.split('\n').find((entry) => entry.includes(text))
     while (!line()) {
-      if (child.exitCode !== null) throw new Error(`the operator ended: ${said}`)
-      await new Promise<void>((resolve) => void (heard = resolve))
+      if (child.exitCode !== null) throw new Error(`the operator ended: ${log}`)
+      await new Promise<void>((resolve) => void (notify = resolve))
     }
     return Date.parse(/"time":"([^"]+)"/.exec(line() ?? '')?.[1] ?? '')
   }
@@ -152,15 +152,15 @@ export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
     child.kill(signal)
     await ended
   }
-  await says('webhooks are served')
+  await waitForLog('webhooks are served')
   return {
     peakBytes: () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024,
-    looks: async () => {
+    reconciles: async () => {
       const page = await (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text()
       const counts = page.matchAll(/^controller_runtime_reconcile_total\{[^}]*\} (\d+)/gm)
       return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
     },
-    says,
+    waitForLog,
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
   }

@@ -1,10 +1,9 @@
 /**
- * IPAM: 1,000 IPSets on five networks from created to Ready, by the real infra-operator, by ours, and the bare limit of
- * the API server: 3,000 creates by our client alone. Then what 10,000 cost, a change of the NetConfig, and a restart.
+ * Measures IPAM: 1,000 IPSets on five networks from created to Ready, with the real infra-operator, with ours, and the
+ * bare limit of the API server (3,000 creates); then 10,000 IPSets, a change of the NetConfig, and a restart.
  *
- * infra-operator's client is throttled at 20 requests a second: that is how it is shipped, and most of its time.
- * Everything is on this machine's loopback, without a network namespace and its relays: nobody has a longer way than
- * another. Each has served a few before it is timed.
+ * infra-operator's client is throttled at 20 requests a second as it is shipped, which is most of its time. Everything
+ * uses loopback without a network namespace, and each has served some IPSets before it is timed.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,26 +13,26 @@ import { ipSets, reservations } from '../src/api/ipset.ts'
 import { netConfigs } from '../src/api/netconfig.ts'
 import { systemClock } from '../src/clock/clock.ts'
 import { type Cluster, startCluster } from '../test/cluster.ts'
-import { startPeer } from '../test/real/ipam/peer.ts'
-import { writesOf } from '../test/real/ipam/writes.ts'
+import { startInfraOperator } from '../test/real/ipam/infra-operator.ts'
+import { writesOf } from '../test/real/ipam/write-counts.ts'
 import type { Figure } from '../tools/figure.ts'
 import { median, once } from '../tools/measure.ts'
 import {
+  buildIpSet,
   configure,
-  furnish,
-  hostOf,
+  installCrds,
+  type Observer,
   type OperatorProcess,
-  openWitness,
+  openObserver,
   runOperator,
   sixNetworks,
-  type Witness,
 } from './ipam-setup.ts'
 
 const FEW = 1_000
 const MANY = 10_000
-/** Enough that caches are filled and what is run often is compiled. */
+/** Enough to fill caches and to compile hot code. */
 const BEFORE = 100
-/** How the operator ends, one life after the other: so often each, that a median can be taken. */
+/** How the operator ends before each restart: often enough for a median. */
 const RESTARTS = ['kill', 'kill', 'stop', 'stop', 'stop', 'kill'] as const
 
 interface Speed {
@@ -48,23 +47,23 @@ const speed = once(async (): Promise<Speed> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
   const { cluster, stop } = await startCluster({ crds: '2023', netns: false })
   try {
-    await furnish(cluster)
+    await installCrds(cluster)
     const bareBefore = await bareLimit(cluster, 'bare-before')
-    const witness = await openWitness(cluster)
+    const observer = await openObserver(cluster)
     await configure(cluster, 'peer')
-    const peer = await startPeer(cluster, path.join(folder, 'infra-operator.log'))
-    await warmUp(cluster, witness, 'warm-peer')
-    const theirs = await witness.serve('peer', FEW)
+    const peer = await startInfraOperator(cluster, path.join(folder, 'infra-operator.log'))
+    await warmUp(cluster, observer, 'warm-peer')
+    const theirs = await observer.serve('peer', FEW)
     await peer.stop()
     const operator = await runOperator(cluster)
     await configure(cluster, 'ours')
-    await warmUp(cluster, witness, 'warm-ours')
+    await warmUp(cluster, observer, 'warm-ours')
     const before = await writesOf(cluster)
-    const ours = await witness.serve('ours', FEW)
+    const ours = await observer.serve('ours', FEW)
     const after = await writesOf(cluster)
     await operator.kill()
-    await witness.close()
-    // Around the others, so that a machine that is busy for a while is busy for both.
+    await observer.close()
+    // Measured before and after the others, so that a busy machine affects both.
     const bareMs = (bareBefore + (await bareLimit(cluster, 'bare-after'))) / 2
     const seconds = (ms: number): string => (ms / 1000).toFixed(1)
     console.error(
@@ -76,7 +75,7 @@ const speed = once(async (): Promise<Speed> => {
       bareMs,
       peerMs: theirs.ms,
       oursMs: ours.ms,
-      // The creates of the IPSets are the user's.
+      // Without the creates of the IPSets.
       writes: written / FEW - 1,
       p99Ms: percentile(ours.each, 0.99),
     }
@@ -86,21 +85,21 @@ const speed = once(async (): Promise<Speed> => {
   }
 })
 
-/** What was there is taken over, and the first grants of all are made, before anything is timed. */
-async function warmUp(cluster: Cluster, witness: Witness, namespace: string): Promise<void> {
+/** Lets the operator take over what exists and serve some IPSets before anything is timed. */
+async function warmUp(cluster: Cluster, observer: Observer, namespace: string): Promise<void> {
   await configure(cluster, namespace)
-  await witness.serve(namespace, BEFORE)
+  await observer.serve(namespace, BEFORE)
 }
 
-/** Three objects of the size of a Reservation for each IPSet that there would be. */
+/** Creates three objects of the size of a Reservation per IPSet. */
 async function bareLimit({ client }: Cluster, namespace: string): Promise<number> {
   await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-  // Owned by something, as the operator's are: no webhook is asked about them.
+  // With an owner, like the operator's, so that no webhook is called for them.
   const owner = { apiVersion: 'v1', kind: 'Namespace', name: namespace, uid: namespace }
   const make = (n: number): Promise<unknown> => {
-    const entries = Object.entries(hostOf(namespace, n).spec.networks).map(([at, { name }]) => [
+    const entries = Object.entries(buildIpSet(namespace, n).spec.networks).map(([index, { name }]) => [
       name,
-      { network: name, subnet: 'subnet1', address: `10.${at}.0.1` },
+      { network: name, subnet: 'subnet1', address: `10.${index}.0.1` },
     ])
     return client.create({
       ...reservations,
@@ -125,19 +124,19 @@ interface Scale {
 const scale = once(async (): Promise<Scale> => {
   const { cluster, stop } = await startCluster({ crds: 'today', netns: false })
   try {
-    await furnish(cluster)
-    const witness = await openWitness(cluster)
+    await installCrds(cluster)
+    const observer = await openObserver(cluster)
     const operator = await runOperator(cluster)
-    await warmUp(cluster, witness, 'warm')
+    await warmUp(cluster, observer, 'warm')
     await configure(cluster, 'few')
     await configure(cluster, 'many')
-    const few = await witness.serve('few', FEW)
-    const many = await witness.serve('many', MANY)
+    const few = await observer.serve('few', FEW)
+    const many = await observer.serve('many', MANY)
     const changeWrites = await writesOfChange(cluster, operator)
     const peaks = [operator.peakBytes()]
     await operator.kill()
-    const restarts = await restartsAgainstList(cluster, witness, (peak) => void peaks.push(peak))
-    await witness.close()
+    const restarts = await restartsAgainstList(cluster, observer, (peak) => void peaks.push(peak))
+    await observer.close()
     return {
       growth: many.ms / MANY / (few.ms / FEW),
       peakMB: Math.max(...peaks) / 1e6,
@@ -149,13 +148,13 @@ const scale = once(async (): Promise<Scale> => {
   }
 })
 
-/** Of all kinds, beyond the change itself, once every IPSet has been looked at because of it. */
+/** The writes beyond the change itself, once every IPSet is reconciled. */
 async function writesOfChange(cluster: Cluster, operator: OperatorProcess): Promise<number> {
-  const looks = await operator.looks()
+  const reconciles = await operator.reconciles()
   const before = await writesOf(cluster)
   const ref = { ...netConfigs, namespace: 'many', name: 'netconfig' }
   await cluster.client.patch(ref, { spec: sixNetworks }, { type: 'merge' })
-  while ((await operator.looks()) < looks + MANY) await systemClock.sleep(100)
+  while ((await operator.reconciles()) < reconciles + MANY) await systemClock.sleep(100)
   const after = await writesOf(cluster)
   return after.network + after.ledger - before.network - before.ledger - 1
 }
@@ -168,7 +167,7 @@ async function writesOfChange(cluster: Cluster, operator: OperatorProcess): Prom
  */
 async function restartsAgainstList(
   cluster: Cluster,
-  witness: Witness,
+  observer: Observer,
   peak: (bytes: number) => void,
 ): Promise<Pick<Scale, 'afterKill' | 'afterStop'>> {
   const listed: number[] = []
@@ -180,11 +179,11 @@ async function restartsAgainstList(
     await cluster.client.list(ipSets, { namespace: 'many' })
     listed.push(performance.now() - began)
     const operator = await runOperator(cluster)
-    const acquired = await operator.says('became leader')
-    const newcomer = hostOf('many', serial)
+    const acquired = await operator.waitForLog('became leader')
+    const newcomer = buildIpSet('many', serial)
     serial += 1
     await cluster.client.create(newcomer)
-    await witness.whenReady(`many/${newcomer.metadata.name}`)
+    await observer.whenReady(`many/${newcomer.metadata.name}`)
     took[ended].push(Date.now() - acquired)
     peak(operator.peakBytes())
     await operator[end]()
@@ -232,21 +231,21 @@ export const figures: readonly Figure[] = [
     measure: async () => (await speed()).p99Ms,
   },
   {
-    // The cost of one of 10,000 against that of one of 1,000.
+    // The cost per IPSet with 10,000 against that with 1,000.
     name: 'ipam.growth',
     unit: 'x',
     target: { op: '<=', value: 1.3 },
     measure: async () => (await scale()).growth,
   },
   {
-    // The most that the operator had with 10,000, at work and after restarts.
+    // The peak memory of the operator with 10,000 IPSets, including restarts.
     name: 'ipam.memory',
     unit: 'MB',
     target: { op: '<=', value: 400 },
     measure: async () => (await scale()).peakMB,
   },
   {
-    // A change of the NetConfig from which nothing follows, with 10,000 IPSets.
+    // A NetConfig change without effect, with 10,000 IPSets.
     name: 'ipam.change',
     unit: 'writes',
     target: { op: '<=', value: 0 },

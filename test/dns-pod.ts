@@ -1,7 +1,7 @@
 /**
  * Runs the pod of a DNSMasq's Deployment on this machine: its commands, arguments, environment and volumes, with the
- * real dnsmasq, as somebody who is not root. Loopback stands for the pod's network, a folder for its root; servers that
- * are not on loopback are left out of its configuration, because tests ask nobody out there.
+ * real dnsmasq and without root. Loopback replaces the pod's network, and a folder its root. Servers that are not on
+ * loopback are removed from the configuration, because tests use no other network.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -39,16 +39,16 @@ export function podSpec(deployment: KubeObject): PodSpec {
   return (deployment['spec'] as { readonly template: { readonly spec: PodSpec } }).template.spec
 }
 
-/** The ConfigMaps that a volume brings. */
+/** The ConfigMaps of a volume. */
 export function volumeConfigMaps({ configMap, projected }: PodVolume): readonly string[] {
   return configMap ? [configMap.name] : (projected?.sources.map((source) => source.configMap.name) ?? [])
 }
 
-const NOBODY = 65_534
+const UNPRIVILEGED_UID = 65_534
 
 export interface PodFolder {
   readonly root: string
-  /** Where a volume's files are brought to. */
+  /** The folder of a volume. */
   readonly volume: (name: string) => string
   readonly remove: () => Promise<void>
 }
@@ -67,7 +67,7 @@ export interface RunningPod {
   readonly address: string
   readonly port: number
   readonly pid: number
-  /** What it has said so far. */
+  /** The log so far. */
   readonly log: () => string
   readonly ended: Promise<number | null>
   readonly stop: () => Promise<void>
@@ -82,9 +82,9 @@ export interface PodOptions {
   readonly changeArgument?: (argument: string) => string
 }
 
-/** Its volumes must have been brought. Ready when the server has read its hosts. */
+/** Its volumes must be written. Resolves when the server has read its hosts. */
 export async function startPod(options: PodOptions): Promise<RunningPod> {
-  const { deployment, folder, address, env = {}, changeArgument = (one) => one } = options
+  const { deployment, folder, address, env = {}, changeArgument = (argument) => argument } = options
   const spec = podSpec(deployment)
   await mountAll(spec, folder)
   const run = (container: Container): { readonly words: readonly string[]; readonly env: NodeJS.ProcessEnv } => {
@@ -93,7 +93,7 @@ export async function startPod(options: PodOptions): Promise<RunningPod> {
     const set = container.env.map(({ name, value = '' }) => [name, placed(value)])
     const words = [...container.command, ...container.args].map((word) => changeArgument(placed(word)))
     return {
-      words: process.getuid?.() === 0 ? ['setpriv', `--reuid=${NOBODY}`, '--clear-groups', ...words] : words,
+      words: process.getuid?.() === 0 ? ['setpriv', `--reuid=${UNPRIVILEGED_UID}`, '--clear-groups', ...words] : words,
       env: { PATH: process.env['PATH'], ...Object.fromEntries(set), POD_IP: address, ...env },
     }
   }
@@ -138,10 +138,10 @@ export async function startPod(options: PodOptions): Promise<RunningPod> {
   }
 }
 
-/** What lies in a mounted folder, or above one, is looked for in the pod's root; all else on this machine. */
+/** A path in or above a mounted folder is in the pod's root; any other is on this machine. */
 function inside(at: string, { volumeMounts }: Container, { root }: PodFolder): string {
-  const own = volumeMounts.some(({ mountPath }) => mountPath.startsWith(at) || at.startsWith(mountPath))
-  return own ? `${root}${at}` : at
+  const isMounted = volumeMounts.some(({ mountPath }) => mountPath.startsWith(at) || at.startsWith(mountPath))
+  return isMounted ? `${root}${at}` : at
 }
 
 async function mountAll({ containers, volumes }: PodSpec, folder: PodFolder): Promise<void> {
@@ -151,9 +151,9 @@ async function mountAll({ containers, volumes }: PodSpec, folder: PodFolder): Pr
     await mkdir(path.dirname(target), { recursive: true, mode: 0o755 })
     if (volume?.emptyDir) {
       await mkdir(target, { recursive: true })
-      if (process.getuid?.() === 0) await chown(target, NOBODY, NOBODY)
+      if (process.getuid?.() === 0) await chown(target, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
     } else if (subPath !== undefined) {
-      // As the kubelet does: what is mounted by subPath is what was there at the start.
+      // Like the kubelet: a subPath mount has the content of the start.
       const text = await readFile(path.join(folder.volume(name), '..data', subPath), 'utf8')
       await writeFile(target, withoutFarServers(text))
     } else {

@@ -1,4 +1,4 @@
-/** DNSMasqs and DNSData for tests: those of the conformance list, and what varies them. */
+/** Builds DNSMasqs and DNSData for tests, based on infra-operator's conformance list. */
 import type { DnsData, DnsHost } from '../src/api/dnsdata.ts'
 import type { DnsMasq, DnsMasqSpec } from '../src/api/dnsmasq.ts'
 import { dnsDatas, dnsMasqs } from '../src/controllers/dns/dns-kinds.ts'

@@ -1,4 +1,4 @@
-/** NetConfigs and IPSets for tests: those of the conformance list, and what varies them. */
+/** Builds NetConfigs and IPSets for tests, based on infra-operator's conformance list. */
 import type { IpReservation, IpSet, IpSetNetwork } from '../src/api/ipset.ts'
 import type { NetConfig, NetConfigSpec } from '../src/api/netconfig.ts'
 
@@ -42,12 +42,12 @@ function conformanceNetwork(name: string, octet: number, vlan: number): NetConfi
 }
 
 export function ipSet(name: string, networks: readonly Partial<IpSetNetwork>[], namespace = 'ns'): IpSet {
-  const wishes = networks.map((network) => ({ name: 'net-1', subnetName: 'subnet1', ...network }))
+  const requests = networks.map((network) => ({ name: 'net-1', subnetName: 'subnet1', ...network }))
   return {
     apiVersion: networkVersion,
     kind: 'IPSet',
     metadata: { name, namespace },
-    spec: { immutable: false, networks: wishes },
+    spec: { immutable: false, networks: requests },
   }
 }
 
@@ -58,7 +58,7 @@ const subnet = (net: string, over: object): NetConfigSpec['networks'][number]['s
   ...over,
 })
 
-const config: NetConfig = {
+const designConfig: NetConfig = {
   apiVersion: 'network.openstack.org/v1beta1',
   kind: 'NetConfig',
   metadata: { name: 'netconfig', namespace: 'openstack' },
@@ -98,7 +98,7 @@ const config: NetConfig = {
   },
 }
 
-const asked: IpSet = {
+const designIpSet: IpSet = {
   apiVersion: 'network.openstack.org/v1beta1',
   kind: 'IPSet',
   metadata: { name: 'edpm-compute-0', namespace: 'openstack' },
@@ -114,10 +114,10 @@ const asked: IpSet = {
   },
 }
 
-/** The NetConfig, the IPSet and the status of the networking design of 2023, as written there. */
+/** The NetConfig, the IPSet and the status of the 2023 networking design, unchanged. */
 export const design2023 = {
-  netConfig: config,
-  ipSet: asked,
+  netConfig: designConfig,
+  ipSet: designIpSet,
   reservations: [
     {
       address: '192.168.122.100',

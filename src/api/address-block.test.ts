@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { addressBlockKind, formatHolder, parseHolder } from './address-block.ts'
 import { renderCrd } from './crd.ts'
 
-describe('The holder of an address', () => {
+describe('formatHolder', () => {
   const word = fc.stringMatching(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,20}$/)
   const holder = fc.record({ uid: word, namespace: word, name: word, network: word })
 
-  it('is one line of text that says the same when it is read again', () => {
+  it('returns text that parseHolder reads back', () => {
     fc.assert(
       fc.property(holder, (one) => {
         expect(parseHolder(formatHolder(one))).toEqual(one)
@@ -15,7 +15,7 @@ describe('The holder of an address', () => {
     )
   })
 
-  it('is a line that the definition accepts, and a word alone is none', () => {
+  it('returns text that the CRD accepts, unlike a single word', () => {
     const [, pattern = ''] = /"additionalProperties":\{"type":"string","pattern":"([^"]+)"/.exec(
       JSON.stringify(renderCrd(addressBlockKind)),
     ) as RegExpExecArray
@@ -25,6 +25,6 @@ describe('The holder of an address', () => {
         expect(formatHolder(one)).toMatch(accepted)
       }),
     )
-    expect('somebody').not.toMatch(accepted)
+    expect('word').not.toMatch(accepted)
   })
 })

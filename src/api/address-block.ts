@@ -1,8 +1,8 @@
 /**
- * AddressBlock (stackloom.dev/v1alpha1): who holds which of 256 neighbouring addresses on one segment.
+ * AddressBlock (stackloom.dev/v1alpha1): the holders of 256 neighbouring addresses on one segment, stored IPAM ledger.
  *
- * The durable side of the IPAM ledger. An address is granted by writing its entry with the version that was read, so
- * that of two who want it one is refused. Entries are keyed by address, never by subnet or namespace.
+ * An address is granted by writing its entry on the version that was read, so that of two writers one is refused.
+ * Entries are keyed by address, never by subnet or namespace.
  */
 import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
@@ -10,18 +10,23 @@ import type { SpecObject } from './object.ts'
 
 const stackloomGroup = { group: 'stackloom.dev', version: 'v1alpha1' } as const
 
+export const addressBlocks = {
+  apiVersion: `${stackloomGroup.group}/${stackloomGroup.version}`,
+  kind: 'AddressBlock',
+} as const
+
 export interface AddressHolder {
-  /** Of the IPSet, or of a Reservation that no IPSet has claimed yet. */
+  /** Of the IPSet, or of a Reservation that no IPSet has adopted yet. */
   readonly uid: string
   readonly namespace: string
   readonly name: string
-  /** Its name in the NetConfig of that namespace. */
+  /** As the NetConfig of that namespace names it. */
   readonly network: string
 }
 
 /**
- * A holder is one line of text: the API server checks every value of an object at every write, and a block of 256
- * lines has far fewer of them than one of 256 holders with four fields each.
+ * A holder is one string: the API server checks every value of an object at every write, and 256 strings are cheaper
+ * than 256 objects with four fields each.
  */
 export function formatHolder({ namespace, name, network, uid }: AddressHolder): string {
   return `${namespace}/${name} ${network} ${uid}`
@@ -34,12 +39,16 @@ export function parseHolder(text: string): AddressHolder {
 }
 
 const addressBlockSpecSchema = z.object({
-  segment: z.string().describe('one L2 domain: `vlan-20`, `untagged`, or these after the segment of a NetConfig'),
+  segment: z
+    .string()
+    .describe(
+      'the L2 domain: `vlan-20` or `untagged`, prefixed with the segment annotation of the NetConfig if it has one',
+    ),
   first: z.string().describe('the first address of the block'),
-  // Atomic: the API server need not keep who wrote which field of which entry, which is more than the entry itself.
+  // Atomic, so that the API server does not track the field manager of each entry, which takes more than the entry.
   holders: z
     .record(z.string(), z.string().regex(/^[^ /]+\/[^ /]+ [^ ]+ [^ ]+$/))
-    .describe('by address, as `namespace/name network uid` of its IPSet; what is not here is free')
+    .describe('by address, as `namespace/name network uid` of the IPSet; an address without an entry is free')
     .meta({ 'x-kubernetes-map-type': 'atomic' }),
 })
 

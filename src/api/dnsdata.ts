@@ -1,4 +1,4 @@
-/** DNSData (network.openstack.org/v1beta1): hosts that a cloud's dnsmasq is to know. */
+/** DNSData (network.openstack.org/v1beta1): hosts that the DNSMasqs of a cloud serve. */
 import * as z from 'zod'
 import type { KindDefinition } from './crd.ts'
 import { conditionSchema } from './ipset.ts'
@@ -7,19 +7,19 @@ import type { Condition, SpecObject } from './object.ts'
 
 const DEFAULT_SELECTOR = 'dnsdata'
 
-/** Which DNSMasq serves it: the one whose value is the same, whatever the case. */
+/** Selects the DNSMasqs that serve it: those with the same value, ignoring case. */
 export const selectorSchema = z.string().default(DEFAULT_SELECTOR)
 
-/** Printer columns read the first condition: Ready comes first. */
+/** Ready is the first condition. */
 export const readyColumns = [
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[0].status', description: 'Ready' },
   { name: 'Message', type: 'string', jsonPath: '.status.conditions[0].message', description: 'Message' },
 ] as const
 
 const hostSchema = z.object({
-  // Upstream takes any text here: what is no address is reported, not refused.
+  // Upstream accepts any text here: what is not an address is reported, not refused.
   ip: z.string().describe('an IPv4 or IPv6 address'),
-  hostnames: z.array(z.string()).describe('every name that answers with it'),
+  hostnames: z.array(z.string()).describe('the names that resolve to it'),
 })
 
 const dnsDataSpecSchema = z.object({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DnsOption } from './dnsmasq.ts'
-import { dnsMasqViolations } from './dnsmasq-rules.ts'
+import { dnsMasqViolations } from './dnsmasq.ts'
 
 function problems(key: DnsOption['key'], ...values: string[]): readonly string[] {
   return dnsMasqViolations({ options: [{ key, values }] }, 'openstack').map(
@@ -39,11 +39,11 @@ describe('options of a DNSMasq', () => {
   })
 
   it.each<[string, DnsOption['key'], ...string[]]>([
-    ['a line break would begin another directive', 'server', '1.1.1.1\nconf-file=/etc/shadow'],
-    ['a line break would begin another directive', 'txt-record', 'x\rdhcp-script=/bin/sh'],
-    ['a control character has no meaning here', 'txt-record', 'a\u0000b'],
+    ['a line break would start another directive', 'server', '1.1.1.1\nconf-file=/etc/shadow'],
+    ['a line break would start another directive', 'txt-record', 'x\rdhcp-script=/bin/sh'],
+    ['a control character is not allowed', 'txt-record', 'a\u0000b'],
     ['a quotation mark is not closed', 'txt-record', 'example.com', '"open'],
-    ['a # begins a comment: what follows it is not read', 'cname', 'a', 'b #c'],
+    ['a # starts a comment: the rest is not read', 'cname', 'a', 'b #c'],
     ['nonsense is not an address', 'server', 'nonsense'],
     ['99999 is not a port', 'server', '1.1.1.1#99999'],
     ['/example.com is not closed: /domain/address', 'server', '/example.com'],
@@ -57,7 +57,7 @@ describe('options of a DNSMasq', () => {
     expect(problems(key, ...values)).toEqual([`${key}: ${detail}`])
   })
 
-  it('names the field, and lets an object live that had the problem before', () => {
+  it('names the field, and allows an object that had the problem before', () => {
     const [violation] = dnsMasqViolations(
       {
         options: [
@@ -72,7 +72,7 @@ describe('options of a DNSMasq', () => {
 })
 
 describe('the topology of a DNSMasq', () => {
-  it('is looked for in its own namespace only', () => {
+  it('must be in the namespace of the DNSMasq', () => {
     const refused = dnsMasqViolations({ topologyRef: { name: 't', namespace: 'other' } }, 'openstack')
     expect(refused).toMatchObject([{ field: 'spec.topologyRef.namespace', rule: 'upstream' }])
     expect(dnsMasqViolations({ topologyRef: { name: 't', namespace: 'openstack' } }, 'openstack')).toEqual([])

@@ -1,8 +1,24 @@
-/** IPSet and Reservation (network.openstack.org/v1beta1): who asks for addresses, and what was given. */
+/** IPSet (requests addresses) and Reservation (shows what was granted), network.openstack.org/v1beta1: kinds and rules. Pure. */
 import * as z from 'zod'
+import { type Family, parseAddress } from '../net/address.ts'
+import { parsePrefixed } from '../net/cidr.ts'
 import type { KindDefinition } from './crd.ts'
-import { networkGroup, networkName, networkVersion, routeSchema, serviceNetworkName } from './netconfig.ts'
+import {
+  findSubnet,
+  type NetConfigSpec,
+  type NetConfigSubnet,
+  networkCidr,
+  networkGroup,
+  networkName,
+  networkVersion,
+  parseMember,
+  type Report,
+  routeSchema,
+  serviceNetworkName,
+  uniqueNames,
+} from './netconfig.ts'
 import type { Condition, SpecObject } from './object.ts'
+import type { Violation } from './violation.ts'
 
 const ipSetSpecSchema = z.object({
   immutable: z.boolean().default(false),
@@ -50,6 +66,10 @@ export interface IpSetStatus {
 
 export type IpSet = SpecObject<IpSetSpec, IpSetStatus>
 
+export function isIpSetReady({ status }: IpSet): boolean {
+  return status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
+}
+
 export const ipSets = { apiVersion: networkVersion, kind: 'IPSet' } as const
 
 export const ipSetKind: KindDefinition = {
@@ -66,7 +86,7 @@ export const ipSetKind: KindDefinition = {
   columns: [
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[0].status', description: 'Ready' },
     { name: 'Message', type: 'string', jsonPath: '.status.conditions[0].message', description: 'Message' },
-    // Upstream's column reads a field that does not exist; the name is kept, the path is right.
+    // Upstream's column reads a field that does not exist; the name is kept and the path corrected.
     { name: 'Reservation', type: 'string', jsonPath: '.status.reservations', description: 'Reservation' },
   ],
 }
@@ -99,4 +119,97 @@ export const reservationKind: KindDefinition = {
   spec: reservationSpecSchema,
   status: z.object({}),
   columns: [{ name: 'Reservation', type: 'string', jsonPath: '.spec.reservation', description: 'Reservation' }],
+}
+
+/** The rules beyond the schema, for webhook and controller. */
+export function ipSetViolations(spec: IpSetSpec, netConfig: NetConfigSpec): readonly Violation[] {
+  const violations: Violation[] = []
+  const report: Report = (field, value, detail, rule = 'upstream') => violations.push({ field, value, detail, rule })
+  const checkName = uniqueNames(report)
+  const defaultRoutes = new Set<Family>()
+  spec.networks.forEach((request, index) => {
+    const field = `spec.networks[${index}]`
+    checkName(request.name, `${field}.name`)
+    const { network, subnet } = findSubnet(netConfig, request.name, request.subnetName)
+    if (!network) return report(`${field}.name`, request.name, `network ${request.name} not in NetConfig`)
+    if (!subnet) {
+      return report(
+        `${field}.subnetName`,
+        request.subnetName,
+        `subnet ${request.subnetName} not in network ${request.name} of the NetConfig`,
+      )
+    }
+    checkFixedAddress(request, subnet, field, report)
+    checkDefaultRoute(request, subnet, { field, report, defaultRoutes })
+  })
+  return violations
+}
+
+function checkFixedAddress(request: IpSetNetwork, subnet: NetConfigSubnet, field: string, report: Report): void {
+  const prefixed = parsePrefixed(subnet.cidr)
+  if (request.fixedIP === undefined || !prefixed) return
+  parseMember(networkCidr(prefixed), subnet.cidr, request.fixedIP, `${field}.fixedIP`, report)
+}
+
+interface RouteCheck {
+  readonly field: string
+  readonly report: Report
+  readonly defaultRoutes: Set<Family>
+}
+
+function checkDefaultRoute(
+  request: IpSetNetwork,
+  subnet: NetConfigSubnet,
+  { field, report, defaultRoutes }: RouteCheck,
+): void {
+  if (!request.defaultRoute) return
+  const family = parsePrefixed(subnet.cidr)?.address.family
+  if (family !== undefined && defaultRoutes.has(family)) {
+    report(`${field}.defaultRoute`, true, `${family} defaultRoute can only be requested on a singe network`)
+  }
+  if (family !== undefined) defaultRoutes.add(family)
+  if (!subnet.gateway) {
+    report(`${field}.defaultRoute`, true, `defaultRoute requested, but not configured for subnet ${subnet.name}`)
+  }
+}
+
+/** The changes that are always refused: to remove or to move a network. */
+export function ipSetChangeViolations(spec: IpSetSpec, old: IpSetSpec): readonly Violation[] {
+  return old.networks.flatMap((before): readonly Violation[] => {
+    const index = spec.networks.findIndex((network) => network.name === before.name)
+    const after = spec.networks[index]
+    const refuse = (field: string, value: unknown, detail: string): readonly Violation[] => [
+      { field, value, detail, rule: 'upstream' },
+    ]
+    const field = `spec.networks[${index}]`
+    if (!after) return refuse('spec.networks', before.name, `network ${before.name} removed`)
+    if (after.subnetName !== before.subnetName) {
+      return refuse(
+        `${field}.subnetName`,
+        after.subnetName,
+        `subnet within a network must not change (${before.name}/${before.subnetName})`,
+      )
+    }
+    if (after.fixedIP !== before.fixedIP) return refuse(`${field}.fixedIP`, after.fixedIP, 'fixedIP must not change')
+    if (after.defaultRoute !== before.defaultRoute) {
+      return refuse(`${field}.defaultRoute`, after.defaultRoute, 'defaultRoute must not change')
+    }
+    return []
+  })
+}
+
+/**
+ * Why a fixedIP cannot be assigned although it is valid: a warning at admission, the cause in the condition. Whether it
+ * is held by another IPSet is in the ledger.
+ */
+export function fixedIpProblem(request: IpSetNetwork, subnet: NetConfigSubnet): string | undefined {
+  const fixed = request.fixedIP === undefined ? undefined : parseAddress(request.fixedIP)
+  if (!fixed) return undefined
+  const isFixed = (text: string | undefined): boolean => {
+    const other = text === undefined ? undefined : parseAddress(text)
+    return other?.family === fixed.family && other.value === fixed.value
+  }
+  if (subnet.excludeAddresses?.some(isFixed)) return `FixedIP ${request.fixedIP} is in ExcludeAddresses`
+  if (isFixed(subnet.gateway)) return `FixedIP ${request.fixedIP} is the gateway of subnet ${subnet.name}`
+  return undefined
 }

@@ -1,7 +1,20 @@
-/** NetConfig (network.openstack.org/v1beta1): the networks of one cloud, for its data plane. */
+/** NetConfig (network.openstack.org/v1beta1), the data plane networks of one cloud: its kind and its rules. Pure. */
 import * as z from 'zod'
+import { type Address, formatAddress, parseAddress } from '../net/address.ts'
+import {
+  type Cidr,
+  cidrContaining,
+  cidrContains,
+  cidrsOverlap,
+  lastAddress,
+  type PrefixedAddress,
+  parsePrefixed,
+} from '../net/cidr.ts'
+import { findOverlaps } from '../net/overlaps.ts'
+import { type Range, rangeContains } from '../net/range.ts'
 import type { KindDefinition } from './crd.ts'
 import type { SpecObject } from './object.ts'
+import type { Violation } from './violation.ts'
 
 export const networkGroup = { group: 'network.openstack.org', version: 'v1beta1' } as const
 export const networkVersion = `${networkGroup.group}/${networkGroup.version}` as const
@@ -17,19 +30,19 @@ const subnetSchema = z.object({
   dnsDomain: z.string().optional().describe("the domain of this subnet's names; the network's by default"),
   vlan: z.int().max(4094).optional(),
   allocationRanges: z.array(z.object({ start: z.string(), end: z.string() })),
-  excludeAddresses: z.array(z.string()).optional().describe('addresses that nobody gets, fixed or not'),
+  excludeAddresses: z.array(z.string()).optional().describe('addresses that are never assigned, fixed or not'),
   gateway: z.string().optional(),
   routes: z.array(routeSchema).optional(),
 })
 
 const netConfigNetworkSchema = z.object({
   name: networkName,
-  // Today's API wants a domain, that of 2023 has none: both are served.
+  // Required in the current API, absent in its first version: both are served.
   dnsDomain: z.string().optional(),
   mtu: z.int().default(1500),
   serviceNetwork: serviceNetworkName
     .optional()
-    .describe('the service network that this one plays; its own name by default'),
+    .describe('the service network that this network serves as; its own name by default'),
   subnets: z.array(subnetSchema),
 })
 
@@ -50,28 +63,220 @@ export const netConfigKind: KindDefinition = {
   status: z.object({}),
 }
 
-/** A network and subnet by name, whatever the case: NetConfig's own spelling is what counts. */
+/** Finds a network and subnet by name, ignoring case. The spelling of the NetConfig is the one to use further on. */
 export function findSubnet(
   spec: NetConfigSpec,
   network: string,
   subnet: string,
 ): { readonly network?: NetConfigNetwork; readonly subnet?: NetConfigSubnet } {
   const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
-  const found = spec.networks.find((one) => same(one.name, network))
-  const within = found?.subnets.find((one) => same(one.name, subnet))
-  return { ...(found && { network: found }), ...(within && { subnet: within }) }
+  const foundNetwork = spec.networks.find(({ name }) => same(name, network))
+  const foundSubnet = foundNetwork?.subnets.find(({ name }) => same(name, subnet))
+  return { ...(foundNetwork && { network: foundNetwork }), ...(foundSubnet && { subnet: foundSubnet }) }
 }
 
-/** The NetConfig of a namespace: there should be one; of several the oldest counts, the same for everybody. */
-export function selectNetConfig(all: readonly NetConfig[]): NetConfig | undefined {
+/** A namespace should have one NetConfig; of several the oldest counts, so that every reader selects the same. */
+export function selectNetConfig(netConfigs: readonly NetConfig[]): NetConfig | undefined {
   const order = ({ metadata }: NetConfig): string => `${metadata.creationTimestamp ?? ''} ${metadata.name}`
-  return all.reduce<NetConfig | undefined>(
-    (first, one) => (first === undefined || order(one) < order(first) ? one : first),
+  return netConfigs.reduce<NetConfig | undefined>(
+    (oldest, netConfig) => (oldest === undefined || order(netConfig) < order(oldest) ? netConfig : oldest),
     undefined,
   )
 }
 
-/** The service network that something plays: what it says, or its own name. An empty text says nothing. */
-export function resolveServiceNetwork(name: string, said: string | undefined): string {
-  return (said || name).toLowerCase()
+/** The service network of a network: the given one, or its own name. */
+export function resolveServiceNetwork(name: string, serviceNetwork: string | undefined): string {
+  return (serviceNetwork || name).toLowerCase()
+}
+
+const DOMAIN = /^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,}$/
+
+export type Report = (field: string, value: unknown, detail: string, rule?: Violation['rule']) => void
+
+/**
+ * The rules beyond the schema, for webhook, controller and planner. Messages of upstream's rules are upstream's; rules
+ * marked `own` are those that it misses.
+ */
+export function netConfigViolations(spec: NetConfigSpec): readonly Violation[] {
+  const violations: Violation[] = []
+  const report: Report = (field, value, detail, rule = 'upstream') => violations.push({ field, value, detail, rule })
+  const names = uniqueNames(report)
+  const domains = uniqueDomains(report)
+  const cidrs = disjointCidrs(report)
+  spec.networks.forEach((network, index) => {
+    const field = `spec.networks[${index}]`
+    names(network.name, `${field}.name`)
+    if (network.dnsDomain !== undefined) domains(network.dnsDomain, `${field}.dnsDomain`)
+    checkSubnets(network, field, report, cidrs)
+  })
+  return violations
+}
+
+function checkSubnets(network: NetConfigNetwork, path: string, report: Report, cidrs: CidrCheck): void {
+  const names = uniqueNames(report)
+  const domains = uniqueDomains(report)
+  network.subnets.forEach((subnet, index) => {
+    const field = `${path}.subnets[${index}]`
+    names(subnet.name, `${field}.name`)
+    if (subnet.dnsDomain !== undefined) domains(subnet.dnsDomain, `${field}.dnsDomain`)
+    const prefixed = parsePrefixed(subnet.cidr)
+    if (!prefixed) return report(`${field}.cidr`, subnet.cidr, `IP address prefix (CIDR) ${subnet.cidr}`)
+    cidrs(subnet.cidr, networkCidr(prefixed), `${field}.cidr`)
+    checkSubnet(subnet, networkCidr(prefixed), field, report)
+  })
+}
+
+/** Masks host bits, which upstream allows in a CIDR. */
+export function networkCidr({ address, prefix }: PrefixedAddress): Cidr {
+  return cidrContaining(address, prefix)
+}
+
+function checkSubnet(subnet: NetConfigSubnet, network: Cidr, path: string, report: Report): void {
+  const within = (value: string, field: string): Address | undefined =>
+    parseMember(network, subnet.cidr, value, field, report)
+  const gateway = subnet.gateway === undefined ? undefined : within(subnet.gateway, `${path}.gateway`)
+  subnet.excludeAddresses?.forEach((value, index) => within(value, `${path}.excludeAddresses[${index}]`))
+  subnet.routes?.forEach((route, index) => {
+    within(route.nexthop, `${path}.routes[${index}].nexthop`)
+    if (!parsePrefixed(route.destination)) {
+      report(`${path}.routes[${index}].destination`, route.destination, `IP address prefix (CIDR) ${route.destination}`)
+    }
+  })
+  const ranges = subnet.allocationRanges.flatMap(({ start, end }, index): readonly LocatedRange[] => {
+    const field = `${path}.allocationRanges[${index}]`
+    const first = within(start, `${field}.start`)
+    const last = within(end, `${field}.end`)
+    if (!first || !last) return []
+    if (first.value > last.value) {
+      report(`${field}.start`, start, `Start address: ${start} > End address ${end}`)
+      report(`${field}.end`, end, `Start address: ${start} > End address ${end}`)
+      return []
+    }
+    return [{ family: network.family, first: first.value, last: last.value, field, text: `${start}-${end}` }]
+  })
+  checkRanges(ranges, network, gateway, report)
+}
+
+interface LocatedRange extends Range {
+  readonly field: string
+  readonly text: string
+}
+
+function checkRanges(
+  ranges: readonly LocatedRange[],
+  network: Cidr,
+  gateway: Address | undefined,
+  report: Report,
+): void {
+  for (const [a, b] of findOverlaps(ranges).pairs) {
+    report(b.field, b.text, `allocation range ${b.text} overlaps with ${a.text}`, 'own')
+  }
+  const special = [...(gateway ? [{ address: gateway, role: 'gateway' }] : []), ...reservedAddresses(network)]
+  for (const range of ranges) {
+    for (const { address, role } of special) {
+      if (!rangeContains(range, address)) continue
+      const detail = `allocation range ${range.text} contains the ${role} ${formatAddress(address)}`
+      report(range.field, range.text, detail, 'own')
+    }
+  }
+}
+
+/** The addresses that no host may have: the first of a subnet with more than two addresses, and the last in IPv4. */
+function reservedAddresses(network: Cidr): readonly { readonly address: Address; readonly role: string }[] {
+  const { family, base, prefix } = network
+  if (prefix >= (family === 4 ? 31 : 127)) return []
+  const first = { address: { family, value: base }, role: 'network address' }
+  return family === 4
+    ? [first, { address: { family, value: lastAddress(network) }, role: 'broadcast address' }]
+    : [first]
+}
+
+/** Parses an address that must be in the subnet, and reports why it is not. */
+export function parseMember(
+  network: Cidr,
+  cidrText: string,
+  value: string,
+  field: string,
+  report: Report,
+): Address | undefined {
+  const address = parseAddress(value)
+  if (!address) report(field, value, 'not an IP address')
+  else if (address.family !== network.family) report(field, value, 'cannot mix IPv4 and IPv6')
+  else if (!cidrContains(network, address)) report(field, value, `address not in IP address prefix (CIDR) ${cidrText}`)
+  else return address
+  return undefined
+}
+
+type NameCheck = (name: string, field: string) => void
+
+/** Lookups ignore case, so names that differ only in case are one name to them. */
+export function uniqueNames(report: Report): NameCheck {
+  const exact = new Map<string, string>()
+  const folded = new Map<string, string>()
+  return (name, field) => {
+    const holder = exact.get(name)
+    const twin = folded.get(name.toLowerCase())
+    if (holder) report(field, name, `network name ${name} already in use at ${holder}, must be uniq`)
+    else if (twin) {
+      const detail = `name ${name} differs from the one at ${twin} only in case: lookups cannot tell them apart`
+      report(field, name, detail, 'own')
+    }
+    exact.set(name, holder ?? field)
+    folded.set(name.toLowerCase(), twin ?? field)
+  }
+}
+
+function uniqueDomains(report: Report): NameCheck {
+  const used = new Map<string, string>()
+  return (domain, field) => {
+    if (!DOMAIN.test(domain)) report(field, domain, `DNSDoman name ${domain} is not valid`)
+    const holder = used.get(domain)
+    if (holder) report(field, domain, `DNSDoman name ${domain} already in use at ${holder}, must be uniq`)
+    else used.set(domain, field)
+  }
+}
+
+type CidrCheck = (text: string, network: Cidr, field: string) => void
+
+function disjointCidrs(report: Report): CidrCheck {
+  const used: { readonly text: string; readonly network: Cidr; readonly field: string }[] = []
+  return (text, network, field) => {
+    const equal = used.find((other) => other.text === text)
+    const overlap = equal ? undefined : used.find((other) => cidrsOverlap(other.network, network))
+    if (equal) report(field, text, `CIDR ${text} already in use at ${equal.field}`)
+    else if (overlap) report(field, text, `CIDR ${text} overlaps with ${overlap.text} at ${overlap.field}`, 'own')
+    used.push({ text, network, field })
+  }
+}
+
+/** The changes that are refused while the namespace has IPSets. */
+export function netConfigChangeViolations(spec: NetConfigSpec, old: NetConfigSpec): readonly Violation[] {
+  const violations: Violation[] = []
+  const report = (field: string, value: unknown, detail: string): void =>
+    void violations.push({ field, value, detail, rule: 'upstream' })
+  for (const before of old.networks) {
+    const index = spec.networks.findIndex((network) => network.name === before.name)
+    const after = spec.networks[index]
+    if (!after) report('spec.networks', before.name, `network ${before.name} removed`)
+    else checkSubnetChanges(before, after, `spec.networks[${index}]`, report)
+  }
+  return violations
+}
+
+function checkSubnetChanges(
+  before: NetConfigNetwork,
+  after: NetConfigNetwork,
+  path: string,
+  report: (field: string, value: unknown, detail: string) => void,
+): void {
+  for (const old of before.subnets) {
+    const index = after.subnets.findIndex((subnet) => subnet.name === old.name)
+    const subnet = after.subnets[index]
+    const field = `${path}.subnets[${index}]`
+    if (!subnet) report(`${path}.subnets`, old.name, `name of a subnet must not change - ${old.name}`)
+    else if (subnet.cidr !== old.cidr)
+      report(`${field}.cidr`, subnet.cidr, `cidr of a subnet must not change - ${old.cidr}`)
+    else if (subnet.vlan !== old.vlan)
+      report(`${field}.vlan`, subnet.vlan, `vlan of a subnet must not change - ${old.vlan ?? 'none'}`)
+  }
 }

@@ -1,4 +1,4 @@
-/** SL51xx: running and installing the operator. */
+/** SL51xx: findings of running and installing the operator. */
 import { problem } from '../errors/finding.ts'
 
 export const kindsMissing = problem<{ missing: readonly string[]; piece?: string }>({
@@ -8,8 +8,8 @@ export const kindsMissing = problem<{ missing: readonly string[]; piece?: string
   message: ({ missing, piece }) =>
     `the cluster does not serve ${missing.join(', ')}${piece === undefined ? '' : `, which ${piece} needs`}`,
   remedy: () => 'install their CustomResourceDefinitions: `stackloom operator crds | kubectl apply --server-side -f -`',
-  description: `The operator serves NetConfig, IPSet and Reservation, and keeps its ledger in AddressBlocks. Where upstream's
-CustomResourceDefinitions of the first three are installed they are used as they are; the last one is Stackloom's own.`,
+  description: `The operator serves NetConfig, IPSet and Reservation, and keeps its ledger in AddressBlocks. Installed
+CustomResourceDefinitions of upstream are used as they are; AddressBlock is a kind of Stackloom.`,
   example: { missing: ['stackloom.dev/v1alpha1 AddressBlock'] },
 })
 
@@ -18,14 +18,14 @@ export const infraOperatorRunning = problem<{ deployment: string }>({
   severity: 'error',
   title: 'infra-operator runs in this cluster',
   message: ({ deployment }) =>
-    `${deployment} serves IPSets here already, and it grants addresses without asking anybody`,
+    `${deployment} serves IPSets in this cluster, and it assigns addresses without a shared ledger`,
   remedy: ({ deployment }) => {
     const [namespace = '', name = ''] = deployment.split('/')
-    return `let one of them do it: \`kubectl -n ${namespace} scale deployment ${name} --replicas=0\`, then start again, and no address changes; or only look: \`stackloom operator run --observe\``
+    return `run only one of them: \`kubectl -n ${namespace} scale deployment ${name} --replicas=0\`, then start again; no address changes. To only observe: \`stackloom operator run --observe\``
   },
-  description: `Two operators that grant addresses from one subnet need one ledger. Stackloom's is in the cluster and is asked
-before every grant; infra-operator trusts its own memory, so beside it an address could be given twice. What infra-operator
-has granted is taken over as it is: same addresses, same Reservations.`,
+  description: `Two operators that assign addresses of one subnet need a common ledger. Stackloom's is in the cluster and is checked
+at every assignment; infra-operator relies on its cache, so with both an address could be assigned twice. Addresses and
+Reservations of infra-operator are taken over unchanged.`,
   example: { deployment: 'openstack-operators/infra-operator-controller-manager' },
 })
 
@@ -34,9 +34,9 @@ export const unknownPart = problem<{ name: string; known: readonly string[] }>({
   severity: 'error',
   title: 'The operator has no such part',
   message: ({ name, known }) => `the operator has no part ${name}; it has ${known.join(', ')}`,
-  remedy: () => 'name the parts that are meant, separated by commas',
-  description: `The operator is made of parts: addresses (ipam), names (dns), and the data plane. All that fit in the cluster work
-unless \`--parts\` names some of them.`,
+  remedy: () => 'name the parts, separated by commas',
+  description: `The operator consists of parts: addresses (ipam), names (dns), and the data plane (dataplane). All that the cluster
+supports run, unless \`--parts\` selects some.`,
   example: { name: 'ipma', known: ['ipam', 'dns', 'dataplane'] },
 })
 
@@ -44,9 +44,11 @@ export const webhooksNotInstalled = problem<{ configuration: string }>({
   code: 'SL5103',
   severity: 'error',
   title: 'The webhooks of the operator are not installed',
-  message: ({ configuration }) => `there is no ${configuration}, so nobody would ask the webhooks behind the Service`,
-  remedy: () => 'run `stackloom operator install --image IMAGE`, or register by address with `--webhook-url`',
-  description: `Behind a Service the operator runs with few rights: the installer writes the webhook configurations, and the
-operator adds whom to trust. To create one itself it would need the right to create any.`,
+  message: ({ configuration }) =>
+    `there is no ${configuration}, so the API server would not call the webhooks behind the Service`,
+  remedy: () =>
+    'run `stackloom operator install --image IMAGE`, or register the webhooks by address with `--webhook-url`',
+  description: `Behind a Service the operator runs with few permissions: the installer writes the webhook configurations, and the
+operator adds its certificate authority. To create a configuration it would need the permission to create any.`,
   example: { configuration: 'ValidatingWebhookConfiguration stackloom-operator' },
 })

@@ -1,13 +1,12 @@
 /**
- * What `operator install` puts into a cluster, in the order in which it is applied. Pure.
+ * Renders the objects of `operator install`, in the order in which they are applied.
  *
- * Rights are the least that the parts name. To create a webhook configuration cannot be limited to a name, so the
- * installer creates them, and the operator may only write its own two.
+ * Pure. Permissions are the least that the parts need. Creating webhook configurations cannot be limited by name, so the
+ * installer creates them and the operator may only update its own two.
  */
 import type { KubeObject } from '../api/object.ts'
 import { SECRET_NAME } from '../webhooks/serving-certificate.ts'
 import { CONFIGURATION_NAME, type WebhookTarget, webhookConfigurations } from '../webhooks/webhook-configuration.ts'
-import { LEASE_NAME } from './names.ts'
 import { INFRA_OPERATOR } from './part-selection.ts'
 import type { OperatorPart, PolicyRule } from './parts/part.ts'
 
@@ -17,16 +16,22 @@ export interface Installation {
   readonly replicas: number
 }
 
+/** Field manager of the operator, and name of its leader election Lease. */
+export const LEASE_NAME = 'stackloom-operator'
+
+/** Not the namespace of the site's records, which is deleted with the site. */
+export const OPERATOR_NAMESPACE = 'stackloom-operator'
+
 const NAME = 'stackloom-operator'
 const SERVICE = 'stackloom-webhook'
 const WEBHOOK_PORT = 9443
 const HEALTH_PORT = 8081
 const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/managed-by': 'stackloom' }
 
-/** Everything but the CustomResourceDefinitions, which depend on what the cluster has already. */
+/** Everything but the CRDs, which depend on what the cluster has already. */
 export function renderManifests(parts: readonly OperatorPart[], installation: Installation): readonly KubeObject[] {
   const { namespace } = installation
-  const place: WebhookTarget = { service: { namespace, name: SERVICE, port: 443 } }
+  const target: WebhookTarget = { service: { namespace, name: SERVICE, port: 443 } }
   return [
     serviceAccount(namespace),
     ...clusterRole(parts, namespace),
@@ -35,12 +40,12 @@ export function renderManifests(parts: readonly OperatorPart[], installation: In
     deployment(installation),
     ...webhookConfigurations(
       parts.flatMap((part) => part.webhooks),
-      place,
+      target,
     ).map(addLabels),
   ]
 }
 
-/** Enforced where the cluster enforces pod security: the operator needs nothing beyond the restricted profile. */
+/** The operator needs nothing beyond the restricted profile of pod security. */
 export function operatorNamespace(name: string): KubeObject {
   return addLabels({
     apiVersion: 'v1',
@@ -75,7 +80,7 @@ function clusterRole(parts: readonly OperatorPart[], namespace: string): readonl
   return roleWithBinding({ kind: 'ClusterRole', metadata: { name: NAME } }, rules, namespace)
 }
 
-/** In its own namespace: the Lease of the leader and the certificate of the webhooks. */
+/** In its own namespace: the leader election Lease and the webhook certificate. */
 function namespaceRole(namespace: string): readonly KubeObject[] {
   const named = (group: string, resource: string, name: string): PolicyRule => ({
     apiGroups: [group],
@@ -86,7 +91,7 @@ function namespaceRole(namespace: string): readonly KubeObject[] {
   const rules: readonly PolicyRule[] = [
     named('coordination.k8s.io', 'leases', LEASE_NAME),
     named('', 'secrets', SECRET_NAME),
-    // A create names nothing that could be compared.
+    // A create cannot be limited by name.
     { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
     { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   ]
@@ -154,7 +159,7 @@ function deployment({ namespace, image, replicas }: Installation): KubeObject {
                 readOnlyRootFilesystem: true,
                 capabilities: { drop: ['ALL'] },
               },
-              // The key of the webhooks is written here, and nowhere on a disk.
+              // The private key of the webhooks is written here and on no disk.
               volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
             },
           ],

@@ -1,4 +1,4 @@
-/** What an operator that runs is told. */
+/** Defines the options of a running operator. */
 
 import type { ExecutorKind } from '../dataplane/execution/start.ts'
 import type { Environment } from '../dataplane/service-definitions/images.ts'
@@ -12,14 +12,14 @@ export interface OperatorOptions {
   readonly healthPort: number
   readonly bind: string
   readonly leaderElection: boolean
-  /** Beside infra-operator: look and tell, write nothing else. */
+  /** For a cluster with infra-operator: records Events and metrics, writes nothing else. */
   readonly observe?: boolean
-  /** Where Ansible runs: in Jobs unless said. */
+  /** Where Ansible runs: in Jobs by default. */
   readonly runs?: ExecutorKind
-  /** After so long Ansible is ended; an hour unless said. */
+  /** Milliseconds after which an Ansible run is terminated; an hour by default. */
   readonly runTimeLimit?: number
-  /** Only these parts; all that fit unless said. */
+  /** Only these parts; all that the cluster supports by default. */
   readonly parts?: readonly string[]
-  /** For tests: how often certificates are looked at. */
+  /** For tests: the interval of certificate checks. */
   readonly certificateCheckMs?: number
 }

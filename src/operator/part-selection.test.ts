@@ -15,30 +15,30 @@ const clusterWithout = (...kinds: readonly string[]): Pick<KubeReader, 'resource
       ? undefined
       : { ...kind, plural: `${kind.kind.toLowerCase()}s`, namespaced: true, verbs: [] },
 })
-const fit = async (...missing: readonly string[]) => {
+const select = async (...missing: readonly string[]) => {
   const { parts, skipped } = await selectParts(clusterWithout(...missing), [part], undefined, true)
-  return { parts: parts.map(({ name }) => name), leftOut: skipped.map(({ message }) => message) }
+  return { parts: parts.map(({ name }) => name), skipped: skipped.map(({ message }) => message) }
 }
 
-describe('the data plane in a cluster', () => {
-  it('is whole where everything is served', async () => {
-    expect(await fit()).toEqual({ parts: ['dataplane'], leftOut: [] })
+describe('selectParts', () => {
+  it('selects the whole data plane where every kind is served', async () => {
+    expect(await select()).toEqual({ parts: ['dataplane'], skipped: [] })
   })
 
-  it('stays where the kinds of one service are not served, and says which service is left out', async () => {
-    expect(await fit(weatherAgents.kind)).toEqual({
+  it('selects the data plane without a service whose kinds are not served, and names it', async () => {
+    expect(await select(weatherAgents.kind)).toEqual({
       parts: ['dataplane'],
-      leftOut: ['the cluster does not serve weather.example.org/v1 WeatherAgent, which weather needs'],
+      skipped: ['the cluster does not serve weather.example.org/v1 WeatherAgent, which weather needs'],
     })
-    expect(await fit('NovaCell')).toEqual({
+    expect(await select('NovaCell')).toEqual({
       parts: ['dataplane'],
-      leftOut: ['the cluster does not serve nova.openstack.org/v1beta1 NovaCell, which nova needs'],
+      skipped: ['the cluster does not serve nova.openstack.org/v1beta1 NovaCell, which nova needs'],
     })
   })
 
-  it('is left out where nodes are not served', async () => {
-    const { parts, leftOut } = await fit('OpenStackDataPlaneNode')
+  it('skips the data plane where nodes are not served', async () => {
+    const { parts, skipped } = await select('OpenStackDataPlaneNode')
     expect(parts).toEqual([])
-    expect(leftOut).toHaveLength(1)
+    expect(skipped).toHaveLength(1)
   })
 })

@@ -1,4 +1,4 @@
-/** Whether the operator may work in a cluster: what it needs is served, and nobody else does the same work. */
+/** Decides which parts of the operator can run in a cluster: their kinds are served, and no other operator does the work. */
 import type { GroupVersionKind } from '../api/object.ts'
 import { Failure, failure } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
@@ -8,69 +8,67 @@ import type { OperatorPart } from './parts/part.ts'
 
 export const INFRA_OPERATOR = 'infra-operator-controller-manager'
 
+type Discovery = Pick<KubeReader, 'resource'>
+
 export interface PartSelection {
   readonly parts: readonly OperatorPart[]
-  /** Why the others stay out. */
+  /** Why the other parts are not selected. */
   readonly skipped: readonly Finding[]
 }
 
-/** Those that may work in this cluster; one that is asked for by name and may not is refused. */
+/** Skips the parts that cannot run in this cluster; fails for one that was selected by name. */
 export async function selectParts(
-  client: Pick<KubeReader, 'resource'>,
+  client: Discovery,
   parts: readonly OperatorPart[],
-  named: readonly string[] | undefined,
+  names: readonly string[] | undefined,
   needsKinds: boolean,
 ): Promise<PartSelection> {
-  const fitting: OperatorPart[] = []
-  const leftOut: Finding[] = []
-  for (const part of partsByName(parts, named)) {
+  const selected: OperatorPart[] = []
+  const skipped: Finding[] = []
+  for (const part of partsByName(parts, names)) {
     const problem = await findIncompatibility(client, part, needsKinds)
     if (!problem) {
-      fitting.push(needsKinds ? await bindServedKinds(client, part) : part)
-      if (needsKinds) leftOut.push(...(await findMissingPieces(client, part)))
-    } else if (named) throw new Failure([problem], 1)
-    else leftOut.push(problem)
+      selected.push(needsKinds ? await bindServedKinds(client, part) : part)
+      if (needsKinds) skipped.push(...(await findMissingPieces(client, part)))
+    } else if (names) throw new Failure([problem], 1)
+    else skipped.push(problem)
   }
-  return { parts: fitting, skipped: leftOut }
+  return { parts: selected, skipped }
 }
 
-/** The same part, told which kinds of others are there when it starts. */
-async function bindServedKinds(client: Pick<KubeReader, 'resource'>, part: OperatorPart): Promise<OperatorPart> {
+/** The part with the knowledge of which optional kinds are served. */
+async function bindServedKinds(client: Discovery, part: OperatorPart): Promise<OperatorPart> {
   const { optionalKinds = [], pieces = [] } = part
-  const asked = [...optionalKinds, ...pieces.flatMap(({ kinds }) => kinds)]
-  if (asked.length === 0) return part
-  const missing = await findMissingKinds(client, asked)
+  const kinds = [...optionalKinds, ...pieces.flatMap((piece) => piece.kinds)]
+  if (kinds.length === 0) return part
+  const missing = await findMissingKinds(client, kinds)
   const has = ({ apiVersion, kind }: GroupVersionKind): boolean => !missing.includes(`${apiVersion} ${kind}`)
   return { ...part, start: (context) => part.start({ ...context, has }) }
 }
 
-async function findMissingPieces(
-  client: Pick<KubeReader, 'resource'>,
-  { pieces = [] }: OperatorPart,
-): Promise<readonly Finding[]> {
-  const found: Finding[] = []
+async function findMissingPieces(client: Discovery, { pieces = [] }: OperatorPart): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
   for (const { name, kinds } of pieces) {
     const missing = await findMissingKinds(client, kinds)
-    if (missing.length > 0) found.push(finding(kindsMissing, { missing, piece: name }))
+    if (missing.length > 0) findings.push(finding(kindsMissing, { missing, piece: name }))
   }
-  return found
+  return findings
 }
 
-/** In the order of the list; a name that is none of them is wrong use. */
+/** In the order of the list; an unknown name is wrong use. */
 export function partsByName(
   parts: readonly OperatorPart[],
-  named: readonly string[] | undefined,
+  names: readonly string[] | undefined,
 ): readonly OperatorPart[] {
-  if (!named) return parts
-  const unknown = named.find((name) => !parts.some((part) => part.name === name))
-  if (unknown !== undefined) {
-    throw failure(unknownPart, { name: unknown, known: parts.map(({ name }) => name) }, { exitCode: 2 })
-  }
-  return parts.filter(({ name }) => named.includes(name))
+  if (!names) return parts
+  const known = parts.map(({ name }) => name)
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw failure(unknownPart, { name: unknown, known }, { exitCode: 2 })
+  return parts.filter(({ name }) => names.includes(name))
 }
 
 async function findIncompatibility(
-  client: Pick<KubeReader, 'resource'>,
+  client: Discovery,
   { conflict, optional, kinds }: OperatorPart,
   needsKinds: boolean,
 ): Promise<Finding | undefined> {
@@ -80,30 +78,24 @@ async function findIncompatibility(
   return missing.length > 0 ? finding(kindsMissing, { missing }) : undefined
 }
 
-export async function requireKinds(
-  client: Pick<KubeReader, 'resource'>,
-  kinds: readonly GroupVersionKind[],
-): Promise<void> {
+export async function requireKinds(client: Discovery, kinds: readonly GroupVersionKind[]): Promise<void> {
   const missing = await findMissingKinds(client, kinds)
   if (missing.length > 0) throw failure(kindsMissing, { missing }, { exitCode: 2 })
 }
 
-async function findMissingKinds(
-  client: Pick<KubeReader, 'resource'>,
-  kinds: readonly GroupVersionKind[],
-): Promise<readonly string[]> {
+async function findMissingKinds(client: Discovery, kinds: readonly GroupVersionKind[]): Promise<readonly string[]> {
   const served = await Promise.all(kinds.map((kind) => client.resource(kind)))
   return kinds.filter((_, index) => !served[index]).map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)
 }
 
-/** One that is scaled to zero is there and does nothing: that is how addresses are handed over. */
+/** An infra-operator that is scaled to zero is accepted: that is how its addresses are handed over. */
 export async function refuseInfraOperator(client: Pick<KubeReader, 'list'>, signal: AbortSignal): Promise<void> {
   const { items } = await client.list(
     { apiVersion: 'apps/v1', kind: 'Deployment' },
     { fieldSelector: `metadata.name=${INFRA_OPERATOR}`, signal },
   )
-  const rival = items.find((item) => (item['spec'] as { replicas?: number } | undefined)?.replicas !== 0)
-  if (!rival) return
-  const { namespace = '', name } = rival.metadata
+  const running = items.find((item) => (item['spec'] as { replicas?: number } | undefined)?.replicas !== 0)
+  if (!running) return
+  const { namespace = '', name } = running.metadata
   throw failure(infraOperatorRunning, { deployment: `${namespace}/${name}` }, { exitCode: 1 })
 }

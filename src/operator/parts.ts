@@ -1,7 +1,32 @@
-/** What the operator runs, as data. A further part is one more entry; `run`, `install` and `crds` need nothing else. */
+/** Lists the parts of the operator and their CRDs. `run`, `install` and `crds` need nothing else for another part. */
+import type { KubeObject } from '../api/object.ts'
 import { dataPlanePart } from '../dataplane/operator-part.ts'
+import { partsByName } from './part-selection.ts'
 import { dnsPart } from './parts/dns-part.ts'
 import { ipamPart } from './parts/ipam-part.ts'
 import type { OperatorPart } from './parts/part.ts'
 
 export const parts: readonly OperatorPart[] = [ipamPart, dnsPart, dataPlanePart]
+
+export interface CrdSets {
+  /** Kinds of Stackloom, and kinds that replace others with the same name. */
+  readonly own: readonly KubeObject[]
+  /** Upstream's names and fields: where upstream's CRDs are installed, those are used. */
+  readonly upstream: readonly KubeObject[]
+}
+
+export function collectCrds(selected: readonly OperatorPart[]): CrdSets {
+  return {
+    own: selected.flatMap(({ crds }) => crds.own),
+    upstream: selected.flatMap(({ crds }) => crds.upstream),
+  }
+}
+
+export function crdsForParts(names: readonly string[] | undefined): CrdSets {
+  return names ? collectCrds(partsByName(parts, names)) : defaultCrds
+}
+
+/** Of the parts that every cluster supports: the others must be selected by name. */
+const defaultCrds = collectCrds(parts.filter(({ conflict }) => !conflict))
+
+export const ownCrds = defaultCrds.own

@@ -1,6 +1,4 @@
-/**
- * The operator at work: puts the parts together, serves webhooks and health, and works until it is told to stop.
- */
+/** Runs the operator: starts the selected parts, serves webhooks and health, and works until it is stopped. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
@@ -17,14 +15,14 @@ import type { Log } from '../kube/log.ts'
 import { createMetrics } from '../kube/metrics.ts'
 import { createRuntime } from '../kube/runtime.ts'
 import type { Webhook } from '../webhooks/webhook-configuration.ts'
-import { LEASE_NAME } from './names.ts'
+import { LEASE_NAME } from './manifests.ts'
 import type { OperatorOptions } from './options.ts'
 import { refuseInfraOperator, requireKinds, selectParts } from './part-selection.ts'
 import type { OperatorPart, PartContext } from './parts/part.ts'
 import { parts } from './parts.ts'
 import { serveWebhooks } from './webhook-server.ts'
 
-/** Ends when the signal fires; a leadership that is lost is a failure, after which the process must end. */
+/** Resolves when the signal fires. Lost leadership is a failure, after which the process must exit. */
 export async function runOperator(
   connection: Connection,
   options: OperatorOptions,
@@ -36,79 +34,71 @@ export async function runOperator(
   if (signal.aborted) stop()
   signal.addEventListener('abort', stop)
   try {
-    const { parts: chosen, skipped } = await selectParts(connection.client, parts, options.parts, !options.observe)
+    const { client } = connection
+    const { parts: selected, skipped } = await selectParts(client, parts, options.parts, !options.observe)
     for (const { code, message } of skipped) log({ level: 'info', message: `left out: ${message}`, code })
-    const crew = options.observe ? observers(chosen) : controllersOf(chosen)
-    await requireKinds(connection.client, crew.kinds)
-    if (!options.observe) await refuseInfraOperator(connection.client, control.signal)
-    await runParts(connection, crew, options, log, control)
+    const program = options.observe ? observerProgram(selected) : controllerProgram(selected)
+    await requireKinds(client, program.kinds)
+    if (!options.observe) await refuseInfraOperator(client, control.signal)
+    await runProgram(connection, program, options, log, control)
   } finally {
     control.abort()
     signal.removeEventListener('abort', stop)
   }
 }
 
-/** What of the parts is run, and what it needs. */
-interface Crew {
+/** The union of what the selected parts run and need. */
+interface Program {
   readonly kinds: readonly GroupVersionKind[]
-  readonly crowds: readonly GroupVersionKind[]
+  readonly highCardinalityKinds: readonly GroupVersionKind[]
   readonly start: (context: PartContext) => Readonly<Record<string, AdmissionHandler>>
   readonly webhooks: readonly Webhook[]
 }
 
-function controllersOf(chosen: readonly OperatorPart[]): Crew {
+function controllerProgram(selected: readonly OperatorPart[]): Program {
   return {
-    kinds: chosen.flatMap((part) => part.kinds),
-    crowds: highCardinalityKinds(chosen),
-    start: (context) => Object.assign({}, ...chosen.map((part) => part.start(context))),
-    webhooks: chosen.flatMap((part) => part.webhooks),
+    kinds: selected.flatMap((part) => part.kinds),
+    highCardinalityKinds: selected.flatMap((part) => part.highCardinalityKinds ?? []),
+    start: (context) => Object.assign({}, ...selected.map((part) => part.start(context))),
+    webhooks: selected.flatMap((part) => part.webhooks),
   }
 }
 
-function observers(chosen: readonly OperatorPart[]): Crew {
+function observerProgram(selected: readonly OperatorPart[]): Program {
   return {
-    kinds: chosen.flatMap((part) => part.observe?.kinds ?? []),
-    crowds: highCardinalityKinds(chosen),
+    kinds: selected.flatMap((part) => part.observe?.kinds ?? []),
+    highCardinalityKinds: selected.flatMap((part) => part.highCardinalityKinds ?? []),
     start: (context) => {
-      for (const part of chosen) part.observe?.start(context)
+      for (const part of selected) part.observe?.start(context)
       return {}
     },
     webhooks: [],
   }
 }
 
-function highCardinalityKinds(chosen: readonly OperatorPart[]): readonly GroupVersionKind[] {
-  return chosen.flatMap((part) => part.highCardinalityKinds ?? [])
-}
-
-/** What caches hold of an object. */
-function createCacheTransform(crowds: readonly GroupVersionKind[]): (object: KubeObject) => KubeObject {
-  const names = new Set(crowds.map(formatGroupKind))
+/** Drops the managed fields of high-cardinality kinds before they are cached. */
+function createCacheTransform(kinds: readonly GroupVersionKind[]): (object: KubeObject) => KubeObject {
+  const names = new Set(kinds.map(formatGroupKind))
   return (object) => (names.has(formatGroupKind(object)) ? withoutManagedFields(object) : object)
 }
 
-async function runParts(
+async function runProgram(
   { client, namespace, transport }: Connection,
-  crew: Crew,
+  program: Program,
   options: OperatorOptions,
   log: Log,
   control: AbortController,
 ): Promise<void> {
   const { signal } = control
-  // It lives long and mostly waits: by default the heap grows to three times of what is in use before it is swept.
+  // The operator runs long and mostly waits; by default the heap grows to three times of what is used before it is swept.
   setFlagsFromString('--heap-growing-percent=30')
   const identity = `${hostname()}_${randomUUID()}`
   const metrics = createMetrics({ clock: systemClock, process: true })
   const election = { namespace, name: LEASE_NAME, identity }
-  // The Lease is a write, too: an observer makes none.
-  const elected = options.leaderElection && !options.observe
-  const runtime = createRuntime({
-    client,
-    log,
-    metrics,
-    transform: createCacheTransform(crew.crowds),
-    ...(elected && { election }),
-  })
+  // An observer writes no Lease.
+  const isElected = options.leaderElection && !options.observe
+  const transform = createCacheTransform(program.highCardinalityKinds)
+  const runtime = createRuntime({ client, log, metrics, transform, ...(isElected && { election }) })
   const recorder = createEventRecorder({
     client,
     controller: `stackloom.dev/${LEASE_NAME}`,
@@ -116,28 +106,26 @@ async function runParts(
     clock: systemClock,
     log,
   })
-  const runs = options.runs ?? 'jobs'
-  const context = {
+  const handlers = program.start({
     runtime,
     metrics,
     record: recorder.record,
     transport,
     env: options.env,
-    runs,
+    runs: options.runs ?? 'jobs',
     ...(options.runTimeLimit !== undefined && { runTimeLimitMs: options.runTimeLimit }),
-  }
-  const handlers = crew.start(context)
+  })
   const { bind: host, healthPort } = options
   const health = await serveHealth({ host, port: healthPort, ready: runtime.ready, metrics }, signal)
   log({ level: 'info', message: 'health is served', port: health.port })
-  const serving = { client, namespace, options, handlers, webhooks: crew.webhooks, metrics, log }
-  const webhooks = options.observe ? undefined : await serveWebhooks(serving, signal)
-  const telling = recorder.run(signal)
+  const serverDeps = { client, namespace, options, handlers, webhooks: program.webhooks, metrics, log }
+  const webhooks = options.observe ? undefined : await serveWebhooks(serverDeps, signal)
+  const recording = recorder.run(signal)
   try {
     const end = await runtime.run(signal)
     if (end === 'lost') throw failure(leadershipLost, {}, { exitCode: 1 })
   } finally {
     control.abort()
-    await Promise.all([telling, health.stopped, webhooks?.stopped])
+    await Promise.all([recording, health.stopped, webhooks?.stopped])
   }
 }

@@ -1,8 +1,7 @@
 /**
- * The webhooks of a running operator: served first, registered after, and trusted for as long as it runs.
+ * Serves and registers the webhooks of a running operator.
  *
- * Certificates are looked at again and again: a new authority is told to the API server before anything else of it is
- * used for long.
+ * The certificate is checked regularly; a new authority is registered with the API server.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,7 +23,7 @@ import {
   webhookConfigurations,
 } from '../webhooks/webhook-configuration.ts'
 import { webhooksNotInstalled } from './findings.ts'
-import { LEASE_NAME } from './names.ts'
+import { LEASE_NAME } from './manifests.ts'
 import type { OperatorOptions } from './options.ts'
 
 export interface WebhookServerDeps {
@@ -37,53 +36,52 @@ export interface WebhookServerDeps {
   readonly log: Log
 }
 
-/** How often certificates are looked at. */
 const CERTIFICATE_CHECK_MS = 60_000
 
-/** Undefined when no webhooks are asked for. `stopped` resolves when the door is closed and the key is off the disk. */
+/** Undefined when no webhooks are requested. `stopped` resolves when the server is closed and the key is deleted. */
 export async function serveWebhooks(
-  serving: WebhookServerDeps,
+  deps: WebhookServerDeps,
   signal: AbortSignal,
 ): Promise<{ readonly stopped: Promise<void> } | undefined> {
-  const { options, handlers, metrics, log, namespace } = serving
-  const place = webhookTarget(options, namespace)
-  if (!place) {
+  const { options, handlers, metrics, log, namespace } = deps
+  const target = webhookTarget(options, namespace)
+  if (!target) {
     log({ level: 'warn', message: 'no webhooks: neither --webhook-url nor --webhook-service is given' })
     return undefined
   }
-  const everyMs = options.certificateCheckMs ?? CERTIFICATE_CHECK_MS
-  const keys = await prepareCredentials(place, serving, signal)
+  const checkMs = options.certificateCheckMs ?? CERTIFICATE_CHECK_MS
+  const keys = await prepareCredentials(target, deps, signal)
   const server = await serveAdmission(
     {
       host: options.bind,
       port: options.webhookPort,
       handlers,
-      credentials: { ...keys.files, pollMs: Math.min(everyMs, 10_000) },
+      credentials: { ...keys.files, pollMs: Math.min(checkMs, 10_000) },
       log,
       observer: metrics.admission,
     },
     signal,
   )
-  // The API server is never told of a door that is not open.
+  // Registered only now, so that the API server never calls a server that does not listen.
   let trusted = await keys.authority()
-  await register(place, trusted, serving, signal)
+  await register(target, trusted, deps, signal)
   log({ level: 'info', message: 'webhooks are served', port: server.port })
-  const looking = (async () => {
+  const checking = (async () => {
     while (!signal.aborted) {
-      await systemClock.sleep(everyMs, signal)
+      await systemClock.sleep(checkMs, signal)
       if (signal.aborted) return
       try {
         const authority = await keys.authority()
         if (authority === trusted) continue
-        await register(place, authority, serving, signal)
+        await register(target, authority, deps, signal)
         trusted = authority
-        log({ level: 'info', message: 'the API server is told of a new authority' })
+        log({ level: 'info', message: 'a new certificate authority is registered' })
       } catch (error) {
         log({ level: 'warn', message: 'the certificate could not be renewed', reason: formatError(error) })
       }
     }
   })()
-  return { stopped: Promise.all([server.stopped, looking]).then(keys.forget) }
+  return { stopped: Promise.all([server.stopped, checking]).then(keys.remove) }
 }
 
 function webhookTarget({ webhookUrl, webhookService }: OperatorOptions, namespace: string): WebhookTarget | undefined {
@@ -91,19 +89,19 @@ function webhookTarget({ webhookUrl, webhookService }: OperatorOptions, namespac
   return webhookService === undefined ? undefined : { service: { namespace, name: webhookService, port: 443 } }
 }
 
-/** By URL everything is written here; behind a Service the installer wrote it, and only the trust is missing. */
+/** By URL the whole configuration is written; behind a Service the installer wrote it, and only the CA is missing. */
 async function register(
-  place: WebhookTarget,
+  target: WebhookTarget,
   authority: string,
   { client, webhooks }: WebhookServerDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const installed = 'service' in place
-  const configurations = installed
+  const isInstalled = 'service' in target
+  const configurations = isInstalled
     ? caBundleConfigurations(webhooks, authority)
-    : webhookConfigurations(webhooks, place, authority)
+    : webhookConfigurations(webhooks, target, authority)
   for (const configuration of configurations) {
-    if (installed) await requireInstalled(client, configuration, signal)
+    if (isInstalled) await requireInstalled(client, configuration, signal)
     await client.apply(configuration, { fieldManager: LEASE_NAME, signal })
   }
 }
@@ -120,13 +118,13 @@ async function requireInstalled(
 
 interface ServingKeys {
   readonly files: CredentialFiles
-  /** Looks anew, writes what is new, and answers whom to trust. */
+  /** Renews the files if needed, and returns the CA to trust. */
   readonly authority: () => Promise<string>
-  readonly forget: () => Promise<void>
+  readonly remove: () => Promise<void>
 }
 
 async function prepareCredentials(
-  place: WebhookTarget,
+  target: WebhookTarget,
   { client, namespace, options }: WebhookServerDeps,
   signal: AbortSignal,
 ): Promise<ServingKeys> {
@@ -137,23 +135,23 @@ async function prepareCredentials(
   const { certDir } = options
   if (certDir !== undefined) {
     const authority = (): Promise<string> => readFile(path.join(certDir, 'ca.crt'), 'utf8')
-    return { files: filesIn(certDir), authority, forget: async () => {} }
+    return { files: filesIn(certDir), authority, remove: async () => {} }
   }
   const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-webhook-'))
   const files = filesIn(folder)
   const authority = async (): Promise<string> => {
-    const hosts = servingHosts(place)
-    const made = await ensureServingCertificate({ client, namespace, hosts, now: systemClock.now, signal })
-    await writeFile(files.privateKeyFile, made.privateKey, { mode: 0o600 })
-    await writeFile(files.certificateFile, made.certificate)
-    return made.authority
+    const hosts = servingHosts(target)
+    const issued = await ensureServingCertificate({ client, namespace, hosts, now: systemClock.now, signal })
+    await writeFile(files.privateKeyFile, issued.privateKey, { mode: 0o600 })
+    await writeFile(files.certificateFile, issued.certificate)
+    return issued.authority
   }
   await authority()
-  return { files, authority, forget: () => rm(folder, { recursive: true, force: true }) }
+  return { files, authority, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
-function servingHosts(place: WebhookTarget): readonly string[] {
-  if ('url' in place) return [new URL(place.url).hostname.replace(/^\[|\]$/g, '')]
-  const { name, namespace } = place.service
+function servingHosts(target: WebhookTarget): readonly string[] {
+  if ('url' in target) return [new URL(target.url).hostname.replace(/^\[|\]$/g, '')]
+  const { name, namespace } = target.service
   return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`]
 }

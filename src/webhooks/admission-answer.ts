@@ -1,24 +1,21 @@
-/** From violations to what the API server is told: refusals by field in Kubernetes' words, the rest as warnings. */
+/** Turns violations into an admission response: refusals by field in Kubernetes' wording, the rest as warnings. */
 import type { Verdict, Violation } from '../api/violation.ts'
 import type { AdmissionRequest, AdmissionResponse } from '../kube/admission.ts'
 
 export function buildAnswer(
   request: AdmissionRequest,
   { refusals, warnings }: Verdict,
-  more: readonly string[] = [],
+  moreWarnings: readonly string[] = [],
 ): AdmissionResponse {
-  const told = [...warnings.map((warning) => `${warning.field}: ${warning.detail}`), ...more]
-  if (refusals.length === 0) return { allowed: true, ...(told.length > 0 && { warnings: told }) }
-  const causes = refusals.map((refusal) => ({ field: refusal.field, message: formatViolation(refusal) }))
+  const allWarnings = [...warnings.map(({ field, detail }) => `${field}: ${detail}`), ...moreWarnings]
+  const warned = allWarnings.length > 0 && { warnings: allWarnings }
+  if (refusals.length === 0) return { allowed: true, ...warned }
+  const causes = refusals.map((violation) => ({ field: violation.field, message: formatViolation(violation) }))
   const { kind, group } = request.kind
-  const list = causes.map(({ field, message }) => `${field}: ${message}`)
-  const all = list.length === 1 ? (list[0] ?? '') : `[${list.join(', ')}]`
-  return {
-    allowed: false,
-    causes,
-    reason: `${kind}.${group} ${JSON.stringify(request.name ?? '')} is invalid: ${all}`,
-    ...(told.length > 0 && { warnings: told }),
-  }
+  const lines = causes.map(({ field, message }) => `${field}: ${message}`)
+  const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`
+  const reason = `${kind}.${group} ${JSON.stringify(request.name ?? '')} is invalid: ${list}`
+  return { allowed: false, causes, reason, ...warned }
 }
 
 function formatViolation({ value, detail }: Violation): string {

@@ -1,8 +1,7 @@
 /**
- * Who else hands out addresses in the cluster: MetalLB from its pools, whereabouts from the ranges of network attachments.
- * None of them asks the others, so an address of two is given twice.
+ * Finds other programs that assign addresses: MetalLB from its pools, whereabouts from the ranges of attachments.
  *
- * Pure, over the objects as they are stored.
+ * Pure. None of them asks the others, so an address that two of them may assign is assigned twice.
  */
 import type { NetConfigNetwork } from '../api/netconfig.ts'
 import { type KubeObject, objectKey } from '../api/object.ts'
@@ -17,7 +16,7 @@ export interface OtherAllocator {
   readonly ranges: readonly Range[]
 }
 
-/** Those that a cloud can meet: pools that serve its namespace, attachments that are in it. */
+/** Those that concern a cloud: pools that serve its namespace, attachments in it. */
 export function findOtherAllocators(objects: readonly KubeObject[], namespace: string): readonly OtherAllocator[] {
   return objects.flatMap((object): readonly OtherAllocator[] => {
     if (object.kind === addressPools.kind) return servesNamespace(object, namespace) ? [poolAllocator(object)] : []
@@ -42,8 +41,8 @@ function poolAllocator(pool: KubeObject): OtherAllocator {
 
 function attachmentAllocator(attachment: KubeObject): OtherAllocator {
   const { config } = (attachment['spec'] ?? {}) as { readonly config?: unknown }
-  const known = readAttachment(config)
-  const spans = typeof known === 'string' ? [] : known.pods.map(({ span }) => span)
+  const attached = readAttachment(config)
+  const spans = typeof attached === 'string' ? [] : attached.pods.map(({ span }) => span)
   return { source: `NetworkAttachmentDefinition ${objectKey(attachment.metadata)}`, ranges: parseRanges(spans) }
 }
 
@@ -51,24 +50,21 @@ function parseRanges(texts: readonly string[]): readonly Range[] {
   return texts.flatMap((text) => parseRange(text) ?? [])
 }
 
-/** One line for each range that a neighbour hands out, too. */
+/** One line for each overlap of an allocation range with a range of another allocator. */
 export function overlapWarnings(
   networks: readonly NetConfigNetwork[],
-  neighbours: readonly OtherAllocator[],
+  allocators: readonly OtherAllocator[],
 ): readonly string[] {
   return networks.flatMap((network, n) =>
     network.subnets.flatMap((subnet, s) =>
       subnet.allocationRanges.flatMap(({ start, end }, r) => {
-        const own = parseRange(`${start}-${end}`)
-        if (!own) return []
-        const field = `spec.networks[${n}].subnets[${s}].allocationRanges[${r}]`
-        return neighbours.flatMap(({ source, ranges }) =>
+        const allocationRange = parseRange(`${start}-${end}`)
+        if (!allocationRange) return []
+        const field = `spec.networks[${n}].subnets[${s}].allocationRanges[${r}]: ${formatRange(allocationRange)}`
+        return allocators.flatMap(({ source, ranges }) =>
           ranges
-            .filter((range) => rangesOverlap(range, own))
-            .map(
-              (range) =>
-                `${field}: ${formatRange(own)} overlaps ${formatRange(range)} of ${source}: an address may be given twice`,
-            ),
+            .filter((range) => rangesOverlap(range, allocationRange))
+            .map((range) => `${field} overlaps ${formatRange(range)} of ${source}: an address may be assigned twice`),
         )
       }),
     ),

@@ -6,8 +6,8 @@ import { ensureServingCertificate, type ServingCertificate } from './serving-cer
 const DAY_MS = 86_400_000
 const hosts = ['stackloom-webhook.ns.svc']
 
-describe('The certificate of the webhooks', () => {
-  const ask = (cluster: ReturnType<typeof memoryCluster>, later = 0, names = hosts): Promise<ServingCertificate> =>
+describe('ensureServingCertificate', () => {
+  const ensure = (cluster: ReturnType<typeof memoryCluster>, later = 0, names = hosts): Promise<ServingCertificate> =>
     ensureServingCertificate({
       client: cluster.client,
       namespace: 'ns',
@@ -16,37 +16,37 @@ describe('The certificate of the webhooks', () => {
       signal: new AbortController().signal,
     })
 
-  it('is one, however many start at once', async () => {
+  it('issues one certificate when several replicas start at once', async () => {
     const cluster = memoryCluster()
-    const all = await Promise.all([ask(cluster), ask(cluster), ask(cluster)])
+    const all = await Promise.all([ensure(cluster), ensure(cluster), ensure(cluster)])
     expect(new Set(all.map(({ certificate }) => certificate)).size).toBe(1)
     expect(parseCertificate(all[0]?.certificate ?? '').hosts).toEqual(hosts)
   })
 
-  it('is renewed in time under the same authority, so that nobody needs to learn a new trust', async () => {
+  it('renews the certificate under the same authority', async () => {
     const cluster = memoryCluster()
-    const first = await ask(cluster)
-    expect((await ask(cluster, 30 * DAY_MS)).certificate).toBe(first.certificate)
-    const next = await ask(cluster, 300 * DAY_MS)
+    const first = await ensure(cluster)
+    expect((await ensure(cluster, 30 * DAY_MS)).certificate).toBe(first.certificate)
+    const next = await ensure(cluster, 300 * DAY_MS)
     expect(next.certificate).not.toBe(first.certificate)
     expect(next.authority).toBe(first.authority)
   })
 
-  it('is trusted under a new authority and the one before, while others still serve the old one', async () => {
+  it('trusts a new authority together with the previous one', async () => {
     const cluster = memoryCluster()
-    const first = await ask(cluster)
-    const next = await ask(cluster, 4_000 * DAY_MS)
+    const first = await ensure(cluster)
+    const next = await ensure(cluster, 4_000 * DAY_MS)
     const [newest, before, ...rest] = next.authority.split(/(?<=-----END CERTIFICATE-----\n)/)
     expect(before).toBe(first.authority)
     expect(newest).not.toBe(first.authority)
     expect(rest).toEqual([])
-    expect((await ask(cluster, 4_000 * DAY_MS)).authority).toBe(next.authority)
+    expect((await ensure(cluster, 4_000 * DAY_MS)).authority).toBe(next.authority)
   })
 
-  it('is made anew for another name', async () => {
+  it('issues another certificate for another host name', async () => {
     const cluster = memoryCluster()
-    await ask(cluster)
-    const other = await ask(cluster, 0, ['127.0.0.1'])
+    await ensure(cluster)
+    const other = await ensure(cluster, 0, ['127.0.0.1'])
     expect(parseCertificate(other.certificate).hosts).toEqual(['127.0.0.1'])
   })
 })

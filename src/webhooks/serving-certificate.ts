@@ -1,8 +1,7 @@
 /**
- * The certificate of the webhook server: made once, kept in a Secret, the same for every replica.
+ * Ensures the certificate of the webhook server, kept in a Secret and the same for every replica.
  *
- * To create the Secret is the compare-and-swap: of several that start at once one wins, and the others read. Renewal
- * is an update by version, with the same rule.
+ * Creating or updating the Secret is a compare-and-swap: of several replicas one wins, and the others read the result.
  */
 import type { KubeObject } from '../api/object.ts'
 import { isApiError } from '../kube/api-error.ts'
@@ -13,14 +12,14 @@ import { isDueForRenewal, parseCertificate } from '../pki/certificate.ts'
 export const SECRET_NAME = 'stackloom-webhook'
 
 export interface ServingCertificate extends Credentials {
-  /** PEM of who signed it, and of who signed the one before: what the API server must trust. */
+  /** PEM of the authority that signed it and of its predecessor: what the API server must trust. */
   readonly authority: string
 }
 
 export interface CertificateRequest {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'update'>
   readonly namespace: string
-  /** Names and addresses under which the API server finds us. */
+  /** Names and addresses under which the API server reaches the webhooks. */
   readonly hosts: readonly string[]
   readonly now: () => number
   readonly signal: AbortSignal
@@ -31,20 +30,20 @@ export async function ensureServingCertificate(request: CertificateRequest): Pro
   const ref = { apiVersion: 'v1', kind: 'Secret', namespace, name: SECRET_NAME }
   for (;;) {
     const stored = await client.get(ref, { signal })
-    const held = stored && decodeSecret(stored)
-    if (held && isUsable(held, request)) return held
-    const made = await issueCertificate(held, request)
+    const current = stored && decodeSecret(stored)
+    if (current && isUsable(current, request)) return current
+    const issued = await issueCertificate(current, request)
     const secret: KubeObject = {
       ...(stored ?? { apiVersion: 'v1', kind: 'Secret', metadata: { name: SECRET_NAME, namespace } }),
       type: 'Opaque',
-      data: encodeSecret(made),
+      data: encodeSecret(issued),
     }
     try {
       if (stored) await client.update(secret, { signal })
       else await client.create(secret, { signal })
-      return made
+      return issued
     } catch (error) {
-      // Somebody else was first: theirs is as good.
+      // Another replica was faster: its certificate is read in the next round.
       if (!isApiError(error, 'already-exists', 'conflict')) throw error
     }
   }
@@ -55,15 +54,15 @@ interface StoredCertificate extends ServingCertificate {
 }
 
 /**
- * The authority is kept while it is valid, so that a renewed leaf needs no new trust. A new authority is trusted beside
- * the old one: other replicas serve a leaf of that one until they have looked.
+ * The authority is kept while it is valid, so that a renewed leaf needs no new trust. A new authority is trusted in
+ * addition to the old one, which signed what other replicas still serve.
  */
 async function issueCertificate(
-  held: StoredCertificate | undefined,
+  current: StoredCertificate | undefined,
   { hosts, now }: CertificateRequest,
 ): Promise<StoredCertificate> {
   const clock = { now }
-  const kept = held && !isDueForRenewal(held.authority, now()) ? held : undefined
+  const kept = current && !isDueForRenewal(current.authority, now()) ? current : undefined
   const authority = kept
     ? await loadAuthority({ certificate: firstCertificate(kept.authority), privateKey: kept.authorityKey }, clock)
     : await createAuthority({ commonName: 'stackloom webhooks' }, clock)
@@ -74,7 +73,7 @@ async function issueCertificate(
     days: 365,
   })
   const trusted =
-    kept?.authority ?? authority.certificate.trimEnd() + (held ? `\n${firstCertificate(held.authority)}` : '\n')
+    kept?.authority ?? authority.certificate.trimEnd() + (current ? `\n${firstCertificate(current.authority)}` : '\n')
   return { ...leaf, authority: trusted, authorityKey: authority.privateKey }
 }
 
@@ -85,9 +84,11 @@ function firstCertificate(bundle: string): string {
 }
 
 function isUsable({ certificate, authority }: StoredCertificate, { hosts, now }: CertificateRequest): boolean {
-  const named = new Set(parseCertificate(certificate).hosts)
+  const covered = new Set(parseCertificate(certificate).hosts)
   return (
-    hosts.every((host) => named.has(host)) && !isDueForRenewal(certificate, now()) && !isDueForRenewal(authority, now())
+    hosts.every((host) => covered.has(host)) &&
+    !isDueForRenewal(certificate, now()) &&
+    !isDueForRenewal(authority, now())
   )
 }
 

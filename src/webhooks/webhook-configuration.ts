@@ -1,9 +1,8 @@
-/** How the API server is told of webhooks: which kinds, which paths, whom to trust. */
+/** Builds the webhook configurations that register webhooks with the API server. Pure. */
 import type { KubeObject } from '../api/object.ts'
 
 type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
 
-/** One webhook, as data. */
 export interface Webhook {
   readonly kind: 'validate' | 'mutate'
   readonly group: string
@@ -11,7 +10,7 @@ export interface Webhook {
   readonly plural: string
   readonly singular: string
   readonly operations: readonly Operation[]
-  /** Asked only about objects for which this is true (CEL, as the API server evaluates it), under a name. */
+  /** A named CEL condition: the webhook is called only for objects that satisfy it. */
   readonly only?: { readonly name: string; readonly expression: string }
 }
 
@@ -25,7 +24,7 @@ export function webhookPath({
   return `/${kind}-${group.replaceAll('.', '-')}-${version}-${singular}`
 }
 
-/** Where the API server finds us: a Service in the cluster, or an address outside it. */
+/** Where the API server reaches the webhooks: a Service in the cluster, or an address outside it. */
 export type WebhookTarget =
   | { readonly url: string }
   | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
@@ -37,10 +36,10 @@ const configurationKinds = {
   validate: 'ValidatingWebhookConfiguration',
 } as const
 
-/** One configuration of each sort holds all webhooks. Without an authority nobody is trusted yet. */
+/** One configuration per webhook kind. Without an authority the API server does not trust the server yet. */
 export function webhookConfigurations(
   webhooks: readonly Webhook[],
-  place: WebhookTarget,
+  target: WebhookTarget,
   authority?: string,
 ): readonly KubeObject[] {
   return buildConfigurations(webhooks, (webhook) => ({
@@ -59,18 +58,18 @@ export function webhookConfigurations(
         scope: 'Namespaced',
       },
     ],
-    clientConfig: { ...clientConfig(webhook, place), ...(authority !== undefined && caBundle(authority)) },
+    clientConfig: { ...clientConfig(webhook, target), ...(authority !== undefined && caBundle(authority)) },
   }))
 }
 
-/** The part of the configurations that only a running operator knows: whom to trust. The rest is the installer's. */
+/** The certificate authority alone, which only a running operator knows; the installer writes the rest. */
 export function caBundleConfigurations(webhooks: readonly Webhook[], authority: string): readonly KubeObject[] {
   return buildConfigurations(webhooks, () => ({ clientConfig: caBundle(authority) }))
 }
 
 function buildConfigurations(
   webhooks: readonly Webhook[],
-  contentOf: (webhook: Webhook) => Readonly<Record<string, unknown>>,
+  buildContent: (webhook: Webhook) => Readonly<Record<string, unknown>>,
 ): readonly KubeObject[] {
   return (['mutate', 'validate'] as const).map((kind) => ({
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -78,13 +77,13 @@ function buildConfigurations(
     metadata: { name: CONFIGURATION_NAME, labels: { 'app.kubernetes.io/name': 'stackloom-operator' } },
     webhooks: webhooks
       .filter((webhook) => webhook.kind === kind)
-      .map((webhook) => ({ name: `${kind}-${webhook.singular}.stackloom.dev`, ...contentOf(webhook) })),
+      .map((webhook) => ({ name: `${kind}-${webhook.singular}.stackloom.dev`, ...buildContent(webhook) })),
   }))
 }
 
-function clientConfig(webhook: Webhook, place: WebhookTarget): Readonly<Record<string, unknown>> {
+function clientConfig(webhook: Webhook, target: WebhookTarget): Readonly<Record<string, unknown>> {
   const path = webhookPath(webhook)
-  return 'url' in place ? { url: `${place.url.replace(/\/$/, '')}${path}` } : { service: { ...place.service, path } }
+  return 'url' in target ? { url: `${target.url.replace(/\/$/, '')}${path}` } : { service: { ...target.service, path } }
 }
 
 function caBundle(authority: string): { readonly caBundle: string } {

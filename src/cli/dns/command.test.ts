@@ -73,7 +73,7 @@ describe('dns status', () => {
     const items = [
       { ...dnsMasq('dns', 'openstack'), status },
       dnsData('dns-svc', [host('172.17.0.80', 'keystone-internal.openstack.svc')], 'openstack'),
-      dnsData('bad', [host('host-ip-1', 'nobody')], 'openstack'),
+      dnsData('bad', [host('host-ip-1', 'unserved')], 'openstack'),
       dnsData('other', [host('172.17.0.99', 'elsewhere')], 'openstack2'),
       dnsData('unselected', [host('172.17.0.98', 'unselected')], 'openstack', 'another'),
       {
@@ -95,7 +95,7 @@ describe('dns status', () => {
         'NAME                             ADDRESS      FROM',
         'hand.example.com                 172.17.0.80  ConfigMap by-hand',
         'keystone-internal.openstack.svc  172.17.0.80  DNSData dns-svc',
-        'left out: host-ip-1 of DNSData bad is not an address',
+        'skipped: host-ip-1 of DNSData bad is not an address',
         '',
       ].join('\n'),
     )

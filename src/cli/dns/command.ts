@@ -1,4 +1,4 @@
-/** `stackloom dns`: which names the clouds' servers know, what they answer, and the same as a hosts file. */
+/** Defines `stackloom dns`: shows the names that DNSMasqs serve and what they answer, and prints hosts files. */
 import type { Command } from 'commander'
 import type { DnsData } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
@@ -40,16 +40,16 @@ export function define(command: Command, context: CommandContext): void {
 function defineStatus(command: Command, { io, act }: CommandContext): void {
   const status = command
     .command('status')
-    .description('Every name, its address, where it comes from; what the server really answers')
+    .description('Show every name with its address and source, and what the server answers')
   withExamples(withClusterFlags(status), [
     'stackloom dns status -n openstack',
-    'stackloom dns status -n openstack --query           # asks the server, shows what differs',
+    'stackloom dns status -n openstack --query           # query the server and show differences',
     'stackloom dns status -n openstack --query --server 127.0.0.1:5353',
     'stackloom dns status --from must-gather/ -o json',
   ])
-    .option('--from <folder>', 'a folder of dumps instead of a live cluster')
-    .option('--query', 'ask the server for every name, and fail where it answers something else')
-    .option('--server <address>', 'with --query: ask this server instead of the announced address')
+    .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
+    .option('--query', 'query the server for every name, and fail where the answer differs')
+    .option('--server <address>', 'with --query: query this server instead of the announced address')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml']))
     .action((options: StatusOptions) => act(() => showStatus(options, io)))
 }
@@ -57,14 +57,14 @@ function defineStatus(command: Command, { io, act }: CommandContext): void {
 function defineHosts(command: Command, { io, act }: CommandContext): void {
   const hosts = command
     .command('hosts')
-    .description("A cloud's names as a hosts file, from the plan or from the cluster")
+    .description("Print a cloud's names as a hosts file, from the plan or from the cluster")
   withExamples(withClusterFlags(withPlanningOptions(hosts)), [
     'stackloom dns hosts --cloud rhoso1 >> /etc/hosts',
     'stackloom dns hosts --cloud rhoso1 --live      # what its DNSMasqs serve',
   ])
-    .requiredOption('--cloud <cloud>', 'the cloud')
-    .option('--live', 'what the cluster serves, instead of what is planned')
-    .option('--from <folder>', 'with --live: a folder of dumps instead of a cluster')
+    .requiredOption('--cloud <cloud>', 'print the names of this cloud')
+    .option('--live', 'read what the cluster serves instead of the plan')
+    .option('--from <folder>', 'with --live: read a folder of dumps instead of a cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: HostsOptions) => act(() => showHosts(options, io)))
 }
@@ -87,8 +87,8 @@ async function gatherReport(source: Source, io: Io): Promise<readonly ServerRepo
 
 async function showStatus(options: StatusOptions, io: Io): Promise<ExitCode> {
   const { findWrongAnswers } = await import('../../controllers/dns/names-report.ts')
-  const plain = await gatherReport(options, io)
-  const report = options.query ? await queryServers(plain, options.server, io) : plain
+  const served = await gatherReport(options, io)
+  const report = options.query ? await queryServers(served, options.server, io) : served
   const findings = report.flatMap((serverReport) =>
     findWrongAnswers(serverReport, options.server ?? serverReport.servers[0]),
   )
@@ -110,45 +110,45 @@ async function queryServers(
   const { queryNames } = await import('./query.ts')
   return Promise.all(
     report.map(async (serverReport) => {
-      const at = server ?? serverReport.servers[0]
-      if (at === undefined) return serverReport
-      io.stderr(`asking ${at} for ${serverReport.names.length} names\n`)
-      return { ...serverReport, names: await queryNames(at, serverReport.names) }
+      const target = server ?? serverReport.servers[0]
+      if (target === undefined) return serverReport
+      io.stderr(`querying ${target} for ${serverReport.names.length} names\n`)
+      return { ...serverReport, names: await queryNames(target, serverReport.names) }
     }),
   )
 }
 
 function formatReport(report: readonly ServerReport[], columns: number): string {
-  if (report.length === 0) return 'no DNSMasq here\n'
+  if (report.length === 0) return 'no DNSMasq found\n'
   return report.map((serverReport) => formatServer(serverReport, columns)).join('\n')
 }
 
 function formatServer({ namespace, name, servers, ready, names, unusable }: ServerReport, columns: number): string {
   const head = `${namespace}/${name}: ${servers.join(', ') || 'no address yet'}${ready ? '' : ', not ready'}\n`
-  const wasAsked = names.some((name) => name.answered)
-  const header = wasAsked ? ['NAME', 'ADDRESS', 'ANSWER', 'FROM'] : ['NAME', 'ADDRESS', 'FROM']
-  const rows = names.map((name) => [
-    name.name,
-    name.addresses.join(','),
-    ...(wasAsked ? [formatAnswer(name)] : []),
-    name.from.join(', '),
+  const wasQueried = names.some(({ answered }) => answered)
+  const header = wasQueried ? ['NAME', 'ADDRESS', 'ANSWER', 'FROM'] : ['NAME', 'ADDRESS', 'FROM']
+  const rows = names.map((served) => [
+    served.name,
+    served.addresses.join(','),
+    ...(wasQueried ? [formatAnswer(served)] : []),
+    served.from.join(', '),
   ])
-  const left = unusable.map(({ text, from }) => `left out: ${text} of ${from} is not an address\n`).join('')
-  return `${head}${rows.length > 0 ? formatTable(header, rows, columns) : 'it serves no name\n'}${left}`
+  const skipped = unusable.map(({ text, from }) => `skipped: ${text} of ${from} is not an address\n`).join('')
+  return `${head}${rows.length > 0 ? formatTable(header, rows, columns) : 'serves no name\n'}${skipped}`
 }
 
 function formatAnswer({ addresses, answered }: ServedName): string {
   if (!answered) return ''
-  const same = [...answered].sort().join() === addresses.join()
-  return same ? 'the same' : answered.join(',') || 'nothing'
+  const isSame = [...answered].sort().join() === addresses.join()
+  return isSame ? 'the same' : answered.join(',') || 'nothing'
 }
 
 async function showHosts(options: HostsOptions, io: Io): Promise<ExitCode> {
   const { formatHostsFile } = await import('../../controllers/dns/names-report.ts')
   const { plan } = await planFromFiles(options, io)
-  const cloud = plan.clouds.find((cloud) => cloud.name === options.cloud)
+  const cloud = plan.clouds.find(({ name }) => name === options.cloud)
   if (!cloud) {
-    const known = plan.clouds.map((cloud) => cloud.name)
+    const known = plan.clouds.map(({ name }) => name)
     const facts = { cloud: options.cloud, known, nearest: closestMatch(options.cloud, known) }
     throw failure(unknownCloud, facts, { exitCode: 2 })
   }

@@ -1,4 +1,4 @@
-/** Asks a DNS server for names, a few at a time: what it answers, or why it does not. */
+/** Queries a DNS server for names, a few at a time. */
 import { Resolver } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import { dnsServerUnreachable } from '../../controllers/dns/findings.ts'
@@ -20,16 +20,16 @@ export async function queryNames(server: string, names: readonly ServedName[]): 
   const answered: ServedName[] = []
   let next = 0
   const worker = async (): Promise<void> => {
-    for (let at = next++; at < names.length; at = next++) {
-      const one = names[at]
-      if (one) answered[at] = { ...one, answered: await ask(resolver, server, one.name) }
+    for (let index = next++; index < names.length; index = next++) {
+      const served = names[index]
+      if (served) answered[index] = { ...served, answered: await query(resolver, server, served.name) }
     }
   }
   await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_QUERIES, names.length) }, worker))
   return answered
 }
 
-async function ask(resolver: Resolver, server: string, name: string): Promise<readonly string[]> {
+async function query(resolver: Resolver, server: string, name: string): Promise<readonly string[]> {
   const families = await Promise.all([
     resolver.resolve4(name).catch((error: unknown) => emptyIfNoAnswer(error, server)),
     resolver.resolve6(name).catch((error: unknown) => emptyIfNoAnswer(error, server)),
@@ -40,7 +40,7 @@ async function ask(resolver: Resolver, server: string, name: string): Promise<re
   })
 }
 
-/** A server that says no is heard; one that says nothing is the finding. */
+/** A negative answer is an answer; none at all is a failure. */
 function emptyIfNoAnswer(error: unknown, server: string): string[] {
   const { code } = error as { readonly code?: string }
   if (code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EREFUSED') return []

@@ -51,7 +51,7 @@ async function status(objects: readonly KubeObject[], ...words: string[]): Promi
 describe('stackloom ipam status', () => {
   const waits = { ...ipSet('compute-1', [{ fixedIP: '172.17.0.100' }]), status: silent }
 
-  it('shows use of every subnet, and who waits', async () => {
+  it('shows the use of every subnet and the IPSets that wait', async () => {
     const out = await status([netConfig(threeNetworks), block, waits])
     expect(out.split('\n')[1]).toMatch(/^ns +net-1 +subnet1 +172\.17\.0\.0\/24 +vlan-20 +1 +100 +1$/)
     expect(out).toMatch(/^ns\/compute-1 +net-1 +Reservation reservations/m)
@@ -59,20 +59,20 @@ describe('stackloom ipam status', () => {
     for (const line of out.split('\n').slice(0, 4)) expect(line.length).toBeLessThanOrEqual(80)
   })
 
-  it('names every holder with -o wide, and has the same as JSON', async () => {
+  it('lists every holder with -o wide and in JSON', async () => {
     const objects = [netConfig(threeNetworks), block]
     expect(await status(objects, '-o', 'wide')).toMatch(/^172\.17\.0\.100 +net-1 +ns\/compute-0$/m)
     const [first] = JSON.parse(await status(objects, '-o', 'json')) as readonly object[]
     expect(first).toMatchObject({ used: 1, holders: [{ address: '172.17.0.100', owner: 'ns/compute-0' }] })
   })
 
-  it("reads infra-operator's Reservations where there is no ledger, and finds the cause that nobody wrote", async () => {
+  it("reads infra-operator's Reservations where there is no ledger, and finds the cause", async () => {
     const out = await status([netConfig(threeNetworks), reservation, waits])
     expect(out.split('\n')[1]).toMatch(/ 1 +100 +1$/)
     expect(out).toMatch(/^ns\/compute-1 +net-1 +172\.17\.0\.100 already reserved on net-1 by ns\/compute-0$/m)
   })
 
-  it('looks at one namespace when asked, and says when there is nothing', async () => {
-    expect(await status([netConfig(threeNetworks)], '-n', 'other')).toBe('no NetConfig here\n')
+  it('is limited to one namespace with -n, and says when it has no NetConfig', async () => {
+    expect(await status([netConfig(threeNetworks)], '-n', 'other')).toBe('no NetConfig found\n')
   })
 })

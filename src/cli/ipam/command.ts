@@ -1,4 +1,4 @@
-/** `stackloom ipam`: how the addresses of the data plane stand. */
+/** Implements `stackloom ipam`: shows the use of data plane subnets. */
 import type { Command } from 'commander'
 import type { AddressBlock } from '../../api/address-block.ts'
 import type { IpSet, Reservation } from '../../api/ipset.ts'
@@ -19,39 +19,42 @@ interface Options extends ClusterFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  const status = command.command('status').description('Use of every subnet, who holds what, who waits and why')
+  const status = command
+    .command('status')
+    .description('Show used and free addresses of every subnet, their holders, and the IPSets that wait')
   withExamples(withClusterFlags(status), [
     'stackloom ipam status',
-    'stackloom ipam status -n openstack -o wide    # every holder',
+    'stackloom ipam status -n openstack -o wide    # with every holder',
     'stackloom ipam status --from must-gather/ -o json',
   ])
-    .option('--from <folder>', 'a folder of dumps instead of a live cluster')
+    .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml']))
     .action((options: Options) => act(() => show(options, io)))
 }
 
 async function show(options: Options, io: Io): Promise<ExitCode> {
-  const { readHolders, addressBlocks } = await import('../../controllers/ipam/block.ts')
+  const { addressBlocks } = await import('../../api/address-block.ts')
   const { ipSets, reservations } = await import('../../api/ipset.ts')
   const { netConfigs } = await import('../../api/netconfig.ts')
-  const { readReservationLedger } = await import('../../controllers/ipam/reservation-ledger.ts')
+  const { readReservationLedger } = await import('../../controllers/ipam/ipset-observer.ts')
+  const { readHolders } = await import('../../controllers/ipam/ledger.ts')
   const { buildUsageReport } = await import('../../controllers/ipam/usage-report.ts')
   const kinds = [netConfigs, ipSets, reservations, addressBlocks]
   const { snapshot, findings } = await gatherSnapshot(options, kinds, io)
   io.stderr(formatFindings(findings, io.colour.stderr))
   const index = indexSnapshot(snapshot)
-  const stock = {
+  const objects = {
     netConfigs: index.all('network.openstack.org/NetConfig') as readonly NetConfig[],
     ipSets: index.all('network.openstack.org/IPSet') as readonly IpSet[],
   }
   const blocks = index.all('stackloom.dev/AddressBlock') as readonly AddressBlock[]
-  const told = index.all('network.openstack.org/Reservation') as readonly Reservation[]
-  // Without a ledger infra-operator did the work: its Reservations say who holds what, its conditions not why.
-  const witness = blocks.length > 0 ? undefined : readReservationLedger({ ...stock, reservations: told })
+  const reservationObjects = index.all('network.openstack.org/Reservation') as readonly Reservation[]
+  // Without AddressBlocks infra-operator assigned the addresses: its Reservations are the ledger.
+  const ledger = blocks.length > 0 ? undefined : readReservationLedger({ ...objects, reservations: reservationObjects })
   const report = buildUsageReport({
-    ...stock,
-    held: witness?.held ?? blocks.flatMap(readHolders),
-    ...(witness && { findCauses: (ipSet: IpSet) => witness.findingsFor(ipSet).map(({ message }) => message) }),
+    ...objects,
+    held: ledger?.held ?? blocks.flatMap(readHolders),
+    ...(ledger && { findCauses: (ipSet: IpSet) => ledger.findingsFor(ipSet).map(({ message }) => message) }),
   }).filter(({ namespace }) => options.namespace === undefined || namespace === options.namespace)
   const { output } = options
   io.stdout(
@@ -63,7 +66,7 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
 }
 
 function formatReport(report: readonly SubnetReport[], wide: boolean, columns: number): string {
-  if (report.length === 0) return 'no NetConfig here\n'
+  if (report.length === 0) return 'no NetConfig found\n'
   const header = ['NAMESPACE', 'NETWORK', 'SUBNET', 'CIDR', 'SEGMENT', 'USED', 'FREE', 'WAITING']
   const rows = report.map((subnetReport) => [
     subnetReport.namespace,
@@ -75,13 +78,13 @@ function formatReport(report: readonly SubnetReport[], wide: boolean, columns: n
     subnetReport.free,
     String(subnetReport.waiting.length),
   ])
-  const holders = report.flatMap(({ network, holders: all }) =>
-    all.map(({ address, owner }) => [address, network, owner]),
+  const holderRows = report.flatMap(({ network, holders }) =>
+    holders.map(({ address, owner }) => [address, network, owner]),
   )
-  const waiters = report.flatMap(({ network, waiting }) => waiting.map(({ owner, why }) => [owner, network, why]))
+  const waitingRows = report.flatMap(({ network, waiting }) => waiting.map(({ owner, why }) => [owner, network, why]))
   return [
     formatTable(header, rows, columns),
-    wide && holders.length > 0 ? `\n${formatTable(['ADDRESS', 'NETWORK', 'HOLDER'], holders, columns)}` : '',
-    waiters.length > 0 ? `\n${formatTable(['WAITS', 'FOR', 'WHY'], waiters, Number.POSITIVE_INFINITY)}` : '',
+    wide && holderRows.length > 0 ? `\n${formatTable(['ADDRESS', 'NETWORK', 'HOLDER'], holderRows, columns)}` : '',
+    waitingRows.length > 0 ? `\n${formatTable(['WAITS', 'FOR', 'WHY'], waitingRows, Number.POSITIVE_INFINITY)}` : '',
   ].join('')
 }

@@ -1,10 +1,13 @@
-/** `stackloom operator`: the controllers and webhooks that clouds need. */
-import { type Command, Option } from 'commander'
+/** Defines `stackloom operator`: installs and runs the controllers and webhooks that clouds need. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { parseDuration } from '../duration.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import type { InstallOptions } from './install.ts'
-import { parsePartNames, parsePort, parseReplicas, parseRunTimeLimit, type RunOptions } from './options.ts'
+import type { RunOptions } from './run.ts'
+
+const PARTS_HELP = 'select parts: ipam, dns, dataplane; by default all that the cluster supports'
 
 export function define(command: Command, context: CommandContext): void {
   defineInstall(command, context)
@@ -15,54 +18,46 @@ export function define(command: Command, context: CommandContext): void {
 function defineInstall(command: Command, { io, act }: CommandContext): void {
   const install = command
     .command('install')
-    .description('Put definitions, rights, Deployment and webhooks of the operator into a cluster')
+    .description('Install the CRDs, permissions, Deployment and webhooks of the operator in a cluster')
   withExamples(withClusterFlags(install), [
     'stackloom operator install --image registry.example.org/stackloom:0.1.0',
     'stackloom operator install --image IMAGE --dry-run > operator.yaml   # for GitOps',
   ])
-    .requiredOption('--image <image>', 'the image to run; the repository has a Containerfile')
-    .option('--replicas <count>', 'pods: one works, the others answer webhooks and wait', parseReplicas, 2)
-    .option(
-      '--parts <names>',
-      'only these parts: ipam, dns, dataplane; all that fit in the cluster unless said',
-      parsePartNames,
-    )
+    .requiredOption('--image <image>', 'run this image; the repository has a Containerfile')
+    .option('--replicas <count>', 'run so many pods: one leads, all serve webhooks', parseReplicas, 2)
+    .option('--parts <names>', PARTS_HELP, parsePartNames)
     .option('--dry-run', 'print what would be applied, and change nothing')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: InstallOptions) => act(async () => (await import('./install.ts')).install(options, io)))
 }
 
 function defineRun(command: Command, { io, act }: CommandContext): void {
-  const run = command.command('run').description('Run the controllers and webhooks until told to stop')
+  const run = command.command('run').description('Run the controllers and webhooks until interrupted')
   withExamples(withClusterFlags(run), [
-    'stackloom operator run                                  # no webhooks are registered',
+    'stackloom operator run                                  # without webhooks',
     'stackloom operator run --webhook-url https://10.0.0.5:9443',
     'stackloom operator run -n stackloom-operator --webhook-service stackloom-webhook   # in a pod',
-    'stackloom operator run --observe                        # beside infra-operator',
+    'stackloom operator run --observe                        # in a cluster with infra-operator',
   ])
-    .option('--webhook-url <url>', 'register the webhooks under this address, which the API server can reach')
+    .option('--webhook-url <url>', 'register the webhooks with this address, which the API server can reach')
     .option('--webhook-service <name>', 'serve the webhooks that `operator install` registered behind this Service')
-    .option('--cert-dir <folder>', 'tls.crt, tls.key and ca.crt for the webhooks; new ones are used at once')
-    .option('--webhook-port <port>', 'where webhooks are served', parsePort, 9443)
-    .option('--health-port <port>', 'where /healthz, /readyz and /metrics are served', parsePort, 8081)
-    .option('--bind <address>', 'the address of this machine to listen on', '0.0.0.0')
-    .option('--observe', 'leave the work to infra-operator: tell causes as Events and figures, write nothing else')
-    .option(
-      '--parts <names>',
-      'only these parts: ipam, dns, dataplane; all that fit in the cluster unless said',
-      parsePartNames,
-    )
+    .option('--cert-dir <folder>', 'read tls.crt, tls.key and ca.crt of the webhooks here; changes are picked up')
+    .option('--webhook-port <port>', 'serve webhooks on this port', parsePort, 9443)
+    .option('--health-port <port>', 'serve /healthz, /readyz and /metrics on this port', parsePort, 8081)
+    .option('--bind <address>', 'listen on this address of the machine', '0.0.0.0')
+    .option('--observe', 'leave the work to infra-operator: only record causes as Events and serve metrics')
+    .option('--parts <names>', PARTS_HELP, parsePartNames)
     .addOption(
-      new Option('--runs <way>', 'where Ansible runs: as Jobs of the cluster, or on this machine')
+      new Option('--runs <way>', 'run Ansible as Jobs of the cluster, or on this machine')
         .choices(['jobs', 'local'])
         .default('jobs'),
     )
     .option(
       '--run-time-limit <duration>',
-      'after so long a run of Ansible is ended: 90s, 1h30m; 1h unless said',
+      'terminate an Ansible run after this time, such as 90s or 1h30m; 1h by default',
       parseRunTimeLimit,
     )
-    .option('--no-leader-election', 'work at once, whoever else does: safe, and slower for both')
+    .option('--no-leader-election', 'start without waiting for leadership: safe with several operators, but slower')
     .action((options: RunOptions) => act(async () => (await import('./run.ts')).runCommand(options, io)))
 }
 
@@ -73,24 +68,50 @@ interface CrdOptions {
 }
 
 function defineCrds(command: Command, { io, act }: CommandContext): void {
-  const crds = command.command('crds').description('The CustomResourceDefinitions that the operator needs')
+  const crds = command.command('crds').description('Print the CustomResourceDefinitions that the operator needs')
   withExamples(crds, [
-    'stackloom operator crds | kubectl apply --server-side -f -        # beside those of upstream',
-    'stackloom operator crds --all | kubectl apply --server-side -f -  # where upstream has none',
+    'stackloom operator crds | kubectl apply --server-side -f -        # where upstream is installed',
+    'stackloom operator crds --all | kubectl apply --server-side -f -  # where it is not',
     'stackloom operator crds --parts dataplane                         # roles, nodes and services',
   ])
-    .option('--all', 'those that upstream has, too')
-    .option('--parts <names>', 'only of these parts; of those that fit in every cluster unless said', parsePartNames)
+    .option('--all', 'include those that upstream provides')
+    .option('--parts <names>', 'select parts; by default those that every cluster supports', parsePartNames)
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
-    .action((options: CrdOptions) =>
+    .action(({ all, parts, output }: CrdOptions) =>
       act(async () => {
-        const { crdsForParts } = await import('../../operator/crds.ts')
-        const { formatYamlStream } = await import('./stream.ts')
-        const { own, upstream } = crdsForParts(options.parts)
-        const all = options.all ? [...upstream, ...own] : own
-        const { output } = options
-        io.stdout(output === 'json' ? await serialise(all, output) : await formatYamlStream(all))
+        const { crdsForParts } = await import('../../operator/parts.ts')
+        const { formatYamlStream } = await import('./install.ts')
+        const sets = crdsForParts(parts)
+        const objects = all ? [...sets.upstream, ...sets.own] : sets.own
+        io.stdout(output === 'json' ? await serialise(objects, output) : await formatYamlStream(objects))
         return 0
       }),
     )
+}
+
+/** `90s`, `1h30m` */
+function parseRunTimeLimit(text: string): number {
+  const ms = parseDuration(text)
+  if (ms === undefined || ms < 1_000) throw new InvalidArgumentError('a duration such as 90s or 1h30m')
+  return ms
+}
+
+/** 0 selects any free port. */
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('a port is a number up to 65535')
+  return port
+}
+
+/** `ipam,dns` */
+function parsePartNames(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+function parseReplicas(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('a positive whole number')
+  return Number(text)
 }

@@ -1,26 +1,24 @@
-/** `stackloom operator install`: looks at the cluster, decides which definitions it needs, and applies the rest. */
+/** Implements `stackloom operator install`: selects the CRDs that the cluster needs and applies everything. */
 import { type KubeObject, objectKey } from '../../api/object.ts'
+import { isAppliedBy } from '../../api/ownership.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import type { KubeClient, KubeReader } from '../../kube/client.ts'
-import { collectCrds } from '../../operator/crds.ts'
-import { operatorNamespace, renderManifests } from '../../operator/manifests.ts'
-import { OPERATOR_NAMESPACE } from '../../operator/names.ts'
+import { OPERATOR_NAMESPACE, operatorNamespace, renderManifests } from '../../operator/manifests.ts'
 import { refuseInfraOperator, selectParts } from '../../operator/part-selection.ts'
 import type { OperatorPart } from '../../operator/parts/part.ts'
-import { parts } from '../../operator/parts.ts'
+import { collectCrds, parts } from '../../operator/parts.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
-import { formatYamlStream } from './stream.ts'
 
 export interface InstallOptions extends ClusterFlags {
   readonly image: string
   readonly replicas: number
   readonly dryRun?: boolean
   readonly output: Format
-  /** Only these parts; all that fit unless said. */
+  /** Only these parts; all that the cluster supports by default. */
   readonly parts?: readonly string[]
 }
 
@@ -40,13 +38,13 @@ export async function install(options: InstallOptions, io: Io): Promise<ExitCode
   const { client } = connection
   try {
     await refuseInfraOperator(client, io.stop)
-    const { parts: chosen, skipped } = await selectParts(client, parts, options.parts, false)
+    const { parts: selected, skipped } = await selectParts(client, parts, options.parts, false)
     io.stderr(formatFindings(skipped, io.colour.stderr))
     const namespace = options.namespace ?? OPERATOR_NAMESPACE
     const objects = [
       ...(await namespaceToApply(client, namespace)),
-      ...(await crdsToApply(client, chosen)),
-      ...renderManifests(chosen, { ...options, namespace }),
+      ...(await crdsToApply(client, selected)),
+      ...renderManifests(selected, { ...options, namespace }),
     ]
     const { output } = options
     if (options.dryRun) {
@@ -59,39 +57,33 @@ export async function install(options: InstallOptions, io: Io): Promise<ExitCode
       io.stderr(`applied ${object.kind} ${objectKey(object.metadata)}\n`)
     }
     io.stdout(output === 'table' ? formatApplied(applied, io.columns) : await serialise(applied, output))
-    io.stderr(`it runs when this ends: kubectl -n ${namespace} rollout status deployment/stackloom-operator\n`)
+    io.stderr(`wait until it runs: kubectl -n ${namespace} rollout status deployment/stackloom-operator\n`)
     return 0
   } finally {
     await connection.close()
   }
 }
 
-/** A namespace that somebody else made keeps its settings. */
+/** A namespace that exists already keeps its settings, unless Stackloom applied it. */
 async function namespaceToApply(client: Pick<KubeReader, 'get'>, name: string): Promise<readonly KubeObject[]> {
-  const there = await client.get({ apiVersion: 'v1', kind: 'Namespace', name })
-  return there && !isAppliedByStackloom(there) ? [] : [operatorNamespace(name)]
+  const existing = await client.get({ apiVersion: 'v1', kind: 'Namespace', name })
+  return existing && !isAppliedBy(existing, FIELD_MANAGER) ? [] : [operatorNamespace(name)]
 }
 
-/** Ours always; upstream's where they are not there, or where we put them. */
+/** Own CRDs always; upstream's where they are missing or were applied by Stackloom. */
 async function crdsToApply(
   client: Pick<KubeReader, 'get'>,
-  chosen: readonly OperatorPart[],
+  selected: readonly OperatorPart[],
 ): Promise<readonly KubeObject[]> {
-  const { own, upstream } = collectCrds(chosen)
+  const crds = collectCrds(selected)
   const present = await Promise.all(
-    upstream.map(({ apiVersion, kind, metadata }) => client.get({ apiVersion, kind, name: metadata.name })),
+    crds.upstream.map(({ apiVersion, kind, metadata }) => client.get({ apiVersion, kind, name: metadata.name })),
   )
-  const needed = upstream.filter((_, index) => {
-    const there = present[index]
-    return !there || isAppliedByStackloom(there)
+  const needed = crds.upstream.filter((_, index) => {
+    const existing = present[index]
+    return !existing || isAppliedBy(existing, FIELD_MANAGER)
   })
-  return [...own, ...needed]
-}
-
-function isAppliedByStackloom({ metadata }: KubeObject): boolean {
-  return (metadata.managedFields ?? []).some(
-    ({ manager, operation }) => manager === FIELD_MANAGER && operation === 'Apply',
-  )
+  return [...crds.own, ...needed]
 }
 
 async function applyObject(client: KubeClient, object: KubeObject, signal: AbortSignal): Promise<Applied> {
@@ -108,4 +100,10 @@ async function applyObject(client: KubeClient, object: KubeObject, signal: Abort
 function formatApplied(applied: readonly Applied[], columns: number): string {
   const rows = applied.map(({ kind, name, outcome }) => [outcome, kind, name])
   return formatTable(['OUTCOME', 'KIND', 'NAME'], rows, columns)
+}
+
+/** Objects as a YAML stream that kubectl reads. */
+export async function formatYamlStream(objects: readonly KubeObject[]): Promise<string> {
+  const texts = await Promise.all(objects.map((object) => serialise(object, 'yaml')))
+  return texts.map((text) => `---\n${text}`).join('')
 }

@@ -1,12 +1,13 @@
-/** `stackloom operator run`: the operator with the command's cluster, its log on stderr. */
-
+/** Implements `stackloom operator run`: runs the operator with the selected cluster and logs to stderr. */
 import { localRunsNeedLeader } from '../../dataplane/findings/runs.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Log } from '../../kube/log.ts'
+import type { OperatorOptions } from '../../operator/options.ts'
 import { runOperator } from '../../operator/run-operator.ts'
-import { openCluster } from '../cluster.ts'
+import { type ClusterFlags, openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
-import type { RunOptions } from './options.ts'
+
+export type RunOptions = ClusterFlags & Omit<OperatorOptions, 'env'>
 
 export async function runCommand(options: RunOptions, io: Io): Promise<ExitCode> {
   if (options.runs === 'local' && !options.leaderElection) throw failure(localRunsNeedLeader, {}, { exitCode: 2 })

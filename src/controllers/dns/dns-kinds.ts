@@ -1,6 +1,7 @@
-/** The kinds, labels and names that the DNS controllers work with, as upstream has them. */
+/** Names the kinds, labels and annotations of the DNS controllers, as upstream has them. */
 import { networkVersion } from '../../api/netconfig.ts'
-import type { KubeObject, OwnerReference } from '../../api/object.ts'
+import { type KubeObject, objectKey } from '../../api/object.ts'
+import type { CacheReader } from '../../kube/cache.ts'
 
 export const dnsMasqs = { apiVersion: networkVersion, kind: 'DNSMasq' } as const
 export const dnsDatas = { apiVersion: networkVersion, kind: 'DNSData' } as const
@@ -15,17 +16,17 @@ export const roleBindings = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 
 
 export const FIELD_MANAGER = 'stackloom-dns'
 
-/** A ConfigMap with this label holds hosts, for the DNSMasq whose value is the same. */
+/** On a ConfigMap with hosts: the selector value of the DNSMasqs that serve them. */
 export const HOSTS_LABEL = 'dnsmasqhosts'
-/** On everything that belongs to one DNSMasq or DNSData: its name. */
+/** On every object that belongs to a DNSMasq or DNSData: its name. */
 export const NAME_LABEL = 'dnsmasq.openstack.org/name'
-/** On the parts in which a DNSMasq's hosts reach its pods. */
+/** On the ConfigMaps from which the pods of a DNSMasq read its hosts. */
 export const PART_LABEL = 'dnsmasq.stackloom.dev/part'
 /** On a LoadBalancer Service: the names under which it is registered. */
 export const HOSTNAME_ANNOTATION = 'dnsmasq.network.openstack.org/hostname'
-/** On an IPSet: register its addresses. */
+/** On an IPSet: whether its addresses are registered. */
 export const DNS_ANNOTATION = 'stackloom.dev/dns'
-/** What upstream's controllers put on objects, and ours take off. */
+/** Upstream's controllers add these; ours remove them from deleted objects. */
 export const UPSTREAM_FINALIZERS: readonly string[] = ['openstack.org/dnsmasq', 'openstack.org/dnsdata']
 
 export function ownerLabels({ metadata }: KubeObject): Readonly<Record<string, string>> {
@@ -37,28 +38,22 @@ export function ownerLabels({ metadata }: KubeObject): Readonly<Record<string, s
   }
 }
 
-export function controllerReference({ apiVersion, kind, metadata }: KubeObject): OwnerReference {
-  const { name, uid = '' } = metadata
-  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
-}
-
-export function isOwnedBy({ metadata }: KubeObject, owner: KubeObject): boolean {
-  return (metadata.ownerReferences ?? []).some((ownerReference) => ownerReference.uid === owner.metadata.uid)
-}
-
-export function findController({ metadata }: KubeObject): OwnerReference | undefined {
-  return metadata.ownerReferences?.find((ownerReference) => ownerReference.controller)
-}
-
-/** The object of this kind that controls another one, as the key of its look. */
-export function mapToOwner(kind: string): (object: KubeObject) => readonly string[] {
-  return (object) => {
-    const owner = findController(object)
-    return owner?.kind === kind ? [`${object.metadata.namespace}/${owner.name}`] : []
-  }
-}
-
-/** The value by which hosts and servers find each other. */
+/** The value that a DNSMasq and the DNSData that it serves have in common. */
 export function selectorValue(spec: { readonly dnsDataLabelSelectorValue?: string | undefined }): string {
   return (spec.dnsDataLabelSelectorValue || 'dnsdata').toLowerCase()
+}
+
+/** The watched objects that are limited by labels. */
+export const sources = {
+  hostMaps: { kind: configMaps, labelSelector: HOSTS_LABEL },
+  /** Those that belong to a DNSMasq or a DNSData. */
+  ownMaps: { kind: configMaps, labelSelector: NAME_LABEL },
+  deployments: { kind: deployments, labelSelector: NAME_LABEL },
+  accounts: [serviceAccounts, roles, roleBindings].map((kind) => ({ kind, labelSelector: NAME_LABEL })),
+  pods: { kind: pods, labelSelector: `service=dnsmasq,${NAME_LABEL}` },
+} as const
+
+/** Keys of the DNSMasqs of a namespace: any change of hosts there concerns them. */
+export function dnsMasqKeysIn(dnsMasqs: Pick<CacheReader, 'list'>, namespace = ''): readonly string[] {
+  return dnsMasqs.list(namespace).map(({ metadata }) => objectKey(metadata))
 }

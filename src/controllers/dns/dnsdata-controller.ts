@@ -1,50 +1,59 @@
-/** The DNSData controller: its hosts as a ConfigMap with the label by which servers find it, and how it stands. */
-
+/** Reconciles DNSData: copies its hosts to a ConfigMap, as upstream does, and writes its status. */
 import type { DnsData, DnsDataStatus } from '../../api/dnsdata.ts'
 import { formatTimestamp, type KubeObject, objectKey } from '../../api/object.ts'
-import { sameJson } from '../../api/same-json.ts'
+import { controllerReference, findController, isOwnedBy, mapToOwner } from '../../api/ownership.ts'
 import { waitForAbort } from '../../clock/clock.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
+import type { CacheReader } from '../../kube/cache.ts'
+import type { KubeClient } from '../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../kube/controller.ts'
+import type { SharedCache } from '../../kube/runtime.ts'
 import { conditionError, conditionTrue, conditionWarning, summarizeConditions } from '../kit/conditions.ts'
-import { requeueOnConflict } from '../kit/writes.ts'
+import { requeueOnConflict, shortHash, type Writer } from '../kit/writes.ts'
 import {
   configMaps,
-  controllerReference,
-  dnsDatas,
-  FIELD_MANAGER,
-  findController,
+  dnsDatas as dnsDataKind,
+  dnsMasqKeysIn,
   HOSTS_LABEL,
-  isOwnedBy,
-  mapToOwner,
   ownerLabels,
   selectorValue,
-  UPSTREAM_FINALIZERS,
+  sources,
 } from './dns-kinds.ts'
-import { ensureData } from './ensure.ts'
 import { configMapNotOwned, invalidHostAddress } from './findings.ts'
 import { findInvalidAddresses, splitHosts } from './hosts-file.ts'
-import { shortHash } from './shards.ts'
-import { type DnsWorld, serversOf, sources } from './world.ts'
+import { removeUpstreamFinalizers, writeConfigMap } from './owned-objects.ts'
+import type { Sequencer } from './sequencer.ts'
+import type { ServedFields } from './served-fields.ts'
 
 const ownerKeys = mapToOwner('DNSData')
 
-/** So many wrong texts are named; the rest is counted. */
 const MAX_NAMED_ADDRESSES = 3
 
-export function dnsDataController(world: DnsWorld): Controller {
+export interface DnsDataControllerDeps {
+  readonly client: Pick<KubeClient, 'get'>
+  readonly writer: Writer
+  readonly dnsMasqs: Pick<CacheReader, 'list'>
+  readonly dnsDatas: SharedCache<DnsData>
+  readonly hostMaps: CacheReader
+  readonly ownMaps: SharedCache
+  readonly hostsText: (dnsData: DnsData) => string
+  readonly sequencer: Sequencer
+  readonly servedFields: ServedFields
+}
+
+export function dnsDataController(deps: DnsDataControllerDeps): Controller {
   return {
     name: 'dnsdata',
     workers: 8,
-    watches: [{ kind: dnsDatas }, { ...sources.ownMaps, map: ownerKeys }],
+    watches: [{ kind: dnsDataKind }, { ...sources.ownMaps, map: ownerKeys }],
     reconcile: requeueOnConflict(
       async (request, context) => {
         const key = objectKey(request)
-        await waitForHosts(world, request.namespace, context.signal)
-        const dnsData = world.dnsDatas.get(key)
-        if (!dnsData) await deleteConfigMaps(world, key, () => false, context.signal)
-        else if (dnsData.metadata.deletionTimestamp) await reconcileDelete(world, dnsData, context.signal)
-        else await reconcileNormal(world, dnsData, context)
+        await waitForHosts(deps, request.namespace, context.signal)
+        const dnsData = deps.dnsDatas.get(key)
+        if (!dnsData) await deleteConfigMaps(deps, key, new Set(), context.signal)
+        else if (dnsData.metadata.deletionTimestamp) await reconcileDelete(deps, dnsData, context.signal)
+        else await reconcileNormal(deps, dnsData, context)
         return undefined
       },
       ['conflict', 'not-found'],
@@ -52,74 +61,73 @@ export function dnsDataController(world: DnsWorld): Controller {
   }
 }
 
-/** Somebody may wait for a name to come or to go, and nobody for the copy and the status that follow here. */
-async function waitForHosts(world: DnsWorld, namespace: string | undefined, signal: AbortSignal): Promise<void> {
-  const servers = serversOf(world, namespace)
-  await Promise.race([Promise.all(servers.map(world.turns.settled)), waitForAbort(signal)])
+/** The servers get a change first: clients may wait for a name, but not for the copy and the status written here. */
+async function waitForHosts(
+  { dnsMasqs, sequencer }: DnsDataControllerDeps,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const servers = dnsMasqKeysIn(dnsMasqs, namespace)
+  await Promise.race([Promise.all(servers.map(sequencer.settled)), waitForAbort(signal)])
 }
 
-async function reconcileNormal(world: DnsWorld, dnsData: DnsData, { signal, clock }: ReconcileContext): Promise<void> {
-  const text = world.text(dnsData)
-  const wanted = buildConfigMaps(dnsData, text)
-  const taken = await findForeignConfigMap(world, dnsData, wanted, signal)
-  if (!taken) {
-    for (const one of wanted) await ensureData(world.client, world.ownMaps, one, signal)
-    const names = new Set(wanted.map(({ metadata }) => metadata.name))
-    await deleteConfigMaps(world, objectKey(dnsData.metadata), (one) => names.has(one.metadata.name), signal)
+async function reconcileNormal(
+  deps: DnsDataControllerDeps,
+  dnsData: DnsData,
+  { signal, clock }: ReconcileContext,
+): Promise<void> {
+  const { writer, ownMaps } = deps
+  const text = deps.hostsText(dnsData)
+  const desired = buildConfigMaps(dnsData, text)
+  const conflict = await findForeignConfigMap(deps, dnsData, desired, signal)
+  if (!conflict) {
+    for (const configMap of desired) await writeConfigMap(writer, ownMaps, configMap, signal)
+    const names = new Set(desired.map(({ metadata }) => metadata.name))
+    await deleteConfigMaps(deps, objectKey(dnsData.metadata), names, signal)
   }
-  await writeStatus(
-    world,
-    dnsData,
-    buildDnsDataStatus(dnsData, shortHash(text), taken, formatTimestamp(clock.now())),
-    signal,
-  )
+  const status = buildDnsDataStatus(dnsData, shortHash(text), conflict, formatTimestamp(clock.now()))
+  await writer.updateStatus(deps.dnsDatas, dnsData, await deps.servedFields.prune('dnsdata', status), signal)
 }
 
-/** One ConfigMap of the same name; what it cannot hold goes into further ones. */
+/** A ConfigMap with the name of the DNSData; what does not fit goes into further ones. */
 export function buildConfigMaps(dnsData: DnsData, text: string): readonly KubeObject[] {
   const { name, namespace = '' } = dnsData.metadata
   return splitHosts(text).map((part, index) => {
-    const own = index === 0 ? name : `${name}.part-${index + 1}`
+    const partName = index === 0 ? name : `${name}.part-${index + 1}`
     return {
       ...configMaps,
       metadata: {
-        name: own.toLowerCase(),
+        name: partName.toLowerCase(),
         namespace,
         labels: { ...ownerLabels(dnsData), [HOSTS_LABEL]: selectorValue(dnsData.spec) },
         ownerReferences: [controllerReference(dnsData)],
       },
-      data: { [own]: part },
+      data: { [partName]: part },
     }
   })
 }
 
-/** Somebody else's ConfigMap under a name that is needed. */
+/** A ConfigMap with a needed name that belongs to another object. */
 async function findForeignConfigMap(
-  world: DnsWorld,
+  { client, writer, ownMaps, hostMaps }: DnsDataControllerDeps,
   dnsData: DnsData,
-  wanted: readonly KubeObject[],
+  desired: readonly KubeObject[],
   signal: AbortSignal,
 ): Promise<Finding | undefined> {
-  for (const { metadata } of wanted) {
+  for (const { metadata } of desired) {
     const key = objectKey(metadata)
     const { namespace = '', name } = metadata
     const live =
-      world.ownMaps.get(key) ??
-      world.hostMaps.get(key) ??
-      (await world.client.get({ ...configMaps, namespace, name }, { signal }))
+      ownMaps.get(key) ?? hostMaps.get(key) ?? (await client.get({ ...configMaps, namespace, name }, { signal }))
     if (!live || isOwnedBy(live, dnsData)) continue
     const owner = findController(live)
-    // Left behind by a DNSData of this name that is gone: garbage collection takes it, then it is made anew.
+    // Left by a deleted DNSData with this name: garbage collection would remove it later.
     if (owner?.kind === 'DNSData' && owner.name === dnsData.metadata.name) {
-      const uid = live.metadata.uid
-      await world.client.delete({ ...configMaps, namespace, name }, { signal, ...(uid && { preconditions: { uid } }) })
+      await writer.delete({ ...live, ...configMaps }, signal)
       continue
     }
-    const facts = {
-      configMap: key,
-      owner: owner ? `${owner.kind} ${owner.name} owns it` : 'no DNSData owns it',
-    }
-    return finding(configMapNotOwned, facts)
+    const reason = owner ? `${owner.kind} ${owner.name} owns it` : 'no DNSData owns it'
+    return finding(configMapNotOwned, { configMap: key, owner: reason })
   }
   return undefined
 }
@@ -127,17 +135,17 @@ async function findForeignConfigMap(
 export function buildDnsDataStatus(
   dnsData: DnsData,
   hash: string,
-  taken: Finding | undefined,
+  conflict: Finding | undefined,
   now: string,
 ): DnsDataStatus {
-  const wrong = findInvalidAddresses(dnsData)
-  const told = finding(invalidHostAddress, { texts: wrong.slice(0, MAX_NAMED_ADDRESSES), count: wrong.length })
+  const invalid = findInvalidAddresses(dnsData)
+  const warning = finding(invalidHostAddress, { texts: invalid.slice(0, MAX_NAMED_ADDRESSES), count: invalid.length })
   const conditions = [
-    taken
-      ? conditionError('ServiceConfigReady', `Input data error occurred ${taken.code}: ${taken.message}`)
+    conflict
+      ? conditionError('ServiceConfigReady', `Input data error occurred ${conflict.code}: ${conflict.message}`)
       : conditionTrue('ServiceConfigReady', 'Input data complete'),
-    wrong.length > 0
-      ? conditionWarning('HostsUsable', `${told.code}: ${told.message}`)
+    invalid.length > 0
+      ? conditionWarning('HostsUsable', `${warning.code}: ${warning.message}`)
       : conditionTrue('HostsUsable', 'Every host has an address'),
   ]
   const { generation } = dnsData.metadata
@@ -148,41 +156,21 @@ export function buildDnsDataStatus(
   }
 }
 
-async function writeStatus(
-  world: DnsWorld,
-  dnsData: DnsData,
-  wanted: DnsDataStatus,
-  signal: AbortSignal,
-): Promise<void> {
-  const status = await world.fields.prune('dnsdata', wanted)
-  if (sameJson(dnsData.status ?? {}, status)) return
-  const next = { ...dnsData, status }
-  const options = { fieldManager: FIELD_MANAGER, subresource: 'status', signal } as const
-  const got = (await world.client.update(next, options)) as DnsData
-  world.dnsDatas.note(got, dnsData.metadata.resourceVersion ?? '')
+async function reconcileDelete(deps: DnsDataControllerDeps, dnsData: DnsData, signal: AbortSignal): Promise<void> {
+  await deleteConfigMaps(deps, objectKey(dnsData.metadata), new Set(), signal)
+  await removeUpstreamFinalizers(deps.writer, deps.dnsDatas, dnsData, signal)
 }
 
-/** Upstream's finalizer would keep it for ever: nobody else takes it off. */
-async function reconcileDelete(world: DnsWorld, dnsData: DnsData, signal: AbortSignal): Promise<void> {
-  await deleteConfigMaps(world, objectKey(dnsData.metadata), () => false, signal)
-  const { finalizers = [] } = dnsData.metadata
-  const left = finalizers.filter((finalizer) => !UPSTREAM_FINALIZERS.includes(finalizer))
-  if (left.length === finalizers.length) return
-  const next = { ...dnsData, metadata: { ...dnsData.metadata, finalizers: left } }
-  await world.client.update(next, { fieldManager: FIELD_MANAGER, signal })
-}
-
-/** By our own hand: garbage collection comes later, and not everywhere. */
+/** Explicitly, because garbage collection comes later and not in every cluster. */
 async function deleteConfigMaps(
-  world: DnsWorld,
+  { writer, ownMaps }: Pick<DnsDataControllerDeps, 'writer' | 'ownMaps'>,
   key: string,
-  keep: (configMap: KubeObject) => boolean,
+  keptNames: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<void> {
   const [namespace = ''] = key.split('/')
-  for (const ownMap of world.ownMaps.list(namespace)) {
-    if (!ownerKeys(ownMap).includes(key) || keep(ownMap)) continue
-    const { name, uid } = ownMap.metadata
-    await world.client.delete({ ...configMaps, namespace, name }, { signal, ...(uid && { preconditions: { uid } }) })
+  for (const configMap of ownMaps.list(namespace)) {
+    if (!ownerKeys(configMap).includes(key) || keptNames.has(configMap.metadata.name)) continue
+    await writer.delete({ ...configMap, ...configMaps }, signal)
   }
 }

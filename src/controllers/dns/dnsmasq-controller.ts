@@ -1,51 +1,71 @@
 /**
- * The DNSMasq controller: keeps everything of a DNSMasq in order but its hosts, which come first and have a controller
- * of their own.
+ * Reconciles everything of a DNSMasq but its hosts: account, configuration, Services, Deployment, status.
  *
- * A configuration that dnsmasq could not read is not written: the server goes on with the one that it has.
+ * A configuration that dnsmasq could not read is not written: the server keeps the one that it has.
  */
-
-import type { DnsMasq } from '../../api/dnsmasq.ts'
-import { dnsMasqViolations } from '../../api/dnsmasq-rules.ts'
+import { type DnsMasq, dnsMasqViolations } from '../../api/dnsmasq.ts'
 import { formatTimestamp, type KubeObject, objectKey } from '../../api/object.ts'
 import { sameJson } from '../../api/same-json.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
+import type { CacheReader } from '../../kube/cache.ts'
+import type { KubeClient } from '../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../kube/controller.ts'
-import { requeueOnConflict } from '../kit/writes.ts'
-import { configMaps, deployments, dnsMasqs, FIELD_MANAGER, services, UPSTREAM_FINALIZERS } from './dns-kinds.ts'
+import type { SharedCache } from '../../kube/runtime.ts'
+import { requeueOnConflict, type Writer } from '../kit/writes.ts'
+import {
+  configMaps,
+  deployments as deploymentKind,
+  dnsMasqs as dnsMasqKind,
+  services as serviceKind,
+  sources,
+} from './dns-kinds.ts'
 import { buildDeployment, childName, type PodPlacement } from './dnsmasq-deployment.ts'
 import { accountObjects, configMapObjects, serviceObjects } from './dnsmasq-objects.ts'
-import { buildDnsMasqStatus, type DnsMasqState } from './dnsmasq-status.ts'
-import { ensure } from './ensure.ts'
+import { buildDnsMasqStatus } from './dnsmasq-status.ts'
 import { invalidDnsOption } from './findings.ts'
-import { dnsMasqKeys, isHostsPart } from './hosts-controller.ts'
+import { dnsMasqKeys, isHostsPart, type PublishedHosts } from './hosts-controller.ts'
+import { removeUpstreamFinalizers } from './owned-objects.ts'
+import type { ServedFields } from './served-fields.ts'
 import { releaseTopology, resolveTopology } from './topology.ts'
-import { type BroughtHosts, type DnsWorld, sources } from './world.ts'
 
 const TOPOLOGY_RESYNC_MS = 60_000
 
-export function dnsMasqController(world: DnsWorld): Controller {
-  /** Parts of hosts are its business when their DNSMasq is gone. */
-  const concerned = (map: KubeObject): readonly string[] =>
-    dnsMasqKeys(map).filter((key) => !isHostsPart(map) || !world.dnsMasqs.get(key))
+export interface DnsMasqControllerDeps {
+  readonly client: Pick<KubeClient, 'get' | 'update' | 'delete'>
+  readonly writer: Writer
+  readonly dnsMasqs: SharedCache<DnsMasq>
+  readonly ownMaps: CacheReader
+  readonly services: CacheReader
+  readonly deployments: CacheReader
+  /** By kind. */
+  readonly accounts: ReadonlyMap<string, CacheReader>
+  readonly published: ReadonlyMap<string, PublishedHosts>
+  readonly servedFields: ServedFields
+}
+
+export function dnsMasqController(deps: DnsMasqControllerDeps): Controller {
+  const { dnsMasqs, published } = deps
+  /** ConfigMaps with hosts concern this controller only when their DNSMasq is gone. */
+  const mapConfigMap = (configMap: KubeObject): readonly string[] =>
+    dnsMasqKeys(configMap).filter((key) => !isHostsPart(configMap) || !dnsMasqs.get(key))
   return {
     name: 'dnsmasq',
     workers: 4,
     watches: [
-      { kind: dnsMasqs },
-      { ...sources.ownMaps, map: concerned },
+      { kind: dnsMasqKind },
+      { ...sources.ownMaps, map: mapConfigMap },
       { ...sources.deployments, map: dnsMasqKeys },
-      ...sources.accounts.map((account) => ({ ...account, map: dnsMasqKeys })),
-      { kind: services, map: dnsMasqKeys },
+      ...sources.accounts.map((source) => ({ ...source, map: dnsMasqKeys })),
+      { kind: serviceKind, map: dnsMasqKeys },
     ],
     reconcile: requeueOnConflict(async (request, context) => {
       const key = objectKey(request)
-      const dnsMasq = world.dnsMasqs.get(key)
-      const hosts = world.brought.get(key)
-      if (!dnsMasq) await reconcileMissing(world, key, context.signal)
-      else if (dnsMasq.metadata.deletionTimestamp) await reconcileDelete(world, dnsMasq, context.signal)
-      // Without hosts there is nothing to be run yet: who brings them calls.
-      else if (hosts) await reconcileNormal(world, dnsMasq, hosts, context)
+      const dnsMasq = dnsMasqs.get(key)
+      const hosts = published.get(key)
+      if (!dnsMasq) await reconcileMissing(deps, key, context.signal)
+      else if (dnsMasq.metadata.deletionTimestamp) await reconcileDelete(deps, dnsMasq, context.signal)
+      // Without hosts there is nothing to run: the hosts controller enqueues the key when it has published them.
+      else if (hosts) await reconcileNormal(deps, dnsMasq, hosts, context)
       // Not every cluster has Topologies, so they are not watched.
       return dnsMasq?.spec.topologyRef?.name ? { requeueAfterMs: TOPOLOGY_RESYNC_MS } : undefined
     }),
@@ -53,120 +73,94 @@ export function dnsMasqController(world: DnsWorld): Controller {
 }
 
 async function reconcileNormal(
-  world: DnsWorld,
+  deps: DnsMasqControllerDeps,
   dnsMasq: DnsMasq,
-  hosts: BroughtHosts,
+  hosts: PublishedHosts,
   { signal, clock }: ReconcileContext,
 ): Promise<void> {
-  const { client } = world
+  const { client, writer } = deps
+  const applyAll = async (objects: readonly KubeObject[], cacheFor: (kind: string) => CacheReader | undefined) => {
+    for (const object of objects) {
+      await writer.applyIfChanged(cacheFor(object.kind)?.get(objectKey(object.metadata)), object, signal)
+    }
+  }
   const configFindings = invalidOptions(dnsMasq)
   const topology = await resolveTopology(client, dnsMasq, signal)
-  const made = serviceObjects(dnsMasq)
-  const [live] = await Promise.all([
-    Promise.all(made.map((one) => ensure(client, world.services.get(objectKey(one.metadata)), one, signal))),
-    deleteUnusedServices(world, dnsMasq, made, signal),
-    ensureAccount(world, dnsMasq, signal),
-    configFindings.length === 0 ? ensureConfig(world, dnsMasq, signal) : undefined,
+  const desiredServices = serviceObjects(dnsMasq)
+  const [services] = await Promise.all([
+    Promise.all(
+      desiredServices.map((service) =>
+        writer.applyIfChanged(deps.services.get(objectKey(service.metadata)), service, signal),
+      ),
+    ),
+    deleteUnusedServices(deps, dnsMasq, desiredServices, signal),
+    applyAll(accountObjects(dnsMasq), (kind) => deps.accounts.get(kind)),
+    configFindings.length === 0 ? applyAll(configMapObjects(dnsMasq), () => deps.ownMaps) : undefined,
   ])
   const deployment =
     configFindings.length === 0 && !topology?.finding
-      ? await ensureDeployment(world, dnsMasq, topology?.pods, signal)
-      : world.deployments.get(`${dnsMasq.metadata.namespace}/${childName(dnsMasq)}`)
-  const standing: DnsMasqState = {
-    configFindings,
-    hostFindings: hosts.findings,
-    services: live.filter((one) => one !== undefined),
-    deployment,
-    hash: hosts.hash,
-    ...(topology && { topology }),
-  }
-  await writeStatus(world, dnsMasq, standing, { signal, now: formatTimestamp(clock.now()) })
+      ? await ensureDeployment(deps, dnsMasq, topology?.pods, signal)
+      : deps.deployments.get(`${dnsMasq.metadata.namespace}/${childName(dnsMasq)}`)
+  const { hash, findings: hostFindings } = hosts
+  const state = { configFindings, hostFindings, services, deployment, hash, ...(topology && { topology }) }
+  const status = buildDnsMasqStatus(dnsMasq, state, formatTimestamp(clock.now()))
+  await writer.updateStatus(deps.dnsMasqs, dnsMasq, await deps.servedFields.prune('dnsmasqs', status), signal)
 }
 
 function invalidOptions({ spec, metadata }: DnsMasq): readonly Finding[] {
   return dnsMasqViolations(spec, metadata.namespace ?? '')
-    .filter((dnsMasqViolation) => dnsMasqViolation.field.startsWith('spec.options'))
+    .filter(({ field }) => field.startsWith('spec.options'))
     .map(({ field, detail }) => finding(invalidDnsOption, { field, detail }))
 }
 
-async function ensureAccount(world: DnsWorld, dnsMasq: DnsMasq, signal: AbortSignal): Promise<void> {
-  for (const one of accountObjects(dnsMasq)) {
-    await ensure(world.client, world.accounts[one.kind]?.get(objectKey(one.metadata)), one, signal)
-  }
-}
-
-async function ensureConfig(world: DnsWorld, dnsMasq: DnsMasq, signal: AbortSignal): Promise<void> {
-  for (const one of configMapObjects(dnsMasq)) {
-    await ensure(world.client, world.ownMaps.get(objectKey(one.metadata)), one, signal)
-  }
-}
-
 async function ensureDeployment(
-  world: DnsWorld,
+  { client, writer, deployments }: DnsMasqControllerDeps,
   dnsMasq: DnsMasq,
   placement: PodPlacement | undefined,
   signal: AbortSignal,
-): Promise<KubeObject | undefined> {
-  const wanted = buildDeployment(dnsMasq, placement)
-  const { namespace = '', name } = wanted.metadata
-  const ref = { ...deployments, namespace, name }
-  const live = world.deployments.get(`${namespace}/${name}`) ?? (await world.client.get(ref, { signal }))
-  const selector = (of: KubeObject): unknown => (of['spec'] as { readonly selector?: unknown }).selector
-  if (live && !sameJson(selector(live), selector(wanted))) {
-    // Upstream's, whose selector is that of every DNSMasq: it cannot be changed, only replaced.
-    await world.client.delete(ref, { signal, propagation: 'Background' })
-    return ensure(world.client, undefined, wanted, signal)
+): Promise<KubeObject> {
+  const desired = buildDeployment(dnsMasq, placement)
+  const { namespace = '', name } = desired.metadata
+  const ref = { ...deploymentKind, namespace, name }
+  const live = deployments.get(`${namespace}/${name}`) ?? (await client.get(ref, { signal }))
+  const selector = (object: KubeObject): unknown => (object['spec'] as { readonly selector?: unknown }).selector
+  if (live && !sameJson(selector(live), selector(desired))) {
+    // Upstream's selector matches the pods of every DNSMasq. It is immutable, so the Deployment is replaced.
+    await client.delete(ref, { signal, propagation: 'Background' })
+    return writer.applyIfChanged(undefined, desired, signal)
   }
-  return ensure(world.client, live, wanted, signal)
+  return writer.applyIfChanged(live, desired, signal)
 }
 
-/** Services of pools that are not asked for any more. */
+/** Deletes the Services of endpoints that are no longer requested. */
 async function deleteUnusedServices(
-  world: DnsWorld,
+  { writer, services }: DnsMasqControllerDeps,
   dnsMasq: DnsMasq,
-  made: readonly KubeObject[],
+  desired: readonly KubeObject[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace = '' } = dnsMasq.metadata
-  const kept = new Set(made.map(({ metadata }) => metadata.name))
-  const own = objectKey(dnsMasq.metadata)
-  for (const service of world.services.list(namespace)) {
-    if (kept.has(service.metadata.name) || !dnsMasqKeys(service).includes(own)) continue
-    await world.client.delete({ ...services, namespace, name: service.metadata.name }, { signal })
+  const keptNames = new Set(desired.map(({ metadata }) => metadata.name))
+  const key = objectKey(dnsMasq.metadata)
+  for (const service of services.list(dnsMasq.metadata.namespace ?? '')) {
+    if (keptNames.has(service.metadata.name) || !dnsMasqKeys(service).includes(key)) continue
+    await writer.delete({ ...service, ...serviceKind }, signal)
   }
 }
 
-async function writeStatus(
-  world: DnsWorld,
-  dnsMasq: DnsMasq,
-  standing: DnsMasqState,
-  { signal, now }: { readonly signal: AbortSignal; readonly now: string },
-): Promise<void> {
-  const status = await world.fields.prune('dnsmasqs', buildDnsMasqStatus(dnsMasq, standing, now))
-  if (sameJson(dnsMasq.status ?? {}, status)) return
-  const options = { fieldManager: FIELD_MANAGER, subresource: 'status', signal } as const
-  const got = (await world.client.update({ ...dnsMasq, status }, options)) as DnsMasq
-  world.dnsMasqs.note(got, dnsMasq.metadata.resourceVersion ?? '')
-}
-
-/** Upstream's finalizer would keep it for ever: nobody else takes it off. */
-async function reconcileDelete(world: DnsWorld, dnsMasq: DnsMasq, signal: AbortSignal): Promise<void> {
-  const { finalizers = [] } = dnsMasq.metadata
+async function reconcileDelete(deps: DnsMasqControllerDeps, dnsMasq: DnsMasq, signal: AbortSignal): Promise<void> {
   const { name } = dnsMasq.status?.lastAppliedTopology ?? {}
-  if (name) await releaseTopology(world.client, dnsMasq, name, signal)
-  const left = finalizers.filter((finalizer) => !UPSTREAM_FINALIZERS.includes(finalizer))
-  if (left.length === finalizers.length) return
-  const next = { ...dnsMasq, metadata: { ...dnsMasq.metadata, finalizers: left } }
-  await world.client.update(next, { fieldManager: FIELD_MANAGER, signal })
+  if (name) await releaseTopology(deps.client, dnsMasq, name, signal)
+  await removeUpstreamFinalizers(deps.writer, deps.dnsMasqs, dnsMasq, signal)
 }
 
-/** What it owned goes by garbage collection; its ConfigMaps by our own hand, which is sooner and works everywhere. */
-async function reconcileMissing(world: DnsWorld, key: string, signal: AbortSignal): Promise<void> {
-  world.forget(key)
+/** Deletes the ConfigMaps, sooner than garbage collection and in every cluster; the rest is left to it. */
+async function reconcileMissing(
+  { writer, ownMaps }: DnsMasqControllerDeps,
+  key: string,
+  signal: AbortSignal,
+): Promise<void> {
   const [namespace = ''] = key.split('/')
-  for (const ownMap of world.ownMaps.list(namespace)) {
-    if (!dnsMasqKeys(ownMap).includes(key)) continue
-    const { name, uid } = ownMap.metadata
-    await world.client.delete({ ...configMaps, namespace, name }, { signal, ...(uid && { preconditions: { uid } }) })
+  for (const configMap of ownMaps.list(namespace)) {
+    if (dnsMasqKeys(configMap).includes(key)) await writer.delete({ ...configMap, ...configMaps }, signal)
   }
 }

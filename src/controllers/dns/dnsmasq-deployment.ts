@@ -1,18 +1,22 @@
 /**
- * The Deployment of one DNSMasq: its pod's template depends on the options, the image and the placement, and on no
- * host, so that no change of a record rolls it.
+ * Builds the Deployment and the configuration of a DNSMasq.
  *
- * Pure.
+ * Pure. The pod template depends on options, image and placement but on no host, so that no record change rolls it.
  */
-import type { DnsMasq } from '../../api/dnsmasq.ts'
+import type { DnsMasq, DnsOption } from '../../api/dnsmasq.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { renderConfig } from './config.ts'
-import { controllerReference, deployments, NAME_LABEL, ownerLabels } from './dns-kinds.ts'
-import { SCRIPT_NAME, serveScript } from './serve-script.ts'
-import { SHARDS, shortHash } from './shards.ts'
+import { controllerReference } from '../../api/ownership.ts'
+import { readData } from '../../data/data.ts'
+import { shortHash } from '../kit/writes.ts'
+import { deployments, NAME_LABEL, ownerLabels } from './dns-kinds.ts'
+import { SHARDS } from './shards.ts'
 
 export const DEFAULT_IMAGE = 'quay.io/podified-antelope-centos9/openstack-neutron-server:current-podified'
 export const DNS_PORT = 5353
+
+/** Starts dnsmasq in the pod and brings it every change of its hosts. */
+export const SCRIPT_NAME = 'serve.sh'
+export const serveScript = readData('dns/serve.sh')
 
 const CONFIG_FOLDER = '/etc/dnsmasq.d'
 const SCRIPT_FOLDER = '/usr/local/share/stackloom'
@@ -20,8 +24,8 @@ const SOURCE_FOLDER = '/var/lib/stackloom/hosts'
 const RUN_FOLDER = '/run/dnsmasq'
 
 /**
- * Upstream's arguments, but for two: hosts are read from the folder that the reloader keeps, and it listens on the
- * pod's address alone, not on whatever other networks the pod is attached to.
+ * Upstream's arguments with two differences: hosts are read from the folder that the reloader writes, and dnsmasq
+ * listens only on the pod's address, not on other networks that the pod is attached to.
  */
 const DNSMASQ_ARGUMENTS: readonly string[] = [
   `--conf-dir=${CONFIG_FOLDER}`,
@@ -47,14 +51,14 @@ export const hostsShardName = (dnsMasq: KubeObject, number: number): string =>
   `${hostsIndexName(dnsMasq)}-${String(number).padStart(2, '0')}`
 export const configName = ({ metadata }: KubeObject): string => metadata.name.toLowerCase()
 
-/** Every DNSMasq selects its own pods; upstream's select each other's. */
+/** Selects the pods of this DNSMasq only; upstream's labels are those of every DNSMasq. */
 export const podLabels = ({ metadata }: KubeObject): Readonly<Record<string, string>> => ({
   service: 'dnsmasq',
   [NAME_LABEL]: metadata.name,
 })
 
 export interface PodPlacement {
-  /** From a Topology: replaces the preference for different nodes. */
+  /** From a Topology: replaces the preference for distinct nodes. */
   readonly topologySpreadConstraints?: unknown
   readonly affinity?: unknown
 }
@@ -92,7 +96,7 @@ export function buildDeployment(dnsMasq: DnsMasq, placement?: PodPlacement): Kub
   }
 }
 
-/** The init container tries the configuration: a pod that cannot start never replaces one that runs. */
+/** The init container tests the configuration, so that a pod that cannot start never replaces a running one. */
 function buildContainer(dnsMasq: DnsMasq, name: 'init' | 'dnsmasq-dns'): Readonly<Record<string, unknown>> {
   const command = name === 'init' ? ['dnsmasq'] : ['/bin/sh', `${SCRIPT_FOLDER}/${SCRIPT_NAME}`]
   return {
@@ -103,7 +107,7 @@ function buildContainer(dnsMasq: DnsMasq, name: 'init' | 'dnsmasq-dns'): Readonl
     args: name === 'init' ? [...DNSMASQ_ARGUMENTS, '--test'] : DNSMASQ_ARGUMENTS,
     env: [
       { name: 'POD_IP', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.podIP' } } },
-      // What is mounted by subPath is never refreshed: another configuration is another pod.
+      // A subPath mount is never refreshed, so another configuration needs another pod.
       { name: 'CONFIG_HASH', value: shortHash(renderConfig(dnsMasq) + serveScript) },
       { name: 'HOSTS_SOURCE', value: SOURCE_FOLDER },
       { name: 'HOSTS_RUN', value: RUN_FOLDER },
@@ -143,7 +147,10 @@ const probes = {
 }
 
 function buildVolumes(dnsMasq: DnsMasq): readonly unknown[] {
-  const parts = [hostsIndexName(dnsMasq), ...Array.from({ length: SHARDS }, (_, at) => hostsShardName(dnsMasq, at))]
+  const parts = [
+    hostsIndexName(dnsMasq),
+    ...Array.from({ length: SHARDS }, (_, number) => hostsShardName(dnsMasq, number)),
+  ]
   return [
     { name: 'config', configMap: { name: configName(dnsMasq) } },
     { name: 'scripts', configMap: { name: scriptsName(dnsMasq) } },
@@ -159,4 +166,26 @@ function spreadAcrossNodes(matchLabels: Readonly<Record<string, string>>): unkno
       preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }],
     },
   }
+}
+
+/** dnsmasq's configuration: a line per option, as upstream writes them. */
+export function renderConfig({ metadata, spec }: DnsMasq): string {
+  const options = addLocalOption(spec.options ?? [], metadata.namespace ?? '')
+  return [...options.map(renderOption), ...authServerLines(options)].join('')
+}
+
+function renderOption({ key, values }: DnsOption): string {
+  return values.length === 0 ? `${key}\n` : `${key}=${values.join(',')}\n`
+}
+
+/** Queries for the cluster's own names are never forwarded: other servers would answer late or wrongly. */
+function addLocalOption(options: readonly DnsOption[], namespace: string): readonly DnsOption[] {
+  if (options.some(({ key }) => key === 'local')) return options
+  return [...options, { key: 'local', values: [`/${namespace}.svc/`] }]
+}
+
+/** With an auth-zone dnsmasq does not start without the name of its server, for which the API has no option. */
+function authServerLines(options: readonly DnsOption[]): readonly string[] {
+  const zone = options.find(({ key }) => key === 'auth-zone')?.values[0]?.split(',')[0]
+  return zone === undefined ? [] : [`auth-server=${zone}\n`]
 }

@@ -1,10 +1,9 @@
-/** What belongs to a DNSMasq beside its Deployment: account, configuration, hosts, Services. Pure. */
+/** Builds the objects of a DNSMasq beside its Deployment: account, configuration, hosts, Services. Pure. */
 import type { DnsMasq, ExternalEndpoint } from '../../api/dnsmasq.ts'
 import type { KubeObject, ObjectMeta } from '../../api/object.ts'
-import { renderConfig } from './config.ts'
+import { controllerReference } from '../../api/ownership.ts'
 import {
   configMaps,
-  controllerReference,
   HOSTNAME_ANNOTATION,
   ownerLabels,
   PART_LABEL,
@@ -20,10 +19,12 @@ import {
   hostsIndexName,
   hostsShardName,
   podLabels,
+  renderConfig,
+  SCRIPT_NAME,
   scriptsName,
+  serveScript,
 } from './dnsmasq-deployment.ts'
 import { type HostsRevision, revisionFiles } from './hosts-revision.ts'
-import { SCRIPT_NAME, serveScript } from './serve-script.ts'
 
 function childMetadata(dnsMasq: DnsMasq, name: string, labels: Readonly<Record<string, string>> = {}): ObjectMeta {
   const { namespace = '' } = dnsMasq.metadata
@@ -31,7 +32,7 @@ function childMetadata(dnsMasq: DnsMasq, name: string, labels: Readonly<Record<s
   return { name, namespace, labels: { ...ownerLabels(dnsMasq), ...labels }, ownerReferences }
 }
 
-/** The account of the pods: it may do nothing. */
+/** The account of the pods, without any permission. */
 export function accountObjects(dnsMasq: DnsMasq): readonly KubeObject[] {
   const name = childName(dnsMasq)
   const { namespace = '' } = dnsMasq.metadata
@@ -62,19 +63,19 @@ export function configMapObjects(dnsMasq: DnsMasq): readonly KubeObject[] {
   ]
 }
 
-export function hostsConfigMaps(dnsMasq: DnsMasq, edition: HostsRevision): readonly KubeObject[] {
+export function hostsConfigMaps(dnsMasq: DnsMasq, revision: HostsRevision): readonly KubeObject[] {
   const part = (name: string, data: Readonly<Record<string, string>>): KubeObject => ({
     ...configMaps,
     metadata: childMetadata(dnsMasq, name, { [PART_LABEL]: 'hosts' }),
     data,
   })
   return [
-    part(hostsIndexName(dnsMasq), revisionFiles(edition)),
-    ...edition.parts.map(({ file, text }, number) => part(hostsShardName(dnsMasq, number), { [file]: text })),
+    part(hostsIndexName(dnsMasq), revisionFiles(revision)),
+    ...revision.parts.map(({ file, text }, number) => part(hostsShardName(dnsMasq, number), { [file]: text })),
   ]
 }
 
-/** One Service as today's API says, or one for each endpoint of 2023. */
+/** One Service as in the current API, or one per externalEndpoint as in its first version. */
 export function serviceObjects(dnsMasq: DnsMasq): readonly KubeObject[] {
   const { externalEndpoints = [], override } = dnsMasq.spec
   if (externalEndpoints.length > 0)
@@ -123,7 +124,7 @@ function buildService(dnsMasq: DnsMasq, name: string, { labels, annotations, spe
       selector: podLabels(dnsMasq),
       ports: [
         { name: 'dnsmasq', port: 53, protocol: 'UDP', targetPort: DNS_PORT },
-        // Long answers are cut over UDP and asked for again over TCP.
+        // Long answers are truncated over UDP and requested again over TCP.
         { name: 'dnsmasq-tcp', port: 53, protocol: 'TCP', targetPort: DNS_PORT },
       ],
     },

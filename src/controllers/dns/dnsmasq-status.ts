@@ -1,26 +1,24 @@
-/** The status of a DNSMasq, in upstream's fields, types and words. Pure. */
-
+/** Builds the status of a DNSMasq in upstream's fields, condition types and messages. Pure. */
 import type { DnsMasq, DnsMasqStatus } from '../../api/dnsmasq.ts'
 import type { Condition, KubeObject } from '../../api/object.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { conditionError, conditionRequested, conditionTrue, summarizeConditions } from '../kit/conditions.ts'
 
-/** What came of one look. */
 export interface DnsMasqState {
   readonly configFindings: readonly Finding[]
   readonly hostFindings: readonly Finding[]
   readonly services: readonly KubeObject[]
   readonly deployment: KubeObject | undefined
-  /** Of everything that is served. */
+  /** Of all served hosts. */
   readonly hash: string
   readonly topology?: { readonly name: string; readonly namespace: string; readonly finding?: Finding }
 }
 
-export function buildDnsMasqStatus(dnsMasq: DnsMasq, standing: DnsMasqState, now: string): DnsMasqStatus {
-  const { services, deployment, hash, topology } = standing
+export function buildDnsMasqStatus(dnsMasq: DnsMasq, state: DnsMasqState, now: string): DnsMasqStatus {
+  const { services, deployment, hash, topology } = state
   const conditions = [
     conditionTrue('InputReady', 'Input data complete'),
-    configCondition(standing),
+    configCondition(state),
     conditionTrue('ServiceAccountReady', 'ServiceAccount created'),
     conditionTrue('RoleReady', 'Role created'),
     conditionTrue('RoleBindingReady', 'RoleBinding created'),
@@ -56,9 +54,9 @@ function serviceCondition(services: readonly KubeObject[]): Condition {
   return conditionError('CreateServiceReady', `Create service error occurred ${why}`)
 }
 
-function topologyCondition(missing: Finding | undefined): Condition {
-  if (!missing) return conditionTrue('TopologyReady', 'Topology config create completed')
-  return conditionError('TopologyReady', `Topology config error occurred ${missing.message}`)
+function topologyCondition(notFound: Finding | undefined): Condition {
+  if (!notFound) return conditionTrue('TopologyReady', 'Topology config create completed')
+  return conditionError('TopologyReady', `Topology config error occurred ${notFound.message}`)
 }
 
 function deploymentCondition(deployment: KubeObject | undefined): Condition {

@@ -1,66 +1,113 @@
 /**
- * The hosts controller: brings the hosts of a DNSMasq to where its pods read them.
+ * Publishes the hosts of a DNSMasq in the ConfigMaps that its pods read.
  *
- * Apart from everything else about a DNSMasq, because somebody waits for a name: a look is one small write, and no
- * change of a record waits for a status, a Service or a Deployment of the change before.
+ * A controller of its own, because clients wait for names: a reconcile is one small write, and no change of a record
+ * waits for a status, a Service or a Deployment.
  */
-
+import type { DnsData } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import { type KubeObject, objectKey } from '../../api/object.ts'
+import { findController, mapToOwner } from '../../api/ownership.ts'
 import { sameJson } from '../../api/same-json.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { isApiError } from '../../kube/api-error.ts'
+import type { CacheReader } from '../../kube/cache.ts'
+import type { KubeClient } from '../../kube/client.ts'
 import type { Controller } from '../../kube/controller.ts'
-import { requeueOnConflict } from '../kit/writes.ts'
-import { dnsDatas, dnsMasqs, FIELD_MANAGER, findController, mapToOwner, PART_LABEL, pods } from './dns-kinds.ts'
+import type { SharedCache } from '../../kube/runtime.ts'
+import { ignoreNotFound, requeueOnConflict, type Writer } from '../kit/writes.ts'
+import {
+  dnsDatas as dnsDataKind,
+  dnsMasqKeysIn,
+  dnsMasqs as dnsMasqKind,
+  FIELD_MANAGER,
+  PART_LABEL,
+  pods,
+  sources,
+} from './dns-kinds.ts'
 import { hostsIndexName, hostsShardName, podLabels } from './dnsmasq-deployment.ts'
 import { hostsConfigMaps } from './dnsmasq-objects.ts'
-import { ensureData } from './ensure.ts'
 import { tooManyHosts } from './findings.ts'
-import { collectHostSources } from './host-sources.ts'
-import { CONFIG_MAP_BYTES } from './hosts-file.ts'
+import { CONFIG_MAP_BYTES, collectHostSources } from './hosts-file.ts'
 import { type HostsRevision, nextRevision, readRevision, revisionFiles } from './hosts-revision.ts'
-import type { ShardedHosts } from './shards.ts'
-import { type DnsWorld, serversOf, sources } from './world.ts'
+import { writeConfigMap } from './owned-objects.ts'
+import type { Sequencer } from './sequencer.ts'
+import { createSharder, type ShardedHosts, type Sharder } from './shards.ts'
 
 const HOSTS_ANNOTATION = 'stackloom.dev/hosts'
 
-/** `tell` is called with the key of a DNSMasq whose hosts, or what is wrong with them, are others than before. */
-export function hostsController(world: DnsWorld, tell: (key: string) => void): Controller {
-  const neighbours = ({ metadata }: KubeObject): readonly string[] => serversOf(world, metadata.namespace)
-  const changed = (dnsData: KubeObject): readonly string[] => {
-    const keys = neighbours(dnsData)
-    for (const key of keys) world.turns.request(key)
+export interface PublishedHosts {
+  /** Of all hosts together. */
+  readonly hash: string
+  /** Why they were not published. */
+  readonly findings: readonly Finding[]
+}
+
+export interface HostsControllerDeps {
+  readonly client: Pick<KubeClient, 'patch'>
+  readonly writer: Writer
+  readonly dnsMasqs: CacheReader<DnsMasq>
+  readonly dnsDatas: CacheReader<DnsData>
+  readonly hostMaps: CacheReader
+  readonly ownMaps: SharedCache
+  readonly pods: CacheReader
+  readonly hostsText: (dnsData: DnsData) => string
+  readonly sequencer: Sequencer
+  /** By key of the DNSMasq. Written here, read by the DNSMasq controller. */
+  readonly published: Map<string, PublishedHosts>
+  /** Called with the key of a DNSMasq when its published hosts change. */
+  readonly onPublished: (key: string) => void
+}
+
+/** What was computed for a DNSMasq before, so that a change costs no more than itself. */
+interface HostsState {
+  readonly sharder: Sharder
+  revision?: HostsRevision
+}
+
+export function hostsController(deps: HostsControllerDeps): Controller {
+  const { dnsMasqs, sequencer, published } = deps
+  const states = new Map<string, HostsState>()
+  const serversOfNamespace = ({ metadata }: KubeObject): readonly string[] =>
+    dnsMasqKeysIn(dnsMasqs, metadata.namespace)
+  const announceChange = (dnsData: KubeObject): readonly string[] => {
+    const keys = serversOfNamespace(dnsData)
+    for (const key of keys) sequencer.request(key)
     return keys
   }
+  const isCopy = (configMap: KubeObject): boolean => findController(configMap)?.kind === 'DNSData'
   return {
     name: 'dnsmasq-hosts',
     workers: 4,
     watches: [
-      { kind: dnsMasqs },
-      { kind: dnsDatas, map: changed },
-      // Copies of DNSData say nothing new.
-      { ...sources.hostMaps, map: (one) => (findController(one)?.kind === 'DNSData' ? [] : neighbours(one)) },
-      { ...sources.ownMaps, map: (one) => (isHostsPart(one) ? dnsMasqKeys(one) : []) },
+      { kind: dnsMasqKind },
+      { kind: dnsDataKind, map: announceChange },
+      { ...sources.hostMaps, map: (configMap) => (isCopy(configMap) ? [] : serversOfNamespace(configMap)) },
+      { ...sources.ownMaps, map: (configMap) => (isHostsPart(configMap) ? dnsMasqKeys(configMap) : []) },
       { ...sources.pods, map: () => [] },
     ],
     reconcile: requeueOnConflict(
       async (request, { signal, clock }) => {
         const key = objectKey(request)
-        const end = world.turns.begin(key)
+        const finish = sequencer.begin(key)
         try {
-          const dnsMasq = world.dnsMasqs.get(key)
+          const dnsMasq = dnsMasqs.get(key)
+          if (!dnsMasq) {
+            states.delete(key)
+            published.delete(key)
+          }
           if (!dnsMasq || dnsMasq.metadata.deletionTimestamp) return undefined
-          const served = shardHosts(world, dnsMasq)
-          const findings = checkSize(served)
-          if (findings.length === 0) await writeHosts(world, dnsMasq, served, { signal, now: clock.now() })
-          end()
-          const known = world.brought.get(key)
-          world.brought.set(key, { hash: served.hash, findings })
-          if (known?.hash !== served.hash || !sameJson(known.findings, findings)) tell(key)
-          if (findings.length === 0) await touchPods(world, dnsMasq, served.hash, signal)
+          const state = states.get(key) ?? { sharder: createSharder() }
+          states.set(key, state)
+          const hosts = shardHosts(deps, dnsMasq, state.sharder)
+          const findings = checkSize(hosts)
+          if (findings.length === 0) await writeHosts(deps, dnsMasq, state, hosts, { signal, now: clock.now() })
+          finish()
+          const before = published.get(key)
+          published.set(key, { hash: hosts.hash, findings })
+          if (before?.hash !== hosts.hash || !sameJson(before.findings, findings)) deps.onPublished(key)
+          if (findings.length === 0) await touchPods(deps, dnsMasq, hosts.hash, signal)
         } finally {
-          end()
+          finish()
         }
         return undefined
       },
@@ -69,18 +116,21 @@ export function hostsController(world: DnsWorld, tell: (key: string) => void): C
   }
 }
 
-/** Whether it is one of the ConfigMaps in which hosts reach the pods. */
+/** Whether this is one of the ConfigMaps from which pods read hosts. */
 export function isHostsPart({ metadata }: KubeObject): boolean {
   return metadata.labels?.[PART_LABEL] !== undefined
 }
 
-/** The DNSMasq that owns it. */
 export const dnsMasqKeys = mapToOwner('DNSMasq')
 
-function shardHosts(world: DnsWorld, dnsMasq: DnsMasq): ShardedHosts {
+function shardHosts(
+  { dnsDatas, hostMaps, hostsText }: HostsControllerDeps,
+  dnsMasq: DnsMasq,
+  sharder: Sharder,
+): ShardedHosts {
   const { namespace = '' } = dnsMasq.metadata
-  const hosts = { dnsDatas: world.dnsDatas.list(namespace), configMaps: world.hostMaps.list(namespace) }
-  return world.sharder(objectKey(dnsMasq.metadata)).shard(collectHostSources(dnsMasq, hosts, world.text))
+  const hosts = { dnsDatas: dnsDatas.list(namespace), configMaps: hostMaps.list(namespace) }
+  return sharder.shard(collectHostSources(dnsMasq, hosts, hostsText))
 }
 
 function checkSize({ shards }: ShardedHosts): readonly Finding[] {
@@ -88,42 +138,50 @@ function checkSize({ shards }: ShardedHosts): readonly Finding[] {
   return bytes > CONFIG_MAP_BYTES ? [finding(tooManyHosts, { bytes, most: CONFIG_MAP_BYTES })] : []
 }
 
-/** All at once: a pod that needs the parts waits until it has those that belong together. */
+/** Writes all ConfigMaps at once: a pod waits until it has those that belong together. */
 async function writeHosts(
-  world: DnsWorld,
+  { writer, ownMaps }: HostsControllerDeps,
   dnsMasq: DnsMasq,
-  served: ShardedHosts,
+  state: HostsState,
+  hosts: ShardedHosts,
   { signal, now }: { readonly signal: AbortSignal; readonly now: number },
 ): Promise<void> {
-  // Numbered by the time where there is none before it: no pod may take it for one that it has.
-  const edition = nextRevision(currentRevision(world, dnsMasq), served, now)
-  const parts = hostsConfigMaps(dnsMasq, edition)
-  await Promise.all(parts.map((part) => ensureData(world.client, world.ownMaps, part, signal)))
-  world.editions.set(objectKey(dnsMasq.metadata), edition)
+  // The first revision is numbered by the time, so that no pod mistakes it for one that it has.
+  const revision = nextRevision(currentRevision(ownMaps, dnsMasq, state.revision), hosts, now)
+  await Promise.all(
+    hostsConfigMaps(dnsMasq, revision).map((configMap) => writeConfigMap(writer, ownMaps, configMap, signal)),
+  )
+  state.revision = revision
 }
 
-/** The edition that the cluster has: the one that we remember, if it is that one; else it is read. */
-function currentRevision(world: DnsWorld, dnsMasq: DnsMasq): HostsRevision | undefined {
+/** The revision in the cluster: the remembered one if it is the same, else it is read. */
+function currentRevision(
+  ownMaps: CacheReader,
+  dnsMasq: DnsMasq,
+  remembered: HostsRevision | undefined,
+): HostsRevision | undefined {
   const { namespace } = dnsMasq.metadata
-  const dataOf = (name: string): Readonly<Record<string, string>> =>
-    (world.ownMaps.get(`${namespace}/${name}`)?.['data'] ?? {}) as Readonly<Record<string, string>>
-  const live = dataOf(hostsIndexName(dnsMasq))
-  const known = world.editions.get(objectKey(dnsMasq.metadata))
-  if (known && sameJson(live, revisionFiles(known))) return known
-  return readRevision(live, (number) => dataOf(hostsShardName(dnsMasq, number)))
+  const readData = (name: string): Readonly<Record<string, string>> =>
+    (ownMaps.get(`${namespace}/${name}`)?.['data'] ?? {}) as Readonly<Record<string, string>>
+  const index = readData(hostsIndexName(dnsMasq))
+  if (remembered && sameJson(index, revisionFiles(remembered))) return remembered
+  return readRevision(index, (number) => readData(hostsShardName(dnsMasq, number)))
 }
 
-/** A kubelet looks at a pod's volumes once a minute, and at once when the pod changes: an annotation is a change. */
-async function touchPods(world: DnsWorld, dnsMasq: DnsMasq, hash: string, signal: AbortSignal): Promise<void> {
+/** The kubelet refreshes the volumes of a changed pod at once and of others once a minute: an annotation is a change. */
+async function touchPods(
+  deps: HostsControllerDeps,
+  dnsMasq: DnsMasq,
+  hash: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { namespace = '' } = dnsMasq.metadata
   const labels = Object.entries(podLabels(dnsMasq))
-  for (const { metadata } of world.pods.list(namespace)) {
-    const own = labels.every(([key, value]) => metadata.labels?.[key] === value)
-    if (!own || metadata.deletionTimestamp || metadata.annotations?.[HOSTS_ANNOTATION] === hash) continue
+  for (const { metadata } of deps.pods.list(namespace)) {
+    const isServer = labels.every(([key, value]) => metadata.labels?.[key] === value)
+    if (!isServer || metadata.deletionTimestamp || metadata.annotations?.[HOSTS_ANNOTATION] === hash) continue
     const patch = { metadata: { annotations: { [HOSTS_ANNOTATION]: hash } } }
     const options = { type: 'merge', fieldManager: FIELD_MANAGER, signal } as const
-    await world.client.patch({ ...pods, namespace, name: metadata.name }, patch, options).catch((error) => {
-      if (!isApiError(error, 'not-found')) throw error
-    })
+    await ignoreNotFound(deps.client.patch({ ...pods, namespace, name: metadata.name }, patch, options))
   }
 }

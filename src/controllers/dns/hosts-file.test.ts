@@ -3,7 +3,7 @@ import { dnsData, host, someHosts } from '../../../test/dns.ts'
 import { buildConfigMaps, buildDnsDataStatus } from './dnsdata-controller.ts'
 import { formatHosts, parseHosts, splitHosts } from './hosts-file.ts'
 
-describe('the ConfigMap of a DNSData', () => {
+describe('DNSData', () => {
   const upstream = dnsData(
     'data',
     [host('host-ip-1', 'host1'), host('host-ip-2', 'host3', 'host2')],
@@ -11,7 +11,7 @@ describe('the ConfigMap of a DNSData', () => {
     'SomeSelector',
   )
 
-  it('has a line per host in their order, names sorted, text that is no address kept', () => {
+  it('is copied with a line per host, sorted names, and text that is not an address', () => {
     expect(formatHosts(upstream)).toBe('host-ip-1 host1\nhost-ip-2 host2 host3\n')
     const [map] = buildConfigMaps(upstream, formatHosts(upstream))
     expect(map).toMatchObject({
@@ -23,7 +23,7 @@ describe('the ConfigMap of a DNSData', () => {
     })
   })
 
-  it('is Ready, and a condition says which texts are no addresses', () => {
+  it('is Ready, with a condition that names texts that are not addresses', () => {
     const { conditions } = buildDnsDataStatus(upstream, 'hash', undefined, 'now')
     expect(conditions).toMatchObject([
       { type: 'Ready', status: 'True', message: 'Setup complete' },
@@ -37,7 +37,7 @@ describe('the ConfigMap of a DNSData', () => {
     ])
   })
 
-  it('is split at line ends where one cannot hold it', () => {
+  it('is split at line ends into several ConfigMaps when it is too large', () => {
     const hosts = Array.from({ length: 40_000 }, (_, at) =>
       host(`10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`, `edpm-compute-${at}.ctlplane.example.com`),
     )
@@ -50,8 +50,8 @@ describe('the ConfigMap of a DNSData', () => {
   })
 })
 
-describe('hosts files', () => {
-  it('are read without comments, with several names, in canonical addresses', () => {
+describe('parseHosts', () => {
+  it('returns canonical addresses with all names, without comments', () => {
     expect(parseHosts('# all\n\n10.0.0.1\ta  b # c\nFE80::0:1 x\nnowhere y\n10.0.0.2\n')).toEqual([
       { ip: '10.0.0.1', names: ['a', 'b'], usable: true },
       { ip: 'fe80::1', names: ['x'], usable: true },
@@ -59,13 +59,13 @@ describe('hosts files', () => {
     ])
   })
 
-  it('are one part when short, and none is lost when long', () => {
+  it('reads every line of the parts of splitHosts', () => {
     expect(splitHosts('a\nb\n', 100)).toEqual(['a\nb\n'])
     expect(splitHosts('aaa\nbbb\nccc\n', 8)).toEqual(['aaa\nbbb\n', 'ccc\n'])
     expect(splitHosts('', 8)).toEqual([''])
   })
 
-  it('hold every name of the example of the 2023 design', () => {
+  it('reads every name of the 2023 design example', () => {
     const names = parseHosts(formatHosts(dnsData('somehosts', someHosts))).flatMap((hostLine) => hostLine.names)
     expect(names).toHaveLength(8)
     expect(names).toContain('edpm-compute-1.storge')

@@ -1,92 +1,91 @@
 /**
- * Editions: how the pods of a DNSMasq are told its hosts. The parts of some earlier state, and what has changed since.
+ * Computes revisions of published hosts: the parts of an earlier state, and the changes since then.
  *
- * Pure. A change is a line in front of the others, so it is one small write however many hosts there are, and a pod that
- * has the edition before reads that line alone. When the changes grow long, or come in hundreds, the parts are written
- * anew. An edition can be read back from its files: whoever runs next goes on where the last one ended.
+ * Pure. A change is a line in front of the others: one small write however many hosts there are. When the list of changes
+ * becomes long, the parts are written again. A revision can be read back from its files, so that a new leader continues.
  */
 import { SHARDS, type Shard, type ShardedHosts, shardFileName, shardNumber } from './shards.ts'
 
 export interface HostsRevision {
   readonly number: number
-  /** Who has this edition, or a later one, needs the changes alone. */
-  readonly reaches: number
+  /** A pod that has this revision or a later one needs only the changes. */
+  readonly base: number
   readonly parts: readonly Pick<Shard, 'file' | 'text'>[]
-  /** A line for each address that changed, newest first: the edition, then the address with its names of now. */
+  /** A line per changed address, newest first: the revision, then the address with its current names. */
   readonly changes: string
-  /** What it comes to: the line of every address, by shard. */
+  /** The result: the line of every address, by shard. */
   readonly lines: readonly ReadonlyMap<string, string>[]
 }
 
-/** So many changes are told one by one. */
+/** With more changes at once, the parts are written. */
 const MAX_LISTED_CHANGES = 64
-/** So long the changes may be, in characters, and so much of them stays when the parts are written anew. */
+/** In characters: when the changes become longer, the parts are written and only the newest changes are kept. */
 const MAX_CHANGES_LENGTH = 24_000
 const KEPT_CHANGES_LENGTH = 4_000
 
-/** The edition that says what is wanted: the one before where it says so already. `first` numbers one without a past. */
+/** The revision with these hosts; the previous one if nothing changed. `firstNumber` is used when there is none. */
 export function nextRevision(
-  before: HostsRevision | undefined,
+  previous: HostsRevision | undefined,
   { shards }: ShardedHosts,
-  first: number,
+  firstNumber: number,
 ): HostsRevision {
   const lines = shards.map((shard) => shard.lines)
-  if (!before) return { number: first, reaches: first, parts: shards, changes: '', lines }
-  const number = before.number + 1
-  const fresh = lines.flatMap((now, at) => diffLines(before.lines[at] ?? new Map(), now))
-  if (fresh.length === 0) return before
-  if (fresh.length > MAX_LISTED_CHANGES) return { number, reaches: number, parts: shards, changes: '', lines }
-  const changes = fresh.map((line) => `${number} ${line}\n`).join('') + before.changes
-  if (changes.length <= MAX_CHANGES_LENGTH) return { ...before, number, changes, lines }
+  if (!previous) return { number: firstNumber, base: firstNumber, parts: shards, changes: '', lines }
+  const number = previous.number + 1
+  const changed = lines.flatMap((current, index) => diffLines(previous.lines[index] ?? new Map(), current))
+  if (changed.length === 0) return previous
+  if (changed.length > MAX_LISTED_CHANGES) return { number, base: number, parts: shards, changes: '', lines }
+  const changes = changed.map((line) => `${number} ${line}\n`).join('') + previous.changes
+  if (changes.length <= MAX_CHANGES_LENGTH) return { ...previous, number, changes, lines }
   return { number, ...newestChanges(changes, number), parts: shards, lines }
 }
 
-/** The lines of now that are others than before; the bare address where there is none any more. */
-function diffLines(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): readonly string[] {
-  if (before === now) return []
+/** The lines that are new or different; the address alone where its line was removed. */
+function diffLines(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly string[] {
+  if (before === after) return []
   const changes: string[] = []
-  for (const [ip, line] of now) if (before.get(ip) !== line) changes.push(line)
-  for (const ip of before.keys()) if (!now.has(ip)) changes.push(ip)
+  for (const [ip, line] of after) if (before.get(ip) !== line) changes.push(line)
+  for (const ip of before.keys()) if (!after.has(ip)) changes.push(ip)
   return changes
 }
 
-/** The newest changes that have room, whole editions of them: those of half an edition would be no state at all. */
-function newestChanges(changes: string, number: number): Pick<HostsRevision, 'changes' | 'reaches'> {
-  const all = changes.split(/(?<=\n)/)
+/** The newest changes that fit, in whole revisions: part of a revision would be a state that never existed. */
+function newestChanges(changes: string, number: number): Pick<HostsRevision, 'changes' | 'base'> {
+  const lines = changes.split(/(?<=\n)/)
   let length = 0
-  const tooMuch = all.find((one) => (length += one.length) > KEPT_CHANGES_LENGTH)
-  const reaches = tooMuch === undefined ? number : revisionOfChange(tooMuch)
-  return { changes: all.filter((one) => revisionOfChange(one) > reaches).join(''), reaches }
+  const firstDropped = lines.find((line) => (length += line.length) > KEPT_CHANGES_LENGTH)
+  const base = firstDropped === undefined ? number : revisionOfChange(firstDropped)
+  return { changes: lines.filter((line) => revisionOfChange(line) > base).join(''), base }
 }
 
 const revisionOfChange = (change: string): number => Number.parseInt(change, 10)
 
-/** What the reloader reads beside the parts: what wakes it, what has changed, and which parts belong to it. */
-export function revisionFiles({ number, reaches, changes, parts }: HostsRevision): Readonly<Record<string, string>> {
+/** The files of the index ConfigMap: the one whose change wakes the reloader, the changes, and the names of the parts. */
+export function revisionFiles({ number, base, changes, parts }: HostsRevision): Readonly<Record<string, string>> {
   return {
     number: `${number}\n`,
-    changes: `${number} ${reaches}\n${changes}`,
+    changes: `${number} ${base}\n${changes}`,
     parts: `${parts.map(({ file }) => file).join(' ')}\n`,
   }
 }
 
-/** The edition that these files are, or undefined where they do not fit together. */
+/** The revision in these files; undefined where they do not fit together. */
 export function readRevision(
   files: Readonly<Record<string, string>>,
-  partOf: (number: number) => Readonly<Record<string, string>>,
+  readPart: (number: number) => Readonly<Record<string, string>>,
 ): HostsRevision | undefined {
   const [header = ''] = (files['changes'] ?? '').split('\n', 1)
   const changes = files['changes']?.slice(header.length + 1) ?? ''
-  const [number, reaches] = header.split(' ').map(Number)
+  const [number, base] = header.split(' ').map(Number)
   const names = (files['parts'] ?? '').split(/\s/).filter(Boolean)
-  if (!number || !reaches || names.length !== SHARDS) return undefined
+  if (!number || !base || names.length !== SHARDS) return undefined
   const parts: Pick<Shard, 'file' | 'text'>[] = []
-  for (const [at, file] of names.entries()) {
-    const text = partOf(at)[file]
-    if (text === undefined || shardFileName(at, text) !== file) return undefined
+  for (const [index, file] of names.entries()) {
+    const text = readPart(index)[file]
+    if (text === undefined || shardFileName(index, text) !== file) return undefined
     parts.push({ file, text })
   }
-  return { number, reaches, parts, changes, lines: applyChanges(parts, changes) }
+  return { number, base, parts, changes, lines: applyChanges(parts, changes) }
 }
 
 function applyChanges(parts: HostsRevision['parts'], changes: string): readonly ReadonlyMap<string, string>[] {

@@ -3,14 +3,14 @@ import { ipSet } from '../../../test/ipam.ts'
 import { DNS_ANNOTATION } from './dns-kinds.ts'
 import { hostsForIpSet, isDnsRequested } from './ipset-dns-controller.ts'
 
-describe('names of an IPSet', () => {
+describe('hostsForIpSet', () => {
   const reservations = [
     { network: 'CtlPlane', subnet: 's', address: '192.168.122.100', dnsDomain: 'ctlplane.example.com' },
     { network: 'InternalApi', subnet: 's', address: '172.17.0.100', dnsDomain: 'internalapi.example.com' },
     { network: 'tenant', subnet: 's', address: 'fd00:19::100' },
   ]
 
-  it('are the host under the domain of every network, and its own name on the control plane', () => {
+  it('registers the host in the domain of every network, and its full name on the control plane network', () => {
     expect(hostsForIpSet({ ...ipSet('edpm-compute-0', []), status: { reservations } })).toEqual([
       {
         ip: '192.168.122.100',
@@ -24,7 +24,7 @@ describe('names of an IPSet', () => {
     ])
   })
 
-  it('are wanted when the IPSet says so, or whoever made it by a label', () => {
+  it('is requested by annotation or by label', () => {
     const plain = ipSet('a', [])
     const asking = { ...plain, metadata: { ...plain.metadata, annotations: { [DNS_ANNOTATION]: 'true' } } }
     const labelled = { ...plain, metadata: { ...plain.metadata, labels: { [DNS_ANNOTATION]: 'true' } } }

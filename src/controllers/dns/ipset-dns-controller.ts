@@ -1,31 +1,69 @@
-/**
- * The names of a data plane host, from the addresses that its IPSet was given. Pure.
- *
- * As today's data plane registers them: the host under the domain of every network; its own name with the address of
- * the control plane's network.
- */
-
-import type { DnsHost } from '../../api/dnsdata.ts'
-import type { IpReservation, IpSet } from '../../api/ipset.ts'
+/** Registers the addresses of IPSets that request it: each gets a DNSData, which is deleted with it. */
+import type { DnsData, DnsHost } from '../../api/dnsdata.ts'
+import { type IpReservation, type IpSet, ipSets as ipSetKind } from '../../api/ipset.ts'
 import { resolveServiceNetwork } from '../../api/netconfig.ts'
-import { DNS_ANNOTATION } from './dns-kinds.ts'
+import { objectKey } from '../../api/object.ts'
+import { isOwnedBy, mapToOwner } from '../../api/ownership.ts'
+import type { CacheReader } from '../../kube/cache.ts'
+import type { Controller } from '../../kube/controller.ts'
+import type { SharedCache } from '../../kube/runtime.ts'
+import { requeueOnConflict, type Writer } from '../kit/writes.ts'
+import { DNS_ANNOTATION, dnsDatas as dnsDataKind } from './dns-kinds.ts'
+import { buildDnsData, ensureDnsData } from './owned-objects.ts'
 
-/** Whether its addresses are to be registered: by its own word, or by that of whoever made it. */
+const ownerKeys = mapToOwner('IPSet')
+
+export interface IpSetDnsControllerDeps {
+  readonly writer: Writer
+  readonly ipSets: CacheReader<IpSet>
+  readonly dnsDatas: SharedCache<DnsData>
+}
+
+export function ipSetDnsController({ writer, ipSets, dnsDatas }: IpSetDnsControllerDeps): Controller {
+  return {
+    name: 'dns-ipset',
+    workers: 8,
+    watches: [{ kind: ipSetKind }, { kind: dnsDataKind, map: ownerKeys }],
+    reconcile: requeueOnConflict(async (request, { signal }) => {
+      const key = objectKey(request)
+      const ipSet = ipSets.get(key)
+      // The suffix keeps the name apart from DNSData that people create.
+      const name = `${request.name}-ipset`
+      const live = dnsDatas.get(`${request.namespace ?? ''}/${name}`)
+      if (ipSet && !ipSet.metadata.deletionTimestamp && isDnsRequested(ipSet)) {
+        await ensureDnsData(writer, dnsDatas, buildDnsData(ipSet, name, 'dnsdata', hostsForIpSet(ipSet)), signal)
+      } else if (live && (ipSet ? isOwnedBy(live, ipSet) : ownerKeys(live).includes(key))) {
+        await writer.delete({ ...live, ...dnsDataKind }, signal)
+      }
+      return undefined
+    }),
+  }
+}
+
+/** Requested by annotation, or by label where the creator of the IPSet sets only labels. */
 export function isDnsRequested({ metadata }: IpSet): boolean {
   return metadata.annotations?.[DNS_ANNOTATION] === 'true' || metadata.labels?.[DNS_ANNOTATION] === 'true'
 }
 
+/**
+ * The names that the NodeSet API registers: the host in the domain of every network, and its full name with the address
+ * of the control plane network.
+ */
 export function hostsForIpSet({ metadata, status }: IpSet): readonly DnsHost[] {
   const [host = ''] = metadata.name.split('.')
-  return (status?.reservations ?? []).map((given) => ({
-    ip: given.address,
-    hostnames: namesOnNetwork(metadata.name, host, given),
+  return (status?.reservations ?? []).map((reservation) => ({
+    ip: reservation.address,
+    hostnames: namesOnNetwork(metadata.name, host, reservation),
   }))
 }
 
 function namesOnNetwork(name: string, host: string, { network, dnsDomain, serviceNetwork }: IpReservation): string[] {
-  const short = `${host}.${network.toLowerCase()}`
-  const isControl = resolveServiceNetwork(network, serviceNetwork) === 'ctlplane'
-  const names = [...(dnsDomain ? [`${host}.${dnsDomain}`] : []), short, ...(isControl ? [name] : [])]
-  return [...new Set(names)]
+  const isControlPlane = resolveServiceNetwork(network, serviceNetwork) === 'ctlplane'
+  return [
+    ...new Set([
+      ...(dnsDomain ? [`${host}.${dnsDomain}`] : []),
+      `${host}.${network.toLowerCase()}`,
+      ...(isControlPlane ? [name] : []),
+    ]),
+  ]
 }

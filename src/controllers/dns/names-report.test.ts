@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { dnsData, dnsMasq, host } from '../../../test/dns.ts'
 import { buildDnsReport, hasWrongAnswer } from './names-report.ts'
 
-describe('the report of a server', () => {
-  it('calls it ready only when its status says so', () => {
+describe('buildDnsReport', () => {
+  it('reports a server as ready only when its status does', () => {
     const conditions = [{ type: 'Ready', status: 'True' as const }]
     const [silent, ready] = buildDnsReport({
       dnsMasqs: [dnsMasq('silent'), { ...dnsMasq('ready'), status: { conditions } }],
@@ -13,7 +13,7 @@ describe('the report of a server', () => {
     expect([silent?.ready, ready?.ready]).toEqual([false, true])
   })
 
-  it('has each name once, with all its addresses and where they come from', () => {
+  it('lists each name once with all addresses and sources', () => {
     const [report] = buildDnsReport({
       dnsMasqs: [dnsMasq('dns')],
       dnsDatas: [
@@ -30,8 +30,8 @@ describe('the report of a server', () => {
   })
 })
 
-describe('an answer', () => {
-  it('differs by what is in it, not by its order, and only where the server was asked', () => {
+describe('hasWrongAnswer', () => {
+  it('ignores the order of addresses and names that were not queried', () => {
     const served = { name: 'a', addresses: ['10.0.0.1', '10.0.0.2'], from: [] }
     expect(hasWrongAnswer(served)).toBe(false)
     expect(hasWrongAnswer({ ...served, answered: ['10.0.0.2', '10.0.0.1'] })).toBe(false)

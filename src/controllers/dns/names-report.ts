@@ -1,18 +1,17 @@
-/** Every name that DNSMasqs serve: its address, where it comes from, and what the server answered if it was asked. Pure. */
+/** Reports the names that DNSMasqs serve: addresses, sources, and the answers of the server where it was queried. Pure. */
 import type { DnsData } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { wrongDnsAnswer } from './findings.ts'
-import { collectHostSources } from './host-sources.ts'
-import { parseHosts } from './hosts-file.ts'
+import { collectHostSources, parseHosts } from './hosts-file.ts'
 
 export interface ServedName {
   readonly name: string
   readonly addresses: readonly string[]
   /** `DNSData dns-svc`. */
   readonly from: readonly string[]
-  /** What the server answers; absent when it was not asked. */
+  /** What the server answers; absent when it was not queried. */
   readonly answered?: readonly string[]
 }
 
@@ -22,24 +21,24 @@ export interface ServerReport {
   readonly servers: readonly string[]
   readonly ready: boolean
   readonly names: readonly ServedName[]
-  /** Lines whose first word is no address. */
+  /** Lines that do not start with an address. */
   readonly unusable: readonly { readonly text: string; readonly from: string }[]
 }
 
 export interface DnsObjects {
   readonly dnsMasqs: readonly DnsMasq[]
   readonly dnsDatas: readonly DnsData[]
-  /** Those with the label of hosts. */
+  /** Those with the hosts label. */
   readonly configMaps: readonly KubeObject[]
 }
 
 export function buildDnsReport(objects: DnsObjects): readonly ServerReport[] {
   return objects.dnsMasqs.map((dnsMasq) => {
     const { namespace = '', name } = dnsMasq.metadata
-    const here = (one: KubeObject): boolean => one.metadata.namespace === namespace
+    const isHere = (object: KubeObject): boolean => object.metadata.namespace === namespace
     const sources = collectHostSources(dnsMasq, {
-      dnsDatas: objects.dnsDatas.filter(here),
-      configMaps: objects.configMaps.filter(here),
+      dnsDatas: objects.dnsDatas.filter(isHere),
+      configMaps: objects.configMaps.filter(isHere),
     })
     const lines = sources.flatMap(({ name: from, text }) => parseHosts(text).map((line) => ({ ...line, from })))
     const ready = dnsMasq.status?.conditions?.some(
@@ -77,23 +76,23 @@ function groupByName(lines: readonly Line[]): readonly ServedName[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Whether a name was asked for and answered with something else. */
+/** Whether the server was queried for the name and answered something else. */
 export function hasWrongAnswer({ addresses, answered }: ServedName): boolean {
   return answered !== undefined && [...answered].sort().join() !== [...addresses].sort().join()
 }
 
 export function findWrongAnswers(
   { servers, names }: ServerReport,
-  asked: string = servers[0] ?? '',
+  queried: string = servers[0] ?? '',
 ): readonly Finding[] {
   return names
     .filter(hasWrongAnswer)
     .map(({ name, addresses, answered = [] }) =>
-      finding(wrongDnsAnswer, { name, server: asked, wanted: addresses, answered }),
+      finding(wrongDnsAnswer, { name, server: queried, wanted: addresses, answered }),
     )
 }
 
-/** A hosts file: one line per address, all its names behind it. */
+/** A hosts file with one line per address. */
 export function formatHostsFile(names: readonly { readonly name: string; readonly address: string }[]): string {
   const lines = new Map<string, Set<string>>()
   for (const { name, address } of names) lines.set(address, (lines.get(address) ?? new Set()).add(name))

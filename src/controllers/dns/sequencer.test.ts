@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createSequencer } from './sequencer.ts'
 
-/** What has ended so far, in its order. */
+/** What has finished so far, in order. */
 async function ended(waits: Readonly<Record<string, Promise<void>>>): Promise<readonly string[]> {
   const names: string[] = []
   for (const [name, wait] of Object.entries(waits)) void wait.then(() => names.push(name))
@@ -9,12 +9,12 @@ async function ended(waits: Readonly<Record<string, Promise<void>>>): Promise<re
   return names
 }
 
-describe('who waits for a turn', () => {
-  it('waits for nothing where nothing is wanted', async () => {
+describe('settled', () => {
+  it('resolves at once when no work is requested', async () => {
     expect(await ended({ mine: createSequencer().settled('a') })).toEqual(['mine'])
   })
 
-  it('waits for one that has not begun, until it has ended', async () => {
+  it('waits for requested work to begin and finish', async () => {
     const turns = createSequencer()
     turns.request('a')
     const mine = turns.settled('a')
@@ -24,7 +24,7 @@ describe('who waits for a turn', () => {
     expect(await ended({ mine })).toEqual(['mine'])
   })
 
-  it('waits for the one that runs, if it began after the last change', async () => {
+  it('waits for the running work if it began after the last request', async () => {
     const turns = createSequencer()
     const end = turns.begin('a')
     const mine = turns.settled('a')
@@ -33,7 +33,7 @@ describe('who waits for a turn', () => {
     expect(await ended({ mine })).toEqual(['mine'])
   })
 
-  it('waits for the next one, if something has changed since the one that runs began', async () => {
+  it('waits for the next work if something was requested since the running work began', async () => {
     const turns = createSequencer()
     const endFirst = turns.begin('a')
     turns.request('a')

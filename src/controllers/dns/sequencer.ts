@@ -1,47 +1,47 @@
 /**
- * Turns: whoever follows work that is done key by key waits for the turn that has seen what he has seen.
+ * Orders work by key: lets a follower wait until the work that has seen its change is done.
  *
- * Knows no kind and no cluster. A turn that fails is over, too: who follows goes on.
+ * Knows no kind and no cluster. Work that fails counts as done, so that the follower continues.
  */
 
 export interface Sequencer {
-  /** Something changed that the next turn of this key will see. */
+  /** Something changed that the next work on this key will see. */
   readonly request: (key: string) => void
-  /** A turn begins now, and sees everything of now; the answer ends it. */
+  /** Starts work that sees everything so far; the returned function finishes it. */
   readonly begin: (key: string) => () => void
-  /** Resolves when nothing of now is left to be seen, or written. */
+  /** Resolves when no requested or running work on this key is left. */
   readonly settled: (key: string) => Promise<void>
 }
 
-interface Turn {
-  readonly over: Promise<void>
-  readonly end: () => void
+interface Work {
+  readonly done: Promise<void>
+  readonly finish: () => void
 }
 
 export function createSequencer(): Sequencer {
-  const wanted = new Map<string, Turn>()
-  const running = new Map<string, Turn>()
+  const requested = new Map<string, Work>()
+  const running = new Map<string, Work>()
   return {
     request: (key) => {
-      if (!wanted.has(key)) wanted.set(key, createTurn())
+      if (!requested.has(key)) requested.set(key, createWork())
     },
     begin: (key) => {
-      const own = wanted.get(key) ?? createTurn()
-      wanted.delete(key)
-      running.set(key, own)
+      const work = requested.get(key) ?? createWork()
+      requested.delete(key)
+      running.set(key, work)
       return () => {
-        if (running.get(key) === own) running.delete(key)
-        own.end()
+        if (running.get(key) === work) running.delete(key)
+        work.finish()
       }
     },
-    settled: async (key) => (wanted.get(key) ?? running.get(key))?.over,
+    settled: async (key) => (requested.get(key) ?? running.get(key))?.done,
   }
 }
 
-function createTurn(): Turn {
-  let end = (): void => {}
-  const over = new Promise<void>((resolve) => {
-    end = resolve
+function createWork(): Work {
+  let finish = (): void => {}
+  const done = new Promise<void>((resolve) => {
+    finish = resolve
   })
-  return { over, end }
+  return { done, finish }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
 import { HOSTNAME_ANNOTATION } from './dns-kinds.ts'
-import { hostsForServices } from './service-hosts.ts'
+import { hostsForServices } from './service-dns-controller.ts'
 
 function service(
   name: string,
@@ -22,8 +22,8 @@ function service(
   }
 }
 
-describe('hosts of Services', () => {
-  it('have all names of those who share an address, once, addresses in numeric order', () => {
+describe('hostsForServices', () => {
+  it('merges the names of Services that share an address, sorted by address', () => {
     const { hosts } = hostsForServices([
       service('nova', 'nova-internal.ns.svc', [{ ip: '172.17.0.80' }]),
       service('keystone', 'keystone-internal.ns.svc', [{ ip: '172.17.0.80' }, { ip: 'fd00:17::80' }]),
@@ -36,12 +36,12 @@ describe('hosts of Services', () => {
     ])
   })
 
-  it('may have several names', () => {
+  it('accepts several names', () => {
     const { hosts } = hostsForServices([service('a', 'one.ns.svc, two.ns.svc one.ns.svc', [{ ip: '10.0.0.1' }])])
     expect(hosts).toEqual([{ ip: '10.0.0.1', hostnames: ['one.ns.svc', 'two.ns.svc'] }])
   })
 
-  it('leave out an ingress without an address, say so, and go on', () => {
+  it('skips an ingress without an address, reports it, and continues', () => {
     const { hosts, skipped } = hostsForServices([
       service('elsewhere', 'a.ns.svc', [{ hostname: 'lb.example.com' }, { ip: '10.0.0.1' }]),
       service('here', 'b.ns.svc', [{ ip: '10.0.0.2' }]),
@@ -50,7 +50,7 @@ describe('hosts of Services', () => {
     expect(skipped).toMatchObject([{ service: { metadata: { name: 'elsewhere' } }, finding: { code: 'SL6005' } }])
   })
 
-  it('are those of LoadBalancers with the annotation only', () => {
+  it('registers only LoadBalancers with the annotation', () => {
     const ingress = [{ ip: '10.0.0.1' }]
     expect(
       hostsForServices([service('a', undefined, ingress), service('b', 'b.ns.svc', ingress, 'ClusterIP')]).hosts,

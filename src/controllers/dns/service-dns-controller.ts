@@ -1,40 +1,99 @@
-/** The service controller: for each DNSMasq, the DNSData `<name>-svc` with the Services that ask to be registered. */
-
-import { objectKey } from '../../api/object.ts'
+/** Registers LoadBalancer Services that request it: each DNSMasq gets the DNSData `<name>-svc` with their names. */
+import type { DnsData, DnsHost } from '../../api/dnsdata.ts'
+import type { DnsMasq } from '../../api/dnsmasq.ts'
+import { type KubeObject, objectKey } from '../../api/object.ts'
+import { mapToOwner } from '../../api/ownership.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import type { CacheReader } from '../../kube/cache.ts'
 import type { Controller } from '../../kube/controller.ts'
-import { requeueOnConflict } from '../kit/writes.ts'
-import { dnsDatas, dnsMasqs, mapToOwner, selectorValue, services } from './dns-kinds.ts'
-import { buildDnsData, ensureDnsData } from './owned-dnsdata.ts'
-import { hostsForServices } from './service-hosts.ts'
-import { type DnsWorld, serversOf } from './world.ts'
+import type { EventRecord } from '../../kube/event-recorder.ts'
+import type { SharedCache } from '../../kube/runtime.ts'
+import { compareAddresses, formatAddress, parseAddress } from '../../net/address.ts'
+import { requeueOnConflict, type Writer } from '../kit/writes.ts'
+import {
+  dnsDatas as dnsDataKind,
+  dnsMasqKeysIn,
+  dnsMasqs as dnsMasqKind,
+  HOSTNAME_ANNOTATION,
+  selectorValue,
+  services as serviceKind,
+} from './dns-kinds.ts'
+import { isLoadBalancer, serviceIngress } from './dnsmasq-status.ts'
+import { ingressWithoutAddress } from './findings.ts'
+import { buildDnsData, ensureDnsData } from './owned-objects.ts'
 
-export function serviceDnsController(world: DnsWorld): Controller {
+export interface ServiceDnsControllerDeps {
+  readonly writer: Writer
+  readonly dnsMasqs: CacheReader<DnsMasq>
+  readonly dnsDatas: SharedCache<DnsData>
+  readonly services: CacheReader
+  readonly record: (event: EventRecord) => void
+}
+
+export function serviceDnsController(deps: ServiceDnsControllerDeps): Controller {
+  const { writer, dnsMasqs, dnsDatas, services, record } = deps
   return {
     name: 'dns-service',
     workers: 4,
     watches: [
-      { kind: dnsMasqs },
-      { kind: services, map: ({ metadata }) => serversOf(world, metadata.namespace) },
-      { kind: dnsDatas, map: mapToOwner('DNSMasq') },
+      { kind: dnsMasqKind },
+      { kind: serviceKind, map: ({ metadata }) => dnsMasqKeysIn(dnsMasqs, metadata.namespace) },
+      { kind: dnsDataKind, map: mapToOwner('DNSMasq') },
     ],
     reconcile: requeueOnConflict(async (request, { signal }) => {
-      const dnsMasq = world.dnsMasqs.get(objectKey(request))
+      const dnsMasq = dnsMasqs.get(objectKey(request))
       if (!dnsMasq || dnsMasq.metadata.deletionTimestamp) return undefined
       const { namespace = '', name } = dnsMasq.metadata
-      const { hosts, skipped } = hostsForServices(world.services.list(namespace))
-      for (const { service, finding } of skipped) {
-        world.record({
-          regarding: service,
-          related: dnsMasq,
-          type: 'Warning',
-          reason: 'NotRegistered',
-          action: 'RegisterName',
-          note: `${finding.code}: ${finding.message}. ${finding.remedy}`,
-        })
+      const { hosts, skipped } = hostsForServices(services.list(namespace))
+      for (const { service, finding: cause } of skipped) {
+        const note = `${cause.code}: ${cause.message}. ${cause.remedy}`
+        const reasons = { type: 'Warning', reason: 'NotRegistered', action: 'RegisterName' } as const
+        record({ regarding: service, related: dnsMasq, ...reasons, note })
       }
-      const wanted = buildDnsData(dnsMasq, `${name}-svc`, selectorValue(dnsMasq.spec), hosts)
-      await ensureDnsData(world, dnsMasq, wanted, signal)
+      const desired = buildDnsData(dnsMasq, `${name}-svc`, selectorValue(dnsMasq.spec), hosts)
+      await ensureDnsData(writer, dnsDatas, desired, signal)
       return undefined
     }),
   }
+}
+
+export interface ServiceHosts {
+  readonly hosts: readonly DnsHost[]
+  readonly skipped: readonly { readonly service: KubeObject; readonly finding: Finding }[]
+}
+
+/** One entry per address with the names of all Services that share it. A Service without an address is skipped. */
+export function hostsForServices(services: readonly KubeObject[]): ServiceHosts {
+  const namesByAddress = new Map<string, Set<string>>()
+  const skipped: ServiceHosts['skipped'][number][] = []
+  for (const service of services.filter(isDnsRequested)) {
+    for (const { ip = '', hostname } of serviceIngress(service)) {
+      const address = parseAddress(ip)
+      if (!address) {
+        const facts = { service: objectKey(service.metadata), hostname: hostname ?? ip }
+        skipped.push({ service, finding: finding(ingressWithoutAddress, facts) })
+        continue
+      }
+      const text = formatAddress(address)
+      const names = namesByAddress.get(text) ?? new Set<string>()
+      for (const name of requestedHostnames(service)) names.add(name)
+      namesByAddress.set(text, names)
+    }
+  }
+  const hosts = [...namesByAddress].map(([ip, names]) => ({ ip, hostnames: [...names].sort() }))
+  return { hosts: hosts.sort(compareHosts), skipped }
+}
+
+function isDnsRequested(service: KubeObject): boolean {
+  return isLoadBalancer(service) && !service.metadata.deletionTimestamp && requestedHostnames(service).length > 0
+}
+
+/** Upstream supports one name; several are separated by commas or spaces. */
+function requestedHostnames({ metadata }: KubeObject): readonly string[] {
+  return (metadata.annotations?.[HOSTNAME_ANNOTATION] ?? '').split(/[\s,]+/).filter(Boolean)
+}
+
+function compareHosts(a: DnsHost, b: DnsHost): number {
+  const [first, second] = [parseAddress(a.ip), parseAddress(b.ip)]
+  return first && second ? compareAddresses(first, second) : 0
 }

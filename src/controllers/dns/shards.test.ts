@@ -13,8 +13,8 @@ const pairs = ({ shards }: ShardedHosts): readonly string[] =>
 const changed = (before: ShardedHosts, after: ShardedHosts): number =>
   after.shards.filter(({ file }, at) => file !== before.shards[at]?.file).length
 
-describe('the parts of what a DNSMasq serves', () => {
-  it('have one line per address, with the names of all sources in their order', () => {
+describe('createSharder', () => {
+  it('has one line per address with the names of all sources in order', () => {
     const { shards } = createSharder().shard([
       source('b', '172.17.0.80 b.example.com'),
       source('a', '172.17.0.80 a.example.com', '172.017.0.81 no', '# 172.17.0.82 comment', 'FD00::0:1 six'),
@@ -27,13 +27,13 @@ describe('the parts of what a DNSMasq serves', () => {
     ])
   })
 
-  it('are named by their number and the hash of what they hold', () => {
+  it('names files by their number and the hash of their text', () => {
     const { shards } = createSharder().shard([source('a', '10.0.0.1 a')])
     expect(shards).toHaveLength(SHARDS)
     expect(shards.every(({ file }) => /^\d\d\.[0-9a-f]{16}$/.test(file))).toBe(true)
   })
 
-  it('change where an address gains or loses a name, and nowhere else', () => {
+  it('changes only the shard whose address gains or loses a name', () => {
     const sharder = createSharder()
     const many = Array.from({ length: 1000 }, (_, at) => `10.0.${at >> 8}.${at & 255} host-${at}`)
     const before = sharder.shard([source('a', ...many), source('b', '10.9.9.9 moving')])
@@ -42,21 +42,21 @@ describe('the parts of what a DNSMasq serves', () => {
     expect(changed(before, after)).toBeGreaterThan(0)
   })
 
-  it('are the same whatever was served before, and serve exactly what the sources say', () => {
+  it('does not depend on earlier calls and has exactly the names of the sources (property)', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd', 'e')
-    const line = fc.tuple(fc.integer({ min: 1, max: 9 }), name).map(([last, one]) => `10.0.0.${last} ${one}`)
+    const line = fc.tuple(fc.integer({ min: 1, max: 9 }), name).map(([last, host]) => `10.0.0.${last} ${host}`)
     const world = fc.uniqueArray(fc.record({ name: fc.constantFrom('x', 'y', 'z'), lines: fc.array(line) }), {
-      selector: (one) => one.name,
+      selector: ({ name: sourceName }) => sourceName,
     })
     fc.assert(
       fc.property(fc.array(world, { minLength: 1, maxLength: 5 }), (worlds) => {
         const sharder = createSharder()
         for (const sources of worlds) {
-          const given = sources.map((one) => source(one.name, ...one.lines))
-          const served = sharder.shard(given)
-          expect(served).toEqual(createSharder().shard(given))
-          const wanted = sources.flatMap(({ lines }) => lines.map((line) => line.split(' ').reverse().join(' ')))
-          expect([...pairs(served)].sort()).toEqual([...new Set(wanted)].sort())
+          const hostSources = sources.map(({ name: sourceName, lines }) => source(sourceName, ...lines))
+          const served = sharder.shard(hostSources)
+          expect(served).toEqual(createSharder().shard(hostSources))
+          const expected = sources.flatMap(({ lines }) => lines.map((line) => line.split(' ').reverse().join(' ')))
+          expect([...pairs(served)].sort()).toEqual([...new Set(expected)].sort())
         }
       }),
       { numRuns: count({ test: 30, soak: 1_000 }) },

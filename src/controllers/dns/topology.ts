@@ -1,6 +1,4 @@
-/**
- * The Topology that a DNSMasq names: its constraints for the pods, and the finalizer that keeps it while it is used.
- */
+/** Resolves the Topology that a DNSMasq references, and keeps a finalizer on it while it is used. */
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -8,6 +6,8 @@ import type { KubeClient } from '../../kube/client.ts'
 import { FIELD_MANAGER, topologies } from './dns-kinds.ts'
 import type { PodPlacement } from './dnsmasq-deployment.ts'
 import { topologyNotFound } from './findings.ts'
+
+type TopologyClient = Pick<KubeClient, 'get' | 'update'>
 
 export interface ResolvedTopology {
   readonly name: string
@@ -18,20 +18,21 @@ export interface ResolvedTopology {
 
 const finalizerFor = ({ metadata }: DnsMasq): string => `openstack.org/dnsmasq-${metadata.name}`
 
-/** What the named Topology says, held; the one that was named before is let go. */
+/** Adds the finalizer to the referenced Topology and removes it from the one that was referenced before. */
 export async function resolveTopology(
-  client: KubeClient,
+  client: TopologyClient,
   dnsMasq: DnsMasq,
   signal: AbortSignal,
 ): Promise<ResolvedTopology | undefined> {
   const { name } = dnsMasq.spec.topologyRef ?? {}
   const { namespace = '' } = dnsMasq.metadata
-  const last = dnsMasq.status?.lastAppliedTopology
-  if (last?.name && last.name !== name) await releaseTopology(client, dnsMasq, last.name, signal)
+  const previous = dnsMasq.status?.lastAppliedTopology
+  if (previous?.name && previous.name !== name) await releaseTopology(client, dnsMasq, previous.name, signal)
   if (!name) return undefined
   const topology = await client.get({ ...topologies, namespace, name }, { signal })
   if (!topology) return { name, namespace, finding: finding(topologyNotFound, { namespace, name }) }
-  await updateFinalizers(client, topology, (finalizers) => [...new Set([...finalizers, finalizerFor(dnsMasq)])], signal)
+  const withOurs = (finalizers: readonly string[]) => [...new Set([...finalizers, finalizerFor(dnsMasq)])]
+  await updateFinalizers(client, topology, withOurs, signal)
   const { topologySpreadConstraints, affinity } = (topology['spec'] ?? {}) as PodPlacement
   return {
     name,
@@ -44,7 +45,7 @@ export async function resolveTopology(
 }
 
 export async function releaseTopology(
-  client: KubeClient,
+  client: TopologyClient,
   dnsMasq: DnsMasq,
   name: string,
   signal: AbortSignal,
@@ -52,12 +53,12 @@ export async function releaseTopology(
   const { namespace = '' } = dnsMasq.metadata
   const topology = await client.get({ ...topologies, namespace, name }, { signal })
   if (!topology) return
-  const own = finalizerFor(dnsMasq)
-  await updateFinalizers(client, topology, (finalizers) => finalizers.filter((finalizer) => finalizer !== own), signal)
+  const finalizer = finalizerFor(dnsMasq)
+  await updateFinalizers(client, topology, (finalizers) => finalizers.filter((other) => other !== finalizer), signal)
 }
 
 async function updateFinalizers(
-  client: KubeClient,
+  client: TopologyClient,
   topology: KubeObject,
   change: (finalizers: readonly string[]) => readonly string[],
   signal: AbortSignal,
@@ -65,6 +66,6 @@ async function updateFinalizers(
   const { finalizers = [] } = topology.metadata
   const next = change(finalizers)
   if (next.length === finalizers.length) return
-  const marked = { ...topology, metadata: { ...topology.metadata, finalizers: next } }
-  await client.update(marked, { fieldManager: FIELD_MANAGER, signal })
+  const changed = { ...topology, metadata: { ...topology.metadata, finalizers: next } }
+  await client.update(changed, { fieldManager: FIELD_MANAGER, signal })
 }

@@ -5,7 +5,7 @@ import { address } from '../../net/address.ts'
 import { registerAddressMetrics } from './address-metrics.ts'
 import type { HeldAddress } from './ledger.ts'
 
-it('the figures of the addresses are those of this moment, on every page', async () => {
+it('address metrics are computed at every scrape', async () => {
   const registry = new Registry()
   const held: HeldAddress[] = []
   registerAddressMetrics(registry, () => ({
@@ -16,7 +16,7 @@ it('the figures of the addresses are those of this moment, on every page', async
   const labels = '{namespace="ns",network="net-1",subnet="subnet1"}'
   expect(await registry.metrics()).toContain(`stackloom_ipam_addresses_free${labels} 101`)
   const holder = { uid: 'u', namespace: 'ns', name: 'a', network: 'net-1' }
-  held.push({ spot: { segment: 'vlan-20', ...address('172.17.0.100') }, holder })
+  held.push({ address: { segment: 'vlan-20', ...address('172.17.0.100') }, holder })
   const page = await registry.metrics()
   expect(page).toContain(`stackloom_ipam_addresses_used${labels} 1`)
   expect(page).toContain(`stackloom_ipam_addresses_free${labels} 100`)

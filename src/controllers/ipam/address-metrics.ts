@@ -1,17 +1,17 @@
-/** Figures of the addresses for Prometheus: counted when somebody reads them, from what the caches hold. */
+/** Registers the address metrics, computed from the caches when Prometheus scrapes them. */
 import { Gauge, type Registry } from 'prom-client'
 import { type AddressInventory, buildUsageReport } from './usage-report.ts'
 
-export function registerAddressMetrics(registry: Registry, stock: () => AddressInventory): void {
+export function registerAddressMetrics(registry: Registry, inventory: () => AddressInventory): void {
   const common = { registers: [registry], labelNames: ['namespace', 'network', 'subnet'] }
-  // The first one is asked first: one look fills all three, and subnets that are gone leave no figure behind.
+  // The first gauge is collected first and sets all three; the reset drops subnets that no longer exist.
   const used: Gauge = new Gauge({
     ...common,
     name: 'stackloom_ipam_addresses_used',
-    help: 'Addresses of the allocation ranges that are held',
+    help: 'Held addresses of the allocation ranges',
     collect: () => {
       for (const gauge of [used, free, waiting]) gauge.reset()
-      for (const report of buildUsageReport(stock())) {
+      for (const report of buildUsageReport(inventory())) {
         const { namespace, network, subnet } = report
         used.set({ namespace, network, subnet }, report.used)
         free.set({ namespace, network, subnet }, Number(report.free))
@@ -22,7 +22,7 @@ export function registerAddressMetrics(registry: Registry, stock: () => AddressI
   const free = new Gauge({
     ...common,
     name: 'stackloom_ipam_addresses_free',
-    help: 'Addresses of the allocation ranges that are left',
+    help: 'Free addresses of the allocation ranges',
   })
   const waiting = new Gauge({
     ...common,

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { netConfig, threeNetworks } from '../../../test/ipam.ts'
 import { memoryCluster } from '../../../test/memory-cluster.ts'
 import { createAllocator } from './allocator.ts'
+import { type Claim, type Pool, parsePool } from './claim.ts'
 import { createLedger } from './ledger.ts'
-import type { Claim } from './plan-allocation.ts'
-import { type Pool, parsePool } from './pool.ts'
 
 const config = netConfig(threeNetworks)
 const [network] = threeNetworks.networks
@@ -20,20 +19,20 @@ const claim = (name: string, changes: Partial<Pool> = {}): Claim => ({
   inherits: new Set(),
 })
 
-describe('The allocator', () => {
-  it('tells one who cannot be decided about, and serves the others of the same breath', async () => {
+describe('createAllocator', () => {
+  it('rejects a claim that cannot be planned, and serves the others of the same batch', async () => {
     const { client } = memoryCluster()
     const ledger = createLedger()
     const allocator = createAllocator({ client, ledger, fieldManager: 'test', enqueue: () => {} })
-    // A pool that no NetConfig gives: reading its ranges throws.
+    // No NetConfig has such a pool: reading its ranges throws.
     const broken = claim('broken', { ranges: undefined as never })
-    const [good, bad, also] = await Promise.allSettled([
+    const [first, second, third] = await Promise.allSettled([
       allocator.claim(claim('a')),
       allocator.claim(broken),
       allocator.claim(claim('b')),
     ])
-    expect(bad.status).toBe('rejected')
-    expect([good, also]).toMatchObject([
+    expect(second.status).toBe('rejected')
+    expect([first, third]).toMatchObject([
       { status: 'fulfilled', value: [{ kind: 'granted' }] },
       { status: 'fulfilled', value: [{ kind: 'granted' }] },
     ])
@@ -41,21 +40,21 @@ describe('The allocator', () => {
     expect([...ledger.all()]).toHaveLength(3)
   })
 
-  it('asks for the name of a block once per block, however many addresses it looks at', async () => {
+  it('counts a block once, however many of its addresses it checks', async () => {
     const { client } = memoryCluster()
     const ledger = createLedger()
-    let asked = 0
-    const counted = {
+    let counted = 0
+    const counting = {
       ...ledger,
       count: (id: Parameters<typeof ledger.count>[0]) => {
-        asked += 1
+        counted += 1
         return ledger.count(id)
       },
     }
-    const allocator = createAllocator({ client, ledger: counted, fieldManager: 'test', enqueue: () => {} })
+    const allocator = createAllocator({ client, ledger: counting, fieldManager: 'test', enqueue: () => {} })
     await Promise.all(Array.from({ length: 90 }, (_, n) => allocator.claim(claim(`host-${n}`))))
-    asked = 0
+    counted = 0
     await allocator.claim(claim('last'))
-    expect(asked).toBe(1)
+    expect(counted).toBe(1)
   })
 })

@@ -8,36 +8,31 @@ import { systemClock } from '../../clock/clock.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
 import { createMetrics } from '../../kube/metrics.ts'
 import { createRuntime } from '../../kube/runtime.ts'
-import { ipSetController } from './ipset-controller.ts'
-import { createWorld, type World } from './world.ts'
+import { startIpSetController } from './ipset-controller.ts'
 
 let cluster: MemoryCluster
 let stops: (() => Promise<void>)[] = []
-let happened: EventRecord[]
+let events: EventRecord[]
 
 beforeEach(() => {
   cluster = memoryCluster()
   stops = []
-  happened = []
+  events = []
 })
 
 afterEach(async () => {
   for (const stop of stops) await stop()
 })
 
-/** Starts a controller; the answer stops it. Nothing elects it: two may run at once. */
-function operator(): {
-  readonly world: World
+/** Starts a controller without leader election: two may run at once. */
+function startOperator(): {
   readonly stop: () => Promise<void>
-  /** How many looks have ended well. */
-  readonly looks: () => Promise<number>
+  /** How many reconciles have succeeded. */
+  readonly reconciles: () => Promise<number>
 } {
   const metrics = createMetrics({ clock: systemClock })
   const runtime = createRuntime({ client: cluster.client, freeze: true, metrics })
-  const record = (happening: EventRecord): void => void happened.push(happening)
-  const world = createWorld({ runtime, form: async () => 'today', record })
-  const running = runtime.add(ipSetController(world))
-  world.wake.enqueue = running.enqueue
+  startIpSetController({ runtime, statusForm: async () => 'current', record: (event) => void events.push(event) })
   const control = new AbortController()
   const done = runtime.run(control.signal)
   const stop = async (): Promise<void> => {
@@ -45,11 +40,11 @@ function operator(): {
     await done
   }
   stops.push(stop)
-  const looks = async (): Promise<number> => {
-    const figures = await metrics.registry.getSingleMetric('controller_runtime_reconcile_total')?.get()
-    return figures?.values.find(({ labels }) => labels['result'] === 'success')?.value ?? 0
+  const reconciles = async (): Promise<number> => {
+    const counts = await metrics.registry.getSingleMetric('controller_runtime_reconcile_total')?.get()
+    return counts?.values.find(({ labels }) => labels['result'] === 'success')?.value ?? 0
   }
-  return { world, stop, looks }
+  return { stop, reconciles }
 }
 
 const stored = (name: string, namespace = 'ns'): IpSet | undefined =>
@@ -70,14 +65,14 @@ async function until(what: string, holds: () => boolean): Promise<void> {
     if (holds()) return
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  throw new Error(`never happened: ${what}`)
+  throw new Error(`never events: ${what}`)
 }
-const ready = (name: string): Promise<void> => until(`${name} is ready`, () => condition(name)?.status === 'True')
-const make = (spec: NetConfigSpec): Promise<unknown> => cluster.client.create(netConfig(spec))
-const ask = (name: string, ...networks: readonly { name?: string; fixedIP?: string }[]): Promise<unknown> =>
+const untilReady = (name: string): Promise<void> => until(`${name} is ready`, () => condition(name)?.status === 'True')
+const createConfig = (spec: NetConfigSpec): Promise<unknown> => cluster.client.create(netConfig(spec))
+const createIpSet = (name: string, ...networks: readonly { name?: string; fixedIP?: string }[]): Promise<unknown> =>
   cluster.client.create(ipSet(name, networks.length > 0 ? networks : [{}]))
 
-/** One free address only. */
+/** One free address per subnet. */
 const narrow: NetConfigSpec = {
   networks: threeNetworks.networks.map((network) => ({
     ...network,
@@ -88,12 +83,12 @@ const narrow: NetConfigSpec = {
   })),
 }
 
-describe('The IPSet controller', () => {
-  it('gives addresses, writes a Reservation as upstream does, and says that it is done', async () => {
-    await make(threeNetworks)
-    await ask('a', { name: 'Net-1' }, { name: 'net-2', fixedIP: '172.18.0.150' })
-    operator()
-    await ready('a')
+describe('the IPSet controller', () => {
+  it('assigns addresses, writes a Reservation like upstream, and reports Ready', async () => {
+    await createConfig(threeNetworks)
+    await createIpSet('a', { name: 'Net-1' }, { name: 'net-2', fixedIP: '172.18.0.150' })
+    startOperator()
+    await untilReady('a')
     expect(addresses('a')).toEqual(['172.17.0.100', '172.18.0.150'])
     expect(stored('a')?.metadata.finalizers).toEqual(['openstack.org/ipset'])
     expect(reservation('a')).toMatchObject({
@@ -113,96 +108,97 @@ describe('The IPSet controller', () => {
     expect(held()).toEqual(['172.17.0.100', '172.18.0.150'])
   })
 
-  it('writes nothing more once everything is right, and nothing after a restart', async () => {
-    await make(threeNetworks)
-    await ask('a')
-    const first = operator()
-    await ready('a')
-    await until('it rests', () => reservation('a') !== undefined)
+  it('writes nothing when everything is up to date, also after a restart', async () => {
+    await createConfig(threeNetworks)
+    await createIpSet('a')
+    const first = startOperator()
+    await untilReady('a')
+    await until('the Reservation is written', () => reservation('a') !== undefined)
     await first.stop()
     const before = cluster.requests.length
-    const { looks } = operator()
-    await expect.poll(looks).toBeGreaterThan(0)
+    const { reconciles } = startOperator()
+    await expect.poll(reconciles).toBeGreaterThan(0)
     const writes = cluster.requests.slice(before).filter((request) => /^(create|update|patch|delete) /.test(request))
     expect(writes).toEqual([])
   })
 
-  it('spends three writes per IPSet and a share of the ledger, where no webhook puts the finalizer on', async () => {
-    await make(threeNetworks)
-    for (let n = 0; n < 50; n += 1) await ask(`host-${n}`, { name: 'net-1' }, { name: 'net-2' }, { name: 'net-3' })
+  it('needs three writes per IPSet beside the shared ledger when no webhook adds the finalizer', async () => {
+    await createConfig(threeNetworks)
+    for (let n = 0; n < 50; n += 1)
+      await createIpSet(`host-${n}`, { name: 'net-1' }, { name: 'net-2' }, { name: 'net-3' })
     const before = cluster.requests.length
-    operator()
-    for (let n = 0; n < 50; n += 1) await ready(`host-${n}`)
+    startOperator()
+    for (let n = 0; n < 50; n += 1) await untilReady(`host-${n}`)
     const writes = cluster.requests.slice(before).filter((request) => /^(create|update|patch|delete) /.test(request))
     expect(writes.filter((write) => write.includes('AddressBlock')).length).toBeLessThanOrEqual(12)
     expect(writes.filter((write) => !write.includes('AddressBlock'))).toHaveLength(150)
   })
 
-  it('says why there is no address, and gives it as soon as one is free, to the oldest', async () => {
-    await make(narrow)
-    operator()
-    await ask('a')
-    await ready('a')
-    await ask('b')
+  it('reports why an IPSet has no address, and assigns one as soon as it is free', async () => {
+    await createConfig(narrow)
+    startOperator()
+    await createIpSet('a')
+    await untilReady('a')
+    await createIpSet('b')
     await until('b waits', () => condition('b')?.status === 'False')
     expect(condition('b', 'ReservationReady')?.message).toBe(
       'Reservation error occured no ip address could be created for net-1 in subnet subnet1: all 1 addresses of its allocationRanges are in use, 1 of them by namespace ns',
     )
-    expect(happened[0]).toMatchObject({ type: 'Warning', regarding: { metadata: { name: 'b' } } })
+    expect(events[0]).toMatchObject({ type: 'Warning', regarding: { metadata: { name: 'b' } } })
     await cluster.client.delete({ ...ipSets, namespace: 'ns', name: 'a' })
-    await ready('b')
+    await untilReady('b')
     expect(addresses('b')).toEqual(['172.17.0.100'])
     expect(reservation('a')).toBeUndefined()
   })
 
-  it('keeps what an IPSet got on its other networks while it waits for one', async () => {
-    await make(narrow)
-    operator()
-    await ask('a', { name: 'net-2' })
-    await ready('a')
-    await ask('b', { name: 'net-1' }, { name: 'net-2' })
+  it('keeps the addresses of other networks while an IPSet waits for one', async () => {
+    await createConfig(narrow)
+    startOperator()
+    await createIpSet('a', { name: 'net-2' })
+    await untilReady('a')
+    await createIpSet('b', { name: 'net-1' }, { name: 'net-2' })
     await until('b waits', () => condition('b')?.status === 'False')
     expect(addresses('b')).toEqual(['172.17.0.100'])
     expect(held()).toEqual(['172.17.0.100', '172.18.0.100'])
   })
 
-  it('releases by its own hand when an IPSet is deleted, and needs no garbage collection', async () => {
-    await make(threeNetworks)
-    operator()
-    await ask('a')
-    await ready('a')
+  it('releases addresses of a deleted IPSet without garbage collection', async () => {
+    await createConfig(threeNetworks)
+    startOperator()
+    await createIpSet('a')
+    await untilReady('a')
     await cluster.client.delete({ ...ipSets, namespace: 'ns', name: 'a' })
-    await until('all is gone', () => !stored('a') && !reservation('a') && held().length === 0)
+    await until('everything is deleted', () => !stored('a') && !reservation('a') && held().length === 0)
     expect(cluster.objects('AddressBlock')).toEqual([])
   })
 
-  it('gives and takes back the same addresses again and again, block by block gone and made anew', async () => {
-    await make(threeNetworks)
-    operator()
-    operator()
+  it('assigns and releases the same addresses repeatedly while blocks are deleted and created again', async () => {
+    await createConfig(threeNetworks)
+    startOperator()
+    startOperator()
     for (let round = 0; round < 5; round += 1) {
-      for (const name of ['a', 'b']) await ask(name, { name: 'net-1' }, { name: 'net-2' })
-      for (const name of ['a', 'b']) await ready(name)
+      for (const name of ['a', 'b']) await createIpSet(name, { name: 'net-1' }, { name: 'net-2' })
+      for (const name of ['a', 'b']) await untilReady(name)
       expect(held()).toEqual(['172.17.0.100', '172.17.0.101', '172.18.0.100', '172.18.0.101'])
       for (const name of ['a', 'b']) await cluster.client.delete({ ...ipSets, namespace: 'ns', name })
-      await until('all is gone', () => !stored('a') && !stored('b') && held().length === 0)
+      await until('everything is deleted', () => !stored('a') && !stored('b') && held().length === 0)
     }
     await until('no block is left', () => cluster.objects('AddressBlock').length === 0)
   })
 
-  it('recognises the finalizer of 2023', async () => {
-    await make(threeNetworks)
+  it('recognises the finalizer of the first API version', async () => {
+    await createConfig(threeNetworks)
     const old = ipSet('a', [{}])
     await cluster.client.create({ ...old, metadata: { ...old.metadata, finalizers: ['IPSet'] } })
-    operator()
-    await ready('a')
+    startOperator()
+    await untilReady('a')
     expect(stored('a')?.metadata.finalizers).toEqual(['IPSet'])
     await cluster.client.delete({ ...ipSets, namespace: 'ns', name: 'a' })
-    await until('all is gone', () => !stored('a') && held().length === 0)
+    await until('everything is deleted', () => !stored('a') && held().length === 0)
   })
 
-  it('adopts a Reservation that was restored before its IPSet, and gives its address to nobody else', async () => {
-    await make(threeNetworks)
+  it('adopts a Reservation that was restored before its IPSet, and assigns its address to no other', async () => {
+    await createConfig(threeNetworks)
     await cluster.client.create({
       ...reservations,
       metadata: { name: 'b', namespace: 'ns' },
@@ -211,103 +207,103 @@ describe('The IPSet controller', () => {
         reservation: { 'net-1': { network: 'net-1', subnet: 'subnet1', address: '172.17.0.100' } },
       },
     })
-    operator()
-    await ask('a')
-    await ready('a')
+    startOperator()
+    await createIpSet('a')
+    await untilReady('a')
     expect(addresses('a')).toEqual(['172.17.0.101'])
-    await ask('b')
-    await ready('b')
+    await createIpSet('b')
+    await untilReady('b')
     expect(addresses('b')).toEqual(['172.17.0.100'])
     expect(reservation('b')?.metadata.ownerReferences).toMatchObject([{ uid: stored('b')?.metadata.uid }])
   })
 
-  it('tells where a Reservation and the ledger disagree, and moves nobody', async () => {
-    await make(threeNetworks)
-    operator()
-    await ask('a')
-    await ready('a')
+  it('reports where a Reservation and the ledger disagree, and moves no address', async () => {
+    await createConfig(threeNetworks)
+    startOperator()
+    await createIpSet('a')
+    await untilReady('a')
     const entry = { network: 'net-1', subnet: 'subnet1', address: '172.17.0.100' }
     await cluster.client.create({
       ...reservations,
       metadata: { name: 'b', namespace: 'ns' },
       spec: { ipSetRef: {}, reservation: { 'net-1': entry } },
     })
-    await ask('b')
-    await until('b is told', () => condition('b')?.status === 'False')
+    await createIpSet('b')
+    await until('b reports the conflict', () => condition('b')?.status === 'False')
     expect(condition('b', 'ReservationReady')?.message).toContain('which the ledger says ns/a holds')
     expect(addresses('a')).toEqual(['172.17.0.100'])
   })
 
-  it('repairs on start what a crash left: addresses of the gone, and Reservations without an IPSet', async () => {
-    await make(threeNetworks)
-    const first = operator()
-    await ask('a')
-    await ask('b')
-    await ready('a')
-    await ready('b')
+  it('releases addresses and Reservations of deleted IPSets at the start', async () => {
+    await createConfig(threeNetworks)
+    const first = startOperator()
+    await createIpSet('a')
+    await createIpSet('b')
+    await untilReady('a')
+    await untilReady('b')
     await first.stop()
-    // As if the finalizer had been taken off by force while nobody worked.
+    // The finalizer was removed by force while no controller ran.
     const a = stored('a')
     if (a) await cluster.client.update({ ...a, metadata: { ...a.metadata, finalizers: [] } })
     await cluster.client.delete({ ...ipSets, namespace: 'ns', name: 'a' })
-    operator()
-    await until('a is forgotten', () => held().join() === '172.17.0.101' && !reservation('a'))
-    await ask('c')
-    await ready('c')
+    startOperator()
+    await until('a is released', () => held().join() === '172.17.0.101' && !reservation('a'))
+    await createIpSet('c')
+    await untilReady('c')
     expect(addresses('c')).toEqual(['172.17.0.100'])
   })
 
-  it('goes on when the API server comes back, and loses nothing that was asked for meanwhile', async () => {
-    await make(narrow)
-    const { world } = operator()
-    await ask('a')
-    await ready('a')
-    await ask('b')
-    await until('b waits', () => world.allocator.waiting().length === 1)
+  it('continues when the API server comes back, and serves the IPSets that waited', async () => {
+    await createConfig(narrow)
+    startOperator()
+    await createIpSet('a')
+    await untilReady('a')
+    await createIpSet('b')
+    await until('b waits', () => condition('b')?.status === 'False')
     cluster.reachable(false)
     await new Promise((resolve) => setTimeout(resolve, 20))
     cluster.reachable(true)
     await cluster.client.delete({ ...ipSets, namespace: 'ns', name: 'a' })
-    await ready('b')
+    await untilReady('b')
     expect(held()).toEqual(['172.17.0.100'])
   })
 
-  it('says that the NetConfig is missing, and goes on when it comes', async () => {
-    operator()
-    await ask('a')
-    await until('a is told', () => condition('a')?.status === 'False')
+  it('reports a missing NetConfig, and continues when it is created', async () => {
+    startOperator()
+    await createIpSet('a')
+    await until('a reports it', () => condition('a')?.status === 'False')
     expect(condition('a', 'InputReady')?.message).toBe('NetConfig missing in namespace ns')
-    await make(threeNetworks)
-    await ready('a')
+    await createConfig(threeNetworks)
+    await untilReady('a')
   })
 
-  it('gives one address once, and loses none, with two controllers at once', async () => {
-    await make(threeNetworks)
-    operator()
-    operator()
+  it('assigns every address once while two controllers run', async () => {
+    await createConfig(threeNetworks)
+    startOperator()
+    startOperator()
     const names = Array.from({ length: 60 }, (_, n) => `host-${n}`)
-    await Promise.all(names.map((name) => ask(name, { name: 'net-1' }, { name: 'net-2' })))
-    for (const name of names) await ready(name)
-    const given = names.flatMap((name) => addresses(name))
-    expect(new Set(given).size).toBe(120)
-    await until('the ledger is exact', () => held().join() === [...given].sort().join())
+    await Promise.all(names.map((name) => createIpSet(name, { name: 'net-1' }, { name: 'net-2' })))
+    for (const name of names) await untilReady(name)
+    const assigned = names.flatMap((name) => addresses(name))
+    expect(new Set(assigned).size).toBe(120)
+    await until('the ledger is exact', () => held().join() === [...assigned].sort().join())
     await Promise.all(names.map((name) => cluster.client.delete({ ...ipSets, namespace: 'ns', name })))
     await until('nothing is left', () => held().length === 0 && cluster.objects('IPSet').length === 0)
     expect(cluster.objects('Reservation')).toEqual([])
   })
 
-  it('gives one address of a segment once, whatever namespace asks', async () => {
-    await make(threeNetworks)
+  it('assigns an address of a segment once across namespaces', async () => {
+    await createConfig(threeNetworks)
     await cluster.client.create({
       ...netConfig(threeNetworks),
       apiVersion: networkVersion,
       metadata: { name: 'netconfig', namespace: 'ns2' },
     })
-    operator()
-    await ask('a')
-    await ready('a')
+    startOperator()
+    await createIpSet('a')
+    await untilReady('a')
     await cluster.client.create(ipSet('a', [{}], 'ns2'))
-    await until('the other has one', () => addresses('a', 'ns2').length === 1)
+    await until('the other IPSet has one', () => addresses('a', 'ns2').length === 1)
     expect(addresses('a', 'ns2')).toEqual(['172.17.0.101'])
   })
 })

@@ -1,50 +1,134 @@
 /**
- * The IPSet controller: gathers what an IPSet asks for, has it decided, and writes down what came of it.
+ * Reconciles IPSets: claims their addresses, then writes the Reservation and the status.
  *
- * The ledger is written first, then the Reservation, then the status: a crash in between leaves an address held by
- * the one who gets it on the next look.
+ * The ledger is written first, so that a crash in between leaves an address with the IPSet that gets it on the next
+ * reconcile.
  */
-
-import { type IpSet, type IpSetStatus, ipSets, type Reservation, reservations } from '../../api/ipset.ts'
-import { netConfigs, selectNetConfig } from '../../api/netconfig.ts'
-import { formatTimestamp, type KubeObject, objectKey } from '../../api/object.ts'
+import { type AddressBlock, addressBlocks } from '../../api/address-block.ts'
+import {
+  type IpSet,
+  ipSets as ipSetKind,
+  isIpSetReady,
+  type Reservation,
+  reservations as reservationKind,
+} from '../../api/ipset.ts'
+import { type NetConfig, netConfigs as netConfigKind, selectNetConfig } from '../../api/netconfig.ts'
+import { formatTimestamp, objectKey } from '../../api/object.ts'
 import type { Controller, ReconcileContext, Watch } from '../../kube/controller.ts'
-import { ignoreNotFound, requeueOnConflict } from '../kit/writes.ts'
-import { addressBlocks } from './block.ts'
-import { buildClaim } from './claim.ts'
-import { type AllocatedNetwork, buildIpSetStatus, type IpSetState } from './ipset-status.ts'
-import { existingClaim, hasIpSetOwner, recoverLedger, releaseDeleted } from './recover.ts'
-import { buildReservation, hasFinalizer, withFinalizer, withoutFinalizer } from './reservation.ts'
-import { eventForFinding, summarizeResults } from './standing.ts'
-import { isReady } from './usage-report.ts'
-import { FIELD_MANAGER, type World } from './world.ts'
+import type { EventRecord } from '../../kube/event-recorder.ts'
+import type { Runtime, SharedCache } from '../../kube/runtime.ts'
+import {
+  createOwnWrites,
+  createWriter,
+  ignoreNotFound,
+  type OwnWrites,
+  type PendingCreates,
+  requeueOnConflict,
+  trackPendingCreates,
+  type Writer,
+} from '../kit/writes.ts'
+import { createAllocator } from './allocator.ts'
+import { buildClaim, createPoolCache } from './claim.ts'
+import {
+  buildIpSetStatus,
+  buildReservation,
+  eventForFinding,
+  hasFinalizer,
+  type IpSetResult,
+  type IpSetState,
+  type StatusForm,
+  summarizeResults,
+  withFinalizer,
+  withoutFinalizer,
+} from './ipset-results.ts'
+import { createLedger, type Ledger, ownerKey } from './ledger.ts'
+import { existingClaim, hasIpSetOwner, type RecoverDeps, recoverLedger, releaseDeleted } from './recover.ts'
 
-/** Enough to fill a batch; each look waits for its batch to be written. */
+const FIELD_MANAGER = 'stackloom-ipam'
+
+/** Enough to fill a batch: each reconcile waits until its batch is written. */
 const WORKERS = 256
 
-export function ipSetController(world: World): Controller {
-  let recovered: Promise<void> | undefined
-  const whenRecovered = (signal: AbortSignal): Promise<void> => {
-    recovered ??= recoverLedger(world, signal).catch((error: unknown) => {
-      recovered = undefined
+export interface IpSetControllerOptions {
+  readonly runtime: Pick<Runtime, 'client' | 'cache' | 'add'>
+  readonly statusForm: () => Promise<StatusForm>
+  readonly record: (event: EventRecord) => void
+}
+
+/** What webhooks and metrics read. On a replica that does not lead it is kept current by the caches. */
+export interface IpamState {
+  readonly ledger: Ledger
+  readonly ipSets: SharedCache<IpSet>
+  readonly netConfigs: SharedCache<NetConfig>
+}
+
+export function startIpSetController({ runtime, statusForm, record }: IpSetControllerOptions): IpamState {
+  const { client } = runtime
+  const ipSets = runtime.cache<IpSet>({ kind: ipSetKind })
+  const netConfigs = runtime.cache<NetConfig>({ kind: netConfigKind })
+  const reservations = runtime.cache<Reservation>({ kind: reservationKind })
+  const ledger = createLedger()
+  const enqueue = (owner: string): void => controller.enqueue(owner)
+  const allocator = createAllocator({ client, ledger, fieldManager: FIELD_MANAGER, enqueue })
+  const ownWrites = createOwnWrites()
+  const controller = runtime.add(
+    ipSetController({
+      client,
+      writer: createWriter({ client, fieldManager: FIELD_MANAGER, ownWrites }),
+      ownWrites,
+      ipSets,
+      netConfigs,
+      reservations,
+      pendingReservations: trackPendingCreates(reservations),
+      ledger,
+      allocator,
+      parsePool: createPoolCache(),
+      statusForm,
+      record,
+    }),
+  )
+  runtime.cache<AddressBlock>({ kind: addressBlocks }).subscribe((change) => {
+    const removed = allocator.observe(change.object, change.kind === 'deleted' ? 'deleted' : 'written')
+    // An owner that lost an entry by another writer claims it again, or is gone.
+    for (const { holder } of removed) enqueue(ownerKey(holder))
+  })
+  return { ledger, ipSets, netConfigs }
+}
+
+interface IpSetControllerDeps extends RecoverDeps {
+  readonly client: Runtime['client']
+  readonly writer: Writer
+  readonly ownWrites: OwnWrites
+  readonly ipSets: SharedCache<IpSet>
+  readonly reservations: SharedCache<Reservation>
+  readonly pendingReservations: PendingCreates<Reservation>
+  readonly statusForm: () => Promise<StatusForm>
+  readonly record: (event: EventRecord) => void
+}
+
+function ipSetController(deps: IpSetControllerDeps): Controller {
+  const { ipSets, reservations, ownWrites } = deps
+  let recovery: Promise<void> | undefined
+  const recoverOnce = (signal: AbortSignal): Promise<void> => {
+    recovery ??= recoverLedger(deps, signal).catch((error: unknown) => {
+      recovery = undefined
       throw error
     })
-    return recovered
+    return recovery
   }
+  const always = (): boolean => true
+  const inNamespace = (namespace = ''): readonly string[] =>
+    [...ipSets.list(namespace), ...reservations.list(namespace)].map(({ metadata }) => objectKey(metadata))
   const watches: readonly Watch[] = [
-    // After a restart whoever has no address yet is served before anybody is found to be as it should be.
     {
-      kind: ipSets,
-      isLowPriority: (one) => isReady(one as IpSet) && !one.metadata.deletionTimestamp,
-      isOwnWrite: world.echoes.has,
+      kind: ipSetKind,
+      // After a restart, IPSets without addresses are reconciled before those that are ready.
+      isLowPriority: (object) => isIpSetReady(object as IpSet) && !object.metadata.deletionTimestamp,
+      isOwnWrite: ownWrites.has,
     },
-    { kind: reservations, isLowPriority: always, isOwnWrite: world.echoes.has },
-    {
-      kind: netConfigs,
-      map: ({ metadata }) => affectedKeys(world, metadata.namespace ?? ''),
-      isLowPriority: always,
-    },
-    // Watched for being whole before the first look; whom a change concerns is told by the world.
+    { kind: reservationKind, isLowPriority: always, isOwnWrite: ownWrites.has },
+    { kind: netConfigKind, map: ({ metadata }) => inNamespace(metadata.namespace), isLowPriority: always },
+    // Watched so that the ledger is complete before the first reconcile; the subscription above enqueues owners.
     { kind: addressBlocks, map: () => [] },
   ]
   return {
@@ -52,160 +136,116 @@ export function ipSetController(world: World): Controller {
     watches,
     workers: WORKERS,
     reconcile: requeueOnConflict(async (request, context) => {
-      await whenRecovered(context.signal)
-      await reconcileIpSet(world, objectKey(request), context)
+      await recoverOnce(context.signal)
+      const key = objectKey(request)
+      const ipSet = ipSets.get(key)
+      if (!ipSet) await reconcileMissing(deps, key, context.signal)
+      else if (ipSet.metadata.deletionTimestamp) await reconcileDelete(deps, ipSet, context.signal)
+      else await reconcileNormal(deps, ipSet, context)
       return undefined
     }),
   }
 }
 
-const always = (): boolean => true
-
-async function reconcileIpSet(world: World, key: string, context: ReconcileContext): Promise<void> {
-  const ipSet = world.ipSets.get(key)
-  if (!ipSet) return reconcileMissing(world, key, context)
-  if (ipSet.metadata.deletionTimestamp) return reconcileDelete(world, ipSet, context)
-  return reconcileNormal(world, ipSet, context)
-}
-
-/** Everybody in a namespace whom its NetConfig concerns. */
-function affectedKeys(world: World, namespace: string): readonly string[] {
-  return [...world.ipSets.list(namespace), ...world.reservations.list(namespace)].map(({ metadata }) =>
-    objectKey(metadata),
-  )
-}
-
-async function reconcileNormal(world: World, stored: IpSet, context: ReconcileContext): Promise<void> {
-  const ipSet = await ensureFinalizer(world, stored, context)
+async function reconcileNormal(deps: IpSetControllerDeps, stored: IpSet, context: ReconcileContext): Promise<void> {
+  const ipSet = await ensureFinalizer(deps, stored, context.signal)
   const { namespace = '' } = ipSet.metadata
-  const netConfig = selectNetConfig(world.netConfigs.list(namespace))
-  if (!netConfig) {
-    const inputProblem = `NetConfig missing in namespace ${namespace}`
-    return writeStatus(world, ipSet, { allocated: [], inputProblem, causes: [] }, context)
-  }
-  const reservation = world.freshReservations.get(objectKey(ipSet.metadata))
-  const asked = buildClaim(ipSet, netConfig, reservation, world.poolOf)
-  const verdicts = await world.allocator.claim(asked.claim)
-  const standing = summarizeResults(asked, verdicts)
-  await writeReservation(world, ipSet, standing.allocated, reservation, context)
-  for (const finding of standing.findings) world.record(eventForFinding(ipSet, finding))
-  await writeStatus(world, ipSet, standing, context)
+  const netConfig = selectNetConfig(deps.netConfigs.list(namespace))
+  if (!netConfig)
+    return writeStatus(deps, ipSet, { inputProblem: `NetConfig missing in namespace ${namespace}` }, context)
+  const reservation = deps.pendingReservations.get(objectKey(ipSet.metadata))
+  const request = buildClaim(ipSet, netConfig, reservation, deps.parsePool)
+  const result = summarizeResults(request, await deps.allocator.claim(request.claim))
+  await writeReservation(deps, ipSet, result, reservation, context.signal)
+  for (const finding of result.findings) deps.record(eventForFinding(ipSet, finding))
+  await writeStatus(deps, ipSet, result, context)
 }
 
-/** Put on by our webhook at creation; by a write of its own where the webhook was not asked. */
-async function ensureFinalizer(world: World, ipSet: IpSet, { signal }: ReconcileContext): Promise<IpSet> {
-  if (hasFinalizer(ipSet.metadata.finalizers)) return ipSet
-  const finalizers = withFinalizer(ipSet.metadata.finalizers)
-  const marked = { ...ipSet, metadata: { ...ipSet.metadata, finalizers } }
-  return recordWrite(
-    world,
-    world.ipSets,
-    marked,
-    await world.client.update(marked, { fieldManager: FIELD_MANAGER, signal }),
-  )
-}
-
-/** What we wrote is known before the watch tells of it, and no reason to look. */
-function recordWrite<T extends KubeObject>(
-  { echoes }: World,
-  cache: { note: (object: T, on: string) => boolean },
-  sent: T,
-  got: KubeObject,
-): T {
-  echoes.add(got)
-  cache.note(got as T, sent.metadata.resourceVersion ?? '')
-  return got as T
+/** The webhook adds the finalizer at creation; a separate write is needed only where it was not called. */
+async function ensureFinalizer(
+  { writer, ipSets }: IpSetControllerDeps,
+  ipSet: IpSet,
+  signal: AbortSignal,
+): Promise<IpSet> {
+  if (hasFinalizer(ipSet)) return ipSet
+  return writer.updateMetadata(ipSets, ipSet, { finalizers: withFinalizer(ipSet.metadata.finalizers) }, signal)
 }
 
 async function writeReservation(
-  world: World,
+  { client, writer, reservations, pendingReservations }: IpSetControllerDeps,
   ipSet: IpSet,
-  allotments: readonly AllocatedNetwork[],
+  { allocated }: IpSetResult,
   existing: Reservation | undefined,
-  { signal }: ReconcileContext,
+  signal: AbortSignal,
 ): Promise<void> {
-  // One that is being deleted by somebody else is let go; it comes back with the same addresses.
-  if (existing?.metadata.deletionTimestamp) return removeFinalizer(world, existing, signal)
-  const given = allotments.map(({ network, subnet, address }) => ({
-    network: network.name,
-    subnet: subnet.name,
-    address,
-  }))
-  const wanted = buildReservation(ipSet, given, existing)
-  if (!wanted || (given.length === 0 && !existing)) return
-  const options = { fieldManager: FIELD_MANAGER, signal }
-  if (existing) {
-    recordWrite(world, world.reservations, wanted, await world.client.update(wanted, options))
-    return
-  }
-  const created = (await world.client.create(wanted, options)) as Reservation
-  world.echoes.add(created)
-  world.freshReservations.add(created)
+  // A Reservation that another client deletes is let go; it is created again with the same addresses.
+  if (existing?.metadata.deletionTimestamp) return removeFinalizer(client, existing, signal)
+  const desired = buildReservation(ipSet, allocated, existing)
+  if (!desired) return
+  if (existing) await writer.update(reservations, desired, signal)
+  else pendingReservations.add(await writer.create(desired, signal))
 }
 
 async function writeStatus(
-  world: World,
+  { writer, ipSets, statusForm }: IpSetControllerDeps,
   ipSet: IpSet,
-  standing: IpSetState,
+  state: IpSetState,
   { signal, clock }: ReconcileContext,
 ): Promise<void> {
-  const now = formatTimestamp(clock.now())
-  const status: IpSetStatus | undefined = buildIpSetStatus(ipSet, standing, await world.form(), now)
-  if (!status) return
-  const next: IpSet = { ...ipSet, status }
-  const options = { fieldManager: FIELD_MANAGER, subresource: 'status', signal } as const
-  recordWrite(world, world.ipSets, next, await world.client.update(next, options))
+  const status = buildIpSetStatus(ipSet, state, await statusForm(), formatTimestamp(clock.now()))
+  if (status) await writer.updateStatus(ipSets, ipSet, status, signal)
 }
 
-/** An IPSet that is being deleted gives everything back, by our hand and not by garbage collection. */
-async function reconcileDelete(world: World, ipSet: IpSet, { signal }: ReconcileContext): Promise<void> {
-  if (!hasFinalizer(ipSet.metadata.finalizers)) return
+/** Releases everything here, because garbage collection comes later and not in every cluster. */
+async function reconcileDelete(deps: IpSetControllerDeps, ipSet: IpSet, signal: AbortSignal): Promise<void> {
+  if (!hasFinalizer(ipSet)) return
   const key = objectKey(ipSet.metadata)
   const { uid } = ipSet.metadata
-  const reservation = world.freshReservations.get(key)
-  // One that another IPSet of this name owns is not this one's to delete.
-  const owners = (reservation?.metadata.ownerReferences ?? []).filter(
-    (ownerReference) => ownerReference.kind === 'IPSet',
-  )
+  const reservation = deps.pendingReservations.get(key)
+  // The Reservation of another IPSet with this name is kept.
+  const owners = (reservation?.metadata.ownerReferences ?? []).filter(({ kind }) => kind === 'IPSet')
   if (reservation && (owners.length === 0 || owners.some((owner) => owner.uid === uid))) {
-    await removeReservation(world, reservation, signal)
+    await deleteReservation(deps, reservation, signal)
   }
-  await world.allocator.release(key, (held) => held === uid || held === reservation?.metadata.uid)
-  const finalizers = withoutFinalizer(ipSet.metadata.finalizers)
-  const left = { ...ipSet, metadata: { ...ipSet.metadata, finalizers } }
-  await ignoreNotFound(world.client.update(left, { fieldManager: FIELD_MANAGER, signal }))
+  await deps.allocator.release(key, (holder) => holder === uid || holder === reservation?.metadata.uid)
+  await removeFinalizer(deps.client, ipSet, signal)
 }
 
-/** No IPSet of this name: what is left of it is given back; a Reservation that waits for one is claimed. */
-async function reconcileMissing(world: World, key: string, { signal }: ReconcileContext): Promise<void> {
-  const reservation = world.reservations.get(key)
+/** Without an IPSet, what it held is released; a Reservation that an IPSet may adopt keeps its addresses. */
+async function reconcileMissing(deps: IpSetControllerDeps, key: string, signal: AbortSignal): Promise<void> {
+  const reservation = deps.reservations.get(key)
   if (reservation && !hasIpSetOwner(reservation) && !reservation.metadata.deletionTimestamp) {
-    const claim = existingClaim(world, reservation)
-    if (claim) await world.allocator.claim(claim)
+    const claim = existingClaim(deps, reservation)
+    if (claim) await deps.allocator.claim(claim)
     return
   }
-  if (!reservation && world.ledger.heldBy(key).length === 0) {
-    await world.allocator.release(key, () => true)
+  if (!reservation && deps.ledger.heldBy(key).length === 0) {
+    await deps.allocator.release(key, () => true)
     return
   }
   const [namespace = '', name = ''] = key.split('/')
-  // The cache of Reservations may be ahead of that of IPSets: then the IPSet's own change brings us back.
-  if (await world.client.get({ ...ipSets, namespace, name }, { signal })) return
-  if (reservation) await removeReservation(world, reservation, signal)
-  await releaseDeleted(world, key, signal)
+  // The cache of Reservations may be ahead of that of IPSets: then the event of the IPSet causes another reconcile.
+  if (await deps.client.get({ ...ipSetKind, namespace, name }, { signal })) return
+  if (reservation) await deleteReservation(deps, reservation, signal)
+  await releaseDeleted(deps, key, signal)
 }
 
-async function removeReservation(world: World, reservation: Reservation, signal: AbortSignal): Promise<void> {
-  const { name, namespace = '', uid } = reservation.metadata
-  // The finalizer first: then the delete is the last write, and needs no garbage collection.
-  if (hasFinalizer(reservation.metadata.finalizers)) await removeFinalizer(world, reservation, signal)
-  if (reservation.metadata.deletionTimestamp) return
-  const ref = { ...reservations, namespace, name }
-  await ignoreNotFound(world.client.delete(ref, { signal, ...(uid && { preconditions: { uid } }) }))
+async function deleteReservation(
+  { client, writer }: IpSetControllerDeps,
+  reservation: Reservation,
+  signal: AbortSignal,
+): Promise<void> {
+  // The finalizer is removed first, so that the delete is the last write.
+  if (hasFinalizer(reservation)) await removeFinalizer(client, reservation, signal)
+  if (!reservation.metadata.deletionTimestamp) await writer.delete(reservation, signal)
 }
 
-async function removeFinalizer(world: World, object: Reservation, signal: AbortSignal): Promise<void> {
+async function removeFinalizer(
+  client: Runtime['client'],
+  object: IpSet | Reservation,
+  signal: AbortSignal,
+): Promise<void> {
   const finalizers = withoutFinalizer(object.metadata.finalizers)
   const next = { ...object, metadata: { ...object.metadata, finalizers } }
-  await ignoreNotFound(world.client.update(next, { fieldManager: FIELD_MANAGER, signal }))
+  await ignoreNotFound(client.update(next, { fieldManager: FIELD_MANAGER, signal }))
 }

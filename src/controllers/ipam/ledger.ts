@@ -1,53 +1,148 @@
 /**
- * The ledger in memory: who holds which address on which segment, as the blocks of the API server say.
+ * Indexes which owner holds which address on which segment, as the AddressBlocks in the API server say.
  *
- * An index and nothing more: it is filled from blocks, it is asked, it decides nothing. What it says may be old; a
- * grant that was decided on old blocks is refused by the API server, never by this file.
+ * Decides nothing. It may be behind the API server: a grant that was planned on an old block is refused there.
  */
-import type { AddressBlock, AddressHolder } from '../../api/address-block.ts'
+import { createHash } from 'node:crypto'
 import {
-  addressKey,
-  type BlockId,
-  blockContaining,
-  blockKey,
-  blockName,
-  isSameHolder,
-  readHolders,
-  type SegmentAddress,
-} from './block.ts'
+  type AddressBlock,
+  type AddressHolder,
+  addressBlocks,
+  formatHolder,
+  parseHolder,
+} from '../../api/address-block.ts'
+import { type Address, type Family, formatAddress, parseAddress } from '../../net/address.ts'
+
+/** 256 neighbours share a block, so that many grants are one write and a block stays a small object. */
+const BLOCK_BITS = 8n
+export const BLOCK_SIZE = 1n << BLOCK_BITS
+
+/** An address on a segment: it is held at most once. */
+export interface SegmentAddress extends Address {
+  readonly segment: string
+}
+
+export function addressKey({ segment, family, value }: SegmentAddress): string {
+  return `${segment}|${family}|${value.toString(36)}`
+}
 
 export interface HeldAddress {
-  readonly spot: SegmentAddress
+  readonly address: SegmentAddress
   readonly holder: AddressHolder
 }
 
-export interface Ledger {
-  readonly holder: (spot: SegmentAddress) => AddressHolder | undefined
-  /** Everything that is held under a name, by whatever UID. */
-  readonly heldBy: (owner: string) => readonly HeldAddress[]
-  readonly all: () => Iterable<HeldAddress>
-  /** The block as it was last seen, with the version to write it by. */
-  readonly block: (id: BlockId) => AddressBlock | undefined
-  readonly blockByName: (name: string) => AddressBlock | undefined
-  /** Takes a block in; tells who is not in it any more. */
-  readonly load: (block: AddressBlock) => readonly HeldAddress[]
-  readonly drop: (name: string) => readonly HeldAddress[]
-  /** How many addresses of a block are held: a full one need not be searched. */
-  readonly count: (id: BlockId) => number
-}
-
+/** `namespace/name` of the IPSet that holds or claims an address. */
 export function ownerKey({ namespace, name }: Pick<AddressHolder, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`
+}
+
+export function isSameHolder(a: AddressHolder | undefined, b: AddressHolder | undefined): boolean {
+  return a?.uid === b?.uid && a?.network === b?.network && a?.namespace === b?.namespace && a?.name === b?.name
+}
+
+export interface BlockId {
+  readonly segment: string
+  readonly family: Family
+  /** The first address. */
+  readonly first: bigint
+}
+
+export function blockContaining({ segment, family, value }: SegmentAddress): BlockId {
+  return { segment, family, first: (value >> BLOCK_BITS) << BLOCK_BITS }
+}
+
+/** Identifies a block like its name does, without the cost of a hash. */
+function blockKey({ segment, family, first }: BlockId): string {
+  return `${segment}|${family}|${first.toString(36)}`
+}
+
+/**
+ * The object's name. It depends on the segment and the address alone, so that two writers of one address meet in one
+ * object. It must be a DNS name whatever the segment is called: a changed segment name carries a hash of the original.
+ */
+export function blockName({ segment, family, first }: BlockId): string {
+  const plain = segment
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60)
+  const suffix = plain === segment ? '' : `-${createHash('sha256').update(segment).digest('hex').slice(0, 12)}`
+  const digits = first.toString(16).padStart(family === 4 ? 8 : 32, '0')
+  return `${plain || 'segment'}${suffix}.${family === 4 ? 'v4' : 'v6'}-${digits}`
+}
+
+/** The addresses that are held in a block. Entries that are not addresses are ignored and kept. */
+export function readHolders(block: AddressBlock): readonly HeldAddress[] {
+  const { segment } = block.spec
+  return Object.entries(block.spec.holders ?? {}).flatMap(([text, holder]) => {
+    const address = parseAddress(text)
+    return address ? [{ address: { segment, ...address }, holder: parseHolder(holder) }] : []
+  })
+}
+
+/** A new holder of an address, or none. */
+export interface LedgerChange {
+  readonly address: SegmentAddress
+  readonly holder: AddressHolder | undefined
+  /** The claim that caused the change, as `namespace/name`. */
+  readonly owner: string
+}
+
+/** The block after the changes, to be written on the version of `block`, or created. */
+export function applyChanges(
+  id: BlockId,
+  block: AddressBlock | undefined,
+  changes: readonly LedgerChange[],
+): AddressBlock {
+  const holders = { ...block?.spec.holders }
+  for (const { address, holder } of changes) {
+    const text = formatAddress(address)
+    if (holder) holders[text] = formatHolder(holder)
+    else delete holders[text]
+  }
+  return {
+    ...(block ?? { ...addressBlocks, metadata: { name: blockName(id) } }),
+    spec: { segment: id.segment, first: formatAddress({ family: id.family, value: id.first }), holders },
+  }
+}
+
+export function groupByBlock<T extends { readonly address: SegmentAddress }>(
+  items: readonly T[],
+): ReadonlyMap<string, { readonly id: BlockId; readonly items: readonly T[] }> {
+  const groups = new Map<string, { readonly id: BlockId; readonly items: T[] }>()
+  for (const item of items) {
+    const id = blockContaining(item.address)
+    const key = blockKey(id)
+    const group = groups.get(key)
+    if (group) group.items.push(item)
+    else groups.set(key, { id, items: [item] })
+  }
+  return groups
+}
+
+export interface Ledger {
+  readonly holder: (address: SegmentAddress) => AddressHolder | undefined
+  /** The addresses held under a name, whichever UID holds them. */
+  readonly heldBy: (owner: string) => readonly HeldAddress[]
+  readonly all: () => Iterable<HeldAddress>
+  /** The block as it was last seen, with the version to write it on. */
+  readonly block: (id: BlockId) => AddressBlock | undefined
+  readonly blockByName: (name: string) => AddressBlock | undefined
+  /** Replaces a block; returns the entries that it no longer has. */
+  readonly load: (block: AddressBlock) => readonly HeldAddress[]
+  readonly drop: (name: string) => readonly HeldAddress[]
+  /** How many addresses of a block are held: a full block need not be searched. */
+  readonly count: (id: BlockId) => number
 }
 
 export function createLedger(): Ledger {
   const blocks = new Map<string, { readonly object: AddressBlock; readonly held: ReadonlyMap<string, HeldAddress> }>()
   const holders = new Map<string, AddressHolder>()
-  const owners = new Map<string, Map<string, HeldAddress>>()
+  const heldByOwner = new Map<string, Map<string, HeldAddress>>()
   const names = new Map<string, string>()
 
-  /** Asked for every grant: a name that needs a hash is made once. */
-  const nameOf = (id: BlockId): string => {
+  /** Called for every grant, so that a name with a hash is computed once. */
+  const nameFor = (id: BlockId): string => {
     const key = blockKey(id)
     const name = names.get(key) ?? blockName(id)
     names.set(key, name)
@@ -56,58 +151,43 @@ export function createLedger(): Ledger {
 
   const remove = (key: string, { holder }: HeldAddress): void => {
     holders.delete(key)
-    const owned = owners.get(ownerKey(holder))
-    owned?.delete(key)
-    if (owned?.size === 0) owners.delete(ownerKey(holder))
+    const owner = ownerKey(holder)
+    const held = heldByOwner.get(owner)
+    held?.delete(key)
+    if (held?.size === 0) heldByOwner.delete(owner)
   }
-  const insert = (key: string, held: HeldAddress): void => {
-    holders.set(key, held.holder)
-    const owner = ownerKey(held.holder)
-    const owned = owners.get(owner)
-    if (owned) owned.set(key, held)
-    else owners.set(owner, new Map([[key, held]]))
+  const insert = (key: string, entry: HeldAddress): void => {
+    holders.set(key, entry.holder)
+    const owner = ownerKey(entry.holder)
+    const held = heldByOwner.get(owner)
+    if (held) held.set(key, entry)
+    else heldByOwner.set(owner, new Map([[key, entry]]))
   }
   const replace = (name: string, object: AddressBlock | undefined): readonly HeldAddress[] => {
     const before = blocks.get(name)?.held ?? new Map<string, HeldAddress>()
-    const after = new Map(object ? readHolders(object).map((held) => [addressKey(held.spot), held]) : [])
-    const gone: HeldAddress[] = []
-    for (const [key, held] of before) {
-      const next = after.get(key)
-      if (isSameHolder(next?.holder, held.holder)) continue
-      remove(key, held)
-      gone.push(held)
+    const after = new Map(object ? readHolders(object).map((entry) => [addressKey(entry.address), entry]) : [])
+    const removed: HeldAddress[] = []
+    for (const [key, entry] of before) {
+      if (isSameHolder(after.get(key)?.holder, entry.holder)) continue
+      remove(key, entry)
+      removed.push(entry)
     }
-    for (const [key, held] of after) if (!isSameHolder(before.get(key)?.holder, held.holder)) insert(key, held)
+    for (const [key, entry] of after) if (!isSameHolder(before.get(key)?.holder, entry.holder)) insert(key, entry)
     if (object) blocks.set(name, { object, held: after })
     else blocks.delete(name)
-    return gone
+    return removed
   }
 
   return {
-    holder: (spot) => holders.get(addressKey(spot)),
-    heldBy: (owner) => [...(owners.get(owner)?.values() ?? [])],
+    holder: (address) => holders.get(addressKey(address)),
+    heldBy: (owner) => [...(heldByOwner.get(owner)?.values() ?? [])],
     all: function* () {
       for (const { held } of blocks.values()) yield* held.values()
     },
-    block: (id) => blocks.get(nameOf(id))?.object,
+    block: (id) => blocks.get(nameFor(id))?.object,
     blockByName: (name) => blocks.get(name)?.object,
     load: (block) => replace(block.metadata.name, block),
     drop: (name) => replace(name, undefined),
-    count: (id) => blocks.get(nameOf(id))?.held.size ?? 0,
+    count: (id) => blocks.get(nameFor(id))?.held.size ?? 0,
   }
-}
-
-/** Held addresses of one block, by the block that they lie in. */
-export function groupByBlock<T extends { readonly spot: SegmentAddress }>(
-  all: readonly T[],
-): ReadonlyMap<string, { readonly id: BlockId; readonly items: readonly T[] }> {
-  const groups = new Map<string, { readonly id: BlockId; readonly items: T[] }>()
-  for (const one of all) {
-    const id = blockContaining(one.spot)
-    const key = blockKey(id)
-    const group = groups.get(key)
-    if (group) group.items.push(one)
-    else groups.set(key, { id, items: [one] })
-  }
-  return groups
 }

@@ -1,29 +1,43 @@
 /**
- * What must be true before the first grant: every Reservation's addresses are in the ledger, and nobody who is gone
- * is. Run once per start; a crash between any two writes is repaired here.
+ * Repairs the ledger before the first grant: claims what existing Reservations hold and releases what deleted IPSets
+ * held. Runs once per start, because a crash may have happened between any two writes.
  */
-import { type IpSet, ipSets, type Reservation } from '../../api/ipset.ts'
-import { findSubnet, selectNetConfig } from '../../api/netconfig.ts'
+import { type IpSet, ipSets as ipSetKind, type Reservation } from '../../api/ipset.ts'
+import { findSubnet, type NetConfig, selectNetConfig } from '../../api/netconfig.ts'
 import { objectKey } from '../../api/object.ts'
+import type { CacheReader } from '../../kube/cache.ts'
+import type { KubeClient } from '../../kube/client.ts'
 import { parseAddress } from '../../net/address.ts'
-import { buildClaim, buildReservationClaim } from './claim.ts'
-import { ownerKey } from './ledger.ts'
-import type { Claim } from './plan-allocation.ts'
-import { segmentName } from './pool.ts'
-import type { World } from './world.ts'
+import type { Allocator } from './allocator.ts'
+import { buildClaim, buildReservationClaim, type Claim, type ParsePool, segmentName } from './claim.ts'
+import { type Ledger, ownerKey } from './ledger.ts'
 
-export async function recoverLedger(world: World, signal: AbortSignal): Promise<void> {
-  await releaseAllDeleted(world, signal)
-  const isHeld = createHeldCheck(world)
-  const claims = world.reservations
-    .list()
-    .filter((reservation) => !isHeld(reservation))
-    .flatMap((reservation) => existingClaim(world, reservation) ?? [])
-  await Promise.all(claims.map((claim) => world.allocator.claim(claim)))
+export interface RecoverDeps {
+  readonly client: Pick<KubeClient, 'get'>
+  readonly ipSets: Pick<CacheReader<IpSet>, 'get'>
+  readonly netConfigs: Pick<CacheReader<NetConfig>, 'list'>
+  readonly reservations: Pick<CacheReader<Reservation>, 'get' | 'list'>
+  readonly ledger: Ledger
+  readonly allocator: Allocator
+  readonly parsePool: ParsePool
 }
 
-/** Whether the ledger says of a Reservation what it says itself: then there is nothing to claim. */
-function createHeldCheck({ ledger, netConfigs, ipSets: sets }: World): (reservation: Reservation) => boolean {
+export async function recoverLedger(deps: RecoverDeps, signal: AbortSignal): Promise<void> {
+  await releaseAllDeleted(deps, signal)
+  const isHeld = createHeldCheck(deps)
+  const claims = deps.reservations
+    .list()
+    .filter((reservation) => !isHeld(reservation))
+    .flatMap((reservation) => existingClaim(deps, reservation) ?? [])
+  await Promise.all(claims.map((claim) => deps.allocator.claim(claim)))
+}
+
+/** Whether the ledger has everything that a Reservation has: then nothing is left to claim. */
+function createHeldCheck({
+  ledger,
+  netConfigs,
+  ipSets,
+}: Pick<RecoverDeps, 'ledger' | 'netConfigs' | 'ipSets'>): (reservation: Reservation) => boolean {
   const segments = new Map<string, string | undefined>()
   const segmentFor = (namespace: string, network: string, subnet: string): string | undefined => {
     const key = `${namespace}|${network}|${subnet}`
@@ -37,17 +51,17 @@ function createHeldCheck({ ledger, netConfigs, ipSets: sets }: World): (reservat
   return ({ metadata, spec }) => {
     const { namespace = '' } = metadata
     const owner = objectKey(metadata)
-    const uid = sets.get(owner)?.metadata.uid
+    const uid = ipSets.get(owner)?.metadata.uid
     const held = ledger.heldBy(owner)
-    return Object.values(spec.reservation ?? {}).every(({ network, subnet, address }) => {
-      const read = parseAddress(address)
+    return Object.values(spec.reservation ?? {}).every(({ network, subnet, address: text }) => {
+      const parsed = parseAddress(text)
       const segment = segmentFor(namespace, network, subnet)
-      if (!read || segment === undefined || uid === undefined) return false
+      if (!parsed || segment === undefined || uid === undefined) return false
       return held.some(
-        ({ spot, holder }) =>
-          spot.value === read.value &&
-          spot.family === read.family &&
-          spot.segment === segment &&
+        ({ address, holder }) =>
+          address.value === parsed.value &&
+          address.family === parsed.family &&
+          address.segment === segment &&
           holder.uid === uid &&
           holder.network === network,
       )
@@ -55,43 +69,54 @@ function createHeldCheck({ ledger, netConfigs, ipSets: sets }: World): (reservat
   }
 }
 
-/** What a Reservation says is held: in the name of its IPSet, or in its own while no IPSet has adopted it. */
-export function existingClaim(world: World, reservation: Reservation): Claim | undefined {
-  const { namespace = '' } = reservation.metadata
-  const netConfig = selectNetConfig(world.netConfigs.list(namespace))
-  const ipSet = world.ipSets.get(objectKey(reservation.metadata))
+/** A claim on what a Reservation holds, in the name of its IPSet, or in its own until an IPSet adopts it. */
+export function existingClaim(
+  { netConfigs, ipSets, parsePool }: Pick<RecoverDeps, 'netConfigs' | 'ipSets' | 'parsePool'>,
+  reservation: Reservation,
+): Claim | undefined {
+  const netConfig = selectNetConfig(netConfigs.list(reservation.metadata.namespace ?? ''))
+  const ipSet = ipSets.get(objectKey(reservation.metadata))
   if (!netConfig || ipSet?.metadata.deletionTimestamp) return undefined
   if (!ipSet) return hasIpSetOwner(reservation) ? undefined : buildReservationClaim(reservation, netConfig)
-  const { claim } = buildClaim(ipSet, netConfig, reservation, world.poolOf)
-  // Nothing new is granted here: not before all that exists is claimed.
-  return { ...claim, requests: claim.requests.filter((want) => want.reserved !== undefined) }
+  const { claim } = buildClaim(ipSet, netConfig, reservation, parsePool)
+  // No new address is granted before everything that exists is claimed.
+  return { ...claim, requests: claim.requests.filter(({ reserved }) => reserved !== undefined) }
 }
 
-/** Made for an IPSet: it goes with it. One without an owner was restored or made by hand, and waits for its IPSet. */
+/** A Reservation with an owner is deleted with it. One without was restored or created manually: an IPSet may adopt it. */
 export function hasIpSetOwner({ metadata }: Reservation): boolean {
-  return (metadata.ownerReferences ?? []).some((ownerReference) => ownerReference.kind === 'IPSet')
+  return (metadata.ownerReferences ?? []).some(({ kind }) => kind === 'IPSet')
 }
 
-async function releaseAllDeleted(world: World, signal: AbortSignal): Promise<void> {
+async function releaseAllDeleted(deps: RecoverDeps, signal: AbortSignal): Promise<void> {
   const suspects = new Set<string>()
-  // Every address is looked at before the first grant: this is all that may be done for each.
-  for (const { holder } of world.ledger.all()) {
+  // This loop visits every held address before the first grant, so it must stay cheap.
+  for (const { holder } of deps.ledger.all()) {
     const owner = ownerKey(holder)
-    if (!isHolderAlive(world, owner, world.ipSets.get(owner), holder.uid)) suspects.add(owner)
+    if (!isHolderAlive(deps, owner, deps.ipSets.get(owner), holder.uid)) suspects.add(owner)
   }
-  await Promise.all([...suspects].map((owner) => releaseDeleted(world, owner, signal)))
+  await Promise.all([...suspects].map((owner) => releaseDeleted(deps, owner, signal)))
 }
 
-/** Gives back what UIDs hold that do not exist any more. The cache may be old, so the API server is asked. */
-export async function releaseDeleted(world: World, owner: string, signal: AbortSignal): Promise<void> {
+/** Releases what UIDs hold that no longer exist. The cache may be behind, so the API server is asked. */
+export async function releaseDeleted(
+  deps: Pick<RecoverDeps, 'client' | 'allocator' | 'reservations'>,
+  owner: string,
+  signal: AbortSignal,
+): Promise<void> {
   const [namespace = '', name = ''] = owner.split('/')
-  const live = (await world.client.get({ ...ipSets, namespace, name }, { signal })) as IpSet | undefined
-  await world.allocator.release(owner, (uid) => !isHolderAlive(world, owner, live, uid))
+  const live = (await deps.client.get({ ...ipSetKind, namespace, name }, { signal })) as IpSet | undefined
+  await deps.allocator.release(owner, (uid) => !isHolderAlive(deps, owner, live, uid))
 }
 
-/** While an IPSet adopts a Reservation, what the Reservation held is on its way to the IPSet. */
-function isHolderAlive(world: World, owner: string, ipSet: IpSet | undefined, uid: string): boolean {
+/** A Reservation without an owner holds addresses itself until an IPSet adopts it. */
+function isHolderAlive(
+  { reservations }: Pick<RecoverDeps, 'reservations'>,
+  owner: string,
+  ipSet: IpSet | undefined,
+  uid: string,
+): boolean {
   if (ipSet && (ipSet.metadata.uid ?? '') === uid) return true
-  const reservation = world.reservations.get(owner)
+  const reservation = reservations.get(owner)
   return reservation !== undefined && !hasIpSetOwner(reservation) && (reservation.metadata.uid ?? '') === uid
 }

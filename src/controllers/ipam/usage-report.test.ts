@@ -3,12 +3,12 @@ import { ipSet, netConfig, threeNetworks } from '../../../test/ipam.ts'
 import { address } from '../../net/address.ts'
 import { buildUsageReport } from './usage-report.ts'
 
-const spot = (text: string) => ({ segment: 'vlan-20', ...address(text) })
+const onSegment = (text: string) => ({ segment: 'vlan-20', ...address(text) })
 const holder = { uid: 'u', namespace: 'ns', name: 'a', network: 'net-1' }
 
-describe('How the addresses stand', () => {
-  it('counts use and what is left of every subnet, and names holders in and outside the ranges', () => {
-    const held = ['172.17.0.220', '172.17.0.100'].map((text) => ({ spot: spot(text), holder }))
+describe('buildUsageReport', () => {
+  it('counts used and free addresses and lists holders in and outside the ranges', () => {
+    const held = ['172.17.0.220', '172.17.0.100'].map((text) => ({ address: onSegment(text), holder }))
     const [first, second] = buildUsageReport({ netConfigs: [netConfig(threeNetworks)], ipSets: [], held })
     expect(first).toMatchObject({
       namespace: 'ns',
@@ -24,7 +24,7 @@ describe('How the addresses stand', () => {
     expect(second).toMatchObject({ network: 'net-2', used: 0, free: '101', holders: [] })
   })
 
-  it('lists who waits, the oldest first, with the cause that the controller wrote', () => {
+  it('lists waiting IPSets, oldest first, with the cause from the condition', () => {
     const waiting = (name: string, creationTimestamp: string, message?: string) => {
       const made = ipSet(name, [{ name: 'Net-1' }])
       const conditions = message ? [{ type: 'ReservationReady', status: 'False' as const, message }] : []
@@ -34,7 +34,7 @@ describe('How the addresses stand', () => {
     const [report] = buildUsageReport({ netConfigs: [netConfig(threeNetworks)], ipSets, held: [] })
     expect(report?.waiting).toEqual([
       { owner: 'ns/c', why: 'no address is left' },
-      { owner: 'ns/b', why: 'nobody has looked at it yet' },
+      { owner: 'ns/b', why: 'not reconciled yet' },
     ])
   })
 })

@@ -1,15 +1,14 @@
 /**
- * How the addresses stand: use of every subnet, who holds what, who waits and why.
+ * Reports the use of every subnet: used and free addresses, their holders, and the IPSets that wait.
  *
- * Pure, over the ledger's blocks, NetConfigs and IPSets, live or from a dump: for `ipam status` and for the metrics.
+ * Pure, over the ledger, NetConfigs and IPSets, live or from a dump: for `ipam status` and for the metrics.
  */
-import type { IpSet } from '../../api/ipset.ts'
+import { type IpSet, isIpSetReady } from '../../api/ipset.ts'
 import { type NetConfig, selectNetConfig } from '../../api/netconfig.ts'
 import { objectKey } from '../../api/object.ts'
 import { formatAddress } from '../../net/address.ts'
+import { parsePool, poolContains, poolUsage } from './claim.ts'
 import { type HeldAddress, ownerKey } from './ledger.ts'
-import { poolContains } from './plan-allocation.ts'
-import { parsePool, poolUsage } from './pool.ts'
 
 export interface SubnetReport {
   readonly namespace: string
@@ -17,12 +16,12 @@ export interface SubnetReport {
   readonly subnet: string
   readonly cidr: string
   readonly segment: string
-  /** Addresses of the allocation ranges that are held, and that are left. IPv6 has more than a number can count. */
+  /** Addresses of the allocation ranges. `free` is text: IPv6 has more than a number can count. */
   readonly used: number
   readonly free: string
-  /** By address; those outside the ranges (fixedIP) too. */
+  /** By address, including those outside the ranges (fixedIP). */
   readonly holders: readonly { readonly address: string; readonly owner: string }[]
-  /** IPSets without their address here, the oldest first. */
+  /** IPSets without an address here, oldest first. */
   readonly waiting: readonly { readonly owner: string; readonly why: string }[]
 }
 
@@ -43,19 +42,17 @@ export function buildUsageReport({
   const namespaces = [...new Set(netConfigs.map(({ metadata }) => metadata.namespace ?? ''))].sort()
   return namespaces.flatMap((namespace) => {
     const netConfig = selectNetConfig(netConfigs.filter(({ metadata }) => metadata.namespace === namespace))
-    const waiters = ipSets.filter((ipSet) => ipSet.metadata.namespace === namespace && !isReady(ipSet)).sort(byAge)
+    const waiters = ipSets.filter((ipSet) => ipSet.metadata.namespace === namespace && !isIpSetReady(ipSet)).sort(byAge)
     if (!netConfig) return []
     return netConfig.spec.networks.flatMap((network) =>
       network.subnets.flatMap((subnet): readonly SubnetReport[] => {
         const pool = parsePool(netConfig, network.name, subnet)
         if (!pool) return []
-        const inside = held
-          .filter(({ spot }) => poolContains(pool, spot))
-          .sort((a, b) => (a.spot.value < b.spot.value ? -1 : 1))
-        const { used, free } = poolUsage(
-          pool,
-          inside.map(({ spot }) => spot.value),
-        )
+        const heldHere = held
+          .filter(({ address }) => poolContains(pool, address))
+          .sort((a, b) => (a.address.value < b.address.value ? -1 : 1))
+        const values = heldHere.map(({ address }) => address.value)
+        const { used, free } = poolUsage(pool, values)
         return [
           {
             namespace,
@@ -65,8 +62,8 @@ export function buildUsageReport({
             segment: pool.segment,
             used,
             free: String(free),
-            holders: inside.map(({ spot, holder }) => ({
-              address: formatAddress(spot),
+            holders: heldHere.map(({ address, holder }) => ({
+              address: formatAddress(address),
               owner: ownerKey(holder),
             })),
             waiting: waiters
@@ -82,21 +79,17 @@ export function buildUsageReport({
   })
 }
 
-export function isReady({ status }: IpSet): boolean {
-  return status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
-}
-
 function isWaitingFor({ spec, status }: IpSet, network: string, subnet: string): boolean {
   const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
-  const asks = spec.networks.some((one) => same(one.name, network) && same(one.subnetName, subnet))
-  return asks && !(status?.reservations ?? []).some((reservation) => reservation.network === network)
+  const isRequested = spec.networks.some((request) => same(request.name, network) && same(request.subnetName, subnet))
+  return isRequested && !(status?.reservations ?? []).some((reservation) => reservation.network === network)
 }
 
 function waitingReason({ status }: IpSet): string {
   const [worst] = (status?.conditions ?? []).filter(
     (condition) => condition.type !== 'Ready' && condition.status === 'False',
   )
-  return worst?.message ?? 'nobody has looked at it yet'
+  return worst?.message ?? 'not reconciled yet'
 }
 
 function byAge(a: IpSet, b: IpSet): number {

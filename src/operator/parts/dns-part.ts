@@ -1,18 +1,12 @@
-/** The part that makes names resolve: DNSMasq, DNSData, the Services and IPSets that ask to be registered. */
-
+/** Defines the operator part that makes names resolve: DNSMasq, DNSData, and registered Services and IPSets. */
 import { renderCrd } from '../../api/crd.ts'
 import { dnsDataKind } from '../../api/dnsdata.ts'
 import { dnsMasqKind } from '../../api/dnsmasq.ts'
 import { ipSets } from '../../api/ipset.ts'
 import { networkGroup } from '../../api/netconfig.ts'
+import { startDnsControllers } from '../../controllers/dns/dns-controllers.ts'
 import { dnsDatas, dnsMasqs } from '../../controllers/dns/dns-kinds.ts'
-import { dnsDataController } from '../../controllers/dns/dnsdata-controller.ts'
-import { dnsMasqController } from '../../controllers/dns/dnsmasq-controller.ts'
 import { DEFAULT_IMAGE } from '../../controllers/dns/dnsmasq-deployment.ts'
-import { hostsController } from '../../controllers/dns/hosts-controller.ts'
-import { ipSetDnsController } from '../../controllers/dns/ipset-hosts-controller.ts'
-import { serviceDnsController } from '../../controllers/dns/service-dns-controller.ts'
-import { createDnsWorld } from '../../controllers/dns/world.ts'
 import type { AdmissionHandler } from '../../kube/admission.ts'
 import { dnsHandlers, dnsWebhooks } from '../../webhooks/dns-webhooks.ts'
 import type { OperatorPart, PartContext, PolicyRule } from './part.ts'
@@ -26,11 +20,11 @@ export const dnsPart: OperatorPart = {
   highCardinalityKinds: [dnsDatas, ipSets],
   crds: { own: [], upstream: [dnsDataKind, dnsMasqKind].map(renderCrd) },
   rules: [
-    network(['ipsets'], READ),
-    network(['dnsmasqs'], [...READ, 'update']),
-    network(['dnsdata'], [...READ, 'create', 'update', 'delete']),
-    // The finalizers are asked for where an owned object blocks its owner's deletion (OpenShift does).
-    network(
+    networkRule(['ipsets'], READ),
+    networkRule(['dnsmasqs'], [...READ, 'update']),
+    networkRule(['dnsdata'], [...READ, 'create', 'update', 'delete']),
+    // OpenShift requires the finalizers for an owned object that blocks the deletion of its owner.
+    networkRule(
       ['dnsmasqs/status', 'dnsmasqs/finalizers', 'dnsdata/status', 'dnsdata/finalizers', 'ipsets/finalizers'],
       ['update'],
     ),
@@ -50,16 +44,11 @@ export const dnsPart: OperatorPart = {
   start: startDns,
 }
 
-function network(resources: readonly string[], verbs: readonly string[]): PolicyRule {
+function networkRule(resources: readonly string[], verbs: readonly string[]): PolicyRule {
   return { apiGroups: [networkGroup.group], resources, verbs }
 }
 
 function startDns({ runtime, record }: PartContext): Readonly<Record<string, AdmissionHandler>> {
-  const world = createDnsWorld({ runtime, record })
-  const servers = runtime.add(dnsMasqController(world))
-  runtime.add(hostsController(world, servers.enqueue))
-  runtime.add(dnsDataController(world))
-  runtime.add(serviceDnsController(world))
-  runtime.add(ipSetDnsController(world))
-  return dnsHandlers({ image: DEFAULT_IMAGE, hasOption: world.fields.hasOption })
+  const { hasOption } = startDnsControllers({ runtime, record })
+  return dnsHandlers({ image: DEFAULT_IMAGE, hasOption })
 }

@@ -1,29 +1,24 @@
-/** The part that gives data plane hosts their addresses: NetConfig, IPSet, Reservation and the ledger. */
-import { addressBlockKind } from '../../api/address-block.ts'
+/** Defines the operator part that assigns addresses to data plane hosts: NetConfig, IPSet, Reservation, AddressBlock. */
+import { addressBlockKind, addressBlocks } from '../../api/address-block.ts'
 import { renderCrd } from '../../api/crd.ts'
 import { ipSetKind, ipSets, reservationKind, reservations } from '../../api/ipset.ts'
 import { netConfigKind, netConfigs, networkGroup } from '../../api/netconfig.ts'
 import type { GroupVersionKind } from '../../api/object.ts'
 import { registerAddressMetrics } from '../../controllers/ipam/address-metrics.ts'
-import { addressBlocks, type SegmentAddress } from '../../controllers/ipam/block.ts'
-import { ipSetController } from '../../controllers/ipam/ipset-controller.ts'
+import { parsePool, segmentAddress } from '../../controllers/ipam/claim.ts'
+import { type IpamState, startIpSetController } from '../../controllers/ipam/ipset-controller.ts'
 import { createIpSetObserver } from '../../controllers/ipam/ipset-observer.ts'
-import { detectStatusForm, type StatusForm } from '../../controllers/ipam/ipset-status.ts'
+import { detectStatusForm, IPSET_FINALIZERS, type StatusForm } from '../../controllers/ipam/ipset-results.ts'
 import { ownerKey } from '../../controllers/ipam/ledger.ts'
-import { segmentAddress } from '../../controllers/ipam/plan-allocation.ts'
-import { parsePool } from '../../controllers/ipam/pool.ts'
-import { IPSET_FINALIZERS } from '../../controllers/ipam/reservation.ts'
-import { createWorld, type World } from '../../controllers/ipam/world.ts'
 import { formatError } from '../../errors/failure.ts'
 import type { AdmissionHandler } from '../../kube/admission.ts'
 import type { KubeReader } from '../../kube/client.ts'
 import { parseAddress } from '../../net/address.ts'
-import type { NetworkView } from '../../webhooks/network-view.ts'
-import { networkHandlers, networkWebhooks } from '../../webhooks/network-webhooks.ts'
+import { type NetworkView, networkHandlers, networkWebhooks } from '../../webhooks/network-webhooks.ts'
 import { addressPools, attachments, findOtherAllocators } from '../../webhooks/other-allocators.ts'
 import type { OperatorPart, PartContext, PolicyRule } from './part.ts'
 
-/** Its schema says which form of IPSets is served. */
+/** Its schema shows which form of the IPSet status is served. */
 const IPSET_CRD = 'ipsets.network.openstack.org'
 
 export const ipamPart: OperatorPart = {
@@ -35,11 +30,11 @@ export const ipamPart: OperatorPart = {
     upstream: [netConfigKind, ipSetKind, reservationKind].map(renderCrd),
   },
   rules: [
-    network(['netconfigs'], ['get', 'list', 'watch']),
-    network(['ipsets'], ['get', 'list', 'watch', 'update']),
-    // The second is asked for where a Reservation that blocks its owner's deletion is written (OpenShift does).
-    network(['ipsets/status', 'ipsets/finalizers'], ['update']),
-    network(['reservations'], ['get', 'list', 'watch', 'create', 'update', 'delete']),
+    networkRule(['netconfigs'], ['get', 'list', 'watch']),
+    networkRule(['ipsets'], ['get', 'list', 'watch', 'update']),
+    // OpenShift requires the second for a Reservation that blocks the deletion of its owner.
+    networkRule(['ipsets/status', 'ipsets/finalizers'], ['update']),
+    networkRule(['reservations'], ['get', 'list', 'watch', 'create', 'update', 'delete']),
     {
       apiGroups: [addressBlockKind.group],
       resources: [addressBlockKind.plural],
@@ -51,7 +46,7 @@ export const ipamPart: OperatorPart = {
       resourceNames: [IPSET_CRD],
       verbs: ['get'],
     },
-    // Who else hands out addresses: NetConfigs that overlap with them are warned of.
+    // Other allocators: a NetConfig whose ranges overlap theirs is warned of.
     { apiGroups: ['metallb.io'], resources: ['ipaddresspools'], verbs: ['list'] },
     { apiGroups: ['k8s.cni.cncf.io'], resources: ['network-attachment-definitions'], verbs: ['list'] },
   ],
@@ -60,21 +55,19 @@ export const ipamPart: OperatorPart = {
   observe: { kinds: [netConfigs, ipSets, reservations], start: observeIpam },
 }
 
-function network(resources: readonly string[], verbs: readonly string[]): PolicyRule {
+function networkRule(resources: readonly string[], verbs: readonly string[]): PolicyRule {
   return { apiGroups: [networkGroup.group], resources, verbs }
 }
 
 function startIpam({ runtime, metrics, record }: PartContext): Readonly<Record<string, AdmissionHandler>> {
-  const form = servedForm(runtime.client)
-  const world = createWorld({ runtime, form, record })
-  const controller = runtime.add(ipSetController(world))
-  world.wake.enqueue = controller.enqueue
+  const statusForm = detectServedForm(runtime.client)
+  const state = startIpSetController({ runtime, statusForm, record })
   registerAddressMetrics(metrics.registry, () => ({
-    netConfigs: world.netConfigs.list(),
-    ipSets: world.ipSets.list(),
-    held: [...world.ledger.all()],
+    netConfigs: state.netConfigs.list(),
+    ipSets: state.ipSets.list(),
+    held: [...state.ledger.all()],
   }))
-  return networkHandlers(networkView(world), IPSET_FINALIZERS)
+  return networkHandlers(networkView(runtime.client, state, statusForm), IPSET_FINALIZERS)
 }
 
 function observeIpam({ runtime, metrics, record }: PartContext): void {
@@ -83,53 +76,55 @@ function observeIpam({ runtime, metrics, record }: PartContext): void {
   registerAddressMetrics(metrics.registry, inventory)
 }
 
-/** Which form of IPSets is served: asked once, and again while nobody answers. */
-function servedForm(client: Pick<KubeReader, 'get'>): () => Promise<StatusForm> {
-  const crd = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }
-  let asked: Promise<StatusForm> | undefined
+/** Reads the CRD once; a failed read is repeated by the next call. */
+function detectServedForm(client: Pick<KubeReader, 'get'>): () => Promise<StatusForm> {
+  const crd = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: IPSET_CRD }
+  let form: Promise<StatusForm> | undefined
   return () => {
-    asked ??= client
-      .get({ ...crd, name: IPSET_CRD })
+    form ??= client
+      .get(crd)
       .then(detectStatusForm)
       .catch((error: unknown) => {
-        asked = undefined
+        form = undefined
         throw error
       })
-    return asked
+    return form
   }
 }
 
-function networkView(world: World): NetworkView {
+function networkView(
+  client: KubeReader,
+  state: Pick<IpamState, 'netConfigs' | 'ledger'>,
+  statusForm: () => Promise<StatusForm>,
+): NetworkView {
   const list = async <T>(kind: GroupVersionKind, namespace: string, signal: AbortSignal): Promise<readonly T[]> =>
-    (await world.client.list(kind, { namespace, signal })).items as unknown as readonly T[]
+    (await client.list(kind, { namespace, signal })).items as unknown as readonly T[]
   return {
-    cachedNetConfigs: (namespace) => world.netConfigs.list(namespace),
+    cachedNetConfigs: (namespace) => state.netConfigs.list(namespace),
     netConfigs: (namespace, signal) => list(netConfigs, namespace, signal),
     ipSets: (namespace, signal) => list(ipSets, namespace, signal),
-    findHolder: (netConfig, network, subnet, address) => {
-      const found = netConfig.spec.networks
-        .find((one) => one.name === network)
-        ?.subnets.find((one) => one.name === subnet)
-      const pool = found && parsePool(netConfig, network, found)
-      const read = parseAddress(address)
-      const spot: SegmentAddress | undefined =
-        pool && read?.family === pool.cidr.family ? segmentAddress(pool, read.value) : undefined
-      const holder = spot && world.ledger.holder(spot)
+    findHolder: (netConfig, networkName, subnetName, text) => {
+      const network = netConfig.spec.networks.find(({ name }) => name === networkName)
+      const subnet = network?.subnets.find(({ name }) => name === subnetName)
+      const pool = subnet && parsePool(netConfig, networkName, subnet)
+      const address = parseAddress(text)
+      if (!pool || address?.family !== pool.cidr.family) return undefined
+      const holder = state.ledger.holder(segmentAddress(pool, address.value))
       return holder && ownerKey(holder)
     },
     otherAllocators: async (namespace, signal) => {
       try {
-        // Seldom asked, so listed when asked; a kind that nobody installed has no objects.
-        const served = await Promise.all(
+        // Listed on demand, because it is needed rarely; a kind that is not installed has no objects.
+        const objects = await Promise.all(
           [addressPools, attachments].map(async (kind) =>
-            (await world.client.resource(kind)) ? (await world.client.list(kind, { signal })).items : [],
+            (await client.resource(kind)) ? (await client.list(kind, { signal })).items : [],
           ),
         )
-        return findOtherAllocators(served.flat(), namespace)
+        return findOtherAllocators(objects.flat(), namespace)
       } catch (error) {
         return { problem: formatError(error) }
       }
     },
-    hasServiceNetwork: async () => (await world.form()) === 'today',
+    hasServiceNetwork: async () => (await statusForm()) === 'current',
   }
 }

@@ -1,4 +1,4 @@
-/** What one part of the operator brings: kinds, rights, webhooks, controllers. */
+/** Defines what a part of the operator consists of: kinds, permissions, webhooks, controllers. */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import type { ExecutorKind } from '../../dataplane/execution/start.ts'
 import type { Environment } from '../../dataplane/service-definitions/images.ts'
@@ -11,21 +11,21 @@ import type { Transport } from '../../kube/transport.ts'
 import type { Webhook } from '../../webhooks/webhook-configuration.ts'
 
 export interface PartContext {
-  /** Which of the kinds that the part or its pieces may use are served. */
+  /** Whether an optional kind of the part or of its pieces is served. */
   readonly has?: (kind: GroupVersionKind) => boolean
   readonly runtime: Runtime
   readonly metrics: Metrics
-  readonly record: (happening: EventRecord) => void
-  /** For what is not an object: a command in a pod. */
+  readonly record: (event: EventRecord) => void
+  /** For requests that are not about objects: a command in a pod. */
   readonly transport: Transport
   readonly env: Environment
   /** Where Ansible runs. */
   readonly runs: ExecutorKind
-  /** After so long it is ended. */
+  /** Of an Ansible run. */
   readonly runTimeLimitMs?: number
 }
 
-/** One rule of a ClusterRole. */
+/** A rule of a ClusterRole. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
@@ -35,30 +35,30 @@ export interface PolicyRule {
 
 export interface OperatorPart {
   readonly name: string
-  /** Where its kinds are not served it stays out, with a word; asked for by name it is refused. */
+  /** Skipped with a log entry where its kinds are not served; refused there when selected by name. */
   readonly optional?: boolean
-  /** Where this kind is served it stays out: the names of its own kinds mean something else there. */
+  /** Skipped where this kind is served: there the part's kinds have another meaning. */
   readonly conflict?: { readonly kind: GroupVersionKind; readonly problem: Problem<object> }
-  /** Without these it cannot work. */
+  /** The kinds that must be served. */
   readonly kinds: readonly GroupVersionKind[]
-  /** Those of them that come by the thousand, and of which nobody asks who wrote which field. */
+  /** Kinds with thousands of objects, whose managed fields no controller reads. */
   readonly highCardinalityKinds?: readonly GroupVersionKind[]
   readonly crds: {
-    /** Only Stackloom has them. */
+    /** Kinds of Stackloom. */
     readonly own: readonly KubeObject[]
-    /** The same names and fields as upstream's, which are used where they are installed. */
+    /** Upstream's names and fields: where upstream's CRDs are installed, those are used. */
     readonly upstream: readonly KubeObject[]
   }
-  /** What its controllers and webhooks may do, and nothing more. */
+  /** The permissions of its controllers and webhooks. */
   readonly rules: readonly PolicyRule[]
   readonly webhooks: readonly Webhook[]
-  /** Each works where its kinds are served; where they are not it alone stays out, with a word. */
+  /** Each runs where its kinds are served, and is skipped alone, with a log entry, where they are not. */
   readonly pieces?: readonly { readonly name: string; readonly kinds: readonly GroupVersionKind[] }[]
-  /** Kinds of others that it uses where they are served. */
+  /** Kinds of other programs that it uses where they are served. */
   readonly optionalKinds?: readonly GroupVersionKind[]
-  /** Adds its controllers to the runtime; answers its webhooks, by path. */
+  /** Adds its controllers to the runtime; returns the handlers of its webhooks by path. */
   readonly start: (context: PartContext) => Readonly<Record<string, AdmissionHandler>>
-  /** What it can tell while somebody else does the work: it reads these kinds and records Events. */
+  /** For a cluster where another operator does the work: reads these kinds and records Events. */
   readonly observe?: {
     readonly kinds: readonly GroupVersionKind[]
     readonly start: (context: PartContext) => void

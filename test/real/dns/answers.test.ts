@@ -1,6 +1,6 @@
 /**
- * From an object to an answer: our operator on a real API server, the real MetalLB that gives the address, a played
- * kubelet that brings the files, and the real dnsmasq in the pod of our Deployment.
+ * Tests the way from an object to a DNS answer: the operator on a real API server, the real MetalLB, a simulated kubelet
+ * that writes the volumes, and the real dnsmasq in the pod of the Deployment.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
@@ -25,7 +25,7 @@ import { startOperatorProcess } from './operator-process.ts'
 const cluster = useCluster({ crds: 'own', metallb: true })
 const soon = { timeout: 60_000, interval: 20 }
 const missing = missingPrograms()
-/** The soak is run beside other work, and behind it. */
+/** The soak runs together with other work. */
 const patience = { timeout: count({ test: 600_000, soak: 1_800_000 }) }
 let operator: RunningOperator
 let number = 0
@@ -55,7 +55,7 @@ const answer = (pod: ClusterPod, name: string): Promise<readonly string[]> => ad
 const create = (...objects: Parameters<typeof cluster.client.create>[0][]): Promise<unknown> =>
   Promise.all(objects.map((object) => cluster.client.create(object)))
 
-/** Asks without pause until stopped, and collects the moments at which there was no answer. */
+/** Queries without pause until stopped, and collects missing answers. */
 function asking(pod: ClusterPod, name: string) {
   const wrong: string[] = []
   let over = false
@@ -64,7 +64,7 @@ function asking(pod: ClusterPod, name: string) {
     while (!over) {
       const got = await answer(pod, name).catch((error: unknown) => [String(error)])
       asked += 1
-      if (!got.some((one) => one.startsWith('10.'))) wrong.push(`${asked}: ${got.join(' ') || 'no answer'}`)
+      if (!got.some((address) => address.startsWith('10.'))) wrong.push(`${asked}: ${got.join(' ') || 'no answer'}`)
     }
   })()
   return {
@@ -77,7 +77,7 @@ function asking(pod: ClusterPod, name: string) {
 }
 
 describe('names', { timeout: 240_000 }, () => {
-  it('of DNSData come, change and go, and the Deployment stays as it is', async () => {
+  it('of DNSData are added, changed and removed without a change of the Deployment', async () => {
     await create(dnsMasq('dns', namespace), dnsData('somehosts', someHosts, namespace))
     const pod = await start('dns')
     for (const { ip, hostnames } of someHosts) {
@@ -101,31 +101,31 @@ describe('names', { timeout: 240_000 }, () => {
     expect(after?.['spec']).toEqual(before?.['spec'])
   })
 
-  it('of ConfigMaps made by hand count by their label, whenever it is added, changed or removed', async () => {
-    await create(dnsMasq('one', namespace), dnsMasq('two', namespace, { dnsDataLabelSelectorValue: 'Second' }), {
+  it('of labelled ConfigMaps follow the label when it is added, changed or removed', async () => {
+    await create(dnsMasq('first', namespace), dnsMasq('second', namespace, { dnsDataLabelSelectorValue: 'Second' }), {
       ...configMaps,
       metadata: { name: 'by-hand', namespace },
       data: { 'by-hand': '10.0.0.7 hand.example.com\n' },
     })
-    const [one, two] = [await start('one'), await start('two')]
+    const [first, second] = [await start('first'), await start('second')]
     const label = (value: string | null): Promise<unknown> =>
       cluster.client.patch(
         { ...configMaps, namespace, name: 'by-hand' },
         { metadata: { labels: { dnsmasqhosts: value } } },
         { type: 'merge' },
       )
-    expect(await answer(one, 'hand.example.com')).toEqual([])
+    expect(await answer(first, 'hand.example.com')).toEqual([])
     await label('dnsdata')
-    await expect.poll(() => answer(one, 'hand.example.com'), soon).toEqual(['10.0.0.7'])
-    expect(await answer(two, 'hand.example.com')).toEqual([])
+    await expect.poll(() => answer(first, 'hand.example.com'), soon).toEqual(['10.0.0.7'])
+    expect(await answer(second, 'hand.example.com')).toEqual([])
     await label('second')
-    await expect.poll(() => answer(two, 'hand.example.com'), soon).toEqual(['10.0.0.7'])
-    await expect.poll(() => answer(one, 'hand.example.com'), soon).toEqual([])
+    await expect.poll(() => answer(second, 'hand.example.com'), soon).toEqual(['10.0.0.7'])
+    await expect.poll(() => answer(first, 'hand.example.com'), soon).toEqual([])
     await label(null)
-    await expect.poll(() => answer(two, 'hand.example.com'), soon).toEqual([])
+    await expect.poll(() => answer(second, 'hand.example.com'), soon).toEqual([])
   })
 
-  it("of Services lead to MetalLB's address, in both forms in which a DNSMasq is exposed", async () => {
+  it("of Services resolve to MetalLB's address, in both forms in which a DNSMasq is exposed", async () => {
     const metadata = { name: `${namespace}-ctlplane`, namespace: 'metallb-system' }
     const spec = { addresses: ['192.168.122.80-192.168.122.90'], autoAssign: false }
     await create({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata, spec })
@@ -182,7 +182,7 @@ describe('names', { timeout: 240_000 }, () => {
     expect(io.out()).toMatch(/keystone-internal.* 192\.168\.122\.81 +the same/)
   })
 
-  it('of an IPSet that asks for it lead to what it was given, on every network', async () => {
+  it('of an IPSet that requests it resolve to its addresses on every network', async () => {
     await create(dnsMasq('dns', namespace))
     const pod = await start('dns')
     const config = netConfig(threeNetworks, { 'stackloom.dev/segment': namespace })
@@ -200,7 +200,7 @@ describe('names', { timeout: 240_000 }, () => {
     await expect.poll(() => answer(pod, 'edpm-compute-0.net-2'), soon).toEqual([])
   })
 
-  it('survive operators that are stopped and started, a killed API server, and a kubelet that is late', async () => {
+  it('survive restarts of the operator, a killed API server, and a late kubelet', async () => {
     await create(dnsMasq('dns', namespace), dnsData('moving', [host('10.0.0.1', 'moving.example.com')], namespace))
     const pod = await start('dns', () => Math.round(Math.random() * 200))
     await expect.poll(() => answer(pod, 'moving.example.com'), soon).toEqual(['10.0.0.1'])

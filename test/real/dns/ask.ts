@@ -1,4 +1,4 @@
-/** Questions to a DNS server, by Node's resolver and by dig, and loopback addresses to serve them on. */
+/** Queries DNS servers with Node's resolver and with dig, and allocates loopback addresses for them. */
 import { spawnSync } from 'node:child_process'
 import { Resolver } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
@@ -10,7 +10,7 @@ export interface Server {
 
 let given = 0
 
-/** A loopback address that no other test process uses: a pod's own. */
+/** A loopback address for a pod that no other test process uses. */
 export function loopback(): string {
   given += 1
   return `127.${64 + (process.pid % 128)}.${(process.pid >> 7) % 250}.${given}`
@@ -22,7 +22,7 @@ export function resolverOf({ address, port }: Server, timeout = 5_000): Resolver
   return resolver
 }
 
-/** The addresses of a name, sorted; none when it has none. */
+/** The addresses of a name, sorted; empty when it has none. */
 export async function addressesOf(server: Server, name: string, family: 4 | 6 = 4): Promise<readonly string[]> {
   const resolver = resolverOf(server)
   const asked = family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)
@@ -33,7 +33,7 @@ export async function namesOf(server: Server, address: string): Promise<readonly
   return resolverOf(server).reverse(address).catch(noneIfUnknown)
 }
 
-/** A server that says no is heard; one that says nothing is a failure. */
+/** A negative answer is an answer; none at all is a failure. */
 function noneIfUnknown(error: unknown): string[] {
   const { code } = error as { readonly code?: string }
   if (code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EREFUSED') return []
@@ -48,7 +48,7 @@ export function dig(server: Server, ...question: string[]): readonly string[] {
   return stdout.split('\n').filter(Boolean)
 }
 
-/** Why the real server cannot be asked here, or undefined. */
+/** Why the real server cannot be queried here, or undefined. */
 export function missingPrograms(): string | undefined {
   const missing = ['dnsmasq', 'dig'].filter((name) => spawnSync(name, ['-v']).error !== undefined)
   return missing.length > 0 ? `not installed: ${missing.join(', ')}` : undefined

@@ -1,6 +1,6 @@
 /**
- * Two clouds, deployed from one file: each cloud's own dnsmasq answers with the planned addresses, and knows nothing of
- * the other. The API server, MetalLB and dnsmasq are real; the OpenStack operators are played.
+ * Deploys two clouds from one file: the dnsmasq of each cloud answers with the planned addresses and has no name of the
+ * other. The API server, MetalLB and dnsmasq are real; the OpenStack operators are simulated.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { main } from '../../../src/cli/main.ts'
 import { parseHosts } from '../../../src/controllers/dns/hosts-file.ts'
 import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
-import { ownCrds } from '../../../src/operator/crds.ts'
+import { ownCrds } from '../../../src/operator/parts.ts'
 import { listCloudDnsNames } from '../../../src/plan/cloud-names.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
@@ -53,7 +53,7 @@ describe('two clouds', { timeout: 240_000 }, () => {
     await cast?.stop()
   })
 
-  /** What `dns hosts --live` prints. */
+  /** The output of `dns hosts --live`. */
   const liveHosts = async (cloud: string): Promise<string> => {
     const cwd = await mkdtemp(path.join(tmpdir(), 'stackloom-dns-clouds-'))
     try {
@@ -67,7 +67,7 @@ describe('two clouds', { timeout: 240_000 }, () => {
     }
   }
 
-  it('have servers that answer what was planned for them, as their hosts files say, and nothing else', async () => {
+  it('have servers that answer as planned and as their hosts files say, and nothing else', async () => {
     const { report } = await deploy(cluster.client, plan)
     expect(report.outcome).toBe('done')
     for (const cloud of plan.clouds) {

@@ -1,4 +1,4 @@
-/** The pod of a DNSMasq in a test's cluster: as soon as its Deployment is there, with its ConfigMaps followed. */
+/** Runs the pod of a DNSMasq in a test's cluster when its Deployment exists, and keeps its volumes current. */
 
 import type { KubeObject } from '../../../src/api/object.ts'
 import { deployments } from '../../../src/controllers/dns/dns-kinds.ts'
@@ -34,7 +34,7 @@ export async function clusterPod(
   }
 }
 
-/** Waits for it: the controller makes it soon, or something is wrong. */
+/** Waits until the controller has created it. */
 async function deploymentOf(client: KubeClient, namespace: string, name: string): Promise<KubeObject> {
   for (const end = Date.now() + 180_000; Date.now() < end; ) {
     const found = await client.get({ ...deployments, namespace, name })

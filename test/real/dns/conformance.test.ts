@@ -1,7 +1,7 @@
 /**
- * The functional cases of infra-operator's own suite for DNSMasq, DNSData and Services, one for one, against a real API
- * server with upstream's CRDs. Where upstream's case cannot fail, one that can stands in its place; where it wants a
- * rollout for a record, the answer changes instead and the pod's template does not (`answers.test.ts`).
+ * Runs the functional cases of infra-operator's own suite for DNSMasq, DNSData and Services against a real API server
+ * with upstream's CRDs. A case that cannot fail is replaced by one that can; where upstream expects a rollout for a
+ * record, the answer changes and the pod template does not (`answers.test.ts`).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { DnsData } from '../../../src/api/dnsdata.ts'
@@ -19,7 +19,7 @@ import {
   services,
   topologies,
 } from '../../../src/controllers/dns/dns-kinds.ts'
-import { ownCrds } from '../../../src/operator/crds.ts'
+import { ownCrds } from '../../../src/operator/parts.ts'
 import { useCluster } from '../../cluster.ts'
 import { dnsData, dnsMasq, host } from '../../dns.ts'
 import { podSpec } from '../../dns-pod.ts'
@@ -79,7 +79,7 @@ async function giveAddress(name: string, ...ips: string[]): Promise<void> {
   await cluster.client.patch({ ...services, namespace, name }, { status }, { type: 'merge', subresource: 'status' })
 }
 
-/** Plays the Deployment's controller. */
+/** Simulates the Deployment controller. */
 async function rollOut(status: object): Promise<void> {
   await expect.poll(() => get(deployments, 'dnsmasq-dns'), soon).toBeDefined()
   const { generation } = (await get(deployments, 'dnsmasq-dns'))?.metadata ?? {}
@@ -92,7 +92,7 @@ const template = async (): Promise<Record<string, unknown>> =>
   podSpec((await get(deployments, 'dnsmasq-dns')) as KubeObject) as unknown as Record<string, unknown>
 
 describe('DNSMasq', { timeout: 240_000 }, () => {
-  it('26 to 29, 35: has its account without rights, its configuration and a hash', async () => {
+  it('26 to 29, 35: has an account without permissions, its configuration and a hash', async () => {
     await create({
       options: [
         { key: 'server', values: ['1.1.1.1'] },
@@ -125,7 +125,7 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
     await expect.poll(async () => (await get(configMaps, 'dns'))?.['data'], soon).toEqual({ dns: 'local=/my.svc/\n' })
   })
 
-  it('30, 31: says that the address is pending, then has it; the Deployment is there all the time', async () => {
+  it('30, 31: reports a pending address, then has it; the Deployment exists all the time', async () => {
     await create()
     await expect
       .poll(() => condition('CreateServiceReady'), soon)
@@ -179,7 +179,7 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
     expect((await get(deployments, 'dnsmasq-dns'))?.metadata.generation).toBe(before?.metadata.generation)
   })
 
-  it('34: takes its ConfigMaps with it', async () => {
+  it('34: is deleted with its ConfigMaps', async () => {
     await create()
     const own = async (): Promise<readonly string[]> =>
       (await cluster.client.list(configMaps, { namespace })).items
@@ -187,11 +187,11 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
         .filter((name) => name !== 'kube-root-ca.crt')
     await expect.poll(own, soon).toContain('dns')
     await cluster.client.delete({ ...dnsMasqs, namespace, name: 'dns' })
-    // Its DNSData goes by garbage collection, which this cluster has not.
+    // Its DNSData is left to garbage collection, which this cluster does not have.
     await expect.poll(own, soon).toEqual(['dns-svc'])
   })
 
-  it('36 to 38: is ready when the rollout is, and says why not', async () => {
+  it('36 to 38: is ready when the rollout is complete, and reports why not', async () => {
     await create()
     await giveAddress('dnsmasq-dns', '192.168.122.80')
     await rollOut({ replicas: 1, unavailableReplicas: 1 })
@@ -226,7 +226,7 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
     expect((await masq()).status?.readyCount).toBe(1)
   })
 
-  it('39 to 42: puts the node selector on its pods, changes it, removes it', async () => {
+  it('39 to 42: sets, changes and removes the node selector of its pods', async () => {
     await create({ nodeSelector: { foo: 'bar' } })
     await expect.poll(() => get(deployments, 'dnsmasq-dns'), soon).toBeDefined()
     expect((await template())['nodeSelector']).toEqual({ foo: 'bar' })
@@ -240,7 +240,7 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
     await expect.poll(async () => (await template())['nodeSelector'], soon).toBeUndefined()
   })
 
-  it('43 to 47: has the constraints of its Topology, holds it, and lets it go', async () => {
+  it('43 to 47: uses the constraints of its Topology, and holds and releases it', async () => {
     const constraints = [{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' }]
     for (const name of ['topology', 'other']) {
       await cluster.client.create({
@@ -267,12 +267,12 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
     expect((await template())['topologySpreadConstraints']).toBeUndefined()
   })
 
-  it('is refused with a directive smuggled into a value', async () => {
+  it('is refused with a directive in a value', async () => {
     const smuggled = create({ options: [{ key: 'server', values: ['1.1.1.1\ndhcp-script=/bin/sh'] }] })
-    await expect(smuggled).rejects.toThrow('a line break would begin another directive')
+    await expect(smuggled).rejects.toThrow('a line break would start another directive')
   })
 
-  it('selects its own pods, however many there are in its namespace', async () => {
+  it('selects only its own pods in a namespace with several DNSMasqs', async () => {
     await create()
     await cluster.client.create(dnsMasq('second', namespace, { dnsDataLabelSelectorValue: 'second' }))
     const selector = async (name: string): Promise<unknown> =>
@@ -288,7 +288,7 @@ describe('DNSData', { timeout: 240_000 }, () => {
       dnsData('some', [host('host-ip-1', 'host1'), host('host-ip-2', 'host3', 'host2')], namespace, 'someselector'),
     )
 
-  it('48 to 51: becomes a ConfigMap, with a hash, and is ready', async () => {
+  it('48 to 51: is copied to a ConfigMap, has a hash, and is ready', async () => {
     await make()
     await expect.poll(async () => conditionOf(await data('some'), 'Ready')?.status, soon).toBe('True')
     const { spec, status } = await data('some')
@@ -305,7 +305,7 @@ describe('DNSData', { timeout: 240_000 }, () => {
     expect(conditionOf(await data('some'), 'HostsUsable')?.message).toContain('SL6002')
   })
 
-  it('is split over several ConfigMaps where one cannot hold it, and takes them all with it', async () => {
+  it('is split over several ConfigMaps when it is too large, and deleted with all of them', async () => {
     const label = 'x'.repeat(60)
     const hosts = Array.from({ length: 5_000 }, (_, at) =>
       host(`10.1.${at >> 7}.${at & 127}`, `host-${at}.${label}.${label}.${label}`),
@@ -325,14 +325,14 @@ describe('DNSData', { timeout: 240_000 }, () => {
     await expect.poll(() => get(configMaps, 'large'), soon).toBeUndefined()
   })
 
-  it('52: takes its ConfigMap with it', async () => {
+  it('52: is deleted with its ConfigMap', async () => {
     await make()
     await expect.poll(() => get(configMaps, 'some'), soon).toBeDefined()
     await cluster.client.delete({ ...dnsDatas, namespace, name: 'some' })
     await expect.poll(() => get(configMaps, 'some'), soon).toBeUndefined()
   })
 
-  it('does not overwrite a ConfigMap that somebody made by hand', async () => {
+  it('does not overwrite a ConfigMap that was created manually', async () => {
     await cluster.client.create({ ...configMaps, metadata: { name: 'some', namespace }, data: { mine: 'x' } })
     await make()
     await expect.poll(async () => conditionOf(await data('some'), 'Ready')?.message, soon).toContain('SL6004')
@@ -350,7 +350,7 @@ describe('Services', { timeout: 240_000 }, () => {
   }
   const hosts = async (): Promise<unknown> => (await data('dns-svc'))?.spec.hosts
 
-  it('53, 54: are registered with their address, and gone when they are', async () => {
+  it('53, 54: are registered with their address until they are deleted', async () => {
     const name = `some-service.${namespace}.svc`
     await register({ [HOSTNAME_ANNOTATION]: name })
     await expect.poll(hosts, soon).toEqual([{ ip: '172.20.0.80', hostnames: [name] }])
@@ -371,7 +371,7 @@ describe('Services', { timeout: 240_000 }, () => {
     await expect.poll(hosts, soon).toEqual([{ ip: '172.20.0.80', hostnames: ['late.svc'] }])
   })
 
-  it('with a name instead of an address are skipped with an Event, and the rest goes on', async () => {
+  it('with a host name instead of an address are skipped with an Event; others are registered', async () => {
     await register({ [HOSTNAME_ANNOTATION]: 'good.svc' })
     const metadata = { name: 'elsewhere', namespace, annotations: { [HOSTNAME_ANNOTATION]: 'bad.svc' } }
     await cluster.client.create({

@@ -1,7 +1,4 @@
-/**
- * The DNS of the networking design of 2023, on the definitions of its time and without webhooks: what the API server
- * does not refuse, the controller has to.
- */
+/** Runs the DNS example of the 2023 networking design with its CRDs and without webhooks, so that the controller checks. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { DnsData } from '../../../src/api/dnsdata.ts'
 import type { DnsMasq, DnsOption } from '../../../src/api/dnsmasq.ts'
@@ -43,8 +40,8 @@ const configOf = async (): Promise<unknown> =>
   (await cluster.client.get({ ...configMaps, namespace, name: 'dns' }))?.['data']
 const server: DnsOption = { key: 'server', values: ['192.168.122.1'] }
 
-describe('The DNS of 2023', { timeout: 120_000 }, () => {
-  it('has the address of its pool and answers for every one of somehosts', async () => {
+describe('the DNS of the 2023 design', { timeout: 120_000 }, () => {
+  it('has an address of its pool and answers for every host', async () => {
     const metadata = { name: 'ctlplane', namespace: 'metallb-system' }
     const spec = { addresses: ['192.168.122.80-192.168.122.90'], autoAssign: false }
     await cluster.client.create({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata, spec })
@@ -66,7 +63,7 @@ describe('The DNS of 2023', { timeout: 120_000 }, () => {
     await expect.poll(async () => conditionOf((await hosts()).status?.conditions, 'Ready')?.status, soon).toBe('True')
   })
 
-  it('does not take up a directive that was smuggled into a value, and goes on with what it has', async () => {
+  it('ignores an option with a directive in its value, and keeps its configuration', async () => {
     await cluster.client.create(dnsMasq('dns', namespace, { options: [server] }))
     const good = { dns: `server=192.168.122.1\nlocal=/${namespace}.svc/\n` }
     await expect.poll(configOf, soon).toEqual(good)

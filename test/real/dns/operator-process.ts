@@ -1,10 +1,10 @@
-/** The operator as a process of its own: for whoever kills it, or wants its time for itself. */
+/** Starts the operator as a separate process, for tests that kill it and for benches. */
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import type { Cluster } from '../../cluster.ts'
 
 export interface OperatorProcess {
-  /** At whatever instruction it is. */
+  /** Kills it at an arbitrary moment. */
   readonly kill: () => Promise<void>
 }
 

@@ -1,7 +1,6 @@
-/** Every option of a DNSMasq, in a real dnsmasq: what it makes the server answer. */
+/** Tests every option of a DNSMasq with a real dnsmasq. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type DnsOption, optionKeys } from '../../../src/api/dnsmasq.ts'
-import { dnsMasqViolations } from '../../../src/api/dnsmasq-rules.ts'
+import { type DnsOption, dnsMasqViolations, optionKeys } from '../../../src/api/dnsmasq.ts'
 import { addressesOf, dig, missingPrograms } from './ask.ts'
 import { type ServedHosts, servedHosts } from './served.ts'
 
@@ -21,7 +20,7 @@ async function start(options: readonly DnsOption[], hosts: string): Promise<Serv
   return served
 }
 
-it('server and rev-server ask somebody else; local and the own namespace are asked of nobody', async () => {
+it('server and rev-server forward queries; local and the own namespace are never forwarded', async () => {
   const far = await start([], '10.9.0.1 far.example.com\n10.9.0.2 hidden.openstack.svc\n10.9.0.3 hidden.local.test\n')
   const at = `${far.server.address}#5353`
   const near = await start(
@@ -44,10 +43,10 @@ it('server and rev-server ask somebody else; local and the own namespace are ask
     '',
   )
   expect(await addressesOf(closed.server, 'hidden.local.test')).toEqual([])
-  expect(await addressesOf(closed.server, 'nobody.example.com')).toEqual([])
+  expect(await addressesOf(closed.server, 'unknown.example.com')).toEqual([])
 })
 
-it('records of every kind are answered, and every key of the list is understood', async () => {
+it('records of every kind are answered, and dnsmasq accepts every key of the list', async () => {
   const options: readonly DnsOption[] = [
     { key: 'server', values: ['/elsewhere.test/127.0.0.1#1'] },
     { key: 'rev-server', values: ['10.250.0.0/16', '127.0.0.1#1'] },
@@ -81,7 +80,7 @@ it('records of every kind are answered, and every key of the list is understood'
   expect(dig(server, 'example.com', 'CAA')).toEqual(['0 issue "ca.example.org"'])
   expect(dig(server, 'raw.example.com', 'TYPE65280')).toEqual(['\\# 2 0A0B'])
   expect(dig(server, 'host-10-77-0-5.synth.test', 'A')).toEqual(['10.77.0.5'])
-  expect(dig(server, 'nobody.closed.test', 'A')).toEqual([])
+  expect(dig(server, 'unknown.closed.test', 'A')).toEqual([])
   expect(dig(server, '+noshort', '+noall', '+answer', 'host.example.com', 'A').join(' ')).toMatch(
     /host\.example\.com\.\s+77\s/,
   )

@@ -1,6 +1,6 @@
 /**
- * The pod of a DNSMasq, really run: dnsmasq and its reloader, with the files that a kubelet would bring. What holds for
- * every change: the right answer comes, and at no moment is there none.
+ * Runs the pod of a DNSMasq: dnsmasq and its reloader, with the files that a kubelet would write. After every change the
+ * right answer comes, and there is an answer at every moment.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { count } from '../../counts.ts'
@@ -10,7 +10,7 @@ import { type ServedHosts, servedHosts } from './served.ts'
 const soon = { timeout: 60_000, interval: 5 }
 let served: ServedHosts | undefined
 const refusal = missingPrograms()
-/** The soak is run beside other work, and behind it. */
+/** The soak runs together with other work. */
 const patience = { timeout: count({ test: 600_000, soak: 1_800_000 }) }
 
 beforeEach((context) => {
@@ -26,7 +26,7 @@ async function start(...options: Parameters<typeof servedHosts>): Promise<Served
   return served
 }
 
-/** Asks for a name without pause until told to stop; counts answers, and collects what was wrong with them. */
+/** Queries a name without pause until stopped; counts answers and collects wrong ones. */
 function constantQuestions(hosts: ServedHosts, name: string) {
   let asked = 0
   let over = false
@@ -35,7 +35,7 @@ function constantQuestions(hosts: ServedHosts, name: string) {
     while (!over) {
       const answer = await addressesOf(hosts.server, name).catch((error: unknown) => [String(error)])
       asked += 1
-      if (answer.length === 0 || answer.some((one) => !one.startsWith('10.')))
+      if (answer.length === 0 || answer.some((address) => !address.startsWith('10.')))
         wrong.push(`${asked}: ${answer.join(' ')}`)
     }
   })()
@@ -49,7 +49,7 @@ function constantQuestions(hosts: ServedHosts, name: string) {
 }
 
 describe('changes of hosts', { timeout: 240_000 }, () => {
-  it('reach the server: a new name, a changed address, a name that is gone, a source that is gone', async () => {
+  it('reach the server: a new name, a changed address, a removed name, a removed source', async () => {
     const hosts = await start({
       sources: { a: '10.0.0.1 old.example.com\n', b: '10.0.0.2 other.example.com\n' },
     })
@@ -81,7 +81,7 @@ describe('changes of hosts', { timeout: 240_000 }, () => {
     expect(asked).toBeGreaterThan(rounds)
   })
 
-  it('lose no answer when two names change places', async () => {
+  it('lose no answer when two names swap addresses', async () => {
     const hosts = await start({ sources: { a: '10.0.0.1 one.example.com\n10.0.0.2 two.example.com\n' } })
     const questions = [constantQuestions(hosts, 'one.example.com'), constantQuestions(hosts, 'two.example.com')]
     for (let round = 0; round < count({ test: 10, soak: 100 }); round += 1) {
@@ -93,7 +93,7 @@ describe('changes of hosts', { timeout: 240_000 }, () => {
     for (const question of questions) expect((await question.stop()).wrong).toEqual([])
   })
 
-  it('leave a name that a second source has, forward and reverse', async () => {
+  it('keep a name that a second source has, forward and reverse', async () => {
     const hosts = await start({
       sources: { a: '10.0.0.1 both.example.com\n', b: '10.0.0.1 both.example.com\n' },
     })
@@ -103,12 +103,12 @@ describe('changes of hosts', { timeout: 240_000 }, () => {
     expect(await namesOf(hosts.server, '10.0.0.1')).toEqual(['both.example.com'])
   })
 
-  it('are read from the parts by a pod that starts, once those that belong together are all there', async () => {
+  it('are read from the parts by a starting pod once all of them are there', async () => {
     const hosts = await start({ sources: { a: '10.0.0.1 moving.example.com\n' } })
     hosts.serve({ a: '10.0.0.2 moving.example.com\n' })
     await expect.poll(() => addressesOf(hosts.server, 'moving.example.com'), soon).toEqual(['10.0.0.2'])
     await hosts.server.stop()
-    // The parts that its index names are not there yet: nothing is known, and nothing is wrong.
+    // The parts in the index are not there yet: no name is known, and nothing is wrong.
     hosts.bring((files) => ({ ...files, parts: `00.0000000000000000\n` }))
     await hosts.restart()
     expect(await addressesOf(hosts.server, 'moving.example.com')).toEqual([])
@@ -116,7 +116,7 @@ describe('changes of hosts', { timeout: 240_000 }, () => {
     await expect.poll(() => addressesOf(hosts.server, 'moving.example.com'), soon).toEqual(['10.0.0.2'])
   })
 
-  it('are found by comparing where a kubelet was so late that their list does not reach back', async () => {
+  it('are found by comparison when the kubelet is too late for the list of changes', async () => {
     const line = (at: number): string => `10.0.${at >> 7}.${at & 127} name-${at}.example.com\n`
     const hosts = await start({ sources: { a: line(1) + line(2) } })
     hosts.bring((files) => ({ ...files, number: '9\n', changes: '9 9\n' }))
@@ -129,7 +129,7 @@ describe('changes of hosts', { timeout: 240_000 }, () => {
     await expect.poll(() => addressesOf(hosts.server, 'name-2.example.com'), soon).toEqual([])
   })
 
-  it('may be thousands at once: they come in groups, and the old names answer all the time', async () => {
+  it('are applied in groups when they are thousands, and old names resolve all the time', async () => {
     const all = Array.from(
       { length: count({ test: 1_000, soak: 10_000 }) },
       (_, at) => `10.1.${at >> 7}.${at & 127} many-${at}.example.com\n`,
@@ -144,14 +144,14 @@ describe('changes of hosts', { timeout: 240_000 }, () => {
     hosts.serve({ a: '10.0.0.1 always.example.com\n' })
     await expect.poll(() => hosts.server.log(), long).toContain(`hosts: 0 changed, ${all.length} gone`)
     await expect.poll(() => addressesOf(hosts.server, last), soon).toEqual([])
-    // An address that was removed comes again.
+    // A removed address is added again.
     hosts.serve({ a: '10.0.0.1 always.example.com\n', b: all[0] ?? '' })
     await expect.poll(() => addressesOf(hosts.server, 'many-0.example.com'), soon).toHaveLength(1)
     expect((await questions.stop()).wrong).toEqual([])
   }, 600_000)
 
-  it('reach a server that watches nothing, by a signal', async () => {
-    // What an older dnsmasq makes of a watched folder, told by one that reads it at a signal only.
+  it('reach a server that watches no files by a signal', async () => {
+    // An older dnsmasq is simulated by one that reads its hosts only at a signal.
     const changeArgument = (word: string): string => word.replace('--hostsdir=', '--addn-hosts=')
     const hosts = await start({
       sources: { a: '10.0.0.1 a.example.com\n10.0.0.2 b.example.com\n' },
@@ -165,7 +165,7 @@ describe('changes of hosts', { timeout: 240_000 }, () => {
 })
 
 describe('the shell of the image', { timeout: 240_000 }, () => {
-  it('may be bash: one change and a hundred reach the server, and nothing is said but what changed', async () => {
+  it('may be bash: one change and a hundred reach the server, and the log has only the changes', async () => {
     const many = Array.from({ length: 100 }, (_, at) => `10.1.0.${at} many-${at}.example.com\n`).join('')
     const changeArgument = (word: string): string => (word === '/bin/sh' ? '/bin/bash' : word)
     const hosts = await start({ sources: { a: '10.0.0.1 a.example.com\n' }, changeArgument })
@@ -182,7 +182,7 @@ describe('the shell of the image', { timeout: 240_000 }, () => {
 })
 
 describe('what the reloader reads', { timeout: 240_000 }, () => {
-  it('is left out where it is no address', async () => {
+  it('is skipped when it is not an address', async () => {
     const hosts = await start({
       sources: { a: 'host-ip-1 host1\n10.0.0.999 host2\n10.0.0.1 host3\n:: host4\n10.0.0 host5\n' },
     })
@@ -193,9 +193,9 @@ describe('what the reloader reads', { timeout: 240_000 }, () => {
 })
 
 describe('the pod', { timeout: 240_000 }, () => {
-  it('ends when it is told to, and when its server is killed; the next one has every name', async () => {
+  it('ends at a signal and when its server is killed; the next one has every name', async () => {
     const hosts = await start({ sources: { a: '10.0.0.1 a.example.com\n' } })
-    // Told to end before it serves, dnsmasq ends with 5.
+    // dnsmasq exits with 5 when it is stopped before it serves.
     expect(await addressesOf(hosts.server, 'a.example.com')).toEqual(['10.0.0.1'])
     await hosts.server.stop()
     expect(await hosts.server.ended).toBe(0)

@@ -1,4 +1,4 @@
-/** A DNSMasq's pod without a cluster: the objects that the controller would write, brought by a played kubelet. */
+/** Runs the pod of a DNSMasq without a cluster: the controller's objects are written by a simulated kubelet. */
 import type { DnsMasq } from '../../../src/api/dnsmasq.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { buildDeployment } from '../../../src/controllers/dns/dnsmasq-deployment.ts'
@@ -12,9 +12,9 @@ import { loopback } from './ask.ts'
 
 export interface ServedHosts {
   readonly server: RunningPod
-  /** Brings these hosts files, each by its name, in place of those of before. */
+  /** Replaces the hosts files, each with its name. */
   readonly serve: (sources: Readonly<Record<string, string>>) => void
-  /** Brings part of the files only, as a kubelet that has not heard of all. */
+  /** Writes only some files, like a kubelet that is behind. */
   readonly bring: (change: (files: VolumeFiles) => VolumeFiles) => void
   readonly restart: () => Promise<RunningPod>
   readonly stop: () => Promise<void>
@@ -30,11 +30,11 @@ export async function servedHosts({ spec = {}, sources = {}, ...options }: Serve
   const deployment = buildDeployment(owner)
   const sharder = createSharder()
   const folder = await podFolder()
-  let edition: HostsRevision | undefined
+  let revision: HostsRevision | undefined
   const filesFor = (given: Readonly<Record<string, string>>): VolumeFiles => {
-    const wanted = sharder.shard(Object.entries(given).map(([name, text]): HostSource => ({ name, text })))
-    edition = nextRevision(edition, wanted, 1)
-    return dataOf(hostsConfigMaps(owner, edition))
+    const sharded = sharder.shard(Object.entries(given).map(([name, text]): HostSource => ({ name, text })))
+    revision = nextRevision(revision, sharded, 1)
+    return dataOf(hostsConfigMaps(owner, revision))
   }
   let files = filesFor(sources)
   let hosts: (now: VolumeFiles) => void = () => {}
@@ -42,7 +42,7 @@ export async function servedHosts({ spec = {}, sources = {}, ...options }: Serve
     const names = volumeConfigMaps(volume)
     if (names.length === 0) continue
     const write = kubeletVolume(folder.volume(volume.name))
-    write(volume.projected ? files : dataOf(mapsOf(owner).filter((one) => names.includes(one.metadata.name))))
+    write(volume.projected ? files : dataOf(mapsOf(owner).filter(({ metadata }) => names.includes(metadata.name))))
     if (volume.projected) hosts = write
   }
   const start = (): Promise<RunningPod> => startPod({ address: loopback(), ...options, deployment, folder })

@@ -1,4 +1,4 @@
-/** `dns status --query`, with a real server: what it answers, beside what the objects say. */
+/** Tests `dns status --query` with a real server. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -37,7 +37,7 @@ async function ask(server: string): Promise<{ code: number; out: string; err: st
   return { code, out: io.out(), err: io.err() }
 }
 
-it('shows what the server answers, and ends with 1 and a finding for each name that differs', async () => {
+it('shows what the server answers, and exits with 1 and a finding for each difference', async () => {
   const a = '10.0.0.1 right.example.com\nfd00::1 right.example.com\n10.0.0.9 moved.example.com\n'
   served = await servedHosts({ sources: { a } })
   const { code, out, err } = await ask(`${served.server.address}:5353`)
@@ -48,7 +48,7 @@ it('shows what the server answers, and ends with 1 and a finding for each name t
   expect(err.match(/SL6006/g)).toHaveLength(2)
 }, 120_000)
 
-it('ends with 2 and says so where nobody answers', async () => {
+it('exits with 2 when no server answers', async () => {
   const { code, err } = await ask(`${loopback()}:5353`)
   expect(code).toBe(2)
   expect(err).toContain('SL6007')

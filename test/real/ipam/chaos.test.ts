@@ -1,16 +1,16 @@
 /**
- * Two operators at once, on a real API server: killed at random moments, cut off from it, and with somebody who writes
- * to everything that they write to. No address twice, none lost, everybody served.
+ * Runs two operators on a real API server: killed at random moments, cut off, and with a concurrent writer of every
+ * object. No address is assigned twice, none is lost, and every IPSet is served.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AddressBlock } from '../../../src/api/address-block.ts'
+import { addressBlocks } from '../../../src/api/address-block.ts'
 import { type IpSet, ipSets, type Reservation, reservations } from '../../../src/api/ipset.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
 import { isApiError } from '../../../src/kube/api-error.ts'
-import { ownCrds } from '../../../src/operator/crds.ts'
+import { ownCrds } from '../../../src/operator/parts.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
@@ -23,7 +23,7 @@ const limit = count({ test: 600_000, soak: 3_600_000 })
 const soon = { timeout: count({ test: 180_000, soak: 1_800_000 }), interval: 300 }
 const children = new Set<ChildProcess>()
 
-/** Ranges that hold everybody, and a little more. */
+/** Ranges with a few more addresses than needed. */
 const wide = {
   networks: threeNetworks.networks.map((network, index) => ({
     ...network,
@@ -45,7 +45,7 @@ function operator(): ChildProcess {
   return child
 }
 
-/** Those that are there already go on. */
+/** Operators that run already continue. */
 function twoOperators(): void {
   while (children.size < 2) operator()
 }
@@ -74,30 +74,30 @@ afterAll(async () => {
 const list = async <T extends KubeObject>(kind: { apiVersion: string; kind: string }): Promise<readonly T[]> =>
   (await cluster.client.list(kind)).items as readonly T[]
 
-/** Addresses that two had at any moment at which somebody looked. */
+/** Addresses that two IPSets had at any check. */
 const twice: string[] = []
 afterEach(() => expect(twice).toEqual([]))
 
-/** Every promise at once, over what the API server holds. Answers what is not yet so. */
+/** Checks all invariants on what the API server holds; returns what does not hold yet. */
 async function unsettled(): Promise<string> {
   const sets = await list<IpSet>(ipSets)
   const blocks = await list<AddressBlock>(addressBlocks)
   const shown = await list<Reservation>(reservations)
-  if (sets.length === 0) return 'nobody is there'
-  // One that is going away may have given back what its status still says.
+  if (sets.length === 0) return 'no IPSet exists'
+  // An IPSet that is being deleted may have released what its status still has.
   const living = sets.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-  const given = living.flatMap(({ status }) => (status?.reservations ?? []).map(({ address }) => address))
-  twice.push(...given.filter((one, at) => given.indexOf(one) !== at))
+  const assigned = living.flatMap(({ status }) => (status?.reservations ?? []).map(({ address }) => address))
+  twice.push(...assigned.filter((address, index) => assigned.indexOf(address) !== index))
   const held = blocks.flatMap(({ spec }) => Object.keys(spec.holders))
-  if (given.length !== sets.length * 3) return `${given.length} of ${sets.length * 3} addresses are given`
-  if (held.toSorted().join() !== given.toSorted().join())
-    return `the ledger holds ${held.length}, given are ${given.length}`
+  if (assigned.length !== sets.length * 3) return `${assigned.length} of ${sets.length * 3} addresses are assigned`
+  if (held.toSorted().join() !== assigned.toSorted().join())
+    return `the ledger holds ${held.length}, assigned are ${assigned.length}`
   return shown.length === sets.length ? '' : `${shown.length} Reservations for ${sets.length} IPSets`
 }
 
-describe('Two operators without leader election', () => {
+describe('two operators without leader election', () => {
   it(
-    'killed at random while IPSets come and go: no address twice, none lost, all served',
+    'assign no address twice and lose none when they are killed at random',
     async () => {
       const names = Array.from({ length: many }, (_, n) => `host-${n}`)
       const networks = threeNetworks.networks.map(({ name }) => ({ name }))
@@ -111,7 +111,7 @@ describe('Two operators without leader election', () => {
             else if (n % 2 === round % 2) await cluster.client.delete({ ...ipSets, namespace, name })
           }),
         )
-        // A moment that nobody chose: somewhere between its start and the end of the work.
+        // At a random moment between its start and the end of the work.
         await new Promise((resolve) => setTimeout(resolve, 500 + Math.random() * 2_500))
         await unsettled()
         await kill(victim)
@@ -125,7 +125,7 @@ describe('Two operators without leader election', () => {
   )
 
   it(
-    'cut off while the API server restarts, go on where they were',
+    'continue after the API server restarts',
     async () => {
       twoOperators()
       for (let round = 0; round < count({ test: 1, soak: 5 }); round += 1) {
@@ -140,10 +140,10 @@ describe('Two operators without leader election', () => {
   )
 
   it(
-    'in a storm of conflicts, because somebody touches all that they write, lose none',
+    'lose no address when another writer causes conflicts on every object',
     async () => {
       twoOperators()
-      // Somebody who stays: at the end something is left to look at.
+      // An IPSet that stays, so that something is left to check at the end.
       await insist(() => come('host-0'))
       const calm = new AbortController()
       const storm = (async () => {
@@ -156,7 +156,7 @@ describe('Two operators without leader election', () => {
                   { metadata: { annotations: { blow: String(blow) } } },
                   merge,
                 )
-                // Gone meanwhile: that is the storm's own loss.
+                // Deleted meanwhile: nothing to conflict with.
                 .catch(() => undefined),
             )
             await Promise.all(touched)
@@ -195,7 +195,7 @@ const come = (name: string): Promise<unknown> =>
     ),
   )
 
-/** As a person does while the API server is away; one that arrived before the answer was lost is there. */
+/** Retries while the API server is away; a request whose answer was lost may have been served. */
 async function insist(write: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {

@@ -1,11 +1,11 @@
 /**
- * The functional cases of infra-operator's own suite for IPSet and NetConfig, one for one, against a real API server
- * with upstream's CRDs and our webhooks and controllers. The rules' unit cases are in `src/api`.
+ * Runs the functional cases of infra-operator's own suite for IPSet and NetConfig against a real API server with
+ * upstream's CRDs and our webhooks and controllers. The unit cases of the rules are in `src/api`.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type IpReservation, type IpSet, type IpSetNetwork, ipSets, reservations } from '../../../src/api/ipset.ts'
 import { type NetConfigSpec, netConfigs } from '../../../src/api/netconfig.ts'
-import { ownCrds } from '../../../src/operator/crds.ts'
+import { ownCrds } from '../../../src/operator/parts.ts'
 import { useCluster } from '../../cluster.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { type RunningOperator, startOperator } from './operator.ts'
@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 const [net1] = threeNetworks.networks
 
-/** The NetConfig of a case, on a segment of its own: cases must not take each other's addresses. */
+/** The NetConfig of a case, on its own segment, so that cases do not share addresses. */
 async function configure(spec: NetConfigSpec = threeNetworks): Promise<void> {
   const made = netConfig(spec, { 'stackloom.dev/segment': namespace })
   await cluster.client.create({ ...made, metadata: { ...made.metadata, namespace } })
@@ -57,7 +57,7 @@ describe('IPSet (functional)', () => {
     await expect(ask('a', [upper])).rejects.toThrow('no NetConfig found in namespace')
   })
 
-  it('2, 3: gets the first address, whatever the case of the names, and is Ready', async () => {
+  it('2, 3: gets the first address, ignoring the case of names, and is Ready', async () => {
     await configure()
     await ask('a', [upper])
     await settles('a', 'True')
@@ -91,8 +91,8 @@ describe('IPSet (functional)', () => {
     expect(await given('a')).toEqual([])
     expect(await condition('a', 'InputReady')).toBe('True')
     expect(await condition('a', 'ReservationReady')).toBe('False')
-    const told = (await read('a')).status?.conditions?.find((condition) => condition.type === 'ReservationReady')
-    expect(told?.message).toBe('Reservation error occured FixedIP 172.17.0.201 is in ExcludeAddresses')
+    const reserved = (await read('a')).status?.conditions?.find(({ type }) => type === 'ReservationReady')
+    expect(reserved?.message).toBe('Reservation error occured FixedIP 172.17.0.201 is in ExcludeAddresses')
   })
 
   it("14, 15: has the subnet's dnsDomain where there is one", async () => {
@@ -104,7 +104,7 @@ describe('IPSet (functional)', () => {
     expect(await given('a')).toMatchObject([{ address: '172.17.0.100', dnsDomain: 'subnet1.net-1.example.com' }])
   })
 
-  it('16: lists ctlplane first, the rest as asked for, and can be updated with the same object', async () => {
+  it('16: lists ctlplane first, the rest as requested, and can be updated with the same object', async () => {
     const networks = threeNetworks.networks.map((network) =>
       network.name === 'net-2' ? { ...network, serviceNetwork: 'ctlplane' } : network,
     )
@@ -115,7 +115,7 @@ describe('IPSet (functional)', () => {
     await cluster.client.update(await read('a'))
   })
 
-  it('17: keeps its address when another one is deleted, and the freed one goes to the next', async () => {
+  it('17: keeps its address when another IPSet is deleted, whose address goes to the next', async () => {
     await configure()
     await ask('a', [upper])
     await settles('a', 'True')
@@ -135,7 +135,7 @@ describe('IPSet (functional)', () => {
     expect(await given('c')).toMatchObject([{ address: '172.17.0.101' }])
   })
 
-  it('18 to 21: an immutable one keeps its networks until it is made mutable', async () => {
+  it('18 to 21: keeps its networks while it is immutable', async () => {
     await configure()
     await ask('a', [{ ...upper, fixedIP: '172.17.0.220' }], true)
     await settles('a', 'True')
@@ -158,7 +158,7 @@ describe('NetConfig (functional)', () => {
     await expect(cluster.client.create(other)).rejects.toThrow('there can only be one')
   })
 
-  it('25: cannot be deleted while an IPSet is there, and can be after', async () => {
+  it('25: cannot be deleted while an IPSet exists', async () => {
     await configure()
     await ask('a', [upper])
     await settles('a', 'True')
@@ -170,8 +170,8 @@ describe('NetConfig (functional)', () => {
   })
 })
 
-describe('A running operator', () => {
-  it('answers health and figures', async () => {
+describe('a running operator', () => {
+  it('serves health and metrics', async () => {
     const page = async (path: string): Promise<string> =>
       (await fetch(`http://127.0.0.1:${operator.healthPort}${path}`)).text()
     expect(await page('/healthz')).toBe('ok\n')
@@ -182,7 +182,7 @@ describe('A running operator', () => {
       .toContain(`stackloom_ipam_addresses_free{namespace="${namespace}",network="net-1",subnet="subnet1"} 101`)
   })
 
-  it('puts the finalizer on at birth, so that no write of its own is needed for it', async () => {
+  it('adds the finalizer at creation, without a write of its own', async () => {
     await configure()
     const made = (await ask('a', [upper])) as IpSet
     expect(made.metadata.finalizers).toEqual(['openstack.org/ipset'])

@@ -1,7 +1,7 @@
 /**
- * Every word that IPSets ever said of their addresses, by a watch of its own: what somebody has once, it keeps.
+ * Records every status of IPSets with its own watch, and reports addresses that an IPSet had and lost.
  *
- * Whoever only looks now and then does not see an address that was there in between.
+ * Polling would miss an address that was there only in between.
  */
 import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
 import { objectKey } from '../../../src/api/object.ts'
@@ -11,14 +11,14 @@ import { createReflector } from '../../../src/kube/reflector.ts'
 import type { Cluster } from '../../cluster.ts'
 
 export interface History {
-  /** How many changes were seen. */
+  /** The number of recorded changes. */
   readonly changes: () => number
-  /** Addresses that were exchanged or taken away, and those who were Ready and are no more. */
+  /** Addresses that changed or were removed, and IPSets that are no longer Ready. */
   readonly lost: () => readonly string[]
   readonly close: () => Promise<void>
 }
 
-export async function openHistory({ client }: Cluster, concerns: (namespace: string) => boolean): Promise<History> {
+export async function openHistory({ client }: Cluster, isRecorded: (namespace: string) => boolean): Promise<History> {
   const cache = createCache<IpSet>()
   const control = new AbortController()
   const source = { kind: ipSets }
@@ -28,7 +28,7 @@ export async function openHistory({ client }: Cluster, concerns: (namespace: str
   const lost: string[] = []
   let changes = 0
   const end = cache.subscribe((change) => {
-    if (change.kind !== 'modified' || !concerns(change.object.metadata.namespace ?? '')) return
+    if (change.kind !== 'modified' || !isRecorded(change.object.metadata.namespace ?? '')) return
     changes += 1
     lost.push(...lostBetween(change.previous, change.object))
   })
@@ -44,15 +44,15 @@ export async function openHistory({ client }: Cluster, concerns: (namespace: str
 }
 
 function lostBetween(before: IpSet, after: IpSet): readonly string[] {
-  // Another one of that name, or one that gives back what it had.
+  // Another IPSet with this name, or one that releases its addresses.
   if (before.metadata.uid !== after.metadata.uid || after.metadata.deletionTimestamp) return []
-  const given = saidBy(after)
-  return saidBy(before)
-    .filter((one) => !given.includes(one))
-    .map((one) => `${objectKey(after.metadata)} said ${one}, then ${given.join(', ') || 'nothing'}`)
+  const current = reportedState(after)
+  return reportedState(before)
+    .filter((entry) => !current.includes(entry))
+    .map((entry) => `${objectKey(after.metadata)} had ${entry}, then ${current.join(', ') || 'nothing'}`)
 }
 
-function saidBy({ status }: IpSet): readonly string[] {
+function reportedState({ status }: IpSet): readonly string[] {
   const ready = status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True')
   const addresses = (status?.reservations ?? []).map(({ network, address }) => `${network}:${address}`)
   return [...(ready ? ['Ready'] : []), ...addresses]

@@ -1,6 +1,6 @@
 /**
- * `operator install` on a real API server that has none of the kinds, and the operator as it runs there: as its own
- * ServiceAccount with the rights that were installed, behind its Service, elected.
+ * Runs `operator install` on a real API server without the kinds, and then the installed operator: with its own
+ * ServiceAccount and permissions, behind its Service, with leader election.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
+import { addressBlocks } from '../../../src/api/address-block.ts'
 import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { main } from '../../../src/cli/main.ts'
-import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
@@ -55,7 +55,7 @@ const rival = (replicas: number): KubeObject => {
   }
 }
 
-/** The admin's way in, with the face of the operator's ServiceAccount: RBAC judges every request. */
+/** The admin's kubeconfig that impersonates the operator's ServiceAccount: RBAC applies to every request. */
 async function asOperator(): Promise<string> {
   const file = path.join(folder, 'kubeconfig')
   const parsed = parse(await readFile(cluster.kubeconfig, 'utf8')) as { users: { user: object }[] }
@@ -67,7 +67,7 @@ async function asOperator(): Promise<string> {
   return file
 }
 
-/** No kube-proxy runs here: the Service's address is put on the API server's machine, and led to the operator. */
+/** No kube-proxy runs here, so the Service's address is added to the API server's machine and forwarded. */
 async function serviceLeadsTo(port: number): Promise<void> {
   const service = await cluster.client.get({
     apiVersion: 'v1',
@@ -94,7 +94,7 @@ async function serviceLeadsTo(port: number): Promise<void> {
 }
 
 describe('operator install', () => {
-  it('refuses beside infra-operator, says why and what else can be done, and changes nothing', async () => {
+  it('refuses where infra-operator runs, with the reason and the alternatives, and changes nothing', async () => {
     await cluster.client.create(rival(1))
     const { code, err } = await install()
     expect(code).toBe(1)
@@ -153,27 +153,27 @@ describe('the installed operator', () => {
     await cluster.client.create({ ...made, metadata: { ...made.metadata, namespace } })
   }, 600_000)
 
-  it('serves an IPSet with the rights that it was given, and its webhooks answer behind the Service', async () => {
+  it('serves an IPSet with its permissions, and its webhooks answer behind the Service', async () => {
     await ask('a')
     await expect.poll(() => ready('a'), soon).toBe('True')
     await expect(ask('b', '10.0.0.1')).rejects.toThrow('address not in IP address prefix')
     expect((await read('a')).metadata.finalizers).toEqual(['openstack.org/ipset'])
   })
 
-  it('may write every word that it has to say: conditions, Events, and the end of an IPSet', async () => {
+  it('may write conditions, Events, and the finalizers of a deleted IPSet', async () => {
     await ask('c', '172.17.0.201')
     await expect.poll(() => ready('c'), soon).toBe('False')
-    const told = async (): Promise<readonly string[]> =>
+    const notes = async (): Promise<readonly string[]> =>
       (await cluster.client.list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, { namespace })).items.map((item) =>
         String(item['note']),
       )
-    await expect.poll(told, soon).toEqual([expect.stringContaining('SL5003')])
+    await expect.poll(notes, soon).toEqual([expect.stringContaining('SL5003')])
     for (const name of ['a', 'c']) await cluster.client.delete({ ...ipSets, namespace, name })
     await expect.poll(async () => (await cluster.client.list(ipSets)).items, soon).toEqual([])
     for (const operator of operators) expect(operator.said()).not.toMatch(/forbidden/i)
   })
 
-  it('works once, however many run; when the leader stops, the other goes on', async () => {
+  it('has one leader, and another pod takes over when it stops', async () => {
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: home, name: home }
     const holder = async (): Promise<unknown> =>
       ((await cluster.client.get(lease))?.['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity
@@ -185,7 +185,7 @@ describe('the installed operator', () => {
       )
     const leading = await Promise.all(operators.map(leads))
     expect(leading.filter(Boolean)).toHaveLength(1)
-    // The Service leads to the first one: what stops must be whichever leads, so ask again without its webhooks.
+    // The Service forwards to the first pod, and the leader stops, so the request needs no webhooks.
     const leader = operators[leading.indexOf(true)]
     await leader?.stop()
     await expect.poll(holder, soon).not.toBe(first)

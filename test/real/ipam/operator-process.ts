@@ -1,4 +1,4 @@
-/** An operator as a process of its own, for tests that kill it: `tsx operator-process.ts KUBECONFIG`. */
+/** Runs an operator as a separate process, for tests that kill it: `tsx operator-process.ts KUBECONFIG`. */
 
 import { processIo } from '../../../src/cli/io.ts'
 import { runCommand } from '../../../src/cli/operator/run.ts'

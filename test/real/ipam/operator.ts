@@ -1,8 +1,7 @@
-/** The whole operator, as `stackloom operator run` starts it, against a test's cluster. */
+/** Starts the whole operator, like `stackloom operator run`, for a test's cluster. */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
-import type { RunOptions } from '../../../src/cli/operator/options.ts'
-import { runCommand } from '../../../src/cli/operator/run.ts'
+import { type RunOptions, runCommand } from '../../../src/cli/operator/run.ts'
 import { formatError } from '../../../src/errors/failure.ts'
 import type { Cluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
@@ -11,7 +10,7 @@ export interface RunningOperator {
   readonly healthPort: number
   readonly webhookPort: number
   readonly said: () => string
-  /** Resolves when its log says these words; throws when it ends first. */
+  /** Resolves when the log has this text; throws when the operator ends first. */
   readonly says: (words: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -21,14 +20,14 @@ interface OperatorChanges extends Partial<RunOptions> {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Started when its webhooks are registered, under an address of loopback unless told otherwise. */
+/** Resolves when the webhooks are registered, by default with a loopback address. */
 export async function startOperator(cluster: Cluster, changes: OperatorChanges = {}): Promise<RunningOperator> {
   const operator = await launchOperator(cluster, changes)
   await operator.says('webhooks are served')
   return operator
 }
 
-/** The same, without waiting for anything. Several may run at once: nothing elects them unless asked. */
+/** Starts it without waiting. Several may run at once: there is no leader election by default. */
 export async function launchOperator(
   cluster: Cluster,
   { noWebhooks = false, env = {}, ...changes }: OperatorChanges = {},
@@ -70,12 +69,12 @@ export async function launchOperator(
 }
 
 /**
- * Ports of loopback that were free a moment ago: the webhooks are registered by theirs before they are served. They lie
- * below those that the kernel gives to whoever asks for any, so that nobody gets one meanwhile by accident.
+ * Free loopback ports, known before the server listens, because webhooks are registered with theirs. They are below the
+ * ephemeral range of the kernel, so that no other process gets them by accident.
  */
-export async function freePorts(wanted: number): Promise<readonly number[]> {
+export async function freePorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>()
-  while (ports.size < wanted) {
+  while (ports.size < count) {
     const port = randomInt(20_000, 32_000)
     if (await isFree(port)) ports.add(port)
   }

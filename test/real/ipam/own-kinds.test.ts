@@ -1,22 +1,22 @@
 /**
- * The operator on an API server that has Stackloom's own definitions of the network kinds: certificates of the user's,
- * warnings about neighbours, and every write counted by the API server itself.
+ * Runs the operator on an API server with Stackloom's own CRDs of the network kinds: certificates of the user, warnings
+ * of other allocators, and the number of writes as the API server counts them.
  */
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { connect as tlsConnect } from 'node:tls'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { addressBlocks } from '../../../src/api/address-block.ts'
 import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
 import { type NetConfigSpec, netConfigs } from '../../../src/api/netconfig.ts'
-import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
 import { connect } from '../../../src/kube/connect.ts'
 import { type Authority, createAuthority } from '../../../src/pki/authority.ts'
 import { parseCertificate } from '../../../src/pki/certificate.ts'
 import { useCluster } from '../../cluster.ts'
 import { design2023, ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { type RunningOperator, startOperator } from './operator.ts'
-import { writesOf } from './writes.ts'
+import { writesOf } from './write-counts.ts'
 
 const cluster = useCluster({ crds: 'own' })
 const soon = { timeout: 60_000, interval: 50 }
@@ -25,7 +25,7 @@ let operator: RunningOperator
 let cases = 0
 let namespace = ''
 
-/** As kubelet does it: each file is whole whenever somebody looks. */
+/** Writes like the kubelet: each file is complete whenever it is read. */
 async function put(name: string, text: string): Promise<void> {
   await writeFile(path.join(folder, `.${name}`), text)
   await rename(path.join(folder, `.${name}`), path.join(folder, name))
@@ -46,7 +46,7 @@ beforeAll(async () => {
 }, 600_000)
 afterAll(async () => {
   await operator?.stop()
-  // Without a cluster nothing was made.
+  // Without a cluster nothing was created.
   if (folder) await rm(folder, { recursive: true, force: true })
 })
 beforeEach(async () => {
@@ -64,8 +64,8 @@ const readyOnes = async (): Promise<number> =>
     item.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
   ).length
 
-describe('The operator with kinds of our own writing', () => {
-  it('serves them, and leaves no block behind', async () => {
+describe('the operator with its own CRDs', () => {
+  it('serves IPSets and leaves no block behind', async () => {
     await configure()
     await cluster.client.create(ipSet('a', [{ name: 'Net-1', defaultRoute: true }], namespace))
     await expect.poll(readyOnes, soon).toBe(1)
@@ -73,7 +73,7 @@ describe('The operator with kinds of our own writing', () => {
     expect(made.status?.reservations).toMatchObject([
       { network: 'net-1', address: '172.17.0.100', serviceNetwork: 'net-1', mtu: 1400 },
     ])
-    // The operator does not remember who wrote what, and its writes do not make the API server forget it.
+    // The operator does not cache managed fields, and its writes must not remove them.
     const writers = (made.metadata.managedFields ?? []).filter(({ subresource }) => !subresource)
     expect(writers.map(({ fieldsV1 }) => Object.keys(fieldsV1 ?? {}))).toContainEqual(
       expect.arrayContaining(['f:spec']),
@@ -84,19 +84,19 @@ describe('The operator with kinds of our own writing', () => {
     await expect.poll(blocks, soon).toBe(0)
   })
 
-  it('takes the NetConfig and the IPSet of the design of 2023 as they are written there', async () => {
+  it('accepts the NetConfig and IPSet of the 2023 design unchanged', async () => {
     await configure(design2023.netConfig.spec)
-    const { ipSet: asked } = design2023
-    await cluster.client.create({ ...asked, metadata: { name: asked.metadata.name, namespace } })
+    const { ipSet: requested } = design2023
+    await cluster.client.create({ ...requested, metadata: { name: requested.metadata.name, namespace } })
     await expect.poll(readyOnes, soon).toBe(1)
-    const made = (await cluster.client.get({ ...ipSets, namespace, name: asked.metadata.name })) as IpSet
+    const made = (await cluster.client.get({ ...ipSets, namespace, name: requested.metadata.name })) as IpSet
     const given = (all: readonly { network: string; address: string }[] = []): readonly string[] =>
       all.map(({ network, address }) => `${network} ${address}`).sort()
     expect(given(made.status?.reservations)).toEqual(given(design2023.reservations))
     expect(made.status?.reservations?.[0]?.network).toBe('CtlPlane')
   })
 
-  it('costs at most three writes per IPSet, the ledger included, as the API server counts them', async () => {
+  it('needs at most three writes per IPSet including the ledger', async () => {
     await configure()
     const before = await writesOf(cluster)
     const names = Array.from({ length: 60 }, (_, n) => `host-${n}`)
@@ -104,30 +104,30 @@ describe('The operator with kinds of our own writing', () => {
     await Promise.all(names.map((name) => cluster.client.create(ipSet(name, networks, namespace))))
     await expect.poll(readyOnes, soon).toBe(names.length)
     const after = await writesOf(cluster)
-    // The creates of the IPSets themselves are the user's.
+    // The creates of the IPSets are not counted.
     const ours = after.network + after.ledger - before.network - before.ledger - names.length
     expect(ours / names.length).toBeLessThanOrEqual(3)
     expect(ours).toBeGreaterThanOrEqual(2 * names.length)
     expect(operator.said()).not.toContain('"level":"error"')
   })
 
-  it('writes nothing when a NetConfig changes and nothing follows from it', async () => {
+  it('writes nothing when a NetConfig change has no effect', async () => {
     await configure()
     await cluster.client.create(ipSet('a', [{}], namespace))
     await expect.poll(readyOnes, soon).toBe(1)
     const before = await writesOf(cluster)
     const ref = { ...netConfigs, namespace, name: 'netconfig' }
     await cluster.client.patch(ref, { metadata: { labels: { touched: 'yes' } } }, { type: 'merge' })
-    // Whoever comes after the change is served after it.
+    // An IPSet that is created after the change is served after it.
     await cluster.client.create(ipSet('b', [{}], namespace))
     await expect.poll(readyOnes, soon).toBe(2)
     const after = await writesOf(cluster)
-    // The patch, and b: its create, a Reservation, a status and a grant.
+    // The patch, and for b: its create, a Reservation, a status and a block.
     expect(after.network - before.network).toBe(4)
     expect(after.ledger - before.ledger).toBe(1)
   })
 
-  it('warns of what MetalLB and whereabouts hand out, too, and of addresses that a smaller range leaves outside', async () => {
+  it('warns of ranges of MetalLB and whereabouts, and of addresses that a smaller range leaves outside', async () => {
     await cluster.client.create({
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -178,7 +178,7 @@ describe('The operator with kinds of our own writing', () => {
     await warned.close()
   })
 
-  it("uses a new certificate of the user's, and tells the API server of a new authority, while it runs", async () => {
+  it('reloads a certificate of the user and registers a new certificate authority', async () => {
     const served = (): Promise<string> =>
       new Promise((resolve, reject) => {
         const socket = tlsConnect({
@@ -194,8 +194,8 @@ describe('The operator with kinds of our own writing', () => {
       })
     const next = await issue(await createAuthority({ commonName: 'second' }))
     await expect.poll(served, soon).toBe(next)
-    await operator.says('the API server is told of a new authority')
-    // Only an API server that trusts the new one gets an answer.
+    await operator.says('a new certificate authority is registered')
+    // Only an API server that trusts the new authority gets an answer.
     await expect(cluster.client.create(ipSet('a', [{}], namespace))).rejects.toThrow('no NetConfig found')
   })
 })

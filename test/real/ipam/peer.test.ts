@@ -1,7 +1,6 @@
 /**
- * Beside the real infra-operator, on one API server with the CustomResourceDefinitions of its time: the same addresses
- * on random sequences, but for the differences that are named; what it made is taken over as it is; and an observer
- * that writes nothing but Events.
+ * Compares the operator with the real infra-operator on one API server with upstream's CRDs: the same addresses on random
+ * sequences except for listed differences; its addresses are taken over; and an observer writes nothing but Events.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,29 +8,29 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import type { AddressBlock } from '../../../src/api/address-block.ts'
+import { addressBlocks } from '../../../src/api/address-block.ts'
 import { type IpSet, ipSets, reservations } from '../../../src/api/ipset.ts'
 import { type NetConfigSpec, netConfigs } from '../../../src/api/netconfig.ts'
 import { type KubeObject, objectKey } from '../../../src/api/object.ts'
-import { addressBlocks } from '../../../src/controllers/ipam/block.ts'
-import { ownCrds } from '../../../src/operator/crds.ts'
+import { ownCrds } from '../../../src/operator/parts.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { design2023, ipSet } from '../../ipam.ts'
 import { type History, openHistory } from './history.ts'
+import { type InfraOperator, startInfraOperator } from './infra-operator.ts'
 import { launchOperator, type RunningOperator } from './operator.ts'
-import { type Peer, startPeer } from './peer.ts'
-import { playerOn, type Rules, ready } from './play.ts'
-import { exceptions, forPeer, sequences } from './sequences.ts'
+import { createSequenceRunner, type Rules, ready } from './sequence-runner.ts'
+import { adaptForInfraOperator, exceptions, sequences } from './sequences.ts'
 
 const cluster = useCluster({ crds: '2023', controllerManager: true })
-/** infra-operator's client is throttled: the full counts take it the better part of an hour. */
+/** infra-operator's client is throttled: the full counts take most of an hour. */
 const limit = count({ test: 1_200_000, soak: 7_200_000 })
 const soon = { timeout: count({ test: 240_000, soak: 3_600_000 }), interval: 100 }
 const seed = Number(process.env['STACKLOOM_SEED'] ?? Math.floor(Math.random() * 1e9))
 const all = sequences(count({ test: 30, soak: 300 }), seed)
 const many = count({ test: 50, soak: 1_000 })
 let folder: string
-let peer: Peer | undefined
+let peer: InfraOperator | undefined
 let ours: RunningOperator | undefined
 let history: History | undefined
 
@@ -40,13 +39,13 @@ const read = async (namespace: string, name: string): Promise<IpSet | undefined>
   (await cluster.client.get({ ...ipSets, namespace, name })) as IpSet | undefined
 const list = async <T extends KubeObject>(kind: { apiVersion: string; kind: string }, namespace?: string) =>
   (await cluster.client.list(kind, namespace === undefined ? {} : { namespace })).items as readonly T[]
-const { configure, settles, play, stateOf, looked, touchThoseWhoWait } = playerOn(cluster, soon)
+const { configure, settles, play, stateOf, reconciled, touchWaiting } = createSequenceRunner(cluster, soon)
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'stackloom-peer-'))
   for (const crd of ownCrds) await cluster.client.apply(crd, { fieldManager: 'test' })
   await vi.waitUntil(() => cluster.client.resource(addressBlocks), soon)
-  peer = await startPeer(cluster, path.join(folder, 'infra-operator.log'))
+  peer = await startInfraOperator(cluster, path.join(folder, 'infra-operator.log'))
 }, limit)
 afterAll(async () => {
   await history?.close()
@@ -55,7 +54,7 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true })
 })
 
-/** Documents' five networks, wide enough for everybody. */
+/** The usual five networks, wide enough for every host. */
 const fiveNetworks: NetConfigSpec = {
   networks: ['CtlPlane', 'InternalApi', 'Storage', 'Tenant', 'External'].map((name, index) => ({
     name,
@@ -74,13 +73,13 @@ const fiveNetworks: NetConfigSpec = {
 }
 const hosts = Array.from({ length: many }, (_, n) => `edpm-compute-${n}`)
 
-describe('infra-operator and ours', () => {
+describe('infra-operator and the operator', () => {
   const played: { peer?: readonly (readonly string[])[] } = {}
 
   it(
-    'infra-operator plays its part',
+    'infra-operator runs the sequences',
     async () => {
-      const rules: Rules = { nudge: touchThoseWhoWait, spec: forPeer }
+      const rules: Rules = { nudge: touchWaiting, spec: adaptForInfraOperator }
       played.peer = await Promise.all(all.map((sequence, n) => play(`peer-${n}`, sequence, rules)))
       expect(played.peer.flat().join('\n')).toContain('host-0=')
     },
@@ -101,7 +100,7 @@ describe('infra-operator and ours', () => {
   )
 
   it(
-    'an observer beside it says the cause, in Events and figures, with no right to write anything else',
+    'an observer reports causes in Events and metrics, without permission to write anything else',
     async () => {
       const [network] = fiveNetworks.networks
       const [subnet] = network?.subnets ?? []
@@ -114,7 +113,7 @@ describe('infra-operator and ours', () => {
       }
       const observer = await launchOperator(cluster, { kubeconfig: await asReader(), observe: true })
       const notes = async (): Promise<readonly string[]> =>
-        (await list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, 'watched')).map((one) => String(one['note']))
+        (await list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, 'watched')).map((event) => String(event['note']))
       await expect.poll(notes, soon).toEqual([expect.stringContaining('SL5001')])
       const figures = await (await fetch(`http://127.0.0.1:${observer.healthPort}/metrics`)).text()
       expect(figures).toContain(
@@ -127,7 +126,7 @@ describe('infra-operator and ours', () => {
   )
 
   it(
-    'ours takes over what it made: no address changes, and nothing is written where nothing differs',
+    'the operator takes over its addresses without a change or an unnecessary write',
     async () => {
       await peer?.stop()
       peer = undefined
@@ -148,15 +147,15 @@ describe('infra-operator and ours', () => {
           .filter(({ spec }) => spec.segment.startsWith('moving/'))
           .flatMap(({ spec }) => Object.keys(spec.holders))
       await expect.poll(async () => (await held()).toSorted(), soon).toEqual(given.toSorted())
-      // Somebody new is served after everybody who was there has been looked at.
+      // A new IPSet is served after all existing ones are reconciled.
       await create(ipSet('newcomer', [{ name: 'CtlPlane' }], 'moving'))
       await settles('moving', 'newcomer')
       const { healthPort } = ours
-      const looks = async (): Promise<number> => {
+      const reconciles = async (): Promise<number> => {
         const page = await (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text()
         return Number(/reconcile_total\{[^}]*result="success"[^}]*\} (\d+)/.exec(page)?.[1] ?? 0)
       }
-      await expect.poll(looks, soon).toBeGreaterThan(many)
+      await expect.poll(reconciles, soon).toBeGreaterThan(many)
       const after = await state()
       expect(Object.fromEntries(Object.entries(after).filter(([key]) => key in before))).toEqual(before)
     },
@@ -164,11 +163,11 @@ describe('infra-operator and ours', () => {
   )
 
   it(
-    'ours gives the same addresses after each step, but for what is named',
+    'the operator assigns the same addresses after each step, except for listed differences',
     async () => {
       expect(exceptions.length).toBeGreaterThan(0)
-      // Ours wakes those who wait by itself; one that cannot be served gives it a moment for that.
-      const nudge = (namespace: string): Promise<void> => looked(namespace, 'all')
+      // The operator serves waiting IPSets without a nudge; an IPSet that cannot be served gives it time for that.
+      const nudge = (namespace: string): Promise<void> => reconciled(namespace, 'all')
       const rules: Rules = { nudge, spec: (spec) => spec }
       history = await openHistory(cluster, (namespace) => namespace.startsWith('ours-'))
       const own = await Promise.all(
@@ -176,7 +175,7 @@ describe('infra-operator and ours', () => {
       )
       const about = (n: number): string => `seed ${seed}, sequence ${n}: ${JSON.stringify(all[n])}`
       for (const n of all.keys()) expect(own[n], about(n)).toEqual(played.peer?.[n])
-      // Nothing came after what was seen, and nothing else was there in between.
+      // Nothing changed after the last recorded state, and no other state was there in between.
       await create(ipSet('another', [{ name: 'CtlPlane' }], 'moving'))
       await settles('moving', 'another')
       for (const n of all.keys()) expect(await stateOf(`ours-${n}`), about(n)).toBe(played.peer?.[n]?.at(-1))
@@ -187,19 +186,19 @@ describe('infra-operator and ours', () => {
   )
 })
 
-describe('The networking design of 2023, with the definitions of 2023', () => {
-  it('gives the status that it shows', async () => {
-    const { netConfig: made, ipSet: asked, reservations: shown } = design2023
-    const { namespace = '' } = asked.metadata
-    // Named since a month after the design: these definitions ask for it, and the status repeats it.
+describe('the networking design of 2023 with its CRDs', () => {
+  it('results in the status of the design', async () => {
+    const { netConfig: made, ipSet: requested, reservations: expected } = design2023
+    const { namespace = '' } = requested.metadata
+    // Required by these CRDs, which are newer than the design; the status repeats it.
     const domain = (network: string): string => `${network.toLowerCase()}.example.com`
     await configure(namespace, {
       networks: made.spec.networks.map((network) => ({ ...network, dnsDomain: domain(network.name) })),
     })
-    await create(asked)
-    await settles(namespace, asked.metadata.name)
-    const { status } = (await read(namespace, asked.metadata.name)) ?? {}
-    expect(status?.reservations).toEqual(shown.map((one) => ({ ...one, dnsDomain: domain(one.network) })))
+    await create(requested)
+    await settles(namespace, requested.metadata.name)
+    const { status } = (await read(namespace, requested.metadata.name)) ?? {}
+    expect(status?.reservations).toEqual(expected.map((entry) => ({ ...entry, dnsDomain: domain(entry.network) })))
     expect(status?.conditions?.map(({ type, status: is, message }) => [type, is, message])).toEqual([
       ['Ready', 'True', 'Setup complete'],
       ['InputReady', 'True', 'Input data complete'],
@@ -208,7 +207,7 @@ describe('The networking design of 2023, with the definitions of 2023', () => {
   }, 120_000)
 })
 
-/** The way in of somebody who may read the kinds and write Events. */
+/** A kubeconfig that may read the kinds and write Events. */
 async function asReader(): Promise<string> {
   const name = 'observer'
   await create({

@@ -1,31 +1,25 @@
-/**
- * What runs in the pod: dnsmasq, and the reloader that brings it every change of its hosts.
- *
- * The kubelet brings ConfigMaps by swapping a symbolic link, which dnsmasq does not notice. The reloader notices, and
- * brings one small file per changed address into the plain folder that dnsmasq watches. Small files, because dnsmasq
- * compares each name of a changed file with everything that it knows: a file of ten thousand names stops it for
- * seconds. For the same reason many changes come in groups, the next when the last is read: it answers in between.
- * A dnsmasq older than 2.90 does not forget what vanished from a file: it is told by a signal as well.
- *
- * No name is without its answer in between: an address that loses a name has it until the one that gains it was read.
- */
-
-export const SCRIPT_NAME = 'serve.sh'
-
-export const serveScript = String.raw`#!/bin/sh
-# Runs dnsmasq with the given arguments, and keeps its hosts as the kubelet brings them.
-#   HOSTS_SOURCE  the volume: the number of the edition, its changes, and its parts
-#   HOSTS_RUN     an empty folder of our own; dnsmasq reads its folder "hosts"
-#   HOSTS_RELOAD  watch or signal: how dnsmasq hears of a change; by its version unless given
-#   HOSTS_LOOK    seconds after which is looked in any case
+#!/bin/sh
+# Runs dnsmasq with the given arguments, and keeps its hosts current with the volume.
+#
+# The kubelet updates ConfigMap volumes by swapping a symbolic link, which dnsmasq does not notice. This script does, and
+# writes one small file per changed address into the folder that dnsmasq watches. Small files, because dnsmasq compares
+# each name of a changed file with every name that it knows: a file of ten thousand names blocks it for seconds. For the
+# same reason many changes come in groups, the next when the last is read. A dnsmasq older than 2.90 does not forget what
+# vanished from a file, so it gets a signal as well. An address that loses a name keeps it until the address that gains
+# it is read, so that every name resolves all the time.
+#
+#   HOSTS_SOURCE  the volume: the number of the revision, its changes, and its parts
+#   HOSTS_RUN     an empty, writable folder; dnsmasq reads its folder "hosts"
+#   HOSTS_RELOAD  watch or signal: how dnsmasq is notified of a change; by its version unless given
+#   HOSTS_LOOK    seconds between checks that need no event
 set -u
 source=$HOSTS_SOURCE/..data
 hosts=$HOSTS_RUN/hosts held=$HOSTS_RUN/held work=$HOSTS_RUN/work calls=$HOSTS_RUN/calls
-# The edition that dnsmasq has, and the folder of the volume in which it was read.
+# The revision that dnsmasq has, and the folder of the volume from which it was read.
 at='' folder=''
 server=''
 
-# What is no address is left out: no server can answer with it.
+# Text that is not an address is skipped: no server can answer with it.
 is_address() {
   case $1 in
     *[!0-9a-fA-F:.]*) return 1 ;;
@@ -41,7 +35,7 @@ is_address() {
   done
 }
 
-# Runs the command on the listed files, in groups, the next when dnsmasq has read the last and sleeps again.
+# Runs the command on the listed files in groups, the next when dnsmasq has read the last and sleeps again.
 in_groups() {
   xargs -r -n 64 sh -c '"$@" || exit 255
     while read -r _ _ state _ <"/proc/$0/stat"; do
@@ -49,10 +43,10 @@ in_groups() {
     done 2>/dev/null' "$server" "$@"
 }
 
-# The changes since the edition that dnsmasq has, newest first: of one address the first counts. Somebody waits, so a
-# program is started only where one must be. An address that was not there is written in its place, because nothing of
-# it can be lost; one that goes is emptied there; one that has other names now is renamed to its place, because dnsmasq
-# must not find it half written. Fails where there are too many; all of the edition makes good what was done by then.
+# Applies the changes since the revision that dnsmasq has, newest first: the first line of an address counts. Clients
+# wait, so a program is started only where it must be. A new address is written in place, because nothing of it can be
+# lost; a removed one is emptied in place; one with other names is renamed into place, because dnsmasq must not find it
+# half written. Fails where there are too many changes; the whole revision then corrects what was done so far.
 recent() {
   seen=' ' lines= first= then= goes= count=0 changed=0 gone=0
   read -r _
@@ -78,7 +72,7 @@ recent() {
       first="$first $work/both/$ip" then="$then $work/new/$ip"
     fi
   done
-  # Where one address changes alone, no other gains what it loses.
+  # When a single address changes, no other address gains what it loses.
   [ $((changed + gone)) -gt 1 ] || first=
   [ -z "$first" ] || mv -f -t "$hosts" -- $first || fail
   [ -z "$then" ] || mv -f -t "$hosts" -- $then || fail
@@ -89,8 +83,8 @@ recent() {
   [ -z "$goes" ] || rm -f -- $goes
 }
 
-# Compares the parts and their changes with what dnsmasq has. Prints how many changed and how many are gone; leaves a
-# file for each change, and lists of what to rename first, what then, and what to remove.
+# Compares the parts and their changes with what dnsmasq has. Prints how many changed and how many are gone; writes a
+# file for each change, and lists of what to rename first, what next, and what to remove.
 differences() {
   awk -v held="$held" -v work="$work" '
     function is_address(text,   byte, bytes, at) {
@@ -121,7 +115,7 @@ differences() {
           after[word[1]] = line
         }
         close(ARGV[at])
-        # Swapped away under our hands: the next look has all of it.
+        # The volume was swapped meanwhile: the next check has all of it.
         if (got < 0) { print "torn"; exit }
       }
       printf "" > held
@@ -144,11 +138,11 @@ differences() {
     }' "$@"
 }
 
-# All of the edition: at the start, and where its changes alone do not reach back far enough.
+# Applies the whole revision: at the start, and where its changes do not reach back far enough.
 whole() {
   read -r parts 2>/dev/null <parts || return 1
   for part in $parts; do
-    # It has not come yet: the swap that brings it wakes us.
+    # It is not there yet: the swap that brings it causes another check.
     [ -e "$part" ] || return 1
   done
   rm -rf "$work"
@@ -160,7 +154,7 @@ whole() {
   cd "$hosts" && in_groups rm -f -- <"$work/gone" || fail
 }
 
-# Leaves the volume's folder in any case: who stays in it keeps tail from hearing that it is gone.
+# Leaves the volume's folder in any case: a process in it keeps tail from noticing that it is gone.
 settle() {
   apply
   cd /
@@ -177,13 +171,13 @@ apply() {
   echo "hosts: $changed changed, $gone gone" >&2
   [ "$way" = signal ] && [ -n "$server" ] || return 0
   kill -HUP "$server"
-  # It reads every file anew: a second signal right behind would leave it no time for questions.
+  # It reads every file again: a second signal right after would leave it no time for queries.
   sleep 1
 }
 
-# Settles whenever the kubelet has swapped the volume, and every so often whatever happened. GNU tail hears of the
-# first swap from the kernel and looks ten times a second from then on: so there is a new one for each. Where it is
-# another tail, the clock alone is left.
+# Settles whenever the kubelet has swapped the volume, and at regular intervals. GNU tail is notified of the first swap
+# by the kernel and polls ten times a second from then on, so each swap gets a new one. With another tail only the
+# interval is left.
 follow() {
   mkfifo "$calls" && exec 3<>"$calls" || return
   { while sleep "$look" && kill -0 $$; do echo >&3; done 2>/dev/null; echo over >&3; } &
@@ -200,13 +194,13 @@ follow() {
   done
 }
 
-# Without its reloader the server would go stale in silence.
+# Without its reloader the server would silently serve old hosts.
 fail() {
   [ -z "$server" ] || kill "$server"
   exit 1
 }
 
-# From 2.90 on dnsmasq drops what vanished from a watched file: tried. Older ones are told by a signal.
+# From 2.90 on dnsmasq drops what vanished from a watched file (tested). Older versions need a signal.
 way_for() {
   set -- $(dnsmasq --version)
   version=$3
@@ -234,11 +228,10 @@ trap 'kill "$server"' TERM INT
   fail
 } &
 reloader=$!
-# A signal ends the first wait, the server's end the last.
+# A signal ends the first wait, the end of the server the last.
 while kill -0 "$server" 2>/dev/null; do
   wait "$server"
   code=$?
 done
 kill "$reloader" 2>/dev/null
 exit "$code"
-`

@@ -1,6 +1,4 @@
-/**
- * Plays sequences on a cluster, with one operator or the other, and tells how everybody stands after each step.
- */
+/** Runs sequences on a cluster with either operator, and returns the state of all IPSets after each step. */
 import { vi } from 'vitest'
 import { type IpSet, ipSets, reservations } from '../../../src/api/ipset.ts'
 import type { NetConfigSpec } from '../../../src/api/netconfig.ts'
@@ -9,36 +7,39 @@ import { ipSet, netConfig } from '../../ipam.ts'
 import type { Sequence, Step } from './sequences.ts'
 
 export interface Rules {
-  /** What must be done after a delete so that those who wait are looked at. */
+  /** Makes the operator reconcile waiting IPSets after a delete. */
   readonly nudge: (namespace: string) => Promise<void>
   readonly spec: (spec: NetConfigSpec) => NetConfigSpec
-  /** What those who wait must come to after a delete: when they are woken shows nowhere else, so it is waited for. */
+  /** The expected state after a delete: when waiting IPSets are served cannot be seen otherwise. */
   readonly wanted?: readonly string[] | undefined
 }
 
-export interface Player {
-  /** A namespace with its NetConfig, on a segment of its own: sequences must not take each other's addresses. */
+export interface SequenceRunner {
+  /** Creates a namespace with a NetConfig on its own segment, so that sequences do not share addresses. */
   readonly configure: (namespace: string, spec: NetConfigSpec) => Promise<void>
-  /** Ready, or told why not. Whoever asks sees the end of the step and not the middle. */
+  /** Waits until an IPSet is Ready or reports why not. */
   readonly settles: (namespace: string, name: string) => Promise<void>
-  /** How everybody stands after each step. */
+  /** Returns the state after each step. */
   readonly play: (namespace: string, sequence: Sequence, rules: Rules) => Promise<readonly string[]>
-  /** How everybody stands now, as `host-0=True net-0:10.0.0.17`. */
+  /** The state of all IPSets, as `host-0=True net-0:10.0.0.17`. */
   readonly stateOf: (namespace: string) => Promise<string>
-  /** For infra-operator, which wakes nobody: each is touched, the oldest first, and given time to be looked at. */
-  readonly touchThoseWhoWait: (namespace: string) => Promise<void>
-  /** A look that changes nothing cannot be seen; a later one of somebody else can, where there is one worker. */
-  readonly looked: (namespace: string, name: string) => Promise<void>
+  /** For infra-operator, which does not serve waiting IPSets: touches each, oldest first, and waits for the reconcile. */
+  readonly touchWaiting: (namespace: string) => Promise<void>
+  /** Waits for a reconcile that changes nothing: with one worker, a later one of another IPSet shows it. */
+  readonly reconciled: (namespace: string, name: string) => Promise<void>
 }
 
-export function ready(one: IpSet | undefined): string | undefined {
-  return one?.status?.conditions?.find(({ type }) => type === 'Ready')?.status
+export function ready(object: IpSet | undefined): string | undefined {
+  return object?.status?.conditions?.find(({ type }) => type === 'Ready')?.status
 }
 
-/** So often those who wait are looked at before it counts that they did not get what they should. */
+/** The number of checks before a waiting IPSet counts as not served. */
 const TRIES = 300
 
-export function playerOn(cluster: Cluster, soon: { readonly timeout: number; readonly interval: number }): Player {
+export function createSequenceRunner(
+  cluster: Cluster,
+  soon: { readonly timeout: number; readonly interval: number },
+): SequenceRunner {
   const listed = async (namespace: string): Promise<readonly IpSet[]> =>
     (await cluster.client.list(ipSets, { namespace })).items as readonly IpSet[]
 
@@ -50,10 +51,10 @@ export function playerOn(cluster: Cluster, soon: { readonly timeout: number; rea
 
   const settles = async (namespace: string, name: string): Promise<void> => {
     await vi.waitUntil(async () => {
-      const one = (await cluster.client.get({ ...ipSets, namespace, name })) as IpSet | undefined
-      if (ready(one) === 'True') return true
-      const [told] = (one?.status?.conditions ?? []).filter(({ type }) => type === 'ReservationReady')
-      return told?.status === 'False'
+      const object = (await cluster.client.get({ ...ipSets, namespace, name })) as IpSet | undefined
+      if (ready(object) === 'True') return true
+      const [condition] = (object?.status?.conditions ?? []).filter(({ type }) => type === 'ReservationReady')
+      return condition?.status === 'False'
     }, soon)
   }
 
@@ -63,7 +64,7 @@ export function playerOn(cluster: Cluster, soon: { readonly timeout: number; rea
       const left = await Promise.all(
         [ipSets, reservations].map((kind) => cluster.client.get({ ...kind, namespace, name })),
       )
-      return left.every((one) => one === undefined)
+      return left.every((object) => object === undefined)
     }, soon)
   }
 
@@ -92,7 +93,7 @@ export function playerOn(cluster: Cluster, soon: { readonly timeout: number; rea
     return nudge(namespace)
   }
 
-  const looked = async (namespace: string, name: string): Promise<void> => {
+  const reconciled = async (namespace: string, name: string): Promise<void> => {
     const marker = `marker-${name}`
     await cluster.client.create(ipSet(marker, [{ name: 'nowhere' }], namespace))
     await settles(namespace, marker)
@@ -103,19 +104,19 @@ export function playerOn(cluster: Cluster, soon: { readonly timeout: number; rea
     configure,
     settles,
     stateOf,
-    looked,
+    reconciled,
     play: async (namespace, { spec, steps }, rules) => {
       await configure(namespace, rules.spec(spec))
       const seen: string[] = []
       for (const [index, step] of steps.entries()) {
         await take(namespace, step, rules)
         const wanted = step.kind === 'delete' ? rules.wanted?.[index] : undefined
-        // Who has come is told what it gets, and nobody else changes: that is so at once, or never.
+        // A created IPSet gets its result at once, and no other changes.
         seen.push(await (wanted === undefined ? stateOf(namespace) : stateOnce(namespace, wanted)))
       }
       return seen
     },
-    touchThoseWhoWait: async (namespace) => {
+    touchWaiting: async (namespace) => {
       const names = (await listed(namespace))
         .filter((ipSet) => ready(ipSet) !== 'True')
         .map(({ metadata }) => metadata.name)
@@ -124,7 +125,7 @@ export function playerOn(cluster: Cluster, soon: { readonly timeout: number; rea
         const ref = { ...ipSets, namespace, name }
         const touched = String((await cluster.client.get(ref))?.metadata.resourceVersion)
         await cluster.client.patch(ref, { metadata: { annotations: { touched } } }, { type: 'merge' })
-        await looked(namespace, name)
+        await reconciled(namespace, name)
       }
     },
   }

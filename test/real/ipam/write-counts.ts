@@ -1,4 +1,4 @@
-/** Writes to the kinds of IPAM, as the API server itself counts them. */
+/** Reads the number of writes to the IPAM kinds from the API server's metrics. */
 import type { Cluster } from '../../cluster.ts'
 
 export interface Writes {

@@ -1,15 +1,15 @@
-/** The real infra-operator, as a process in the cluster's own network. */
+/** Starts the real infra-operator as a process in the cluster's network. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
 import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import type { Cluster } from '../../cluster.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 
-export interface Peer {
+export interface InfraOperator {
   readonly stop: () => Promise<void>
 }
 
-export async function startPeer(cluster: Cluster, log: string): Promise<Peer> {
+export async function startInfraOperator(cluster: Cluster, log: string): Promise<InfraOperator> {
   const { 'infra-operator': program } = await ensurePrograms(['infra-operator'], sandboxContext())
   const flags = ['--metrics-bind-address', '0', '--health-probe-bind-address', '127.0.0.1:18081']
   const file = openSync(log, 'a')
