@@ -31,6 +31,15 @@ describe('import directions', () => {
     for (const folder of Object.keys(importRules)) expect(reachable(folder).has(folder)).toBe(false)
   })
 
+  it('uses the rule of a sub-folder where there is one', () => {
+    const definitions = "import { a } from '../dataplane/service-definitions/all.ts'\n"
+    expect(findWrongImports('src/sandbox/x.ts', definitions)).toEqual([])
+    expect(findWrongImports('src/sandbox/x.ts', "import { a } from '../dataplane/operator-part.ts'\n")).toHaveLength(1)
+    expect(findWrongImports('src/dataplane/kinds/x.ts', "import { a } from '../runs/hash.ts'\n")).toEqual([
+      { file: 'src/dataplane/kinds/x.ts', line: 1, reason: 'src/dataplane/kinds may not import src/dataplane' },
+    ])
+  })
+
   it('keeps the actors of the sandbox away from plan and render', () => {
     expect(findWrongImports('src/sandbox/actors/x.ts', "import { a } from '../../plan/a.ts'\n")).toHaveLength(1)
   })

@@ -34,9 +34,12 @@ function refusal(folder: string, target: string, typeOnly: boolean): string | un
   return `src/${folder} may not import src/${target}${typesAllowed ? ' but for its types (`import type`)' : ''}`
 }
 
+/** The folder whose rule applies: the nearest one above the file that has a rule, else the folder of `src/`. */
 function folderOf(file: string): string | undefined {
-  const [top, folder, rest] = file.split('/')
-  return top === 'src' && rest ? folder : undefined
+  const [top, ...folders] = file.split('/').slice(0, -1)
+  if (top !== 'src' || folders.length === 0) return undefined
+  const candidates = folders.map((_, index) => folders.slice(0, index + 1).join('/'))
+  return candidates.findLast((folder) => importRules[folder]) ?? folders[0]
 }
 
 interface FoundImport {

@@ -44,14 +44,7 @@ export const suites: readonly Suite[] = [
   {
     name: 'data plane',
     budgetMinutes: 3,
-    folders: [
-      'src/ini',
-      'src/node-services',
-      'src/controllers/dataplane',
-      'src/cli/dataplane',
-      'src/cli/config',
-      'test/real/dataplane',
-    ],
+    folders: ['src/ini', 'src/dataplane', 'src/cli/dataplane', 'src/cli/config', 'test/real/dataplane'],
   },
   {
     name: 'ipam',

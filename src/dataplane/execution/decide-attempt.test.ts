@@ -8,7 +8,7 @@ import {
 } from '../kinds/ansible-run.ts'
 import { type AttemptDecision, type AttemptInputs, decideAttempt, defaultRunSettings } from './decide-attempt.ts'
 
-const settings = { ...defaultRunSettings, retryFirstMs: 10_000, retryMostMs: 30_000 }
+const settings = { ...defaultRunSettings, retryFirstMs: 10_000, retryMaxMs: 30_000 }
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 
 function run(name: string, status?: AnsibleRunStatus, more: Partial<AnsibleRun['metadata']> = {}): AnsibleRun {

@@ -22,9 +22,6 @@ export interface NovaExternalComputeSpec extends ServiceSpec {
 }
 export type NovaExternalCompute = SpecObject<NovaExternalComputeSpec, ServiceStatus>
 
-/** The Secret with the key by which computes reach each other to move instances. */
-export const MIGRATION_SECRET = 'nova-migration-ssh-key'
-
 export const novaExternalComputes = { apiVersion: novaVersion, kind: 'NovaExternalCompute' } as const
 
 export const novaExternalComputeKind: KindDefinition = {

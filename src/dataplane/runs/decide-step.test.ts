@@ -44,9 +44,9 @@ describe('whether a step runs on a host', () => {
   })
 
   it('holds while nobody wants it, with the reason: never done, or out of date', () => {
-    const heldBy = 'it is outside of ansibleLimit a'
-    expect(ask({ heldReason: heldBy })).toEqual({ kind: 'held', why: heldBy })
-    expect(ask({ heldReason: heldBy, applied: old })).toEqual({ kind: 'out-of-date', why: heldBy })
+    const heldReason = 'it is outside of ansibleLimit a'
+    expect(ask({ heldReason: heldReason })).toEqual({ kind: 'held', why: heldReason })
+    expect(ask({ heldReason: heldReason, applied: old })).toEqual({ kind: 'out-of-date', why: heldReason })
   })
 
   it('with the policy manual the first deployment runs, and later changes wait for a new request', () => {
@@ -90,11 +90,11 @@ describe('whether a step runs on a host', () => {
     )
     const applied = fc.constantFrom(undefined, old, { hash: 'new', run: 'r' })
     const rest = fc.record({
-      heldBy: fc.constantFrom(undefined, 'deploy is false'),
+      heldReason: fc.constantFrom(undefined, 'deploy is false'),
       policy: fc.constantFrom('auto' as const, 'manual' as const),
       request: fc.constantFrom(undefined, 'monday', 'tuesday'),
-      gate: fc.constantFrom(undefined, 'a gate'),
-      busyWith: fc.constantFrom(undefined, 'a run'),
+      blockedBy: fc.constantFrom(undefined, 'a gate'),
+      activeRun: fc.constantFrom(undefined, 'a run'),
     })
     fc.assert(
       fc.property(attempts, applied, rest, (tried, done, more) => {
@@ -104,7 +104,7 @@ describe('whether a step runs on a host', () => {
         expect(all.some((attempt) => attempt.outcome === 'running')).toBe(false)
         expect(done?.hash).not.toBe('new')
         expect(all.some(({ hash, number }) => hash === 'new' && number === decision.attempt)).toBe(false)
-        expect([more.heldBy, more.gate, more.busyWith]).toEqual([undefined, undefined, undefined])
+        expect([more.heldReason, more.blockedBy, more.activeRun]).toEqual([undefined, undefined, undefined])
       }),
     )
   })

@@ -1,8 +1,9 @@
 /** nova-compute and libvirt on a node. */
 
+import { MIGRATION_SECRET } from '../../api/node-secrets.ts'
 import { type BindingRule, credentialsRule, notificationBusRule } from '../../ini/binding.ts'
 import { type NovaCell, novaCellKind, novaCells } from '../kinds/nova-cell.ts'
-import { MIGRATION_SECRET, novaExternalComputeKind, novaExternalComputes } from '../kinds/nova-external-compute.ts'
+import { novaExternalComputeKind, novaExternalComputes } from '../kinds/nova-external-compute.ts'
 import type { ServiceAnnotation } from '../rules/service-annotation.ts'
 import type { ServiceDefinition } from './definition.ts'
 import { runnerImage, serviceImage } from './images.ts'
