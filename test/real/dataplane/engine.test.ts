@@ -261,10 +261,10 @@ describe('bad input', () => {
     const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
     await create(dataPlaneRole('r', { nodeTemplate, deployStrategy: { deploy: true }, services: ['install-os'] }))
     await create(dataPlaneNode('zero', node, { [CELL]: 'nova-cell0' }))
-    await create(dataPlaneNode('lost', { role: 'nobody' }, { [CELL]: 'nova-cell1' }))
+    await create(dataPlaneNode('lost', { role: 'absent' }, { [CELL]: 'nova-cell1' }))
     await says(dataPlaneNodes, 'zero', 'SetupReady', `Input data resources missing: secret/${SSH_SECRET}`)
     await says(dataPlaneNodes, 'zero', 'ServicesReady', 'SL7101')
-    await says(dataPlaneNodes, 'lost', 'SetupReady', 'there is no OpenStackDataPlaneRole nobody')
+    await says(dataPlaneNodes, 'lost', 'SetupReady', 'OpenStackDataPlaneRole absent does not exist')
     await secret(SSH_SECRET, { other: 'not it' })
     await says(dataPlaneNodes, 'zero', 'SetupReady', "field 'ssh-privatekey' not found")
     expect(await compute('zero')).toBeUndefined()

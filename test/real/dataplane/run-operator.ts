@@ -17,12 +17,12 @@ export interface RunOperatorOptions {
 }
 
 /** Impatient where the product waits for people. */
-const pauses = { ...defaultRunDelays, inputsMs: 300, rivalMs: 500, progressMs: 300, cancelMs: 200 }
+const pauses = { ...defaultRunDelays, inputsMs: 300, conflictingRunMs: 500, progressMs: 300, cancelMs: 200 }
 
 /** Works until the signal fires. */
 export function operateRuns(options: RunOperatorOptions, signal: AbortSignal): Promise<unknown> {
   const { client, folder, enter, record = () => {} } = options
-  const settings = { ...defaultRunSettings, retryFirstMs: 200, retryMostMs: 500, ...options.settings }
+  const settings = { ...defaultRunSettings, retryFirstMs: 200, retryMaxMs: 500, ...options.settings }
   const runtime = createRuntime({ client })
   let wake = (_key: string): void => {}
   const executor = localExecutor({
