@@ -91,7 +91,7 @@ async function deployed(cluster: Cluster, namespace: string, count: number): Pro
     status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
   const began = performance.now()
   await eachOf(count, async (index) => void (await client.create(node(index, namespace))))
-  while (controllers.world.nodes.list(namespace).filter(isReady).length < count) {
+  while (controllers.caches.nodes.list(namespace).filter(isReady).length < count) {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   const took = performance.now() - began

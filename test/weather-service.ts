@@ -25,7 +25,7 @@ export const weatherService: ServiceDefinition = {
     holdKey: 'weather.example.org/deploy',
     kind: weatherAgents,
     immutableField: 'station',
-    parse: (text) => (text === '' ? { kind: 'none' } : { kind: 'wanted', fields: { station: text } }),
+    parse: (text) => (text === '' ? { kind: 'none' } : { kind: 'requested', fields: { station: text } }),
   },
   images: { ansibleEEContainerImage: { variables: [], otherwise: 'runner' } },
   dependency: {

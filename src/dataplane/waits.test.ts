@@ -77,7 +77,7 @@ describe('a service', () => {
     await client.create(dataPlaneNode('n', { role: 'compute' }, { [key]: 'hill' }))
     await expect
       .poll(() => message('OpenStackDataPlaneNode', 'n', 'ServicesReady'), soon)
-      .toBe('WeatherAgent is asked for, but its kinds are not served here')
+      .toBe('WeatherAgent is requested, but this cluster does not serve it')
   })
 
   it('says which field of its dependency names no Secret yet, and waits', async () => {
@@ -122,7 +122,7 @@ describe('a node', () => {
     const run = executor.recorded[0]?.run
     await expect
       .poll(() => message('OpenStackDataPlaneNode', 'later', 'DeploymentReady'), soon)
-      .toBe(`Waiting for run ${run} of its role, which this node is not in`)
+      .toBe(`Waiting for run ${run} of its role, which does not include this node`)
     await expect
       .poll(() => message('OpenStackDataPlaneNode', 'first', 'DeploymentReady'), soon)
       .toBe('Deployment in progress')

@@ -1,6 +1,6 @@
 /** What an operator that runs is told. */
 
-import type { ExecutorKind } from '../dataplane/execution/start.ts'
+import type { ExecutorKind } from '../dataplane/execution/executor.ts'
 import type { Environment } from '../dataplane/service-definitions/images.ts'
 
 export interface OperatorOptions {

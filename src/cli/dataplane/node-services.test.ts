@@ -13,9 +13,8 @@ import type { ServiceObject } from '../../dataplane/kinds/service-object.ts'
 import { summarizedKinds, summarizeNodes } from '../../dataplane/node-summary.ts'
 import { createDataPlanePart } from '../../dataplane/operator-part.ts'
 import { DECOMMISSION_PLAYBOOK, phase0Playbooks, readPlaybook } from '../../dataplane/runs/playbooks.ts'
-import { nodeServices } from '../../dataplane/service-definitions/all.ts'
+import { groupVersionKind, nodeServices } from '../../dataplane/service-definitions/all.ts'
 import type { ServiceDefinition } from '../../dataplane/service-definitions/definition.ts'
-import { groupVersionKind } from '../../dataplane/service-definitions/served-kinds.ts'
 import { dataPlaneHandlers, dataPlaneWebhooks } from '../../dataplane/webhooks/data-plane-webhooks.ts'
 import { buildOwnCrds } from '../../sandbox/crds/own-crds.ts'
 import { webhookPath } from '../../webhooks/webhook-configuration.ts'
@@ -82,7 +81,7 @@ describe.each(services)('the service $name', (service) => {
 
   it("has a place in today's API, and its configuration goes along", () => {
     const text = '[DEFAULT]\ndebug = True\n'
-    const value = ['true', 'nova-cell1'].find((one) => annotation.parse(one).kind === 'wanted') ?? ''
+    const value = ['true', 'nova-cell1'].find((one) => annotation.parse(one).kind === 'requested') ?? ''
     const object: ServiceObject = {
       ...annotation.kind,
       metadata: { name: 'n', namespace: 'openstack' },

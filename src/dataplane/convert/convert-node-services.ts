@@ -34,7 +34,7 @@ export function requestedServices(
     .flatMap((definition): readonly RequestedService[] => {
       const { annotation } = definition
       const asked = readServiceRequest(annotation, node, role)
-      if (asked.kind !== 'wanted') return []
+      if (asked.kind !== 'requested') return []
       const object = objects.find(
         ({ kind, metadata }) => kind === annotation.kind.kind && metadata.name === node.metadata.name,
       )

@@ -1,6 +1,6 @@
 /**
- * OpenStackDataPlaneService (dataplane.openstack.org/v1beta1): one step of phase 0, as a play or a role. The OpenStack
- * services of phase 1 are another thing: `service-cr.ts` and `node-services`.
+ * Defines OpenStackDataPlaneService (dataplane.openstack.org/v1beta1): one step of phase 0, as a play or a role. The
+ * OpenStack services of phase 1 are different: `service-object.ts` and `service-definitions/`.
  */
 import * as z from 'zod'
 import type { KindDefinition } from '../../api/crd.ts'

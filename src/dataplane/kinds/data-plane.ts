@@ -1,8 +1,8 @@
 /**
- * OpenStackDataPlane (dataplane.openstack.org/v1beta1), and what the data plane kinds have in common.
+ * Defines OpenStackDataPlane (dataplane.openstack.org/v1beta1) and the fields that the data plane kinds share.
  *
- * The fields are those of 2023. What the design of that time took out stays as deprecated: it is accepted, ignored,
- * and answered with a warning (`dataplane-rules.ts`).
+ * The fields are upstream's. Removed fields stay as deprecated: they are accepted, ignored, and answered with a warning
+ * (`rules/role-and-node.ts`).
  */
 import * as z from 'zod'
 import type { KindDefinition } from '../../api/crd.ts'
@@ -31,7 +31,7 @@ const novaTemplateSchema = z
   })
   .describe('Deprecated and ignored: annotate with nova.openstack.org/cell instead')
 
-/** `nodeTemplate` of a role and `node` of a node: the role's values hold where the node has none. */
+/** `nodeTemplate` of a role and `node` of a node: a node inherits the values that it does not set. */
 const nodeSectionSchema = z.object({
   networkConfig: z.object({ template: z.string().optional() }).optional(),
   networks: z
@@ -62,7 +62,7 @@ const envSchema = z.array(envVarSchema).optional()
 export type DeployStrategy = z.input<typeof deployStrategySchema>
 export type NodeSection = z.infer<typeof nodeSectionSchema>
 
-/** What was done to a host for good: the inputs of the last run that succeeded on it. */
+/** What is deployed on a host: the inputs of the last run that succeeded on it. */
 export const appliedSchema = z.object({
   hash: z.string().describe('of everything that went into the run'),
   run: z.string().describe('the OpenStackAnsibleEE that did it'),
@@ -81,7 +81,7 @@ export interface CommonStatus {
   readonly observedGeneration?: number
 }
 
-/** Ready always stands first. */
+/** Ready is always the first condition. */
 export const readyColumns = [
   { name: 'Status', type: 'string', jsonPath: '.status.conditions[0].status', description: 'Status' },
   { name: 'Message', type: 'string', jsonPath: '.status.conditions[0].message', description: 'Message' },

@@ -1,4 +1,4 @@
-/** OpenStackDataPlaneNode (dataplane.openstack.org/v1beta1): one host outside the cluster. */
+/** Defines OpenStackDataPlaneNode (dataplane.openstack.org/v1beta1): one host outside the cluster. */
 import * as z from 'zod'
 import type { KindDefinition } from '../../api/crd.ts'
 import type { SpecObject } from '../../api/object.ts'
@@ -24,7 +24,7 @@ export type DataPlaneNode = SpecObject<DataPlaneNodeSpec, DataPlaneNodeStatus>
 
 export const dataPlaneNodes = { apiVersion: dataPlaneVersion, kind: 'OpenStackDataPlaneNode' } as const
 
-/** Upstream's label: the role of a node, for selecting. */
+/** Upstream's label with the role of a node. */
 export const ROLE_LABEL = 'openstackdataplanerole'
 
 export const dataPlaneNodeKind: KindDefinition = {

@@ -1,6 +1,6 @@
 /**
- * NovaCell (nova.openstack.org/v1beta1), as far as a compute node needs it. Written by nova-operator and only read
- * here; the definition below is for clusters that have none of upstream's.
+ * Defines the part of NovaCell (nova.openstack.org/v1beta1) that a compute node needs. nova-operator writes it; the CRD
+ * here is for clusters without upstream's.
  */
 import * as z from 'zod'
 import { type KindDefinition, preserveUnknown } from '../../api/crd.ts'
@@ -9,7 +9,7 @@ import { commonStatusFields } from './data-plane.ts'
 import { novaGroup, novaVersion } from './nova-external-compute.ts'
 
 export interface NovaCellSpec {
-  /** The cell's name inside its Nova: cell0, cell1, … */
+  /** The name of the cell within its Nova: cell0, cell1, … */
   readonly cellName?: string
   readonly cellMessageBusSecretName?: string
   readonly secret?: string

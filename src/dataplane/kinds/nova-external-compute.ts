@@ -1,4 +1,4 @@
-/** NovaExternalCompute (nova.openstack.org/v1beta1): nova-compute and libvirt on one data plane node. */
+/** Defines NovaExternalCompute (nova.openstack.org/v1beta1): nova-compute and libvirt on one data plane node. */
 import * as z from 'zod'
 import type { KindDefinition } from '../../api/crd.ts'
 import type { SpecObject } from '../../api/object.ts'

@@ -1,4 +1,4 @@
-/** OpenStackDataPlaneRole (dataplane.openstack.org/v1beta1): what a set of nodes has in common. */
+/** Defines OpenStackDataPlaneRole (dataplane.openstack.org/v1beta1): the settings that a set of nodes shares. */
 import * as z from 'zod'
 import type { KindDefinition } from '../../api/crd.ts'
 import type { SpecObject } from '../../api/object.ts'

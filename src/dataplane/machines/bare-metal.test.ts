@@ -42,12 +42,12 @@ const why = (hosts: readonly BareMetalHost[], wanted: Partial<BaremetalTemplate>
 describe('the machine of a node', () => {
   it('is the first free one that has the labels and the hardware', () => {
     expect(why([host('b'), host('a')])).toBe('a')
-    expect(why([])).toBe('there is none')
-    expect(why([host('a')], { bmhNamespace: 'elsewhere' })).toBe('there is none')
+    expect(why([])).toBe('there are none')
+    expect(why([host('a')], { bmhNamespace: 'elsewhere' })).toBe('there are none')
     expect(why([host('a')], { bmhLabelSelector: { rack: 'b' } })).toBe('none has the labels')
-    expect(why([host('a', { spec: { consumerRef: { name: 'x' } } })])).toBe('all are taken or not available')
+    expect(why([host('a', { spec: { consumerRef: { name: 'x' } } })])).toBe('all are claimed or not available')
     expect(why([host('a', { status: { provisioning: { state: 'inspecting' } } })])).toBe(
-      'all are taken or not available',
+      'all are claimed or not available',
     )
   })
 

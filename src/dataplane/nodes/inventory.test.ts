@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dataPlaneNode, dataPlaneRole } from '../../../test/data-plane.ts'
-import { resolveNode } from '../rules/inheritance.ts'
-import { renderNodeInventory, renderRoleHost, renderRoleInventory } from './inventory.ts'
+import { type EffectiveNode, resolveNode } from '../rules/inheritance.ts'
+import { memoizeByNode, renderNodeInventory, renderRoleHost, renderRoleInventory } from './inventory.ts'
 
 const role = dataPlaneRole('edpm-compute', {
   nodeTemplate: {
@@ -85,5 +85,22 @@ describe("a node's inventory", () => {
             management_network: ctlplane
             networks: []
 `)
+  })
+})
+
+describe('memoizeByNode', () => {
+  it('renders again when the effective node or its addresses change, and otherwise never', () => {
+    const createEffective = (name: string): EffectiveNode => ({ name }) as EffectiveNode
+    let times = 0
+    const count = memoizeByNode(({ effective }) => {
+      times += 1
+      return `${effective.name} ${times}`
+    })
+    const [effective, addresses] = [createEffective('a'), { ctlplane_ip: '192.0.2.1' }]
+    expect(count({ effective, addresses })).toBe('a 1')
+    expect(count({ effective, addresses })).toBe('a 1')
+    expect(count({ effective, addresses: { ...addresses } })).toBe('a 2')
+    expect(count({ effective: createEffective('a'), addresses })).toBe('a 3')
+    expect(count({ effective: createEffective('b'), addresses })).toBe('b 4')
   })
 })

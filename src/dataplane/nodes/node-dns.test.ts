@@ -46,12 +46,12 @@ describe('the names of a node', () => {
     expect(dnsDataState(wanted, undefined, [addressed])).toMatchObject({
       why: 'Waiting for DNSData n-dataplane',
     })
-    expect(dnsDataState(wanted, registered, [addressed])).toEqual({ kind: 'there' })
+    expect(dnsDataState(wanted, registered, [addressed])).toEqual({ kind: 'ready' })
     expect(dnsDataState(wanted, registered, [server('late')])).toMatchObject({
       why: 'Waiting for DNSMasq late to have its address',
     })
     expect(dnsDataState(wanted, registered, [server('inside', { conditions: ready })])).toEqual({
-      kind: 'there',
+      kind: 'ready',
     })
     expect(nameservers([addressed, server('inside')])).toEqual(['192.168.122.80'])
   })

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
 import type { Transport } from '../../kube/transport.ts'
 import { type NovaCell, novaCells } from '../kinds/nova-cell.ts'
-import { type ComputeHost, tryCountInstances } from './control-plane.ts'
-import { createNovaControlPlane } from './nova-control-plane.ts'
+import { type ComputeHost, createNovaControlPlane, tryCountInstances } from './nova-control-plane.ts'
 
 let server: Server
 let asked: string[]
@@ -75,7 +74,7 @@ describe('a cloud that is asked', () => {
     answers[SERVERS] = [503, {}]
     expect(await why()).toContain('Nova answered 503')
     answers[SERVERS] = [200, {}]
-    expect(await why()).toBe('Nova gave no list of instances')
+    expect(await why()).toBe('Nova returned no list of instances')
     const nowhere = compute()
     const cell = { ...nowhere.cell, spec: { ...nowhere.cell.spec, keystoneAuthURL: 'http://127.0.0.1:1' } }
     expect(await why(cloud(), { ...nowhere, cell })).not.toBe('known')

@@ -10,7 +10,7 @@ import type { DataPlaneRole } from '../kinds/role.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { nodeServices } from '../service-definitions/all.ts'
 import { dataPlaneHandlers, dataPlaneWebhooks } from './data-plane-webhooks.ts'
-import type { DataPlaneObjects } from './lookup.ts'
+import type { DataPlaneObjects } from './role-and-node.ts'
 
 interface Stock {
   readonly roles?: readonly DataPlaneRole[]

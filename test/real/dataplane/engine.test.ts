@@ -156,7 +156,7 @@ describe('what a person sets', () => {
     at.controllers = startControllers(cluster.client, { env: { NOVA_COMPUTE_IMAGE_URL_DEFAULT: 'other' } })
     await patch(dataPlaneNodes, 'n', { metadata: { annotations: { touched: 'yes' } } })
     await expect
-      .poll(() => at.controllers.world.nodes.get(`${at.namespace}/n`)?.metadata.annotations?.['touched'], soon)
+      .poll(() => at.controllers.caches.nodes.get(`${at.namespace}/n`)?.metadata.annotations?.['touched'], soon)
       .toBe('yes')
     await until(novaExternalComputes, 'n', 'Ready', 'True')
     const after = (await compute('n'))?.spec

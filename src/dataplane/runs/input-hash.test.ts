@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
-import { findMountedSources, hashMountedSources } from './mounted-inputs.ts'
+import { findMountedSources, hashMountedSources } from './input-hash.ts'
 
 const extraMounts = [
   {
