@@ -111,7 +111,7 @@ describe('A run', () => {
 
   it('is cancelled when it is deleted, and let go when nothing of it is left to clean', () => {
     const gone = { deletionTimestamp: '2026-01-01T00:00:00Z' }
-    expect(ask(run('x', working('a'), gone), { hasFinalizer: true })).toEqual({ kind: 'leave' })
+    expect(ask(run('x', working('a'), gone), { hasFinalizer: true })).toEqual({ kind: 'cancel' })
     expect(ask(run('x', working('a'), gone))).toEqual({ kind: 'nothing' })
     expect(ask(run('x', { JobStatus: 'Succeeded' }), { hasFinalizer: true })).toEqual({ kind: 'clean' })
     expect(ask(run('x', { JobStatus: 'Succeeded' }))).toEqual({ kind: 'nothing' })

@@ -17,7 +17,7 @@ export interface RunOperatorOptions {
 }
 
 /** Impatient where the product waits for people. */
-const pauses = { ...defaultRunDelays, inputsMs: 300, conflictingRunMs: 500, progressMs: 300, cancelMs: 200 }
+const delays = { ...defaultRunDelays, inputsMs: 300, conflictingRunMs: 500, progressMs: 300, cancelMs: 200 }
 
 /** Works until the signal fires. */
 export function operateRuns(options: RunOperatorOptions, signal: AbortSignal): Promise<unknown> {
@@ -32,7 +32,7 @@ export function operateRuns(options: RunOperatorOptions, signal: AbortSignal): P
     onEnded: (key) => wake(key),
   })
   const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
-  const controller = runtime.add(runController({ client: runtime.client, runs, executor, settings, pauses, record }))
+  const controller = runtime.add(runController({ client: runtime.client, runs, executor, settings, delays, record }))
   wake = controller.enqueue
   return runtime.run(signal)
 }

@@ -20,7 +20,7 @@ describe('The key of a run', () => {
   const folder = runFolder('/runs', { run, number: 1 })
   const given = (program: AnsibleProgram, ...names: readonly string[]) => {
     const files = new Map(names.map((name) => [name, Buffer.from('text')]))
-    const used = withoutAgent(program, { files, env: {}, playbook: 'p', secrets: [], findings: [] })
+    const used = withoutAgent(program, { files, env: {}, playbook: 'p', secrets: [], findings: [], needsPod: [] })
     const { ANSIBLE_PRIVATE_KEY_FILE } = ansibleEnvironment(folder, used, '/callbacks', '/sockets')
     return { files: [...used.files.keys()], key: ANSIBLE_PRIVATE_KEY_FILE }
   }
