@@ -40,7 +40,7 @@ describe('the data plane at a glance', () => {
       node: 'a',
       state: 'waiting',
       machine: 'none',
-      waits: 'nobody has looked at it yet',
+      waits: 'it is not reconciled yet',
     })
     expect(second).toEqual({
       namespace: 'openstack',

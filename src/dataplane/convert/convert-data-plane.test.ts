@@ -124,7 +124,7 @@ describe('The data plane of 2023 as today has it', () => {
       ],
     }
     expect(convertDataPlane(odd).findings.map(({ message }) => message)).toEqual([
-      expect.stringContaining('its role missing is not there'),
+      expect.stringContaining('its role missing does not exist'),
       expect.stringContaining('no baremetalSetTemplate'),
       expect.stringContaining('networkAttachments'),
     ])
