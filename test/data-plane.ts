@@ -1,4 +1,4 @@
-/** Roles, nodes and runs for tests: document 003's, and what varies them. */
+/** Builds roles, nodes and runs for tests. */
 import {
   type AnsibleRun,
   ATTEMPT_ANNOTATION,

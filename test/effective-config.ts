@@ -1,11 +1,11 @@
-/** What oslo.config makes of a service's files, for tests of what is generated. */
+/** Resolves a service's configuration files as oslo.config does, for tests of generated files. */
 import { expect } from 'vitest'
 import type { ConfigFiles } from '../src/dataplane/service-definitions/config-files.ts'
 import { effectiveValues, mergeIni } from '../src/ini/merge.ts'
 import { parseIni } from '../src/ini/parse.ts'
 import { expandReferences } from '../src/ini/substitute.ts'
 
-/** What the service uses, as `section.key`. */
+/** Effective values by `section.key`. */
 export function effectiveConfig(made: ConfigFiles): Readonly<Record<string, string>> {
   if (made.kind === 'refused') throw new Error('refused')
   const read = Object.entries(made.files)

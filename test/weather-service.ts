@@ -1,6 +1,6 @@
 /**
- * A service on nodes that nobody has: all that the program is told of it is this definition. Whatever has a list of
- * services has it too, or its test fails.
+ * Defines a service that exists only in tests. The program knows nothing of it but this definition, so every list of
+ * services must follow the definitions to include it.
  */
 import { z } from 'zod'
 import type { KindDefinition } from '../src/api/crd.ts'

@@ -15,8 +15,8 @@ const condition = (type: string, status: Condition['status'], message = '', seve
 const services = [novaService, ovnMetadataService]
 const states = (...objects: readonly KubeObject[]) => summarizeNodes({ objects, unread: [] }, services)
 
-describe('the data plane at a glance', () => {
-  it('has every node with its phases and services, by name', () => {
+describe('summarizeNodes', () => {
+  it('lists every node with its phases and services, by name', () => {
     const node = {
       ...dataPlaneNode('b', { role: 'compute' }),
       status: {
@@ -58,7 +58,7 @@ describe('the data plane at a glance', () => {
     })
   })
 
-  it('tells what a person has to do from what only needs time', () => {
+  it('distinguishes errors from what is in progress', () => {
     const broken = {
       ...dataPlaneNode('n'),
       status: { conditions: [condition('Ready', 'False', 'no key', 'Error')] },

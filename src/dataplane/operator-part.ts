@@ -60,24 +60,24 @@ export function createDataPlanePart(services: readonly ServiceDefinition[]): Ope
   return {
     name: 'dataplane',
     kinds: coreKinds.map(groupVersionKind),
-    // A cluster without the kinds of one service still has the others.
+    // A cluster without the kinds of one service can still use the others.
     pieces: services.map((service) => ({ name: service.name, kinds: requiredKinds(service) })),
     optional: true,
     conflict: {
       kind: { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneNodeSet' },
       problem: nodeSetInstalled,
     },
-    // Ours in place of those of 2023, which have no room for what was done to a host; what services wait for is
-    // upstream's where it is.
+    // Upstream's CRDs of these kinds have no field for what is deployed on a host, so ours replace them. Kinds that
+    // services wait for are upstream's, where they are installed.
     crds: { own: servedKinds(services).map(renderCrd), upstream: fallbackKinds(services).map(renderCrd) },
     rules: [...servedKinds(services).flatMap(writeRules), ...fallbackKinds(services).map(readRule), ...commonRules],
-    optionalKinds: optionalKinds,
+    optionalKinds,
     webhooks: dataPlaneWebhooks(services),
     start: (context) => startDataPlane(services, context),
   }
 }
 
-/** Whatever services there are. */
+/** Independent of the services. */
 const commonRules: readonly PolicyRule[] = [
   {
     apiGroups: [''],

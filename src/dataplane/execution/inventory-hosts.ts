@@ -18,9 +18,9 @@ export function parseInventory(text: string): InventoryHosts | undefined {
 
 /** All hosts of several inventories, as Ansible reads a folder of them. */
 export function parseInventories(texts: readonly string[]): InventoryHosts | undefined {
-  const all = texts.map(parseInventory)
-  if (all.includes(undefined)) return undefined
-  return new Map(all.flatMap((one) => [...(one ?? [])]))
+  const inventories = texts.map(parseInventory)
+  if (inventories.includes(undefined)) return undefined
+  return new Map(inventories.flatMap((hosts) => [...(hosts ?? [])]))
 }
 
 /** The addresses that a run targets: the whole inventory, or its limit. */

@@ -1,7 +1,7 @@
 /**
  * Reconciles OpenStackAnsibleEE: gathers the state of a run, decides, and lets an executor act.
  *
- * It acts on every run, whoever created it. A run is claimed on the API server before it starts, and its result is
+ * It acts on every run, created by a controller or a person. A run is claimed on the API server before it starts, and its result is
  * recorded there before any evidence is removed: a crash in between leaves an attempt without a result, never two.
  */
 import { formatTimestamp, objectKey } from '../../api/object.ts'

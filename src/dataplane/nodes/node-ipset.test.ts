@@ -23,8 +23,8 @@ const requestedNetworks = (request: AddressRequest): unknown =>
 const problem = (request: AddressRequest): string =>
   request.kind === 'invalid' ? request.finding.message : request.kind
 
-describe('the addresses that a node asks for', () => {
-  it("are those of its networks, in NetConfig's spelling, under the name of its host", () => {
+describe('the address request of a node', () => {
+  it("has the networks in NetConfig's spelling, under the name of its host", () => {
     const request = requestFor([{ name: 'ctlplane', defaultRoute: true }, { network: 'internalapi' }], {
       hostName: 'host',
     })
@@ -35,13 +35,13 @@ describe('the addresses that a node asks for', () => {
     ])
   })
 
-  it('are none where no address is managed, or no network is named', () => {
+  it('is absent without a NetConfig or without networks', () => {
     const node = dataPlaneNode('n', { node: { networks: [{ name: 'ctlplane' }] } })
     expect(buildAddressRequest(node, resolveNode(node, undefined), undefined).kind).toBe('none')
     expect(requestFor([]).kind).toBe('none')
   })
 
-  it('keep the one at which Ansible reaches the node, if it is of the management network', () => {
+  it('keeps the address at which Ansible reaches the node, if it is in the management network', () => {
     const at = (ansibleHost: string): unknown => requestedNetworks(requestFor([{ name: 'ctlplane' }], { ansibleHost }))
     expect(at('192.168.122.105')).toMatchObject([{ fixedIP: '192.168.122.105' }])
     expect(at('10.9.9.9')).toEqual([{ name: 'CtlPlane', subnetName: 'subnet1' }])
@@ -50,7 +50,7 @@ describe('the addresses that a node asks for', () => {
     expect(requestedNetworks(fixed)).toMatchObject([{ fixedIP: '192.168.122.7' }])
   })
 
-  it('are refused with the names that there are', () => {
+  it('is invalid with a list of the existing names', () => {
     expect(problem(requestFor([{ name: 'internlapi' }]))).toContain('has no network internlapi: it has CtlPlane, Int')
     expect(problem(requestFor([{ name: 'ctlplane', subnetName: 'other' }]))).toContain(
       'network CtlPlane has no subnet other: it has subnet1',
@@ -65,7 +65,7 @@ describe('the addresses that a node asks for', () => {
   })
 })
 
-describe('what a node waits for', () => {
+describe('the address state of a node', () => {
   const plain = dataPlaneNode('n', { role: 'r' })
   const node = { ...plain, metadata: { ...plain.metadata, uid: 'u' } }
   const role = dataPlaneRole('r', { nodeTemplate: { networks: [{ name: 'ctlplane' }] } })
@@ -75,7 +75,7 @@ describe('what a node waits for', () => {
   const stateWith = (over: object): unknown =>
     addressesState(node, request, made && { ...made, metadata: { ...made.metadata, generation: 2 }, ...over })
 
-  it('is its IPSet, until that is Ready as it stands', () => {
+  it('is awaited until its IPSet is Ready at its generation', () => {
     expect(addressesState(node, request, undefined)).toMatchObject({ why: 'Waiting for IPSet n' })
     expect(stateWith({})).toMatchObject({ why: 'Waiting for IPSet n: it is not reconciled yet' })
     expect(stateWith({ status: { conditions: ready('False', 'no free address') } })).toMatchObject({
@@ -89,7 +89,7 @@ describe('what a node waits for', () => {
     })
   })
 
-  it('is not one of its own that asks for something else; what a person asks for is theirs', () => {
+  it('is awaited while its own IPSet requests other networks, and ready with a manual IPSet', () => {
     const other = { spec: { immutable: false, networks: [] }, status: { conditions: ready('True') } }
     expect(stateWith(other)).toMatchObject({ kind: 'awaited' })
     const manual = made && { ...made, ...other, metadata: { name: 'n', namespace: 'openstack' } }

@@ -87,8 +87,8 @@ export function resolveNode(
   }
 }
 
-function firstList<T>(own: readonly T[] | undefined, inherited: readonly T[] | undefined): T[] {
-  return [...(own && own.length > 0 ? own : (inherited ?? []))]
+function firstList<T>(values: readonly T[] | undefined, inherited: readonly T[] | undefined): T[] {
+  return [...(values && values.length > 0 ? values : (inherited ?? []))]
 }
 
 /** The node's annotation if it has the key, even with an empty value; else the role's. */

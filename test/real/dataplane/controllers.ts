@@ -10,13 +10,13 @@ import type { EventRecord } from '../../../src/kube/event-recorder.ts'
 import type { Log } from '../../../src/kube/log.ts'
 import { createRuntime, type Runtime } from '../../../src/kube/runtime.ts'
 
-/** More than the runs that are kept for people to read: what was tried must be known all the same. */
+/** More than the runs that are kept for people to read: older attempts must still count. */
 export const ATTEMPTS = 5
 
 export interface SimulatedControlPlane extends ControlPlane {
   readonly discovered: string[]
   readonly removed: string[]
-  /** Instances by host; a host that is not here cannot be asked about. */
+  /** Instances by host; for any other host the count is unknown. */
   readonly instances: Map<string, number>
 }
 
@@ -43,7 +43,7 @@ export interface RunningControllers {
   readonly controlPlane: SimulatedControlPlane
   readonly events: EventRecord[]
   readonly errors: string[]
-  /** Nothing queued, nothing worked on. */
+  /** Whether no key is queued or being reconciled. */
   readonly idle: () => boolean
   readonly stop: () => Promise<void>
 }
@@ -54,7 +54,7 @@ export interface ControllerOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly machines?: GroupVersionKind
   readonly controlPlane?: SimulatedControlPlane
-  /** `product`: as the product waits, for figures. Tests are impatient. */
+  /** `product`: the delays of the product, for benchmarks. Tests use shorter ones. */
   readonly pace?: 'product'
 }
 
