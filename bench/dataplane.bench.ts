@@ -5,7 +5,7 @@
 
 import type { KubeObject } from '../src/api/object.ts'
 import { ansibleRuns } from '../src/dataplane/kinds/ansible-run.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../src/dataplane/kinds/node.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../src/dataplane/kinds/data-plane.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { type Cluster, startCluster } from '../test/cluster.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../test/data-plane.ts'

@@ -13,10 +13,17 @@ import { dnsDatas, dnsMasqs } from '../controllers/dns/dns-kinds.ts'
 import type { Watch } from '../kube/controller.ts'
 import type { Runtime, SharedCache } from '../kube/runtime.ts'
 import { ansibleRuns } from './kinds/ansible-run.ts'
-import { type DataPlane, dataPlanes, type NodeSection } from './kinds/data-plane.ts'
-import { type DataPlaneService, dataPlaneServices } from './kinds/data-plane-service.ts'
-import { type DataPlaneNode, dataPlaneNodes } from './kinds/node.ts'
-import { type DataPlaneRole, dataPlaneRoles } from './kinds/role.ts'
+import {
+  type DataPlane,
+  type DataPlaneNode,
+  type DataPlaneRole,
+  type DataPlaneService,
+  dataPlaneNodes,
+  dataPlaneRoles,
+  dataPlaneServices,
+  dataPlanes,
+  type NodeSection,
+} from './kinds/data-plane.ts'
 import type { ServiceObject } from './kinds/service-object.ts'
 import { type BareMetalHost, byConsumer, consumerKeys } from './machines/bare-metal.ts'
 import { findMountedSources } from './runs/input-hash.ts'
@@ -133,13 +140,15 @@ export function ownerKeys(kind: string): (object: KubeObject) => readonly string
       .map(({ name }) => objectKey({ name, ...(metadata.namespace && { namespace: metadata.namespace }) }))
 }
 
+const viewedKinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, secretKind, configMapKind, ansibleRuns]
+
 /**
  * Watches of every kind that a node view reads. They enqueue nothing: a controller waits until their caches are
  * filled, because an object that is not read yet would look absent.
  */
 export function nodeViewWatches({ machines, addresses, names }: OptionalKinds): readonly Watch[] {
   const kinds = [
-    ...[dataPlaneRoles, dataPlaneNodes, dataPlaneServices, secretKind, configMapKind, ansibleRuns],
+    ...viewedKinds,
     ...(machines ? [machines] : []),
     ...(addresses ? [netConfigs, ipSets] : []),
     ...(names ? [dnsMasqs, dnsDatas] : []),

@@ -3,7 +3,7 @@ import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../test/data-plane.
 import { memoryCluster } from '../../test/memory-cluster.ts'
 import { startControllers } from '../../test/real/dataplane/controllers.ts'
 import { recordingExecutor } from '../../test/real/dataplane/recording-executor.ts'
-import type { DataPlaneNode } from './kinds/node.ts'
+import type { DataPlaneNode } from './kinds/data-plane.ts'
 
 const NODES = 5
 const key = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dataPlaneNode } from '../../test/data-plane.ts'
 import type { Condition, KubeObject } from '../api/object.ts'
-import { novaExternalComputes } from './kinds/nova-external-compute.ts'
+import { novaExternalComputes } from './kinds/nova.ts'
 import { summarizeNodes } from './node-summary.ts'
 import { novaService } from './service-definitions/nova.ts'
 import { ovnMetadataService } from './service-definitions/ovn-metadata.ts'

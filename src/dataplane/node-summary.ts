@@ -6,7 +6,7 @@
 
 import type { Condition, GroupVersionKind } from '../api/object.ts'
 import { formatGroupKind, indexSnapshot, type Snapshot } from '../api/snapshot.ts'
-import { type DataPlaneNode, dataPlaneNodes } from './kinds/node.ts'
+import { type DataPlaneNode, dataPlaneNodes } from './kinds/data-plane.ts'
 import type { ServiceObject } from './kinds/service-object.ts'
 import { nodeServices } from './service-definitions/all.ts'
 import type { ServiceDefinition } from './service-definitions/definition.ts'

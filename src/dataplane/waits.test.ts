@@ -6,9 +6,8 @@ import { type ControllerOptions, startControllers } from '../../test/real/datapl
 import { type Play, recordingExecutor } from '../../test/real/dataplane/recording-executor.ts'
 import { weatherService } from '../../test/weather-service.ts'
 import type { Condition, KubeObject } from '../api/object.ts'
-import type { DataPlaneRoleSpec } from './kinds/data-plane.ts'
-import { dataPlaneServices } from './kinds/data-plane-service.ts'
-import { novaCells } from './kinds/nova-cell.ts'
+import { type DataPlaneRoleSpec, dataPlaneServices } from './kinds/data-plane.ts'
+import { novaCells } from './kinds/nova.ts'
 import type { ServiceObject } from './kinds/service-object.ts'
 import { nodeServices } from './service-definitions/all.ts'
 

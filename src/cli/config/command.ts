@@ -2,8 +2,7 @@
 import type { Command } from 'commander'
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { configNotGenerated, noServiceOnNode } from '../../dataplane/findings/runs.ts'
-import type { DataPlaneNode } from '../../dataplane/kinds/node.ts'
-import type { DataPlaneRole } from '../../dataplane/kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole } from '../../dataplane/kinds/data-plane.ts'
 import type { ServiceObject } from '../../dataplane/kinds/service-object.ts'
 import type { ServiceDefinition } from '../../dataplane/service-definitions/definition.ts'
 import type { ExplainedOption } from '../../dataplane/services/explain-config.ts'
@@ -56,8 +55,8 @@ async function readAnsibleVars(
   { namespace, name }: NodeRef,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { dataPlaneNodes } = await import('../../dataplane/kinds/node.ts')
-  const { dataPlaneRoles } = await import('../../dataplane/kinds/role.ts')
+  const { dataPlaneNodes } = await import('../../dataplane/kinds/data-plane.ts')
+  const { dataPlaneRoles } = await import('../../dataplane/kinds/data-plane.ts')
   const { resolveNode } = await import('../../dataplane/rules/inheritance.ts')
   const node = (await client.get({ ...dataPlaneNodes, namespace, name }, { signal })) as DataPlaneNode | undefined
   if (!node) return {}

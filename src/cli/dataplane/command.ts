@@ -37,9 +37,9 @@ export function define(command: Command, { io, act }: CommandContext): void {
 async function run(options: Options, io: Io): Promise<ExitCode> {
   const { convertDataPlane } = await import('../../dataplane/convert/convert-data-plane.ts')
   const { nodeServices } = await import('../../dataplane/service-definitions/all.ts')
-  const { dataPlaneRoles } = await import('../../dataplane/kinds/role.ts')
-  const { dataPlaneNodes } = await import('../../dataplane/kinds/node.ts')
-  const { dataPlaneServices } = await import('../../dataplane/kinds/data-plane-service.ts')
+  const { dataPlaneRoles } = await import('../../dataplane/kinds/data-plane.ts')
+  const { dataPlaneNodes } = await import('../../dataplane/kinds/data-plane.ts')
+  const { dataPlaneServices } = await import('../../dataplane/kinds/data-plane.ts')
   const serviceKinds = nodeServices.map(({ annotation }) => annotation.kind)
   const kinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, ...serviceKinds]
   const { objects, findings } = await gather(options, kinds, io)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
-import { novaExternalComputes } from '../kinds/nova-external-compute.ts'
+import { novaExternalComputes } from '../kinds/nova.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { convertDataPlane, type RoleNodeDataPlane } from './convert-data-plane.ts'
 

@@ -8,9 +8,7 @@ import { SSH_SECRET } from '../../api/node-secrets.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { notConverted } from '../findings/runs.ts'
-import type { NodeSection } from '../kinds/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole, NodeSection } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { parseAnsibleVars } from '../rules/inheritance.ts'
 import { readServiceRequest } from '../rules/service-annotation.ts'
@@ -204,7 +202,7 @@ export function boundValue({ definition, fields }: RequestedService): string | u
   return immutableField === undefined ? undefined : fields[immutableField]
 }
 
-export function nodeSetEntries(set: string, requested: RequestedService): readonly string[] {
+function nodeSetEntries(set: string, requested: RequestedService): readonly string[] {
   return [...(requested.definition.nodeSetService.after ?? []), serviceName(set, requested)]
 }
 

@@ -6,8 +6,7 @@
 
 import { objectKey, type SpecObject } from '../../api/object.ts'
 import type { BaremetalTemplate, HardwareReqs } from '../kinds/baremetal-template.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import { type DataPlaneNode, type DataPlaneRole, dataPlaneNodes } from '../kinds/data-plane.ts'
 
 export const bareMetalHosts = { apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost' } as const
 export const byConsumer = 'consumer'

@@ -13,9 +13,13 @@ import { requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
 import type { Controller } from '../../kube/controller.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 import { type DataPlaneCaches, ownerKeys } from '../caches.ts'
-import { type DataPlane, type DataPlaneRoleSpec, dataPlanes } from '../kinds/data-plane.ts'
-import { dataPlaneNodes } from '../kinds/node.ts'
-import { dataPlaneRoles } from '../kinds/role.ts'
+import {
+  type DataPlane,
+  type DataPlaneRoleSpec,
+  dataPlaneNodes,
+  dataPlaneRoles,
+  dataPlanes,
+} from '../kinds/data-plane.ts'
 import { FIELD_MANAGER, writeStatus } from '../writes.ts'
 import { conditionNotRequested, DEPLOYMENT_READY, SETUP_READY } from './node-status.ts'
 

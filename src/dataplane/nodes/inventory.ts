@@ -5,9 +5,7 @@
  * node's inventory has all of them at the host.
  */
 import { stringify } from 'yaml'
-import type { NodeSection } from '../kinds/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole, NodeSection } from '../kinds/data-plane.ts'
 import { type EffectiveNode, parseAnsibleVars } from '../rules/inheritance.ts'
 
 export const INVENTORY_KEY = 'inventory'
@@ -60,10 +58,7 @@ export function ansibleAddress(effective: EffectiveNode, addresses: HostVars): s
 
 export function renderNodeInventory(effective: EffectiveNode, addresses: HostVars = {}): InventoryFiles {
   const hosts = { [effective.name]: buildHostVars(effective, addresses) }
-  return {
-    [INVENTORY_KEY]: formatYaml({ all: { hosts } }),
-    [NETWORK_KEY]: effective.networkTemplate,
-  }
+  return { [INVENTORY_KEY]: formatYaml({ all: { hosts } }), [NETWORK_KEY]: effective.networkTemplate }
 }
 
 /** The variables of one section: of a role for its group, of a node for its host. */

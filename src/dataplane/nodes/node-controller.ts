@@ -23,9 +23,13 @@ import {
   secretKind,
 } from '../caches.ts'
 import { type AnsibleRun, ansibleRuns } from '../kinds/ansible-run.ts'
-import { dataPlaneServices } from '../kinds/data-plane-service.ts'
-import { type DataPlaneNode, dataPlaneNodes, ROLE_LABEL } from '../kinds/node.ts'
-import { dataPlaneRoles } from '../kinds/role.ts'
+import {
+  type DataPlaneNode,
+  dataPlaneNodes,
+  dataPlaneRoles,
+  dataPlaneServices,
+  ROLE_LABEL,
+} from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { type BareMetalHost, bareMetalHosts, consumerKeys } from '../machines/bare-metal.ts'
 import { claimMachine, releaseMachine } from '../machines/claim-machine.ts'

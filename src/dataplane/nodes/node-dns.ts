@@ -11,7 +11,7 @@ import { controllerReference } from '../../api/ownership.ts'
 import { findCondition } from '../../api/raw-object.ts'
 import { dnsDatas, selectorValue } from '../../controllers/dns/dns-kinds.ts'
 import { hostsForIpSet, isDnsRequested } from '../../controllers/dns/ipset-dns-controller.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../kinds/node.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../kinds/data-plane.ts'
 import { type ProvisionState, readyState } from './node-ipset.ts'
 
 /** Distinct from the names of inventories and of other DNSData: its ConfigMap gets the same name. */

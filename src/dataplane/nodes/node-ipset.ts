@@ -13,7 +13,7 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import { cidrContains, parseCidr } from '../../net/cidr.ts'
 import { addressesUnusable } from '../findings/data-plane.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../kinds/node.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../kinds/data-plane.ts'
 import type { EffectiveNode } from '../rules/inheritance.ts'
 import { managementNetworkName } from './inventory.ts'
 

@@ -4,9 +4,7 @@
  */
 import type { Finding } from '../../errors/finding.ts'
 import type { CacheReader } from '../../kube/cache.ts'
-import type { DataPlaneService } from '../kinds/data-plane-service.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole, DataPlaneService } from '../kinds/data-plane.ts'
 import { type AnsibleVars, type EffectiveNode, parseAnsibleVars, resolveNode } from '../rules/inheritance.ts'
 import { checkNode, checkRole } from '../rules/role-and-node.ts'
 import type { HostVars } from './inventory.ts'

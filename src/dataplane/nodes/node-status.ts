@@ -13,7 +13,7 @@ import {
 } from '../../controllers/kit/conditions.ts'
 import { finding } from '../../errors/finding.ts'
 import { runsExhausted } from '../findings/data-plane.ts'
-import type { DataPlaneNodeStatus } from '../kinds/node.ts'
+import type { DataPlaneNodeStatus } from '../kinds/data-plane.ts'
 import type { RunDecision } from '../runs/decide-step.ts'
 import { nodeInventoryName } from './inventory.ts'
 import type { ProvisionState } from './node-ipset.ts'

@@ -21,9 +21,13 @@ import {
   secretKind,
 } from '../caches.ts'
 import { ansibleRuns, hasEnded } from '../kinds/ansible-run.ts'
-import { dataPlaneServices } from '../kinds/data-plane-service.ts'
-import { dataPlaneNodes } from '../kinds/node.ts'
-import { type DataPlaneRole, type DataPlaneRoleStatus, dataPlaneRoles } from '../kinds/role.ts'
+import {
+  type DataPlaneRole,
+  type DataPlaneRoleStatus,
+  dataPlaneNodes,
+  dataPlaneRoles,
+  dataPlaneServices,
+} from '../kinds/data-plane.ts'
 import type { RunnerSettings } from '../rules/inheritance.ts'
 import type { RunIndex } from '../runs/run-index.ts'
 import { type OwnedSecrets, writeStatus } from '../writes.ts'

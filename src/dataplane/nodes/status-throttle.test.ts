@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dataPlaneNode } from '../../../test/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
+import type { DataPlaneNode } from '../kinds/data-plane.ts'
 import { createStatusThrottle } from './status-throttle.ts'
 
 const node = (uid: string): DataPlaneNode => {

@@ -6,9 +6,7 @@
  */
 import type { EnvVar, ExtraMount } from '../../api/pod.ts'
 import { readYaml } from '../../yaml/read.ts'
-import type { NodeSection } from '../kinds/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole, NodeSection } from '../kinds/data-plane.ts'
 
 export type AnsibleVars = Readonly<Record<string, unknown>>
 
@@ -49,42 +47,51 @@ export interface EffectiveNode {
  * a role is the same for all its nodes.
  */
 export function resolveNode(
-  { spec, metadata }: DataPlaneNode,
+  node: DataPlaneNode,
   role: DataPlaneRole | undefined,
   parseVars: (text: string | undefined) => AnsibleVars = parseAnsibleVars,
 ): EffectiveNode {
-  const { node = {}, deployStrategy } = spec
-  const { nodeTemplate = {}, ...roleSpec } = role?.spec ?? {}
-  const strategy = deployStrategy ?? roleSpec.deployStrategy
-  const { template } = node.networkConfig ?? {}
-  const option = (name: 'ansibleTags' | 'ansibleSkipTags' | 'ansibleLimit'): string =>
-    deployStrategy?.[name] || roleSpec.deployStrategy?.[name] || ''
+  const { spec, metadata } = node
+  const { node: section = {}, deployStrategy } = spec
+  const { nodeTemplate = {}, services = [], deployStrategy: roleStrategy } = role?.spec ?? {}
+  const strategy = deployStrategy ?? roleStrategy
+  const { template } = section.networkConfig ?? {}
   return {
     name: metadata.name,
     role: spec.role ?? '',
     ansibleHost: spec.ansibleHost ?? '',
     hostName: spec.hostName ?? '',
-    ansibleUser: node.ansibleUser || nodeTemplate.ansibleUser || '',
-    ansiblePort: node.ansiblePort || nodeTemplate.ansiblePort || 0,
-    managementNetwork: node.managementNetwork || nodeTemplate.managementNetwork || '',
-    networkTemplate: template || nodeTemplate.networkConfig?.template || '',
-    networks: firstList(node.networks, nodeTemplate.networks),
-    vars: { ...parseVars(nodeTemplate.ansibleVars), ...parseVars(node.ansibleVars) },
-    runner: {
-      sshSecret: node.ansibleSSHPrivateKeySecret || nodeTemplate.ansibleSSHPrivateKeySecret || '',
-      extraMounts: firstList(node.extraMounts, nodeTemplate.extraMounts),
-      networkAttachments: firstList(spec.networkAttachments, roleSpec.networkAttachments),
-      env: firstList(spec.env, roleSpec.env),
-      ansibleTags: option('ansibleTags'),
-      ansibleSkipTags: option('ansibleSkipTags'),
-    },
-    ansibleLimit: option('ansibleLimit'),
-    services: roleSpec.services ?? [],
+    ansibleUser: firstText(section.ansibleUser, nodeTemplate.ansibleUser),
+    ansiblePort: section.ansiblePort || nodeTemplate.ansiblePort || 0,
+    managementNetwork: firstText(section.managementNetwork, nodeTemplate.managementNetwork),
+    networkTemplate: firstText(template, nodeTemplate.networkConfig?.template),
+    networks: firstList(section.networks, nodeTemplate.networks),
+    vars: { ...parseVars(nodeTemplate.ansibleVars), ...parseVars(section.ansibleVars) },
+    runner: resolveRunner(node, role),
+    ansibleLimit: firstText(deployStrategy?.ansibleLimit, roleStrategy?.ansibleLimit),
+    services,
     hasStrategy: strategy !== undefined,
     deploy: strategy !== undefined && (strategy.deploy ?? true),
     // A run has one network template for all its hosts: a node with a template of its own needs runs of its own.
     deployedBy: deployStrategy || template ? 'node' : 'role',
   }
+}
+
+function resolveRunner({ spec }: DataPlaneNode, role: DataPlaneRole | undefined): RunnerSettings {
+  const { node = {}, deployStrategy } = spec
+  const { nodeTemplate = {}, networkAttachments, env, deployStrategy: roleStrategy } = role?.spec ?? {}
+  return {
+    sshSecret: firstText(node.ansibleSSHPrivateKeySecret, nodeTemplate.ansibleSSHPrivateKeySecret),
+    extraMounts: firstList(node.extraMounts, nodeTemplate.extraMounts),
+    networkAttachments: firstList(spec.networkAttachments, networkAttachments),
+    env: firstList(spec.env, env),
+    ansibleTags: firstText(deployStrategy?.ansibleTags, roleStrategy?.ansibleTags),
+    ansibleSkipTags: firstText(deployStrategy?.ansibleSkipTags, roleStrategy?.ansibleSkipTags),
+  }
+}
+
+function firstText(value: string | undefined, inherited: string | undefined): string {
+  return value || inherited || ''
 }
 
 function firstList<T>(values: readonly T[] | undefined, inherited: readonly T[] | undefined): T[] {

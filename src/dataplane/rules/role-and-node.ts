@@ -7,9 +7,7 @@ import {
   unreadableAnsibleVars,
   unsafeAnsibleOption,
 } from '../findings/data-plane.ts'
-import type { DeployStrategy, NodeSection } from '../kinds/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole, DeployStrategy, NodeSection } from '../kinds/data-plane.ts'
 import { ansibleVarsProblem, parseAnsibleVars } from './inheritance.ts'
 import type { ServiceAnnotation } from './service-annotation.ts'
 

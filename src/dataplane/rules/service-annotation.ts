@@ -1,7 +1,6 @@
 /** Reads the annotations that request OpenStack services for nodes. The service definitions list them. */
 import type { GroupVersionKind } from '../../api/object.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole } from '../kinds/data-plane.ts'
 import { effectiveAnnotation } from './inheritance.ts'
 
 export type ServiceRequest =

@@ -5,8 +5,7 @@
  */
 import { type Finding, finding } from '../../errors/finding.ts'
 import { boundServiceChanged, foreignService, serviceStillExists } from '../findings/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { effectiveAnnotation } from './inheritance.ts'
 import { readServiceRequest, type ServiceAnnotation } from './service-annotation.ts'

@@ -2,8 +2,7 @@
 
 import { MIGRATION_SECRET } from '../../api/node-secrets.ts'
 import { type BindingRule, credentialsRule, notificationBusRule } from '../../ini/binding.ts'
-import { type NovaCell, novaCellKind, novaCells } from '../kinds/nova-cell.ts'
-import { novaExternalComputeKind, novaExternalComputes } from '../kinds/nova-external-compute.ts'
+import { type NovaCell, novaCellKind, novaCells, novaExternalComputeKind, novaExternalComputes } from '../kinds/nova.ts'
 import type { ServiceAnnotation } from '../rules/service-annotation.ts'
 import type { ServiceDefinition } from './definition.ts'
 import { runnerImage, serviceImage } from './images.ts'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
 import type { Transport } from '../../kube/transport.ts'
-import { type NovaCell, novaCells } from '../kinds/nova-cell.ts'
+import { type NovaCell, novaCells } from '../kinds/nova.ts'
 import { type ComputeHost, createNovaControlPlane, tryCountInstances } from './nova-control-plane.ts'
 
 let server: Server

@@ -11,7 +11,7 @@ import type { KubeReader } from '../../kube/client.ts'
 import { execInPod } from '../../kube/pod-exec.ts'
 import type { Transport } from '../../kube/transport.ts'
 import { secretKind, secretValue } from '../caches.ts'
-import type { NovaCell } from '../kinds/nova-cell.ts'
+import type { NovaCell } from '../kinds/nova.ts'
 
 export type InstanceCount =
   | { readonly kind: 'known'; readonly count: number }

@@ -2,8 +2,7 @@
 import type { KindDefinition } from '../../api/crd.ts'
 import type { AdmissionHandler } from '../../kube/admission.ts'
 import { type Webhook, webhookPath } from '../../webhooks/webhook-configuration.ts'
-import { dataPlaneNodeKind } from '../kinds/node.ts'
-import { dataPlaneRoleKind } from '../kinds/role.ts'
+import { dataPlaneNodeKind, dataPlaneRoleKind } from '../kinds/data-plane.ts'
 import { type DataPlaneLookup, defaultNode, validateNode, validateRole } from './role-and-node.ts'
 import { defaultService, type ServiceRules, validateService } from './service-object.ts'
 

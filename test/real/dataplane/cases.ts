@@ -4,9 +4,8 @@
  */
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import type { Condition, GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
-import type { DataPlaneNode } from '../../../src/dataplane/kinds/node.ts'
-import { novaCells } from '../../../src/dataplane/kinds/nova-cell.ts'
-import { type NovaExternalCompute, novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
+import type { DataPlaneNode } from '../../../src/dataplane/kinds/data-plane.ts'
+import { type NovaExternalCompute, novaCells, novaExternalComputes } from '../../../src/dataplane/kinds/nova.ts'
 import type { Cluster } from '../../cluster.ts'
 import { type ControllerOptions, type RunningControllers, startControllers } from './controllers.ts'
 import { type Play, type RecordingExecutor, recordingExecutor } from './recording-executor.ts'

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { renderCrd } from '../../../src/api/crd.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { novaCellKind } from '../../../src/dataplane/kinds/nova-cell.ts'
+import { novaCellKind } from '../../../src/dataplane/kinds/nova.ts'
 import { useCluster } from '../../cluster.ts'
 
 const cluster = useCluster({ crds: 'own-2023' })

@@ -6,11 +6,14 @@ import { describe, expect, it, vi } from 'vitest'
 import { renderCrd } from '../../../src/api/crd.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
-import { dataPlanes } from '../../../src/dataplane/kinds/data-plane.ts'
-import { dataPlaneServices } from '../../../src/dataplane/kinds/data-plane-service.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../../../src/dataplane/kinds/node.ts'
+import {
+  type DataPlaneNode,
+  dataPlaneNodes,
+  dataPlaneRoles,
+  dataPlaneServices,
+  dataPlanes,
+} from '../../../src/dataplane/kinds/data-plane.ts'
 import { ovnMetadataAgents } from '../../../src/dataplane/kinds/ovn-metadata-agent.ts'
-import { dataPlaneRoles } from '../../../src/dataplane/kinds/role.ts'
 import { type BareMetalHost, bareMetalHosts } from '../../../src/dataplane/machines/bare-metal.ts'
 import { nodeServices } from '../../../src/dataplane/service-definitions/all.ts'
 import { useCluster } from '../../cluster.ts'

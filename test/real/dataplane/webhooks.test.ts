@@ -1,9 +1,8 @@
 /** Tests the whole operator with its data plane part: refusals and warnings of a real API server. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../../../src/dataplane/kinds/node.ts'
-import { novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
-import { dataPlaneRoles } from '../../../src/dataplane/kinds/role.ts'
+import { type DataPlaneNode, dataPlaneNodes, dataPlaneRoles } from '../../../src/dataplane/kinds/data-plane.ts'
+import { novaExternalComputes } from '../../../src/dataplane/kinds/nova.ts'
 import { useCluster } from '../../cluster.ts'
 import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
