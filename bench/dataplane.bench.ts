@@ -1,11 +1,11 @@
 /**
- * The data plane controllers with an executor that does nothing: from created to Ready, against the bare writes that no
- * controller could do without (four per node: the node, its inventory, a run, its status).
+ * Measures the data plane controllers with an executor that does nothing: from creation to Ready, compared with the bare
+ * writes that every controller needs (four per node: the node, its inventory, a run, its status).
  */
 
 import type { KubeObject } from '../src/api/object.ts'
 import { ansibleRuns } from '../src/dataplane/kinds/ansible-run.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../src/dataplane/kinds/node.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../src/dataplane/kinds/data-plane.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { type Cluster, startCluster } from '../test/cluster.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../test/data-plane.ts'
@@ -91,7 +91,7 @@ async function deployed(cluster: Cluster, namespace: string, count: number): Pro
     status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
   const began = performance.now()
   await eachOf(count, async (index) => void (await client.create(node(index, namespace))))
-  while (controllers.world.nodes.list(namespace).filter(isReady).length < count) {
+  while (controllers.caches.nodes.list(namespace).filter(isReady).length < count) {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   const took = performance.now() - began
@@ -101,7 +101,7 @@ async function deployed(cluster: Cluster, namespace: string, count: number): Pro
   return took / count
 }
 
-/** What no controller can do without, with nothing in between. */
+/** Only the writes that every controller needs. */
 async function bareWrites(cluster: Cluster, namespace: string, count: number): Promise<number> {
   const { client } = cluster
   await prepared(cluster, namespace)
@@ -116,7 +116,7 @@ async function bareWrites(cluster: Cluster, namespace: string, count: number): P
       metadata: { name, namespace },
       data: { inventory },
     })
-    // A run that has ended, so that no executor takes it up later.
+    // A run that has ended, so that no executor starts it.
     await client.create({ ...ansibleRuns, metadata: { name, namespace }, spec: { play: '- hosts: all\n' } })
     const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }]
     await client.update({ ...made, status: { conditions } }, { subresource: 'status' })
@@ -132,7 +132,7 @@ function remove(client: KubeClient, { apiVersion, kind, metadata }: KubeObject):
   return client.delete({ apiVersion, kind, name, namespace })
 }
 
-/** Every controller has been through its queue, and stays idle. */
+/** Waits until every controller has emptied its queue and stays idle. */
 async function settled({ idle }: RunningControllers): Promise<void> {
   for (let quiet = 0; quiet < 10; ) {
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -140,7 +140,7 @@ async function settled({ idle }: RunningControllers): Promise<void> {
   }
 }
 
-/** A program that starts with everything deployed: it looks at every node, and has nothing to do. */
+/** Starts an operator with everything deployed: it reconciles every node and writes nothing. */
 async function restarted({ client }: Cluster): Promise<{ restartWrites: number; restartRuns: number }> {
   let writes = 0
   let runs = 0

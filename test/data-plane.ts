@@ -1,4 +1,4 @@
-/** Roles, nodes and runs for tests: document 003's, and what varies them. */
+/** Builds roles, nodes and runs for tests. */
 import {
   type AnsibleRun,
   ATTEMPT_ANNOTATION,
@@ -6,9 +6,14 @@ import {
   HOSTS_ANNOTATION,
   type RunResult,
 } from '../src/dataplane/kinds/ansible-run.ts'
-import type { DataPlaneNodeSpec, DataPlaneRoleSpec } from '../src/dataplane/kinds/data-plane.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../src/dataplane/kinds/node.ts'
-import { type DataPlaneRole, dataPlaneRoles } from '../src/dataplane/kinds/role.ts'
+import {
+  type DataPlaneNode,
+  type DataPlaneNodeSpec,
+  type DataPlaneRole,
+  type DataPlaneRoleSpec,
+  dataPlaneNodes,
+  dataPlaneRoles,
+} from '../src/dataplane/kinds/data-plane.ts'
 import { HOST_INPUTS_ANNOTATION, STEP_ANNOTATION } from '../src/dataplane/runs/attempts.ts'
 
 type Annotations = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 /**
- * A service on nodes that nobody has: all that the program is told of it is this definition. Whatever has a list of
- * services has it too, or its test fails.
+ * Defines a service that exists only in tests. The program knows nothing of it but this definition, so every list of
+ * services must follow the definitions to include it.
  */
 import { z } from 'zod'
 import type { KindDefinition } from '../src/api/crd.ts'
@@ -25,7 +25,7 @@ export const weatherService: ServiceDefinition = {
     holdKey: 'weather.example.org/deploy',
     kind: weatherAgents,
     immutableField: 'station',
-    parse: (text) => (text === '' ? { kind: 'none' } : { kind: 'wanted', fields: { station: text } }),
+    parse: (text) => (text === '' ? { kind: 'none' } : { kind: 'requested', fields: { station: text } }),
   },
   images: { ansibleEEContainerImage: { variables: [], otherwise: 'runner' } },
   dependency: {

@@ -6,7 +6,7 @@
  */
 import type { KubeObject, OwnerReference } from './object.ts'
 
-const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
+export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
 
 /** Rendered by Stackloom, for a site or for its operator. */
 export function isManagedByStackloom({ metadata }: Pick<KubeObject, 'metadata'>): boolean {

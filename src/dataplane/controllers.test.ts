@@ -3,7 +3,7 @@ import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../test/data-plane.
 import { memoryCluster } from '../../test/memory-cluster.ts'
 import { startControllers } from '../../test/real/dataplane/controllers.ts'
 import { recordingExecutor } from '../../test/real/dataplane/recording-executor.ts'
-import type { DataPlaneNode } from './kinds/node.ts'
+import type { DataPlaneNode } from './kinds/data-plane.ts'
 
 const NODES = 5
 const key = {
@@ -20,16 +20,16 @@ const role = dataPlaneRole('compute', {
 const isReady = ({ status }: DataPlaneNode): boolean =>
   status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 
-async function until(what: string, holds: () => boolean): Promise<void> {
+async function until(what: string, isTrue: () => boolean): Promise<void> {
   for (let tries = 0; tries < 2_000; tries += 1) {
-    if (holds()) return
+    if (isTrue()) return
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   throw new Error(`never happened: ${what}`)
 }
 
 describe('the data plane controllers', () => {
-  it('write nothing when they start anew over nodes that are deployed', async () => {
+  it('write nothing when they are restarted and all nodes are deployed', async () => {
     const { client, requests, objects } = memoryCluster()
     await client.create(key)
     await client.create(role)
@@ -45,7 +45,7 @@ describe('the data plane controllers', () => {
     await until('it is quiet', () => (quiet = first.idle() ? quiet + 1 : 0) > 40)
     await first.stop()
     const before = requests.length
-    // Secrets come last: what was not read yet must not look as if it were gone.
+    // Secrets are read last: a Secret that is not read yet must not look absent.
     const list: typeof client.list = async (kind, options) => {
       if (kind.kind === 'Secret') await new Promise((resolve) => setTimeout(resolve, 200))
       return client.list(kind, options)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dataPlaneNode } from '../../test/data-plane.ts'
 import type { Condition, KubeObject } from '../api/object.ts'
-import { novaExternalComputes } from './kinds/nova-external-compute.ts'
+import { novaExternalComputes } from './kinds/nova.ts'
 import { summarizeNodes } from './node-summary.ts'
 import { novaService } from './service-definitions/nova.ts'
 import { ovnMetadataService } from './service-definitions/ovn-metadata.ts'
@@ -15,8 +15,8 @@ const condition = (type: string, status: Condition['status'], message = '', seve
 const services = [novaService, ovnMetadataService]
 const states = (...objects: readonly KubeObject[]) => summarizeNodes({ objects, unread: [] }, services)
 
-describe('the data plane at a glance', () => {
-  it('has every node with its phases and services, by name', () => {
+describe('summarizeNodes', () => {
+  it('lists every node with its phases and services, by name', () => {
     const node = {
       ...dataPlaneNode('b', { role: 'compute' }),
       status: {
@@ -40,7 +40,7 @@ describe('the data plane at a glance', () => {
       node: 'a',
       state: 'waiting',
       machine: 'none',
-      waits: 'nobody has looked at it yet',
+      waits: 'it is not reconciled yet',
     })
     expect(second).toEqual({
       namespace: 'openstack',
@@ -58,7 +58,7 @@ describe('the data plane at a glance', () => {
     })
   })
 
-  it('tells what a person has to do from what only needs time', () => {
+  it('distinguishes errors from what is in progress', () => {
     const broken = {
       ...dataPlaneNode('n'),
       status: { conditions: [condition('Ready', 'False', 'no key', 'Error')] },

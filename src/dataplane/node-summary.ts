@@ -1,17 +1,17 @@
 /**
- * The data plane at a glance: every node with its phases and services, and what each waits for.
+ * Summarizes the data plane of a snapshot: every node with its phases and services, and what each waits for.
  *
- * Pure, over a snapshot. It reads what the controllers have written down and judges nothing anew.
+ * Pure. It reads the status that the controllers have written and evaluates nothing again.
  */
 
 import type { Condition, GroupVersionKind } from '../api/object.ts'
 import { formatGroupKind, indexSnapshot, type Snapshot } from '../api/snapshot.ts'
-import { type DataPlaneNode, dataPlaneNodes } from './kinds/node.ts'
+import { type DataPlaneNode, dataPlaneNodes } from './kinds/data-plane.ts'
 import type { ServiceObject } from './kinds/service-object.ts'
 import { nodeServices } from './service-definitions/all.ts'
 import type { ServiceDefinition } from './service-definitions/definition.ts'
 
-/** `none`: nobody asked for it. */
+/** `none`: not requested. */
 export type PhaseState = 'none' | 'ready' | 'waiting' | 'failed'
 
 export interface ServiceState {
@@ -26,18 +26,17 @@ export interface NodeState {
   readonly role: string
   /** Phase -1. */
   readonly machine: PhaseState
-  /** Phase 0: how many of its steps are done. */
+  /** Phase 0: the number of steps that are done. */
   readonly done: number
   readonly steps: number
   /** Phases -1 and 0. */
   readonly state: Exclude<PhaseState, 'none'>
   /** Phase 1. */
   readonly services: readonly ServiceState[]
-  /** The first thing that is not done, in its own words; absent when all is. */
+  /** The message of the first condition that is not True. */
   readonly waits?: string
 }
 
-/** What there is to know of a service here. */
 type Services = readonly Pick<ServiceDefinition, 'annotation'>[]
 
 export function summarizedKinds(services: Services = nodeServices): readonly GroupVersionKind[] {
@@ -77,7 +76,7 @@ function nodeState(
   const steps = conditions.filter(({ type }) => STEP.test(type))
   const [ready, phaseOne, machine] = [find('Ready'), find('ServicesReady'), find('BaremetalProvisionReady')]
   const services = kinds.map(({ kind }) => serviceState(kind, serviceOf(kind)))
-  const open = [ready, phaseOne].find((one) => one?.status !== 'True')
+  const open = [ready, phaseOne].find((condition) => condition?.status !== 'True')
   return {
     namespace: metadata.namespace ?? '',
     node: metadata.name,
@@ -87,7 +86,7 @@ function nodeState(
     steps: steps.length,
     state: conditionState(ready),
     services,
-    ...((open ?? !ready) && { waits: open?.message ?? 'nobody has looked at it yet' }),
+    ...((open ?? !ready) && { waits: open?.message ?? 'it is not reconciled yet' }),
   }
 }
 
@@ -98,7 +97,7 @@ function serviceState(kind: string, service: ServiceObject | undefined): Service
   return {
     kind,
     state,
-    ...(state !== 'ready' && { message: ready?.message ?? 'nobody has looked at it yet' }),
+    ...(state !== 'ready' && { message: ready?.message ?? 'it is not reconciled yet' }),
   }
 }
 

@@ -1,5 +1,9 @@
-/** The part that brings OpenStack services to nodes outside the cluster: roles, nodes, service objects, runs. */
-
+/**
+ * Defines the data plane part of the operator: its kinds, permissions, webhooks and controllers.
+ *
+ * The only file of `dataplane/` that `operator/` calls.
+ */
+import path from 'node:path'
 import { type KindDefinition, renderCrd } from '../api/crd.ts'
 import { ipSets } from '../api/ipset.ts'
 import { netConfigs, networkGroup } from '../api/netconfig.ts'
@@ -7,29 +11,34 @@ import { type GroupVersionKind, objectKey } from '../api/object.ts'
 import { dnsDatas, dnsMasqs } from '../controllers/dns/dns-kinds.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
 import type { OperatorPart, PartContext, PolicyRule } from '../operator/parts/part.ts'
-import { dataPlaneControllers } from './controllers.ts'
-import { startRunController } from './execution/start.ts'
+import { byRole, type DataPlaneCaches } from './caches.ts'
+import { createDataPlane } from './controllers.ts'
+import { defaultRunSettings } from './execution/decide-attempt.ts'
+import { jobExecutor, jobWatch } from './execution/jobs/job-executor.ts'
+import { localExecutor } from './execution/local/local-executor.ts'
+import { runController, runIndexes } from './execution/run-controller.ts'
 import { nodeSetInstalled } from './findings/data-plane.ts'
-import { type DataPlaneNode, dataPlaneNodes } from './kinds/node.ts'
-import { type DataPlaneRole, dataPlaneRoles } from './kinds/role.ts'
+import { type AnsibleRun, ansibleRuns } from './kinds/ansible-run.ts'
+import { type DataPlaneNode, type DataPlaneRole, dataPlaneNodes, dataPlaneRoles } from './kinds/data-plane.ts'
 import type { ServiceObject } from './kinds/service-object.ts'
 import { bareMetalHosts } from './machines/bare-metal.ts'
 import type { ServiceAnnotation } from './rules/service-annotation.ts'
-import { nodeServices } from './service-definitions/all.ts'
-import type { ServiceDefinition } from './service-definitions/definition.ts'
 import {
   coreKinds,
   fallbackKinds,
   groupVersionKind,
+  nodeServices,
   requiredKinds,
   servedKinds,
-} from './service-definitions/served-kinds.ts'
+} from './service-definitions/all.ts'
+import type { ServiceDefinition } from './service-definitions/definition.ts'
+import type { Environment } from './service-definitions/images.ts'
 import { createNovaControlPlane } from './services/nova-control-plane.ts'
 import { dataPlaneHandlers, dataPlaneWebhooks } from './webhooks/data-plane-webhooks.ts'
-import type { DataPlaneLookup, DataPlaneObjects } from './webhooks/lookup.ts'
-import { byRole, createWorld, FINALIZER, type World } from './world.ts'
+import type { DataPlaneLookup, DataPlaneObjects } from './webhooks/role-and-node.ts'
+import { FINALIZER } from './writes.ts'
 
-/** Kinds of others that nodes use where they are served. */
+/** Kinds of other operators that nodes use where they are served. */
 const optionalKinds: readonly GroupVersionKind[] = [bareMetalHosts, netConfigs, ipSets, dnsMasqs, dnsDatas]
 
 const writeRules = ({ group, plural }: KindDefinition): readonly PolicyRule[] => [
@@ -50,24 +59,24 @@ export function createDataPlanePart(services: readonly ServiceDefinition[]): Ope
   return {
     name: 'dataplane',
     kinds: coreKinds.map(groupVersionKind),
-    // A cluster without the kinds of one service still has the others.
+    // A cluster without the kinds of one service can still use the others.
     pieces: services.map((service) => ({ name: service.name, kinds: requiredKinds(service) })),
     optional: true,
     conflict: {
       kind: { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneNodeSet' },
       problem: nodeSetInstalled,
     },
-    // Ours in place of those of 2023, which have no room for what was done to a host; what services wait for is
-    // upstream's where it is.
+    // Upstream's CRDs of these kinds have no field for what is deployed on a host, so ours replace them. Kinds that
+    // services wait for are upstream's, where they are installed.
     crds: { own: servedKinds(services).map(renderCrd), upstream: fallbackKinds(services).map(renderCrd) },
     rules: [...servedKinds(services).flatMap(writeRules), ...fallbackKinds(services).map(readRule), ...commonRules],
-    optionalKinds: optionalKinds,
+    optionalKinds,
     webhooks: dataPlaneWebhooks(services),
     start: (context) => startDataPlane(services, context),
   }
 }
 
-/** Whatever services there are. */
+/** Independent of the services. */
 const commonRules: readonly PolicyRule[] = [
   {
     apiGroups: [''],
@@ -99,66 +108,92 @@ const commonRules: readonly PolicyRule[] = [
 export const dataPlanePart = createDataPlanePart(nodeServices)
 
 function startDataPlane(
-  services: readonly ServiceDefinition[],
-  { has = () => false, runtime, record, env, transport, runs, runTimeLimitMs }: PartContext,
+  allServices: readonly ServiceDefinition[],
+  context: PartContext,
 ): Readonly<Record<string, AdmissionHandler>> {
+  const { has = () => false, runtime, record, env, transport } = context
   const { client } = runtime
-  const controlPlane = createNovaControlPlane({ client, transport })
-  const isServed = (serviceDefinition: ServiceDefinition): boolean => requiredKinds(serviceDefinition).every(has)
-  const world = createWorld({
+  const isServed = (definition: ServiceDefinition): boolean => requiredKinds(definition).every(has)
+  const services = allServices.filter(isServed)
+  const { controllers, caches } = createDataPlane({
     runtime,
-    services: services.filter(isServed),
-    unserved: services.filter((service) => !isServed(service)),
-    controlPlane,
+    services,
+    unserved: allServices.filter((definition) => !isServed(definition)),
+    controlPlane: createNovaControlPlane({ client, transport }),
     env,
     record,
     ...(has(bareMetalHosts) && { machines: bareMetalHosts }),
     addresses: has(netConfigs) && has(ipSets),
     names: has(dnsMasqs) && has(dnsDatas),
   })
-  for (const controller of dataPlaneControllers(world)) runtime.add(controller)
-  startRunController({
-    runtime,
-    record,
-    env,
-    executor: runs,
-    ...(runTimeLimitMs !== undefined && { timeLimitMs: runTimeLimitMs }),
-  })
-  return dataPlaneHandlers(createLookup(world), services, FINALIZER)
+  for (const controller of controllers) runtime.add(controller)
+  startRunController(context)
+  return dataPlaneHandlers(createLookup({ client, caches, services, env }), allServices, FINALIZER)
 }
 
-function createLookup(world: World): DataPlaneLookup {
+/** Runs Ansible as Jobs of the cluster, or as processes of this machine. */
+function startRunController({ runtime, record, env, runs: executorKind, runTimeLimitMs }: PartContext): void {
+  const { client } = runtime
+  const timeLimitMs = runTimeLimitMs ?? defaultRunSettings.timeLimitMs
+  const settings = { ...defaultRunSettings, timeLimitMs }
+  const isJobs = executorKind === 'jobs'
+  let enqueue = (_key: string): void => {}
+  const executor = isJobs
+    ? jobExecutor({ client, timeLimitMs })
+    : localExecutor({ folder: runsFolder(env), timeLimitMs, onEnded: (key) => enqueue(key) })
+  const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
+  const watches = isJobs ? [jobWatch] : []
+  enqueue = runtime.add(runController({ client, runs, executor, settings, record, watches })).enqueue
+}
+
+function runsFolder(env: Environment): string {
+  const state = env['XDG_STATE_HOME'] || path.join(env['HOME'] ?? '/', '.local', 'state')
+  return path.join(state, 'stackloom', 'runs')
+}
+
+interface LookupDeps {
+  readonly client: PartContext['runtime']['client']
+  readonly caches: DataPlaneCaches
+  readonly services: readonly ServiceDefinition[]
+  readonly env: Environment
+}
+
+function createLookup({ client, caches, services, env }: LookupDeps): DataPlaneLookup {
   return {
-    env: world.env,
+    env,
     cached: (namespace) => ({
-      role: (name) => world.roles.get(objectKey({ namespace, name })),
-      node: (name) => world.nodes.get(objectKey({ namespace, name })),
-      nodesInRole: (role) => world.nodes.byIndex(byRole, objectKey({ namespace, name: role })),
+      role: (name) => caches.roles.get(objectKey({ namespace, name })),
+      node: (name) => caches.nodes.get(objectKey({ namespace, name })),
+      nodesInRole: (role) => caches.nodes.byIndex(byRole, objectKey({ namespace, name: role })),
       service: (annotation, name) => {
-        const definition = world.services.find((service) => service.annotation === annotation)
-        return definition && world.objectsOf(definition).get(objectKey({ namespace, name }))
+        const definition = services.find((service) => service.annotation === annotation)
+        return definition && caches.serviceObjects(definition).get(objectKey({ namespace, name }))
       },
     }),
-    live: (namespace, signal) => listObjects(world, namespace, signal),
+    live: (namespace, signal) => listObjects({ client, services }, namespace, signal),
   }
 }
 
-/** Listed anew: seldom asked, and only before something is refused. */
-async function listObjects(world: World, namespace: string, signal: AbortSignal): Promise<DataPlaneObjects> {
+/** Lists from the API server: seldom, and only before a request is refused. */
+async function listObjects(
+  { client, services }: Pick<LookupDeps, 'client' | 'services'>,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<DataPlaneObjects> {
   const list = async <T>(kind: ServiceAnnotation['kind']): Promise<readonly T[]> =>
-    (await world.client.list(kind, { namespace, signal })).items as unknown as readonly T[]
+    (await client.list(kind, { namespace, signal })).items as unknown as readonly T[]
   const roles = await list<DataPlaneRole>(dataPlaneRoles)
   const nodes = await list<DataPlaneNode>(dataPlaneNodes)
-  const services = new Map<string, readonly ServiceObject[]>()
-  for (const { annotation } of world.services) services.set(annotation.key, await list(annotation.kind))
-  const named = <T extends { readonly metadata: { readonly name: string } }>(
-    all: readonly T[],
+  const serviceObjects = new Map<string, readonly ServiceObject[]>()
+  for (const { annotation } of services) serviceObjects.set(annotation.key, await list(annotation.kind))
+  const findByName = <T extends { readonly metadata: { readonly name: string } }>(
+    objects: readonly T[],
     name: string,
-  ): T | undefined => all.find(({ metadata }) => metadata.name === name)
+  ): T | undefined => objects.find(({ metadata }) => metadata.name === name)
   return {
-    role: (name) => named(roles, name),
-    node: (name) => named(nodes, name),
+    role: (name) => findByName(roles, name),
+    node: (name) => findByName(nodes, name),
     nodesInRole: (role) => nodes.filter(({ spec }) => spec.role === role),
-    service: ({ key }, name) => named(services.get(key) ?? [], name),
+    service: ({ key }, name) => findByName(serviceObjects.get(key) ?? [], name),
   }
 }

@@ -1,4 +1,4 @@
-/** What nodes and services say that they wait for, and what wakes them: the controllers over a cluster in memory. */
+/** Tests what nodes and services report while they wait, and what reconciles them, over a cluster in memory. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../test/data-plane.ts'
 import { memoryCluster } from '../../test/memory-cluster.ts'
@@ -6,9 +6,8 @@ import { type ControllerOptions, startControllers } from '../../test/real/datapl
 import { type Play, recordingExecutor } from '../../test/real/dataplane/recording-executor.ts'
 import { weatherService } from '../../test/weather-service.ts'
 import type { Condition, KubeObject } from '../api/object.ts'
-import type { DataPlaneRoleSpec } from './kinds/data-plane.ts'
-import { dataPlaneServices } from './kinds/data-plane-service.ts'
-import { novaCells } from './kinds/nova-cell.ts'
+import { type DataPlaneRoleSpec, dataPlaneServices } from './kinds/data-plane.ts'
+import { novaCells } from './kinds/nova.ts'
 import type { ServiceObject } from './kinds/service-object.ts'
 import { nodeServices } from './service-definitions/all.ts'
 
@@ -30,8 +29,8 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-/** A cluster with a key and a role, and who works in it. */
-async function begin(
+/** Starts the controllers and an executor over a cluster with a key and a role. */
+async function start(
   role: DataPlaneRoleSpec,
   { play, ...options }: Pick<ControllerOptions, 'services' | 'unserved'> & { readonly play?: Play } = {},
 ) {
@@ -52,8 +51,8 @@ async function begin(
 const soon = { timeout: 10_000, interval: 10 }
 
 describe('a service', () => {
-  it('is woken by the Secret that it waits for, whatever its name, and keeps its spec when images are filled in', async () => {
-    const { client, find, message } = await begin(deploying)
+  it('is reconciled when the Secret that it waits for appears, and keeps its spec when images are set', async () => {
+    const { client, find, message } = await start(deploying)
     const { key } = weatherService.annotation
     await client.create(dataPlaneNode('n', { role: 'compute' }, { [key]: 'hill-config-data' }))
     await expect
@@ -68,8 +67,8 @@ describe('a service', () => {
     })
   })
 
-  it('that the cluster does not serve is not passed over in silence', async () => {
-    const { client, message } = await begin(deploying, {
+  it('that the cluster does not serve is reported', async () => {
+    const { client, message } = await start(deploying, {
       services: nodeServices,
       unserved: [weatherService],
     })
@@ -77,25 +76,25 @@ describe('a service', () => {
     await client.create(dataPlaneNode('n', { role: 'compute' }, { [key]: 'hill' }))
     await expect
       .poll(() => message('OpenStackDataPlaneNode', 'n', 'ServicesReady'), soon)
-      .toBe('WeatherAgent is asked for, but its kinds are not served here')
+      .toBe('WeatherAgent is requested, but this cluster does not serve it')
   })
 
-  it('says which field of its dependency names no Secret yet, and waits', async () => {
-    const { client, find, message } = await begin(deploying)
-    const status = { conditions: [{ type: 'Ready', status: 'True' }] }
-    await client.create({ ...novaCells, metadata: { name: 'nova-cell1', namespace }, spec: {}, status })
+  it('names the field of its dependency that has no Secret yet, and waits', async () => {
+    const { client, find, message } = await start(deploying)
+    const cellStatus = { conditions: [{ type: 'Ready', status: 'True' }] }
+    await client.create({ ...novaCells, metadata: { name: 'nova-cell1', namespace }, spec: {}, status: cellStatus })
     await client.create(dataPlaneNode('n', { role: 'compute' }, { [CELL]: 'nova-cell1' }))
     await expect
       .poll(() => message('NovaExternalCompute', 'n', 'InputReady'), soon)
       .toBe('Waiting for a Secret to be named in cellMessageBusSecretName of NovaCell nova-cell1')
-    const { status: told } = find('NovaExternalCompute', 'n') as ServiceObject
-    expect(told?.conditions?.filter(({ severity }) => severity === 'Error')).toEqual([])
+    const { status } = find('NovaExternalCompute', 'n') as ServiceObject
+    expect(status?.conditions?.filter(({ severity }) => severity === 'Error')).toEqual([])
   })
 })
 
-describe('steps of one name', () => {
-  it('are told apart by whose they are: a step of phase 0 and one of a service', async () => {
-    const { client, executor, message, idle } = await begin({ ...deploying, services: ['weather'] })
+describe('steps with the same name', () => {
+  it('are distinguished by their owner: a step of phase 0 and one of a service', async () => {
+    const { client, executor, message, idle } = await start({ ...deploying, services: ['weather'] })
     await client.create({
       ...dataPlaneServices,
       metadata: { name: 'weather', namespace },
@@ -114,15 +113,15 @@ describe('steps of one name', () => {
 describe('a node', () => {
   const services = ['configure-network']
 
-  it('names the run of its role that it is not in', async () => {
-    const { client, executor, message } = await begin({ ...deploying, services }, { play: () => undefined })
+  it('names the run of its role that it waits for', async () => {
+    const { client, executor, message } = await start({ ...deploying, services }, { play: () => undefined })
     await client.create(dataPlaneNode('first', { role: 'compute' }))
     await expect.poll(() => executor.recorded.length, soon).toBe(1)
     await client.create(dataPlaneNode('later', { role: 'compute' }))
     const run = executor.recorded[0]?.run
     await expect
       .poll(() => message('OpenStackDataPlaneNode', 'later', 'DeploymentReady'), soon)
-      .toBe(`Waiting for run ${run} of its role, which this node is not in`)
+      .toBe(`Waiting for run ${run} of its role, which does not include this node`)
     await expect
       .poll(() => message('OpenStackDataPlaneNode', 'first', 'DeploymentReady'), soon)
       .toBe('Deployment in progress')
@@ -130,11 +129,11 @@ describe('a node', () => {
 
   it.each([
     ['outside of the limit', { deploy: true, ansibleLimit: 'other' }, 'it is outside of ansibleLimit other'],
-    ['that is held', { deploy: false }, 'deploy is false'],
-    ['that nobody deploys', undefined, 'neither the node nor its role has a deployStrategy'],
-  ])('%s says why nothing runs', async (_, strategy, why) => {
+    ['with deploy false', { deploy: false }, 'deploy is false'],
+    ['without a deployStrategy', undefined, 'neither the node nor its role has a deployStrategy'],
+  ])('%s reports why nothing runs', async (_, strategy, why) => {
     const { deployStrategy: __, ...role } = deploying
-    const { client, message } = await begin({
+    const { client, message } = await start({
       ...role,
       services,
       ...(strategy && { deployStrategy: strategy }),

@@ -1,6 +1,6 @@
 /** Defines the options of a running operator. */
 
-import type { ExecutorKind } from '../dataplane/execution/start.ts'
+import type { ExecutorKind } from '../dataplane/execution/executor.ts'
 import type { Environment } from '../dataplane/service-definitions/images.ts'
 
 export interface OperatorOptions {

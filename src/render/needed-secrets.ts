@@ -2,12 +2,11 @@
  * The Secrets that a cloud needs, by name and key: never their values. They are generated for each cloud when it is
  * applied, or come from a store of secrets; a rendered tree holds this list only.
  */
-import { MIGRATION_SECRET } from '../dataplane/kinds/nova-external-compute.ts'
+import { MIGRATION_SECRET, SSH_SECRET } from '../api/node-secrets.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { cellNames } from '../plan/slots/cloud-services.ts'
 import { detectEra } from '../plan/slots/slots.ts'
 import { SECRET } from './control-plane/context.ts'
-import { SSH_SECRET } from './node-sets.ts'
 
 /** What makes a good value for a key. */
 export type SecretRule =

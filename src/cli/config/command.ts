@@ -1,9 +1,8 @@
-/** `stackloom config`: what the services on a node are configured with. */
+/** `stackloom config`: shows the configuration of the services on a node. */
 import type { Command } from 'commander'
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { configNotGenerated, noServiceOnNode } from '../../dataplane/findings/runs.ts'
-import type { DataPlaneNode } from '../../dataplane/kinds/node.ts'
-import type { DataPlaneRole } from '../../dataplane/kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole } from '../../dataplane/kinds/data-plane.ts'
 import type { ServiceObject } from '../../dataplane/kinds/service-object.ts'
 import type { ServiceDefinition } from '../../dataplane/service-definitions/definition.ts'
 import type { ExplainedOption } from '../../dataplane/services/explain-config.ts'
@@ -26,14 +25,14 @@ interface Options extends ClusterFlags {
 export function define(command: Command, { io, act }: CommandContext): void {
   const explain = command
     .command('explain')
-    .description('The configuration that holds on a node, with the file and line of every value')
+    .description('Show the effective configuration of a node, with the file and line of every value')
   withExamples(withClusterFlags(explain), [
     'stackloom config explain --node edpm-compute-0 -n openstack',
-    'stackloom config explain --node edpm-compute-0 --overrides   # only what a person changed',
+    'stackloom config explain --node edpm-compute-0 --overrides   # only changed options',
     'stackloom config explain --node edpm-compute-0 -o json',
   ])
-    .requiredOption('--node <node>', 'the OpenStackDataPlaneNode')
-    .option('--overrides', 'only options that customServiceConfig or ansibleVars set')
+    .requiredOption('--node <node>', 'name of the OpenStackDataPlaneNode')
+    .option('--overrides', 'show only options that customServiceConfig or ansibleVars set')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => show(options, io)))
 }
@@ -41,29 +40,29 @@ export function define(command: Command, { io, act }: CommandContext): void {
 interface Explained {
   readonly service: string
   readonly options: readonly ExplainedOption[]
-  /** What Ansible variables set behind the back of the files. */
+  /** Options that Ansible variables set in addition to the files. */
   readonly hidden: readonly Finding[]
 }
 
-interface Place {
+interface NodeRef {
   readonly namespace: string
   readonly name: string
 }
 
-/** The Ansible variables that hold for a node. */
-async function variablesOf(
+/** The effective Ansible variables of a node. */
+async function readAnsibleVars(
   client: KubeClient,
-  place: Place,
+  { namespace, name }: NodeRef,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { dataPlaneNodes } = await import('../../dataplane/kinds/node.ts')
-  const { dataPlaneRoles } = await import('../../dataplane/kinds/role.ts')
+  const { dataPlaneNodes } = await import('../../dataplane/kinds/data-plane.ts')
+  const { dataPlaneRoles } = await import('../../dataplane/kinds/data-plane.ts')
   const { resolveNode } = await import('../../dataplane/rules/inheritance.ts')
-  const node = (await client.get({ ...dataPlaneNodes, ...place }, { signal })) as DataPlaneNode | undefined
+  const node = (await client.get({ ...dataPlaneNodes, namespace, name }, { signal })) as DataPlaneNode | undefined
   if (!node) return {}
-  const { role: name } = node.spec
-  const ref = { ...dataPlaneRoles, namespace: place.namespace, name: name ?? '' }
-  const role = name ? ((await client.get(ref, { signal })) as DataPlaneRole | undefined) : undefined
+  const { role: roleName } = node.spec
+  const ref = { ...dataPlaneRoles, namespace, name: roleName ?? '' }
+  const role = roleName ? ((await client.get(ref, { signal })) as DataPlaneRole | undefined) : undefined
   return resolveNode(node, role).vars
 }
 
@@ -71,30 +70,26 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
   const connection = await openCluster(options, io)
   try {
     const { nodeServices } = await import('../../dataplane/service-definitions/all.ts')
-    const place = { namespace: options.namespace ?? connection.namespace, name: options.node }
-    const found: Explained[] = []
-    const vars = await variablesOf(connection.client, place, io.stop)
+    const node = { namespace: options.namespace ?? connection.namespace, name: options.node }
+    const services: Explained[] = []
+    const vars = await readAnsibleVars(connection.client, node, io.stop)
     for (const definition of nodeServices) {
-      const one = await explainService(connection.client, definition, { place, vars }, io.stop)
-      if (one) found.push(one)
+      const explained = await explainService(connection.client, definition, { node, vars }, io.stop)
+      if (explained) services.push(explained)
     }
-    if (found.length === 0) {
+    if (services.length === 0) {
       const kinds = nodeServices.map(({ annotation }) => annotation.kind.kind)
-      throw failure(noServiceOnNode, { node: objectKey(place), kinds }, { exitCode: 1 })
+      throw failure(noServiceOnNode, { node: objectKey(node), kinds }, { exitCode: 1 })
     }
-    const wanted = options.overrides ? found.map(onlyOverrides) : found
-    io.stderr(
-      formatFindings(
-        found.flatMap(({ hidden }) => hidden),
-        io.colour.stderr,
-      ),
-    )
+    const hidden = services.flatMap((explained) => explained.hidden)
+    io.stderr(formatFindings(hidden, io.colour.stderr))
     const { output } = options
+    const shown = options.overrides ? services.map(onlyOverrides) : services
     io.stdout(
       output === 'table'
-        ? wanted.map((explained) => words(explained, io.columns)).join('\n')
+        ? shown.map((explained) => formatExplained(explained, io.columns)).join('\n')
         : await serialise(
-            wanted.map(({ service, options: all }) => ({ service, options: all })),
+            shown.map(({ service, options: explainedOptions }) => ({ service, options: explainedOptions })),
             output,
           ),
     )
@@ -107,51 +102,49 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
 async function explainService(
   client: KubeClient,
   definition: ServiceDefinition,
-  { place, vars }: { readonly place: Place; readonly vars: Readonly<Record<string, unknown>> },
+  { node, vars }: { readonly node: NodeRef; readonly vars: Readonly<Record<string, unknown>> },
   signal: AbortSignal,
 ): Promise<Explained | undefined> {
   const { explainConfig } = await import('../../dataplane/services/explain-config.ts')
   const { checkAnsibleVars, findHiddenOptions } = await import('../../ini/ansible-vars.ts')
   const { parseIni } = await import('../../ini/parse.ts')
-  const object = (await client.get({ ...definition.annotation.kind, ...place }, { signal })) as
-    | ServiceObject
-    | undefined
+  const object = (await client.get({ ...definition.annotation.kind, ...node }, { signal })) as ServiceObject | undefined
   if (!object) return undefined
-  const name = definition.configSecret(place.name)
-  const secret = await client.get({ apiVersion: 'v1', kind: 'Secret', namespace: place.namespace, name }, { signal })
+  const name = definition.configSecret(node.name)
+  const secret = await client.get({ apiVersion: 'v1', kind: 'Secret', namespace: node.namespace, name }, { signal })
   if (!secret) {
-    const why = object.status?.conditions?.[0]?.message ?? 'no controller has looked at it yet'
-    throw failure(configNotGenerated, { object: `${object.kind} ${objectKey(place)}`, why }, { exitCode: 1 })
+    const why = object.status?.conditions?.[0]?.message ?? 'it is not reconciled yet'
+    throw failure(configNotGenerated, { object: `${object.kind} ${objectKey(node)}`, why }, { exitCode: 1 })
   }
-  const own = Object.fromEntries(
+  const serviceVars = Object.fromEntries(
     Object.entries(vars).filter(([variable]) => variable.startsWith(definition.variablePrefix)),
   )
   const custom = parseIni(object.spec.customServiceConfig ?? '').assignments
   return {
     service: definition.name,
-    options: explainConfig(filesOf(secret), findHiddenOptions(own)),
-    hidden: checkAnsibleVars(own, custom),
+    options: explainConfig(decodeFiles(secret), findHiddenOptions(serviceVars)),
+    hidden: checkAnsibleVars(serviceVars, custom),
   }
 }
 
-function filesOf(secret: KubeObject): Readonly<Record<string, string>> {
+function decodeFiles(secret: KubeObject): Readonly<Record<string, string>> {
   const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>
   return Object.fromEntries(Object.entries(data).map(([name, text]) => [name, Buffer.from(text, 'base64').toString()]))
 }
 
 function onlyOverrides({ service, options, hidden }: Explained): Explained {
-  const byPerson = ({ values }: ExplainedOption): boolean => values.some(({ from }) => !from.startsWith('01-'))
-  return { service, options: options.filter(byPerson), hidden }
+  const isOverridden = ({ values }: ExplainedOption): boolean => values.some(({ from }) => !from.startsWith('01-'))
+  return { service, options: options.filter(isOverridden), hidden }
 }
 
-function words({ service, options }: Explained, columns: number): string {
+function formatExplained({ service, options }: Explained, columns: number): string {
   const rows = options.flatMap(({ section, option, values, overridden }) =>
     values.map(({ value, from }) => {
-      const before = overridden.at(-1)
-      const was = before ? `  (${before.from} said ${before.value})` : ''
-      return [`[${section}] ${option}`, from, `${value}${was}`]
+      const previous = overridden.at(-1)
+      const note = previous ? `  (${previous.from}: ${previous.value})` : ''
+      return [`[${section}] ${option}`, from, `${value}${note}`]
     }),
   )
-  if (rows.length === 0) return `${service}: nothing is overridden\n`
+  if (rows.length === 0) return `${service}: no option is overridden\n`
   return `${service}\n${formatTable(['OPTION', 'FROM', 'VALUE'], rows, columns)}`
 }

@@ -1,4 +1,4 @@
-/** `stackloom dataplane`: from the data plane API of 2023 to today's. */
+/** `stackloom dataplane`: converts the Role/Node API to the NodeSet API. */
 import type { Command } from 'commander'
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { formatGroupKind, indexSnapshot } from '../../api/snapshot.ts'
@@ -22,14 +22,14 @@ interface Options extends ClusterFlags {
 export function define(command: Command, { io, act }: CommandContext): void {
   const convert = command
     .command('convert')
-    .description("Today's NodeSets, Services and Deployment from roles and nodes of 2023; changes nothing")
+    .description('Convert Role/Node objects to NodeSets, Services and a Deployment, and print them')
   withExamples(withClusterFlags(convert), [
     'stackloom dataplane convert -n openstack > nodesets.yaml    # from the cluster',
     'stackloom dataplane convert -f roles-and-nodes.yaml',
     'stackloom dataplane convert --from must-gather/ -o json',
   ])
-    .option('-f, --file <file>', 'objects from this file, or from stdin with -')
-    .option('--from <folder>', 'a folder of dumps instead of a live cluster')
+    .option('-f, --file <file>', 'read objects from this file, or from stdin with -')
+    .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
     .action((options: Options) => act(() => run(options, io)))
 }
@@ -37,19 +37,19 @@ export function define(command: Command, { io, act }: CommandContext): void {
 async function run(options: Options, io: Io): Promise<ExitCode> {
   const { convertDataPlane } = await import('../../dataplane/convert/convert-data-plane.ts')
   const { nodeServices } = await import('../../dataplane/service-definitions/all.ts')
-  const { dataPlaneRoles } = await import('../../dataplane/kinds/role.ts')
-  const { dataPlaneNodes } = await import('../../dataplane/kinds/node.ts')
-  const { dataPlaneServices } = await import('../../dataplane/kinds/data-plane-service.ts')
-  const ofServices = nodeServices.map(({ annotation }) => annotation.kind)
-  const kinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, ...ofServices]
+  const { dataPlaneRoles } = await import('../../dataplane/kinds/data-plane.ts')
+  const { dataPlaneNodes } = await import('../../dataplane/kinds/data-plane.ts')
+  const { dataPlaneServices } = await import('../../dataplane/kinds/data-plane.ts')
+  const serviceKinds = nodeServices.map(({ annotation }) => annotation.kind)
+  const kinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, ...serviceKinds]
   const { objects, findings } = await gather(options, kinds, io)
   const index = indexSnapshot({ objects, unread: [] })
-  const spaces = [...new Set(objects.map(({ metadata }) => metadata.namespace))]
-  const converted = spaces
-    .filter((space) => options.namespace === undefined || space === undefined || space === options.namespace)
-    .map((space) => {
+  const namespaces = [...new Set(objects.map(({ metadata }) => metadata.namespace))]
+  const converted = namespaces
+    .filter((name) => options.namespace === undefined || name === undefined || name === options.namespace)
+    .map((namespace) => {
       const all = (kind: GroupVersionKind): never[] =>
-        index.all(formatGroupKind(kind)).filter(({ metadata }) => metadata.namespace === space) as never[]
+        index.all(formatGroupKind(kind)).filter(({ metadata }) => metadata.namespace === namespace) as never[]
       return convertDataPlane({
         roles: all(dataPlaneRoles),
         nodes: all(dataPlaneNodes),
@@ -95,7 +95,7 @@ async function fromFile(file: string, io: Io): Promise<Gathered> {
   return { objects: values.filter(isObject), findings: readings.flatMap((reading) => reading.findings) }
 }
 
-/** A List, as `kubectl get -o yaml` prints it, is its items. */
+/** The items of a List, as `kubectl get -o yaml` prints it. */
 function itemsOf(value: unknown): readonly unknown[] {
   const { items } = (value ?? {}) as { readonly items?: readonly unknown[] }
   return Array.isArray(items) ? items : [value]

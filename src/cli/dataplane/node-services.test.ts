@@ -1,6 +1,6 @@
 /**
- * Every service on nodes is known everywhere, by its definition alone: the ones that there are, and one that was invented
- * for tests. Who adds a service, or a list of services, finds here what was forgotten.
+ * Checks that every list of services follows the definitions: for each service, and for one that exists only in tests. It
+ * fails when a new service, or a new list of services, is incomplete.
  */
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
@@ -13,9 +13,8 @@ import type { ServiceObject } from '../../dataplane/kinds/service-object.ts'
 import { summarizedKinds, summarizeNodes } from '../../dataplane/node-summary.ts'
 import { createDataPlanePart } from '../../dataplane/operator-part.ts'
 import { DECOMMISSION_PLAYBOOK, phase0Playbooks, readPlaybook } from '../../dataplane/runs/playbooks.ts'
-import { nodeServices } from '../../dataplane/service-definitions/all.ts'
+import { groupVersionKind, nodeServices } from '../../dataplane/service-definitions/all.ts'
 import type { ServiceDefinition } from '../../dataplane/service-definitions/definition.ts'
-import { groupVersionKind } from '../../dataplane/service-definitions/served-kinds.ts'
 import { dataPlaneHandlers, dataPlaneWebhooks } from '../../dataplane/webhooks/data-plane-webhooks.ts'
 import { buildOwnCrds } from '../../sandbox/crds/own-crds.ts'
 import { webhookPath } from '../../webhooks/webhook-configuration.ts'
@@ -29,7 +28,7 @@ const crdNames = (crds: readonly KubeObject[]): readonly string[] => crds.map(({
 describe.each(services)('the service $name', (service) => {
   const { annotation, crd, dependency, images, steps } = service
 
-  it('says the same kind wherever it says one', () => {
+  it('names the same kind in its CRD, annotation and objects', () => {
     expect(annotation.kind).toEqual(groupVersionKind(crd))
     if (dependency.fallbackCrd) expect(dependency.kind).toEqual(groupVersionKind(dependency.fallbackCrd))
     const [version] = (renderCrd(crd)['spec'] as { versions: { schema: object }[] }).versions
@@ -42,7 +41,7 @@ describe.each(services)('the service $name', (service) => {
     for (const { playbook } of steps) expect(await readPlaybook(playbook)).toContain('hosts: all')
   })
 
-  it('has CRDs, rights and webhooks, with the operator and in the sandbox', () => {
+  it('has CRDs, permissions and webhooks in the operator and in the sandbox', () => {
     const name = `${crd.plural}.${crd.group}`
     expect(crdNames(part.crds.own)).toContain(name)
     expect(crdNames(buildOwnCrds(services)['own-2023'].ours)).toContain(name)
@@ -68,7 +67,7 @@ describe.each(services)('the service $name', (service) => {
     )
   })
 
-  it('is left out alone where its kinds are not served', () => {
+  it('is the only one left out where its kinds are not served', () => {
     expect(part.kinds).not.toContainEqual(annotation.kind)
     expect(part.pieces?.find(({ name }) => name === service.name)?.kinds).toContainEqual(annotation.kind)
   })
@@ -80,9 +79,9 @@ describe.each(services)('the service $name', (service) => {
     expect(serviceColumn(kindOf(service), services)).toBe(service.name.replaceAll('-', ' ').toUpperCase())
   })
 
-  it("has a place in today's API, and its configuration goes along", () => {
+  it('is converted to the NodeSet API with its configuration', () => {
     const text = '[DEFAULT]\ndebug = True\n'
-    const value = ['true', 'nova-cell1'].find((one) => annotation.parse(one).kind === 'wanted') ?? ''
+    const value = ['true', 'nova-cell1'].find((one) => annotation.parse(one).kind === 'requested') ?? ''
     const object: ServiceObject = {
       ...annotation.kind,
       metadata: { name: 'n', namespace: 'openstack' },
@@ -110,7 +109,7 @@ describe.each(services)('the service $name', (service) => {
 })
 
 describe('services on nodes', () => {
-  it('share no name: not of themselves, their objects, their keys, their Secrets or their steps', () => {
+  it('have unique names, kinds, annotation keys, Secrets and steps', () => {
     const once = (names: readonly string[]): void => expect(names).toEqual([...new Set(names)])
     once(services.map(({ name }) => name))
     once(services.map(kindOf))
@@ -120,19 +119,19 @@ describe('services on nodes', () => {
     once([...phase0Playbooks, DECOMMISSION_PLAYBOOK, ...services.flatMap(({ steps }) => steps.map(({ name }) => name))])
   })
 
-  it('that wait for the same kind bring it once', () => {
+  it('that depend on the same kind define its CRD once', () => {
     const [nova] = nodeServices
     const twice = createDataPlanePart(nova ? [nova, { ...weatherService, dependency: nova.dependency }] : [])
     expect(crdNames(twice.crds.upstream)).toEqual(['novacells.nova.openstack.org'])
   })
 
-  it('are named in the guide', async () => {
+  it('are described in the guide', async () => {
     const guide = await readFile('docs/guide/data-plane.md', 'utf8')
     for (const { annotation } of nodeServices)
       for (const word of [annotation.key, annotation.holdKey, annotation.kind.kind]) expect(guide).toContain(word)
   })
 
-  it('are on a host under the names of their steps, by which they are taken off it', async () => {
+  it('use the names of their steps on the host, which decommissioning needs', async () => {
     for (const { name, playbook } of nodeServices.flatMap(({ steps }) => steps)) {
       const text = await readPlaybook(playbook)
       expect(text).toContain(`/var/lib/openstack/config/${name}\n`)
@@ -140,7 +139,7 @@ describe('services on nodes', () => {
     }
   })
 
-  it('of the tests is none of the product', () => {
+  it('do not include the service of the tests', () => {
     expect(summarizedKinds()).not.toContainEqual(weatherAgents)
   })
 })

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-const told = (type: string, status: Condition['status'], message: string, severity = ''): Condition => ({
+const condition = (type: string, status: Condition['status'], message: string, severity = ''): Condition => ({
   type,
   status,
   message,
@@ -28,9 +28,9 @@ async function status(severity: string, ...words: string[]): Promise<{ code: num
     ...dataPlaneNode('fine'),
     status: {
       conditions: [
-        told('Ready', 'True', ''),
-        told('ServicesReady', 'True', ''),
-        told('run-os service ready', 'True', ''),
+        condition('Ready', 'True', ''),
+        condition('ServicesReady', 'True', ''),
+        condition('run-os service ready', 'True', ''),
       ],
     },
   }
@@ -38,8 +38,8 @@ async function status(severity: string, ...words: string[]): Promise<{ code: num
     ...dataPlaneNode('open'),
     status: {
       conditions: [
-        told('Ready', 'False', 'the key is missing '.repeat(8), severity),
-        told('run-os service ready', 'False', ''),
+        condition('Ready', 'False', 'the key is missing '.repeat(8), severity),
+        condition('run-os service ready', 'False', ''),
       ],
     },
   }
@@ -50,7 +50,7 @@ async function status(severity: string, ...words: string[]): Promise<{ code: num
 }
 
 describe('status --data-plane', () => {
-  it('counts what is done, and shows what is not with what it waits for, within the screen', async () => {
+  it('counts nodes that are done, and shows the others with what they wait for, within the terminal width', async () => {
     const { code, out } = await status('Info')
     expect(code).toBe(0)
     expect(out).toContain('1 of 2 nodes are done')
@@ -64,7 +64,7 @@ describe('status --data-plane', () => {
     expect((await status('Info', '--all')).out).toContain('\nfine')
   })
 
-  it('ends with 1 when a person has to do something, and gives all of it as JSON', async () => {
+  it('exits with 1 on an error, and prints every node as JSON', async () => {
     const { code, out } = await status('Error', '-o', 'json')
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject([{ node: 'fine' }, { node: 'open', state: 'failed', done: 0, steps: 1 }])

@@ -1,4 +1,4 @@
-/** `stackloom status --data-plane`: nodes, phases and services in one table. */
+/** `stackloom status --data-plane`: shows nodes, phases and services in one table. */
 import pc from 'picocolors'
 import { type NodeState, type PhaseState, summarizedKinds, summarizeNodes } from '../../dataplane/node-summary.ts'
 import { nodeServices } from '../../dataplane/service-definitions/all.ts'
@@ -21,34 +21,32 @@ export async function dataPlaneStatus(options: DataPlaneOptions, io: Io): Promis
   const { snapshot, findings } = await gatherSnapshot(options, summarizedKinds(), io)
   io.stderr(formatFindings(findings, io.colour.stderr))
   const { namespace, output, all = false } = options
-  const states = summarizeNodes(snapshot).filter(
-    (dataPlaneState) => namespace === undefined || dataPlaneState.namespace === namespace,
-  )
-  io.stdout(output === 'table' ? table(states, all, io) : await serialise(states, output))
-  const failed = (nodeState: NodeState): boolean =>
-    nodeState.state === 'failed' || nodeState.services.some(({ state }) => state === 'failed')
-  return states.some(failed) ? 1 : 0
+  const states = summarizeNodes(snapshot).filter((node) => namespace === undefined || node.namespace === namespace)
+  io.stdout(output === 'table' ? formatNodes(states, all, io) : await serialise(states, output))
+  const hasFailed = (node: NodeState): boolean =>
+    node.state === 'failed' || node.services.some(({ state }) => state === 'failed')
+  return states.some(hasFailed) ? 1 : 0
 }
 
-/** Nodes with nothing to say are counted; `--all` shows them. */
-function table(states: readonly NodeState[], all: boolean, io: Io): string {
+/** Nodes that are done are only counted; `--all` shows them. */
+function formatNodes(states: readonly NodeState[], all: boolean, io: Io): string {
   const open = states.filter(({ waits }) => waits !== undefined)
   const shown = all ? states : open
   const head = `${states.length - open.length} of ${states.length} nodes are done\n`
   if (shown.length === 0) return head
-  const spaces = new Set(states.map(({ namespace }) => namespace)).size > 1
+  const hasNamespaces = new Set(states.map(({ namespace }) => namespace)).size > 1
   const kinds = states[0]?.services.map(({ kind }) => kind) ?? []
   const header = ['NODE', 'PHASE -1', 'PHASE 0', ...kinds.map((kind) => serviceColumn(kind))]
   const rows = shown.map(
-    (nodeState): Row => [
-      spaces ? `${nodeState.namespace}/${nodeState.node}` : nodeState.node,
-      painted(nodeState.machine, nodeState.machine, io),
-      painted(`${nodeState.done}/${nodeState.steps}`, nodeState.state, io),
-      ...nodeState.services.map(({ state }) => painted(state, state, io)),
+    (node): Row => [
+      hasNamespaces ? `${node.namespace}/${node.node}` : node.node,
+      paintState(node.machine, node.machine, io),
+      paintState(`${node.done}/${node.steps}`, node.state, io),
+      ...node.services.map(({ state }) => paintState(state, state, io)),
     ],
   )
   const lines = formatTable(header, rows, io.columns).split('\n').slice(0, -1)
-  const waits = ['', ...shown.map((nodeState) => nodeState.waits)]
+  const waits = ['', ...shown.map((node) => node.waits)]
   const body = lines.flatMap((line, index) => {
     const why = waits[index]
     return why ? [line, `    ${truncate(oneLine(why), io.columns - 4)}`] : [line]
@@ -56,13 +54,13 @@ function table(states: readonly NodeState[], all: boolean, io: Io): string {
   return `${head}${body.join('\n')}\n`
 }
 
-/** `OVN METADATA` of the service `ovn-metadata`. */
+/** `OVN METADATA` for the service `ovn-metadata`. */
 export function serviceColumn(kind: string, services: readonly ServiceDefinition[] = nodeServices): string {
   const service = services.find(({ annotation }) => annotation.kind.kind === kind)
   return service ? service.name.replaceAll('-', ' ').toUpperCase() : kind
 }
 
-function painted(text: string, state: PhaseState, io: Io): string {
+function paintState(text: string, state: PhaseState, io: Io): string {
   const { green, red, cyan, dim } = pc.createColors(io.colour.stdout)
   const paint = { ready: green, failed: red, waiting: cyan, none: dim }[state]
   return paint(state === 'none' && text === 'none' ? '-' : text)

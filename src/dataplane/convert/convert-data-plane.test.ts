@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
-import { novaExternalComputes } from '../kinds/nova-external-compute.ts'
+import { novaExternalComputes } from '../kinds/nova.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { convertDataPlane, type RoleNodeDataPlane } from './convert-data-plane.ts'
 
@@ -44,8 +44,8 @@ const named = (objects: readonly KubeObject[], kind: string): Readonly<Record<st
       .map((object) => [object.metadata.name, object['spec'] ?? object['data']]),
   )
 
-describe('The data plane of 2023 as today has it', () => {
-  it('has a NodeSet for each cell of a role, with the nova service of that cell', () => {
+describe('convertDataPlane', () => {
+  it('creates a NodeSet for each cell of a role, with the nova service of that cell', () => {
     const { objects, findings } = convertDataPlane(example)
     expect(findings).toEqual([])
     const sets = named(objects, 'NodeSet')
@@ -66,12 +66,12 @@ describe('The data plane of 2023 as today has it', () => {
     ])
   })
 
-  it('keeps the name of a role whose nodes can stay together', () => {
+  it('uses the name of the role when its nodes share one NodeSet', () => {
     const alike = { ...example, nodes: example.nodes.slice(0, 1) }
     expect(Object.keys(named(convertDataPlane(alike).objects, 'NodeSet'))).toEqual(['edpm-compute'])
   })
 
-  it('gives variables and the network template as today takes them', () => {
+  it('converts variables and the network template', () => {
     const [set] = Object.values(named(convertDataPlane(example).objects, 'NodeSet'))
     expect(set).toMatchObject({
       nodeTemplate: {
@@ -87,7 +87,7 @@ describe('The data plane of 2023 as today has it', () => {
     })
   })
 
-  it('puts a node with a configuration of its own into a NodeSet of its own, byte for byte', () => {
+  it('creates a NodeSet for a node with customServiceConfig, and keeps it byte for byte', () => {
     const text = '[libvirt]\ncpu_mode = host-passthrough\n'
     const compute: ServiceObject = {
       ...novaExternalComputes,
@@ -105,7 +105,7 @@ describe('The data plane of 2023 as today has it', () => {
     expect(services.map(({ dataSources }) => dataSources.length).toSorted((a, b) => a - b)).toEqual([2, 3])
   })
 
-  it('leaves nova out where a node is no compute', () => {
+  it('omits nova for a node that is not a compute node', () => {
     const plain = {
       ...example,
       nodes: [node('edpm-compute-0', '192.168.122.100', { 'nova.openstack.org/cell': '' })],
@@ -114,7 +114,7 @@ describe('The data plane of 2023 as today has it', () => {
     expect(set?.services).not.toContain('libvirt')
   })
 
-  it('says what it could not take along', () => {
+  it('reports what cannot be converted', () => {
     const odd = {
       ...example,
       roles: [{ ...role, spec: { ...role.spec, preProvisioned: false } }],
@@ -124,7 +124,7 @@ describe('The data plane of 2023 as today has it', () => {
       ],
     }
     expect(convertDataPlane(odd).findings.map(({ message }) => message)).toEqual([
-      expect.stringContaining('its role missing is not there'),
+      expect.stringContaining('its role missing does not exist'),
       expect.stringContaining('no baremetalSetTemplate'),
       expect.stringContaining('networkAttachments'),
     ])

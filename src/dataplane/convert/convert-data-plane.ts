@@ -1,35 +1,38 @@
 /**
- * Roles and nodes of 2023 as today's API has them: NodeSets, their Services, a Deployment.
+ * Converts roles and nodes to the NodeSet API: NodeSets, their Services, and a Deployment.
  *
- * Pure, one way. A NodeSet has one cell and one configuration for all its nodes, so nodes of a role that differ in
- * either come into NodeSets of their own. What today's API has no place for is a finding.
+ * Pure. A NodeSet has one cell and one configuration for all its nodes, so nodes of a role that differ in either get
+ * separate NodeSets. What cannot be converted is a finding.
  */
 import { createHash } from 'node:crypto'
 import type { KubeObject } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { writeYaml } from '../../yaml/write.ts'
 import { notConverted } from '../findings/runs.ts'
-import type { DataPlaneService } from '../kinds/data-plane-service.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole, DataPlaneService } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { nodeServices } from '../service-definitions/all.ts'
 import type { ServiceDefinition } from '../service-definitions/definition.ts'
 import {
+  BUILT_IN,
   boundValue,
+  checkNode,
   checkOrphans,
+  checkRole,
+  DATA_PLANE,
+  type NodeGroup,
   type RequestedService,
+  renderNodeSet,
   requestedServices,
   serviceObjects,
-} from './convert-node-services.ts'
-import { BUILT_IN, checkNode, checkRole, DATA_PLANE, type NodeGroup, renderNodeSet } from './convert-node-set.ts'
+} from './convert-node-set.ts'
 
-/** All of one namespace. */
+/** The objects of one namespace. */
 export interface RoleNodeDataPlane {
   readonly roles: readonly DataPlaneRole[]
   readonly nodes: readonly DataPlaneNode[]
   readonly services: readonly DataPlaneService[]
-  /** Of every kind. */
+  /** Of all service kinds. */
   readonly serviceObjects: readonly ServiceObject[]
 }
 
@@ -43,7 +46,7 @@ export function convertDataPlane(
   services: readonly ServiceDefinition[] = nodeServices,
 ): ConvertedDataPlane {
   const groups = from.roles.flatMap((role) => groupNodes(role, from, services))
-  const isTaken = ({ kind, metadata }: ServiceObject): boolean =>
+  const isConverted = ({ kind, metadata }: ServiceObject): boolean =>
     groups.some(
       (group) =>
         group.nodes.some((node) => node.metadata.name === metadata.name) &&
@@ -54,18 +57,18 @@ export function convertDataPlane(
     ...roleless.map(({ metadata, spec }) =>
       finding(notConverted, {
         what: `OpenStackDataPlaneNode ${metadata.name}`,
-        why: spec.role ? `its role ${spec.role} is not there` : 'it has no role, and a NodeSet is made from one',
+        why: spec.role ? `its role ${spec.role} does not exist` : 'it has no role, and a NodeSet is created from one',
       }),
     ),
     ...from.roles.flatMap(checkRole),
     ...from.nodes.flatMap((node) => checkNode(node, from.roles)),
-    ...checkOrphans(from.serviceObjects, isTaken),
+    ...checkOrphans(from.serviceObjects, isConverted),
   ]
-  const own = from.services.filter(({ metadata }) => !BUILT_IN.has(metadata.name)).map(convertService)
+  const customServices = from.services.filter(({ metadata }) => !BUILT_IN.has(metadata.name)).map(convertService)
   const objects = [
-    ...own,
+    ...customServices,
     ...groups.flatMap((group) => [
-      ...group.services.flatMap((wanted) => serviceObjects(group, wanted)),
+      ...group.services.flatMap((requested) => serviceObjects(group, requested)),
       renderNodeSet(group),
     ]),
   ]
@@ -80,22 +83,22 @@ function groupNodes(
 ): readonly NodeGroup[] {
   const groups = new Map<string, Omit<NodeGroup, 'name'> & { nodes: DataPlaneNode[] }>()
   for (const node of from.nodes.filter(({ spec }) => spec.role === role.metadata.name)) {
-    const wanted = requestedServices(services, from.serviceObjects, node, role)
-    const key = JSON.stringify(wanted.map(serviceTraits))
+    const requested = requestedServices(services, from.serviceObjects, node, role)
+    const key = JSON.stringify(requested.map(serviceTraits))
     const known = groups.get(key)
     if (known) known.nodes.push(node)
-    else groups.set(key, { services: wanted, namespace: role.metadata.namespace, role, nodes: [node] })
+    else groups.set(key, { services: requested, namespace: role.metadata.namespace, role, nodes: [node] })
   }
   const all = [...groups.values()]
   return all.map((group) => ({ ...group, name: nodeSetName(group, all) }))
 }
 
-/** What makes nodes differ that ask for the same service. */
+/** Nodes with equal traits of all services share a NodeSet. */
 function serviceTraits({ definition, fields, config }: RequestedService): readonly unknown[] {
   return [definition.name, fields, config]
 }
 
-/** The role's own name where one NodeSet is enough; else with the cell, and with a hash where that is not enough. */
+/** The name of the role for a single NodeSet; else with the cell, and with a hash where that is not unique. */
 function nodeSetName(group: Omit<NodeGroup, 'name'>, all: readonly Omit<NodeGroup, 'name'>[]): string {
   if (all.length === 1) return group.role.metadata.name
   const named = ({ role, services }: Omit<NodeGroup, 'name'>): string => {
@@ -120,7 +123,7 @@ function convertService({ metadata, spec }: DataPlaneService): KubeObject {
   }
 }
 
-/** A Deployment runs once: its name carries the hash of what it deploys. */
+/** A Deployment runs once, so its name has the hash of what it deploys. */
 function deployment(sets: readonly KubeObject[], objects: readonly KubeObject[]): KubeObject {
   const namespace = sets[0]?.metadata.namespace
   return {

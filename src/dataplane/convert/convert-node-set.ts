@@ -1,25 +1,25 @@
 /**
- * A NodeSet of today from a role and some of its nodes of 2023, and what of either it has no place for.
+ * Renders a NodeSet from a role and some of its nodes, with the Services and ConfigMaps that it needs, and reports what
+ * cannot be converted.
  *
- * Pure. Which nodes come together is decided before.
+ * Pure. `convert-data-plane.ts` decides which nodes share a NodeSet.
  */
-
+import { SSH_SECRET } from '../../api/node-secrets.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { SSH_SECRET } from '../../render/node-sets.ts'
 import { notConverted } from '../findings/runs.ts'
-import type { NodeSection } from '../kinds/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole, NodeSection } from '../kinds/data-plane.ts'
+import type { ServiceObject } from '../kinds/service-object.ts'
 import { parseAnsibleVars } from '../rules/inheritance.ts'
-import { nodeSetEntries, type RequestedService } from './convert-node-services.ts'
+import { readServiceRequest } from '../rules/service-annotation.ts'
+import type { ConfigFacts, ServiceDefinition } from '../service-definitions/definition.ts'
 
 export const DATA_PLANE = 'dataplane.openstack.org/v1beta1'
 
-/** Services that today's operator brings along under the same names. */
+/** Services that the NodeSet API has built in under the same names. */
 export const BUILT_IN = new Set(['configure-network', 'validate-network', 'install-os', 'configure-os', 'run-os'])
 
-/** Nodes that can share a NodeSet. */
+/** Nodes of a role that share a NodeSet. */
 export interface NodeGroup {
   readonly name: string
   readonly namespace: string | undefined
@@ -69,13 +69,13 @@ function convertNode({ spec, metadata }: DataPlaneNode): Readonly<Record<string,
 }
 
 function renderCommon({ networks, userData, networkData }: NodeSection): Readonly<Record<string, unknown>> {
-  const today = (networks ?? []).map(({ network, name, subnetName = 'subnet1', ...rest }) => ({
+  const converted = (networks ?? []).map(({ network, name, subnetName = 'subnet1', ...rest }) => ({
     name: name ?? network ?? '',
     subnetName,
     ...rest,
   }))
   return {
-    ...(today.length > 0 && { networks: today }),
+    ...(converted.length > 0 && { networks: converted }),
     ...(userData && { userData }),
     ...(networkData && { networkData }),
   }
@@ -85,7 +85,7 @@ function convertAnsible(section: NodeSection): Readonly<Record<string, unknown>>
   const { ansibleUser, ansiblePort, ansibleVars, networkConfig } = section
   const vars = {
     ...parseAnsibleVars(ansibleVars),
-    // Then a file beside the inventory, today a variable.
+    // A file in the Role/Node API, a variable in the NodeSet API.
     ...(networkConfig?.template && { edpm_network_config_template: networkConfig.template }),
   }
   return {
@@ -95,13 +95,19 @@ function convertAnsible(section: NodeSection): Readonly<Record<string, unknown>>
   }
 }
 
-/** Today's order: what prepares a node, the role's own services in their places, then what connects it to the cloud. */
+/** The order of the NodeSet API: preparation, the services of the role, then the services that need the cloud. */
 function serviceList({ role, name, services }: NodeGroup): readonly string[] {
   const phase0 = role.spec.services ?? [...BUILT_IN]
-  return ['bootstrap', ...phase0, 'install-certs', 'ovn', ...services.flatMap((wanted) => nodeSetEntries(name, wanted))]
+  return [
+    'bootstrap',
+    ...phase0,
+    'install-certs',
+    'ovn',
+    ...services.flatMap((service) => nodeSetEntries(name, service)),
+  ]
 }
 
-/** The fields that both have. */
+/** Fields that both APIs have. */
 const BAREMETAL = [
   'automatedCleaningMode',
   'bmhLabelSelector',
@@ -116,7 +122,7 @@ const BAREMETAL = [
   'provisionServerName',
   'provisioningInterface',
 ] as const
-/** Elsewhere today: the hosts are the nodes, the rest comes from NetConfig and from the nodes themselves. */
+/** Fields that moved: the hosts are the nodes, the rest is in the NetConfig and the nodes. */
 const MOVED = new Set(['baremetalHosts', 'userData', 'networkData'])
 
 function renderBaremetal({ spec }: DataPlaneRole): Readonly<Record<string, unknown>> {
@@ -135,7 +141,7 @@ export function checkRole({ metadata, spec }: DataPlaneRole): readonly Finding[]
       ? [
           finding(notConverted, {
             what,
-            why: `baremetalSetTemplate has no ${lost.join(', ')} today; NetConfig says it`,
+            why: `the NodeSet API has no baremetalSetTemplate.${lost.join(', ')}; set it in the NetConfig`,
           }),
         ]
       : []),
@@ -145,7 +151,7 @@ export function checkRole({ metadata, spec }: DataPlaneRole): readonly Finding[]
   ]
 }
 
-/** What a node could have for itself then, and its NodeSet has for all of them today. */
+/** Reports settings of a single node that a NodeSet has only for all its nodes. */
 export function checkNode({ metadata, spec }: DataPlaneNode, roles: readonly DataPlaneRole[]): readonly Finding[] {
   const role = roles.find((role) => role.metadata.name === spec.role)
   const secret = spec.node?.ansibleSSHPrivateKeySecret
@@ -157,6 +163,99 @@ export function checkNode({ metadata, spec }: DataPlaneNode, roles: readonly Dat
     ...(secret && shared && secret !== shared ? ['node.ansibleSSHPrivateKeySecret'] : []),
   ]
   if (lost.length === 0) return []
-  const why = `${lost.join(', ')} of a single node has no place in a NodeSet; the role's holds`
+  const why = `${lost.join(', ')} of a single node cannot be converted to a NodeSet; the role's value applies`
   return [finding(notConverted, { what: `OpenStackDataPlaneNode ${metadata.name}`, why })]
+}
+
+/** A service that a node requests. */
+export interface RequestedService {
+  readonly definition: ServiceDefinition
+  /** From the annotation. */
+  readonly fields: ConfigFacts
+  /** customServiceConfig, or empty. */
+  readonly config: string
+}
+
+/** The requests of a node and its role, in the order of a NodeSet's services. */
+export function requestedServices(
+  services: readonly ServiceDefinition[],
+  objects: readonly ServiceObject[],
+  node: DataPlaneNode,
+  role: DataPlaneRole,
+): readonly RequestedService[] {
+  return services
+    .flatMap((definition): readonly RequestedService[] => {
+      const { annotation } = definition
+      const request = readServiceRequest(annotation, node, role)
+      if (request.kind !== 'requested') return []
+      const object = objects.find(
+        ({ kind, metadata }) => kind === annotation.kind.kind && metadata.name === node.metadata.name,
+      )
+      return [{ definition, fields: request.fields, config: object?.spec.customServiceConfig ?? '' }]
+    })
+    .toSorted((a, b) => a.definition.nodeSetService.order - b.definition.nodeSetService.order)
+}
+
+/** The value of the immutable field: the cell of a compute. */
+export function boundValue({ definition, fields }: RequestedService): string | undefined {
+  const { immutableField } = definition.annotation
+  return immutableField === undefined ? undefined : fields[immutableField]
+}
+
+function nodeSetEntries(set: string, requested: RequestedService): readonly string[] {
+  return [...(requested.definition.nodeSetService.after ?? []), serviceName(set, requested)]
+}
+
+/** One service per bound value, such as a cell; nodes with a customServiceConfig get one per NodeSet. */
+function serviceName(set: string, requested: RequestedService): string {
+  const { type } = requested.definition.nodeSetService
+  if (requested.config !== '') return `${type}-of-${set}`
+  const bound = boundValue(requested)
+  return bound === undefined ? type : `${type}-of-${bound}`
+}
+
+/** The Service and ConfigMap that a NodeSet needs for one of its services. */
+export function serviceObjects(
+  { name: set, namespace }: { readonly name: string; readonly namespace: string | undefined },
+  requested: RequestedService,
+): readonly KubeObject[] {
+  const { definition, fields, config } = requested
+  const { type, playbook, secrets } = definition.nodeSetService
+  // Without a configuration the built-in service is enough, unless the service is bound to a cell.
+  if (config === '' && boundValue(requested) === undefined) return []
+  const metadata = (name: string): KubeObject['metadata'] => ({ name, ...(namespace && { namespace }) })
+  const extra = `${set}-${type}-config`
+  const service: KubeObject = {
+    apiVersion: 'dataplane.openstack.org/v1beta1',
+    kind: 'OpenStackDataPlaneService',
+    metadata: metadata(serviceName(set, requested)),
+    spec: {
+      caCerts: 'combined-ca-bundle',
+      edpmServiceType: type,
+      playbook,
+      dataSources: [
+        ...secrets(fields).map((name) => ({ secretRef: { name } })),
+        ...(config === '' ? [] : [{ configMapRef: { name: extra } }]),
+      ],
+    },
+  }
+  if (config === '') return [service]
+  // Byte for byte, under a name that oslo.config reads after the generated file.
+  const data = { [`25-${type}-custom.conf`]: config }
+  return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata(extra), data }, service]
+}
+
+/** Reports service objects that no annotation requests: they are not converted. */
+export function checkOrphans(
+  objects: readonly ServiceObject[],
+  isConverted: (object: ServiceObject) => boolean,
+): readonly Finding[] {
+  return objects
+    .filter((object) => !isConverted(object))
+    .map(({ kind, metadata }) =>
+      finding(notConverted, {
+        what: `${kind} ${metadata.name}`,
+        why: 'no annotation of a node with its name requests it; annotate the node, and convert again',
+      }),
+    )
 }

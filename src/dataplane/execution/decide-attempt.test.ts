@@ -8,7 +8,7 @@ import {
 } from '../kinds/ansible-run.ts'
 import { type AttemptDecision, type AttemptInputs, decideAttempt, defaultRunSettings } from './decide-attempt.ts'
 
-const settings = { ...defaultRunSettings, retryFirstMs: 10_000, retryMostMs: 30_000 }
+const settings = { ...defaultRunSettings, retryFirstMs: 10_000, retryMaxMs: 30_000 }
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 
 function run(name: string, status?: AnsibleRunStatus, more: Partial<AnsibleRun['metadata']> = {}): AnsibleRun {
@@ -40,22 +40,22 @@ const working = (...hosts: readonly string[]): AnsibleRunStatus => ({
 })
 
 describe('A run', () => {
-  it('begins when nobody else works on its hosts', () => {
+  it('starts when no other run is active on its hosts', () => {
     expect(ask(run('x'))).toEqual({ kind: 'begin', attempt: 1 })
     expect(ask(run('x'), { others: [run('y', working('b'))] })).toEqual({ kind: 'begin', attempt: 1 })
   })
 
-  it('waits for another run on one of its hosts, and says for which', () => {
+  it('waits for another run on one of its hosts, and names it', () => {
     const decision = ask(run('x'), { addresses: ['a', 'b'], others: [run('y', working('b', 'c'))] })
     expect(decision).toEqual({ kind: 'wait', why: 'y works on the same hosts' })
   })
 
-  it('waits for everybody when its own hosts, or theirs, are not known', () => {
+  it('waits for every active run when its hosts or theirs are unknown', () => {
     expect(ask(run('x'), { addresses: undefined, others: [run('y', working('b'))] }).kind).toBe('wait')
     expect(ask(run('x'), { others: [run('y', working('*'))] }).kind).toBe('wait')
   })
 
-  it('is not begun after a success of the same inputs', () => {
+  it('does not start after a success of the same inputs', () => {
     const annotations = { [INPUT_HASH_ANNOTATION]: 'abc' }
     const done = run('first', { JobStatus: 'Succeeded' }, { annotations })
     expect(ask(run('second', undefined, { annotations }), { others: [done] })).toMatchObject({
@@ -67,18 +67,18 @@ describe('A run', () => {
     expect(ask(otherInputs, { others: [done] }).kind).toBe('begin')
   })
 
-  it('is begun for the hosts that a success did not mean', () => {
+  it('starts for hosts that the successful run did not include', () => {
     const annotations = { [INPUT_HASH_ANNOTATION]: 'abc' }
     const done = run('first', { JobStatus: 'Succeeded' }, { annotations: { ...annotations, [HOSTS_ANNOTATION]: 'a' } })
     const rest = run('second', undefined, { annotations: { ...annotations, [HOSTS_ANNOTATION]: 'b' } })
     expect(ask(rest, { others: [done] }).kind).toBe('begin')
   })
 
-  it('that a person made by hand has no hash, and is always begun', () => {
+  it('always starts without an input hash, as when a person created it', () => {
     expect(ask(run('mine'), { others: [run('yours', { JobStatus: 'Succeeded' })] }).kind).toBe('begin')
   })
 
-  it('is Unknown when it has no recorded end, and tried again as the next attempt', () => {
+  it('is Unknown without a recorded result, and retried as the next attempt', () => {
     const decision = ask(run('x', working('a')), { executorState: { kind: 'absent' } })
     expect(decision).toMatchObject({ kind: 'record', end: { reason: 'Unknown' }, again: true })
     const after = run('x', {
@@ -90,7 +90,7 @@ describe('A run', () => {
     expect(ask(after, { nowMs: NOW + 9_000 })).toEqual({ kind: 'begin', attempt: 2 })
   })
 
-  it('waits longer each time, up to the most', () => {
+  it('waits longer after each attempt, up to the maximum', () => {
     const failed = (tries: number): AnsibleRun =>
       run('x', {
         JobStatus: 'Pending',
@@ -101,7 +101,7 @@ describe('A run', () => {
     expect(rests.map((rest) => rest.kind === 'wait' && rest.forMs)).toEqual([10_000, 20_000, 30_000])
   })
 
-  it('fails for good when its attempts are used up, or when another would say the same', () => {
+  it('fails when its attempts are used up, or when a retry cannot succeed', () => {
     const end = (reason: 'Failed' | 'NotStarted', tries: number): unknown =>
       ask(run('x', { ...working('a'), tries }), { executorState: { kind: 'ended', end: { reason } } })
     expect(end('Failed', 2)).toMatchObject({ again: true })
@@ -109,15 +109,15 @@ describe('A run', () => {
     expect(end('NotStarted', 1)).toMatchObject({ again: false })
   })
 
-  it('is cancelled when it is deleted, and let go when nothing of it is left to clean', () => {
+  it('is cancelled when it is deleted, and cleaned up after its end', () => {
     const gone = { deletionTimestamp: '2026-01-01T00:00:00Z' }
-    expect(ask(run('x', working('a'), gone), { hasFinalizer: true })).toEqual({ kind: 'leave' })
+    expect(ask(run('x', working('a'), gone), { hasFinalizer: true })).toEqual({ kind: 'cancel' })
     expect(ask(run('x', working('a'), gone))).toEqual({ kind: 'nothing' })
     expect(ask(run('x', { JobStatus: 'Succeeded' }), { hasFinalizer: true })).toEqual({ kind: 'clean' })
     expect(ask(run('x', { JobStatus: 'Succeeded' }))).toEqual({ kind: 'nothing' })
   })
 
-  it('never begins twice at once, never after its end, never more often than allowed', () => {
+  it('never starts twice at once, after its end, or more often than allowed (property)', () => {
     const statuses = fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed')
     const standings = fc.constantFrom('absent', 'running', 'ended')
     fc.assert(
@@ -127,8 +127,8 @@ describe('A run', () => {
           tries,
           running: { startedAt: '2026-01-01T00:00:00Z', hosts: ['a'] },
         }
-        const standing = kind === 'ended' ? { kind, end: { reason: 'Failed' as const } } : { kind }
-        const decision = ask(run('x', status), { executorState: standing as never })
+        const executorState = kind === 'ended' ? { kind, end: { reason: 'Failed' as const } } : { kind }
+        const decision = ask(run('x', status), { executorState: executorState as never })
         if (decision.kind === 'begin') expect(JobStatus).toBe('Pending')
         if (decision.kind === 'record' && decision.again) expect(tries).toBeLessThan(3)
         if (JobStatus === 'Running' && kind === 'running') expect(decision.kind).toBe('progress')

@@ -1,8 +1,8 @@
 /**
- * What is to be done about a run: the rules, as a function of what is known.
+ * Decides what happens to a run now.
  *
- * Pure. A run is begun at most `backoffLimit + 1` times; no two attempts work on one host at once; none begins after
- * a recorded success of the same inputs; what has no recorded end is Unknown, and is tried again like a failure.
+ * Pure. A run is started at most `backoffLimit + 1` times; no two attempts are on one host at once; none starts after a
+ * recorded success of the same inputs; an attempt without a recorded result is Unknown, and retried like a failure.
  */
 
 import { objectKey } from '../../api/object.ts'
@@ -18,9 +18,9 @@ import {
 import type { ExecutorState, RunEnd } from './executor.ts'
 
 export interface RunSettings {
-  /** After so long an attempt is ended. */
+  /** When a running attempt is killed. */
   readonly timeLimitMs: number
-  /** Between two attempts: doubled each time, up to the most. */
+  /** The pause between two attempts: doubled each time, up to the maximum. */
   readonly retryFirstMs: number
   readonly retryMaxMs: number
 }
@@ -34,24 +34,23 @@ export const defaultRunSettings: RunSettings = {
 export type AttemptDecision =
   | { readonly kind: 'begin'; readonly attempt: number }
   | { readonly kind: 'wait'; readonly why: string; readonly forMs?: number }
-  /** `again`: the attempt is over, the run is not. */
+  /** `again`: the attempt has ended, the run is retried. */
   | { readonly kind: 'record'; readonly end: RunEnd; readonly again: boolean }
   | { readonly kind: 'progress'; readonly task: string | undefined }
-  /** Cancel what runs, then let the object go. */
-  | { readonly kind: 'leave' }
-  /** The end is recorded: evidence and finalizer may go. */
+  /** Cancel what runs, then remove the finalizer. */
+  | { readonly kind: 'cancel' }
+  /** The result is recorded: remove evidence and finalizer. */
   | { readonly kind: 'clean' }
   | { readonly kind: 'nothing' }
 
 export interface AttemptInputs {
   readonly run: AnsibleRun
-  /** Whether our finalizer is on it. */
   readonly hasFinalizer: boolean
-  /** What the executor says of the current attempt; asked for only while it runs. */
+  /** The state of the current attempt; read only while it runs. */
   readonly executorState?: ExecutorState
-  /** Other runs of the namespace: at least those that work now, and those with the same inputs. */
+  /** Other runs of the namespace: at least the active ones, and those with the same inputs. */
   readonly others: readonly AnsibleRun[]
-  /** The addresses that it works on; undefined when they cannot be known. */
+  /** The addresses of its hosts; undefined when they are unknown. */
   readonly addresses?: readonly string[] | undefined
   readonly nowMs: number
   readonly settings: RunSettings
@@ -59,7 +58,7 @@ export interface AttemptInputs {
 
 export function decideAttempt(known: AttemptInputs): AttemptDecision {
   const { run, hasFinalizer } = known
-  if (run.metadata.deletionTimestamp !== undefined) return hasFinalizer ? { kind: 'leave' } : { kind: 'nothing' }
+  if (run.metadata.deletionTimestamp !== undefined) return hasFinalizer ? { kind: 'cancel' } : { kind: 'nothing' }
   if (hasEnded(run)) return hasFinalizer ? { kind: 'clean' } : { kind: 'nothing' }
   return run.status?.JobStatus === 'Running' ? decideRunning(known) : decidePending(known)
 }
@@ -74,13 +73,13 @@ function decideRunning({ run, executorState }: AttemptInputs): AttemptDecision {
     case 'ended':
       return { kind: 'record', end: executorState.end, again: isRetried(run, executorState.end.reason) }
     case 'absent': {
-      const end: RunEnd = { reason: 'Unknown', message: `attempt ${number} has no recorded end` }
+      const end: RunEnd = { reason: 'Unknown', message: `attempt ${number} has no recorded result` }
       return { kind: 'record', end, again: isRetried(run, 'Unknown') }
     }
   }
 }
 
-/** Asked for anew by the same spec: what cannot begin will not begin next time, and what was cancelled stays so. */
+/** Not retried: a spec that cannot start will not start next time, and a cancelled run stays cancelled. */
 const FINAL_REASONS: ReadonlySet<RunReason> = new Set<RunReason>(['Completed', 'NotStarted', 'Cancelled'])
 
 function isRetried({ spec, status }: AnsibleRun, reason: RunReason): boolean {
@@ -94,13 +93,13 @@ function decidePending(known: AttemptInputs): AttemptDecision {
     const { message } = finding(runAlreadyDone, { by: done.metadata.name })
     return { kind: 'record', end: { reason: 'NotStarted', message }, again: false }
   }
-  const restMs = nextAttemptMs(run, settings) - nowMs
-  if (restMs > 0) {
+  const remainingMs = nextAttemptMs(run, settings) - nowMs
+  if (remainingMs > 0) {
     const tries = run.status?.tries ?? 0
-    return { kind: 'wait', why: `attempt ${tries + 1} of ${maxAttempts(run)} comes later`, forMs: restMs }
+    return { kind: 'wait', why: `attempt ${tries + 1} of ${maxAttempts(run)} follows later`, forMs: remainingMs }
   }
-  const rival = findConflictingRun(run, addresses, others)
-  if (rival) return { kind: 'wait', why: `${rival.metadata.name} works on the same hosts` }
+  const conflicting = findConflictingRun(run, addresses, others)
+  if (conflicting) return { kind: 'wait', why: `${conflicting.metadata.name} works on the same hosts` }
   return { kind: 'begin', attempt: (run.status?.tries ?? 0) + 1 }
 }
 
@@ -108,14 +107,14 @@ export function maxAttempts({ spec }: AnsibleRun): number {
   return (spec.backoffLimit ?? 6) + 1
 }
 
-/** When the next attempt may begin, in milliseconds of the epoch; 0 for the first. */
+/** When the next attempt may start, in epoch milliseconds; 0 for the first. */
 function nextAttemptMs({ status }: AnsibleRun, { retryFirstMs, retryMaxMs }: RunSettings): number {
   const { tries = 0, result } = status ?? {}
   if (tries === 0 || result?.finishedAt === undefined) return 0
   return Date.parse(result.finishedAt) + Math.min(retryMaxMs, retryFirstMs * 2 ** (tries - 1))
 }
 
-/** Another run that works on one of these hosts now. */
+/** Another run that is active on one of these hosts. */
 export function findConflictingRun(
   run: AnsibleRun,
   addresses: readonly string[] | undefined,
@@ -123,17 +122,17 @@ export function findConflictingRun(
 ): AnsibleRun | undefined {
   return others.find((other) => {
     if (other.status?.JobStatus !== 'Running' || isSameRun(other, run)) return false
-    const theirs = other.status.running?.hosts
-    // Where somebody's hosts are not known, they may be any.
-    if (!addresses || !theirs || theirs.includes(ANY_HOST)) return true
-    return theirs.some((one) => addresses.includes(one))
+    const otherHosts = other.status.running?.hosts
+    // Unknown hosts may be any.
+    if (!addresses || !otherHosts || otherHosts.includes(ANY_HOST)) return true
+    return otherHosts.some((host) => addresses.includes(host))
   })
 }
 
-/** In place of addresses: a run of which nobody knows whom it works on. */
+/** In place of addresses, for a run with unknown hosts. */
 export const ANY_HOST = '*'
 
-/** A run with the same inputs, for at least the same hosts, that has succeeded. */
+/** A run with the same inputs and hosts that has succeeded. */
 function findEqualSuccess(run: AnsibleRun, others: readonly AnsibleRun[]): AnsibleRun | undefined {
   const hash = inputHash(run)
   if (hash === undefined) return undefined

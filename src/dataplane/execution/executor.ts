@@ -1,45 +1,47 @@
 /**
- * An executor runs one attempt of a run, once. There are two: Jobs of the cluster, and processes of this machine.
+ * Defines the interface of executors, which execute one attempt of a run: as a Job, or as a process of this machine.
  *
- * Only interfaces. Whether, when and how often something runs is decided by `decide.ts`; an executor does not retry.
+ * An executor does not retry: `decide-attempt.ts` decides when and how often a run is started.
  */
 import type { AnsibleRun, HostResult, RunReason } from '../kinds/ansible-run.ts'
 import type { RunInputs } from './run-inputs.ts'
 
-/** One attempt among all attempts of all runs. */
+/** `jobs`: pods of the cluster. `local`: processes of the operator's machine. */
+export type ExecutorKind = 'jobs' | 'local'
+
 export interface Attempt {
   readonly run: AnsibleRun
-  /** 1, 2, …: which try of this run. */
+  /** 1, 2, … */
   readonly number: number
 }
 
 export interface RunEnd {
   readonly reason: RunReason
-  /** One line for a person, without secrets. */
+  /** One line, without secrets. */
   readonly message?: string
   readonly hosts?: Readonly<Record<string, HostResult>>
 }
 
 export type ExecutorState =
-  /** Nothing of it is there: it was never begun, or nobody knows how it ended. */
+  /** It was never started, or its result is lost. */
   | { readonly kind: 'absent' }
   | {
       readonly kind: 'running'
       readonly task?: string
-      /** What failed on a host since the last look. */
+      /** What failed on a host since the last call. */
       readonly failures?: readonly string[]
     }
-  /** Told again until `forget`, whatever restarts in between. */
+  /** Reported again until `cleanUp`, across restarts. */
   | { readonly kind: 'ended'; readonly end: RunEnd }
 
 export interface Executor {
-  readonly name: 'jobs' | 'local'
-  /** Begins the attempt; one that was begun already is left alone. A throw means that no host was touched. */
+  readonly name: ExecutorKind
+  /** Starts the attempt unless it was started before. After a throw no host was touched. */
   readonly start: (attempt: Attempt, materials: RunInputs, signal: AbortSignal) => Promise<void>
-  /** What is absent here runs nowhere any more. */
+  /** An attempt that is absent does not run anywhere. */
   readonly inspect: (attempt: Attempt, signal: AbortSignal) => Promise<ExecutorState>
-  /** Asks for its end; true when nothing of it runs any more. */
+  /** Cancels the attempt; true when nothing of it runs any more. */
   readonly cancel: (attempt: Attempt, signal: AbortSignal) => Promise<boolean>
-  /** Its end is recorded: what only served to know it may go, and every secret must. */
+  /** Called after the result is recorded: removes evidence that is not needed any more, and every secret. */
   readonly cleanUp: (attempt: Attempt, signal: AbortSignal) => Promise<void>
 }

@@ -11,7 +11,7 @@ const role = `edpm-compute:
             ansible_host: 192.168.122.101
 `
 
-describe('The hosts of an inventory', () => {
+describe('inventory hosts', () => {
   it('are those of every group and its children, by name and address', () => {
     const text = `all:
   hosts: {a: {ansible_host: 192.0.2.1}, b: null}
@@ -32,19 +32,19 @@ describe('The hosts of an inventory', () => {
     ])
   })
 
-  it('are unknown where a pattern stands for many, and then nobody else may work', () => {
+  it('are unknown for a host pattern, which conflicts with every other run', () => {
     expect(parseInventory('[computes]\nnode[01:50].example.com\n')).toBeUndefined()
     expect(parseInventories([role, 'node[01:50]\n'])).toBeUndefined()
     expect(targetAddresses(undefined, ['a'])).toBeUndefined()
   })
 
-  it('are the same machine under two names when they have one address', () => {
+  it('are the same machine under two names with one address', () => {
     const node = 'all: {hosts: {compute-zero: {ansible_host: 192.168.122.100}}}'
     expect(targetAddresses(parseInventory(node), undefined)).toEqual(['192.168.122.100'])
     expect(targetAddresses(parseInventory(role), ['edpm-compute-0'])).toEqual(['192.168.122.100'])
   })
 
-  it('are not guessed when the limit names something else than hosts', () => {
+  it('are unknown when the limit names a group', () => {
     expect(targetAddresses(parseInventory(role), ['edpm-compute'])).toBeUndefined()
   })
 })

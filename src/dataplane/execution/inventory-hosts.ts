@@ -1,15 +1,15 @@
 /**
- * The hosts of an inventory: who must not be worked on by two runs at once.
+ * Parses the hosts of an inventory, on which no two runs may be active at once.
  *
- * Pure. Reads the YAML that our controllers write and the usual INI; of what it does not understand it says so, and
- * such a run has every host to itself.
+ * Pure. It reads the YAML that our controllers write and common INI; a run with any other inventory gets all hosts to
+ * itself.
  */
 import { readYaml } from '../../yaml/read.ts'
 
-/** By name in the inventory, the address that is dialled (the name where there is none). */
+/** Addresses by inventory name; the name itself where there is no address. */
 export type InventoryHosts = ReadonlyMap<string, string>
 
-/** Undefined: which hosts it has is not known. */
+/** Undefined when the hosts are unknown. */
 export function parseInventory(text: string): InventoryHosts | undefined {
   const { value } = readYaml(text, 'inventory')
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return parseYamlHosts(value as Group)
@@ -18,12 +18,12 @@ export function parseInventory(text: string): InventoryHosts | undefined {
 
 /** All hosts of several inventories, as Ansible reads a folder of them. */
 export function parseInventories(texts: readonly string[]): InventoryHosts | undefined {
-  const all = texts.map(parseInventory)
-  if (all.includes(undefined)) return undefined
-  return new Map(all.flatMap((one) => [...(one ?? [])]))
+  const inventories = texts.map(parseInventory)
+  if (inventories.includes(undefined)) return undefined
+  return new Map(inventories.flatMap((hosts) => [...(hosts ?? [])]))
 }
 
-/** What a run works on: the whole inventory, or what it is limited to. */
+/** The addresses that a run targets: the whole inventory, or its limit. */
 export function targetAddresses(
   hosts: InventoryHosts | undefined,
   limit: readonly string[] | undefined,
@@ -31,7 +31,7 @@ export function targetAddresses(
   if (!hosts) return undefined
   if (!limit) return [...new Set(hosts.values())].toSorted()
   const addresses = limit.map((name) => hosts.get(name))
-  // A limit may name a group: then nothing is known of its size.
+  // A limit may name a group, whose hosts are unknown here.
   if (addresses.includes(undefined)) return undefined
   return [...new Set(addresses as readonly string[])].toSorted()
 }
@@ -46,7 +46,7 @@ function parseYamlHosts(groups: Group): InventoryHosts {
     if (!isGroup(group)) return
     for (const [name, vars] of Object.entries(isGroup(group['hosts']) ? group['hosts'] : {})) {
       const address = isGroup(vars) ? vars['ansible_host'] : undefined
-      // A host may stand in several groups, with its address in one of them.
+      // A host may be in several groups, with its address in one of them.
       if (typeof address === 'string') found.set(name, address)
       else if (!found.has(name)) found.set(name, name)
     }
@@ -63,7 +63,7 @@ function isGroup(value: unknown): value is Group {
 function parseIniHosts(text: string): InventoryHosts | undefined {
   const found = new Map<string, string>()
   let listing = true
-  for (const line of text.split('\n').map((one) => one.trim())) {
+  for (const line of text.split('\n').map((row) => row.trim())) {
     if (line === '' || line.startsWith('#') || line.startsWith(';')) continue
     const header = /^\[([^\]]+)\]$/.exec(line)?.[1]
     if (header !== undefined) {

@@ -1,14 +1,13 @@
 /**
- * The controller of OpenStackAnsibleEE: gathers what is known of a run, has it decided, and lets an executor act.
+ * Reconciles OpenStackAnsibleEE: gathers the state of a run, decides, and lets an executor act.
  *
- * It acts on this object alone, whoever made it. A run is claimed on the API server before it begins and its result is
- * recorded there before any evidence goes: a crash in between leaves an attempt without a recorded end, never two.
+ * It acts on every run, created by a controller or a person. A run is claimed on the API server before it starts, and its result is
+ * recorded there before any evidence is removed: a crash in between leaves an attempt without a result, never two.
  */
-
 import { formatTimestamp, objectKey } from '../../api/object.ts'
+import { createWriter, requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
 import { formatError } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { isApiError } from '../../kube/api-error.ts'
 import type { Controller, ReconcileContext, ReconcileResult, Watch } from '../../kube/controller.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
@@ -33,40 +32,30 @@ import type { Attempt, Executor, RunEnd } from './executor.ts'
 import { parseInventories, targetAddresses } from './inventory-hosts.ts'
 import { buildRunFiles, inventoryTexts } from './run-files.ts'
 import { type RunInputs, readRunInputs } from './run-inputs.ts'
-import {
-  claimedStatus,
-  endedStatus,
-  isSameStatus,
-  progressStatus,
-  unclaimedStatus,
-  waitingStatus,
-} from './run-status.ts'
+import { claimedStatus, endedStatus, progressStatus, unclaimedStatus, waitingStatus } from './run-status.ts'
 
 const FINALIZER = 'stackloom.dev/ansible-run'
-/** On every run that may work on hosts: so that asking for those does not mean asking for all there ever were. */
+/** On every run that may touch hosts, so that listing these does not list all runs that ever existed. */
 const ACTIVE_LABEL = 'stackloom.dev/active'
 const FIELD_MANAGER = 'stackloom-runs'
 
-/** Runs begin in parallel; an attempt itself takes no worker. */
+/** How many runs start in parallel; an attempt itself occupies no worker. */
 const WORKERS = 16
 
 export interface RunDelays {
-  /** For inputs that are not there yet. */
+  /** While inputs are missing. */
   readonly inputsMs: number
-  /** For hosts that somebody else works on; the end of the other one wakes us too. */
+  /** While another run is active on the hosts; its end also enqueues this one. */
   readonly conflictingRunMs: number
-  /** After a conflict on the API server. */
-  readonly conflictMs: number
-  /** For an attempt that is being cancelled. */
+  /** While an attempt is being cancelled. */
   readonly cancelMs: number
-  /** At most so often the task that runs is written down. */
+  /** Between two writes of the current task. */
   readonly progressMs: number
 }
 
 export const defaultRunDelays: RunDelays = {
   inputsMs: 5_000,
   conflictingRunMs: 30_000,
-  conflictMs: 100,
   cancelMs: 1_000,
   progressMs: 5_000,
 }
@@ -76,38 +65,42 @@ export interface RunControllerDeps {
   readonly runs: SharedCache<AnsibleRun>
   readonly executor: Executor
   readonly settings: RunSettings
-  readonly pauses?: RunDelays
-  readonly record: (happening: EventRecord) => void
+  readonly delays?: RunDelays
+  readonly record: (event: EventRecord) => void
   /** Further kinds whose changes concern a run: the Jobs of an executor. */
   readonly watches?: readonly Watch[]
 }
 
-export function runController(world: RunControllerDeps): Controller {
-  const pauses = world.pauses ?? defaultRunDelays
+/** One reconcile: the dependencies of the controller and the context of the call. */
+interface RunReconcile extends RunControllerDeps {
+  readonly delays: RunDelays
+  readonly writer: Writer
+  readonly context: ReconcileContext
+}
+
+export function runController(deps: RunControllerDeps): Controller {
+  const { client, runs, delays = defaultRunDelays } = deps
+  const writer = createWriter({ client, fieldManager: FIELD_MANAGER })
   return {
     name: 'ansible-run',
     workers: WORKERS,
     watches: [
       { kind: ansibleRuns },
-      // Whoever ends may leave hosts to those who wait for them.
-      { kind: ansibleRuns, map: (object) => waitingRuns(world, object as AnsibleRun) },
-      ...(world.watches ?? []),
+      // A run that ends frees hosts for those that wait.
+      { kind: ansibleRuns, map: (object) => waitingRuns(runs, object as AnsibleRun) },
+      ...(deps.watches ?? []),
     ],
-    reconcile: async (request, context) => {
-      const run = world.runs.get(objectKey(request))
-      if (!run) return undefined
-      try {
-        return await reconcileRun({ world, pauses, context }, run)
-      } catch (error) {
-        if (!isApiError(error, 'conflict', 'not-found')) throw error
-        // Somebody else wrote first, and the watch will tell what; that is no failure.
-        return { requeueAfterMs: pauses.conflictMs * (1 + context.clock.random()) }
-      }
-    },
+    reconcile: requeueOnConflict(
+      async (request, context) => {
+        const run = runs.get(objectKey(request))
+        return run && reconcileRun({ ...deps, delays, writer, context }, run)
+      },
+      ['conflict', 'not-found'],
+    ),
   }
 }
 
-/** By which runs are found beside their keys. */
+/** Indexes of the run cache: by namespace and state, and by namespace and input hash. */
 export const runIndexes = {
   state: ({ metadata, status }: AnsibleRun): readonly string[] => [
     `${metadata.namespace} ${status?.JobStatus ?? 'Pending'}`,
@@ -118,71 +111,70 @@ export const runIndexes = {
   },
 }
 
-/** Those that work now, and those with the same inputs. */
-function relatedRuns({ runs }: RunControllerDeps, run: AnsibleRun): readonly AnsibleRun[] {
+/** Runs that are active, and runs with the same inputs. */
+function relatedRuns(runs: SharedCache<AnsibleRun>, run: AnsibleRun): readonly AnsibleRun[] {
   const { namespace } = run.metadata
-  const inputs = runIndexes.inputs(run).flatMap((value) => runs.byIndex('inputs', value))
-  return [...runs.byIndex('state', `${namespace} Running`), ...inputs]
+  const sameInputs = runIndexes.inputs(run).flatMap((value) => runs.byIndex('inputs', value))
+  return [...runs.byIndex('state', `${namespace} Running`), ...sameInputs]
 }
 
-function waitingRuns({ runs }: RunControllerDeps, run: AnsibleRun): readonly string[] {
-  const freed = hasEnded(run) || (run.status?.tries ?? 0) > 0
-  if (!freed || run.status?.JobStatus === 'Running') return []
-  return runs.byIndex('state', `${run.metadata.namespace} Pending`).map((ansibleRun) => objectKey(ansibleRun.metadata))
+function waitingRuns(runs: SharedCache<AnsibleRun>, run: AnsibleRun): readonly string[] {
+  const wasStarted = hasEnded(run) || (run.status?.tries ?? 0) > 0
+  if (!wasStarted || run.status?.JobStatus === 'Running') return []
+  return runs.byIndex('state', `${run.metadata.namespace} Pending`).map(({ metadata }) => objectKey(metadata))
 }
 
-interface Scene {
-  readonly world: RunControllerDeps
-  readonly pauses: RunDelays
-  readonly context: ReconcileContext
-}
-
-async function reconcileRun(scene: Scene, run: AnsibleRun): Promise<ReconcileResult | undefined> {
-  const { world, context } = scene
-  const running = run.status?.JobStatus === 'Running' && run.metadata.deletionTimestamp === undefined
-  const standing = running ? await world.executor.inspect(currentAttempt(run), context.signal) : undefined
-  for (const note of standing?.kind === 'running' ? (standing.failures ?? []) : []) {
-    world.record({ regarding: run, type: 'Warning', reason: 'TaskFailed', action: 'Run', note })
+async function reconcileRun(reconcile: RunReconcile, run: AnsibleRun): Promise<ReconcileResult | undefined> {
+  const { runs, executor, settings, record, context } = reconcile
+  const isRunning = run.status?.JobStatus === 'Running' && run.metadata.deletionTimestamp === undefined
+  const executorState = isRunning ? await executor.inspect(currentAttempt(run), context.signal) : undefined
+  for (const note of executorState?.kind === 'running' ? (executorState.failures ?? []) : []) {
+    record({ regarding: run, type: 'Warning', reason: 'TaskFailed', action: 'Run', note })
   }
   const decision = decideAttempt({
     run,
     hasFinalizer: hasFinalizer(run),
-    ...(standing && { executorState: standing }),
-    others: running ? [] : relatedRuns(world, run),
-    // Whom it works on is known when its inputs are read: rivals are looked for then.
+    ...(executorState && { executorState }),
+    others: isRunning ? [] : relatedRuns(runs, run),
+    // Its hosts are known only after its inputs are read: `beginAttempt` looks for conflicting runs.
     addresses: [],
     nowMs: context.clock.now(),
-    settings: world.settings,
+    settings,
   })
-  return act(scene, run, decision)
+  return act(reconcile, run, decision)
 }
 
-async function act(scene: Scene, run: AnsibleRun, decision: AttemptDecision): Promise<ReconcileResult | undefined> {
-  const { world, pauses, context } = scene
-  const now = formatTimestamp(context.clock.now())
+async function act(
+  reconcile: RunReconcile,
+  run: AnsibleRun,
+  decision: AttemptDecision,
+): Promise<ReconcileResult | undefined> {
+  const { executor, delays, context } = reconcile
+  const { signal, clock } = context
   switch (decision.kind) {
     case 'nothing':
       return undefined
     case 'wait':
-      await writeStatus(scene, run, waitingStatus(run, decision.why, now))
-      return { requeueAfterMs: decision.forMs ?? pauses.conflictingRunMs }
+      await updateStatus(reconcile, run, waitingStatus(run, decision.why, formatTimestamp(clock.now())))
+      return { requeueAfterMs: decision.forMs ?? delays.conflictingRunMs }
     case 'begin':
-      return beginAttempt(scene, run, decision.attempt)
+      return beginAttempt(reconcile, run, decision.attempt)
     case 'progress':
-      return writeProgress(scene, run, decision.task)
+      if (decision.task !== undefined) await updateStatus(reconcile, run, progressStatus(run, decision.task))
+      return { requeueAfterMs: delays.progressMs }
     case 'record':
-      await recordEnd(scene, run, decision.end, decision.again)
+      await recordEnd(reconcile, run, decision.end, decision.again)
       return undefined
     case 'clean':
-      await world.executor.cleanUp(currentAttempt(run), context.signal)
-      await removeFinalizer(scene, run)
+      await executor.cleanUp(currentAttempt(run), signal)
+      await removeFinalizer(reconcile, run)
       return undefined
-    case 'leave': {
-      const begun = (run.status?.tries ?? 0) > 0
-      if (begun && !(await world.executor.cancel(currentAttempt(run), context.signal)))
-        return { requeueAfterMs: pauses.cancelMs }
-      if (begun) await world.executor.cleanUp(currentAttempt(run), context.signal)
-      await removeFinalizer(scene, run)
+    case 'cancel': {
+      const wasStarted = (run.status?.tries ?? 0) > 0
+      if (wasStarted && !(await executor.cancel(currentAttempt(run), signal)))
+        return { requeueAfterMs: delays.cancelMs }
+      if (wasStarted) await executor.cleanUp(currentAttempt(run), signal)
+      await removeFinalizer(reconcile, run)
       return undefined
     }
   }
@@ -192,88 +184,77 @@ function currentAttempt(run: AnsibleRun): Attempt {
   return { run, number: run.status?.tries ?? 1 }
 }
 
-/** Inputs, claim, rivals, start: in this order, so that no host is touched without all of them. */
-async function beginAttempt(scene: Scene, run: AnsibleRun, number: number): Promise<ReconcileResult | undefined> {
-  const { world, pauses, context } = scene
+/** Reads inputs, claims, checks for conflicting runs and starts, in this order: no host is touched without all of them. */
+async function beginAttempt(
+  reconcile: RunReconcile,
+  run: AnsibleRun,
+  number: number,
+): Promise<ReconcileResult | undefined> {
+  const { client, runs, executor, record, delays, context } = reconcile
   const { signal, clock } = context
   const now = formatTimestamp(clock.now())
-  const materials = await readRunInputs(world.client, run, signal)
-  if (materials.missing.length > 0) {
-    const { message } = finding(runInputMissing, { missing: materials.missing })
-    await writeStatus(scene, run, waitingStatus(run, message, now))
-    return { requeueAfterMs: pauses.inputsMs }
+  const inputs = await readRunInputs(client, run, signal)
+  if (inputs.missing.length > 0) {
+    const { message } = finding(runInputMissing, { missing: inputs.missing })
+    await updateStatus(reconcile, run, waitingStatus(run, message, now))
+    return { requeueAfterMs: delays.inputsMs }
   }
-  const { files, findings } = buildRunFiles(run, materials)
-  const refusal = findings.find((finding) => world.executor.name === 'local' || !isAboutPods(finding))
+  const { files, findings, needsPod } = buildRunFiles(run, inputs)
+  const refusal = findings.find((found) => executor.name === 'local' || !needsPod.includes(found))
   if (refusal) {
-    await recordEnd(scene, run, { reason: 'NotStarted', message: refusal.message }, false)
+    await recordEnd(reconcile, run, { reason: 'NotStarted', message: refusal.message }, false)
     return undefined
   }
   const addresses = targetAddresses(parseInventories(inventoryTexts(files)), limitedHosts(run))
-  const rival = findConflictingRun(run, addresses, relatedRuns(world, run))
-  if (rival) return act(scene, run, { kind: 'wait', why: `${rival.metadata.name} works on the same hosts` })
-  const hosts = addresses ?? [ANY_HOST]
-  const marked = await addFinalizer(scene, run)
-  const mine = await updateStatus(scene, marked, claimedStatus(marked, number, hosts, now))
-  if (await hasConflictingClaim(scene, mine, addresses)) {
-    await updateStatus(scene, mine, unclaimedStatus(mine, number))
-    return { requeueAfterMs: pauses.conflictingRunMs * clock.random() }
+  const conflicting = findConflictingRun(run, addresses, relatedRuns(runs, run))
+  if (conflicting) {
+    return act(reconcile, run, { kind: 'wait', why: `${conflicting.metadata.name} works on the same hosts` })
   }
-  world.record({
-    regarding: mine,
-    type: 'Normal',
-    reason: 'Started',
-    action: 'Run',
-    note: `attempt ${number} begins on ${addresses ? addresses.join(', ') : 'all hosts of its inventory'}`,
-  })
-  return startAttempt(scene, mine, materials)
-}
-
-async function startAttempt(scene: Scene, run: AnsibleRun, materials: RunInputs): Promise<ReconcileResult | undefined> {
-  const { world, context } = scene
-  try {
-    await world.executor.start(currentAttempt(run), materials, context.signal)
-  } catch (error) {
-    // A claim that this program could not use is given up as such; one that a stop broke off is left as it is.
-    if (context.signal.aborted) throw error
-    await recordEnd(scene, run, { reason: 'NotStarted', message: formatError(error) }, false)
+  const marked = await addFinalizer(reconcile, run)
+  const claimed = await updateStatus(reconcile, marked, claimedStatus(marked, number, addresses ?? [ANY_HOST], now))
+  if (await hasConflictingClaim(reconcile, claimed, addresses)) {
+    await updateStatus(reconcile, claimed, unclaimedStatus(claimed, number))
+    return { requeueAfterMs: delays.conflictingRunMs * clock.random() }
   }
+  const note = `attempt ${number} starts on ${addresses ? addresses.join(', ') : 'all hosts of its inventory'}`
+  record({ regarding: claimed, type: 'Normal', reason: 'Started', action: 'Run', note })
+  await startAttempt(reconcile, claimed, inputs)
   return undefined
 }
 
-/** Asked of the API server itself, after the claim: of two who claim the same hosts at once, each sees the other. */
+async function startAttempt(reconcile: RunReconcile, run: AnsibleRun, inputs: RunInputs): Promise<void> {
+  const { executor, context } = reconcile
+  try {
+    await executor.start(currentAttempt(run), inputs, context.signal)
+  } catch (error) {
+    // A start that failed ends the attempt; one that the shutdown interrupted is left for the next operator.
+    if (context.signal.aborted) throw error
+    await recordEnd(reconcile, run, { reason: 'NotStarted', message: formatError(error) }, false)
+  }
+}
+
+/** Reads the API server after the claim: of two runs that claim the same hosts at once, each sees the other. */
 async function hasConflictingClaim(
-  { world, context }: Scene,
+  { client, context }: RunReconcile,
   run: AnsibleRun,
   addresses: readonly string[] | undefined,
 ): Promise<boolean> {
   const { namespace = '' } = run.metadata
   const options = { namespace, labelSelector: `${ACTIVE_LABEL}=true`, signal: context.signal }
-  const { items } = await world.client.list(ansibleRuns, options)
+  const { items } = await client.list(ansibleRuns, options)
   return findConflictingRun(run, addresses, items as unknown as readonly AnsibleRun[]) !== undefined
 }
 
-async function writeProgress(scene: Scene, run: AnsibleRun, task: string | undefined): Promise<ReconcileResult> {
-  const { pauses } = scene
-  if (task !== undefined) await writeStatus(scene, run, progressStatus(run, task))
-  return { requeueAfterMs: pauses.progressMs }
+async function recordEnd(reconcile: RunReconcile, run: AnsibleRun, end: RunEnd, again: boolean): Promise<void> {
+  const { executor, record, settings, context } = reconcile
+  const status = endedStatus(run, end, again, formatTimestamp(context.clock.now()))
+  const stored = await updateStatus(reconcile, run, status)
+  const found = endFinding(run, end, settings)
+  const note = found ? `${found.code}: ${found.message}. ${found.remedy}` : 'every task succeeded on every host'
+  record({ regarding: run, type: found ? 'Warning' : 'Normal', reason: end.reason, action: 'Run', note })
+  if (again) await executor.cleanUp(currentAttempt(stored), context.signal)
 }
 
-async function recordEnd(scene: Scene, run: AnsibleRun, end: RunEnd, again: boolean): Promise<void> {
-  const { world, context } = scene
-  const stored = await updateStatus(scene, run, endedStatus(run, end, again, formatTimestamp(context.clock.now())))
-  const told = endFinding(run, end, world.settings)
-  world.record({
-    regarding: run,
-    type: told ? 'Warning' : 'Normal',
-    reason: end.reason,
-    action: 'Run',
-    note: told ? `${told.code}: ${told.message}. ${told.remedy}` : 'every task is done on every host',
-  })
-  if (again) await world.executor.cleanUp(currentAttempt(stored), context.signal)
-}
-
-/** What an end means, in the words of the catalogue. */
 function endFinding(run: AnsibleRun, end: RunEnd, { timeLimitMs }: RunSettings): Finding | undefined {
   const { reason, message = reason, hosts = {} } = end
   const hostsWith = (count: 'failures' | 'unreachable'): readonly string[] =>
@@ -295,48 +276,30 @@ function endFinding(run: AnsibleRun, end: RunEnd, { timeLimitMs }: RunSettings):
   }
 }
 
-/** What only a machine without pods cannot do. */
-function isAboutPods({ message }: Finding): boolean {
-  return /a Job$|without a pod$/.test(message)
-}
-
 function hasFinalizer({ metadata }: AnsibleRun): boolean {
   return metadata.finalizers?.includes(FINALIZER) ?? false
 }
 
-async function addFinalizer({ world, context }: Scene, run: AnsibleRun): Promise<AnsibleRun> {
+async function addFinalizer({ runs, writer, context }: RunReconcile, run: AnsibleRun): Promise<AnsibleRun> {
   if (hasFinalizer(run)) return run
   const finalizers = [...(run.metadata.finalizers ?? []), FINALIZER]
   const labels = { ...run.metadata.labels, [ACTIVE_LABEL]: 'true' }
-  return updateRun(world, run, { ...run, metadata: { ...run.metadata, finalizers, labels } }, context.signal)
+  return writer.updateMetadata(runs, run, { finalizers, labels }, context.signal)
 }
 
-async function removeFinalizer({ world, context }: Scene, run: AnsibleRun): Promise<void> {
+async function removeFinalizer({ client, context }: RunReconcile, run: AnsibleRun): Promise<void> {
   const finalizers = (run.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER)
   const { [ACTIVE_LABEL]: _, ...labels } = run.metadata.labels ?? {}
-  const next = { ...run, metadata: { ...run.metadata, finalizers, labels } }
-  await world.client.update(next, { fieldManager: FIELD_MANAGER, signal: context.signal })
+  const released = { ...run, metadata: { ...run.metadata, finalizers, labels } }
+  // Not noted in the cache: a run that is being deleted is gone after this write.
+  await client.update(released, { fieldManager: FIELD_MANAGER, signal: context.signal })
 }
 
-async function updateRun(
-  world: RunControllerDeps,
-  before: AnsibleRun,
-  next: AnsibleRun,
-  signal: AbortSignal,
+/** Written on the version that was decided on: a decision on an older one is refused. */
+function updateStatus(
+  { runs, writer, context }: RunReconcile,
+  run: AnsibleRun,
+  status: AnsibleRunStatus,
 ): Promise<AnsibleRun> {
-  const written = (await world.client.update(next, { fieldManager: FIELD_MANAGER, signal })) as AnsibleRun
-  world.runs.note(written, before.metadata.resourceVersion ?? '')
-  return written
-}
-
-async function writeStatus(scene: Scene, run: AnsibleRun, status: AnsibleRunStatus): Promise<void> {
-  if (!isSameStatus(run, status)) await updateStatus(scene, run, status)
-}
-
-/** With the version that it was decided on: whoever decided on an older one is refused. */
-async function updateStatus({ world, context }: Scene, run: AnsibleRun, status: AnsibleRunStatus): Promise<AnsibleRun> {
-  const options = { fieldManager: FIELD_MANAGER, subresource: 'status', signal: context.signal } as const
-  const written = (await world.client.update({ ...run, status }, options)) as AnsibleRun
-  world.runs.note(written, run.metadata.resourceVersion ?? '')
-  return written
+  return writer.updateStatus(runs, run, status, context.signal)
 }

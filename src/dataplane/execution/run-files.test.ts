@@ -30,8 +30,8 @@ const mount = (volume: object, place: object): AnsibleRunSpec => ({
 const reasons = (spec: AnsibleRunSpec, given = none): readonly string[] =>
   buildRunFiles(run(spec), given).findings.map(({ message }) => message)
 
-describe('The files of a run', () => {
-  it('are every key of a volume, or the listed ones, or the one that is mounted as a file', () => {
+describe('the files of a run', () => {
+  it('contain every key of a volume, the listed items, or the one that is mounted as a file', () => {
     const given = materials({ 'Secret s': { a: '1', b: '2' } })
     const secret = { secretName: 's' }
     expect(texts(mount({ secret }, {}), given)).toMatchObject({ 'm/a': '1', 'm/b': '2' })
@@ -42,7 +42,7 @@ describe('The files of a run', () => {
     })
   })
 
-  it('have a key that OpenSSH can read, also when its last line does not end', () => {
+  it('contain a key with a final newline, which OpenSSH requires', () => {
     const given = materials({ 'Secret s': { k: 'key' } })
     const place = { mountPath: '/runner/env/ssh_key', subPath: 'k' }
     expect(texts(mount({ secret: { secretName: 's' } }, place), given)['runner/env/ssh_key']).toBe('key\n')
@@ -53,7 +53,7 @@ describe('The files of a run', () => {
     expect(files.get('runner/env/cmdline')?.toString()).toBe('--tags x --limit a,b')
   })
 
-  it('make a play of a role, and prefer a play to it', () => {
+  it('contain a play built from a role, unless the run has a play', () => {
     const roles = { name: 'R', tasks: [{ name: 't', import_role: { name: 'osp.edpm.edpm_nova' } }] }
     expect(texts({ play: '', roles }, none)['runner/project/playbook.yaml']).toContain('osp.edpm.edpm_nova')
     expect(texts({ play: '- p', roles }, none)['runner/project/playbook.yaml']).toBe('- p')
@@ -72,7 +72,7 @@ describe('The files of a run', () => {
     expect(reasons(spec as AnsibleRunSpec, materials({ 'Secret s': { a: '1' } }))).toHaveLength(1)
   })
 
-  it('refuse a host that is an option in disguise', () => {
+  it('refuse a host name that would be read as an option', () => {
     expect(buildRunFiles(run({}, { [HOSTS_ANNOTATION]: 'a,--tags=all' }), none).findings).toHaveLength(1)
   })
 
@@ -83,7 +83,7 @@ describe('The files of a run', () => {
     expect(reasons(spec, given)).toEqual(['mount of v: Secret s has no key ssh-privatekey'])
   })
 
-  it('know which texts are secrets: keys, single values, and what looks like a credential in a file', () => {
+  it('redact keys, single values, and what looks like a credential in a file', () => {
     const config = '[DEFAULT]\ntransport_url = rabbit://user:topsecret@host\n[a]\npassword = hidden1\ndebug = True\n'
     const given = materials({
       'Secret s': { config, single: 'S3cret', key: '-----BEGIN X-----\nabc\n' },
@@ -95,7 +95,7 @@ describe('The files of a run', () => {
   })
 })
 
-describe('The materials of a run', () => {
+describe('the inputs of a run', () => {
   const stored = (kind: string, name: string, data: Readonly<Record<string, string>>): KubeObject => ({
     apiVersion: 'v1',
     kind,
@@ -112,20 +112,20 @@ describe('The materials of a run', () => {
     )
   const inventory = mount({ configMap: { name: 'i' } }, { mountPath: '/runner/inventory/hosts' })
 
-  it('take an inventory from the Secret of its name first, then from the ConfigMap', async () => {
+  it('take an inventory from the Secret first, then from the ConfigMap', async () => {
     const secret = stored('Secret', 'i', { inventory: Buffer.from('from secret').toString('base64') })
     const map = stored('ConfigMap', 'i', { inventory: 'from map' })
     expect([...(await gather([secret, map], inventory)).found.keys()]).toEqual(['Secret i'])
     expect([...(await gather([map], inventory)).found.keys()]).toEqual(['ConfigMap i'])
   })
 
-  it('say what is missing, unless it may be', async () => {
+  it('list what is missing unless it is optional', async () => {
     expect((await gather([], inventory)).missing).toEqual(['Secret i or ConfigMap i'])
     expect((await gather([], mount({ secret: { secretName: 's', optional: true } }, {}))).missing).toEqual([])
     expect((await gather([], { envConfigMapName: 'common' })).missing).toEqual([])
   })
 
-  it('read the values that the environment takes from Secrets', () => {
+  it('include values of environment variables from Secrets', () => {
     const env = [{ name: 'X', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }]
     expect(requiredInputs({ env })).toEqual([{ oneOf: [{ kind: 'Secret', name: 's' }], optional: false }])
     expect(buildRunFiles(run({ env }), materials({ 'Secret s': { k: 'v' } })).env).toEqual({ X: 'v' })

@@ -1,58 +1,67 @@
 /**
- * A run as files: what ansible-runner finds in a container under `/runner` and beside it, for a machine without
+ * Builds the files and the environment of a run: what ansible-runner finds in a container, for a machine without
  * containers.
  *
- * Pure. Paths are those of the container without the leading slash; what a pod alone could give is a finding.
+ * Pure. Paths are those of the container without the leading slash; what only a pod can provide is a finding.
  */
-
+import path from 'node:path'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { writeYaml } from '../../yaml/write.ts'
 import { runInputUnusable } from '../findings/runs.ts'
 import { type AnsibleRole, type AnsibleRun, type AnsibleRunSpec, limitedHosts } from '../kinds/ansible-run.ts'
-import { findSecrets, resolveEnvironment } from './environment.ts'
-import { escapesFolder, mountedFiles, type ReportUnusable } from './mounted-files.ts'
-import { INVENTORY_FOLDER, type RunInputs } from './run-inputs.ts'
+import {
+  type Content,
+  INVENTORY_FOLDER,
+  type KeyRef,
+  type RunInputs,
+  sourceKey,
+  type VolumeSource,
+  volumeSource,
+} from './run-inputs.ts'
 
 export interface RunFiles {
   /** Content by path: `runner/inventory/hosts`. */
   readonly files: ReadonlyMap<string, Buffer>
   readonly env: Readonly<Record<string, string>>
-  /** What ansible-runner is told to play: a file of `runner/project`, or a name in a collection. */
+  /** What ansible-runner plays: a file of `runner/project`, or a name in a collection. */
   readonly playbook: string
   /** Texts that no log may show. */
   readonly secrets: readonly string[]
   readonly findings: readonly Finding[]
+  /** The findings that do not concern an executor with pods. */
+  readonly needsPod: readonly Finding[]
 }
 
 const INLINE_PLAYBOOK = 'playbook.yaml'
 const SSH_KEY = 'runner/env/ssh_key'
 
-export function buildRunFiles(run: AnsibleRun, materials: RunInputs): RunFiles {
+/** `needsPod`: only an executor without pods cannot use it. */
+type ReportUnusable = (what: string, reason: string, needsPod?: 'needs-pod') => void
+
+export function buildRunFiles(run: AnsibleRun, inputs: RunInputs): RunFiles {
   const { spec } = run
   const findings: Finding[] = []
-  const unusable: ReportUnusable = (what, reason) => {
-    findings.push(finding(runInputUnusable, { what, reason }))
+  const needsPod: Finding[] = []
+  const unusable: ReportUnusable = (what, reason, pod) => {
+    const found = finding(runInputUnusable, { what, reason })
+    findings.push(found)
+    if (pod) needsPod.push(found)
   }
-  const files = new Map(mountedFiles(spec, materials, unusable))
+  const files = new Map(mountedFiles(spec, inputs, unusable))
   const put = (file: string, text: string): void => void files.set(file, Buffer.from(text))
 
   const play = playText(spec)
-  const playbook = play === undefined ? (spec.playbook ?? '') : INLINE_PLAYBOOK
+  const playbook = playbookName(spec)
   if (play !== undefined) put(`runner/project/${INLINE_PLAYBOOK}`, play)
   if (spec.inventory !== undefined) put('runner/inventory/inventory.yaml', spec.inventory)
   const cmdline = [files.get('runner/env/cmdline')?.toString(), spec.cmdLine, limitOption(run)].filter(Boolean)
   if (cmdline.length > 0) put('runner/env/cmdline', cmdline.join(' '))
   checkRun(run, playbook, files, unusable)
   const key = files.get(SSH_KEY)
-  // OpenSSH refuses a key whose last line does not end, and says something about libcrypto.
+  // OpenSSH refuses a key whose last line has no newline, with a message about libcrypto.
   if (key && key.at(-1) !== 0x0a) files.set(SSH_KEY, Buffer.concat([key, Buffer.from('\n')]))
-  return {
-    files,
-    env: resolveEnvironment(spec, materials, unusable),
-    playbook,
-    secrets: findSecrets(materials),
-    findings,
-  }
+  const env = resolveEnvironment(spec, inputs, unusable)
+  return { files, env, playbook, secrets: findSecrets(inputs), findings, needsPod }
 }
 
 function checkRun(
@@ -62,17 +71,17 @@ function checkRun(
   unusable: ReportUnusable,
 ): void {
   const { args, initContainers } = run.spec
-  if (playbook === '') unusable('the run', 'there is no play, no role and no playbook')
+  if (playbook === '') unusable('the run', 'it has no play, no role and no playbook')
   if (escapesFolder(playbook)) unusable(`playbook ${playbook}`, 'it is outside of the project folder')
-  if (inventoryTexts(files).length === 0) unusable('the run', 'there is no inventory')
+  if (inventoryTexts(files).length === 0) unusable('the run', 'it has no inventory')
   for (const host of limitedHosts(run) ?? []) {
-    if (!/^[\w.-]+$/.test(host)) unusable(`host ${JSON.stringify(host)}`, 'this is not the name of a host')
+    if (!/^[\w.-]+$/.test(host)) unusable(`host ${JSON.stringify(host)}`, 'this is not a host name')
   }
-  if (args) unusable('args', 'a command of its own needs a container; run it as a Job')
-  if (initContainers?.length) unusable('initContainers', 'they need a pod; run it as a Job')
+  if (args) unusable('args', 'a custom command needs a container; run it as a Job', 'needs-pod')
+  if (initContainers?.length) unusable('initContainers', 'they need a pod; run it as a Job', 'needs-pod')
 }
 
-/** The limit as an option. Names were checked: none can be read as another option. */
+/** Host names are checked, so that none can be read as another option. */
 export function limitOption(run: AnsibleRun): string | undefined {
   const hosts = limitedHosts(run)
   return hosts && hosts.length > 0 ? `--limit ${hosts.join(',')}` : undefined
@@ -83,6 +92,10 @@ export function inventoryTexts(files: ReadonlyMap<string, Buffer>): readonly str
   return [...files].flatMap(([file, content]) => (file.startsWith(folder) ? [content.toString()] : []))
 }
 
+export function playbookName(spec: AnsibleRunSpec): string {
+  return playText(spec) === undefined ? (spec.playbook ?? '') : INLINE_PLAYBOOK
+}
+
 /** `play` wins over `roles`, which wins over `playbook`. */
 export function playText({ play, roles }: AnsibleRunSpec): string | undefined {
   if (play !== undefined && play !== '') return play
@@ -90,7 +103,7 @@ export function playText({ play, roles }: AnsibleRunSpec): string | undefined {
 }
 
 function playFromRole({ tasks = [], ...play }: AnsibleRunSpec['roles'] & object): unknown {
-  const standard: AnsibleRole = {
+  const defaults: AnsibleRole = {
     name: 'Run Standalone Role',
     hosts: 'all',
     strategy: 'linear',
@@ -98,14 +111,140 @@ function playFromRole({ tasks = [], ...play }: AnsibleRunSpec['roles'] & object)
     become: false,
     gather_facts: false,
   }
-  const withVars = tasks.map(({ vars, ...task }) => ({
+  const tasksWithVars = tasks.map(({ vars, ...task }) => ({
     ...task,
-    ...(vars && { vars: Object.fromEntries(vars.map(variable)) }),
+    ...(vars && { vars: Object.fromEntries(vars.map(parseVariable)) }),
   }))
-  return { ...standard, ...play, tasks: withVars }
+  return { ...defaults, ...play, tasks: tasksWithVars }
 }
 
-function variable(text: string): readonly [string, string] {
+function parseVariable(text: string): readonly [string, string] {
   const [name = '', ...value] = text.split(':')
   return [name.trim(), value.join(':').trim()]
+}
+
+type ExtraMount = NonNullable<AnsibleRunSpec['extraMounts']>[number]
+type Entries = readonly (readonly [string, Buffer])[]
+
+/** The files of all volumes, as a pod would see them below its mount paths. */
+function mountedFiles(spec: AnsibleRunSpec, inputs: RunInputs, unusable: ReportUnusable): Entries {
+  return (spec.extraMounts ?? []).flatMap(({ volumes, mounts }) =>
+    mounts.flatMap((mount) => {
+      const refuse: Refuse = (reason, needsPod) => {
+        unusable(`mount of ${mount.name}`, reason, needsPod)
+        return []
+      }
+      const volume = volumes.find(({ name }) => name === mount.name)
+      if (!volume) return refuse('there is no volume of this name')
+      if (!isSafePath(mount)) return refuse('its path is not absolute, or leaves its folder')
+      return mountEntries(volume, mount, inputs, refuse)
+    }),
+  )
+}
+
+type Refuse = (reason: string, needsPod?: 'needs-pod') => Entries
+
+function isSafePath({ mountPath, subPath = '' }: ExtraMount['mounts'][number]): boolean {
+  return mountPath.startsWith('/') && !escapesFolder(mountPath.slice(1)) && !escapesFolder(subPath)
+}
+
+function escapesFolder(file: string): boolean {
+  return path.posix.isAbsolute(file) || file.split('/').includes('..')
+}
+
+function mountEntries(
+  volume: ExtraMount['volumes'][number],
+  { mountPath, subPath, subPathExpr }: ExtraMount['mounts'][number],
+  { found }: RunInputs,
+  refuse: Refuse,
+): Entries {
+  if ('emptyDir' in volume) return []
+  const source = volumeSource(volume, mountPath)
+  if (!source || subPathExpr) return refuse('only Secrets and ConfigMaps can be mounted without a pod', 'needs-pod')
+  const content = source.oneOf.map((candidate) => found.get(sourceKey(candidate))).find((bytes) => bytes !== undefined)
+  if (!content) return []
+  const refuseKey = (key: string): Entries => refuse(`${source.oneOf.map(sourceKey).join(' or ')} has no key ${key}`)
+  const missing = missingItem(content, source.from)
+  if (missing !== undefined) return refuseKey(missing)
+  const base = mountPath.slice(1)
+  const entries = volumeFiles(content, source.from)
+  if (subPath === undefined) return entries.map(([file, bytes]) => [path.posix.join(base, file), bytes])
+  const selected = entries.flatMap(([file, bytes]): Entries => {
+    if (file === subPath) return [[base, bytes]]
+    return file.startsWith(`${subPath}/`) ? [[path.posix.join(base, file.slice(subPath.length + 1)), bytes]] : []
+  })
+  return selected.length > 0 || source.from.optional ? selected : refuseKey(subPath)
+}
+
+function missingItem(content: Content, { items = [], optional = false }: VolumeSource): string | undefined {
+  return optional ? undefined : items.find(({ key }) => !content.has(key))?.key
+}
+
+/** All keys under their own names, or the listed items under the given paths. */
+function volumeFiles(content: Content, { items }: VolumeSource): Entries {
+  const entries = items
+    ? items.flatMap(({ key, path: file }): Entries => {
+        const bytes = content.get(key)
+        return bytes ? [[file, bytes]] : []
+      })
+    : [...content]
+  return entries.filter(([file]) => !escapesFolder(file))
+}
+
+/** The common variables of all runs; those of the run itself win. */
+function resolveEnvironment(
+  spec: AnsibleRunSpec,
+  inputs: RunInputs,
+  unusable: ReportUnusable,
+): Readonly<Record<string, string>> {
+  const common = inputs.found.get(sourceKey({ kind: 'ConfigMap', name: spec.envConfigMapName ?? '' })) ?? []
+  const variables = (spec.env ?? []).flatMap((variable) => {
+    const refuse = (reason: string, needsPod?: 'needs-pod'): void =>
+      unusable(`variable ${variable.name}`, reason, needsPod)
+    const value = resolveValue(variable, inputs, refuse)
+    return value === undefined ? [] : [[variable.name, value] as const]
+  })
+  return Object.fromEntries([...[...common].map(([name, text]) => [name, text.toString()]), ...variables])
+}
+
+function resolveValue(
+  { value = '', valueFrom }: NonNullable<AnsibleRunSpec['env']>[number],
+  { found }: RunInputs,
+  refuse: (reason: string, needsPod?: 'needs-pod') => void,
+): string | undefined {
+  if (!valueFrom) return value
+  const { secretKeyRef, configMapKeyRef } = valueFrom as Record<string, KeyRef | undefined>
+  const ref = secretKeyRef ?? configMapKeyRef
+  if (!ref) {
+    refuse('only keys of Secrets and ConfigMaps can be read without a pod', 'needs-pod')
+    return undefined
+  }
+  const source = sourceKey({ kind: secretKeyRef ? 'Secret' : 'ConfigMap', name: ref.name ?? '' })
+  const bytes = found.get(source)?.get(ref.key ?? '')
+  if (!bytes && !ref.optional) refuse(`${source} has no key ${ref.key}`)
+  return bytes?.toString()
+}
+
+/**
+ * Texts of Secrets to redact: whole values and keys, and of longer files only what looks like a credential. Redacting
+ * every line of an inventory would leave nothing to read.
+ */
+function findSecrets({ found }: RunInputs): readonly string[] {
+  const texts = [...found].flatMap(([key, content]) =>
+    key.startsWith('Secret ') ? [...content.values()].map((bytes) => bytes.toString()) : [],
+  )
+  return texts.flatMap((text) => {
+    const lines = text.split('\n')
+    if (lines.length <= 2 || text.includes('-----BEGIN')) return [text.trim()]
+    return lines.flatMap(findCredentials)
+  })
+}
+
+const CREDENTIAL = /^\s*["']?\w*(?:password|passwd|secret|token|passphrase|key)\w*["']?\s*[:=]\s*["']?([^"'\s]+)/i
+const URL_PASSWORD = /:\/\/[^:@/\s]*:([^@\s]+)@/g
+
+function findCredentials(line: string): readonly string[] {
+  const named = CREDENTIAL.exec(line)?.[1]
+  const inUrls = [...line.matchAll(URL_PASSWORD)].map(([, password = '']) => password)
+  return named === undefined ? inUrls : [named, ...inUrls]
 }

@@ -1,7 +1,4 @@
-/**
- * What a run needs from the cluster: the Secrets and ConfigMaps of its volumes and of its environment, read once, when
- * it begins.
- */
+/** Reads the Secrets and ConfigMaps that a run needs for its volumes and its environment, once, when it starts. */
 
 import type { KubeObject } from '../../api/object.ts'
 import type { KubeReader } from '../../kube/client.ts'
@@ -19,9 +16,9 @@ export interface Source {
 export type Content = ReadonlyMap<string, Buffer>
 
 export interface RunInputs {
-  /** What was found, by `sourceKey`. */
+  /** By `sourceKey`. */
   readonly found: ReadonlyMap<string, Content>
-  /** `Secret x`: what must be there and is not. */
+  /** `Secret x`: required and absent. */
   readonly missing: readonly string[]
 }
 
@@ -31,7 +28,7 @@ export function sourceKey({ kind, name }: Source): string {
 
 type Volume = NonNullable<AnsibleRunSpec['extraMounts']>[number]['volumes'][number]
 
-/** Sources that must be there, each with those that would do as well, the preferred first. */
+/** One of these sources is required, the first that exists. */
 interface InputRequirement {
   readonly oneOf: readonly Source[]
   readonly optional: boolean
@@ -88,7 +85,7 @@ export interface KeyRef {
   readonly optional?: boolean
 }
 
-/** Secret or ConfigMap behind a volume. An inventory is a Secret first, because it holds passwords. */
+/** The Secret or ConfigMap of a volume. An inventory is read from a Secret first, because it contains passwords. */
 export function volumeSource(
   volume: Volume,
   mountPath: string,
@@ -99,10 +96,10 @@ export function volumeSource(
   }
   if (secret?.secretName) return { oneOf: [{ kind: 'Secret', name: secret.secretName }], from: secret }
   if (!configMap?.name) return undefined
-  const own: Source = { kind: 'ConfigMap', name: configMap.name }
+  const plain: Source = { kind: 'ConfigMap', name: configMap.name }
   const inventory = mountPath === INVENTORY_FOLDER || mountPath.startsWith(`${INVENTORY_FOLDER}/`)
   return {
-    oneOf: inventory ? [{ kind: 'Secret', name: configMap.name }, own] : [own],
+    oneOf: inventory ? [{ kind: 'Secret', name: configMap.name }, plain] : [plain],
     from: configMap,
   }
 }

@@ -1,18 +1,22 @@
 /**
- * What a run says of itself: upstream's JobStatus and conditions, and beside them the result with the counts of every
- * host.
+ * Builds the status of a run: upstream's JobStatus and conditions, and the result with the counts of every host.
  *
- * Pure. A status that says the same as before is not written again.
+ * Pure.
  */
-
 import type { Condition } from '../../api/object.ts'
-import { sameJson } from '../../api/same-json.ts'
+import { stampConditions } from '../../controllers/kit/conditions.ts'
 import type { AnsibleRun, AnsibleRunStatus } from '../kinds/ansible-run.ts'
 import { maxAttempts } from './decide-attempt.ts'
 import type { RunEnd } from './executor.ts'
 
-const READY = 'Ready'
-const JOB = 'AnsibleExecutionJobReady'
+type ConditionState = Pick<Condition, 'status' | 'reason' | 'severity' | 'message'>
+
+const requested = (message: string): ConditionState => ({
+  status: 'False',
+  reason: 'Requested',
+  severity: 'Info',
+  message,
+})
 
 export function claimedStatus(
   run: AnsibleRun,
@@ -26,16 +30,11 @@ export function claimedStatus(
     JobStatus: 'Running',
     tries: attempt,
     running: { startedAt: now, hosts: [...hosts] },
-    conditions: conditions(
-      run,
-      now,
-      { status: 'False', reason: 'Requested', severity: 'Info' },
-      'AnsibleEE job in progress',
-    ),
+    conditions: runConditions(run, now, requested('AnsibleEE job in progress')),
   }
 }
 
-/** Back to where it was: somebody else was there first, and no host was touched. */
+/** Withdraws a claim: another run was first, and no host was touched. */
 export function unclaimedStatus(run: AnsibleRun, attempt: number): AnsibleRunStatus {
   const { running: _, ...rest } = run.status ?? {}
   return { ...rest, JobStatus: 'Pending', tries: attempt - 1 }
@@ -45,7 +44,7 @@ export function waitingStatus(run: AnsibleRun, why: string, now: string): Ansibl
   return {
     ...run.status,
     JobStatus: 'Pending',
-    conditions: conditions(run, now, { status: 'False', reason: 'Requested', severity: 'Info' }, `Waiting: ${why}`),
+    conditions: runConditions(run, now, requested(`Waiting: ${why}`)),
   }
 }
 
@@ -54,16 +53,13 @@ export function progressStatus(run: AnsibleRun, task: string): AnsibleRunStatus 
   return { ...run.status, ...(running && { running: { ...running, task } }) }
 }
 
+/** `again`: the attempt has ended, the run is retried. */
 export function endedStatus(run: AnsibleRun, end: RunEnd, again: boolean, now: string): AnsibleRunStatus {
   const { running, ...rest } = run.status ?? {}
-  const success = end.reason === 'Completed'
-  const said = end.message ?? end.reason
-  const tries = rest.tries ?? 0
-  const exhausted = !again && !success && tries > 1
-  const reason = exhausted ? 'BackoffLimitExceeded' : 'Error'
+  const isSuccess = end.reason === 'Completed'
   return {
     ...rest,
-    JobStatus: success ? 'Succeeded' : again ? 'Pending' : 'Failed',
+    JobStatus: isSuccess ? 'Succeeded' : again ? 'Pending' : 'Failed',
     result: {
       reason: end.reason,
       ...(end.message !== undefined && { message: end.message }),
@@ -71,31 +67,24 @@ export function endedStatus(run: AnsibleRun, end: RunEnd, again: boolean, now: s
       finishedAt: now,
       ...(end.hosts && { hosts: { ...end.hosts } }),
     },
-    conditions: success
-      ? conditions(run, now, { status: 'True', reason: READY }, 'AnsibleEE job completed')
-      : conditions(
-          run,
-          now,
-          { status: 'False', reason, severity: again ? 'Warning' : 'Error' },
-          `AnsibleEE job error occurred: ${said}${again ? ` (attempt ${tries} of ${maxAttempts(run)})` : ''}`,
-        ),
+    conditions: runConditions(run, now, isSuccess ? completed : failed(run, end, again)),
   }
 }
 
-export function isSameStatus(run: AnsibleRun, status: AnsibleRunStatus): boolean {
-  return sameJson(run.status ?? {}, status)
+const completed: ConditionState = { status: 'True', reason: 'Ready', message: 'AnsibleEE job completed' }
+
+function failed(run: AnsibleRun, { message, reason }: RunEnd, again: boolean): ConditionState {
+  const tries = run.status?.tries ?? 0
+  const attempt = again ? ` (attempt ${tries} of ${maxAttempts(run)})` : ''
+  return {
+    status: 'False',
+    reason: !again && tries > 1 ? 'BackoffLimitExceeded' : 'Error',
+    severity: again ? 'Warning' : 'Error',
+    message: `AnsibleEE job error occurred: ${message ?? reason}${attempt}`,
+  }
 }
 
-function conditions(
-  { status }: AnsibleRun,
-  now: string,
-  state: Pick<Condition, 'status' | 'reason' | 'severity'>,
-  message: string,
-): readonly Condition[] {
-  return [READY, JOB].map((type) => {
-    const before = status?.conditions?.find((condition) => condition.type === type)
-    const next = { type, ...state, message }
-    const same = before?.status === next.status && before.reason === next.reason && before.message === message
-    return { ...next, lastTransitionTime: (same && before.lastTransitionTime) || now }
-  })
+function runConditions({ status }: AnsibleRun, now: string, state: ConditionState): readonly Condition[] {
+  const conditions = ['Ready', 'AnsibleExecutionJobReady'].map((type) => ({ type, ...state }))
+  return stampConditions(conditions, status?.conditions, now)
 }

@@ -1,9 +1,8 @@
 /**
- * OpenStackAnsibleEE (ansibleee.openstack.org/v1alpha1): one attempt to run Ansible.
+ * Defines OpenStackAnsibleEE (ansibleee.openstack.org/v1alpha1): one run of Ansible.
  *
- * It is the border between those who decide that Ansible runs (the data plane controllers, or a person) and those who
- * run it (the executors): the former write the spec and the annotations once, the latter write the status. The fields
- * are those of 2023; `status.result` is ours.
+ * The data plane controllers, or a person, write the spec and the annotations once; the executors write the status. The
+ * fields are upstream's; `status.result`, `status.tries` and `status.running` are ours.
  */
 import * as z from 'zod'
 import { type KindDefinition, preserveUnknown } from '../../api/crd.ts'
@@ -18,17 +17,17 @@ export const ansibleRuns = {
   kind: 'OpenStackAnsibleEE',
 } as const
 
-/** The hash of everything that went into the run. Absent on one that a person made by hand. */
+/** The hash of all inputs of the run. Absent on a run that a person created. */
 export const INPUT_HASH_ANNOTATION = 'stackloom.dev/input-hash'
-/** `1`, `2`, …: which attempt at these inputs this is. */
+/** `1`, `2`, …: the number of the attempt with these inputs. */
 export const ATTEMPT_ANNOTATION = 'stackloom.dev/attempt'
 /**
- * The hosts that this attempt may touch, by their names in the inventory, separated by commas. An executor passes
- * them as a limit; without the annotation the whole inventory is meant.
+ * The hosts that the run may touch, by their names in the inventory, separated by commas. Executors pass them as a limit;
+ * without the annotation the run covers the whole inventory.
  */
 export const HOSTS_ANNOTATION = 'stackloom.dev/hosts'
 
-/** A role with tasks, as 2023 had it: `play` wins over `roles`, which wins over `playbook`. */
+/** A role with tasks: `play` wins over `roles`, which wins over `playbook`. */
 export const ansibleRoleSchema = z.object({
   name: z.string().default('Run Standalone Role'),
   hosts: z.string().default("{{ primary_role_name | default([]) }}:{{ deploy_target_host | default('overcloud') }}"),
@@ -52,7 +51,7 @@ export const ansibleRoleSchema = z.object({
 const ansibleRunSpecSchema = z.object({
   play: z.string().optional().describe('a playbook, inline'),
   playbook: z.string().optional().describe('a playbook by file name or by its name in a collection'),
-  // The name of 2023 for what is one role.
+  // Upstream's name, although it is one role.
   roles: ansibleRoleSchema.optional(),
   image: z.string().optional(),
   args: z.array(z.string()).optional().describe('replaces the whole command'),
@@ -87,7 +86,7 @@ const hostResultSchema = z.object({
 })
 
 const runReasons = [
-  /** It ran to its end, on every host. */
+  /** Every task succeeded on every host. */
   'Completed',
   /** A task failed on at least one host. */
   'Failed',
@@ -95,9 +94,9 @@ const runReasons = [
   'Unreachable',
   'TimedOut',
   'Cancelled',
-  /** It never began: an input is missing or wrong. No host was touched. */
+  /** It never started: an input is missing or wrong. No host was touched. */
   'NotStarted',
-  /** No end was recorded: it may have changed its hosts, and nobody knows how far it came. */
+  /** It has no recorded result, and may have changed its hosts. */
   'Unknown',
 ] as const
 
@@ -113,10 +112,9 @@ const runResultSchema = z.object({
   hosts: z.record(z.string(), hostResultSchema).optional().describe('what Ansible counted, by host'),
 })
 
-/** What is known of an attempt while it works. */
 const runningSchema = z.object({
   startedAt: z.string().meta({ format: 'date-time' }),
-  /** Addresses, or names where the inventory has none: nobody else may work on these until the end is recorded. */
+  /** Addresses, or names where the inventory has none: no other run may touch them until the result is recorded. */
   hosts: z.array(z.string()),
   task: z.string().optional().describe('the task that began last'),
 })
@@ -136,19 +134,19 @@ export interface AnsibleRunStatus {
   readonly hash?: Readonly<Record<string, string>>
   readonly networkAttachments?: Readonly<Record<string, readonly string[]>>
   readonly result?: RunResult
-  /** How often it was begun: a run is tried again until its backoffLimit is reached. */
+  /** How often it was started: a run is retried until its backoffLimit is reached. */
   readonly tries?: number
   readonly running?: z.infer<typeof runningSchema>
 }
 
 export type AnsibleRun = SpecObject<AnsibleRunSpec, AnsibleRunStatus>
 
-/** Whether this attempt has its recorded end: nothing of it changes a host any more. */
+/** Whether the result is recorded: nothing of the run changes a host any more. */
 export function hasEnded({ status }: AnsibleRun): boolean {
   return status?.JobStatus === 'Succeeded' || status?.JobStatus === 'Failed'
 }
 
-/** The hosts that an attempt is limited to, or undefined when it means the whole inventory. */
+/** The hosts that a run is limited to; undefined for the whole inventory. */
 export function limitedHosts({ metadata }: AnsibleRun): readonly string[] | undefined {
   const text = metadata.annotations?.[HOSTS_ANNOTATION]
   return text === undefined ? undefined : text.split(',').filter((host) => host !== '')

@@ -1,4 +1,4 @@
-/** What a role asks of the machines that phase -1 takes for its nodes: the fields of an OpenStackBaremetalSet. */
+/** Defines the machine requirements of a role for phase -1: the fields of an OpenStackBaremetalSet. */
 import * as z from 'zod'
 
 export const secretReferenceSchema = z.object({

@@ -1,8 +1,8 @@
 /**
- * OpenStackDataPlane (dataplane.openstack.org/v1beta1), and what the data plane kinds have in common.
+ * Defines the kinds of dataplane.openstack.org/v1beta1: OpenStackDataPlane, Role, Node and Service.
  *
- * The fields are those of 2023. What the design of that time took out stays as deprecated: it is accepted, ignored,
- * and answered with a warning (`dataplane-rules.ts`).
+ * The fields are upstream's. Removed fields stay as deprecated: they are accepted, ignored, and answered with a warning
+ * (`rules/role-and-node.ts`).
  */
 import * as z from 'zod'
 import type { KindDefinition } from '../../api/crd.ts'
@@ -10,9 +10,10 @@ import { conditionSchema } from '../../api/ipset.ts'
 import { networkName } from '../../api/netconfig.ts'
 import type { Condition, SpecObject } from '../../api/object.ts'
 import { envVarSchema, extraMountSchema } from '../../api/pod.ts'
+import { type AnsibleRole, ansibleRoleSchema } from './ansible-run.ts'
 import { baremetalTemplateSchema, secretReferenceSchema } from './baremetal-template.ts'
 
-export const dataPlaneGroup = { group: 'dataplane.openstack.org', version: 'v1beta1' } as const
+const dataPlaneGroup = { group: 'dataplane.openstack.org', version: 'v1beta1' } as const
 export const dataPlaneVersion = `${dataPlaneGroup.group}/${dataPlaneGroup.version}`
 
 const deployStrategySchema = z.object({
@@ -31,7 +32,7 @@ const novaTemplateSchema = z
   })
   .describe('Deprecated and ignored: annotate with nova.openstack.org/cell instead')
 
-/** `nodeTemplate` of a role and `node` of a node: the role's values hold where the node has none. */
+/** `nodeTemplate` of a role and `node` of a node: a node inherits the values that it does not set. */
 const nodeSectionSchema = z.object({
   networkConfig: z.object({ template: z.string().optional() }).optional(),
   networks: z
@@ -62,7 +63,7 @@ const envSchema = z.array(envVarSchema).optional()
 export type DeployStrategy = z.input<typeof deployStrategySchema>
 export type NodeSection = z.infer<typeof nodeSectionSchema>
 
-/** What was done to a host for good: the inputs of the last run that succeeded on it. */
+/** What is deployed on a host: the inputs of the last run that succeeded on it. */
 export const appliedSchema = z.object({
   hash: z.string().describe('of everything that went into the run'),
   run: z.string().describe('the OpenStackAnsibleEE that did it'),
@@ -81,13 +82,13 @@ export interface CommonStatus {
   readonly observedGeneration?: number
 }
 
-/** Ready always stands first. */
+/** Ready is always the first condition. */
 export const readyColumns = [
   { name: 'Status', type: 'string', jsonPath: '.status.conditions[0].status', description: 'Status' },
   { name: 'Message', type: 'string', jsonPath: '.status.conditions[0].message', description: 'Message' },
 ] as const
 
-export const roleSpecSchema = z.object({
+const roleSpecSchema = z.object({
   dataPlane: z.string().optional(),
   baremetalSetTemplate: baremetalTemplateSchema.optional(),
   nodeTemplate: nodeSectionSchema.optional(),
@@ -100,7 +101,7 @@ export const roleSpecSchema = z.object({
     .default(['configure-network', 'validate-network', 'install-os', 'configure-os', 'run-os']),
 })
 
-export const nodeSpecSchema = z.object({
+const nodeSpecSchema = z.object({
   hostName: z.string().optional(),
   node: nodeSectionSchema.optional(),
   role: z.string().optional(),
@@ -138,5 +139,94 @@ export const dataPlaneKind: KindDefinition = {
     deployStrategy: deployStrategySchema.optional(),
   }),
   status: z.object({ ...commonStatusFields, deployed: z.boolean().optional() }),
+  columns: readyColumns,
+}
+
+/** The settings that a set of nodes shares. */
+export interface DataPlaneRoleStatus extends CommonStatus {
+  readonly deployed?: boolean
+  readonly inventorySecretName?: string
+  readonly nodes?: number
+  readonly readyNodes?: number
+}
+export type DataPlaneRole = SpecObject<DataPlaneRoleSpec, DataPlaneRoleStatus>
+
+export const dataPlaneRoles = { apiVersion: dataPlaneVersion, kind: 'OpenStackDataPlaneRole' } as const
+
+export const dataPlaneRoleKind: KindDefinition = {
+  ...dataPlaneGroup,
+  kind: dataPlaneRoles.kind,
+  plural: 'openstackdataplaneroles',
+  shortNames: ['osdprole', 'osdproles'],
+  scope: 'Namespaced',
+  spec: roleSpecSchema,
+  status: z.object({
+    ...commonStatusFields,
+    deployed: z.boolean().optional(),
+    inventorySecretName: z.string().optional(),
+    nodes: z.int().optional(),
+    readyNodes: z.int().optional(),
+  }),
+  columns: readyColumns,
+}
+
+/** One host outside the cluster. */
+export interface DataPlaneNodeStatus extends CommonStatus {
+  readonly deployed?: boolean
+  readonly inventorySecretName?: string
+  readonly bareMetalHost?: string
+  readonly applied?: Readonly<Record<string, Applied>>
+}
+export type DataPlaneNode = SpecObject<DataPlaneNodeSpec, DataPlaneNodeStatus>
+
+export const dataPlaneNodes = { apiVersion: dataPlaneVersion, kind: 'OpenStackDataPlaneNode' } as const
+
+/** Upstream's label with the role of a node. */
+export const ROLE_LABEL = 'openstackdataplanerole'
+
+export const dataPlaneNodeKind: KindDefinition = {
+  ...dataPlaneGroup,
+  kind: dataPlaneNodes.kind,
+  plural: 'openstackdataplanenodes',
+  shortNames: ['osdpnode', 'osdpnodes'],
+  scope: 'Namespaced',
+  spec: nodeSpecSchema,
+  status: z.object({
+    ...commonStatusFields,
+    deployed: z.boolean().optional(),
+    inventorySecretName: z.string().optional(),
+    bareMetalHost: z.string().optional().describe('the BareMetalHost that this node took, as namespace/name'),
+    applied: z
+      .record(z.string(), appliedSchema)
+      .optional()
+      .describe('what was done to this host, by service of its role'),
+  }),
+  columns: readyColumns,
+}
+
+/** One step of phase 0, as a play or a role. The OpenStack services of phase 1 are `service-object.ts`. */
+export interface DataPlaneServiceSpec {
+  readonly label?: string
+  readonly play?: string
+  readonly role?: AnsibleRole
+  readonly openStackAnsibleEERunnerImage?: string
+}
+export type DataPlaneService = SpecObject<DataPlaneServiceSpec, CommonStatus>
+
+export const dataPlaneServices = { apiVersion: dataPlaneVersion, kind: 'OpenStackDataPlaneService' } as const
+
+export const dataPlaneServiceKind: KindDefinition = {
+  ...dataPlaneGroup,
+  kind: dataPlaneServices.kind,
+  plural: 'openstackdataplaneservices',
+  shortNames: ['osdpservice', 'osdpservices'],
+  scope: 'Namespaced',
+  spec: z.object({
+    label: z.string().optional(),
+    play: z.string().optional(),
+    role: ansibleRoleSchema.optional(),
+    openStackAnsibleEERunnerImage: z.string().optional(),
+  }),
+  status: z.object(commonStatusFields),
   columns: readyColumns,
 }

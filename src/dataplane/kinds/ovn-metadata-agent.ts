@@ -1,4 +1,4 @@
-/** OVNMetadataAgent (neutron.openstack.org/v1beta1): the OVN metadata agent on one data plane node. */
+/** Defines OVNMetadataAgent (neutron.openstack.org/v1beta1): the OVN metadata agent on one data plane node. */
 import * as z from 'zod'
 import type { KindDefinition } from '../../api/crd.ts'
 import type { SpecObject } from '../../api/object.ts'

@@ -1,8 +1,4 @@
-/**
- * What the objects of every OpenStack service on a data plane node have in common (phase 1; which services there are:
- * `node-services`): whose node it is, how to reach it, its
- * configuration in oslo.config's own words, and what was done to the host.
- */
+/** Defines the fields that the objects of all OpenStack services on nodes share (phase 1). */
 import * as z from 'zod'
 import type { SpecObject } from '../../api/object.ts'
 import { dnsConfigSchema } from '../../api/pod.ts'
@@ -26,7 +22,6 @@ export const serviceSpecFields = {
   dnsConfig: dnsConfigSchema.optional(),
 } as const
 
-/** The fields that all of them have; each kind has a few more. */
 export interface ServiceSpec {
   readonly dataplaneNodeName?: string
   readonly customServiceConfig?: string
@@ -53,7 +48,7 @@ export interface ServiceStatus extends CommonStatus {
 
 export type ServiceObject = SpecObject<ServiceSpec, ServiceStatus>
 
-/** A rule in the API server itself: once set, a field neither changes nor goes. */
+/** A CEL rule for the API server: once set, a field cannot be changed or removed. */
 export function immutableOnceSet(field: string, why: string): Readonly<Record<string, unknown>> {
   return {
     'x-kubernetes-validations': [

@@ -34,20 +34,20 @@ const host = (name: string, more: Partial<BareMetalHost> = {}): BareMetalHost =>
   },
   ...more,
 })
-const why = (hosts: readonly BareMetalHost[], wanted: Partial<BaremetalTemplate> = {}): string => {
-  const choice = chooseMachine(hosts, { ...template, ...wanted })
+const why = (hosts: readonly BareMetalHost[], requirements: Partial<BaremetalTemplate> = {}): string => {
+  const choice = chooseMachine(hosts, { ...template, ...requirements })
   return choice.kind === 'found' ? choice.host.metadata.name : choice.why
 }
 
 describe('the machine of a node', () => {
-  it('is the first free one that has the labels and the hardware', () => {
+  it('is the first free one with the labels and the hardware', () => {
     expect(why([host('b'), host('a')])).toBe('a')
-    expect(why([])).toBe('there is none')
-    expect(why([host('a')], { bmhNamespace: 'elsewhere' })).toBe('there is none')
+    expect(why([])).toBe('there are none')
+    expect(why([host('a')], { bmhNamespace: 'elsewhere' })).toBe('there are none')
     expect(why([host('a')], { bmhLabelSelector: { rack: 'b' } })).toBe('none has the labels')
-    expect(why([host('a', { spec: { consumerRef: { name: 'x' } } })])).toBe('all are taken or not available')
+    expect(why([host('a', { spec: { consumerRef: { name: 'x' } } })])).toBe('all are claimed or not available')
     expect(why([host('a', { status: { provisioning: { state: 'inspecting' } } })])).toBe(
-      'all are taken or not available',
+      'all are claimed or not available',
     )
   })
 
@@ -58,18 +58,18 @@ describe('the machine of a node', () => {
     ['memory', { memReqs: { gbReq: { gb: 128 } } }],
     ['a disk of the size', { diskReqs: { gbReq: { gb: 2_000 } } }],
     ['a disk that turns', { diskReqs: { ssdReq: { ssd: false, exactMatch: true } } }],
-  ])('is none that lacks %s', (_, hardwareReqs) => {
+  ])('is not one without %s', (_, hardwareReqs) => {
     expect(why([host('a')], { hardwareReqs })).toBe('none has the hardware')
   })
 
-  it('is needed only where the role is not preProvisioned and says how', () => {
+  it('is needed only when the role is not preProvisioned and has a template', () => {
     const of = (spec: object): string => resolveMachine(dataPlaneRole('r', spec), () => undefined).kind
     expect(of({})).toBe('not-needed')
     expect(of({ preProvisioned: true, baremetalSetTemplate: template })).toBe('not-needed')
     expect(of({ baremetalSetTemplate: template })).toBe('awaited')
   })
 
-  it('is as it was once it is given back', () => {
+  it('has no claim after it is released', () => {
     const taken = withClaim(host('a'), dataPlaneNode('n'), template, { userData: 'u', networkData: 'd' })
     expect(taken.spec).toMatchObject({
       online: true,
@@ -79,8 +79,8 @@ describe('the machine of a node', () => {
   })
 })
 
-describe('its first start', () => {
-  it('lets the cloud user in by key, and has its address', () => {
+describe('the first boot of a machine', () => {
+  it('authorizes the cloud user by key, and configures the address', () => {
     const text = renderUserData(template, {
       hostName: 'n',
       authorizedKeys: 'ssh-ed25519 A\n\nssh-rsa B\n',

@@ -1,17 +1,16 @@
 /**
- * Phase -1: machines that metal3 knows (BareMetalHost), taken for nodes whose role is not preProvisioned.
+ * Chooses metal3 machines (BareMetalHost) for nodes whose role is not preProvisioned, and builds their claims (phase -1).
  *
- * Pure: which machine a node has, which free one it may take, and what is written on it. A claim is one write on the
- * version that was seen, while nobody's consumerRef stands there.
+ * Pure. A claim is a single write against the version that was read, and only on a machine without a consumerRef.
  */
 
 import { objectKey, type SpecObject } from '../../api/object.ts'
 import type { BaremetalTemplate, HardwareReqs } from '../kinds/baremetal-template.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import { type DataPlaneNode, type DataPlaneRole, dataPlaneNodes } from '../kinds/data-plane.ts'
 
 export const bareMetalHosts = { apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost' } as const
 export const byConsumer = 'consumer'
+export const DEFAULT_MACHINE_NAMESPACE = 'openshift-machine-api'
 
 export interface BareMetalHostSpec {
   readonly online?: boolean
@@ -40,7 +39,7 @@ export type BareMetalHost = SpecObject<BareMetalHostSpec, BareMetalHostStatus>
 
 export type MachineState =
   | { readonly kind: 'not-needed' }
-  /** `host` is absent while none was taken. */
+  /** `host` is absent until one is claimed. */
   | { readonly kind: 'awaited'; readonly why: string; readonly host?: BareMetalHost }
   | { readonly kind: 'provisioned'; readonly host: BareMetalHost }
 
@@ -54,10 +53,13 @@ export function machineTemplate(role: DataPlaneRole | undefined): BaremetalTempl
   return role?.spec.preProvisioned ? undefined : role?.spec.baremetalSetTemplate
 }
 
-export function resolveMachine(role: DataPlaneRole | undefined, taken: () => BareMetalHost | undefined): MachineState {
+export function resolveMachine(
+  role: DataPlaneRole | undefined,
+  findClaimed: () => BareMetalHost | undefined,
+): MachineState {
   if (!machineTemplate(role)) return { kind: 'not-needed' }
-  const host = taken()
-  if (!host) return { kind: 'awaited', why: 'no machine is taken yet' }
+  const host = findClaimed()
+  if (!host) return { kind: 'awaited', why: 'no machine is claimed yet' }
   const state = host.status?.provisioning?.state ?? 'unknown'
   if (state === 'provisioned') return { kind: 'provisioned', host }
   return { kind: 'awaited', why: `BareMetalHost ${host.metadata.name} is ${state}`, host }
@@ -67,9 +69,9 @@ export type MachineChoice =
   | { readonly kind: 'found'; readonly host: BareMetalHost }
   | { readonly kind: 'none'; readonly seen: number; readonly why: string }
 
-/** The free machine that fits, the first by name. */
+/** The first free machine, by name, that fits. */
 export function chooseMachine(hosts: readonly BareMetalHost[], template: BaremetalTemplate): MachineChoice {
-  const namespace = template.bmhNamespace ?? 'openshift-machine-api'
+  const namespace = template.bmhNamespace ?? DEFAULT_MACHINE_NAMESPACE
   const here = hosts.filter(({ metadata }) => metadata.namespace === namespace)
   const labelled = here.filter(({ metadata }) =>
     Object.entries(template.bmhLabelSelector ?? {}).every(([key, value]) => metadata.labels?.[key] === value),
@@ -80,11 +82,11 @@ export function chooseMachine(hosts: readonly BareMetalHost[], template: Baremet
   if (host) return { kind: 'found', host }
   const why =
     here.length === 0
-      ? 'there is none'
+      ? 'there are none'
       : labelled.length === 0
         ? 'none has the labels'
         : free.length === 0
-          ? 'all are taken or not available'
+          ? 'all are claimed or not available'
           : 'none has the hardware'
   return { kind: 'none', seen: here.length, why }
 }
@@ -96,28 +98,28 @@ function isFree({ spec, status, metadata }: BareMetalHost): boolean {
 
 type Hardware = NonNullable<BareMetalHostStatus['hardware']>
 
-function fitsHardware(hardware: Hardware, wanted: HardwareReqs): boolean {
-  const memory = wanted.memReqs?.gbReq
+function fitsHardware(hardware: Hardware, required: HardwareReqs): boolean {
+  const memory = required.memReqs?.gbReq
   return (
-    fitsProcessor(hardware.cpu ?? {}, wanted.cpuReqs ?? {}) &&
+    fitsProcessor(hardware.cpu ?? {}, required.cpuReqs ?? {}) &&
     isSufficient(Math.floor((hardware.ramMebibytes ?? 0) / 1024), memory?.gb, memory?.exactMatch) &&
-    fitsDisks(hardware.storage ?? [], wanted.diskReqs ?? {})
+    fitsDisks(hardware.storage ?? [], required.diskReqs ?? {})
   )
 }
 
 function fitsProcessor(
   { arch, count, clockMegahertz }: NonNullable<Hardware['cpu']>,
-  wanted: NonNullable<HardwareReqs['cpuReqs']>,
+  required: NonNullable<HardwareReqs['cpuReqs']>,
 ): boolean {
-  const { countReq, mhzReq } = wanted
+  const { countReq, mhzReq } = required
   return (
-    (wanted.arch === undefined || wanted.arch === arch) &&
+    (required.arch === undefined || required.arch === arch) &&
     isSufficient(count, countReq?.count, countReq?.exactMatch) &&
     isSufficient(clockMegahertz, mhzReq?.mhz, mhzReq?.exactMatch)
   )
 }
 
-/** One disk of the size is enough. What kind of disk it is counts only where the role insists. */
+/** One disk of the size is enough. Its type counts only with exactMatch. */
 function fitsDisks(
   disks: NonNullable<Hardware['storage']>,
   { gbReq, ssdReq }: NonNullable<HardwareReqs['diskReqs']>,
@@ -128,11 +130,10 @@ function fitsDisks(
   return ssdReq.ssd === disks.some(({ rotational, type }) => type === 'SSD' || type === 'NVME' || rotational === false)
 }
 
-function isSufficient(has = 0, wanted: number | undefined, exact = false): boolean {
-  return wanted === undefined || (exact ? has === wanted : has >= wanted)
+function isSufficient(value = 0, required: number | undefined, exact = false): boolean {
+  return required === undefined || (exact ? value === required : value >= required)
 }
 
-/** The machine as it stands after the claim. */
 export function withClaim(
   host: BareMetalHost,
   node: DataPlaneNode,
@@ -141,7 +142,7 @@ export function withClaim(
 ): BareMetalHost {
   const { namespace = '', name } = node.metadata
   const image = template.osImage ?? ''
-  const at = host.metadata.namespace ?? ''
+  const machineNamespace = host.metadata.namespace ?? ''
   return {
     ...host,
     spec: {
@@ -149,14 +150,13 @@ export function withClaim(
       online: true,
       consumerRef: { ...dataPlaneNodes, namespace, name },
       image: { url: image, checksum: `${image}.sha256`, checksumType: 'sha256' },
-      userData: { name: secrets.userData, namespace: at },
-      networkData: { name: secrets.networkData, namespace: at },
+      userData: { name: secrets.userData, namespace: machineNamespace },
+      networkData: { name: secrets.networkData, namespace: machineNamespace },
       automatedCleaningMode: template.automatedCleaningMode ?? 'metadata',
     },
   }
 }
 
-/** The machine given back: metal3 cleans it. */
 export function withoutClaim(host: BareMetalHost): BareMetalHost {
   const { consumerRef: _, image: __, userData: ___, networkData: ____, ...spec } = host.spec
   return { ...host, spec: { ...spec, online: false } }

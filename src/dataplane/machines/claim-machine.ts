@@ -1,18 +1,18 @@
-/** Phase -1, the acting half: taking a machine for a node, and giving it back. */
-
+/** Claims a BareMetalHost for a node (phase -1), and releases it when the node is deleted. */
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import type { ReconcileContext } from '../../kube/controller.ts'
+import type { Runtime } from '../../kube/runtime.ts'
+import { type DataPlaneCaches, secretKind, secretValue } from '../caches.ts'
 import { noFreeMachine, sshKeyMissing } from '../findings/data-plane.ts'
 import type { BaremetalTemplate } from '../kinds/baremetal-template.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../kinds/node.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../kinds/data-plane.ts'
 import { ansibleAddress } from '../nodes/inventory.ts'
 import type { NodeView } from '../nodes/node-view.ts'
-import { FIELD_MANAGER, secretKind, secretValue, type World } from '../world.ts'
+import { FIELD_MANAGER } from '../writes.ts'
 import {
-  type BareMetalHost,
   byConsumer,
   chooseMachine,
+  DEFAULT_MACHINE_NAMESPACE,
   machineTemplate,
   withClaim,
   withoutClaim,
@@ -22,97 +22,102 @@ import { renderNetworkData, renderUserData } from './cloud-init.ts'
 const AUTHORIZED_KEYS = 'authorized_keys'
 const ROOT_PASSWORD = 'NodeRootPassword'
 
-/** Why no machine could be taken; undefined when the node has one, needs none, or has just taken one. */
+type Client = Pick<Runtime['client'], 'apply' | 'update' | 'delete'>
+
+/** Returns why no machine could be claimed; undefined when the node has one, needs none, or claimed one now. */
 export async function claimMachine(
-  world: World,
+  client: Client,
+  { machines, secrets }: Pick<DataPlaneCaches, 'machines' | 'secrets'>,
   { node, role, machine, effective, addresses }: NodeView,
-  { signal }: ReconcileContext,
+  signal: AbortSignal,
 ): Promise<Finding | undefined> {
   const template = machineTemplate(role)
-  if (!world.machines || !template || !role || machine.kind !== 'awaited' || machine.host) return undefined
+  if (!machines || !template || !role || machine.kind !== 'awaited' || machine.host) return undefined
   const { namespace = '' } = node.metadata
-  const keys = world.secrets.get(objectKey({ namespace, name: template.deploymentSSHSecret }))
-  const authorizedKeys = secretValue(keys, AUTHORIZED_KEYS)
+  const sshSecret = secrets.get(objectKey({ namespace, name: template.deploymentSSHSecret }))
+  const authorizedKeys = secretValue(sshSecret, AUTHORIZED_KEYS)
   if (authorizedKeys === undefined) {
-    const why = keys ? 'no-key' : 'absent'
+    const why = sshSecret ? 'no-key' : 'absent'
     return finding(sshKeyMissing, { secret: template.deploymentSSHSecret, why })
   }
-  const choice = chooseMachine(world.machines.list(), template)
+  const choice = chooseMachine(machines.list(), template)
   if (choice.kind === 'none') {
-    const at = template.bmhNamespace ?? 'openshift-machine-api'
-    return finding(noFreeMachine, {
-      role: role.metadata.name,
-      namespace: at,
-      seen: choice.seen,
-      why: choice.why,
-    })
+    const { seen, why } = choice
+    const machineNamespace = template.bmhNamespace ?? DEFAULT_MACHINE_NAMESPACE
+    return finding(noFreeMachine, { role: role.metadata.name, namespace: machineNamespace, seen, why })
   }
-  const secrets = await applyFirstBootSecrets(
-    world,
-    { node, template, address: ansibleAddress(effective, addresses), authorizedKeys },
-    choice.host,
-    signal,
-  )
-  const next = withClaim(choice.host, node, template, secrets)
-  const written = await world.client.update(next, { fieldManager: FIELD_MANAGER, signal })
-  world.machines.note(written as typeof next, choice.host.metadata.resourceVersion ?? '')
+  const passwordSecret = secrets.get(objectKey({ namespace, name: template.passwordSecret?.name ?? '' }))
+  const firstBoot = renderFirstBoot(node, template, {
+    address: ansibleAddress(effective, addresses),
+    authorizedKeys,
+    rootPassword: secretValue(passwordSecret, ROOT_PASSWORD),
+  })
+  // metal3 reads them in the namespace of the machine.
+  const target = { client, node, namespace: choice.host.metadata.namespace ?? '' }
+  const names = {
+    userData: await applyFirstBootSecret(target, 'userData', firstBoot.userData, signal),
+    networkData: await applyFirstBootSecret(target, 'networkData', firstBoot.networkData, signal),
+  }
+  const claimed = withClaim(choice.host, node, template, names)
+  const written = await client.update(claimed, { fieldManager: FIELD_MANAGER, signal })
+  machines.note(written as typeof claimed, choice.host.metadata.resourceVersion ?? '')
   return undefined
 }
 
 interface FirstBootInputs {
-  readonly node: DataPlaneNode
-  readonly template: BaremetalTemplate
-  /** At which it is to be reached. */
+  /** The address at which Ansible will reach the node. */
   readonly address: string
   readonly authorizedKeys: string
+  readonly rootPassword: string | undefined
 }
 
-/** What the machine is told at its first start, in Secrets beside it. */
-async function applyFirstBootSecrets(
-  world: World,
-  { node, template, address, authorizedKeys }: FirstBootInputs,
-  host: BareMetalHost,
-  signal: AbortSignal,
-): Promise<{ readonly userData: string; readonly networkData: string }> {
-  const { namespace = '' } = node.metadata
+function renderFirstBoot(
+  node: DataPlaneNode,
+  template: BaremetalTemplate,
+  { address, authorizedKeys, rootPassword }: FirstBootInputs,
+): { readonly userData: string; readonly networkData: string } {
   const hostName = node.spec.hostName || node.metadata.name
-  const password = template.passwordSecret?.name ?? ''
-  const rootPassword = secretValue(world.secrets.get(objectKey({ namespace, name: password })), ROOT_PASSWORD)
-  const place = { namespace: host.metadata.namespace ?? '', node }
-  const user = renderUserData(template, { hostName, authorizedKeys, rootPassword })
-  const network = renderNetworkData(template, template.baremetalHosts?.[hostName]?.ctlPlaneIP || address)
   return {
-    userData: await applyFirstBootSecret(world, place, 'userdata', user, signal),
-    networkData: await applyFirstBootSecret(world, place, 'networkdata', network, signal),
+    userData: renderUserData(template, { hostName, authorizedKeys, rootPassword }),
+    networkData: renderNetworkData(template, template.baremetalHosts?.[hostName]?.ctlPlaneIP || address),
   }
 }
 
-/** In the machine's namespace, where metal3 reads it. */
+interface FirstBootTarget {
+  readonly client: Client
+  readonly node: DataPlaneNode
+  readonly namespace: string
+}
+
+/** Returns the name of the Secret. */
 async function applyFirstBootSecret(
-  world: World,
-  { namespace, node }: { readonly namespace: string; readonly node: DataPlaneNode },
-  what: 'userdata' | 'networkdata',
+  { client, node, namespace }: FirstBootTarget,
+  key: 'userData' | 'networkData',
   text: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const name = `${node.metadata.namespace}-${node.metadata.name}-${what}`
-  const key = what === 'userdata' ? 'userData' : 'networkData'
+  const name = `${node.metadata.namespace}-${node.metadata.name}-${key.toLowerCase()}`
   const secret: KubeObject = {
     ...secretKind,
     metadata: { name, namespace, labels: { 'stackloom.dev/node': node.metadata.name } },
     data: { [key]: Buffer.from(text, 'utf8').toString('base64') },
   }
-  await world.client.apply(secret, { fieldManager: FIELD_MANAGER, signal })
+  await client.apply(secret, { fieldManager: FIELD_MANAGER, signal })
   return name
 }
 
-/** metal3 cleans what is given back; what the machine was told at its first start goes too. */
-export async function releaseMachine(world: World, node: DataPlaneNode, signal: AbortSignal): Promise<void> {
-  for (const host of world.machines?.byIndex(byConsumer, objectKey(node.metadata)) ?? []) {
+/** metal3 cleans a released machine; the Secrets of its first boot are deleted too. */
+export async function releaseMachine(
+  client: Client,
+  machines: DataPlaneCaches['machines'],
+  node: DataPlaneNode,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const host of machines?.byIndex(byConsumer, objectKey(node.metadata)) ?? []) {
     if (host.spec.consumerRef?.kind !== dataPlaneNodes.kind) continue
-    await world.client.update(withoutClaim(host), { fieldManager: FIELD_MANAGER, signal })
+    await client.update(withoutClaim(host), { fieldManager: FIELD_MANAGER, signal })
     for (const secret of [host.spec.userData, host.spec.networkData]) {
-      if (secret) await world.client.delete({ ...secretKind, ...secret }, { signal })
+      if (secret) await client.delete({ ...secretKind, ...secret }, { signal })
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What a new machine reads at its first start: who may log in, and its control plane address.
+ * Renders what a new machine reads at its first boot: its users and its control plane address.
  *
  * Pure. Both are JSON, which cloud-init reads as YAML.
  */
@@ -37,7 +37,7 @@ export function renderUserData(
   return `#cloud-config\n${JSON.stringify(content, null, 2)}\n`
 }
 
-/** OpenStack's network_data: one link, one address. */
+/** OpenStack's network_data with one link and one address. */
 export function renderNetworkData(template: BaremetalTemplate, address: string): string {
   const link = template.ctlplaneInterface
   const [ip = ''] = address.split('/')

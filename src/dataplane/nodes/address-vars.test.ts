@@ -21,8 +21,8 @@ const granted = {
   },
 }
 
-describe('the addresses of a host', () => {
-  it('are variables of its inventory, by network; what is not said is left out', () => {
+describe('addressVars', () => {
+  it('renders variables by network, and omits what is not set', () => {
     expect(addressVars(granted)).toEqual({
       internalapi_ip: '172.17.0.100',
       internalapi_cidr: 24,
@@ -34,7 +34,7 @@ describe('the addresses of a host', () => {
     })
   })
 
-  it('bring names along: the domains of its networks, its own name, and who is asked', () => {
+  it('renders the domains, the canonical host name and the DNS servers', () => {
     const reservations = [
       { network: 'tenant', subnet: 's', address: '172.19.0.100', dnsDomain: 'tenant.example.org' },
       { network: 'ctlplane', subnet: 's', address: '192.168.122.100', dnsDomain: 'ctlplane.example.org' },
@@ -50,7 +50,7 @@ describe('the addresses of a host', () => {
     expect(addressVars(named)).not.toHaveProperty('ctlplane_dns_nameservers')
   })
 
-  it('are none without an IPSet or before it was served, and the same value for the same IPSet', () => {
+  it('returns nothing without addresses, and the same value for the same IPSet', () => {
     expect(addressVars(undefined)).toBe(addressVars(ipSet('host', [])))
     expect(addressVars(granted)).toBe(addressVars(granted))
   })

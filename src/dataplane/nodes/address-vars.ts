@@ -1,52 +1,49 @@
 /**
- * What the IPAM and DNS controllers granted to a host, as variables of its inventory, under the names that playbooks
- * expect.
+ * Renders the addresses and domains of a host's IPSet as inventory variables, under the names that playbooks expect.
  *
- * Pure. An IPSet has the name of its host.
+ * Pure.
  */
-
 import type { IpReservation, IpSet } from '../../api/ipset.ts'
 import { resolveServiceNetwork } from '../../api/netconfig.ts'
 import type { HostVars } from './inventory.ts'
 
 const NONE: HostVars = {}
-/** The answer for one IPSet is one value: whoever compares sees that nothing changed. */
-const known = new WeakMap<IpSet, { readonly asked: string; readonly vars: HostVars }>()
+/** The same value for the same inputs, so that callers can compare by identity. */
+const known = new WeakMap<IpSet, { readonly nameservers: string; readonly vars: HostVars }>()
 
-/** `servers` are the addresses at which the host asks for names. */
+/** `servers` are the addresses of the host's DNS servers. */
 export function addressVars(ipSet: IpSet | undefined, servers: readonly string[] = []): HostVars {
   const reservations = ipSet?.status?.reservations ?? []
   if (!ipSet || reservations.length === 0) return NONE
-  const asked = servers.join(' ')
+  const nameservers = servers.join(' ')
   const before = known.get(ipSet)
-  if (before?.asked === asked) return before.vars
+  if (before?.nameservers === nameservers) return before.vars
   const vars = {
     ...Object.fromEntries(reservations.flatMap(networkVars)),
     ...domainVars(ipSet.metadata.name, reservations),
     ...(servers.length > 0 && { ctlplane_dns_nameservers: servers }),
   }
-  known.set(ipSet, { asked, vars })
+  known.set(ipSet, { nameservers, vars })
   return vars
 }
 
-function networkVars(one: IpReservation): readonly (readonly [string, unknown])[] {
-  const name = serviceNetworkName(one)
+function networkVars(reservation: IpReservation): readonly (readonly [string, unknown])[] {
+  const { address, cidr, vlan, mtu, gateway, routes } = reservation
+  const prefixLength = cidr?.split('/')[1]
+  const name = serviceNetworkName(reservation)
   const values: Readonly<Record<string, unknown>> = {
-    ip: one.address,
-    // The inventory wants the length of the prefix alone.
-    cidr: one.cidr?.split('/')[1] === undefined ? undefined : Number(one.cidr.split('/')[1]),
-    vlan_id: one.vlan,
-    mtu: one.mtu,
-    gateway_ip: one.gateway,
-    host_routes: one.routes?.map(({ destination, nexthop }) => ({
-      ip_netmask: destination,
-      next_hop: nexthop,
-    })),
+    ip: address,
+    // Playbooks expect the length of the prefix alone.
+    cidr: prefixLength === undefined ? undefined : Number(prefixLength),
+    vlan_id: vlan,
+    mtu,
+    gateway_ip: gateway,
+    host_routes: routes?.map(({ destination, nexthop }) => ({ ip_netmask: destination, next_hop: nexthop })),
   }
   return Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[`${name}_${key}`, value]]))
 }
 
-/** The domains of its networks, the control plane's first; its own name is in that one. */
+/** The domains of its networks, the control plane's first, which also forms the canonical host name. */
 function domainVars(ipSet: string, reservations: readonly IpReservation[]): HostVars {
   const control = reservations.find((reservation) => serviceNetworkName(reservation) === 'ctlplane')?.dnsDomain
   const others = reservations.flatMap(({ dnsDomain }) => dnsDomain ?? [])

@@ -1,104 +1,102 @@
 /**
- * OpenStackDataPlane: roles and nodes in one object, applied as objects of their own.
+ * Reconciles OpenStackDataPlane: applies the roles and nodes that it contains as separate objects.
  *
- * Only specs are applied: annotations that a person put on a role or a node stay. What is taken out of the object is not
- * deleted, because a node is more than a line in a list.
+ * It applies only specs: annotations that a person set on a role or a node stay. A node that is removed from the object
+ * is not deleted: that would decommission a host.
  */
-
-import { type GroupVersionKind, type KubeObject, objectKey } from '../../api/object.ts'
+import { type Condition, type GroupVersionKind, type KubeObject, objectKey } from '../../api/object.ts'
+import { controllerReference, isOwnedBy } from '../../api/ownership.ts'
+import { findCondition } from '../../api/raw-object.ts'
 import { sameJson } from '../../api/same-json.ts'
-import { requeueOnConflict } from '../../controllers/kit/writes.ts'
+import { conditionRequested, conditionTrue, readyCondition, worstSeverity } from '../../controllers/kit/conditions.ts'
+import { requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
 import type { Controller } from '../../kube/controller.ts'
+import type { Runtime } from '../../kube/runtime.ts'
+import { type DataPlaneCaches, ownerKeys } from '../caches.ts'
 import {
-  type ConditionState,
-  conditionNotRequested,
-  conditionTrue,
-  conditionWaiting,
-  findCondition,
-  summarizeReady,
-} from '../conditions.ts'
-import { type DataPlane, type DataPlaneRoleSpec, dataPlanes } from '../kinds/data-plane.ts'
-import { dataPlaneNodes } from '../kinds/node.ts'
-import { dataPlaneRoles } from '../kinds/role.ts'
-import { FIELD_MANAGER, type World } from '../world.ts'
-import { writeStatus } from '../writes.ts'
-import { DEPLOYMENT_READY, SETUP_READY } from './node-status.ts'
+  type DataPlane,
+  type DataPlaneRoleSpec,
+  dataPlaneNodes,
+  dataPlaneRoles,
+  dataPlanes,
+} from '../kinds/data-plane.ts'
+import { FIELD_MANAGER, writeStatus } from '../writes.ts'
+import { conditionNotRequested, DEPLOYMENT_READY, SETUP_READY } from './node-status.ts'
 
-export function dataPlaneController(world: World): Controller {
-  const toOwner = ({ metadata }: KubeObject): readonly string[] =>
-    (metadata.ownerReferences ?? [])
-      .filter(({ kind }) => kind === dataPlanes.kind)
-      .map(({ name }) => objectKey({ namespace: metadata.namespace ?? '', name }))
+export interface DataPlaneControllerDeps {
+  readonly client: Pick<Runtime['client'], 'apply'>
+  readonly caches: Pick<DataPlaneCaches, 'dataPlanes' | 'roles' | 'ofKind'>
+  readonly statusWriter: Writer
+}
+
+export function dataPlaneController(deps: DataPlaneControllerDeps): Controller {
+  const toOwner = ownerKeys(dataPlanes.kind)
   return {
     name: 'dataplane',
     watches: [{ kind: dataPlanes }, { kind: dataPlaneRoles, map: toOwner }, { kind: dataPlaneNodes, map: toOwner }],
     reconcile: requeueOnConflict(async (request, context) => {
-      const plane = world.dataPlanes.get(objectKey(request))
-      if (!plane || plane.metadata.deletionTimestamp) return
-      await applyRolesAndNodes(world, plane, context.signal)
-      const told = dataPlaneConditions(world, plane)
-      const deployed = told.find(({ type }) => type === DEPLOYMENT_READY)?.status === 'True'
-      const { generation } = plane.metadata
+      const dataPlane = deps.caches.dataPlanes.get(objectKey(request))
+      if (!dataPlane || dataPlane.metadata.deletionTimestamp) return
+      await applyRolesAndNodes(deps, dataPlane, context.signal)
+      const conditions = dataPlaneConditions(deps, dataPlane)
+      const deployed = conditions.find(({ type }) => type === DEPLOYMENT_READY)?.status === 'True'
+      const { generation } = dataPlane.metadata
       const fields = { deployed, ...(generation !== undefined && { observedGeneration: generation }) }
-      await writeStatus(world, world.dataPlanes, plane, { told, fields }, context)
+      await writeStatus(deps.statusWriter, deps.caches.dataPlanes, dataPlane, { conditions, fields }, context)
     }),
   }
 }
 
-async function applyRolesAndNodes(world: World, plane: DataPlane, signal: AbortSignal): Promise<void> {
-  const { roles = {}, nodes = {} } = plane.spec
+async function applyRolesAndNodes(
+  deps: DataPlaneControllerDeps,
+  dataPlane: DataPlane,
+  signal: AbortSignal,
+): Promise<void> {
+  const { roles = {}, nodes = {} } = dataPlane.spec
   for (const [name, spec] of Object.entries(roles)) {
-    await applyChild(world, plane, { kind: dataPlaneRoles, name, spec: roleSpec(plane, spec) }, signal)
+    await applyChild(deps, dataPlane, { kind: dataPlaneRoles, name, spec: resolveRoleSpec(dataPlane, spec) }, signal)
   }
   for (const [name, spec] of Object.entries(nodes))
-    await applyChild(world, plane, { kind: dataPlaneNodes, name, spec }, signal)
+    await applyChild(deps, dataPlane, { kind: dataPlaneNodes, name, spec }, signal)
 }
 
-/** A role's own deployStrategy wins over that of the whole. */
-function roleSpec({ metadata, spec }: DataPlane, role: DataPlaneRoleSpec): DataPlaneRoleSpec {
+/** The deployStrategy of a role wins over that of the data plane. */
+function resolveRoleSpec({ metadata, spec }: DataPlane, role: DataPlaneRoleSpec): DataPlaneRoleSpec {
   const deployStrategy = role.deployStrategy ?? spec.deployStrategy
   return { dataPlane: metadata.name, ...role, ...(deployStrategy && { deployStrategy }) }
 }
 
 async function applyChild(
-  world: World,
-  plane: DataPlane,
+  { client, caches }: DataPlaneControllerDeps,
+  dataPlane: DataPlane,
   { kind, name, spec }: { readonly kind: GroupVersionKind; readonly name: string; readonly spec: object },
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace = '', uid = '' } = plane.metadata
-  const existing = world.cacheOf(kind).get(objectKey({ namespace, name }))
-  const owned = existing?.metadata.ownerReferences?.some((ownerReference) => ownerReference.uid === uid) ?? false
-  if (existing && owned && sameJson(existing['spec'], { ...(existing['spec'] as object), ...spec })) return
-  const object: KubeObject = {
-    ...kind,
-    metadata: {
-      name,
-      namespace,
-      ownerReferences: [{ ...dataPlanes, name: plane.metadata.name, uid, controller: true, blockOwnerDeletion: true }],
-    },
-    spec,
-  }
-  await world.client.apply(object, { fieldManager: `${FIELD_MANAGER}-parts`, signal })
+  const { namespace = '' } = dataPlane.metadata
+  const live = caches.ofKind(kind).get(objectKey({ namespace, name }))
+  const isCurrent = live && sameJson(live['spec'], { ...(live['spec'] as object), ...spec })
+  if (isCurrent && isOwnedBy(live, dataPlane)) return
+  const owner = controllerReference({ ...dataPlane, ...dataPlanes })
+  const child: KubeObject = { ...kind, metadata: { name, namespace, ownerReferences: [owner] }, spec }
+  await client.apply(child, { fieldManager: `${FIELD_MANAGER}-parts`, signal })
 }
 
-function dataPlaneConditions(world: World, plane: DataPlane): readonly ConditionState[] {
-  const { namespace = '' } = plane.metadata
-  const names = Object.keys(plane.spec.roles ?? {})
-  const roles = names.map((name) => ({ name, role: world.roles.get(objectKey({ namespace, name })) }))
-  const missing = roles.filter(({ role }) => !role)
-  const setup =
-    missing.length === 0 ? conditionTrue(SETUP_READY, 'Setup complete') : conditionWaiting(SETUP_READY, 'Setup started')
-  const open = roles.flatMap(({ name, role }) => {
-    const condition = findCondition(role?.status?.conditions, 'Ready')
+function dataPlaneConditions({ caches }: DataPlaneControllerDeps, dataPlane: DataPlane): readonly Condition[] {
+  const { namespace = '' } = dataPlane.metadata
+  const names = Object.keys(dataPlane.spec.roles ?? {})
+  const roles = names.map((name) => ({ name, role: caches.roles.get(objectKey({ namespace, name })) }))
+  const setup = roles.every(({ role }) => role)
+    ? conditionTrue(SETUP_READY, 'Setup complete')
+    : conditionRequested(SETUP_READY, 'Setup started')
+  const [open] = roles.flatMap(({ name, role }) => {
+    const condition = role && findCondition(role, 'Ready')
     return condition?.status === 'True' ? [] : [{ name, condition }]
   })
-  const [first] = open
-  const deployment = !first
+  const deployment = !open
     ? conditionTrue(DEPLOYMENT_READY, 'Deployment completed')
-    : first.condition?.reason === 'NotRequested'
+    : open.condition?.reason === 'NotRequested'
       ? conditionNotRequested(DEPLOYMENT_READY, 'Deployment not started')
-      : conditionWaiting(DEPLOYMENT_READY, `role ${first.name}: ${first.condition?.message ?? 'not looked at yet'}`)
-  const all = [setup, deployment]
-  return [summarizeReady(all, 'DataPlane ready'), ...all]
+      : conditionRequested(DEPLOYMENT_READY, `role ${open.name}: ${open.condition?.message ?? 'not reconciled yet'}`)
+  const conditions = [setup, deployment]
+  return [readyCondition(conditions, worstSeverity, 'DataPlane ready'), ...conditions]
 }

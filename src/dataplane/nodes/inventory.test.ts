@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dataPlaneNode, dataPlaneRole } from '../../../test/data-plane.ts'
-import { resolveNode } from '../rules/inheritance.ts'
-import { renderNodeInventory, renderRoleHost, renderRoleInventory } from './inventory.ts'
+import { type EffectiveNode, resolveNode } from '../rules/inheritance.ts'
+import { memoizeByNode, renderNodeInventory, renderRoleHost, renderRoleInventory } from './inventory.ts'
 
 const role = dataPlaneRole('edpm-compute', {
   nodeTemplate: {
@@ -18,7 +18,7 @@ const node = dataPlaneNode('edpm-compute-0', {
 })
 
 describe("a role's inventory", () => {
-  it("has what its nodes share in the group, and each one's own at the host, as upstream's", () => {
+  it('has shared variables in the group and those of a node at the host, as upstream', () => {
     expect(renderRoleInventory(role, [renderRoleHost(resolveNode(node, role), node)])).toEqual({
       inventory: `edpm-compute:
     vars:
@@ -36,7 +36,7 @@ describe("a role's inventory", () => {
     })
   })
 
-  it('has addresses that were granted at the host, but for what a person wrote for the whole role', () => {
+  it('has granted addresses at the host, except variables that the role sets', () => {
     const plain = dataPlaneNode('later', { role: 'edpm-compute', hostName: 'later.example.org' })
     const granted = { ctlplane_ip: '192.168.122.7', ctlplane_dns_nameservers: ['192.168.122.80'] }
     expect(renderRoleHost(resolveNode(plain, role), plain, granted)).toBe(`        later:
@@ -45,7 +45,7 @@ describe("a role's inventory", () => {
 `)
   })
 
-  it('brings the network template along, and texts of several lines', () => {
+  it('contains the network template and multi-line texts', () => {
     const templated = dataPlaneRole('r', {
       nodeTemplate: {
         networkConfig: { template: 'network_config:\n- a\n' },
@@ -65,13 +65,13 @@ describe("a role's inventory", () => {
     })
   })
 
-  it('is a group even with nothing in it', () => {
+  it('is a group even without nodes', () => {
     expect(renderRoleInventory(dataPlaneRole('r'), []).inventory).toBe('r: {}\n')
   })
 })
 
 describe("a node's inventory", () => {
-  it("has everything at the host, the port as text, and always networks, as upstream's", () => {
+  it('has everything at the host, the port as a string, and always networks, as upstream', () => {
     const plain = dataPlaneRole('r', {
       nodeTemplate: { ansiblePort: 22, ansibleUser: 'root', managementNetwork: 'ctlplane' },
     })
@@ -85,5 +85,22 @@ describe("a node's inventory", () => {
             management_network: ctlplane
             networks: []
 `)
+  })
+})
+
+describe('memoizeByNode', () => {
+  it('renders again when the effective node or its addresses change, and otherwise never', () => {
+    const createEffective = (name: string): EffectiveNode => ({ name }) as EffectiveNode
+    let times = 0
+    const count = memoizeByNode(({ effective }) => {
+      times += 1
+      return `${effective.name} ${times}`
+    })
+    const [effective, addresses] = [createEffective('a'), { ctlplane_ip: '192.0.2.1' }]
+    expect(count({ effective, addresses })).toBe('a 1')
+    expect(count({ effective, addresses })).toBe('a 1')
+    expect(count({ effective, addresses: { ...addresses } })).toBe('a 2')
+    expect(count({ effective: createEffective('a'), addresses })).toBe('a 3')
+    expect(count({ effective: createEffective('b'), addresses })).toBe('b 4')
   })
 })

@@ -1,13 +1,11 @@
 /**
- * Inventories, as upstream's roles and nodes had them: names, keys and layout are what playbooks and people rely on.
+ * Renders inventories in upstream's layout: playbooks and people rely on its names and keys.
  *
- * Pure. A role's inventory holds what its nodes share in the group, and what each has of its own at the host; a node's
- * holds all that counts for it at the host.
+ * Pure. A role's inventory has the variables that its nodes share in the group, and those of each node at the host; a
+ * node's inventory has all of them at the host.
  */
 import { stringify } from 'yaml'
-import type { NodeSection } from '../kinds/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole, NodeSection } from '../kinds/data-plane.ts'
 import { type EffectiveNode, parseAnsibleVars } from '../rules/inheritance.ts'
 
 export const INVENTORY_KEY = 'inventory'
@@ -30,13 +28,13 @@ export function nodeInventoryName(node: string): string {
   return `dataplanenode-${node}`
 }
 
-/** What Ansible is told of a host, all in all: its variables in a node's inventory, and what its inputs are made of. */
+/** All variables of a host: rendered into a node's inventory, and part of the hashed inputs. */
 export function buildHostVars(effective: EffectiveNode, addresses: HostVars = {}): HostVars {
   const { ansibleUser, ansiblePort, managementNetwork, networkTemplate, networks, vars } = effective
   return {
     ansible_host: ansibleAddress(effective, addresses),
     ...(ansibleUser && { ansible_user: ansibleUser }),
-    // Upstream writes it as text here, and as a number in a role's inventory.
+    // Upstream writes a string here, and a number in a role's inventory.
     ...(ansiblePort && { ansible_port: String(ansiblePort) }),
     ...(managementNetwork && { management_network: managementNetwork }),
     ...(networkTemplate && { edpm_network_config_template: TEMPLATE_PATH }),
@@ -51,7 +49,7 @@ export function managementNetworkName({ managementNetwork }: Pick<EffectiveNode,
   return (managementNetwork || 'ctlplane').toLowerCase()
 }
 
-/** Where Ansible finds the host: as the node says, else at its address in the management network, else by its name. */
+/** How Ansible reaches the host: `ansibleHost`, else its address in the management network, else its name. */
 export function ansibleAddress(effective: EffectiveNode, addresses: HostVars): string {
   const { ansibleHost, hostName } = effective
   const granted = addresses[`${managementNetworkName(effective)}_ip`]
@@ -60,13 +58,10 @@ export function ansibleAddress(effective: EffectiveNode, addresses: HostVars): s
 
 export function renderNodeInventory(effective: EffectiveNode, addresses: HostVars = {}): InventoryFiles {
   const hosts = { [effective.name]: buildHostVars(effective, addresses) }
-  return {
-    [INVENTORY_KEY]: formatYaml({ all: { hosts } }),
-    [NETWORK_KEY]: effective.networkTemplate,
-  }
+  return { [INVENTORY_KEY]: formatYaml({ all: { hosts } }), [NETWORK_KEY]: effective.networkTemplate }
 }
 
-/** The variables that a section brings along by itself: a role's for its group, a node's for its host. */
+/** The variables of one section: of a role for its group, of a node for its host. */
 function sectionVars(section: NodeSection): HostVars {
   const { ansibleUser, ansiblePort, managementNetwork, networkConfig, networks, ansibleVars } = section
   return {
@@ -79,16 +74,19 @@ function sectionVars(section: NodeSection): HostVars {
   }
 }
 
-/** One host of a role's inventory, as text that fits under `hosts:`. Made once per node: a role may have thousands. */
+/** One host of a role's inventory, indented for `hosts:`. Rendered once per node: a role may have thousands. */
 export function renderRoleHost(effective: EffectiveNode, node: DataPlaneNode, addresses: HostVars = {}): string {
-  const own = sectionVars(node.spec.node ?? {})
-  // At the host they would win over the group: what a person wrote for the whole role must not lose to them.
+  // At the host they would win over the group: variables that a person set for the role must win over them.
   const granted = Object.entries(addresses).filter(([name]) => !(name in effective.vars))
-  const vars = { ansible_host: ansibleAddress(effective, addresses), ...Object.fromEntries(granted), ...own }
+  const vars = {
+    ansible_host: ansibleAddress(effective, addresses),
+    ...Object.fromEntries(granted),
+    ...sectionVars(node.spec.node ?? {}),
+  }
   return indent(formatYaml({ [node.metadata.name]: vars }), 8)
 }
 
-/** `hosts` are texts of `roleHostText`, in the order of the nodes' names. */
+/** `hosts` are rendered by `renderRoleHost`, in the order of their names. */
 export function renderRoleInventory(role: DataPlaneRole, hosts: readonly string[]): InventoryFiles {
   const section = role.spec.nodeTemplate ?? {}
   const vars = sectionVars(section)
@@ -101,7 +99,7 @@ export function renderRoleInventory(role: DataPlaneRole, hosts: readonly string[
   }
 }
 
-/** Four columns per level and keys in order, as Go's writer does it. */
+/** Four columns per level and sorted keys, as Go's YAML writer formats. */
 function formatYaml(value: unknown): string {
   return stringify(value, {
     indent: 4,
@@ -114,4 +112,22 @@ function formatYaml(value: unknown): string {
 
 function indent(text: string, columns: number): string {
   return text.replace(/^(?=.)/gm, ' '.repeat(columns))
+}
+
+interface NodeInputs {
+  readonly effective: EffectiveNode
+  readonly addresses: HostVars
+}
+
+/** Renders again only when the effective node or its addresses change: nodes are reconciled often and seldom change. */
+export function memoizeByNode<V extends NodeInputs, T>(render: (view: V) => T): (view: V) => T {
+  const rendered = new WeakMap<EffectiveNode, { readonly addresses: HostVars; readonly value: T }>()
+  return (view) => {
+    const { effective, addresses } = view
+    const known = rendered.get(effective)
+    if (known?.addresses === addresses) return known.value
+    const value = render(view)
+    rendered.set(effective, { addresses, value })
+    return value
+  }
 }

@@ -1,171 +1,189 @@
 /**
- * The node controller: phases -1 and 0 of one node, and how its services stand.
+ * Reconciles OpenStackDataPlaneNode: phases -1 and 0 of one node, and the state of its services.
  *
- * A node with a deployStrategy of its own asks for its own runs; the others are served by their role's runs, and only
- * what these came to is written down here.
+ * A node with a deployStrategy of its own starts its own runs; the runs of its role serve the others, and this
+ * controller only records their results.
  */
-
 import { ipSets } from '../../api/ipset.ts'
 import { netConfigs } from '../../api/netconfig.ts'
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { dnsDatas, dnsMasqs } from '../../controllers/dns/dns-kinds.ts'
-import { ignoreNotFound, requeueOnConflict } from '../../controllers/kit/writes.ts'
+import { ignoreNotFound, requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
 import type { Controller, ReconcileContext, ReconcileResult, Watch } from '../../kube/controller.ts'
-import { ansibleRuns } from '../kinds/ansible-run.ts'
-import { dataPlaneServices } from '../kinds/data-plane-service.ts'
-import { type DataPlaneNode, dataPlaneNodes, ROLE_LABEL } from '../kinds/node.ts'
-import { dataPlaneRoles } from '../kinds/role.ts'
-import { type BareMetalHost, bareMetalHosts, consumerKeys } from '../machines/bare-metal.ts'
-import { claimMachine, releaseMachine } from '../machines/claim-machine.ts'
-import { runHosts } from '../runs/attempts.ts'
-import { buildRun, type Playbook } from '../runs/run-object.ts'
-import { servicesCondition } from '../services/services-condition.ts'
+import type { Runtime } from '../../kube/runtime.ts'
 import {
   byHost,
   byNode,
   byRole,
   bySource,
   configMapKind,
-  FIELD_MANAGER,
-  FINALIZER,
+  type DataPlaneCaches,
+  namedSources,
+  ownerKeys,
   secretKind,
-  sourcesNamed,
-  type World,
-} from '../world.ts'
-import { writeMetadata, writeSecret, writeStatus } from '../writes.ts'
-import { type InventoryFiles, nodeInventoryName, renderNodeInventory } from './inventory.ts'
-import { memoizeByNode } from './memoize.ts'
-import { ownerNodeKeys, registerDns, releaseNetwork, requestAddresses } from './node-network.ts'
+} from '../caches.ts'
+import { type AnsibleRun, ansibleRuns } from '../kinds/ansible-run.ts'
+import {
+  type DataPlaneNode,
+  dataPlaneNodes,
+  dataPlaneRoles,
+  dataPlaneServices,
+  ROLE_LABEL,
+} from '../kinds/data-plane.ts'
+import type { ServiceObject } from '../kinds/service-object.ts'
+import { type BareMetalHost, bareMetalHosts, consumerKeys } from '../machines/bare-metal.ts'
+import { claimMachine, releaseMachine } from '../machines/claim-machine.ts'
+import { runHosts } from '../runs/attempts.ts'
+import type { RunIndex } from '../runs/run-index.ts'
+import type { ServiceDefinition } from '../service-definitions/definition.ts'
+import { servicesCondition } from '../services/services-condition.ts'
+import { FIELD_MANAGER, FINALIZER, type OwnedSecrets, writeStatus } from '../writes.ts'
+import { type InventoryFiles, memoizeByNode, nodeInventoryName, renderNodeInventory } from './inventory.ts'
+import { registerDns, releaseNetwork, requestAddresses } from './node-network.ts'
 import { nodeConditions, nodeStatus } from './node-status.ts'
-import { buildNodeView, type NodeView } from './node-view.ts'
-import type { RunnableStep } from './phase-zero.ts'
+import type { NodeView, NodeViews } from './node-view.ts'
 import { createStatusThrottle, type StatusThrottle } from './status-throttle.ts'
 
 const WORKERS = 64
 
-export function nodeController(world: World): Controller {
-  const progress = createStatusThrottle(world.progressMs)
-  const inventory: RenderInventory = memoizeByNode(({ effective, addresses }) =>
-    renderNodeInventory(effective, addresses),
-  )
-  const watches: readonly Watch[] = [
-    ...world.whole,
-    { kind: dataPlaneNodes },
-    {
-      kind: dataPlaneRoles,
-      map: ({ metadata }) => nodesOfRole(world, objectKey(metadata)),
-      isOwnWrite: world.echoes.has,
-    },
-    { kind: dataPlaneServices, map: ({ metadata }) => nodesIn(world, metadata.namespace) },
-    { kind: secretKind, map: (secret) => nodesOfSource(world, secret) },
-    { kind: configMapKind, map: (configMap) => nodesOfSource(world, configMap) },
-    { kind: ansibleRuns, map: (run) => hostKeys(run) },
-    ...(world.machines ? [{ kind: bareMetalHosts, map: (one: KubeObject) => consumerKeys(one as BareMetalHost) }] : []),
-    ...networkWatches(world),
-    ...world.services.map(({ annotation }) => ({
-      kind: annotation.kind,
-      map: ({ metadata, ...object }: KubeObject) => {
-        const { dataplaneNodeName } = object['spec'] as { dataplaneNodeName?: string }
-        return [objectKey({ namespace: metadata.namespace ?? '', name: dataplaneNodeName ?? metadata.name })]
-      },
-    })),
-  ]
+export interface NodeControllerDeps {
+  readonly client: Runtime['client']
+  readonly caches: DataPlaneCaches
+  readonly views: NodeViews
+  readonly viewWatches: readonly Watch[]
+  readonly runs: RunIndex
+  readonly services: readonly ServiceDefinition[]
+  readonly unserved: readonly ServiceDefinition[]
+  readonly writer: Writer
+  readonly statusWriter: Writer
+  readonly isOwnWrite: (object: KubeObject) => boolean
+  readonly ownedSecrets: OwnedSecrets
+  readonly progressMs: number
+}
+
+/** What the controller keeps between reconciles. */
+interface NodeMemory {
+  readonly throttle: StatusThrottle
+  readonly renderInventory: (view: NodeView) => InventoryFiles
+}
+
+export function nodeController(deps: NodeControllerDeps): Controller {
+  const { caches } = deps
+  const memory: NodeMemory = {
+    throttle: createStatusThrottle(deps.progressMs),
+    renderInventory: memoizeByNode(({ effective, addresses }) => renderNodeInventory(effective, addresses)),
+  }
   return {
     name: 'dataplane-node',
-    watches,
+    watches: nodeWatches(deps),
     workers: WORKERS,
     reconcile: requeueOnConflict(async (request, context) => {
-      const node = world.nodes.get(objectKey(request))
+      const node = caches.nodes.get(objectKey(request))
       if (!node) return undefined
-      if (!node.metadata.deletionTimestamp) return reconcileNormal(world, { progress, inventory }, node, context)
-      progress.forget(node)
-      return reconcileDelete(world, node, context)
+      if (!node.metadata.deletionTimestamp) return reconcileNormal(deps, memory, node, context)
+      memory.throttle.forget(node)
+      return reconcileDelete(deps, node, context)
     }),
   }
 }
 
-function networkWatches(world: World): readonly Watch[] {
-  const here = ({ metadata }: KubeObject): readonly string[] => nodesIn(world, metadata.namespace)
+function nodeWatches({ caches, services, viewWatches, isOwnWrite }: NodeControllerDeps): readonly Watch[] {
+  const keys = (nodes: readonly DataPlaneNode[]): readonly string[] => nodes.map(({ metadata }) => objectKey(metadata))
+  const nodesOfRole = (role: KubeObject): readonly string[] =>
+    keys(caches.nodes.byIndex(byRole, objectKey(role.metadata)))
+  const nodesInNamespace = ({ metadata }: KubeObject): readonly string[] => keys(caches.nodes.list(metadata.namespace))
+  /** Secrets are many and change often: only those that a node or its role names matter. */
+  const nodesOfSource = ({ metadata }: KubeObject): readonly string[] => {
+    const roles = caches.roles
+      .list(metadata.namespace)
+      .filter(({ spec }) => namedSources(spec.nodeTemplate, spec.env).includes(metadata.name))
+    return [...roles.flatMap(nodesOfRole), ...keys(caches.nodes.byIndex(bySource, objectKey(metadata)))]
+  }
+  const nodesOfIpSet = ({ metadata }: KubeObject): readonly string[] =>
+    keys(caches.nodes.byIndex(byHost, objectKey(metadata)))
+  const nodesOfRun = (run: KubeObject): readonly string[] =>
+    [...runHosts(run as AnsibleRun)].map((name) => objectKey({ namespace: run.metadata.namespace ?? '', name }))
+  const nodeOfService = ({ metadata, ...object }: KubeObject): readonly string[] => {
+    const { dataplaneNodeName = metadata.name } = object['spec'] as ServiceObject['spec']
+    return [objectKey({ namespace: metadata.namespace ?? '', name: dataplaneNodeName })]
+  }
   return [
-    ...(world.ipSets ? [{ kind: ipSets, map: (one: KubeObject) => nodesOfHost(world, one) }] : []),
-    ...(world.netConfigs ? [{ kind: netConfigs, map: here }] : []),
-    ...(world.dnsDatas ? [{ kind: dnsDatas, map: ownerNodeKeys }] : []),
-    ...(world.dnsMasqs ? [{ kind: dnsMasqs, map: here }] : []),
+    ...viewWatches,
+    { kind: dataPlaneNodes },
+    { kind: dataPlaneRoles, map: nodesOfRole, isOwnWrite },
+    { kind: dataPlaneServices, map: nodesInNamespace },
+    { kind: secretKind, map: nodesOfSource },
+    { kind: configMapKind, map: nodesOfSource },
+    { kind: ansibleRuns, map: nodesOfRun },
+    ...(caches.machines
+      ? [{ kind: bareMetalHosts, map: (host: KubeObject) => consumerKeys(host as BareMetalHost) }]
+      : []),
+    ...(caches.ipSets ? [{ kind: ipSets, map: nodesOfIpSet }] : []),
+    ...(caches.netConfigs ? [{ kind: netConfigs, map: nodesInNamespace }] : []),
+    ...(caches.dnsDatas ? [{ kind: dnsDatas, map: ownerKeys(dataPlaneNodes.kind) }] : []),
+    ...(caches.dnsMasqs ? [{ kind: dnsMasqs, map: nodesInNamespace }] : []),
+    ...services.map(({ annotation }) => ({ kind: annotation.kind, map: nodeOfService })),
   ]
 }
 
-function nodesOfRole(world: World, role: string): readonly string[] {
-  return world.nodes.byIndex(byRole, role).map(({ metadata }) => objectKey(metadata))
-}
-
-function nodesIn(world: World, namespace: string | undefined): readonly string[] {
-  return world.nodes.list(namespace).map(({ metadata }) => objectKey(metadata))
-}
-
-/** Secrets are many and change often; only the keys of nodes, and what their runs are given, matter. */
-function nodesOfSource(world: World, { metadata }: KubeObject): readonly string[] {
-  const roles = world.roles
-    .list(metadata.namespace)
-    .filter(({ spec }) => sourcesNamed(spec.nodeTemplate, spec.env).includes(metadata.name))
-    .flatMap((role) => nodesOfRole(world, objectKey(role.metadata)))
-  const own = world.nodes.byIndex(bySource, objectKey(metadata)).map((node) => objectKey(node.metadata))
-  return [...roles, ...own]
-}
-
-/** An IPSet has the name of a host, which is its node's unless the node says otherwise. */
-function nodesOfHost(world: World, { metadata }: KubeObject): readonly string[] {
-  return world.nodes.byIndex(byHost, objectKey(metadata)).map((node) => objectKey(node.metadata))
-}
-
-function hostKeys(run: KubeObject): readonly string[] {
-  const namespace = run.metadata.namespace ?? ''
-  return [...runHosts(run as Parameters<typeof runHosts>[0])].map((name) => objectKey({ namespace, name }))
-}
-
-type RenderInventory = (view: NodeView) => InventoryFiles
-
 async function reconcileNormal(
-  world: World,
-  { progress, inventory }: { readonly progress: StatusThrottle; readonly inventory: RenderInventory },
+  deps: NodeControllerDeps,
+  { throttle, renderInventory }: NodeMemory,
   stored: DataPlaneNode,
   context: ReconcileContext,
 ): Promise<ReconcileResult | undefined> {
+  const { client, caches, runs, views } = deps
   const { signal, clock } = context
-  const node = await writeMetadata(world, world.nodes, stored, missingMetadata(stored), signal)
-  const seen = buildNodeView(world, node, clock.now())
-  const problem =
-    (await requestAddresses(world, seen, signal)) ??
-    (seen.addressState.kind === 'awaited' ? undefined : await claimMachine(world, seen, context))
-  await registerDns(world, seen, signal)
-  const view = problem ? { ...seen, problems: [...seen.problems, problem] } : seen
+  const node = await deps.writer.updateMetadata(caches.nodes, stored, missingMetadata(stored), signal)
+  const view = await provisionNode(deps, views.view(node, clock.now()), signal)
+  await registerDns(client, caches.dnsDatas, view, signal)
   const { namespace = '', name } = node.metadata
-  const busy = world.runs.activeRun(namespace, name) !== undefined
-  // A run that is under way reads its inventory when it begins: what it was made for must still stand there.
-  if (view.problems.length === 0 && view.addressState.kind !== 'awaited' && !busy) {
-    await writeSecret(world, node, nodeInventoryName(name), { ...inventory(view) }, signal)
-    if (view.effective.deployedBy === 'node') await startOwnRun(world, view, context)
+  // An active run reads its inventory when it starts: the inventory must not change before.
+  const isIdle = runs.activeRun(namespace, name) === undefined
+  if (view.problems.length === 0 && view.addressState.kind !== 'awaited' && isIdle) {
+    await deps.ownedSecrets.write(node, nodeInventoryName(name), { ...renderInventory(view) }, signal)
+    if (view.effective.deployedBy === 'node') await startOwnRun(runs, view, signal)
   }
-  const underWay = isInProgress(view)
-  const quietMs = underWay ? progress.remainingMs(node, clock.now()) : 0
+  const inProgress = isInProgress(view)
+  const quietMs = inProgress ? throttle.remainingMs(node, clock.now()) : 0
   if (quietMs > 0) return { requeueAfterMs: quietMs }
-  const told = nodeConditions(view, servicesCondition(world, node, view.role))
-  const written = await writeStatus(world, world.nodes, node, { told, fields: nodeStatus(view) }, context)
-  if (underWay) progress.written(node, clock.now())
-  else progress.forget(node)
-  // Only what is written down in the status may lose its evidence.
+  const written = await writeNodeStatus(deps, view, context)
+  if (inProgress) throttle.written(node, clock.now())
+  else throttle.forget(node)
+  // A run is deleted only after the status records its result.
   const proofs = (): readonly string[] => Object.values(view.phaseZero.applied).map(({ run }) => run)
-  await world.runs.prune(written.metadata.uid ?? '', proofs, signal)
+  await runs.prune(written.metadata.uid ?? '', proofs, signal)
   const [pause] = view.phaseZero.steps.flatMap(({ decision }) => (decision.kind === 'pause' ? [decision.ms] : []))
   return pause === undefined || view.effective.deployedBy === 'role' ? undefined : { requeueAfterMs: pause }
 }
 
-/** Nothing to tell but that one step after the other gets done. What is done stays proven by its run meanwhile. */
-function isInProgress({ problems, machine, addressState, dnsState, phaseZero }: NodeView): boolean {
-  const open = phaseZero.steps.find(({ decision }) => decision.kind !== 'done')
-  const going = open?.decision.kind === 'running' || open?.decision.kind === 'start'
-  return going && problems.length === 0 && [machine, addressState, dnsState].every(({ kind }) => kind !== 'awaited')
+/** Requests addresses, then claims a machine; a problem of either is added to the view. */
+async function provisionNode(
+  { client, caches }: NodeControllerDeps,
+  view: NodeView,
+  signal: AbortSignal,
+): Promise<NodeView> {
+  const problem =
+    (await requestAddresses(client, caches.ipSets, view, signal)) ??
+    (view.addressState.kind === 'awaited' ? undefined : await claimMachine(client, caches, view, signal))
+  return problem ? { ...view, problems: [...view.problems, problem] } : view
 }
 
+function writeNodeStatus(deps: NodeControllerDeps, view: NodeView, context: ReconcileContext): Promise<DataPlaneNode> {
+  const conditions = nodeConditions(view, servicesCondition(deps, view.node, view.role))
+  const status = { conditions, fields: nodeStatus(view) }
+  return writeStatus(deps.statusWriter, deps.caches.nodes, view.node, status, context)
+}
+
+/** One step after the other runs without a problem. Their runs prove what is done until the status is written. */
+function isInProgress({ problems, machine, addressState, dnsState, phaseZero }: NodeView): boolean {
+  const open = phaseZero.steps.find(({ decision }) => decision.kind !== 'done')
+  const isRunning = open?.decision.kind === 'running' || open?.decision.kind === 'start'
+  const isProvisioned = [machine, addressState, dnsState].every(({ kind }) => kind !== 'awaited')
+  return isRunning && problems.length === 0 && isProvisioned
+}
+
+/** The webhook sets both at creation; this is for clusters without it. */
 function missingMetadata({ metadata, spec }: DataPlaneNode): Partial<KubeObject['metadata']> {
   const { finalizers = [], labels = {} } = metadata
   return {
@@ -174,68 +192,59 @@ function missingMetadata({ metadata, spec }: DataPlaneNode): Partial<KubeObject[
   }
 }
 
-async function startOwnRun(world: World, view: NodeView, { signal }: ReconcileContext): Promise<void> {
-  const { node, effective, runRequest, phaseZero } = view
+async function startOwnRun(
+  runs: RunIndex,
+  { node, effective, runRequest, phaseZero }: NodeView,
+  signal: AbortSignal,
+): Promise<void> {
   const { next } = phaseZero
   if (!next) return
   const { sshSecret, ...runner } = effective.runner
-  const run = buildRun({
+  const inventory = nodeInventoryName(effective.name)
+  const run = {
     owner: node,
     step: next.step.name,
     label: next.step.label,
     hosts: { [effective.name]: next.hash },
-    previousRuns: { [effective.name]: next.after },
+    previousRuns: { [effective.name]: next.previousRun },
     attempt: next.attempt,
     request: runRequest,
-    playbook: await loadPlaybook(world, next.step),
+    playbook: next.step.playbook,
     files: {
       sshSecret,
-      inventory: {
-        kind: 'Secret',
-        name: nodeInventoryName(effective.name),
-        hasTemplate: effective.networkTemplate !== '',
-      },
+      inventory: { kind: 'Secret', name: inventory, hasTemplate: effective.networkTemplate !== '' },
     },
     runner,
-  })
-  if (await world.runs.start(run, signal)) recordRunStarted(world, node, run.metadata.name, next.step.name)
+  } as const
+  await runs.start(run, signal)
 }
 
-/** Our own are sent as text, as they are now; their name is what counts for whether a host is out of date. */
-export async function loadPlaybook(world: World, { playbook }: RunnableStep): Promise<Playbook> {
-  return typeof playbook === 'string' ? { play: await world.playbook(playbook) } : playbook
-}
-
-export function recordRunStarted(world: World, regarding: KubeObject, run: string, step: string): void {
-  world.record({ regarding, type: 'Normal', reason: 'RunStarted', action: 'Deploy', note: `${step}: ${run}` })
-}
-
-/** A node that goes takes its services along, if they may go, and gives its machine back. */
-async function reconcileDelete(world: World, node: DataPlaneNode, context: ReconcileContext): Promise<undefined> {
+/** Deletes the services of the node, where they can be, then releases its machine, names and addresses. */
+async function reconcileDelete(
+  deps: NodeControllerDeps,
+  node: DataPlaneNode,
+  context: ReconcileContext,
+): Promise<undefined> {
+  const { client, caches } = deps
   const { signal, clock } = context
   if (!node.metadata.finalizers?.includes(FINALIZER)) return undefined
-  const key = objectKey(node.metadata)
-  const services = world.services.flatMap((definition) =>
-    world
-      .objectsOf(definition)
-      .byIndex(byNode, key)
-      .map((object) => ({ definition, object })),
-  )
-  for (const { definition, object } of services) {
-    if (object.metadata.deletionTimestamp) continue
-    const { namespace = '', name } = object.metadata
-    await world.client.delete({ ...definition.annotation.kind, namespace, name }, { signal })
+  const services = deps.services.flatMap((definition) => {
+    const objects = caches.serviceObjects(definition).byIndex(byNode, objectKey(node.metadata))
+    return objects.map(({ metadata }) => ({ kind: definition.annotation.kind, metadata }))
+  })
+  for (const { kind, metadata } of services) {
+    if (metadata.deletionTimestamp) continue
+    const { namespace = '', name } = metadata
+    await client.delete({ ...kind, namespace, name }, { signal })
   }
   if (services.length > 0) {
-    const view = buildNodeView(world, node, clock.now())
-    const told = nodeConditions(view, servicesCondition(world, node, view.role))
-    await writeStatus(world, world.nodes, node, { told, fields: nodeStatus(view) }, context)
+    await writeNodeStatus(deps, deps.views.view(node, clock.now()), context)
     return undefined
   }
-  await releaseMachine(world, node, signal)
-  await releaseNetwork(world, node, signal)
+  await releaseMachine(client, caches.machines, node, signal)
+  await releaseNetwork(client, caches, node, signal)
   const finalizers = node.metadata.finalizers.filter((finalizer) => finalizer !== FINALIZER)
-  const left = { ...node, metadata: { ...node.metadata, finalizers } }
-  await ignoreNotFound(world.client.update(left, { fieldManager: FIELD_MANAGER, signal }))
+  const released = { ...node, metadata: { ...node.metadata, finalizers } }
+  await ignoreNotFound(client.update(released, { fieldManager: FIELD_MANAGER, signal }))
   return undefined
 }

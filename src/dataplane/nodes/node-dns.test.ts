@@ -19,7 +19,7 @@ const server = (name: string, status: DnsMasqStatus = {}, spec: DnsMasq['spec'] 
 const ready = [{ type: 'Ready', status: 'True' as const }]
 
 describe('the names of a node', () => {
-  it('are registered for the server of its namespace, with the addresses that it was given', () => {
+  it('are registered for the server of its namespace, with the addresses of its IPSet', () => {
     expect(desiredDnsData(node, granted, [server('dns', {}, { dnsDataLabelSelectorValue: 'mine' })])).toMatchObject({
       metadata: { name: 'n-dataplane', namespace: 'openstack' },
       spec: {
@@ -29,7 +29,7 @@ describe('the names of a node', () => {
     })
   })
 
-  it('are not where nobody serves names, before there are addresses, or where the IPSet asks itself', () => {
+  it('are not registered without a server, without addresses, or when the IPSet registers itself', () => {
     const { metadata } = granted
     const asking = { ...granted, metadata: { ...metadata, annotations: { [DNS_ANNOTATION]: 'true' } } }
     expect(desiredDnsData(node, granted, [])).toBeUndefined()
@@ -38,20 +38,20 @@ describe('the names of a node', () => {
     expect(desiredDnsData(node, asking, [server('dns')])).toBeUndefined()
   })
 
-  it('are waited for, and so is a server that will have an address', () => {
+  it('are awaited, and so is a server without an address', () => {
     const addressed = server('dns', { dnsAddresses: ['192.168.122.80'] })
-    const wanted = desiredDnsData(node, granted, [addressed])
-    const registered = wanted && { ...wanted, status: { conditions: ready } }
+    const desired = desiredDnsData(node, granted, [addressed])
+    const registered = desired && { ...desired, status: { conditions: ready } }
     expect(dnsDataState(undefined, undefined, [])).toEqual({ kind: 'not-needed' })
-    expect(dnsDataState(wanted, undefined, [addressed])).toMatchObject({
+    expect(dnsDataState(desired, undefined, [addressed])).toMatchObject({
       why: 'Waiting for DNSData n-dataplane',
     })
-    expect(dnsDataState(wanted, registered, [addressed])).toEqual({ kind: 'there' })
-    expect(dnsDataState(wanted, registered, [server('late')])).toMatchObject({
+    expect(dnsDataState(desired, registered, [addressed])).toEqual({ kind: 'ready' })
+    expect(dnsDataState(desired, registered, [server('late')])).toMatchObject({
       why: 'Waiting for DNSMasq late to have its address',
     })
-    expect(dnsDataState(wanted, registered, [server('inside', { conditions: ready })])).toEqual({
-      kind: 'there',
+    expect(dnsDataState(desired, registered, [server('inside', { conditions: ready })])).toEqual({
+      kind: 'ready',
     })
     expect(nameservers([addressed, server('inside')])).toEqual(['192.168.122.80'])
   })

@@ -1,25 +1,25 @@
 /**
- * The names of a node: a DNSData with the addresses that its IPSet was given.
+ * Builds the DNSData that registers the names of a node with the addresses of its IPSet, and reads its state.
  *
- * Pure. A namespace with a DNSMasq is one whose names are served: there a node is registered as soon as it has
- * addresses. The servers themselves are what its inventory names for the host to ask.
+ * Pure. In a namespace with a DNSMasq a node is registered as soon as it has addresses; its inventory names the servers
+ * for the host to use.
  */
-
 import type { DnsData } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import type { IpSet } from '../../api/ipset.ts'
+import { controllerReference } from '../../api/ownership.ts'
+import { findCondition } from '../../api/raw-object.ts'
 import { dnsDatas, selectorValue } from '../../controllers/dns/dns-kinds.ts'
 import { hostsForIpSet, isDnsRequested } from '../../controllers/dns/ipset-dns-controller.ts'
-import { findCondition } from '../conditions.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../kinds/node.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../kinds/data-plane.ts'
 import { type ProvisionState, readyState } from './node-ipset.ts'
 
-/** A name that neither an inventory nor a person's DNSData has by chance: its ConfigMap is named alike. */
+/** Distinct from the names of inventories and of other DNSData: its ConfigMap gets the same name. */
 export function dnsDataName(node: string): string {
   return `${node}-dataplane`
 }
 
-/** Undefined where nobody serves names, where there are none yet, or where the IPSet itself is registered. */
+/** Undefined where no names are served, where there are no addresses yet, or where the IPSet itself is registered. */
 export function desiredDnsData(
   node: DataPlaneNode,
   ipSet: IpSet | undefined,
@@ -29,8 +29,8 @@ export function desiredDnsData(
   if (!server || !ipSet || isDnsRequested(ipSet)) return undefined
   const hosts = hostsForIpSet(ipSet)
   if (hosts.length === 0) return undefined
-  const { namespace = '', name, uid = '' } = node.metadata
-  const owner = { ...dataPlaneNodes, name, uid, controller: true, blockOwnerDeletion: true }
+  const { namespace = '', name } = node.metadata
+  const owner = controllerReference({ ...node, ...dataPlaneNodes })
   return {
     ...dnsDatas,
     metadata: { name: dnsDataName(name), namespace, ownerReferences: [owner] },
@@ -39,23 +39,23 @@ export function desiredDnsData(
 }
 
 export function dnsDataState(
-  wanted: DnsData | undefined,
-  there: DnsData | undefined,
+  desired: DnsData | undefined,
+  live: DnsData | undefined,
   servers: readonly DnsMasq[],
 ): ProvisionState {
-  if (!wanted) return { kind: 'not-needed' }
-  const { name } = wanted.metadata
-  if (!there) return { kind: 'awaited', why: `Waiting for DNSData ${name}` }
-  const told = readyState(there, `DNSData ${name}`)
-  if (told.kind !== 'there') return told
-  // One that is only known inside the cluster never has an address for hosts outside: nothing to wait for.
-  const late = servers.find((server) => !isReady(server) && dnsAddresses(server).length === 0)
-  return late
-    ? { kind: 'awaited', why: `Waiting for DNSMasq ${late.metadata.name} to have its address` }
-    : { kind: 'there' }
+  if (!desired) return { kind: 'not-needed' }
+  const { name } = desired.metadata
+  if (!live) return { kind: 'awaited', why: `Waiting for DNSData ${name}` }
+  const state = readyState(live, `DNSData ${name}`)
+  if (state.kind !== 'ready') return state
+  // A server that is Ready without an address serves only the cluster: there is nothing to wait for.
+  const pending = servers.find((server) => !isReady(server) && dnsAddresses(server).length === 0)
+  return pending
+    ? { kind: 'awaited', why: `Waiting for DNSMasq ${pending.metadata.name} to have its address` }
+    : { kind: 'ready' }
 }
 
-/** The addresses at which hosts outside the cluster ask for names. */
+/** The addresses at which hosts outside the cluster resolve names. */
 export function nameservers(servers: readonly DnsMasq[]): readonly string[] {
   return [...new Set(servers.flatMap(dnsAddresses))].toSorted()
 }
@@ -64,6 +64,6 @@ function dnsAddresses({ status }: DnsMasq): readonly string[] {
   return status?.dnsAddresses ?? []
 }
 
-function isReady({ status }: DnsMasq): boolean {
-  return findCondition(status?.conditions, 'Ready')?.status === 'True'
+function isReady(server: DnsMasq): boolean {
+  return findCondition(server, 'Ready')?.status === 'True'
 }

@@ -1,34 +1,34 @@
 /**
- * The addresses that a node asks for: an IPSet with the name of its host, and how far that has come.
+ * Builds the IPSet that requests the addresses of a node, with the name of its host, and reads its state.
  *
- * Pure. A namespace with a NetConfig is one whose addresses are managed: there the networks of a node, or of its role,
- * are asked for by name. Where there is none, addresses are what people write into the node.
+ * Pure. In a namespace with a NetConfig the networks of a node, or of its role, are requested by name. Without a
+ * NetConfig, addresses are what people write into the node.
  */
-
+import type { DnsData } from '../../api/dnsdata.ts'
 import { type IpSet, type IpSetNetwork, ipSets } from '../../api/ipset.ts'
 import { findSubnet, type NetConfig, type NetConfigNetwork, resolveServiceNetwork } from '../../api/netconfig.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { controllerReference, isOwnedBy } from '../../api/ownership.ts'
+import { findCondition } from '../../api/raw-object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import { cidrContains, parseCidr } from '../../net/cidr.ts'
-import { findCondition } from '../conditions.ts'
 import { addressesUnusable } from '../findings/data-plane.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../kinds/node.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../kinds/data-plane.ts'
 import type { EffectiveNode } from '../rules/inheritance.ts'
 import { managementNetworkName } from './inventory.ts'
 
 export type AddressRequest =
   | { readonly kind: 'none' }
-  | { readonly kind: 'wanted'; readonly ipSet: IpSet }
-  | { readonly kind: 'wrong'; readonly finding: Finding }
+  | { readonly kind: 'requested'; readonly ipSet: IpSet }
+  | { readonly kind: 'invalid'; readonly finding: Finding }
 
-/** How far something has come that another controller makes for a node. */
+/** The state of an object that another controller completes for a node. */
 export type ProvisionState =
   | { readonly kind: 'not-needed' }
   | { readonly kind: 'awaited'; readonly why: string }
-  | { readonly kind: 'there' }
+  | { readonly kind: 'ready' }
 
-/** The name under which a host has its addresses and its names. */
+/** The name of the host's IPSet. */
 function hostName({ metadata, spec }: DataPlaneNode): string {
   return spec.hostName || metadata.name
 }
@@ -41,16 +41,16 @@ export function buildAddressRequest(
   if (!netConfig || effective.networks.length === 0) return { kind: 'none' }
   const networks: IpSetNetwork[] = []
   for (const network of effective.networks) {
-    const read = resolveNetwork(network, effective, netConfig)
-    if (typeof read === 'string') {
-      return { kind: 'wrong', finding: finding(addressesUnusable, { ipSet: hostName(node), why: read }) }
+    const resolved = resolveNetwork(network, effective, netConfig)
+    if (typeof resolved === 'string') {
+      return { kind: 'invalid', finding: finding(addressesUnusable, { ipSet: hostName(node), why: resolved }) }
     }
-    networks.push(read)
+    networks.push(resolved)
   }
-  const { namespace = '', name, uid = '' } = node.metadata
-  const owner = { ...dataPlaneNodes, name, uid, controller: true, blockOwnerDeletion: true }
+  const { namespace = '' } = node.metadata
+  const owner = controllerReference({ ...node, ...dataPlaneNodes })
   return {
-    kind: 'wanted',
+    kind: 'requested',
     ipSet: {
       ...ipSets,
       metadata: { name: hostName(node), namespace, ownerReferences: [owner] },
@@ -59,22 +59,22 @@ export function buildAddressRequest(
   }
 }
 
-/** What is asked for on one network, or why it cannot be. */
+/** The request for one network, or why it is invalid. */
 function resolveNetwork(
-  { name, network: old, subnetName, fixedIP, defaultRoute }: EffectiveNode['networks'][number],
+  { name, network: deprecatedName, subnetName, fixedIP, defaultRoute }: EffectiveNode['networks'][number],
   effective: EffectiveNode,
   { metadata, spec }: NetConfig,
 ): IpSetNetwork | string {
-  const asked = name ?? old
-  if (asked === undefined) return 'one of its networks has no name'
-  const { network, subnet: found } = findSubnet(spec, asked, subnetName ?? '')
-  const known = (all: readonly { readonly name: string }[]): string => all.map((one) => one.name).join(', ')
-  if (!network) return `NetConfig ${metadata.name} has no network ${asked}: it has ${known(spec.networks)}`
+  const requestedName = name ?? deprecatedName
+  if (requestedName === undefined) return 'one of its networks has no name'
+  const { network, subnet: found } = findSubnet(spec, requestedName, subnetName ?? '')
+  const listNames = (items: readonly { readonly name: string }[]): string => items.map(({ name }) => name).join(', ')
+  if (!network) return `NetConfig ${metadata.name} has no network ${requestedName}: it has ${listNames(spec.networks)}`
   const [only, another] = network.subnets
   const subnet = found ?? (subnetName === undefined && !another ? only : undefined)
   if (!subnet) {
-    const wrong = subnetName === undefined ? 'needs a subnetName' : `has no subnet ${subnetName}`
-    return `network ${network.name} ${wrong}: it has ${known(network.subnets)}`
+    const problem = subnetName === undefined ? 'needs a subnetName' : `has no subnet ${subnetName}`
+    return `network ${network.name} ${problem}: it has ${listNames(network.subnets)}`
   }
   const fixed = fixedIP || existingManagementAddress(network, subnet.cidr, effective)
   return {
@@ -85,47 +85,41 @@ function resolveNetwork(
   }
 }
 
-/** A node that has its management address already keeps it: another one would be another host. */
+/** A node keeps a management address that it already has: with another one it would not be reachable. */
 function existingManagementAddress(
   network: NetConfigNetwork,
   cidr: string,
   effective: EffectiveNode,
 ): string | undefined {
   if (resolveServiceNetwork(network.name, network.serviceNetwork) !== managementNetworkName(effective)) return undefined
-  const [at, within] = [parseAddress(effective.ansibleHost), parseCidr(cidr)]
-  return at && within && cidrContains(within, at) ? effective.ansibleHost : undefined
+  const [address, range] = [parseAddress(effective.ansibleHost), parseCidr(cidr)]
+  return address && range && cidrContains(range, address) ? effective.ansibleHost : undefined
 }
 
-/** Made by a node for itself; any other of the name is a person's, who says what is in it. */
-export function isOwnedByNode(object: KubeObject, { metadata }: DataPlaneNode): boolean {
-  return object.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false
-}
-
-/** Asks for exactly these networks. */
-export function requestsSameNetworks({ spec }: IpSet, wanted: IpSet): boolean {
-  const words = (list: readonly IpSetNetwork[]): readonly string[] =>
+export function requestsSameNetworks({ spec }: IpSet, desired: IpSet): boolean {
+  const format = (list: readonly IpSetNetwork[]): readonly string[] =>
     list.map(({ name, subnetName, fixedIP = '', defaultRoute = false }) =>
       [name.toLowerCase(), subnetName.toLowerCase(), fixedIP, defaultRoute].join(' '),
     )
-  return words(spec.networks).join('\n') === words(wanted.spec.networks).join('\n')
+  return format(spec.networks).join('\n') === format(desired.spec.networks).join('\n')
 }
 
-export function addressesState(node: DataPlaneNode, wish: AddressRequest, ipSet: IpSet | undefined): ProvisionState {
-  if (wish.kind !== 'wanted') return { kind: 'not-needed' }
-  const { name } = wish.ipSet.metadata
+export function addressesState(node: DataPlaneNode, request: AddressRequest, ipSet: IpSet | undefined): ProvisionState {
+  if (request.kind !== 'requested') return { kind: 'not-needed' }
+  const { name } = request.ipSet.metadata
   if (!ipSet) return { kind: 'awaited', why: `Waiting for IPSet ${name}` }
-  if (isOwnedByNode(ipSet, node) && !requestsSameNetworks(ipSet, wish.ipSet)) {
-    return { kind: 'awaited', why: `Waiting for IPSet ${name} to ask for other networks` }
+  if (isOwnedBy(ipSet, node) && !requestsSameNetworks(ipSet, request.ipSet)) {
+    return { kind: 'awaited', why: `Waiting for IPSet ${name} to request other networks` }
   }
   return readyState(ipSet, `IPSet ${name}`)
 }
 
-/** Ready at its current generation, where it says which one was seen. */
-export function readyState(object: Pick<IpSet, 'metadata' | 'status'>, what: string): ProvisionState {
-  const ready = findCondition(object.status?.conditions, 'Ready')
-  const seen = object.status?.observedGeneration
-  const current = seen === undefined || seen === object.metadata.generation
-  if (ready?.status === 'True' && current) return { kind: 'there' }
-  const said = current ? (ready?.message ?? 'nobody has looked at it yet') : 'its last change was not seen yet'
-  return { kind: 'awaited', why: `Waiting for ${what}: ${said}` }
+/** Ready at its current generation, where the status has one. */
+export function readyState(object: IpSet | DnsData, label: string): ProvisionState {
+  const ready = findCondition(object, 'Ready')
+  const { observedGeneration = object.metadata.generation } = object.status ?? {}
+  const isCurrent = observedGeneration === object.metadata.generation
+  if (ready?.status === 'True' && isCurrent) return { kind: 'ready' }
+  const reason = isCurrent ? (ready?.message ?? 'it is not reconciled yet') : 'its last change is not reconciled yet'
+  return { kind: 'awaited', why: `Waiting for ${label}: ${reason}` }
 }

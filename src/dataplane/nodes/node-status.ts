@@ -1,20 +1,19 @@
 /**
- * The status of a node and of a role: phases -1 and 0 in conditions, in upstream's words; phase 1 in one of its own.
+ * Builds the status of a node: phases -1 and 0 in upstream's conditions, phase 1 in one condition of its own.
  *
- * Pure. Ready means phases -1 and 0 only: they need no control plane.
+ * Pure. Ready covers phases -1 and 0 only: they need no control plane.
  */
-
-import { finding } from '../../errors/finding.ts'
+import type { Condition } from '../../api/object.ts'
 import {
-  type ConditionState,
-  conditionError,
-  conditionNotRequested,
+  conditionForFinding,
+  conditionRequested,
   conditionTrue,
-  conditionWaiting,
-  summarizeReady,
-} from '../conditions.ts'
+  readyCondition,
+  worstSeverity,
+} from '../../controllers/kit/conditions.ts'
+import { finding } from '../../errors/finding.ts'
 import { runsExhausted } from '../findings/data-plane.ts'
-import type { DataPlaneNodeStatus } from '../kinds/node.ts'
+import type { DataPlaneNodeStatus } from '../kinds/data-plane.ts'
 import type { RunDecision } from '../runs/decide-step.ts'
 import { nodeInventoryName } from './inventory.ts'
 import type { ProvisionState } from './node-ipset.ts'
@@ -24,90 +23,94 @@ import type { StepState } from './phase-zero.ts'
 export const DEPLOYMENT_READY = 'DeploymentReady'
 export const SETUP_READY = 'SetupReady'
 export const MACHINE_READY = 'BaremetalProvisionReady'
-/** Upstream's names for them, as far as it had any for a single node. */
 const ADDRESSES_READY = 'NodeIPReservationReady'
 const DNS_READY = 'NodeDNSDataReady'
+/** Ours: upstream has no condition for phase 1. */
 export const SERVICES_READY = 'ServicesReady'
 
-/** Upstream's name for it, spaces included. */
-function stepCondition(step: string): string {
-  return `${step} service ready`
+export function conditionNotRequested(type: string, message: string): Condition {
+  return conditionRequested(type, message, 'NotRequested')
 }
 
-export function nodeConditions(view: NodeView, services: ConditionState): readonly ConditionState[] {
+export function nodeConditions(view: NodeView, services: Condition): readonly Condition[] {
   const { problems, machine, phaseZero } = view
-  const [problem] = problems
-  const setup = problem ? conditionError(SETUP_READY, problem) : conditionTrue(SETUP_READY, 'Setup complete')
-  const provisioned =
-    machine.kind === 'not-needed'
-      ? []
-      : [
-          machine.kind === 'provisioned'
-            ? conditionTrue(MACHINE_READY, 'Machine provisioned')
-            : conditionWaiting(MACHINE_READY, machine.why),
-        ]
-  const steps = phaseZero.steps.map(stepReadyCondition)
-  const deployment = deploymentCondition(phaseZero.steps, view.waitsForRun)
-  const network = [
+  const conditions = [
+    setupCondition(problems[0]),
     ...provisionConditions(ADDRESSES_READY, 'Addresses granted', view.addressState),
     ...provisionConditions(DNS_READY, 'Names registered', view.dnsState),
+    ...provisionConditions(MACHINE_READY, 'Machine provisioned', machine),
+    deploymentCondition(phaseZero.steps, view.waitsForRun),
+    ...phaseZero.steps.map(stepReadyCondition),
   ]
-  const all = [setup, ...network, ...provisioned, deployment, ...steps]
-  return [summarizeReady(all, 'DataPlaneNode ready'), ...all, services]
+  return [readyCondition(conditions, worstSeverity, 'DataPlaneNode ready'), ...conditions, services]
 }
 
-function provisionConditions(type: string, done: string, provision: ProvisionState): readonly ConditionState[] {
-  if (provision.kind === 'not-needed') return []
-  return [provision.kind === 'there' ? conditionTrue(type, done) : conditionWaiting(type, provision.why)]
+export function setupCondition(problem: NodeView['problems'][number] | undefined): Condition {
+  return problem ? conditionForFinding(SETUP_READY, problem) : conditionTrue(SETUP_READY, 'Setup complete')
 }
 
-function stepReadyCondition({ step, decision }: StepState): ConditionState {
-  const type = stepCondition(step.name)
-  return step.kind === 'unknown' ? conditionError(type, step.finding) : decisionCondition(type, step.name, decision)
+function provisionConditions(
+  type: string,
+  doneMessage: string,
+  state: ProvisionState | NodeView['machine'],
+): readonly Condition[] {
+  if (state.kind === 'not-needed') return []
+  return [state.kind === 'awaited' ? conditionRequested(type, state.why) : conditionTrue(type, doneMessage)]
 }
 
-/** What is decided about a step, as a condition of its own or of the whole. */
-export function decisionCondition(type: string, step: string, decision: RunDecision): ConditionState {
+function stepReadyCondition({ step, decision }: StepState): Condition {
+  // Upstream's type, spaces included.
+  const type = `${step.name} service ready`
+  return step.kind === 'unknown'
+    ? conditionForFinding(type, step.finding)
+    : decisionCondition(type, step.name, decision)
+}
+
+/** What was decided about a step, as its own condition or as that of the deployment. */
+export function decisionCondition(type: string, step: string, decision: RunDecision): Condition {
   switch (decision.kind) {
     case 'done':
       return conditionTrue(type, `${step} service ready`)
     case 'held':
       return conditionNotRequested(type, `Deployment not started: ${decision.why}`)
     case 'out-of-date':
-      return conditionWaiting(type, `${step} was deployed with other inputs: ${decision.why}`, 'OutOfDate')
+      return conditionRequested(type, `${step} was deployed with other inputs: ${decision.why}`, 'OutOfDate')
     case 'running':
     case 'start':
-      return conditionWaiting(type, `${step} service not yet ready`)
+      return conditionRequested(type, `${step} service not yet ready`)
     case 'wait':
-      return conditionWaiting(type, `${step} service not yet ready: ${decision.why}`)
+      return conditionRequested(type, `${step} service not yet ready: ${decision.why}`)
     case 'pause': {
       const { attempt, tried } = decision
-      const message = `Service error occurred ${attempt.why ?? 'it failed'} (${attempt.run}); ${tried} of its attempts failed, the next one follows`
+      const cause = `${attempt.why ?? 'it failed'} (${attempt.run})`
+      const message = `Service error occurred ${cause}; ${tried} attempts failed, the next one follows`
       return { type, status: 'False', severity: 'Warning', reason: 'Error', message }
     }
     case 'backed-off': {
       const { attempt, tried } = decision
       const facts = { step, attempts: tried, run: attempt.run, why: attempt.why ?? 'it failed' }
-      return conditionError(type, finding(runsExhausted, facts), 'BackoffLimitExceeded')
+      return conditionForFinding(type, finding(runsExhausted, facts), 'BackoffLimitExceeded')
     }
   }
 }
 
-/** All steps as one: the first that is not done speaks. `behind`: the run that comes before its own. */
-export function deploymentCondition(steps: readonly StepState[], behind?: string): ConditionState {
+/** The first step that is not done decides. `waitsForRun` is the run of the role that has to end first. */
+export function deploymentCondition(steps: readonly StepState[], waitsForRun?: string): Condition {
   const open = steps.find(({ decision }) => decision.kind !== 'done')
   if (!open) return conditionTrue(DEPLOYMENT_READY, 'Deployment completed')
-  if (open.step.kind === 'unknown') return conditionError(DEPLOYMENT_READY, open.step.finding)
-  if (open.decision.kind === 'start' && behind !== undefined)
-    return conditionWaiting(DEPLOYMENT_READY, `Waiting for run ${behind} of its role, which this node is not in`)
-  const told = decisionCondition(DEPLOYMENT_READY, open.step.name, open.decision)
-  return open.decision.kind === 'running' || open.decision.kind === 'start'
-    ? conditionWaiting(DEPLOYMENT_READY, 'Deployment in progress')
-    : told
+  const { step, decision } = open
+  if (step.kind === 'unknown') return conditionForFinding(DEPLOYMENT_READY, step.finding)
+  if (decision.kind === 'start' && waitsForRun !== undefined)
+    return conditionRequested(
+      DEPLOYMENT_READY,
+      `Waiting for run ${waitsForRun} of its role, which does not include this node`,
+    )
+  return decision.kind === 'running' || decision.kind === 'start'
+    ? conditionRequested(DEPLOYMENT_READY, 'Deployment in progress')
+    : decisionCondition(DEPLOYMENT_READY, step.name, decision)
 }
 
-export function nodeStatus(view: NodeView): Omit<DataPlaneNodeStatus, 'conditions'> {
-  const { node, machine, phaseZero } = view
+export function nodeStatus({ node, machine, phaseZero }: NodeView): Omit<DataPlaneNodeStatus, 'conditions'> {
   const { generation, name } = node.metadata
   const host = 'host' in machine ? machine.host : undefined
   return {

@@ -1,45 +1,47 @@
 /**
- * A node as the controllers see it: what holds for it, what is wrong with it, and how far phase 0 has come.
+ * Builds the view of a node that its own controller, its role's and its services' share, so that they never disagree:
+ * its settings, what is wrong with it, and the state of phase 0.
  *
- * Gathers from the caches and lets pure functions decide. The same view for the node's own look, for its role's, and for
- * its services', so that they never disagree.
+ * Gathers from the caches and lets pure functions decide.
  */
-
 import type { DnsData } from '../../api/dnsdata.ts'
 import type { IpSet } from '../../api/ipset.ts'
 import { selectNetConfig } from '../../api/netconfig.ts'
 import { objectKey } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
+import type { CacheReader } from '../../kube/cache.ts'
+import type { DataPlaneCaches, Secret } from '../caches.ts'
 import { roleMissing, sshKeyMissing } from '../findings/data-plane.ts'
 import { hasEnded } from '../kinds/ansible-run.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole } from '../kinds/data-plane.ts'
 import { byConsumer, type MachineState, resolveMachine } from '../machines/bare-metal.ts'
-import type { EffectiveNode } from '../rules/inheritance.ts'
-import { effectiveAnnotation } from '../rules/inheritance.ts'
+import { type EffectiveNode, effectiveAnnotation } from '../rules/inheritance.ts'
 import { isPhaseZeroRun, RUN_REQUEST_ANNOTATION, runHosts } from '../runs/attempts.ts'
-import type { RunPolicy } from '../runs/decide-step.ts'
+import type { RunPolicy, RunRetry } from '../runs/decide-step.ts'
+import { hashMountedSources } from '../runs/input-hash.ts'
+import type { RunIndex } from '../runs/run-index.ts'
 import { SSH_KEY_FIELD } from '../runs/run-object.ts'
-import type { World } from '../world.ts'
+import { addressVars } from './address-vars.ts'
 import type { HostVars } from './inventory.ts'
-import { desiredDnsData, dnsDataName, dnsDataState } from './node-dns.ts'
+import { desiredDnsData, dnsDataName, dnsDataState, nameservers } from './node-dns.ts'
 import { type AddressRequest, addressesState, buildAddressRequest, type ProvisionState } from './node-ipset.ts'
+import { createNodeSettingsCache, type NodeSettingsCache } from './node-settings.ts'
 import { evaluatePhaseZero, type PhaseZeroState } from './phase-zero.ts'
 
 /** `manual`: after the first deployment changed inputs wait for a run request. On a role or a node. */
-const RUN_POLICY = 'stackloom.dev/run-policy'
+const RUN_POLICY_ANNOTATION = 'stackloom.dev/run-policy'
 
 export interface NodeView {
   readonly node: DataPlaneNode
   readonly role: DataPlaneRole | undefined
   readonly effective: EffectiveNode
   readonly addresses: HostVars
-  /** The hash of what stands in the Secrets and ConfigMaps that its runs are given. */
+  /** The hash of the Secrets and ConfigMaps that its runs mount. */
   readonly mountedHash: string | undefined
-  /** What a person has to correct before anything can be done. */
+  /** What a person has to correct before anything runs. */
   readonly problems: readonly Finding[]
   readonly addressRequest: AddressRequest
-  /** The IPSet of its host, whoever made it. */
+  /** The IPSet of its host, created by this controller or not. */
   readonly ipSet: IpSet | undefined
   readonly dnsData: DnsData | undefined
   readonly addressState: ProvisionState
@@ -48,61 +50,85 @@ export interface NodeView {
   readonly policy: RunPolicy
   readonly runRequest: string | undefined
   readonly phaseZero: PhaseZeroState
-  /** The run of its role that others are in, while this node waits for the next. */
+  /** A run of its role with other nodes, after which this node gets the next one. */
   readonly waitsForRun: string | undefined
 }
 
-export function buildNodeView(world: World, node: DataPlaneNode, now: number): NodeView {
+export interface NodeViewDeps {
+  readonly caches: Omit<DataPlaneCaches, 'dataPlanes' | 'nodes' | 'serviceObjects' | 'ofKind'>
+  readonly runs: Pick<RunIndex, 'forHost' | 'forOwner' | 'activeRun'>
+  readonly retry: RunRetry
+}
+
+export interface NodeViews {
+  readonly view: (node: DataPlaneNode, now: number) => NodeView
+  readonly settings: NodeSettingsCache['settings']
+}
+
+export function createNodeViews(deps: NodeViewDeps): NodeViews {
+  const settings = createNodeSettingsCache(deps.caches.dataPlaneServices)
+  return { view: (node, now) => buildNodeView(deps, settings, node, now), settings: settings.settings }
+}
+
+function buildNodeView(deps: NodeViewDeps, cache: NodeSettingsCache, node: DataPlaneNode, now: number): NodeView {
+  const { caches, runs, retry } = deps
   const { namespace = '', name } = node.metadata
-  const role = node.spec.role ? world.roles.get(objectKey({ namespace, name: node.spec.role })) : undefined
-  const { effective, problems: wrong } = world.derived(node, role)
-  const addresses = world.addressesOf(node)
-  const provided = resolveNetwork(world, node, effective)
-  const problems = [...wrong, ...findMissing(world, node, role, effective), ...requestFindings(provided.addressRequest)]
-  const machine = resolveMachine(role, () => world.machines?.byIndex(byConsumer, objectKey(node.metadata))[0])
-  const request = effectiveAnnotation(node, role, RUN_REQUEST_ANNOTATION)
-  const mounted = world.mounted(namespace, effective)
-  const policy = effectiveAnnotation(node, role, RUN_POLICY) === 'manual' ? 'manual' : 'auto'
+  const role = node.spec.role ? caches.roles.get(objectKey({ namespace, name: node.spec.role })) : undefined
+  const settings = cache.settings(node, role)
+  const { effective } = settings
+  const network = resolveNetwork(caches, node, effective)
+  const { addresses, addressRequest, addressState, dnsState } = network
+  const problems = [
+    ...settings.problems,
+    ...findMissing(caches.secrets, node, role, effective),
+    ...(addressRequest.kind === 'invalid' ? [addressRequest.finding] : []),
+  ]
+  const machine = resolveMachine(role, () => caches.machines?.byIndex(byConsumer, objectKey(node.metadata))[0])
+  const runRequest = effectiveAnnotation(node, role, RUN_REQUEST_ANNOTATION)
+  const mountedHash = hashMountedSources(effective.runner, (source) =>
+    (source.kind === 'Secret' ? caches.secrets : caches.configMaps).get(objectKey({ namespace, name: source.name })),
+  )
+  const policy = effectiveAnnotation(node, role, RUN_POLICY_ANNOTATION) === 'manual' ? 'manual' : 'auto'
   const phaseZero = evaluatePhaseZero({
     effective,
-    steps: effective.services.map((service) => world.step(namespace, service)),
-    hashInputs: (step) => world.inputs(effective, addresses, step, request, mounted),
+    steps: effective.services.map((service) => cache.step(namespace, service)),
+    hashInputs: (step) => cache.stepHash(effective, step, { addresses, request: runRequest, mounted: mountedHash }),
     recorded: node.status?.applied,
-    runs: world.runs.forHost(namespace, name).filter(isPhaseZeroRun),
-    blockedBy: problems[0]?.message ?? firstAwaited(provided.addressState, provided.dnsState, machine),
-    activeRun: world.runs.activeRun(namespace, name),
+    runs: runs.forHost(namespace, name).filter(isPhaseZeroRun),
+    blockedBy: problems[0]?.message ?? firstAwaited(addressState, dnsState, machine),
+    activeRun: runs.activeRun(namespace, name),
     policy,
-    request,
-    retry: world.retry,
+    request: runRequest,
+    retry,
     now,
   })
+  const isNextInRole = role && effective.deployedBy === 'role' && phaseZero.next
   return {
     node,
     role,
     effective,
-    addresses,
-    mountedHash: mounted,
+    mountedHash,
     problems,
-    ...provided,
+    ...network,
     machine,
     policy,
-    runRequest: request,
+    runRequest,
     phaseZero,
-    waitsForRun:
-      role && effective.deployedBy === 'role' && phaseZero.next ? roleRunWithout(world, role, name) : undefined,
+    waitsForRun: isNextInRole ? roleRunWithout(runs, role, name) : undefined,
   }
 }
 
-/** A role makes one run at a time: those who are not in it wait, and nothing runs on them. */
-function roleRunWithout(world: World, role: DataPlaneRole, name: string): string | undefined {
-  return world.runs.forOwner(role.metadata.uid ?? '').find((run) => !hasEnded(run) && !runHosts(run).has(name))
-    ?.metadata.name
+/** A role has one run at a time: nodes that are not in it wait. */
+function roleRunWithout(runs: NodeViewDeps['runs'], role: DataPlaneRole, name: string): string | undefined {
+  const active = runs.forOwner(role.metadata.uid ?? '').filter((run) => !hasEnded(run))
+  return active.find((run) => !runHosts(run).has(name))?.metadata.name
 }
 
-type NodeNetwork = Pick<NodeView, 'addressRequest' | 'ipSet' | 'dnsData' | 'addressState' | 'dnsState'>
+type NodeNetwork = Pick<NodeView, 'addresses' | 'addressRequest' | 'ipSet' | 'dnsData' | 'addressState' | 'dnsState'>
 
-/** Most nodes have none of it: their namespace has neither managed addresses nor served names. */
+/** For the many nodes in namespaces that have neither managed addresses nor served names. */
 const NO_NETWORK: NodeNetwork = {
+  addresses: addressVars(undefined),
   addressRequest: { kind: 'none' },
   ipSet: undefined,
   dnsData: undefined,
@@ -110,48 +136,49 @@ const NO_NETWORK: NodeNetwork = {
   dnsState: { kind: 'not-needed' },
 }
 
-function resolveNetwork(world: World, node: DataPlaneNode, effective: EffectiveNode): NodeNetwork {
+function resolveNetwork(
+  { ipSets, netConfigs, dnsMasqs, dnsDatas }: NodeViewDeps['caches'],
+  node: DataPlaneNode,
+  effective: EffectiveNode,
+): NodeNetwork {
   const { namespace = '', name } = node.metadata
-  const ipSet = world.ipSetOf(node)
-  const netConfig = selectNetConfig(world.netConfigs?.list(namespace) ?? [])
+  const findIpSet = (host: string): IpSet | undefined => ipSets?.get(objectKey({ namespace, name: host }))
+  const ipSet = findIpSet(node.spec.hostName || name) ?? findIpSet(name)
+  const netConfig = selectNetConfig(netConfigs?.list(namespace) ?? [])
   if (!ipSet && !netConfig) return NO_NETWORK
-  const wish = buildAddressRequest(node, effective, netConfig)
-  const servers = world.dnsMasqs?.list(namespace) ?? []
-  const names = desiredDnsData(node, ipSet, servers)
-  const there = names && world.dnsDatas?.get(objectKey({ namespace, name: dnsDataName(name) }))
+  const addressRequest = buildAddressRequest(node, effective, netConfig)
+  const servers = dnsMasqs?.list(namespace) ?? []
+  const dnsData = desiredDnsData(node, ipSet, servers)
+  const liveDnsData = dnsData && dnsDatas?.get(objectKey({ namespace, name: dnsDataName(name) }))
   return {
-    addressRequest: wish,
+    addresses: addressVars(ipSet, ipSet && nameservers(servers)),
+    addressRequest,
     ipSet,
-    dnsData: names,
-    addressState: addressesState(node, wish, ipSet),
-    dnsState: world.dnsDatas ? dnsDataState(names, there, servers) : { kind: 'not-needed' },
+    dnsData,
+    addressState: addressesState(node, addressRequest, ipSet),
+    dnsState: dnsDatas ? dnsDataState(dnsData, liveDnsData, servers) : { kind: 'not-needed' },
   }
 }
 
-function requestFindings(wish: AddressRequest): readonly Finding[] {
-  return wish.kind === 'wrong' ? [wish.finding] : []
-}
-
-/** What has to come before phase 0, the first of it in words. */
-function firstAwaited(...all: readonly (ProvisionState | MachineState)[]): string | undefined {
-  const [first] = all.flatMap((one) => (one.kind === 'awaited' ? [one.why] : []))
+function firstAwaited(...states: readonly (ProvisionState | MachineState)[]): string | undefined {
+  const [first] = states.flatMap((state) => (state.kind === 'awaited' ? [state.why] : []))
   return first
 }
 
 function findMissing(
-  world: World,
+  secrets: CacheReader<Secret>,
   node: DataPlaneNode,
   role: DataPlaneRole | undefined,
   { runner }: EffectiveNode,
 ): readonly Finding[] {
   const { namespace = '' } = node.metadata
   if (node.spec.role && !role) return [finding(roleMissing, { role: node.spec.role, namespace })]
-  return checkSshKey(world, namespace, runner.sshSecret)
+  return checkSshKey(secrets, namespace, runner.sshSecret)
 }
 
-export function checkSshKey(world: World, namespace: string, secret: string): readonly Finding[] {
+export function checkSshKey(secrets: CacheReader<Secret>, namespace: string, secret: string): readonly Finding[] {
   if (secret === '') return [finding(sshKeyMissing, { secret, why: 'unnamed' })]
-  const found = world.secrets.get(objectKey({ namespace, name: secret }))
+  const found = secrets.get(objectKey({ namespace, name: secret }))
   if (!found) return [finding(sshKeyMissing, { secret, why: 'absent' })]
   return found.data?.[SSH_KEY_FIELD] ? [] : [finding(sshKeyMissing, { secret, why: 'no-key' })]
 }

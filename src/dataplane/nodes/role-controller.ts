@@ -1,36 +1,45 @@
 /**
- * The role controller: one inventory for all nodes of a role, and runs that serve many of them at once.
+ * Reconciles OpenStackDataPlaneRole: one inventory for all nodes of a role, and runs that serve many of them at once.
  *
- * One run of a role at a time. It takes every host that is ready for the earliest step; hosts that failed come again by
- * themselves, hosts that were added meanwhile come with the next one.
+ * A role has one run at a time. It takes every host that is ready for the earliest step; hosts that failed are retried,
+ * and hosts that were added meanwhile are in the next run.
  */
-
 import { ipSets } from '../../api/ipset.ts'
-import { type KubeObject, objectKey } from '../../api/object.ts'
+import { type Condition, type KubeObject, objectKey } from '../../api/object.ts'
 import { dnsMasqs } from '../../controllers/dns/dns-kinds.ts'
-import { requeueOnConflict } from '../../controllers/kit/writes.ts'
-import type { Controller, ReconcileContext, ReconcileResult } from '../../kube/controller.ts'
+import { conditionRequested, conditionTrue, readyCondition, worstSeverity } from '../../controllers/kit/conditions.ts'
+import { requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
+import type { Controller, ReconcileContext, ReconcileResult, Watch } from '../../kube/controller.ts'
 import {
-  type ConditionState,
-  conditionError,
-  conditionNotRequested,
-  conditionTrue,
-  conditionWaiting,
-  summarizeReady,
-} from '../conditions.ts'
+  byHost,
+  byRole,
+  bySource,
+  configMapKind,
+  type DataPlaneCaches,
+  namedSources,
+  ownerKeys,
+  secretKind,
+} from '../caches.ts'
 import { ansibleRuns, hasEnded } from '../kinds/ansible-run.ts'
-import { dataPlaneServices } from '../kinds/data-plane-service.ts'
-import { dataPlaneNodes } from '../kinds/node.ts'
-import { type DataPlaneRole, type DataPlaneRoleStatus, dataPlaneRoles } from '../kinds/role.ts'
+import {
+  type DataPlaneRole,
+  type DataPlaneRoleStatus,
+  dataPlaneNodes,
+  dataPlaneRoles,
+  dataPlaneServices,
+} from '../kinds/data-plane.ts'
 import type { RunnerSettings } from '../rules/inheritance.ts'
-import { buildRun } from '../runs/run-object.ts'
-import { byHost, byRole, bySource, configMapKind, secretKind, sourcesNamed, type World } from '../world.ts'
-import { writeMetadata, writeSecret, writeStatus } from '../writes.ts'
-import { renderRoleHost, renderRoleInventory, roleInventoryName } from './inventory.ts'
-import { memoizeByNode } from './memoize.ts'
-import { loadPlaybook, recordRunStarted } from './node-controller.ts'
-import { DEPLOYMENT_READY, deploymentCondition, MACHINE_READY, SETUP_READY } from './node-status.ts'
-import { buildNodeView, type NodeView } from './node-view.ts'
+import type { RunIndex } from '../runs/run-index.ts'
+import { type OwnedSecrets, writeStatus } from '../writes.ts'
+import { memoizeByNode, renderRoleHost, renderRoleInventory, roleInventoryName } from './inventory.ts'
+import {
+  conditionNotRequested,
+  DEPLOYMENT_READY,
+  deploymentCondition,
+  MACHINE_READY,
+  setupCondition,
+} from './node-status.ts'
+import type { NodeView, NodeViews } from './node-view.ts'
 import type { RunnableStep } from './phase-zero.ts'
 
 const WORKERS = 8
@@ -38,90 +47,87 @@ const WORKERS = 8
 const MAX_HOSTS_PER_RUN = 500
 const DATA_PLANE_LABEL = 'openstackdataplane'
 
-export function roleController(world: World): Controller {
-  const hostText: RenderHost = memoizeByNode(({ effective, node, addresses }) =>
-    renderRoleHost(effective, node, addresses),
-  )
-  return {
-    name: 'dataplane-role',
-    watches: [
-      ...world.whole,
-      { kind: dataPlaneRoles },
-      { kind: dataPlaneNodes, map: roleKeys },
-      {
-        kind: dataPlaneServices,
-        map: (service) => rolesIn(world, service),
-      },
-      { kind: ansibleRuns, map: ownerKeys },
-      { kind: secretKind, map: (one) => rolesOfSource(world, one) },
-      { kind: configMapKind, map: (one) => rolesOfSource(world, one) },
-      ...(world.ipSets ? [{ kind: ipSets, map: (one: KubeObject) => rolesOfHost(world, one) }] : []),
-      ...(world.dnsMasqs ? [{ kind: dnsMasqs, map: (one: KubeObject) => rolesIn(world, one) }] : []),
-    ],
-    workers: WORKERS,
-    reconcile: requeueOnConflict(async (request, context) => {
-      // Nodes change in crowds: one look after a moment serves them all.
-      await context.clock.sleep(world.settleMs, context.signal)
-      const role = world.roles.get(objectKey(request))
-      if (!role || role.metadata.deletionTimestamp) return undefined
-      return reconcileRole(world, role, hostText, context)
-    }),
-  }
-}
-
-function roleKeys({ metadata, ...node }: KubeObject): readonly string[] {
-  const { role } = node['spec'] as { role?: string }
-  return role ? [objectKey({ namespace: metadata.namespace ?? '', name: role })] : []
-}
-
-function rolesIn(world: World, { metadata }: KubeObject): readonly string[] {
-  return world.roles.list(metadata.namespace).map((role) => objectKey(role.metadata))
-}
-
-/** Those whose runs are given this Secret or ConfigMap. */
-function rolesOfSource(world: World, { metadata }: KubeObject): readonly string[] {
-  const own = world.nodes.byIndex(bySource, objectKey(metadata)).flatMap(roleKeys)
-  const roles = world.roles
-    .list(metadata.namespace)
-    .filter(({ spec }) => sourcesNamed(spec.nodeTemplate, spec.env).includes(metadata.name))
-  return [...own, ...roles.map((role) => objectKey(role.metadata))]
-}
-
-function rolesOfHost(world: World, { metadata }: KubeObject): readonly string[] {
-  return world.nodes.byIndex(byHost, objectKey(metadata)).flatMap(roleKeys)
-}
-
-function ownerKeys({ metadata }: KubeObject): readonly string[] {
-  return (metadata.ownerReferences ?? [])
-    .filter(({ kind }) => kind === dataPlaneRoles.kind)
-    .map(({ name }) => objectKey({ namespace: metadata.namespace ?? '', name }))
+export interface RoleControllerDeps {
+  readonly caches: Pick<DataPlaneCaches, 'roles' | 'nodes' | 'ipSets' | 'dnsMasqs'>
+  readonly views: NodeViews
+  readonly viewWatches: readonly Watch[]
+  readonly runs: Pick<RunIndex, 'forOwner' | 'start' | 'prune'>
+  readonly writer: Writer
+  readonly statusWriter: Writer
+  readonly ownedSecrets: OwnedSecrets
+  readonly settleMs: number
 }
 
 type RenderHost = (view: NodeView) => string
 
+export function roleController(deps: RoleControllerDeps): Controller {
+  const renderHost: RenderHost = memoizeByNode(({ effective, node, addresses }) =>
+    renderRoleHost(effective, node, addresses),
+  )
+  return {
+    name: 'dataplane-role',
+    watches: roleWatches(deps),
+    workers: WORKERS,
+    reconcile: requeueOnConflict(async (request, context) => {
+      // Nodes change in large numbers: one reconcile after a moment serves them all.
+      await context.clock.sleep(deps.settleMs, context.signal)
+      const role = deps.caches.roles.get(objectKey(request))
+      if (!role || role.metadata.deletionTimestamp) return undefined
+      return reconcileRole(deps, role, renderHost, context)
+    }),
+  }
+}
+
+function roleWatches({ caches, viewWatches }: RoleControllerDeps): readonly Watch[] {
+  const keys = (roles: readonly DataPlaneRole[]): readonly string[] => roles.map(({ metadata }) => objectKey(metadata))
+  const roleOfNode = ({ metadata, ...node }: KubeObject): readonly string[] => {
+    const { role } = node['spec'] as { role?: string }
+    return role ? [objectKey({ namespace: metadata.namespace ?? '', name: role })] : []
+  }
+  const rolesInNamespace = ({ metadata }: KubeObject): readonly string[] => keys(caches.roles.list(metadata.namespace))
+  const rolesOfSource = ({ metadata }: KubeObject): readonly string[] => {
+    const roles = caches.roles
+      .list(metadata.namespace)
+      .filter(({ spec }) => namedSources(spec.nodeTemplate, spec.env).includes(metadata.name))
+    return [...caches.nodes.byIndex(bySource, objectKey(metadata)).flatMap(roleOfNode), ...keys(roles)]
+  }
+  const rolesOfIpSet = ({ metadata }: KubeObject): readonly string[] =>
+    caches.nodes.byIndex(byHost, objectKey(metadata)).flatMap(roleOfNode)
+  return [
+    ...viewWatches,
+    { kind: dataPlaneRoles },
+    { kind: dataPlaneNodes, map: roleOfNode },
+    { kind: dataPlaneServices, map: rolesInNamespace },
+    { kind: ansibleRuns, map: ownerKeys(dataPlaneRoles.kind) },
+    { kind: secretKind, map: rolesOfSource },
+    { kind: configMapKind, map: rolesOfSource },
+    ...(caches.ipSets ? [{ kind: ipSets, map: rolesOfIpSet }] : []),
+    ...(caches.dnsMasqs ? [{ kind: dnsMasqs, map: rolesInNamespace }] : []),
+  ]
+}
+
 async function reconcileRole(
-  world: World,
+  { caches, views: nodeViews, runs, writer, statusWriter, ownedSecrets }: RoleControllerDeps,
   stored: DataPlaneRole,
-  hostText: RenderHost,
+  renderHost: RenderHost,
   context: ReconcileContext,
 ): Promise<ReconcileResult | undefined> {
   const { signal, clock } = context
-  const role = await writeMetadata(world, world.roles, stored, missingLabels(stored), signal)
+  const role = await writer.updateMetadata(caches.roles, stored, missingLabels(stored), signal)
   const { uid = '', name } = role.metadata
-  const nodes = world.nodes
+  const nodes = caches.nodes
     .byIndex(byRole, objectKey(role.metadata))
     .filter(({ metadata }) => !metadata.deletionTimestamp)
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-  const views = nodes.map((node) => buildNodeView(world, node, clock.now()))
-  const running = world.runs.forOwner(uid).find((run) => !hasEnded(run))
-  if (!running) {
-    const files = renderRoleInventory(role, views.filter(hasInventory).map(hostText))
-    await writeSecret(world, role, roleInventoryName(name), { ...files }, signal)
-    await startRun(world, role, views, signal)
+  const views = nodes.map((node) => nodeViews.view(node, clock.now()))
+  if (runs.forOwner(uid).every(hasEnded)) {
+    const files = renderRoleInventory(role, views.filter(hasInventory).map(renderHost))
+    await ownedSecrets.write(role, roleInventoryName(name), { ...files }, signal)
+    await startRun(runs, role, views, signal)
   }
-  const said = { told: roleConditions(role, views), fields: roleStatus(role, views) }
-  await writeStatus(world, world.roles, role, said, context)
-  await world.runs.prune(uid, () => recordedRuns(views), signal)
+  const status = { conditions: roleConditions(role, views), fields: roleStatus(role, views) }
+  await writeStatus(statusWriter, caches.roles, role, status, context)
+  await runs.prune(uid, () => recordedRuns(views), signal)
   const pauses = views.filter(({ effective }) => effective.deployedBy === 'role').flatMap(retryPauses)
   return pauses.length > 0 ? { requeueAfterMs: Math.min(...pauses) } : undefined
 }
@@ -132,7 +138,7 @@ function missingLabels({ metadata, spec }: DataPlaneRole): Partial<KubeObject['m
   return { labels: { ...labels, [DATA_PLANE_LABEL]: spec.dataPlane } }
 }
 
-/** What Ansible is told of a host is known. */
+/** Whether everything that its inventory entry needs is known. */
 function hasInventory({ problems, addressState }: NodeView): boolean {
   return problems.length === 0 && addressState.kind !== 'awaited'
 }
@@ -146,98 +152,83 @@ interface RunBatch {
   readonly runner: RunnerSettings
   readonly request: string | undefined
   readonly hosts: Record<string, string>
-  readonly after: Record<string, string>
+  readonly previousRuns: Record<string, string>
   attempt: number
 }
 
-/** The hosts that can go together: the same step, run in the same way. The earliest step first. */
+/** Hosts that share a run: the same step with the same runner settings. The earliest step comes first. */
 function nextBatch(services: readonly string[], views: readonly NodeView[]): RunBatch | undefined {
-  const crowds = new Map<string, RunBatch>()
-  for (const { effective, runRequest, phaseZero } of views) {
+  const batches = new Map<string, RunBatch>()
+  for (const { effective, runRequest: request, phaseZero } of views) {
     const { next } = phaseZero
     if (!next || effective.deployedBy !== 'role') continue
-    const key = JSON.stringify([services.indexOf(next.step.name), runRequest, effective.runner])
-    const crowd: RunBatch = crowds.get(key) ?? {
-      step: next.step,
-      runner: effective.runner,
-      request: runRequest,
-      hosts: {},
-      after: {},
-      attempt: 1,
-    }
-    crowds.set(key, crowd)
-    if (Object.keys(crowd.hosts).length >= MAX_HOSTS_PER_RUN) continue
-    crowd.hosts[effective.name] = next.hash
-    crowd.after[effective.name] = next.after
-    crowd.attempt = Math.max(crowd.attempt, next.attempt)
+    const { runner } = effective
+    const key = JSON.stringify([services.indexOf(next.step.name), request, runner])
+    const batch = batches.get(key) ?? { step: next.step, runner, request, hosts: {}, previousRuns: {}, attempt: 1 }
+    batches.set(key, batch)
+    if (Object.keys(batch.hosts).length >= MAX_HOSTS_PER_RUN) continue
+    batch.hosts[effective.name] = next.hash
+    batch.previousRuns[effective.name] = next.previousRun
+    batch.attempt = Math.max(batch.attempt, next.attempt)
   }
-  return [...crowds.values()].toSorted((a, b) => services.indexOf(a.step.name) - services.indexOf(b.step.name)).at(0)
+  return [...batches.values()].toSorted((a, b) => services.indexOf(a.step.name) - services.indexOf(b.step.name)).at(0)
 }
 
 async function startRun(
-  world: World,
+  runs: RoleControllerDeps['runs'],
   role: DataPlaneRole,
   views: readonly NodeView[],
   signal: AbortSignal,
 ): Promise<void> {
-  const crowd = nextBatch(role.spec.services ?? [], views)
-  if (!crowd) return
-  const { sshSecret, ...runner } = crowd.runner
-  const { name } = role.metadata
-  const run = buildRun({
+  const batch = nextBatch(role.spec.services ?? [], views)
+  if (!batch) return
+  const { step, hosts, previousRuns, attempt, request } = batch
+  const { sshSecret, ...runner } = batch.runner
+  const name = roleInventoryName(role.metadata.name)
+  const hasTemplate = Boolean(role.spec.nodeTemplate?.networkConfig?.template)
+  const run = {
     owner: role,
-    step: crowd.step.name,
-    label: crowd.step.label,
-    hosts: crowd.hosts,
-    previousRuns: crowd.after,
-    attempt: crowd.attempt,
-    request: crowd.request,
-    playbook: await loadPlaybook(world, crowd.step),
-    files: {
-      sshSecret,
-      inventory: {
-        kind: 'Secret',
-        name: roleInventoryName(name),
-        hasTemplate: Boolean(role.spec.nodeTemplate?.networkConfig?.template),
-      },
-    },
+    step: step.name,
+    label: step.label,
+    hosts,
+    previousRuns,
+    attempt,
+    request,
+    playbook: step.playbook,
+    files: { sshSecret, inventory: { kind: 'Secret', name, hasTemplate } },
     runner,
-  })
-  if (await world.runs.start(run, signal)) recordRunStarted(world, role, run.metadata.name, crowd.step.name)
+  } as const
+  await runs.start(run, signal)
 }
 
-function roleConditions(role: DataPlaneRole, views: readonly NodeView[]): readonly ConditionState[] {
-  const broken = views.find(({ problems }) => problems.length > 0)
-  const [problem] = broken?.problems ?? []
-  const setup = problem ? conditionError(SETUP_READY, problem) : conditionTrue(SETUP_READY, 'Setup complete')
+function roleConditions(role: DataPlaneRole, views: readonly NodeView[]): readonly Condition[] {
+  const [problem] = views.flatMap(({ problems }) => problems)
   const machines = views.filter(({ machine }) => machine.kind !== 'not-needed')
   const awaited = machines.filter(({ machine }) => machine.kind === 'awaited')
   const provisioned =
-    machines.length === 0
-      ? []
-      : [
-          awaited.length === 0
-            ? conditionTrue(`Role${MACHINE_READY}`, 'Machines provisioned')
-            : conditionWaiting(`Role${MACHINE_READY}`, `${awaited.length} of ${machines.length} machines are awaited`),
-        ]
-  const all = [setup, ...provisioned, roleDeploymentCondition(role, views)]
-  return [summarizeReady(all, 'DataPlaneRole ready'), ...all]
+    awaited.length === 0
+      ? conditionTrue(`Role${MACHINE_READY}`, 'Machines provisioned')
+      : conditionRequested(`Role${MACHINE_READY}`, `${awaited.length} of ${machines.length} machines are awaited`)
+  const conditions = [
+    setupCondition(problem),
+    ...(machines.length === 0 ? [] : [provisioned]),
+    roleDeploymentCondition(role, views),
+  ]
+  return [readyCondition(conditions, worstSeverity, 'DataPlaneRole ready'), ...conditions]
 }
 
-function roleDeploymentCondition(role: DataPlaneRole, views: readonly NodeView[]): ConditionState {
+function roleDeploymentCondition(role: DataPlaneRole, views: readonly NodeView[]): Condition {
   const open = views.filter(({ phaseZero }) => !phaseZero.isDone)
   if (open.length === 0) {
     return views.length === 0 && !role.spec.deployStrategy
       ? conditionNotRequested(DEPLOYMENT_READY, 'Deployment not started')
       : conditionTrue(DEPLOYMENT_READY, 'Deployment completed')
   }
-  const told = open.map(({ phaseZero }) => deploymentCondition(phaseZero.steps))
-  const worst = summarizeReady(told, '')
-  return {
-    ...worst,
-    type: DEPLOYMENT_READY,
-    message: `${open.length} of ${views.length} nodes are not deployed; ${open[told.findIndex(({ message }) => message === worst.message)]?.effective.name}: ${worst.message}`,
-  }
+  const conditions = open.map(({ phaseZero }) => deploymentCondition(phaseZero.steps))
+  const worst = readyCondition(conditions, worstSeverity)
+  const worstNode = open[conditions.findIndex(({ message }) => message === worst.message)]?.effective.name
+  const message = `${open.length} of ${views.length} nodes are not deployed; ${worstNode}: ${worst.message}`
+  return { ...worst, type: DEPLOYMENT_READY, message }
 }
 
 function roleStatus(role: DataPlaneRole, views: readonly NodeView[]): Omit<DataPlaneRoleStatus, 'conditions'> {
@@ -252,7 +243,7 @@ function roleStatus(role: DataPlaneRole, views: readonly NodeView[]): Omit<DataP
   }
 }
 
-/** A run may go when each of its hosts has written down what it came to: the record, not the view, is asked. */
+/** A run can be deleted when each of its hosts has recorded its result: in the stored status, not in the view. */
 function recordedRuns(views: readonly NodeView[]): readonly string[] {
   return views.flatMap(({ phaseZero, node }) =>
     Object.entries(phaseZero.applied).flatMap(([step, { run }]) => [run, node.status?.applied?.[step]?.run ?? '']),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dataPlaneNode } from '../../../test/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
+import type { DataPlaneNode } from '../kinds/data-plane.ts'
 import { createStatusThrottle } from './status-throttle.ts'
 
 const node = (uid: string): DataPlaneNode => {
@@ -8,8 +8,8 @@ const node = (uid: string): DataPlaneNode => {
   return { ...made, metadata: { ...made.metadata, uid } }
 }
 
-describe('the progress of a node', () => {
-  it('is told a second after it began, and then once a second', () => {
+describe('createStatusThrottle', () => {
+  it('allows the first write after a second, and then one per second', () => {
     const progress = createStatusThrottle(100)
     expect(progress.remainingMs(node('a'), 5_000)).toBe(1_000)
     expect(progress.remainingMs(node('a'), 6_000)).toBe(0)
@@ -17,7 +17,7 @@ describe('the progress of a node', () => {
     expect(progress.remainingMs(node('a'), 6_400)).toBe(600)
   })
 
-  it('is told the more seldom the more nodes are under way, ten times a second for all of them', () => {
+  it('allows ten writes per second for all nodes in progress together', () => {
     const progress = createStatusThrottle(100)
     for (let index = 0; index < 1_000; index += 1) progress.remainingMs(node(`n-${index}`), 0)
     expect(progress.remainingMs(node('n-0'), 0)).toBe(100_000)
@@ -25,7 +25,7 @@ describe('the progress of a node', () => {
     expect(progress.remainingMs(node('n-0'), 0)).toBe(1_000)
   })
 
-  it('is told at once where that is asked for', () => {
+  it('allows every write without a delay per node', () => {
     expect(createStatusThrottle(0).remainingMs(node('a'), 5_000)).toBe(0)
   })
 })

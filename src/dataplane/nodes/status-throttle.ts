@@ -1,22 +1,22 @@
 /**
- * How often the progress of nodes is told: so seldom that all of them together cost few writes.
+ * Limits how often the progress of nodes is written, so that many nodes together cost few writes.
  *
- * The more nodes are under way, the longer each keeps quiet. What is done within that time is told once, at its end.
+ * The more nodes are in progress, the longer each waits. Steps that end within this time are written together.
  */
 import type { KubeObject } from '../../api/object.ts'
 
 export interface StatusThrottle {
-  /** How long a node that is under way keeps quiet still. */
+  /** How long the status of a node in progress is not written yet. */
   readonly remainingMs: (node: KubeObject, now: number) => number
   readonly written: (node: KubeObject, now: number) => void
   readonly forget: (node: KubeObject) => void
 }
 
-/** So that one node alone does not tell of every step. */
+/** Keeps a single node from writing every step. */
 const MIN_NODES = 10
 
 export function createStatusThrottle(perNodeMs: number): StatusThrottle {
-  /** Of every node that is under way: when it last told of itself, or was first seen. */
+  /** When each node in progress was last written, or first seen. */
   const times = new Map<string, number>()
   return {
     remainingMs: ({ metadata }, now) => {

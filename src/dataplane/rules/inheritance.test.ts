@@ -25,8 +25,8 @@ const role = dataPlaneRole('compute', {
   services: ['install-os'],
 })
 
-describe('what holds for a node', () => {
-  it("is its role's where it has nothing of its own", () => {
+describe('the effective node', () => {
+  it('inherits the values of its role', () => {
     const effective = resolveNode(dataPlaneNode('n', { role: 'compute', hostName: 'host' }), role)
     expect(effective).toEqual({
       name: 'n',
@@ -55,7 +55,7 @@ describe('what holds for a node', () => {
     })
   })
 
-  it('is its own, as a whole value: lists are not joined and variables are not merged below their names', () => {
+  it('overrides whole values: lists are not joined, and variables are merged only at the top level', () => {
     const node = dataPlaneNode('n', {
       ansibleHost: '192.168.122.100',
       hostName: 'host',
@@ -80,7 +80,7 @@ describe('what holds for a node', () => {
     expect(runner.env).toEqual([{ name: 'B', value: '2' }])
   })
 
-  it("takes empty lists and texts of its own for nothing: the role's hold", () => {
+  it('treats empty lists and texts as not set', () => {
     const node = dataPlaneNode('n', {
       networkAttachments: [],
       node: { networks: [], ansibleUser: '', ansiblePort: 0 },
@@ -90,11 +90,11 @@ describe('what holds for a node', () => {
     expect(runner.networkAttachments).toEqual(['ctlplane'])
   })
 
-  it('deploys by the strategy of the node if it has one, else of the role; one that nobody wrote deploys nothing', () => {
-    const deploy = (own?: object, roles?: object): readonly unknown[] => {
+  it('deploys by the strategy of the node, else of the role, and not at all without one', () => {
+    const deploy = (nodeStrategy?: object, roleStrategy?: object): readonly unknown[] => {
       const { deploy, deployedBy } = resolveNode(
-        dataPlaneNode('n', own && { deployStrategy: own }),
-        dataPlaneRole('r', roles && { deployStrategy: roles }),
+        dataPlaneNode('n', nodeStrategy && { deployStrategy: nodeStrategy }),
+        dataPlaneRole('r', roleStrategy && { deployStrategy: roleStrategy }),
       )
       return [deploy, deployedBy]
     }
@@ -104,7 +104,7 @@ describe('what holds for a node', () => {
     expect(deploy({}, { deploy: false })).toEqual([true, 'node'])
   })
 
-  it('has nothing but its own values, and no services, without a role', () => {
+  it('has only its own values, and no services, without a role', () => {
     expect(resolveNode(dataPlaneNode('n', {}), undefined)).toMatchObject({
       services: [],
       ansibleUser: '',
@@ -112,19 +112,19 @@ describe('what holds for a node', () => {
     })
   })
 
-  it('knows annotations key by key: an empty one on the node wins too', () => {
+  it('overrides annotations by key, also with an empty value', () => {
     const annotated = dataPlaneRole('r', {}, { cell: 'one', other: 'role' })
-    const of = (own: Record<string, string>, key: string): string | undefined =>
-      effectiveAnnotation(dataPlaneNode('n', {}, own), annotated, key)
-    expect(of({}, 'cell')).toBe('one')
-    expect(of({ cell: 'two' }, 'cell')).toBe('two')
-    expect(of({ cell: '' }, 'cell')).toBe('')
-    expect(of({ cell: 'two' }, 'other')).toBe('role')
+    const annotation = (annotations: Record<string, string>, key: string): string | undefined =>
+      effectiveAnnotation(dataPlaneNode('n', {}, annotations), annotated, key)
+    expect(annotation({}, 'cell')).toBe('one')
+    expect(annotation({ cell: 'two' }, 'cell')).toBe('two')
+    expect(annotation({ cell: '' }, 'cell')).toBe('')
+    expect(annotation({ cell: 'two' }, 'other')).toBe('role')
   })
 })
 
 describe('ansibleVars', () => {
-  it('are a mapping in YAML, or nothing; anything else is said with its line', () => {
+  it('are a YAML mapping or empty; anything else is reported with its line', () => {
     expect(ansibleVarsProblem('a: 1')).toBeUndefined()
     expect(ansibleVarsProblem('')).toBeUndefined()
     expect(ansibleVarsProblem('# only a comment')).toBeUndefined()

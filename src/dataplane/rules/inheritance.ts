@@ -1,19 +1,16 @@
 /**
- * What holds for a node: its own values, and its role's where it has none.
+ * Resolves the effective settings of a node: its own values, and those of its role where it has none.
  *
- * Pure, and the same for webhooks and controllers. Whole values are taken from one or the other, never mixed; only the
- * top-level keys of ansibleVars and of annotations are merged.
+ * Pure, and the same for webhooks and controllers. Whole values are inherited, never mixed; only the top-level keys of
+ * ansibleVars and of annotations are merged.
  */
-
 import type { EnvVar, ExtraMount } from '../../api/pod.ts'
 import { readYaml } from '../../yaml/read.ts'
-import type { DeployStrategy, NodeSection } from '../kinds/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole, NodeSection } from '../kinds/data-plane.ts'
 
 export type AnsibleVars = Readonly<Record<string, unknown>>
 
-/** How Ansible is run for a node. Nodes that share a run have the same. */
+/** How Ansible is run for a node. Nodes that share a run have equal settings. */
 export interface RunnerSettings {
   readonly sshSecret: string
   readonly extraMounts: readonly ExtraMount[]
@@ -23,13 +20,10 @@ export interface RunnerSettings {
   readonly ansibleSkipTags: string
 }
 
-/** Whose runs serve a node: its own, or those that its role has for all of its nodes. */
-export type DeployedBy = 'node' | 'role'
-
 export interface EffectiveNode {
   readonly name: string
   readonly role: string
-  /** As the node says it; empty where it leaves the address to others. */
+  /** Empty where the node does not set it. */
   readonly ansibleHost: string
   readonly hostName: string
   readonly ansibleUser: string
@@ -41,82 +35,70 @@ export interface EffectiveNode {
   readonly runner: RunnerSettings
   readonly ansibleLimit: string
   readonly services: readonly string[]
-  /** Whether anybody wrote a deployStrategy; without one nothing is deployed. */
+  /** Whether the node or its role has a deployStrategy; without one nothing is deployed. */
   readonly hasStrategy: boolean
   readonly deploy: boolean
-  readonly deployedBy: DeployedBy
+  /** Whether the node has runs of its own, or is part of the runs of its role. */
+  readonly deployedBy: 'node' | 'role'
 }
 
 /**
- * `role` is undefined for a node that names none; one that is missing is the caller's to report. `read` may remember
- * what it has read: the text of a role is that of all its nodes.
+ * `role` is undefined for a node without one; a missing role is reported by the caller. `parseVars` may cache: the text of
+ * a role is the same for all its nodes.
  */
 export function resolveNode(
   node: DataPlaneNode,
   role: DataPlaneRole | undefined,
-  read: (text: string | undefined) => AnsibleVars = parseAnsibleVars,
+  parseVars: (text: string | undefined) => AnsibleVars = parseAnsibleVars,
 ): EffectiveNode {
   const { spec, metadata } = node
-  const own = spec.node ?? {}
-  const inherited = role?.spec.nodeTemplate ?? {}
-  const strategy = spec.deployStrategy ?? role?.spec.deployStrategy
+  const { node: section = {}, deployStrategy } = spec
+  const { nodeTemplate = {}, services = [], deployStrategy: roleStrategy } = role?.spec ?? {}
+  const strategy = deployStrategy ?? roleStrategy
+  const { template } = section.networkConfig ?? {}
   return {
     name: metadata.name,
     role: spec.role ?? '',
-    ansibleHost: firstText(spec.ansibleHost),
-    hostName: firstText(spec.hostName),
-    ansibleUser: firstText(own.ansibleUser, inherited.ansibleUser),
-    ansiblePort: firstNumber(own.ansiblePort, inherited.ansiblePort),
-    managementNetwork: firstText(own.managementNetwork, inherited.managementNetwork),
-    networkTemplate: firstText(own.networkConfig?.template, inherited.networkConfig?.template),
-    networks: firstList(own.networks, inherited.networks),
-    vars: { ...read(inherited.ansibleVars), ...read(own.ansibleVars) },
+    ansibleHost: spec.ansibleHost ?? '',
+    hostName: spec.hostName ?? '',
+    ansibleUser: firstText(section.ansibleUser, nodeTemplate.ansibleUser),
+    ansiblePort: section.ansiblePort || nodeTemplate.ansiblePort || 0,
+    managementNetwork: firstText(section.managementNetwork, nodeTemplate.managementNetwork),
+    networkTemplate: firstText(template, nodeTemplate.networkConfig?.template),
+    networks: firstList(section.networks, nodeTemplate.networks),
+    vars: { ...parseVars(nodeTemplate.ansibleVars), ...parseVars(section.ansibleVars) },
     runner: resolveRunner(node, role),
-    ansibleLimit: firstText(spec.deployStrategy?.ansibleLimit, role?.spec.deployStrategy?.ansibleLimit),
-    services: role?.spec.services ?? [],
+    ansibleLimit: firstText(deployStrategy?.ansibleLimit, roleStrategy?.ansibleLimit),
+    services,
     hasStrategy: strategy !== undefined,
-    deploy: shouldDeploy(strategy),
-    deployedBy: resolveDeployedBy(node),
+    deploy: strategy !== undefined && (strategy.deploy ?? true),
+    // A run has one network template for all its hosts: a node with a template of its own needs runs of its own.
+    deployedBy: deployStrategy || template ? 'node' : 'role',
   }
 }
 
 function resolveRunner({ spec }: DataPlaneNode, role: DataPlaneRole | undefined): RunnerSettings {
-  const own = spec.node ?? {}
-  const inherited = role?.spec.nodeTemplate ?? {}
-  const [ours, theirs] = [spec.deployStrategy, role?.spec.deployStrategy]
+  const { node = {}, deployStrategy } = spec
+  const { nodeTemplate = {}, networkAttachments, env, deployStrategy: roleStrategy } = role?.spec ?? {}
   return {
-    sshSecret: firstText(own.ansibleSSHPrivateKeySecret, inherited.ansibleSSHPrivateKeySecret),
-    extraMounts: firstList(own.extraMounts, inherited.extraMounts),
-    networkAttachments: firstList(spec.networkAttachments, role?.spec.networkAttachments),
-    env: firstList(spec.env, role?.spec.env),
-    ansibleTags: firstText(ours?.ansibleTags, theirs?.ansibleTags),
-    ansibleSkipTags: firstText(ours?.ansibleSkipTags, theirs?.ansibleSkipTags),
+    sshSecret: firstText(node.ansibleSSHPrivateKeySecret, nodeTemplate.ansibleSSHPrivateKeySecret),
+    extraMounts: firstList(node.extraMounts, nodeTemplate.extraMounts),
+    networkAttachments: firstList(spec.networkAttachments, networkAttachments),
+    env: firstList(spec.env, env),
+    ansibleTags: firstText(deployStrategy?.ansibleTags, roleStrategy?.ansibleTags),
+    ansibleSkipTags: firstText(deployStrategy?.ansibleSkipTags, roleStrategy?.ansibleSkipTags),
   }
 }
 
-/** A run has one network template for all its hosts: a node with its own needs a run of its own. */
-function resolveDeployedBy({ spec }: DataPlaneNode): DeployedBy {
-  return spec.deployStrategy || spec.node?.networkConfig?.template ? 'node' : 'role'
+function firstText(value: string | undefined, inherited: string | undefined): string {
+  return value || inherited || ''
 }
 
-/** A strategy that nobody wrote deploys nothing; one that is written does, unless it says otherwise. */
-function shouldDeploy(strategy: DeployStrategy | undefined): boolean {
-  return strategy !== undefined && (strategy.deploy ?? true)
+function firstList<T>(values: readonly T[] | undefined, inherited: readonly T[] | undefined): T[] {
+  return [...(values && values.length > 0 ? values : (inherited ?? []))]
 }
 
-function firstText(own: string | undefined, inherited?: string): string {
-  return own || inherited || ''
-}
-
-function firstNumber(own: number | undefined, inherited: number | undefined): number {
-  return own || inherited || 0
-}
-
-function firstList<T>(own: readonly T[] | undefined, inherited: readonly T[] | undefined): T[] {
-  return [...(own && own.length > 0 ? own : (inherited ?? []))]
-}
-
-/** The node's annotation if it has the key, even with nothing in it; else the role's. */
+/** The node's annotation if it has the key, even with an empty value; else the role's. */
 export function effectiveAnnotation(
   node: DataPlaneNode,
   role: DataPlaneRole | undefined,
@@ -125,13 +107,13 @@ export function effectiveAnnotation(
   return node.metadata.annotations?.[key] ?? role?.metadata.annotations?.[key]
 }
 
-/** What cannot be read counts as nothing here; `ansibleVarsProblem` says so. */
+/** Returns no variables for a text that cannot be parsed; `ansibleVarsProblem` reports it. */
 export function parseAnsibleVars(text: string | undefined): AnsibleVars {
   const { value } = readYaml(text ?? '', 'ansibleVars')
   return isMapping(value) ? value : {}
 }
 
-/** Why the text is no set of variables, or undefined when it is one. */
+/** Why the text is not a mapping of variables; undefined when it is one. */
 export function ansibleVarsProblem(text: string | undefined): string | undefined {
   if (text === undefined || text.trim() === '') return undefined
   const { value, findings } = readYaml(text, 'ansibleVars')

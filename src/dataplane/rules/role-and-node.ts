@@ -1,5 +1,4 @@
-/** What a role or a node must satisfy, beyond its schema: for webhooks and controllers alike. */
-
+/** Checks roles and nodes beyond their schemas, for webhooks and controllers alike. */
 import { type Finding, finding } from '../../errors/finding.ts'
 import { checkAnsibleVars } from '../../ini/ansible-vars.ts'
 import {
@@ -8,13 +7,10 @@ import {
   unreadableAnsibleVars,
   unsafeAnsibleOption,
 } from '../findings/data-plane.ts'
-import type { DeployStrategy, NodeSection } from '../kinds/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole, DeployStrategy, NodeSection } from '../kinds/data-plane.ts'
 import { ansibleVarsProblem, parseAnsibleVars } from './inheritance.ts'
 import type { ServiceAnnotation } from './service-annotation.ts'
 
-/** A finding, and the field that it is about. */
 export interface FieldFinding {
   readonly field: string
   readonly value: unknown
@@ -43,43 +39,43 @@ function checkAnnotations(
 ): readonly FieldFinding[] {
   return annotations.flatMap(({ key, parse }): readonly FieldFinding[] => {
     const value = metadata.annotations?.[key]
-    const asked = value === undefined ? undefined : parse(value)
-    if (value === undefined || asked?.kind !== 'malformed') return []
-    const { why, remedy } = asked
-    const said = finding(malformedServiceAnnotation, { key, value, why, remedy })
-    return [{ field: `metadata.annotations[${key}]`, value, finding: said }]
+    const request = value === undefined ? undefined : parse(value)
+    if (value === undefined || request?.kind !== 'malformed') return []
+    const { why, remedy } = request
+    const malformed = finding(malformedServiceAnnotation, { key, value, why, remedy })
+    return [{ field: `metadata.annotations[${key}]`, value, finding: malformed }]
   })
 }
 
-function checkSection(section: NodeSection, field: string, whose: 'role' | 'node'): readonly FieldFinding[] {
+function checkSection(section: NodeSection, field: string, owner: 'role' | 'node'): readonly FieldFinding[] {
   const { ansibleVars, nova } = section
-  const at = `${field}.ansibleVars`
+  const varsField = `${field}.ansibleVars`
   const problem = ansibleVarsProblem(ansibleVars)
   if (problem !== undefined) {
-    return [{ field: at, value: ansibleVars, finding: finding(unreadableAnsibleVars, { field: at, why: problem }) }]
+    const unreadable = finding(unreadableAnsibleVars, { field: varsField, why: problem })
+    return [{ field: varsField, value: ansibleVars, finding: unreadable }]
   }
-  const hidden = checkAnsibleVars(parseAnsibleVars(ansibleVars), []).map((checkAnsibleVariable) => ({
-    field: at,
+  const hidden = checkAnsibleVars(parseAnsibleVars(ansibleVars), []).map((found) => ({
+    field: varsField,
     value: undefined,
-    finding: checkAnsibleVariable,
+    finding: found,
   }))
   if (!nova) return hidden
-  const old = finding(deprecatedField, { field: `${field}.nova`, instead: novaReplacement(nova, whose) })
-  return [...hidden, { field: `${field}.nova`, value: nova, finding: old }]
+  const deprecated = finding(deprecatedField, { field: `${field}.nova`, instead: novaReplacement(nova, owner) })
+  return [...hidden, { field: `${field}.nova`, value: nova, finding: deprecated }]
 }
 
 function novaReplacement(
   { novaInstance = 'nova', cellName = 'cell1', customServiceConfig, deploy }: NonNullable<NodeSection['nova']>,
-  whose: 'role' | 'node',
+  owner: 'role' | 'node',
 ): string {
-  const words = [`annotate the ${whose} with \`nova.openstack.org/cell: ${novaInstance}-${cellName}\``]
-  if (deploy === false) words.push('and `nova.openstack.org/deploy: "false"`')
+  const steps = [`annotate the ${owner} with \`nova.openstack.org/cell: ${novaInstance}-${cellName}\``]
+  if (deploy === false) steps.push('and `nova.openstack.org/deploy: "false"`')
   if (customServiceConfig) {
-    words.push(
-      `and set customServiceConfig of ${whose === 'node' ? 'its' : "each node's"} NovaExternalCompute to ${JSON.stringify(customServiceConfig)}`,
-    )
+    const target = `${owner === 'node' ? 'its' : "each node's"} NovaExternalCompute`
+    steps.push(`and set customServiceConfig of ${target} to ${JSON.stringify(customServiceConfig)}`)
   }
-  return words.join(', ')
+  return steps.join(', ')
 }
 
 const NAME_LIST = /^[\w.,-]*$/
@@ -94,7 +90,7 @@ function checkStrategy(strategy: DeployStrategy | undefined): readonly FieldFind
   return fields.flatMap(([name, allowed]): readonly FieldFinding[] => {
     const value = strategy?.[name] ?? ''
     const field = `spec.deployStrategy.${name}`
-    // A leading dash would be read as an option of its own.
+    // A leading dash would be read as another option.
     if (allowed.test(value) && !value.startsWith('-')) return []
     return [{ field, value, finding: finding(unsafeAnsibleOption, { field, value }) }]
   })

@@ -1,19 +1,17 @@
 /**
- * What is to become of a service on a node: made, kept as the node says, left alone, or refused.
+ * Decides what happens to a service on a node: it is kept as the node requests, ignored, or refused.
  *
- * Pure, and the same for webhooks, which refuse the change, and for controllers, which refuse where no webhook was asked.
+ * Pure. Webhooks refuse the change; controllers refuse where no webhook was called.
  */
-
 import { type Finding, finding } from '../../errors/finding.ts'
 import { boundServiceChanged, foreignService, serviceStillExists } from '../findings/data-plane.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import type { DataPlaneNode, DataPlaneRole } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { effectiveAnnotation } from './inheritance.ts'
 import { readServiceRequest, type ServiceAnnotation } from './service-annotation.ts'
 
 export type Placement =
-  | { readonly kind: 'nothing' }
+  | { readonly kind: 'ignored' }
   /** The fields that follow from the annotation. */
   | { readonly kind: 'kept'; readonly fields: Readonly<Record<string, string>> }
   | { readonly kind: 'refused'; readonly finding: Finding }
@@ -27,12 +25,11 @@ export function decidePlacement(
   const { key, immutableField } = annotation
   const { kind } = annotation.kind
   const { name } = node.metadata
-  const asked = readServiceRequest(annotation, node, role)
-  if (asked.kind === 'malformed') return { kind: 'nothing' }
-  if (asked.kind === 'none') {
-    // A service that the annotation never made may stand by itself.
-    // One that is on its way out was asked to go by name, and is let go whether or not anybody still wants it.
-    if (!object || !isManagedForNode(object) || object.metadata.deletionTimestamp) return { kind: 'nothing' }
+  const request = readServiceRequest(annotation, node, role)
+  if (request.kind === 'malformed') return { kind: 'ignored' }
+  if (request.kind === 'none') {
+    // A service object that no annotation created is independent; one that is being deleted may finish.
+    if (!object || !isManagedForNode(object) || object.metadata.deletionTimestamp) return { kind: 'ignored' }
     return { kind: 'refused', finding: finding(serviceStillExists, { key, node: name, kind }) }
   }
   const named = object?.spec.dataplaneNodeName
@@ -40,22 +37,22 @@ export function decidePlacement(
     const facts = { kind, name: object.metadata.name, node: named }
     return { kind: 'refused', finding: finding(foreignService, facts) }
   }
-  const held = immutableField === undefined ? undefined : (object?.spec[immutableField] as string | undefined)
-  if (immutableField !== undefined && held && held !== asked.fields[immutableField]) {
+  const bound = immutableField === undefined ? undefined : (object?.spec[immutableField] as string | undefined)
+  if (immutableField !== undefined && bound && bound !== request.fields[immutableField]) {
     const facts = {
       key,
       node: name,
       kind,
       field: immutableField,
-      bound: held,
+      bound,
       asked: effectiveAnnotation(node, role, key) ?? '',
     }
     return { kind: 'refused', finding: finding(boundServiceChanged, facts) }
   }
-  return { kind: 'kept', fields: asked.fields }
+  return { kind: 'kept', fields: request.fields }
 }
 
-/** Made or adopted by the controller: it says which node it is for. */
+/** Created or adopted by the controller. */
 function isManagedForNode({ spec, metadata }: ServiceObject): boolean {
   return spec.dataplaneNodeName === metadata.name
 }

@@ -8,14 +8,14 @@ const dark = { ...counted, unreachable: 1 }
 const outcome = (status: Parameters<typeof ansibleRun>[1]['status'], host = 'a', spec = {}): string | undefined =>
   findAttempt(ansibleRun('r', { step: 'nova', hosts, status, spec }), host, 'nova')?.outcome
 
-describe('what a run says of a host', () => {
-  it('is nothing for another step, or for a host that it was not made for', () => {
+describe('findAttempt', () => {
+  it('returns nothing for another step, or for a host that is not in the run', () => {
     const run = ansibleRun('r', { step: 'nova', hosts })
     expect(findAttempt(run, 'a', 'libvirt')).toBeUndefined()
     expect(findAttempt(run, 'c', 'nova')).toBeUndefined()
   })
 
-  it('is its own success in a run that failed elsewhere, and its own failure in one that succeeded', () => {
+  it('returns the outcome of the host, not of the whole run', () => {
     expect(outcome(ended('Failed', { hosts: { a: counted, b: failed } }), 'a')).toBe('succeeded')
     expect(outcome(ended('Failed', { hosts: { a: counted, b: failed } }), 'b')).toBe('failed')
     expect(outcome(ended('Unreachable', { hosts: { a: counted, b: dark } }), 'b')).toBe('failed')
@@ -23,7 +23,7 @@ describe('what a run says of a host', () => {
     expect(outcome(ended('Completed'), 'a')).toBe('succeeded')
   })
 
-  it('is a failure where a run was cut short, whatever had been counted by then', () => {
+  it('returns a failure for a run that was cut short, whatever its counts', () => {
     const cut = { hosts: { a: counted } }
     for (const reason of ['TimedOut', 'Cancelled', 'Unknown', 'NotStarted'] as const) {
       expect(outcome(ended(reason, cut))).toBe('failed')
@@ -36,7 +36,7 @@ describe('what a run says of a host', () => {
     ).toBe('failed')
   })
 
-  it('is not over before its end is recorded', () => {
+  it('returns a running attempt until the result is recorded', () => {
     expect(outcome(undefined)).toBe('running')
     expect(outcome({ JobStatus: 'Running' })).toBe('running')
     expect(isActiveOn(ansibleRun('r', { step: 'nova', hosts }), 'a')).toBe(true)
@@ -45,8 +45,8 @@ describe('what a run says of a host', () => {
   })
 })
 
-describe('what was done to a host', () => {
-  it('is what is recorded, and what later runs prove beyond it', () => {
+describe('resolveApplied', () => {
+  it('returns what is recorded, and what later runs prove', () => {
     const recorded = { nova: { hash: 'before', run: 'first', at: '2025-12-31T00:00:00.000Z' } }
     const later = ansibleRun('later', { step: 'nova', hosts, status: ended('Completed') })
     expect(resolveApplied(recorded, ['nova'], 'a', [])).toEqual(recorded)

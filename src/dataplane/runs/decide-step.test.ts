@@ -26,37 +26,37 @@ const attempt = (number: number, outcome: Outcome, hash = 'new', agoMs = 0): Att
 })
 const old = { hash: 'old', run: 'r', request: 'monday' }
 
-describe('whether a step runs on a host', () => {
-  it('starts what was never done, and what was done with other inputs', () => {
+describe('decideStep', () => {
+  it('starts a step that was never done, or done with other inputs', () => {
     expect(ask({})).toEqual({ kind: 'start', attempt: 1, why: 'first run' })
     expect(ask({ applied: old })).toEqual({ kind: 'start', attempt: 1, why: 'its inputs changed' })
   })
 
-  it('is done once it was done with these inputs, whatever else is asked', () => {
+  it('is done with the same inputs, whatever else changes', () => {
     expect(ask({ applied: { hash: 'new', run: 'r' } })).toEqual({ kind: 'done' })
     expect(ask({ applied: { hash: 'new', run: 'r' }, heldReason: 'deploy is false', blockedBy: 'x' })).toEqual({
       kind: 'done',
     })
   })
 
-  it('waits for the run that is under way, with whatever inputs it was started', () => {
+  it('waits for a running attempt, whatever its inputs', () => {
     expect(ask({ attempts: [attempt(1, 'running', 'old')] })).toEqual({ kind: 'running', run: 'run-old-1' })
   })
 
-  it('holds while nobody wants it, with the reason: never done, or out of date', () => {
-    const heldBy = 'it is outside of ansibleLimit a'
-    expect(ask({ heldReason: heldBy })).toEqual({ kind: 'held', why: heldBy })
-    expect(ask({ heldReason: heldBy, applied: old })).toEqual({ kind: 'out-of-date', why: heldBy })
+  it('holds a step that is not requested: never done, or out of date', () => {
+    const heldReason = 'it is outside of ansibleLimit a'
+    expect(ask({ heldReason: heldReason })).toEqual({ kind: 'held', why: heldReason })
+    expect(ask({ heldReason: heldReason, applied: old })).toEqual({ kind: 'out-of-date', why: heldReason })
   })
 
-  it('with the policy manual the first deployment runs, and later changes wait for a new request', () => {
+  it('runs the first deployment with the policy manual, and waits for a request after later changes', () => {
     expect(ask({ policy: 'manual' }).kind).toBe('start')
     expect(ask({ policy: 'manual', applied: old }).kind).toBe('out-of-date')
     expect(ask({ policy: 'manual', applied: old, request: 'monday' }).kind).toBe('out-of-date')
     expect(ask({ policy: 'manual', applied: old, request: 'tuesday' }).kind).toBe('start')
   })
 
-  it('says what has to come first, and who is on the host', () => {
+  it('names what has to happen first, and the active run', () => {
     expect(ask({ blockedBy: 'Waiting for NovaCell nova-cell1' })).toEqual({
       kind: 'wait',
       why: 'Waiting for NovaCell nova-cell1',
@@ -64,7 +64,7 @@ describe('whether a step runs on a host', () => {
     expect(ask({ activeRun: 'install-os-1' })).toEqual({ kind: 'wait', why: 'install-os-1 runs on this host' })
   })
 
-  it('tries again later each time, under the next number, and gives up after the last', () => {
+  it('retries with growing pauses and the next number, and stops after the last attempt', () => {
     expect(ask({ attempts: [attempt(1, 'failed', 'new', 4_000)] })).toMatchObject({
       kind: 'pause',
       ms: 6_000,
@@ -77,12 +77,12 @@ describe('whether a step runs on a host', () => {
     expect(ask({ attempts: six })).toMatchObject({ kind: 'backed-off', tried: 6 })
   })
 
-  it('begins anew when the inputs change after it gave up', () => {
+  it('starts again when the inputs change after the last attempt', () => {
     const six = [1, 2, 3, 4, 5, 6].map((number) => attempt(number, 'failed', 'old'))
     expect(ask({ attempts: six })).toEqual({ kind: 'start', attempt: 1, why: 'first run' })
   })
 
-  it('never starts beside a running attempt, after a success of the same inputs, nor under a number that is taken', () => {
+  it('never starts beside a running attempt, after a success of the same inputs, or with a used number (property)', () => {
     const outcome = fc.constantFrom<Outcome>('running', 'failed')
     const attempts = fc.uniqueArray(
       fc.record({ number: fc.integer({ min: 1, max: 9 }), outcome, hash: fc.constantFrom('new', 'old') }),
@@ -90,11 +90,11 @@ describe('whether a step runs on a host', () => {
     )
     const applied = fc.constantFrom(undefined, old, { hash: 'new', run: 'r' })
     const rest = fc.record({
-      heldBy: fc.constantFrom(undefined, 'deploy is false'),
+      heldReason: fc.constantFrom(undefined, 'deploy is false'),
       policy: fc.constantFrom('auto' as const, 'manual' as const),
       request: fc.constantFrom(undefined, 'monday', 'tuesday'),
-      gate: fc.constantFrom(undefined, 'a gate'),
-      busyWith: fc.constantFrom(undefined, 'a run'),
+      blockedBy: fc.constantFrom(undefined, 'a gate'),
+      activeRun: fc.constantFrom(undefined, 'a run'),
     })
     fc.assert(
       fc.property(attempts, applied, rest, (tried, done, more) => {
@@ -104,7 +104,7 @@ describe('whether a step runs on a host', () => {
         expect(all.some((attempt) => attempt.outcome === 'running')).toBe(false)
         expect(done?.hash).not.toBe('new')
         expect(all.some(({ hash, number }) => hash === 'new' && number === decision.attempt)).toBe(false)
-        expect([more.heldBy, more.gate, more.busyWith]).toEqual([undefined, undefined, undefined])
+        expect([more.heldReason, more.blockedBy, more.activeRun]).toEqual([undefined, undefined, undefined])
       }),
     )
   })

@@ -1,14 +1,14 @@
 /**
- * Stackloom's own playbooks: files of the package's `playbooks/` folder, sent as the text of a run.
+ * Reads the built-in playbooks: files of the package's `playbooks/` folder, sent as the text of a run.
  *
- * They are files and not code because the people who run a data plane read and judge Ansible; they are sent inline so
- * that a run carries all that it does, whichever image or machine runs it.
+ * They are files because the people who run a data plane read and review Ansible; they are sent inline so that a run
+ * contains everything that it does, whichever image or machine executes it.
  */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** The services of phase 0, in their order. */
+/** The built-in services of phase 0, in their order. */
 export const phase0Playbooks = [
   'configure-network',
   'validate-network',
@@ -17,24 +17,23 @@ export const phase0Playbooks = [
   'run-os',
 ] as const
 
-/** Takes services off a node. */
+/** Removes services from a node. */
 export const DECOMMISSION_PLAYBOOK = 'decommission'
 
-/** `name`: of phase 0, of a step of a service, or the one that takes services off. */
 export function readPlaybook(name: string, folder = findPlaybooksFolder(import.meta.dirname)): Promise<string> {
   return readFile(path.join(folder, `${name}.yaml`), 'utf8')
 }
 
-/** Where Ansible finds the plugin that tells what happens in a run. */
+/** The folder of the Ansible callback plugin that writes the events of a run. */
 export function callbackFolder(): string {
   return path.join(findPlaybooksFolder(import.meta.dirname), 'callback')
 }
 
-/** This file runs from `src/` and, bundled, from `dist/`: the playbooks are beside one of the folders above. */
+/** This file runs from `src/` and, bundled, from `dist/`: the playbooks are beside one of the parent folders. */
 function findPlaybooksFolder(folder: string): string {
   const candidate = path.join(folder, 'playbooks')
   if (existsSync(path.join(candidate, 'run-os.yaml'))) return candidate
-  const above = path.dirname(folder)
-  if (above === folder) throw new Error('the package has no playbooks/ folder')
-  return findPlaybooksFolder(above)
+  const parent = path.dirname(folder)
+  if (parent === folder) throw new Error('the package has no playbooks/ folder')
+  return findPlaybooksFolder(parent)
 }

@@ -6,7 +6,7 @@ import { prunableRuns } from './run-index.ts'
 const failed = { ...counted, failures: 1 }
 const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`
 
-/** Runs of one step, the oldest first: which host tried which inputs, and whether it failed. */
+/** Runs of one step, oldest first, each with the inputs of its hosts and whether it succeeded. */
 function history(...tries: readonly (readonly [hosts: Readonly<Record<string, string>>, ok: boolean])[]) {
   return tries.map(
     ([hosts, ok], n): AnsibleRun =>
@@ -20,22 +20,22 @@ function history(...tries: readonly (readonly [hosts: Readonly<Record<string, st
       }),
   )
 }
-const going = (runs: readonly AnsibleRun[], proofs: readonly string[] = []): readonly string[] =>
+const prunable = (runs: readonly AnsibleRun[], proofs: readonly string[] = []): readonly string[] =>
   prunableRuns(runs, new Set(proofs), 3)
     .map(({ metadata }) => metadata.name)
     .toSorted()
 
-describe('runs that nobody needs any more', () => {
-  it('are older than the last three, and no proof of what was done', () => {
+describe('prunableRuns', () => {
+  it('returns runs that are older than the last three and no proof of a recorded status', () => {
     const runs = history([{ a: '1' }, true], [{ a: '2' }, true], [{ a: '3' }, true], [{ a: '4' }, true])
-    expect(going(runs)).toEqual(['run-0'])
-    expect(going(runs, ['run-0'])).toEqual([])
+    expect(prunable(runs)).toEqual(['run-0'])
+    expect(prunable(runs, ['run-0'])).toEqual([])
   })
 
-  it('are not the failures of a host that has yet to succeed: each of them counts as an attempt', () => {
+  it('keeps the failures of a host that has yet to succeed', () => {
     const failing = Array.from({ length: 6 }, () => [{ a: '1' }, false] as const)
-    expect(going(history(...failing))).toEqual([])
-    expect(going(history([{ a: '1' }, false], ...failing.slice(1), [{ a: '1' }, true]))).toEqual([
+    expect(prunable(history(...failing))).toEqual([])
+    expect(prunable(history([{ a: '1' }, false], ...failing.slice(1), [{ a: '1' }, true]))).toEqual([
       'run-0',
       'run-1',
       'run-2',
@@ -43,22 +43,22 @@ describe('runs that nobody needs any more', () => {
     ])
   })
 
-  it('are the failures with inputs that nobody tries any more', () => {
+  it('returns failures with outdated inputs', () => {
     const old = Array.from({ length: 4 }, () => [{ a: 'old' }, false] as const)
-    expect(going(history(...old, [{ a: 'new' }, false]))).toEqual(['run-0', 'run-1'])
+    expect(prunable(history(...old, [{ a: 'new' }, false]))).toEqual(['run-0', 'run-1'])
   })
 
-  it('are judged by each host that they were made for', () => {
+  it('keeps a run that one of its hosts needs', () => {
     const alone = [{ a: '1' }, false] as const
     const both = [{ a: '1', b: '1' }, false] as const
-    expect(going(history(alone, both, both, [{ b: '1' }, false], [{ b: '1' }, true]))).toEqual([])
-    expect(going(history(both, both, both, [{ a: '1' }, true], [{ b: '1' }, true]))).toEqual(['run-0', 'run-1'])
+    expect(prunable(history(alone, both, both, [{ b: '1' }, false], [{ b: '1' }, true]))).toEqual([])
+    expect(prunable(history(both, both, both, [{ a: '1' }, true], [{ b: '1' }, true]))).toEqual(['run-0', 'run-1'])
   })
 
-  it('are not those of another attempt that is under way', () => {
+  it('keeps failures that count for a running attempt', () => {
     const runs = history(...Array.from({ length: 4 }, () => [{ a: '1' }, false] as const))
     const now = ansibleRun('run-now', { step: 'install-os', hosts: { a: '1' } })
-    expect(going([...runs, now])).toEqual([])
-    expect(going([...runs, ansibleRun('run-now', { step: 'install-os', hosts: { a: '2' } })])).toEqual(['run-0'])
+    expect(prunable([...runs, now])).toEqual([])
+    expect(prunable([...runs, ansibleRun('run-now', { step: 'install-os', hosts: { a: '2' } })])).toEqual(['run-0'])
   })
 })

@@ -1,104 +1,116 @@
 /**
- * The runs of a cluster, by host: which there are, which are under way, and the one way to start another.
+ * Indexes the runs of a cluster by host and owner, starts runs and deletes those that are no longer needed.
  *
- * Starting takes the hosts first, in this program's memory, so that two looks at the same time never send two runs to
- * one host; what was created counts at once, before the watch tells of it.
+ * A start reserves its hosts in memory first, so that two reconciles at the same time never send two runs to one host;
+ * a created run counts at once, before the watch reports it.
  */
-
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { isApiError } from '../../kube/api-error.ts'
+import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
 import { type AnsibleRun, ansibleRuns, hasEnded } from '../kinds/ansible-run.ts'
+import { FIELD_MANAGER } from '../writes.ts'
 import { type Attempt, findAttempt, isActiveOn, runHosts, STEP_ANNOTATION } from './attempts.ts'
+import { readPlaybook } from './playbooks.ts'
+import { buildRun, type RunRequest } from './run-object.ts'
 
 export interface RunIndex {
-  /** Every run that was made for this host, by whomever. */
+  /** Every run that was created for this host. */
   readonly forHost: (namespace: string, host: string) => readonly AnsibleRun[]
   readonly forOwner: (uid: string) => readonly AnsibleRun[]
   /** The run that may touch this host now. */
   readonly activeRun: (namespace: string, host: string) => string | undefined
-  /** False when somebody is on one of the hosts, or such a run exists already. */
-  readonly start: (run: AnsibleRun, signal: AbortSignal) => Promise<boolean>
-  /** Deletes the ended runs of an owner that nobody needs any more. `proofs` are those of what its status records. */
+  /** Starts nothing while another run is active on one of the hosts, or when the same run exists already. */
+  readonly start: (request: RunRequest, signal: AbortSignal) => Promise<void>
+  /** Deletes the ended runs of an owner that are no longer needed. `proofs` are the runs that its status records. */
   readonly prune: (owner: string, proofs: () => readonly string[], signal: AbortSignal) => Promise<void>
-  readonly cache: SharedCache<AnsibleRun>
 }
 
-/** So many ended runs of each step are kept for people to read. */
+/** How many ended runs of each step are kept for people to read. */
 const KEPT_RUNS = 3
 
-const RUN_MANAGER = 'stackloom-dataplane'
+export interface RunIndexDeps {
+  readonly runtime: Pick<Runtime, 'client' | 'cache'>
+  readonly record: (event: EventRecord) => void
+}
 
-export function createRunIndex(runtime: Pick<Runtime, 'client' | 'cache'>): RunIndex {
+export function createRunIndex({ runtime, record }: RunIndexDeps): RunIndex {
   const { client } = runtime
-  const cache = runtime.cache<AnsibleRun>(
+  const cache: SharedCache<AnsibleRun> = runtime.cache<AnsibleRun>(
     { kind: ansibleRuns },
     {
       host: (run) => [...runHosts(run)].map((host) => `${run.metadata.namespace}/${host}`),
       owner: ({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid),
     },
   )
-  /** Created, and not told of yet. */
-  const made = new Map<string, AnsibleRun>()
-  /** About to be created. */
-  const taken = new Map<string, string>()
-  cache.subscribe(({ object }) => made.delete(objectKey(object.metadata)))
+  /** Created, and not reported by the watch yet. */
+  const pending = new Map<string, AnsibleRun>()
+  /** Hosts of runs that are about to be created, each with the name of its run. */
+  const reserved = new Map<string, string>()
+  cache.subscribe(({ object }) => pending.delete(objectKey(object.metadata)))
 
-  const withMade = (known: readonly AnsibleRun[], belongs: (run: AnsibleRun) => boolean): readonly AnsibleRun[] =>
-    made.size === 0 ? known : [...known, ...[...made.values()].filter(belongs)]
-  const ofHost = (namespace: string, host: string): readonly AnsibleRun[] =>
-    withMade(
+  const withPending = (known: readonly AnsibleRun[], belongs: (run: AnsibleRun) => boolean): readonly AnsibleRun[] =>
+    pending.size === 0 ? known : [...known, ...[...pending.values()].filter(belongs)]
+  const forHost = (namespace: string, host: string): readonly AnsibleRun[] =>
+    withPending(
       cache.byIndex('host', `${namespace}/${host}`),
       (run) => run.metadata.namespace === namespace && runHosts(run).has(host),
     )
-  const touching = (namespace: string, host: string): string | undefined =>
-    taken.get(`${namespace}/${host}`) ?? ofHost(namespace, host).find((run) => isActiveOn(run, host))?.metadata.name
-
-  const ofOwner = (uid: string): readonly AnsibleRun[] =>
-    withMade(cache.byIndex('owner', uid), ({ metadata }) =>
-      (metadata.ownerReferences ?? []).some((ownerReference) => ownerReference.uid === uid),
+  const activeRun = (namespace: string, host: string): string | undefined =>
+    reserved.get(`${namespace}/${host}`) ?? forHost(namespace, host).find((run) => isActiveOn(run, host))?.metadata.name
+  const forOwner = (uid: string): readonly AnsibleRun[] =>
+    withPending(cache.byIndex('owner', uid), ({ metadata }) =>
+      (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid),
     )
 
+  /** False when the run was not created. */
+  const create = async (run: AnsibleRun, signal: AbortSignal): Promise<boolean> => {
+    const { name, namespace = '' } = run.metadata
+    const hosts = [...runHosts(run)]
+    if (hosts.some((host) => activeRun(namespace, host) !== undefined)) return false
+    for (const host of hosts) reserved.set(`${namespace}/${host}`, name)
+    try {
+      const options = { fieldManager: FIELD_MANAGER, signal }
+      const created = (await client.create(run as KubeObject, options)) as AnsibleRun
+      const key = objectKey(created.metadata)
+      if (!cache.get(key)) pending.set(key, created)
+      return true
+    } catch (error) {
+      // Another operator started this very attempt: the watch reports how it ends.
+      if (isApiError(error, 'already-exists')) return false
+      throw error
+    } finally {
+      for (const host of hosts) reserved.delete(`${namespace}/${host}`)
+    }
+  }
+
   return {
-    cache,
-    forHost: ofHost,
-    activeRun: touching,
-    forOwner: ofOwner,
+    forHost,
+    activeRun,
+    forOwner,
+    start: async (request, signal) => {
+      const { playbook, owner, step } = request
+      // Built-in playbooks are sent as text; only their name counts for whether a host is out of date.
+      const content = typeof playbook === 'string' ? { play: await readPlaybook(playbook) } : playbook
+      const run = buildRun(request, content)
+      if (!(await create(run, signal))) return
+      const note = `${step}: ${run.metadata.name}`
+      record({ regarding: owner, type: 'Normal', reason: 'RunStarted', action: 'Deploy', note })
+    },
     prune: async (owner, proofs, signal) => {
-      const runs = ofOwner(owner)
+      const runs = forOwner(owner)
       if (runs.length <= KEPT_RUNS) return
       for (const { metadata } of prunableRuns(runs, new Set(proofs()), KEPT_RUNS)) {
         const { namespace = '', name } = metadata
         await client.delete({ ...ansibleRuns, namespace, name }, { signal })
       }
     },
-    start: async (run, signal) => {
-      const { name, namespace = '' } = run.metadata
-      const hosts = [...runHosts(run)]
-      if (hosts.some((host) => touching(namespace, host) !== undefined)) return false
-      for (const host of hosts) taken.set(`${namespace}/${host}`, name)
-      try {
-        const created = (await client.create(run as KubeObject, {
-          fieldManager: RUN_MANAGER,
-          signal,
-        })) as AnsibleRun
-        const key = objectKey(created.metadata)
-        if (!cache.get(key)) made.set(key, created)
-        return true
-      } catch (error) {
-        // Somebody else started this very attempt: the watch tells how it goes.
-        if (isApiError(error, 'already-exists')) return false
-        throw error
-      } finally {
-        for (const host of hosts) taken.delete(`${namespace}/${host}`)
-      }
-    },
   }
 }
 
 /**
- * Ended runs that nobody needs any more: older than the last ones of their step, not the proof of what is recorded, and
- * not counted among the attempts of a host that has yet to succeed. A failure that is forgotten would be tried for ever.
+ * Ended runs that are no longer needed: older than the last ones of their step, not the proof of a recorded status, and
+ * not an attempt of a host that has yet to succeed. A deleted failure would not count and be retried forever.
  */
 export function prunableRuns(
   runs: readonly AnsibleRun[],
@@ -120,12 +132,12 @@ export function prunableRuns(
   })
 }
 
-/** One that is under way is younger than all that have ended. */
+/** A run in progress is newer than all that have ended. */
 function sortKey(run: AnsibleRun): string {
   return hasEnded(run) ? (run.status?.result?.finishedAt ?? run.metadata.creationTimestamp ?? '') : '~'
 }
 
-/** Those that tried on some host what its newest attempt tries, and has not achieved. */
+/** Runs with the same inputs as the newest attempt of one of their hosts, which has not succeeded. */
 function runsCountedAsAttempts(newestFirst: readonly AnsibleRun[], step: string): ReadonlySet<AnsibleRun> {
   const newest = new Map<string, Attempt>()
   const counted = new Set<AnsibleRun>()

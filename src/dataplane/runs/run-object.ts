@@ -1,10 +1,10 @@
 /**
- * A run as an object: what is run, on which hosts, with which files, and whose it is.
+ * Builds the OpenStackAnsibleEE of a run: what is run, on which hosts, with which files, and its owner.
  *
- * Pure. Where the files stand is what upstream's runner image and its playbooks expect.
+ * Pure. Mount paths are those that upstream's runner image and its playbooks expect.
  */
-
 import type { KubeObject } from '../../api/object.ts'
+import { controllerReference } from '../../api/ownership.ts'
 import type { EnvVar, ExtraMount } from '../../api/pod.ts'
 import {
   type AnsibleRun,
@@ -17,17 +17,17 @@ import {
 import { INVENTORY_KEY, NETWORK_KEY, TEMPLATE_PATH } from '../nodes/inventory.ts'
 import type { RunnerSettings } from '../rules/inheritance.ts'
 import { HOST_INPUTS_ANNOTATION, RUN_REQUEST_ANNOTATION, STEP_ANNOTATION } from './attempts.ts'
-import { hashInputs } from './hash.ts'
+import { hashInputs } from './input-hash.ts'
 
 export const SSH_KEY_FIELD = 'ssh-privatekey'
 const MAX_NAME_LENGTH = 63
 
-/** What is to be run: the text, the roles, or the name of a playbook. */
-export type Playbook = Pick<AnsibleRunSpec, 'play' | 'roles' | 'playbook' | 'image' | 'extraVars'>
+/** What is run: a play as text, roles, or a playbook by name. */
+export type Playbook = Pick<AnsibleRunSpec, 'play' | 'roles' | 'playbook' | 'image'>
 
 export interface RunFileSources {
   readonly sshSecret: string
-  /** The Secret or ConfigMap that holds the inventory. */
+  /** The Secret or ConfigMap with the inventory. */
   readonly inventory: {
     readonly kind: 'Secret' | 'ConfigMap'
     readonly name: string
@@ -40,15 +40,18 @@ export interface RunFileSources {
 export interface RunRequest {
   readonly owner: KubeObject
   readonly step: string
-  /** The first words of its name. */
+  /** The beginning of its name. */
   readonly label: string
   /** Each host with the hash of its inputs. */
   readonly hosts: Readonly<Record<string, string>>
-  /** The run whose work each host has now: going back to old inputs is not the old run again. */
+  /** The run that each host had last: a return to old inputs is a new run, not the old one. */
   readonly previousRuns: Readonly<Record<string, string>>
   readonly attempt: number
   readonly request: string | undefined
-  readonly playbook: Playbook
+  /** A string names a built-in playbook. */
+  readonly playbook: Playbook | string
+  readonly image?: string | undefined
+  readonly extraVars?: AnsibleRunSpec['extraVars']
   readonly files: RunFileSources
   readonly runner: Omit<RunnerSettings, 'sshSecret'>
   readonly dnsConfig?: AnsibleRunSpec['dnsConfig']
@@ -56,8 +59,10 @@ export interface RunRequest {
 
 const DEFAULT_ENV: readonly EnvVar[] = [{ name: 'ANSIBLE_FORCE_COLOR', value: 'True' }]
 
-export function buildRun(wish: RunRequest): AnsibleRun {
-  const { owner, step, label, hosts, previousRuns, attempt, request, playbook, files, runner, dnsConfig } = wish
+/** `playbook` is that of the request, a built-in one with its text. */
+export function buildRun(runRequest: RunRequest, playbook: Playbook): AnsibleRun {
+  const { owner, step, label, hosts, previousRuns, attempt, request, files, runner } = runRequest
+  const { image, extraVars, dnsConfig } = runRequest
   const hash = hashInputs({ step, hosts, after: previousRuns })
   const { extraMounts, networkAttachments, env } = runner
   const cmdLine = tagOptions(runner)
@@ -74,14 +79,16 @@ export function buildRun(wish: RunRequest): AnsibleRun {
         [HOST_INPUTS_ANNOTATION]: JSON.stringify(hosts),
         ...(request !== undefined && { [RUN_REQUEST_ANNOTATION]: request }),
       },
-      ownerReferences: [ownerReference(owner)],
+      ownerReferences: [controllerReference(owner)],
     },
     spec: {
       ...playbook,
-      // An attempt is one run; the next one is the controller's to start.
+      ...(image && { image }),
+      ...(extraVars && { extraVars }),
+      // One run is one attempt: the data plane controllers start the next one.
       backoffLimit: 0,
       extraMounts: [...buildMounts(files), ...extraMounts],
-      env: [...DEFAULT_ENV.filter(({ name }) => !env.some((one) => one.name === name)), ...env],
+      env: [...DEFAULT_ENV.filter(({ name }) => !env.some((variable) => variable.name === name)), ...env],
       ...(networkAttachments.length > 0 && { networkAttachments: [...networkAttachments] }),
       ...(cmdLine && { cmdLine }),
       ...(dnsConfig && { dnsConfig }),
@@ -89,22 +96,7 @@ export function buildRun(wish: RunRequest): AnsibleRun {
   }
 }
 
-function ownerReference({
-  apiVersion,
-  kind,
-  metadata,
-}: KubeObject): NonNullable<AnsibleRun['metadata']['ownerReferences']>[number] {
-  return {
-    apiVersion,
-    kind,
-    name: metadata.name,
-    uid: metadata.uid ?? '',
-    controller: true,
-    blockOwnerDeletion: true,
-  }
-}
-
-/** A name that a Job and its label can have too: cut in the middle, never in the hash. */
+/** Fits into the name and the label of a Job: the words are shortened, never the hash. */
 function runName(words: string, hash: string, attempt: number): string {
   const tail = `-${hash}-${attempt}`
   return `${words.slice(0, MAX_NAME_LENGTH - tail.length).replace(/[-.]+$/, '')}${tail}`

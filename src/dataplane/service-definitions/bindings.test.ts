@@ -6,14 +6,14 @@ import { ovnMetadataService } from './ovn-metadata.ts'
 const codes = (text: string, { binding }: Pick<typeof novaService, 'binding'>): readonly string[] =>
   checkIni(text, { binding }).map((finding) => `${finding.code} ${/^line (\d+)/.exec(finding.message)?.[1]}`)
 
-describe('what customServiceConfig must leave alone', () => {
-  it('is what binds a compute node to its cell, with a warning of credentials', () => {
+describe('the options that customServiceConfig must not set', () => {
+  it('are those that bind a compute node to its cell, with a warning for credentials', () => {
     const text =
       '[DEFAULT]\ntransport_url = rabbit://x\nhost = y\n[PLACEMENT]\npassword = p\n[api_database]\nconnection = z\n'
     expect(codes(text, novaService)).toEqual(['SL7010 2', 'SL7010 3', 'SL7011 5', 'SL7010 7'])
   })
 
-  it('is what binds the metadata agent to its cloud', () => {
+  it('are those that bind the metadata agent to its cloud', () => {
     expect(codes('[ovn]\novn_sb_connection = tcp:x\n', ovnMetadataService)).toEqual(['SL7010 2'])
   })
 })

@@ -1,12 +1,10 @@
 /**
- * An OpenStack service on data plane nodes, as data: its kind, what asks for it, what it needs of the control plane, what
- * its configuration is made of, which playbooks bring it to a host, and what it is in today's API.
+ * Defines an OpenStack service on data plane nodes as data: kind, annotation, inputs, configuration, playbooks, and its
+ * equivalent in the NodeSet API.
  *
- * This is all that anybody knows of a service: the engine, the webhooks, the operator's rights and CRDs, the status view
- * and the conversion read it, and none of them has a list of its own. A further service is one more value of this type,
- * named in `all.ts`.
+ * Controllers, webhooks, permissions, CRDs, status and conversion read only this. A new service is one more value of this
+ * type, listed in `all.ts`.
  */
-
 import type { KindDefinition } from '../../api/crd.ts'
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import type { BindingRule } from '../../ini/binding.ts'
@@ -18,99 +16,95 @@ import type { ServiceImages } from './images.ts'
 
 export interface Dependency {
   readonly kind: GroupVersionKind
-  /** For clusters that have none of upstream's; absent for a kind that every cluster serves. */
+  /** For clusters without upstream's CRD; absent for a kind that every cluster serves. */
   readonly fallbackCrd?: KindDefinition
-  /** The object that this service waits for; undefined when the service names none. */
+  /** The object that the service waits for; undefined when it names none. */
   readonly objectName: (service: ServiceObject) => string | undefined
   /** `NovaCellReady` */
   readonly condition: string
 }
 
-/** A Secret of the control plane, and what is needed of it. */
+/** A Secret of the control plane and the keys that the service needs. */
 export interface RequiredSecret {
-  /** Empty while nobody has named one. */
+  /** Empty until it is named. */
   readonly secret: string
   /** The field that names it: `cellMessageBusSecretName of NovaCell nova-cell1`. */
   readonly namedBy: string
   readonly keys: readonly string[]
 }
 
-/** The values of the needs, as `secret/key`. */
 export type SecretValueLookup = (secret: string, key: string) => string
 
 export type ConfigFacts = Readonly<Record<string, string>>
 
 export type FactsResult =
   | { readonly kind: 'found'; readonly facts: ConfigFacts }
-  /** A Secret is there, but does not say what it should. */
+  /** The Secret exists, but the field is not in it. */
   | { readonly kind: 'missing'; readonly secret: string; readonly field: string }
 
 export interface FactSources {
   readonly service: ServiceObject
   readonly dependency: KubeObject
   readonly secretValue: SecretValueLookup
-  /** The host's own name, and its address if that is known. */
   readonly hostName: string
+  /** In the control plane network, if it is known. */
   readonly address: string | undefined
 }
 
 export interface ServiceStep {
   /**
-   * Names three things on a host: its folder in `/var/lib/openstack/config`, what `stackloom-service` starts, and what is
-   * recorded as done. Decommissioning takes it off by this name, so the playbook must use the same, and no step of another
-   * service may have it.
+   * Names three things: the folder in `/var/lib/openstack/config`, the service of `stackloom-service`, and the entry in
+   * `status.applied`. Decommissioning uses this name, so the playbook must use it too, and no step of another service may.
    */
   readonly name: string
-  /** A file of `playbooks/`, without its ending. */
+  /** A file of `playbooks/`, without its extension. */
   readonly playbook: string
   readonly extraVars?: (service: ServiceObject) => AnsibleRunSpec['extraVars']
 }
 
-/** What the service is in today's API: a service in the list of a NodeSet. */
+/** The equivalent in the NodeSet API: a service in the list of a NodeSet. */
 export interface NodeSetService {
-  /** `edpmServiceType`; services of this type are named by it. */
+  /** `edpmServiceType`; also the beginning of its name. */
   readonly type: string
   readonly playbook: string
-  /** Its place in the list of a NodeSet: smaller comes earlier. */
+  /** The position in the list of a NodeSet: smaller comes earlier. */
   readonly order: number
-  /** Built-in services that come right before it. */
+  /** Built-in services that precede it in the list. */
   readonly after?: readonly string[]
-  /** The Secrets that it reads, by the fields that follow from its annotation. */
+  /** The Secrets that it reads, from the fields of its annotation. */
   readonly secrets: (fields: ConfigFacts) => readonly string[]
 }
 
 export interface ServiceDefinition {
-  /** `nova`: names its controllers and its column in `status`, and begins the names of its runs. */
+  /** `nova`: names its controllers, its column in `status` and its runs. */
   readonly name: string
-  /** The kind of its objects; `annotation.kind` refers to it. */
+  /** The kind of its objects, which `annotation.kind` names. */
   readonly crd: KindDefinition
   readonly annotation: ServiceAnnotation
   readonly images: ServiceImages
-  /** Fields that are ignored, and what is written instead. */
+  /** Deprecated fields, each with what to write instead. */
   readonly deprecated?: Readonly<Record<string, string>>
   readonly dependency: Dependency
-  /** What it reads of the control plane once the dependency is ready. */
+  /** What it reads from the control plane once the dependency is ready. */
   readonly requiredSecrets: (service: ServiceObject, dependency: KubeObject) => readonly RequiredSecret[]
   /**
-   * The facts that the generated configuration is made of: their hash decides whether a host is out of date, so that
-   * another wording of the file by another version of this program does not.
+   * The values of the generated configuration. Their hash decides whether a host is out of date, so a version that renders
+   * the files differently does not make hosts out of date.
    */
   readonly facts: (sources: FactSources) => FactsResult
-  /** Every file of the service; what a person wrote is one of them, byte for byte. */
+  /** Every file of the service; customServiceConfig is one of them, byte for byte. */
   readonly files: (facts: ConfigFacts, customServiceConfig: string) => ConfigFiles
-  /** The generated one among the files: `01-nova.conf`. */
+  /** The generated file: `01-nova.conf`. */
   readonly generatedFile: string
-  /** The name of the Secret with the files, by the name of the service object; no two services may agree on one. */
+  /** The name of the Secret with the files, from the name of the service object; unique per service. */
   readonly configSecret: (name: string) => string
   readonly binding: readonly BindingRule[]
-  /** How Ansible variables begin that are about this service: `edpm_nova_`. */
+  /** The prefix of Ansible variables that configure this service: `edpm_nova_`. */
   readonly variablePrefix: string
-  /** In this order, one after the other. */
   readonly steps: readonly ServiceStep[]
-  /** What the control plane is told after the last step and before the end. */
+  /** What is registered in the control plane after the last step, and removed at decommissioning. */
   readonly registration?: ControlPlaneRegistration
   readonly nodeSetService: NodeSetService
 }
 
-/** What has to happen in the control plane when a host comes and when it goes. */
 export type ControlPlaneRegistration = 'compute-host'

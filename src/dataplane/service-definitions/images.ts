@@ -1,18 +1,17 @@
 /**
- * Images of a service: from the environment when the object is made, and from then on whatever stands in it.
+ * Resolves the images of a service: from the environment at creation, and from the object afterwards.
  *
- * One function for the webhook, which fills them in at creation, and for the controller, which does where no webhook is
- * asked.
+ * The webhook sets them at creation; the controller does where no webhook is called.
  */
 
-/** For each field: the variables that may name the image, and what holds without them. */
+/** For each field: the environment variables that may name the image, and its default. */
 export type ServiceImages = Readonly<
   Record<string, { readonly variables: readonly string[]; readonly otherwise: string }>
 >
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The fields that are missing in the spec, with what goes in. Nothing that is there is touched. */
+/** Values for the fields that are missing in the spec. */
 export function missingImages(
   images: ServiceImages,
   spec: Readonly<Record<string, unknown>>,
@@ -25,7 +24,7 @@ export function missingImages(
   )
 }
 
-/** The image that Ansible runs in. Upstream named its variable after nova alone, and so do we, for every service. */
+/** The image that Ansible runs in. Upstream's variable is named after nova; all services use it. */
 export const runnerImage: ServiceImages[string] = {
   variables: ['RELATED_IMAGE_NOVA_ANSIBLE_EE_IMAGE_URL_DEFAULT', 'NOVA_ANSIBLE_EE_IMAGE_URL_DEFAULT'],
   otherwise: 'quay.io/openstack-k8s-operators/openstack-ansibleee-runner:latest',

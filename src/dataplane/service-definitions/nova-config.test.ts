@@ -26,7 +26,7 @@ describe('The configuration of nova-compute', () => {
     }
   })
 
-  it('keeps what a person wrote byte for byte, and lets it win', () => {
+  it('keeps customServiceConfig byte for byte, and lets it win', () => {
     const custom = '[DEFAULT]\ndebug = True\n[libvirt]\ncpu_mode=host-passthrough\n# a comment\r\n\n'
     const made = renderComputeConfig(facts, custom)
     expect(made.kind === 'files' && made.files[NOVA_OVERRIDE]).toBe(custom)
@@ -36,12 +36,12 @@ describe('The configuration of nova-compute', () => {
     })
   })
 
-  it('has an override file even when nobody wrote anything', () => {
+  it('has an override file even without customServiceConfig', () => {
     const made = renderComputeConfig(facts)
     expect(made.kind === 'files' && made.files[NOVA_OVERRIDE]).toBe('')
   })
 
-  it('shows consoles only where the cell has a proxy', () => {
+  it('enables consoles only where the cell has a proxy', () => {
     expect(effective(renderComputeConfig(facts))['vnc.enabled']).toBe('false')
     const consoleUrl = 'https://nova-novncproxy-cell1/vnc_lite.html'
     expect(effective(renderComputeConfig({ ...facts, consoleUrl }))).toMatchObject({
@@ -51,7 +51,7 @@ describe('The configuration of nova-compute', () => {
     })
   })
 
-  it('refuses a credential that no file can hold instead of bending it', () => {
+  it('refuses a credential that cannot be written to a file', () => {
     const made = renderComputeConfig({ ...facts, servicePassword: 'a\r\nb' })
     expect(made.kind === 'refused' && made.findings.map(({ code }) => code)).toContain('SL7012')
   })

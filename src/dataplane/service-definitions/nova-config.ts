@@ -1,23 +1,22 @@
-/** The configuration files of nova-compute and libvirt. Pure. */
+/** Renders the configuration files of nova-compute and libvirt. Pure. */
 import type { IniOption } from '../../ini/write.ts'
 import { type ConfigFiles, iniSection, renderConfigFiles } from './config-files.ts'
 
 export const NOVA_GENERATED = '01-nova.conf'
 export const NOVA_OVERRIDE = '02-nova-override.conf'
 
-/** What binds a compute node to its cell. */
 export interface ComputeFacts {
-  /** Key `transport_url` of the cell's message bus Secret: this alone decides which cell a node belongs to. */
+  /** Key `transport_url` of the cell's message bus Secret: this alone binds the node to its cell. */
   readonly transportUrl: string
   readonly keystoneAuthUrl: string
   readonly serviceUser: string
   readonly servicePassword: string
-  /** The name by which the compute service, its allocations and its agents are found. */
+  /** The name of the compute service, its allocations and its agents. */
   readonly host: string
   /** The node's address in the control plane network. */
   readonly myIp?: string
   readonly region?: string
-  /** Where consoles are shown; a cell without a proxy has none. */
+  /** The URL of the noVNC proxy; absent for a cell without one. */
   readonly consoleUrl?: string
 }
 
@@ -62,7 +61,7 @@ export function renderComputeConfig(facts: ComputeFacts, customServiceConfig = '
     ],
     {
       [NOVA_OVERRIDE]: customServiceConfig,
-      // Stands where the image has a nova.conf of its own, which would be read first.
+      // Mounted over the image's own nova.conf, which would be read first.
       'nova-blank.conf': '',
       'virtqemud.conf': VIRTQEMUD,
     },

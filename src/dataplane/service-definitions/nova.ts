@@ -1,8 +1,8 @@
-/** nova-compute and libvirt on a node. */
+/** Defines the service nova: nova-compute and libvirt on a node. */
 
+import { MIGRATION_SECRET } from '../../api/node-secrets.ts'
 import { type BindingRule, credentialsRule, notificationBusRule } from '../../ini/binding.ts'
-import { type NovaCell, novaCellKind, novaCells } from '../kinds/nova-cell.ts'
-import { MIGRATION_SECRET, novaExternalComputeKind, novaExternalComputes } from '../kinds/nova-external-compute.ts'
+import { type NovaCell, novaCellKind, novaCells, novaExternalComputeKind, novaExternalComputes } from '../kinds/nova.ts'
 import type { ServiceAnnotation } from '../rules/service-annotation.ts'
 import type { ServiceDefinition } from './definition.ts'
 import { runnerImage, serviceImage } from './images.ts'
@@ -22,12 +22,12 @@ const annotation: ServiceAnnotation = {
   immutableField: 'cellName',
   parse: (text) => {
     if (text === '') return { kind: 'none' }
-    const remedy = 'name a NovaCell object, such as nova-cell1; leave it empty where a node is no compute'
+    const remedy = 'name a NovaCell object, such as nova-cell1; leave it empty for a node that is not a compute node'
     if (!NAME.test(text) || text.length > 253) {
       return { kind: 'malformed', why: 'it is not the name of an object', remedy }
     }
     if (CELL0.test(text)) return { kind: 'malformed', why: 'cell0 never has compute nodes', remedy }
-    return { kind: 'wanted', fields: { cellName: text } }
+    return { kind: 'requested', fields: { cellName: text } }
   },
 }
 

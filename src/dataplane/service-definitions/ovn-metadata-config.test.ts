@@ -10,7 +10,7 @@ describe('The configuration of the OVN metadata agent', () => {
     sharedSecret: '12$45',
   }
 
-  it('turns on debug logging by customServiceConfig', () => {
+  it('enables debug logging by customServiceConfig', () => {
     const custom = '[DEFAULT]\ndebug = True\n'
     const made = renderMetadataConfig(agent, custom)
     expect(made.kind === 'files' && made.files[METADATA_OVERRIDE]).toBe(custom)

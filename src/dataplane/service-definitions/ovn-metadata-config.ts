@@ -1,13 +1,12 @@
-/** The configuration files of the OVN metadata agent. Pure. */
+/** Renders the configuration files of the OVN metadata agent. Pure. */
 import { type ConfigFiles, iniSection, renderConfigFiles } from './config-files.ts'
 
 export const METADATA_GENERATED = '01-neutron-metadata.conf'
 export const METADATA_OVERRIDE = '02-neutron-metadata-override.conf'
 
-/** What binds the OVN metadata agent to its cloud. */
 export interface MetadataFacts {
   readonly ovnSbConnection: string
-  /** The chassis name under which this node is known to OVN. */
+  /** The chassis name of this node in OVN. */
   readonly host: string
   readonly novaMetadataHost: string
   readonly novaMetadataPort?: number

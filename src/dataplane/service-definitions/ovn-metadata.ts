@@ -1,4 +1,4 @@
-/** The OVN metadata agent on a node. */
+/** Defines the service ovn-metadata: the OVN metadata agent on a node. */
 
 import { type BindingRule, credentialsRule } from '../../ini/binding.ts'
 import { type Assignment, parseIni } from '../../ini/parse.ts'
@@ -9,7 +9,7 @@ import type { ConfigFacts, ServiceDefinition } from './definition.ts'
 import { runnerImage, serviceImage } from './images.ts'
 import { METADATA_GENERATED, type MetadataFacts, renderMetadataConfig } from './ovn-metadata-config.ts'
 
-/** The keys under which neutron and nova publish their part of the configuration. */
+/** The Secret keys under which neutron and nova publish their parts of the configuration. */
 const NEUTRON_PART = '10-neutron-metadata.conf'
 const NOVA_PART = '05-nova-metadata.conf'
 
@@ -60,7 +60,7 @@ export const ovnMetadataService: ServiceDefinition = {
     ansibleEEContainerImage: runnerImage,
     ovnMetadataAgentContainerImage: serviceImage('OVN_METADATA_AGENT', 'openstack-neutron-metadata-agent-ovn'),
   },
-  // neutron-operator has no object per agent: the Secret that it publishes for data plane nodes is what there is to wait for.
+  // neutron-operator has no object per agent, so the dependency is the Secret that it publishes for data plane nodes.
   dependency: {
     kind: { apiVersion: 'v1', kind: 'Secret' },
     objectName: neutronSecret,

@@ -1,109 +1,263 @@
 /**
- * A service that is deleted leaves its host: refused while instances run there, and while nobody can say whether they do.
- * It ends on the host before the control plane forgets it, or it would come back by itself.
+ * Decommissions a service that is deleted: refuses while instances run on its host or their number is unknown, removes
+ * the service from the host, then from the control plane.
+ *
+ * The host comes first: a nova-compute that still runs would register itself again.
  */
-
-import { objectKey } from '../../api/object.ts'
-import { ignoreNotFound } from '../../controllers/kit/writes.ts'
+import { type Condition, objectKey } from '../../api/object.ts'
+import {
+  conditionForFinding,
+  conditionRequested,
+  readyCondition,
+  worstSeverity,
+} from '../../controllers/kit/conditions.ts'
+import { ignoreNotFound, type Writer } from '../../controllers/kit/writes.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { ReconcileContext, ReconcileResult } from '../../kube/controller.ts'
-import { type ConditionState, conditionError, conditionWaiting, summarizeReady } from '../conditions.ts'
-import { decommissionUnknown, instancesRunning } from '../findings/data-plane.ts'
+import type { Runtime } from '../../kube/runtime.ts'
+import type { DataPlaneCaches } from '../caches.ts'
+import { decommissionUnknown, hostNotCleared, instancesRunning } from '../findings/data-plane.ts'
 import type { AnsibleRun } from '../kinds/ansible-run.ts'
-import { type NovaCell, novaCells } from '../kinds/nova-cell.ts'
+import { type NovaCell, novaCells } from '../kinds/nova.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
+import { findAttempts, resolveApplied } from '../runs/attempts.ts'
+import { decideStep, type RunDecision, type RunRetry } from '../runs/decide-step.ts'
+import { hashInputs } from '../runs/input-hash.ts'
+import { DECOMMISSION_PLAYBOOK } from '../runs/playbooks.ts'
+import type { RunIndex } from '../runs/run-index.ts'
 import type { ServiceDefinition } from '../service-definitions/definition.ts'
-import { FIELD_MANAGER, FINALIZER, type World } from '../world.ts'
-import { writeStatus } from '../writes.ts'
-import { type ComputeHost, tryCountInstances } from './control-plane.ts'
-import { clearHost } from './host-clearing.ts'
+import { FIELD_MANAGER, FINALIZER, writeStatus } from '../writes.ts'
+import { type ComputeHost, type ControlPlane, tryCountInstances } from './nova-control-plane.ts'
+import { gatherServiceState, type ServiceState, type ServiceStateDeps } from './service-state.ts'
 import { serviceRuns } from './service-steps.ts'
 
-/** `"true"` on the service object: let it go, whatever runs there. */
+/** `"true"` on the service object: delete it, whatever runs on the host. */
 const FORCE_ANNOTATION = 'stackloom.dev/force-decommission'
-const CONDITION = 'DecommissionReady'
+const DECOMMISSION_READY = 'DecommissionReady'
 const RECHECK_MS = 30_000
 
+export interface DecommissionDeps extends ServiceStateDeps {
+  readonly client: Pick<Runtime['client'], 'update'>
+  readonly caches: ServiceStateDeps['caches'] & Pick<DataPlaneCaches, 'serviceObjects'>
+  readonly controlPlane: ControlPlane
+  readonly runs: Pick<RunIndex, 'forHost' | 'activeRun' | 'start'>
+  readonly retry: RunRetry
+  readonly statusWriter: Writer
+}
+
 export async function decommission(
-  world: World,
+  deps: DecommissionDeps,
   definition: ServiceDefinition,
   service: ServiceObject,
   context: ReconcileContext,
 ): Promise<ReconcileResult | undefined> {
+  const { client, controlPlane } = deps
   const { signal } = context
   const { finalizers = [], annotations = {} } = service.metadata
   if (!finalizers.includes(FINALIZER)) return undefined
-  const forced = annotations[FORCE_ANNOTATION] === 'true'
-  const compute = definition.registration && resolveComputeHost(world, definition, service)
-  if (mayBeOnHost(world, definition, service)) {
-    const refusal = forced || !compute ? undefined : await checkInstances(world, compute, signal)
+  const isForced = annotations[FORCE_ANNOTATION] === 'true'
+  const compute = definition.registration && resolveComputeHost(deps, definition, service)
+  if (mayBeOnHost(deps, definition, service)) {
+    const refusal = isForced || !compute ? undefined : await checkInstances(controlPlane, compute, signal)
     if (refusal) {
-      await writeCondition(world, definition, service, conditionError(CONDITION, refusal, 'DeletionFailed'), context)
+      const condition = conditionForFinding(DECOMMISSION_READY, refusal, 'DeletionFailed')
+      await writeCondition(deps, definition, service, condition, context)
       return { requeueAfterMs: RECHECK_MS }
     }
-    const clearing = forced ? undefined : await clearHost(world, definition, service, FORCE_ANNOTATION, context)
+    const clearing = isForced ? undefined : await clearHost(deps, definition, service, context)
     if (clearing) {
-      const { finding: wrong, why, retryAfterMs } = clearing
-      const told = wrong
-        ? conditionError(CONDITION, wrong, 'DeletionFailed')
-        : conditionWaiting(CONDITION, why, 'Deleting')
-      await writeCondition(world, definition, service, told, context)
-      return retryAfterMs === undefined ? undefined : { requeueAfterMs: retryAfterMs }
+      const condition = clearing.finding
+        ? conditionForFinding(DECOMMISSION_READY, clearing.finding, 'DeletionFailed')
+        : conditionRequested(DECOMMISSION_READY, clearing.why, 'Deleting')
+      await writeCondition(deps, definition, service, condition, context)
+      return clearing.retryAfterMs === undefined ? undefined : { requeueAfterMs: clearing.retryAfterMs }
     }
     if (compute) {
-      await world.controlPlane.removeCompute(compute, signal).catch((error: unknown) => {
-        if (!forced) throw error
+      await controlPlane.removeCompute(compute, signal).catch((error: unknown) => {
+        if (!isForced) throw error
       })
     }
   }
-  const left = {
-    ...service,
-    metadata: { ...service.metadata, finalizers: finalizers.filter((finalizer) => finalizer !== FINALIZER) },
-  }
-  await ignoreNotFound(world.client.update(left, { fieldManager: FIELD_MANAGER, signal }))
+  const metadata = { ...service.metadata, finalizers: finalizers.filter((finalizer) => finalizer !== FINALIZER) }
+  await ignoreNotFound(client.update({ ...service, metadata }, { fieldManager: FIELD_MANAGER, signal }))
   return undefined
 }
 
 async function writeCondition(
-  world: World,
+  { statusWriter, caches }: DecommissionDeps,
   definition: ServiceDefinition,
   service: ServiceObject,
-  told: ConditionState,
+  condition: Condition,
   context: ReconcileContext,
 ): Promise<void> {
-  const { conditions: _, ...status } = service.status ?? {}
-  const said = { told: [summarizeReady([told], ''), told], fields: status }
-  await writeStatus(world, world.objectsOf(definition), service, said, context)
+  const { conditions: _, ...fields } = service.status ?? {}
+  const status = { conditions: [readyCondition([condition], worstSeverity), condition], fields }
+  await writeStatus(statusWriter, caches.serviceObjects(definition), service, status, context)
 }
 
-/** What never reached its host has nothing there to lose. A run that failed, or that is at work, may have left something. */
-function mayBeOnHost(world: World, definition: ServiceDefinition, { metadata, spec, status }: ServiceObject): boolean {
+/** A failed or active run may have left something on the host; a service that never reached it did not. */
+function mayBeOnHost(
+  { runs }: DecommissionDeps,
+  definition: ServiceDefinition,
+  { metadata, spec, status }: ServiceObject,
+): boolean {
   if (Object.keys(status?.applied ?? {}).length > 0) return true
   const { namespace = '', name, uid } = metadata
   const host = spec.dataplaneNodeName ?? name
-  return serviceRuns(world, definition, namespace, host).some(
-    (run) =>
-      run.metadata.ownerReferences?.some((ownerReference) => ownerReference.uid === uid) &&
-      !neverReachedHost(run, host),
+  return serviceRuns(runs, definition, namespace, host).some(
+    (run) => run.metadata.ownerReferences?.some((owner) => owner.uid === uid) && !neverReachedHost(run, host),
   )
 }
 
 function neverReachedHost({ status }: AnsibleRun, host: string): boolean {
-  const own = status?.result?.hosts?.[host]
-  return own !== undefined && own.unreachable > 0 && own.ok === 0
+  const counts = status?.result?.hosts?.[host]
+  return counts !== undefined && counts.unreachable > 0 && counts.ok === 0
 }
 
-function resolveComputeHost(world: World, { dependency }: ServiceDefinition, service: ServiceObject): ComputeHost {
+function resolveComputeHost(
+  { caches }: DecommissionDeps,
+  { dependency }: ServiceDefinition,
+  service: ServiceObject,
+): ComputeHost {
   const { namespace = '', name } = service.metadata
   const cellName = dependency.objectName(service) ?? ''
-  const known = world.cacheOf(dependency.kind).get(objectKey({ namespace, name: cellName }))
+  const known = caches.ofKind(dependency.kind).get(objectKey({ namespace, name: cellName }))
   const cell = (known ?? { ...novaCells, metadata: { name: cellName, namespace }, spec: {} }) as NovaCell
   return { namespace, host: service.spec.dataplaneNodeName ?? name, cell }
 }
 
-async function checkInstances(world: World, compute: ComputeHost, signal: AbortSignal): Promise<Finding | undefined> {
-  const instances = await tryCountInstances(world.controlPlane, compute, signal)
+async function checkInstances(
+  controlPlane: ControlPlane,
+  compute: ComputeHost,
+  signal: AbortSignal,
+): Promise<Finding | undefined> {
   const facts = { node: compute.host, override: FORCE_ANNOTATION }
-  if (instances.kind === 'unknown') return finding(decommissionUnknown, { ...facts, why: instances.why })
-  return instances.count > 0 ? finding(instancesRunning, { ...facts, instances: instances.count }) : undefined
+  const count = await tryCountInstances(controlPlane, compute, signal)
+  if (count.kind === 'unknown') return finding(decommissionUnknown, { ...facts, why: count.why })
+  return count.count > 0 ? finding(instancesRunning, { ...facts, instances: count.count }) : undefined
+}
+
+/** Why the host is not cleared yet. */
+interface Clearing {
+  readonly why: string
+  /** Set where a person has to act. */
+  readonly finding?: Finding
+  readonly retryAfterMs?: number
+}
+
+/**
+ * Runs the playbook that removes the service, by the rules of every other run: one at a time on a host, retried when it
+ * fails, not after it succeeded. Undefined when nothing of the service is left on its host.
+ */
+async function clearHost(
+  deps: DecommissionDeps,
+  definition: ServiceDefinition,
+  service: ServiceObject,
+  { signal, clock }: ReconcileContext,
+): Promise<Clearing | undefined> {
+  const { runs, retry } = deps
+  const { namespace = '', name, uid } = service.metadata
+  const host = service.spec.dataplaneNodeName ?? name
+  const state = gatherServiceState(deps, definition, service, clock.now())
+  const request = state.nodeView?.runRequest
+  const step = `${definition.name}-${DECOMMISSION_PLAYBOOK}`
+  const hash = hashInputs({ step, uid, request })
+  const ownRuns = serviceRuns(runs, definition, namespace, host)
+  const blockedBy = blockReason(state)
+  const decision = decideStep({
+    desiredHash: hash,
+    applied: resolveApplied(undefined, [step], host, ownRuns)[step],
+    attempts: findAttempts(ownRuns, host, step),
+    heldReason: undefined,
+    policy: 'auto',
+    request,
+    blockedBy,
+    activeRun: runs.activeRun(namespace, host),
+    retry,
+    now: clock.now(),
+  })
+  if (decision.kind === 'done') return undefined
+  if (decision.kind === 'start') {
+    const attempt = { state, step, hash, host, number: decision.attempt }
+    await startClearing(runs, definition, service, attempt, signal)
+  }
+  return describeClearing(decision, { kind: definition.annotation.kind.kind, host, blockedBy })
+}
+
+/** Without an inventory and a key Ansible cannot reach the host. */
+function blockReason({ nodeView, inventory, conditions }: ServiceState): string | undefined {
+  if (!nodeView) return 'its OpenStackDataPlaneNode does not exist any more'
+  if (inventory) return nodeView.problems[0]?.message
+  return conditions.find(({ status }) => status !== 'True')?.message ?? 'its inventory does not exist any more'
+}
+
+interface ClearingFacts {
+  readonly kind: string
+  readonly host: string
+  readonly blockedBy: string | undefined
+}
+
+function describeClearing(decision: RunDecision, { kind, host, blockedBy }: ClearingFacts): Clearing {
+  const failed = (why: string): Clearing => ({
+    why,
+    finding: finding(hostNotCleared, { kind, node: host, why, override: FORCE_ANNOTATION }),
+  })
+  switch (decision.kind) {
+    case 'wait':
+      // Another run on the host ends by itself; a missing node or inventory does not come back.
+      return blockedBy === undefined ? { why: decision.why } : failed(blockedBy)
+    case 'pause':
+      return { ...failed(decision.attempt.why ?? 'it failed'), retryAfterMs: decision.ms }
+    case 'backed-off':
+      return failed(decision.attempt.why ?? 'it failed')
+    default:
+      return { why: `it is being removed from ${host}` }
+  }
+}
+
+interface ClearingAttempt {
+  readonly state: ServiceState
+  readonly step: string
+  readonly hash: string
+  readonly host: string
+  readonly number: number
+}
+
+async function startClearing(
+  runs: DecommissionDeps['runs'],
+  definition: ServiceDefinition,
+  service: ServiceObject,
+  { state, step, hash, host, number }: ClearingAttempt,
+  signal: AbortSignal,
+): Promise<void> {
+  const { inventory, nodeView } = state
+  if (!inventory || !nodeView) return
+  const { text: _, ...inventorySource } = inventory
+  const { sshSecret: __, ...runner } = nodeView.effective.runner
+  const { spec } = service
+  await runs.start(
+    {
+      owner: service,
+      step,
+      label: step,
+      hosts: { [host]: hash },
+      previousRuns: { [host]: '' },
+      attempt: number,
+      request: nodeView.runRequest,
+      playbook: DECOMMISSION_PLAYBOOK,
+      image: spec.ansibleEEContainerImage,
+      // In reverse order: nova-compute before the libvirt that it uses.
+      extraVars: { stackloom_services: definition.steps.map(({ name }) => name).toReversed() },
+      files: { sshSecret: spec.sshKeySecretName ?? '', inventory: inventorySource },
+      // Tags select tasks of a deployment: here all tasks run.
+      runner: {
+        ...runner,
+        ansibleTags: '',
+        ansibleSkipTags: '',
+        networkAttachments: spec.networkAttachments ?? [],
+      },
+      ...(spec.dnsConfig && { dnsConfig: spec.dnsConfig }),
+    },
+    signal,
+  )
 }

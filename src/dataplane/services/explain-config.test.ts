@@ -19,8 +19,8 @@ const explained = explainConfig(files)
 const option = (section: string, name: string) =>
   explained.find((explainedOption) => explainedOption.section === section && explainedOption.option === name)
 
-describe('An explained configuration', () => {
-  it('names the file and line of every value, and what it overrides', () => {
+describe('explainConfig', () => {
+  it('names the file and line of every value and of the values that it overrides', () => {
     expect(option('libvirt', 'cpu_mode')).toEqual({
       section: 'libvirt',
       option: 'cpu_mode',
@@ -29,15 +29,15 @@ describe('An explained configuration', () => {
     })
   })
 
-  it('shows what stands in place of a reference', () => {
+  it('expands references', () => {
     expect(option('vnc', 'server_listen')?.values[0]?.value).toBe('192.168.122.100')
   })
 
-  it('shows every value of an option that adds up', () => {
+  it('shows every value of a multi-valued option', () => {
     expect(option('pci', 'alias')?.values.map(({ value }) => value)).toEqual(['a', 'b'])
   })
 
-  it('shows what hides in Ansible variables: beside the file that wins, or by itself where no file says it', () => {
+  it('shows Ansible variables as overridden by a file, or alone where no file sets the option', () => {
     const hidden = findHiddenOptions({
       edpm_nova_compute_DEFAULT_host: 'other',
       edpm_nova_compute_DEFAULT_debug: true,
@@ -54,7 +54,7 @@ describe('An explained configuration', () => {
     expect(JSON.stringify(all)).not.toContain('tops3cret')
   })
 
-  it('shows no credential', () => {
+  it('redacts credentials', () => {
     expect(JSON.stringify(explained)).not.toContain('tops3cret')
     expect(option('DEFAULT', 'transport_url')?.values[0]?.value).toBe('rabbit://nova:***@rabbitmq-cell1:5671')
   })

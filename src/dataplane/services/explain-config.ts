@@ -1,7 +1,7 @@
 /**
- * What a service on a node is configured with: every option, its value, and which file and line said so.
+ * Explains the configuration of a service on a node: every option, its value, and the file and line that set it.
  *
- * Pure. Files are read in the order of their names, as oslo.config reads a folder; credentials are never shown.
+ * Pure. Files are read in the order of their names, as oslo.config does; credentials are redacted.
  */
 import type { HiddenOption } from '../../ini/ansible-vars.ts'
 import { effectiveValues, type MergedOption, mergeIni, type Origin, optionKey } from '../../ini/merge.ts'
@@ -19,13 +19,13 @@ export interface ExplainedValue {
 export interface ExplainedOption {
   readonly section: string
   readonly option: string
-  /** More than one for an option that adds up. */
+  /** Several for an option that may occur more than once. */
   readonly values: readonly ExplainedValue[]
-  /** What earlier files said, and what does not hold any more. */
+  /** Values of earlier files that have no effect any more. */
   readonly overridden: readonly ExplainedValue[]
 }
 
-/** `hidden` are options that Ansible variables set behind the back of the files: what a file says wins over them. */
+/** `hidden` are options that Ansible variables set; the files win over them. */
 export function explainConfig(files: Files, hidden: readonly HiddenOption[] = []): readonly ExplainedOption[] {
   const read = Object.entries(files)
     .filter(([name]) => /^\d\d-.*\.conf$/.test(name))
@@ -34,7 +34,7 @@ export function explainConfig(files: Files, hidden: readonly HiddenOption[] = []
   const merged = mergeIni(read)
   const lookup = createLookup(merged)
   const inFiles = merged.map((mergedOption): ExplainedOption => {
-    const holding = effectiveValues(mergedOption)
+    const effective = effectiveValues(mergedOption)
     const explain = ({ file, line, value }: Origin): ExplainedValue => ({
       value: redactSecret(mergedOption.key, expandValue(value, lookup)),
       from: `${file}:${line}`,
@@ -42,27 +42,27 @@ export function explainConfig(files: Files, hidden: readonly HiddenOption[] = []
     return {
       section: mergedOption.section,
       option: mergedOption.key,
-      values: holding.map(explain),
-      overridden: mergedOption.origins.filter((origin) => !holding.includes(origin)).map(explain),
+      values: effective.map(explain),
+      overridden: mergedOption.origins.filter((origin) => !effective.includes(origin)).map(explain),
     }
   })
   return hidden.reduce(addHiddenOption, inFiles)
 }
 
-function addHiddenOption(options: readonly ExplainedOption[], one: HiddenOption): readonly ExplainedOption[] {
-  const id = optionKey(one.section, one.key)
-  const said = { value: redactSecret(one.key, one.value), from: `ansibleVars: ${one.variable}` }
-  const known = options.find(({ section, option }) => optionKey(section, option) === id)
+function addHiddenOption(options: readonly ExplainedOption[], hidden: HiddenOption): readonly ExplainedOption[] {
+  const key = optionKey(hidden.section, hidden.key)
+  const explained = { value: redactSecret(hidden.key, hidden.value), from: `ansibleVars: ${hidden.variable}` }
+  const known = options.find(({ section, option }) => optionKey(section, option) === key)
   if (!known) {
-    return [...options, { section: one.section, option: one.key, values: [said], overridden: [] }]
+    return [...options, { section: hidden.section, option: hidden.key, values: [explained], overridden: [] }]
   }
-  const told = { ...known, overridden: [said, ...known.overridden] }
-  return options.map((option) => (option === known ? told : option))
+  const updated = { ...known, overridden: [explained, ...known.overridden] }
+  return options.map((option) => (option === known ? updated : option))
 }
 
 type Lookup = (name: string) => string | undefined
 
-/** `$name` means an option of DEFAULT, `$group.name` one of a group. */
+/** `$name` refers to an option of DEFAULT, `$group.name` to one of a group. */
 function createLookup(merged: readonly MergedOption[]): Lookup {
   const values = new Map(
     merged.map((mergedOption) => [
@@ -75,7 +75,7 @@ function createLookup(merged: readonly MergedOption[]): Lookup {
 
 function expandValue(value: string, lookup: Lookup): string {
   const result = expandReferences(value, lookup)
-  // What oslo.config itself fails on is shown as it was written.
+  // A value that oslo.config cannot expand is shown as written.
   return result.kind === 'value' ? result.value : value
 }
 

@@ -3,20 +3,19 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
 import type { Transport } from '../../kube/transport.ts'
-import { type NovaCell, novaCells } from '../kinds/nova-cell.ts'
-import { type ComputeHost, tryCountInstances } from './control-plane.ts'
-import { createNovaControlPlane } from './nova-control-plane.ts'
+import { type NovaCell, novaCells } from '../kinds/nova.ts'
+import { type ComputeHost, createNovaControlPlane, tryCountInstances } from './nova-control-plane.ts'
 
 let server: Server
-let asked: string[]
-/** What the cloud answers: a status and a body by `METHOD /path`. */
+let requests: string[]
+/** The responses of the cloud: a status and a body by `METHOD /path`. */
 let answers: Record<string, readonly [number, unknown]>
 
 beforeEach(async () => {
-  asked = []
+  requests = []
   server = createServer((request, response) => {
     const line = `${request.method} ${request.url}`
-    asked.push(line)
+    requests.push(line)
     void bodyOf(request).then((body) => {
       if (line === 'POST /v3/auth/tokens' && !body.includes('s3cret')) return void response.writeHead(401).end()
       const [status, answer] = answers[line] ?? [404, {}]
@@ -60,35 +59,35 @@ function cloud(password = 's3cret') {
 const never = new AbortController().signal
 const SERVERS = 'GET /nova/v2.1/servers?all_tenants=1&host=edpm-0'
 
-describe('a cloud that is asked', () => {
-  it('counts the instances of a host, of all projects', async () => {
+describe('createNovaControlPlane', () => {
+  it('counts the instances of a host in all projects', async () => {
     answers[SERVERS] = [200, { servers: [{ id: '1' }, { id: '2' }] }]
     expect(await tryCountInstances(cloud(), compute(), never)).toEqual({ kind: 'known', count: 2 })
   })
 
-  it('gives no number where it gives no answer: a wrong password, an error, nobody there', async () => {
+  it('returns no count for a wrong password, an error, or an unreachable cloud', async () => {
     const why = async (plane = cloud(), of = compute()): Promise<string> => {
-      const said = await tryCountInstances(plane, of, never)
-      return said.kind === 'unknown' ? said.why : 'known'
+      const count = await tryCountInstances(plane, of, never)
+      return count.kind === 'unknown' ? count.why : 'known'
     }
     expect(await why(cloud('wrong'))).toBe('Keystone answered 401')
     answers[SERVERS] = [503, {}]
     expect(await why()).toContain('Nova answered 503')
     answers[SERVERS] = [200, {}]
-    expect(await why()).toBe('Nova gave no list of instances')
+    expect(await why()).toBe('Nova returned no list of instances')
     const nowhere = compute()
     const cell = { ...nowhere.cell, spec: { ...nowhere.cell.spec, keystoneAuthURL: 'http://127.0.0.1:1' } }
     expect(await why(cloud(), { ...nowhere, cell })).not.toBe('known')
   })
 
-  it('takes the compute service of the host out, and no other', async () => {
+  it('removes the compute service of the host, and no other', async () => {
     answers['GET /nova/v2.1/os-services?binary=nova-compute&host=edpm-0'] = [200, { services: [{ id: 'abc' }] }]
     answers['DELETE /nova/v2.1/os-services/abc'] = [204, undefined]
     await cloud().removeCompute(compute(), never)
-    expect(asked.filter((line) => line.startsWith('DELETE'))).toEqual(['DELETE /nova/v2.1/os-services/abc'])
+    expect(requests.filter((line) => line.startsWith('DELETE'))).toEqual(['DELETE /nova/v2.1/os-services/abc'])
   })
 
-  it('says which pod is missing when hosts are to be discovered', async () => {
+  it('names the pod that is missing for host discovery', async () => {
     await expect(cloud().discoverHosts(compute(), never)).rejects.toThrow('nova-cell0-conductor-0')
   })
 })

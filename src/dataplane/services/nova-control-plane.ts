@@ -1,17 +1,49 @@
 /**
- * A running cloud, asked over its own APIs: hosts are discovered in the conductor's pod, instances and compute services
- * are Nova's to tell.
+ * Talks to the Nova of a running cloud: discovers hosts in the conductor's pod, counts instances and removes compute
+ * services over Nova's API.
  *
- * The cell says where Keystone is and whose password to use. Every answer that is not the expected one is an error: whoever
- * asks must not take silence for zero.
+ * The cell names Keystone and the Secret of the password. Every unexpected answer is an error: a caller must not take
+ * no answer for zero instances.
  */
 import { fetch } from 'undici'
+import { formatError } from '../../errors/failure.ts'
 import type { KubeReader } from '../../kube/client.ts'
 import { execInPod } from '../../kube/pod-exec.ts'
 import type { Transport } from '../../kube/transport.ts'
-import type { NovaCell } from '../kinds/nova-cell.ts'
-import { secretKind, secretValue } from '../world.ts'
-import type { ComputeHost, ControlPlane } from './control-plane.ts'
+import { secretKind, secretValue } from '../caches.ts'
+import type { NovaCell } from '../kinds/nova.ts'
+
+export type InstanceCount =
+  | { readonly kind: 'known'; readonly count: number }
+  | { readonly kind: 'unknown'; readonly why: string }
+
+export interface ComputeHost {
+  readonly namespace: string
+  readonly host: string
+  readonly cell: NovaCell
+}
+
+/** What the data plane controllers need from a running cloud. Each function throws when it fails. */
+export interface ControlPlane {
+  /** Maps the new host into its cell. */
+  readonly discoverHosts: (compute: ComputeHost, signal: AbortSignal) => Promise<void>
+  readonly countInstances: (compute: ComputeHost, signal: AbortSignal) => Promise<InstanceCount>
+  /** Removes the compute service of the host from its cell. */
+  readonly removeCompute: (compute: ComputeHost, signal: AbortSignal) => Promise<void>
+}
+
+/** Turns a failure into `unknown`, which a caller can report. */
+export async function tryCountInstances(
+  controlPlane: Pick<ControlPlane, 'countInstances'>,
+  compute: ComputeHost,
+  signal: AbortSignal,
+): Promise<InstanceCount> {
+  try {
+    return await controlPlane.countInstances(compute, signal)
+  } catch (error) {
+    return { kind: 'unknown', why: formatError(error) }
+  }
+}
 
 export interface CloudAccess {
   readonly client: Pick<KubeReader, 'get'>
@@ -19,7 +51,7 @@ export interface CloudAccess {
   readonly timeoutMs?: number
 }
 
-/** Pods of a sandbox run nowhere, so nothing can be run in them. */
+/** On pods of the sandbox, in which nothing can be executed. */
 const SIMULATED_ANNOTATION = 'sandbox.stackloom.dev/played'
 const TIMEOUT_MS = 30_000
 const MICROVERSION = { 'OpenStack-API-Version': 'compute 2.53' }
@@ -29,11 +61,11 @@ export function createNovaControlPlane({ client, transport, timeoutMs = TIMEOUT_
     discoverHosts: async ({ namespace, cell }, signal) => {
       const pod = `${novaName(cell)}-cell0-conductor-0`
       const found = await client.get({ apiVersion: 'v1', kind: 'Pod', namespace, name: pod }, { signal })
-      if (!found) throw new Error(`there is no pod ${pod}`)
+      if (!found) throw new Error(`pod ${pod} does not exist`)
       if (found.metadata.annotations?.[SIMULATED_ANNOTATION] !== undefined) return
       const command = ['nova-manage', 'cell_v2', 'discover_hosts']
       const { exitCode, stderr } = await execInPod(transport, { namespace, pod, command, timeoutMs, signal })
-      if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || `it ended with ${exitCode}`)
+      if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || `nova-manage ended with ${exitCode}`)
     },
     countInstances: async (compute, signal) => {
       const nova = await openNovaApi(client, compute, timeoutMs, signal)
@@ -41,7 +73,7 @@ export function createNovaControlPlane({ client, transport, timeoutMs = TIMEOUT_
         'GET',
         `/servers?all_tenants=1&host=${encodeURIComponent(compute.host)}`,
       )
-      if (!servers) throw new Error('Nova gave no list of instances')
+      if (!servers) throw new Error('Nova returned no list of instances')
       return { kind: 'known', count: servers.length }
     },
     removeCompute: async (compute, signal) => {
@@ -56,7 +88,7 @@ export function createNovaControlPlane({ client, transport, timeoutMs = TIMEOUT_
   }
 }
 
-/** `nova-cell1` with the cell `cell1` belongs to the Nova `nova`. */
+/** `nova` for the NovaCell `nova-cell1` with the cell `cell1`. */
 function novaName({ metadata, spec }: NovaCell): string {
   const tail = `-${spec.cellName ?? ''}`
   return metadata.name.endsWith(tail) ? metadata.name.slice(0, -tail.length) : 'nova'
@@ -80,7 +112,7 @@ async function openNovaApi(
   stop: AbortSignal,
 ): Promise<NovaApi> {
   const { keystoneAuthURL, serviceUser = 'nova', secret = '' } = cell.spec
-  if (!keystoneAuthURL) throw new Error(`NovaCell ${cell.metadata.name} names no Keystone`)
+  if (!keystoneAuthURL) throw new Error(`NovaCell ${cell.metadata.name} has no keystoneAuthURL`)
   const password = secretValue(
     await client.get({ ...secretKind, namespace, name: secret }, { signal: stop }),
     'ServicePassword',
@@ -98,15 +130,15 @@ async function openNovaApi(
   const { catalog = [] } = ((await answer.json()) as Token).token
   const endpoints = catalog.find(({ type }) => type === 'compute')?.endpoints ?? []
   const endpoint = endpoints.find((endpoint) => endpoint.interface === 'internal') ?? endpoints[0]
-  if (!endpoint) throw new Error('the catalogue has no compute endpoint')
+  if (!endpoint) throw new Error('the Keystone catalog has no compute endpoint')
   return async <T>(method: string, path: string) => {
-    const said = await fetch(`${endpoint.url.replace(/\/$/, '')}${path}`, {
+    const response = await fetch(`${endpoint.url.replace(/\/$/, '')}${path}`, {
       method,
       signal,
       headers: { 'x-auth-token': token, ...MICROVERSION },
     })
-    if (!said.ok) throw new Error(`Nova answered ${said.status} to ${method} ${path}`)
-    return (said.status === 204 ? undefined : await said.json()) as T
+    if (!response.ok) throw new Error(`Nova answered ${response.status} to ${method} ${path}`)
+    return (response.status === 204 ? undefined : await response.json()) as T
   }
 }
 

@@ -1,159 +1,170 @@
 /**
- * The service engine: brings one service object to its host, whatever the service is.
+ * Reconciles the objects of one service: deploys the service to the host of its node.
  *
- * Gathers, has the steps decided, then acts: the configuration Secret, the next run, what the control plane is told at
- * the end, the status. The record of what was done is in the status before a run may go.
+ * Knows services only by their definitions. Gathers, decides the steps, then acts: configuration Secret, next run,
+ * registration in the control plane, status. A run is deleted only after the status records its result.
  */
-
-import { type KubeObject, objectKey } from '../../api/object.ts'
-import { requeueOnConflict } from '../../controllers/kit/writes.ts'
+import { type Condition, type KubeObject, objectKey } from '../../api/object.ts'
+import {
+  conditionForFinding,
+  conditionTrue,
+  conditionUnknown,
+  readyCondition,
+  worstSeverity,
+} from '../../controllers/kit/conditions.ts'
+import { requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
 import type { Controller, ReconcileContext, ReconcileResult, Watch } from '../../kube/controller.ts'
-import { type ConditionState, conditionError, conditionTrue, conditionUnknown, summarizeReady } from '../conditions.ts'
-import { ansibleRuns } from '../kinds/ansible-run.ts'
-import type { Applied } from '../kinds/data-plane.ts'
-import { dataPlaneNodes } from '../kinds/node.ts'
-import { dataPlaneRoles } from '../kinds/role.ts'
+import type { Runtime } from '../../kube/runtime.ts'
+import { byNode, byRole, configMapKind, type DataPlaneCaches, secretKind } from '../caches.ts'
+import { type AnsibleRun, ansibleRuns, limitedHosts } from '../kinds/ansible-run.ts'
+import { type Applied, dataPlaneNodes, dataPlaneRoles } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
-import { recordRunStarted } from '../nodes/node-controller.ts'
+import type { NodeViews } from '../nodes/node-view.ts'
 import { resolveApplied } from '../runs/attempts.ts'
-import { buildRun } from '../runs/run-object.ts'
+import type { RunRetry } from '../runs/decide-step.ts'
+import type { RunIndex } from '../runs/run-index.ts'
+import type { ConfigFiles } from '../service-definitions/config-files.ts'
 import type { ServiceDefinition } from '../service-definitions/definition.ts'
-import { missingImages } from '../service-definitions/images.ts'
-import { byNode, byRole, configMapKind, secretKind, type World } from '../world.ts'
-import { writeSecret, writeStatus } from '../writes.ts'
+import { type Environment, missingImages } from '../service-definitions/images.ts'
+import { type OwnedSecrets, writeStatus } from '../writes.ts'
 import { decommission } from './decommission.ts'
+import type { ControlPlane } from './nova-control-plane.ts'
 import { registerComputeHost } from './register-compute.ts'
-import { buildServiceConfig } from './service-config.ts'
 import { gatherServiceState, type ServiceState } from './service-state.ts'
-import { decideSteps, type ServiceStepInputs, type ServiceStepState, serviceRuns } from './service-steps.ts'
+import {
+  buildServiceConfig,
+  decideSteps,
+  type ServiceStepInputs,
+  type ServiceStepState,
+  serviceRuns,
+} from './service-steps.ts'
 
 const WORKERS = 64
 const CONFIG_READY = 'ServiceConfigReady'
-/** The control plane could not be told; it is asked again. */
 const REGISTRATION_RETRY_MS = 30_000
 
-export function serviceController(world: World, definition: ServiceDefinition): Controller {
-  const cache = world.objectsOf(definition)
-  const all = (namespace?: string): readonly string[] =>
-    cache.list(namespace).map(({ metadata }) => objectKey(metadata))
-  const ofNode = (key: string): readonly string[] =>
-    cache.byIndex(byNode, key).map(({ metadata }) => objectKey(metadata))
-  const { kind: dependency, objectName } = definition.dependency
-  const dependents = ({ metadata }: KubeObject): readonly string[] =>
-    cache
-      .list(metadata.namespace)
-      .filter((serviceObject) => objectName(serviceObject) === metadata.name)
-      .map((serviceObject) => objectKey(serviceObject.metadata))
-  const watches: readonly Watch[] = [
-    ...world.whole,
-    { kind: definition.annotation.kind },
-    { kind: dataPlaneNodes, map: ({ metadata }) => ofNode(objectKey(metadata)) },
-    {
-      kind: dataPlaneRoles,
-      map: ({ metadata }) =>
-        world.nodes.byIndex(byRole, objectKey(metadata)).flatMap((node) => ofNode(objectKey(node.metadata))),
-      isOwnWrite: world.echoes.has,
-    },
-    { kind: ansibleRuns, map: (run) => servicesForRun(run, definition, ofNode) },
-    ...(dependency.kind === 'Secret' ? [] : [{ kind: dependency, map: dependents }]),
-    { kind: secretKind, map: (secret) => servicesForSecret(secret, world.services, ofNode, all) },
-    { kind: configMapKind, map: (map) => servicesForInventory(cache.list(map.metadata.namespace), map) },
-  ]
+export interface ServiceControllerDeps {
+  readonly client: Runtime['client']
+  readonly caches: DataPlaneCaches
+  readonly views: NodeViews
+  readonly viewWatches: readonly Watch[]
+  readonly runs: RunIndex
+  readonly retry: RunRetry
+  readonly services: readonly ServiceDefinition[]
+  readonly controlPlane: ControlPlane
+  readonly env: Environment
+  readonly statusWriter: Writer
+  readonly isOwnWrite: (object: KubeObject) => boolean
+  readonly ownedSecrets: OwnedSecrets
+}
+
+export function serviceController(deps: ServiceControllerDeps, definition: ServiceDefinition): Controller {
+  const cache = deps.caches.serviceObjects(definition)
   return {
     name: `dataplane-${definition.name}`,
-    watches,
+    watches: serviceWatches(deps, definition),
     workers: WORKERS,
     reconcile: requeueOnConflict(async (request, context) => {
       const service = cache.get(objectKey(request))
       if (!service) return undefined
-      if (service.metadata.deletionTimestamp) return decommission(world, definition, service, context)
-      return reconcileService(world, definition, service, context)
+      if (service.metadata.deletionTimestamp) return decommission(deps, definition, service, context)
+      return reconcileService(deps, definition, service, context)
     }),
   }
 }
 
-/** Runs of the object itself, and whatever else happens on its host. */
-function servicesForRun(
-  run: KubeObject,
-  { annotation }: ServiceDefinition,
-  ofNode: (key: string) => readonly string[],
-): readonly string[] {
-  const { namespace = '', ownerReferences = [], annotations = {} } = run.metadata
-  const owners = ownerReferences.filter(({ kind }) => kind === annotation.kind.kind)
-  if (owners.length > 0) return owners.map(({ name }) => objectKey({ namespace, name }))
-  const hosts = (annotations['stackloom.dev/hosts'] ?? '').split(',').filter(Boolean)
-  return hosts.flatMap((name) => ofNode(objectKey({ namespace, name })))
-}
-
-/**
- * Inventories of ours concern their node's services, and configurations that we generated concern nobody; any other
- * Secret may be anybody's. Its owner tells, never its name.
- */
-function servicesForSecret(
-  { metadata }: KubeObject,
-  services: readonly ServiceDefinition[],
-  ofNode: (key: string) => readonly string[],
-  all: (namespace?: string) => readonly string[],
-): readonly string[] {
-  const { ownerReferences: owners = [] } = metadata
-  const ours = owners.find(({ apiVersion }) => apiVersion === dataPlaneNodes.apiVersion)
-  if (ours?.kind === dataPlaneNodes.kind)
-    return ofNode(objectKey({ namespace: metadata.namespace ?? '', name: ours.name }))
-  const isGenerated = services.some(({ annotation }) =>
-    owners.some(({ apiVersion, kind }) => apiVersion === annotation.kind.apiVersion && kind === annotation.kind.kind),
-  )
-  return ours || isGenerated ? [] : all(metadata.namespace)
-}
-
-function servicesForInventory(services: readonly ServiceObject[], { metadata }: KubeObject): readonly string[] {
-  return services
-    .filter(({ spec }) => spec.inventoryConfigMapName === metadata.name)
-    .map((service) => objectKey(service.metadata))
+function serviceWatches(
+  { caches, services, viewWatches, isOwnWrite }: ServiceControllerDeps,
+  definition: ServiceDefinition,
+): readonly Watch[] {
+  const { annotation, dependency } = definition
+  const cache = caches.serviceObjects(definition)
+  const keys = (objects: readonly ServiceObject[]): readonly string[] =>
+    objects.map(({ metadata }) => objectKey(metadata))
+  const servicesOfNode = (key: string): readonly string[] => keys(cache.byIndex(byNode, key))
+  const servicesOfRole = (role: KubeObject): readonly string[] =>
+    caches.nodes
+      .byIndex(byRole, objectKey(role.metadata))
+      .flatMap(({ metadata }) => servicesOfNode(objectKey(metadata)))
+  const servicesOfDependency = ({ metadata }: KubeObject): readonly string[] =>
+    keys(cache.list(metadata.namespace).filter((service) => dependency.objectName(service) === metadata.name))
+  const servicesOfInventory = ({ metadata }: KubeObject): readonly string[] =>
+    keys(cache.list(metadata.namespace).filter(({ spec }) => spec.inventoryConfigMapName === metadata.name))
+  /** The owner of the run, or every service on its hosts. */
+  const servicesOfRun = (run: KubeObject): readonly string[] => {
+    const { namespace = '', ownerReferences = [] } = run.metadata
+    const owners = ownerReferences.filter(({ kind }) => kind === annotation.kind.kind)
+    if (owners.length > 0) return owners.map(({ name }) => objectKey({ namespace, name }))
+    const hosts = limitedHosts(run as AnsibleRun) ?? []
+    return hosts.flatMap((name) => servicesOfNode(objectKey({ namespace, name })))
+  }
+  /**
+   * An inventory of ours concerns the services of its node, a generated configuration none; any other Secret may be an
+   * input of every service. The owner decides, never the name.
+   */
+  const servicesOfSecret = ({ metadata }: KubeObject): readonly string[] => {
+    const { ownerReferences: owners = [], namespace } = metadata
+    const dataPlaneOwner = owners.find(({ apiVersion }) => apiVersion === dataPlaneNodes.apiVersion)
+    if (dataPlaneOwner?.kind === dataPlaneNodes.kind)
+      return servicesOfNode(objectKey({ namespace: namespace ?? '', name: dataPlaneOwner.name }))
+    const isGenerated = services.some((service) => {
+      const { apiVersion, kind } = service.annotation.kind
+      return owners.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind)
+    })
+    return dataPlaneOwner || isGenerated ? [] : keys(cache.list(namespace))
+  }
+  return [
+    ...viewWatches,
+    { kind: annotation.kind },
+    { kind: dataPlaneNodes, map: ({ metadata }) => servicesOfNode(objectKey(metadata)) },
+    { kind: dataPlaneRoles, map: servicesOfRole, isOwnWrite },
+    { kind: ansibleRuns, map: servicesOfRun },
+    ...(dependency.kind.kind === 'Secret' ? [] : [{ kind: dependency.kind, map: servicesOfDependency }]),
+    { kind: secretKind, map: servicesOfSecret },
+    { kind: configMapKind, map: servicesOfInventory },
+  ]
 }
 
 async function reconcileService(
-  world: World,
+  deps: ServiceControllerDeps,
   definition: ServiceDefinition,
   service: ServiceObject,
   context: ReconcileContext,
 ): Promise<ReconcileResult | undefined> {
+  const { runs, ownedSecrets } = deps
   const { signal, clock } = context
-  const { namespace = '', name } = service.metadata
-  const gathered = gatherServiceState(world, definition, service, clock.now())
-  const config = gathered.facts && buildServiceConfig(definition, service, gathered.facts)
-  const configTold = configCondition(gathered, config)
+  const { namespace = '', name, uid = '' } = service.metadata
+  const now = clock.now()
+  const state = gatherServiceState(deps, definition, service, now)
+  const config = state.facts && buildServiceConfig(definition, service, state.facts)
+  const configReady = configCondition(state, config)
   const host = service.spec.dataplaneNodeName ?? name
-  const names = definition.steps.map((step) => step.name)
-  const applied = resolveApplied(service.status?.applied, names, host, serviceRuns(world, definition, namespace, host))
-  const gate = gathered.blockedBy ?? configBlock(world, definition, service, configTold)
-  const steps = decideSteps(world, definition, service, {
-    state: gathered,
-    applied,
-    blockedBy: gate,
-    host,
-    now: clock.now(),
-  })
-  // A run that is under way reads the configuration when it begins: what it was made for must still stand there.
+  const stepNames = definition.steps.map((step) => step.name)
+  const ownRuns = serviceRuns(runs, definition, namespace, host)
+  const applied = resolveApplied(service.status?.applied, stepNames, host, ownRuns)
+  const blockedBy = state.blockedBy ?? configBlock(deps.env, definition, service, configReady)
+  const steps = decideSteps(deps, definition, service, { state, applied, blockedBy, host, now })
+  // A running attempt reads the configuration when it starts: the configuration must not change before.
   if (config?.kind === 'files' && !steps.some(({ decision }) => decision.kind === 'running')) {
-    await writeSecret(world, service, definition.configSecret(name), config.files, signal)
-    await startNextRun(world, definition, service, { state: gathered, steps, applied, host }, signal)
+    await ownedSecrets.write(service, definition.configSecret(name), config.files, signal)
+    await startNextRun(runs, definition, service, { state, steps, applied, host }, signal)
   }
-  const duty = await registerComputeHost(world, definition, { service, state: gathered, steps, applied, host }, signal)
-  const told = [...gathered.conditions, configTold, duty.condition]
-  const said = {
-    told: [summarizeReady(told, `${definition.annotation.kind.kind} ready`), ...told],
-    fields: serviceStatus(service, steps, duty.applied),
+  const inputs = { service, state, steps, applied, host }
+  const registration = await registerComputeHost(deps.controlPlane, definition, inputs, signal)
+  const conditions = [...state.conditions, configReady, registration.condition]
+  const ready = readyCondition(conditions, worstSeverity, `${definition.annotation.kind.kind} ready`)
+  const status = {
+    conditions: [ready, ...conditions],
+    fields: serviceStatus(service, steps, registration.applied),
   }
-  await writeStatus(world, world.objectsOf(definition), service, said, context)
-  // Only what the stored status proves may lose its evidence.
-  const proofs = (): readonly string[] => Object.values(duty.applied).map(({ run }) => run)
-  await world.runs.prune(service.metadata.uid ?? '', proofs, signal)
+  await writeStatus(deps.statusWriter, deps.caches.serviceObjects(definition), service, status, context)
+  await runs.prune(uid, () => Object.values(registration.applied).map(({ run }) => run), signal)
   const pauses = steps.flatMap(({ decision }) => (decision.kind === 'pause' ? [decision.ms] : []))
-  const again = [...pauses, ...(duty.failed ? [REGISTRATION_RETRY_MS] : [])]
-  return again.length > 0 ? { requeueAfterMs: Math.min(...again) } : undefined
+  const delays = [...pauses, ...(registration.failed ? [REGISTRATION_RETRY_MS] : [])]
+  return delays.length > 0 ? { requeueAfterMs: Math.min(...delays) } : undefined
 }
 
-/** The hash of the last step stands for all inputs; it stays while they are not all there. */
+/** The hash of the last step represents all inputs; the previous one stays while some are missing. */
 function serviceStatus(
   { metadata, status }: ServiceObject,
   steps: readonly ServiceStepState[],
@@ -167,35 +178,27 @@ function serviceStatus(
   }
 }
 
-function configCondition(
-  gathered: ServiceState,
-  config: ReturnType<typeof buildServiceConfig> | undefined,
-): ConditionState {
-  if (!config)
-    return conditionUnknown(
-      CONFIG_READY,
-      `Service config create not started${gathered.blockedBy ? `: ${gathered.blockedBy}` : ''}`,
-    )
+function configCondition({ blockedBy }: ServiceState, config: ConfigFiles | undefined): Condition {
+  const notStarted = 'Service config create not started'
+  if (!config) return conditionUnknown(CONFIG_READY, `${notStarted}${blockedBy ? `: ${blockedBy}` : ''}`)
   if (config.kind === 'files') return conditionTrue(CONFIG_READY, 'Service config create completed')
   const [first] = config.findings
-  return first
-    ? conditionError(CONFIG_READY, first)
-    : conditionUnknown(CONFIG_READY, 'Service config create not started')
+  return first ? conditionForFinding(CONFIG_READY, first) : conditionUnknown(CONFIG_READY, notStarted)
 }
 
 function configBlock(
-  world: World,
+  env: Environment,
   { images }: ServiceDefinition,
   { spec }: ServiceObject,
-  config: ConditionState,
+  config: Condition,
 ): string | undefined {
   if (config.status !== 'True') return config.message
-  const missing = Object.keys(missingImages(images, spec, world.env))
-  return missing.length > 0 ? `Waiting for ${missing.join(', ')} to be filled in` : undefined
+  const missing = Object.keys(missingImages(images, spec, env))
+  return missing.length > 0 ? `Waiting for ${missing.join(', ')} to be set` : undefined
 }
 
 async function startNextRun(
-  world: World,
+  runs: RunIndex,
   definition: ServiceDefinition,
   service: ServiceObject,
   {
@@ -209,38 +212,36 @@ async function startNextRun(
   const next = steps.find(({ decision }) => decision.kind === 'start')
   const { inventory, nodeView } = state
   if (next?.decision.kind !== 'start' || !inventory || !nodeView) return
-  const { name } = service.metadata
-  const { spec } = service
-  const { text: _, ...source } = inventory
+  const { spec, metadata } = service
+  const { step } = next
+  const { text: _, ...inventorySource } = inventory
   const { extraMounts, env, ansibleTags, ansibleSkipTags } = nodeView.effective.runner
-  const extraVars = next.step.extraVars?.(service)
-  const image = spec.ansibleEEContainerImage
-  const run = buildRun({
-    owner: service,
-    step: next.step.name,
-    label: next.step.name === definition.name ? definition.name : `${definition.name}-${next.step.name}`,
-    hosts: { [host]: next.hash },
-    previousRuns: { [host]: applied[next.step.name]?.run ?? '' },
-    attempt: next.decision.attempt,
-    request: nodeView.runRequest,
-    playbook: {
-      play: await world.playbook(next.step.playbook),
-      ...(image && { image }),
-      ...(extraVars && { extraVars }),
+  await runs.start(
+    {
+      owner: service,
+      step: step.name,
+      label: step.name === definition.name ? definition.name : `${definition.name}-${step.name}`,
+      hosts: { [host]: next.hash },
+      previousRuns: { [host]: applied[step.name]?.run ?? '' },
+      attempt: next.decision.attempt,
+      request: nodeView.runRequest,
+      playbook: step.playbook,
+      image: spec.ansibleEEContainerImage,
+      extraVars: step.extraVars?.(service),
+      files: {
+        sshSecret: spec.sshKeySecretName ?? '',
+        inventory: inventorySource,
+        config: definition.configSecret(metadata.name),
+      },
+      runner: {
+        extraMounts,
+        env,
+        networkAttachments: spec.networkAttachments ?? [],
+        ansibleTags,
+        ansibleSkipTags,
+      },
+      ...(spec.dnsConfig && { dnsConfig: spec.dnsConfig }),
     },
-    files: {
-      sshSecret: spec.sshKeySecretName ?? '',
-      inventory: source,
-      config: definition.configSecret(name),
-    },
-    runner: {
-      extraMounts,
-      env,
-      networkAttachments: spec.networkAttachments ?? [],
-      ansibleTags,
-      ansibleSkipTags,
-    },
-    ...(spec.dnsConfig && { dnsConfig: spec.dnsConfig }),
-  })
-  if (await world.runs.start(run, signal)) recordRunStarted(world, service, run.metadata.name, next.step.name)
+    signal,
+  )
 }

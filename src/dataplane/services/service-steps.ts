@@ -1,20 +1,80 @@
 /**
- * The steps of a service on its host: how each stands, and what they come to together.
+ * Decides the steps of a service on its host: builds its configuration, hashes the inputs of each step, and summarizes
+ * the deployment.
  *
- * Gathers runs from the caches; `decide` does the rest.
+ * customServiceConfig is checked by oslo.config's rules before it is used, and is passed on byte for byte.
  */
-
-import { type ConditionState, conditionTrue, conditionWaiting } from '../conditions.ts'
+import type { Condition } from '../../api/object.ts'
+import { conditionRequested, conditionTrue } from '../../controllers/kit/conditions.ts'
+import { checkIni } from '../../ini/check.ts'
+import { parseIni } from '../../ini/parse.ts'
 import type { AnsibleRun } from '../kinds/ansible-run.ts'
 import type { Applied } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { DEPLOYMENT_READY, decisionCondition } from '../nodes/node-status.ts'
-import { type Attempt, findAttempt, isServiceRun } from '../runs/attempts.ts'
-import { decideStep, type RunDecision } from '../runs/decide-step.ts'
-import type { ServiceDefinition, ServiceStep } from '../service-definitions/definition.ts'
-import type { World } from '../world.ts'
-import { hashServiceStep, type ServiceInputs } from './service-config.ts'
+import type { RunnerSettings } from '../rules/inheritance.ts'
+import { findAttempts, isServiceRun } from '../runs/attempts.ts'
+import { decideStep, type RunDecision, type RunRetry } from '../runs/decide-step.ts'
+import { hashInputs } from '../runs/input-hash.ts'
+import type { RunIndex } from '../runs/run-index.ts'
+import type { ConfigFiles } from '../service-definitions/config-files.ts'
+import type { ConfigFacts, ServiceDefinition, ServiceStep } from '../service-definitions/definition.ts'
 import type { ServiceState } from './service-state.ts'
+
+export function buildServiceConfig(
+  definition: ServiceDefinition,
+  service: ServiceObject,
+  facts: ConfigFacts,
+): ConfigFiles {
+  const { customServiceConfig = '', defaultConfigOverwrite = {} } = service.spec
+  const config = definition.files(facts, customServiceConfig)
+  if (config.kind === 'refused') return config
+  const generated = parseIni(config.files[definition.generatedFile] ?? '').assignments
+  const errors = checkIni(customServiceConfig, { binding: definition.binding, generated }).filter(
+    ({ severity }) => severity === 'error',
+  )
+  if (errors.length > 0) return { kind: 'refused', findings: errors }
+  return { kind: 'files', files: { ...defaultConfigOverwrite, ...config.files } }
+}
+
+interface ServiceInputs {
+  readonly service: ServiceObject
+  readonly facts: ConfigFacts
+  /** The text of the inventory. */
+  readonly inventory: string
+  readonly runner: RunnerSettings | undefined
+  /** The hash of the Secrets and ConfigMaps that its runs mount. */
+  readonly mounted: string | undefined
+  readonly request: string | undefined
+}
+
+/** Hashes the facts and not the files that this version renders from them, so that an upgrade starts nothing. */
+function hashServiceStep(
+  step: ServiceStep,
+  { service, facts, inventory, runner, mounted, request }: ServiceInputs,
+): string {
+  const { customServiceConfig = '', defaultConfigOverwrite = {}, networkAttachments = [] } = service.spec
+  const { ansibleEEContainerImage, dnsConfig } = service.spec
+  return hashInputs({
+    step: step.name,
+    playbook: step.playbook,
+    vars: step.extraVars?.(service),
+    facts,
+    customServiceConfig,
+    defaultConfigOverwrite,
+    networkAttachments,
+    ansibleEEContainerImage,
+    dnsConfig,
+    inventory,
+    // Settings that are not set are left out, so that a node without them keeps its hash.
+    extraMounts: runner?.extraMounts.length ? runner.extraMounts : undefined,
+    env: runner?.env.length ? runner.env : undefined,
+    ansibleTags: runner?.ansibleTags || undefined,
+    ansibleSkipTags: runner?.ansibleSkipTags || undefined,
+    mounted,
+    request,
+  })
+}
 
 export interface ServiceStepState {
   readonly step: ServiceStep
@@ -30,53 +90,54 @@ export interface ServiceStepInputs {
   readonly now: number
 }
 
+export interface ServiceStepDeps {
+  readonly runs: Pick<RunIndex, 'forHost' | 'activeRun'>
+  readonly retry: RunRetry
+}
+
 export function decideSteps(
-  world: World,
+  { runs, retry }: ServiceStepDeps,
   definition: ServiceDefinition,
   service: ServiceObject,
-  { state, applied, blockedBy: first, host, now }: ServiceStepInputs,
+  { state, applied, host, now, ...inputs }: ServiceStepInputs,
 ): readonly ServiceStepState[] {
   const { namespace = '' } = service.metadata
   const { nodeView } = state
-  const runs = serviceRuns(world, definition, namespace, host)
-  const inputs = resolveInputs(service, state)
-  let gate = first
+  const ownRuns = serviceRuns(runs, definition, namespace, host)
+  const hashedInputs = resolveInputs(service, state)
+  let { blockedBy } = inputs
   return definition.steps.map((step): ServiceStepState => {
-    // Without all of its inputs no hash can be told, and nothing is done or out of date.
-    const hash = inputs ? hashServiceStep(step, inputs) : ''
-    const attempts = runs.flatMap((run): readonly Attempt[] => {
-      const attempt = findAttempt(run, host, step.name)
-      return attempt ? [attempt] : []
-    })
-    const decision = decideStep({
+    // Without all inputs there is no hash, and the step is neither done nor out of date.
+    const hash = hashedInputs ? hashServiceStep(step, hashedInputs) : ''
+    const decided = decideStep({
       desiredHash: hash,
       applied: applied[step.name],
-      attempts,
+      attempts: findAttempts(ownRuns, host, step.name),
       heldReason: (service.spec.deploy ?? true) ? undefined : 'deploy is false',
       policy: nodeView?.policy ?? 'auto',
       request: nodeView?.runRequest,
-      blockedBy: gate,
-      activeRun: world.runs.activeRun(namespace, host),
-      retry: world.retry,
+      blockedBy,
+      activeRun: runs.activeRun(namespace, host),
+      retry,
       now,
     })
-    const held = hash === '' && decision.kind !== 'running' ? waitForInputs(decision, gate) : decision
-    if (held.kind !== 'done') gate ??= `${step.name} comes first`
-    return { step, hash, decision: held }
+    const decision = hash === '' && decided.kind !== 'running' ? waitForInputs(decided, blockedBy) : decided
+    if (decision.kind !== 'done') blockedBy ??= `${step.name} comes first`
+    return { step, hash, decision }
   })
 }
 
-/** Runs for this host that objects of this service asked for. */
+/** Runs for this host that objects of this service created. */
 export function serviceRuns(
-  world: World,
+  runs: Pick<RunIndex, 'forHost'>,
   { annotation }: ServiceDefinition,
   namespace: string,
   host: string,
 ): readonly AnsibleRun[] {
-  return world.runs.forHost(namespace, host).filter((run) => isServiceRun(run, annotation.kind))
+  return runs.forHost(namespace, host).filter((run) => isServiceRun(run, annotation.kind))
 }
 
-/** Undefined while they are not all there. */
+/** Undefined while some of them are missing. */
 function resolveInputs(
   service: ServiceObject,
   { facts, inventory, nodeView }: ServiceState,
@@ -92,17 +153,17 @@ function resolveInputs(
   }
 }
 
-/** Inputs that are not all there yet: whatever else would be said, they come first. */
-function waitForInputs(decision: RunDecision, gate: string | undefined): RunDecision {
-  return decision.kind === 'held' ? decision : { kind: 'wait', why: gate ?? 'its inputs are not complete' }
+/** Missing inputs are reported before any other reason not to run. */
+function waitForInputs(decision: RunDecision, blockedBy: string | undefined): RunDecision {
+  return decision.kind === 'held' ? decision : { kind: 'wait', why: blockedBy ?? 'its inputs are not complete' }
 }
 
-export function serviceDeploymentCondition(steps: readonly ServiceStepState[]): ConditionState {
+export function serviceDeploymentCondition(steps: readonly ServiceStepState[]): Condition {
   const open = steps.find(({ decision }) => decision.kind !== 'done')
   if (!open) return conditionTrue(DEPLOYMENT_READY, 'Deployment completed')
   const { decision, step } = open
   if (decision.kind === 'running' || decision.kind === 'start')
-    return conditionWaiting(DEPLOYMENT_READY, 'Deployment in progress')
-  if (decision.kind === 'wait') return conditionWaiting(DEPLOYMENT_READY, decision.why)
+    return conditionRequested(DEPLOYMENT_READY, 'Deployment in progress')
+  if (decision.kind === 'wait') return conditionRequested(DEPLOYMENT_READY, decision.why)
   return decisionCondition(DEPLOYMENT_READY, step.name, decision)
 }

@@ -3,22 +3,21 @@ import { CELL, dataPlaneNode, dataPlaneRole } from '../../../test/data-plane.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { AdmissionRequest, AdmissionResponse } from '../../kube/admission.ts'
 import { webhookPath } from '../../webhooks/webhook-configuration.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import { type NovaExternalComputeSpec, novaExternalComputes } from '../kinds/nova-external-compute.ts'
+import type { DataPlaneNode, DataPlaneRole } from '../kinds/data-plane.ts'
+import { type NovaExternalComputeSpec, novaExternalComputes } from '../kinds/nova.ts'
 import { ovnMetadataAgents } from '../kinds/ovn-metadata-agent.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { nodeServices } from '../service-definitions/all.ts'
 import { dataPlaneHandlers, dataPlaneWebhooks } from './data-plane-webhooks.ts'
-import type { DataPlaneObjects } from './lookup.ts'
+import type { DataPlaneObjects } from './role-and-node.ts'
 
-interface Stock {
+interface Objects {
   readonly roles?: readonly DataPlaneRole[]
   readonly nodes?: readonly DataPlaneNode[]
   readonly computes?: readonly ServiceObject[]
 }
 
-function partsOf({ roles = [], nodes = [], computes = [] }: Stock): DataPlaneObjects {
+function lookupIn({ roles = [], nodes = [], computes = [] }: Objects): DataPlaneObjects {
   return {
     role: (name) => roles.find(({ metadata }) => metadata.name === name),
     node: (name) => nodes.find(({ metadata }) => metadata.name === name),
@@ -30,25 +29,25 @@ function partsOf({ roles = [], nodes = [], computes = [] }: Stock): DataPlaneObj
 
 type Change = Partial<Pick<AdmissionRequest, 'object' | 'oldObject'>> & Pick<AdmissionRequest, 'operation'>
 
-/** `known` is what the caches have heard of, where that differs from what there is. */
+/** `cached` is the state of the caches, where it differs from the API server. */
 async function ask(
   sort: 'validate' | 'mutate',
   change: Change,
-  stock: Stock = {},
-  known = stock,
+  objects: Objects = {},
+  cached = objects,
 ): Promise<AdmissionResponse> {
   const object = (change.object ?? change.oldObject) as KubeObject
   const webhook = dataPlaneWebhooks(nodeServices).find(
     (dataPlaneWebhook) => dataPlaneWebhook.kind === sort && dataPlaneWebhook.singular === object.kind.toLowerCase(),
   )
   if (!webhook) throw new Error(`no webhook for ${object.kind}`)
-  const view = {
-    cached: () => partsOf(known),
-    live: async () => partsOf(stock),
+  const lookup = {
+    cached: () => lookupIn(cached),
+    live: async () => lookupIn(objects),
     env: { NOVA_COMPUTE_IMAGE_URL_DEFAULT: 'from-env' },
   }
-  const handler = dataPlaneHandlers(view, nodeServices, 'finalizer')[webhookPath(webhook)]
-  if (!handler) throw new Error(`nobody answers ${webhookPath(webhook)}`)
+  const handler = dataPlaneHandlers(lookup, nodeServices, 'finalizer')[webhookPath(webhook)]
+  if (!handler) throw new Error(`no handler for ${webhookPath(webhook)}`)
   const kind = { group: 'g', version: 'v', kind: object.kind }
   const resource = { group: 'g', version: 'v', resource: webhook.plural }
   const { name } = object.metadata
@@ -73,76 +72,76 @@ const update = (object: KubeObject, oldObject: KubeObject): Change => ({
   oldObject,
 })
 const create = (object: KubeObject): Change => ({ operation: 'CREATE', object })
-const deployed: Stock = { roles: [inCell1, inCell2], nodes: [member], computes: [compute('n')] }
+const deployed: Objects = { roles: [inCell1, inCell2], nodes: [member], computes: [compute('n')] }
 
 describe('the cell of a node', () => {
-  it('is set when there was none, by node or by role, with or without a compute', async () => {
-    const own = dataPlaneNode('n', { role: 'compute' }, { [CELL]: 'nova-cell1' })
-    expect(await ask('validate', update(own, member), { roles: [bare], nodes: [member] })).toEqual({
+  it('can be set when there was none, on the node or the role, with or without a compute', async () => {
+    const annotatedNode = dataPlaneNode('n', { role: 'compute' }, { [CELL]: 'nova-cell1' })
+    expect(await ask('validate', update(annotatedNode, member), { roles: [bare], nodes: [member] })).toEqual({
       allowed: true,
     })
     expect(await ask('validate', update(inCell1, bare), { roles: [bare], nodes: [member] })).toEqual({
       allowed: true,
     })
     const waiting = { roles: [bare], nodes: [member], computes: [{ ...compute('n'), spec: {} }] }
-    expect(await ask('validate', update(own, member), waiting)).toEqual({ allowed: true })
+    expect(await ask('validate', update(annotatedNode, member), waiting)).toEqual({ allowed: true })
   })
 
-  it('changes freely while there is no compute', async () => {
-    const stock = { roles: [inCell1, inCell2], nodes: [member] }
+  it('can change while there is no compute', async () => {
+    const objects = { roles: [inCell1, inCell2], nodes: [member] }
     const moved = dataPlaneNode('n', { role: 'other' })
-    expect((await ask('validate', update(moved, member), stock)).allowed).toBe(true)
-    expect((await ask('validate', { operation: 'DELETE', oldObject: inCell1 }, stock)).allowed).toBe(true)
+    expect((await ask('validate', update(moved, member), objects)).allowed).toBe(true)
+    expect((await ask('validate', { operation: 'DELETE', oldObject: inCell1 }, objects)).allowed).toBe(true)
   })
 
   const annotated = (cell: string): DataPlaneNode => dataPlaneNode('n', { role: 'compute' }, { [CELL]: cell })
-  const own1: Stock = { roles: [bare], nodes: [annotated('nova-cell1')], computes: [compute('n')] }
-  it.each<[string, Change, Stock]>([
+  const ownCell: Objects = { roles: [bare], nodes: [annotated('nova-cell1')], computes: [compute('n')] }
+  it.each<[string, Change, Objects]>([
     ['an annotation on the node over its role', update(annotated('nova-cell2'), member), deployed],
     ['an empty annotation on the node', update(annotated(''), member), deployed],
-    ['another value on the node', update(annotated('nova-cell2'), annotated('nova-cell1')), own1],
-    ['no annotation on the node any more', update(member, annotated('nova-cell1')), own1],
+    ['another value on the node', update(annotated('nova-cell2'), annotated('nova-cell1')), ownCell],
+    ['a removed annotation on the node', update(member, annotated('nova-cell1')), ownCell],
     ['another value on the role', update(dataPlaneRole('compute', {}, { [CELL]: 'nova-cell2' }), inCell1), deployed],
-    ['no annotation on the role any more', update(bare, inCell1), deployed],
+    ['a removed annotation on the role', update(bare, inCell1), deployed],
     ['another role', update(dataPlaneNode('n', { role: 'other' }), member), deployed],
     ['no role at all', update(dataPlaneNode('n'), member), deployed],
-    ['its role going', { operation: 'DELETE', oldObject: inCell1 }, deployed],
+    ['a deleted role', { operation: 'DELETE', oldObject: inCell1 }, deployed],
     [
-      'its role made anew with another cell',
+      'a role created again with another cell',
       create(dataPlaneRole('compute', {}, { [CELL]: 'nova-cell2' })),
       { nodes: [member], computes: [compute('n')] },
     ],
     [
-      'the node made anew while its compute lives',
+      'a node created again while its compute exists',
       create(annotated('nova-cell2')),
       { roles: [bare], computes: [compute('n')] },
     ],
-  ])('never changes once there is a compute: %s', async (_, change, stock) => {
-    const answer = await ask('validate', change, stock)
+  ])('cannot change once there is a compute: %s', async (_, change, objects) => {
+    const answer = await ask('validate', change, objects)
     expect(answer.allowed).toBe(false)
     expect(answer.reason).toMatch(/SL710[56]/)
     expect(answer.reason).toContain('nova.openstack.org/cell')
   })
 
-  it('leaves a node that has its own cell alone when its role changes', async () => {
-    const stock = { roles: [inCell1], nodes: [annotated('nova-cell1')], computes: [compute('n')] }
+  it('does not follow the role on a node with its own cell', async () => {
+    const objects = { roles: [inCell1], nodes: [annotated('nova-cell1')], computes: [compute('n')] }
     const changed = dataPlaneRole('compute', {}, { [CELL]: 'nova-cell2' })
-    expect((await ask('validate', update(changed, inCell1), stock)).allowed).toBe(true)
+    expect((await ask('validate', update(changed, inCell1), objects)).allowed).toBe(true)
   })
 
-  it('is judged by what the API server says before anything is refused', async () => {
+  it('is confirmed with the API server before a change is refused', async () => {
     const gone = { roles: [inCell1, inCell2], nodes: [member] }
     const moved = dataPlaneNode('n', { role: 'other' })
     expect((await ask('validate', update(moved, member), gone, deployed)).allowed).toBe(true)
   })
 
-  it('does not stop other changes of a node that contradicts its compute already', async () => {
-    const stock = { roles: [inCell2], nodes: [annotated('nova-cell2')], computes: [compute('n')] }
+  it('does not block other changes of a node that already contradicts its compute', async () => {
+    const objects = { roles: [inCell2], nodes: [annotated('nova-cell2')], computes: [compute('n')] }
     const edited = { ...annotated('nova-cell2'), spec: { role: 'compute', hostName: 'h' } }
-    expect((await ask('validate', update(edited, annotated('nova-cell2')), stock)).allowed).toBe(true)
+    expect((await ask('validate', update(edited, annotated('nova-cell2')), objects)).allowed).toBe(true)
   })
 
-  it.each(['nova-cell0', 'cell0', 'Nova_Cell1', 'a b'])('is never %s', async (cell) => {
+  it.each(['nova-cell0', 'cell0', 'Nova_Cell1', 'a b'])('cannot be %s', async (cell) => {
     const answer = await ask('validate', create(dataPlaneNode('n', {}, { [CELL]: cell })))
     expect(answer.allowed).toBe(false)
     expect(answer.reason).toContain('SL7101')
@@ -152,7 +151,7 @@ describe('the cell of a node', () => {
 
 describe('the OVN metadata agent', () => {
   const key = 'neutron.openstack.org/ovn-metadata-agent'
-  it('is asked for with true, and its annotation stays while it exists', async () => {
+  it('is requested with true, and its annotation cannot be removed while it exists', async () => {
     expect((await ask('validate', create(dataPlaneNode('n', {}, { [key]: 'yes' })))).allowed).toBe(false)
     const agent = { ...ovnMetadataAgents, metadata: { name: 'n' }, spec: { dataplaneNodeName: 'n' } }
     const answer = await ask('validate', update(dataPlaneNode('n'), dataPlaneNode('n', {}, { [key]: 'true' })), {
@@ -163,7 +162,7 @@ describe('the OVN metadata agent', () => {
 })
 
 describe('roles and nodes', () => {
-  it('are told what replaces the nova template', async () => {
+  it('get a warning that names the replacement of the nova template', async () => {
     const nova = {
       novaInstance: 'nova2',
       cellName: 'cell3',
@@ -177,14 +176,14 @@ describe('roles and nodes', () => {
     expect(answer.warnings?.join()).toContain('customServiceConfig')
   })
 
-  it('are told of options that hide in ansibleVars, with the lines that replace them', async () => {
+  it('get a warning about options in ansibleVars, with the lines that replace them', async () => {
     const ansibleVars = 'edpm_ovn_metadata_agent_metadata_agent_DEFAULT_debug: true\n'
     const answer = await ask('validate', create(dataPlaneNode('n', { node: { ansibleVars } })))
     expect(answer.allowed).toBe(true)
     expect(answer.warnings?.join()).toMatch(/SL7013[\s\S]*\[DEFAULT\][\s\S]*debug = true/)
   })
 
-  it('are refused with ansibleVars that cannot be read, and with more than words in tags', async () => {
+  it('are refused with invalid ansibleVars, and with options in tags', async () => {
     expect((await ask('validate', create(dataPlaneNode('n', { node: { ansibleVars: '- a' } })))).reason).toContain(
       'SL7107',
     )
@@ -192,7 +191,7 @@ describe('roles and nodes', () => {
     expect((await ask('validate', create(dataPlaneNode('n', strategy)))).reason).toContain('SL7108')
   })
 
-  it('can be edited when they were stored wrong before', async () => {
+  it('can be edited when the stored object is already invalid', async () => {
     const wrong = dataPlaneNode('n', { node: { ansibleVars: '- a' } })
     const edited = dataPlaneNode('n', { hostName: 'h', node: { ansibleVars: '- a' } })
     const answer = await ask('validate', update(edited, wrong))
@@ -200,7 +199,7 @@ describe('roles and nodes', () => {
     expect(answer.warnings?.join()).toContain('SL7107')
   })
 
-  it('are born with label and finalizer', async () => {
+  it('are created with label and finalizer', async () => {
     const { patch } = await ask('mutate', create(member))
     expect(patch).toEqual([
       { op: 'add', path: '/metadata/finalizers', value: ['finalizer'] },
@@ -227,19 +226,19 @@ describe('customServiceConfig', () => {
     ['[default]\ndebug = true\n', 'SL7003'],
     ['[DEFAULT]\nDebug = true\n', 'SL7004'],
     ['[DEFAULT]\nmy = pa$word\n', 'SL7005'],
-  ])('draws a warning: %j', async (text, code) => {
+  ])('gets a warning: %j', async (text, code) => {
     const answer = await ask('validate', create(of(text)))
     expect(answer.allowed).toBe(true)
     expect(answer.warnings?.join()).toContain(code)
   })
 
-  it('that was stored wrong does not stop other changes', async () => {
+  it('that is already stored invalid does not block other changes', async () => {
     const wrong = of('debug = true\n')
     const edited = { ...wrong, spec: { ...wrong.spec, deploy: false } }
     expect((await ask('validate', update(edited, wrong))).allowed).toBe(true)
   })
 
-  it('is said to win over the same option in ansibleVars', async () => {
+  it('wins over the same option in ansibleVars, with a warning', async () => {
     const node = dataPlaneNode('n', { node: { ansibleVars: 'edpm_nova_compute_DEFAULT_debug: true\n' } })
     const answer = await ask('validate', create(of('[DEFAULT]\ndebug = false\n')), { nodes: [node] })
     expect(answer.warnings?.join()).toContain('line 2 of customServiceConfig sets the same option')
@@ -247,7 +246,7 @@ describe('customServiceConfig', () => {
 })
 
 describe('images', () => {
-  it('come from the environment, or from what is built in, where the new object names none', async () => {
+  it('come from the environment, or the defaults, where the new object has none', async () => {
     const { patch } = await ask('mutate', create(compute('n', { novaLibvirtContainerImage: 'mine' })))
     expect(patch).toEqual([
       {

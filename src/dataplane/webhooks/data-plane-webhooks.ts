@@ -1,12 +1,9 @@
-/** The webhooks of the data plane kinds: which there are, and who answers them. */
-
+/** Lists the webhooks of the data plane kinds and maps their paths to handlers. */
 import type { KindDefinition } from '../../api/crd.ts'
 import type { AdmissionHandler } from '../../kube/admission.ts'
 import { type Webhook, webhookPath } from '../../webhooks/webhook-configuration.ts'
-import { dataPlaneNodeKind } from '../kinds/node.ts'
-import { dataPlaneRoleKind } from '../kinds/role.ts'
-import type { DataPlaneLookup } from './lookup.ts'
-import { defaultNode, validateNode, validateRole } from './role-and-node.ts'
+import { dataPlaneNodeKind, dataPlaneRoleKind } from '../kinds/data-plane.ts'
+import { type DataPlaneLookup, defaultNode, validateNode, validateRole } from './role-and-node.ts'
 import { defaultService, type ServiceRules, validateService } from './service-object.ts'
 
 const webhook = (
@@ -28,20 +25,20 @@ export function dataPlaneWebhooks(services: readonly Pick<ServiceRules, 'crd'>[]
 }
 
 export function dataPlaneHandlers(
-  view: DataPlaneLookup,
+  lookup: DataPlaneLookup,
   services: readonly ServiceRules[],
   finalizer: string,
 ): Readonly<Record<string, AdmissionHandler>> {
   const annotations = services.map(({ annotation }) => annotation)
-  const pathOf = (kind: Webhook['kind'], of: KindDefinition): string => webhookPath(webhook(kind, of, []))
-  const ofServices = services.flatMap((rules): readonly (readonly [string, AdmissionHandler])[] => [
-    [pathOf('mutate', rules.crd), defaultService(view.env, rules)],
-    [pathOf('validate', rules.crd), validateService(view, rules)],
+  const path = (kind: Webhook['kind'], crd: KindDefinition): string => webhookPath(webhook(kind, crd, []))
+  const serviceHandlers = services.flatMap((rules): readonly (readonly [string, AdmissionHandler])[] => [
+    [path('mutate', rules.crd), defaultService(lookup.env, rules)],
+    [path('validate', rules.crd), validateService(lookup, rules)],
   ])
   return {
-    [pathOf('mutate', dataPlaneNodeKind)]: defaultNode(finalizer),
-    [pathOf('validate', dataPlaneNodeKind)]: validateNode(view, annotations),
-    [pathOf('validate', dataPlaneRoleKind)]: validateRole(view, annotations),
-    ...Object.fromEntries(ofServices),
+    [path('mutate', dataPlaneNodeKind)]: defaultNode(finalizer),
+    [path('validate', dataPlaneNodeKind)]: validateNode(lookup, annotations),
+    [path('validate', dataPlaneRoleKind)]: validateRole(lookup, annotations),
+    ...Object.fromEntries(serviceHandlers),
   }
 }

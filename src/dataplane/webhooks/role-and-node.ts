@@ -1,86 +1,102 @@
 /**
- * The webhooks of roles and nodes: what is refused, what is warned of, and what a node is born with.
+ * Validates and defaults OpenStackDataPlaneRole and OpenStackDataPlaneNode.
  *
- * The effective cell of a node is judged, whichever of the two objects is changed: an annotation of either, the role that
- * a node names, a role that goes or comes.
+ * It judges the effective cell of each node, whichever object changes: an annotation of either, `spec.role`, or a role
+ * that is created or deleted.
  */
-
-import type { Violation } from '../../api/violation.ts'
-import { judgeViolations } from '../../api/violation.ts'
+import { judgeViolations, type Violation } from '../../api/violation.ts'
 import type { Finding } from '../../errors/finding.ts'
 import type { AdmissionHandler, AdmissionRequest, AdmissionResponse, JsonPatchOperation } from '../../kube/admission.ts'
 import { allowed, buildAnswer } from '../../webhooks/admission-answer.ts'
-import type { DataPlaneNode } from '../kinds/node.ts'
-import { ROLE_LABEL } from '../kinds/node.ts'
-import type { DataPlaneRole } from '../kinds/role.ts'
+import { type DataPlaneNode, type DataPlaneRole, ROLE_LABEL } from '../kinds/data-plane.ts'
+import type { ServiceObject } from '../kinds/service-object.ts'
 import { checkNode, checkRole, type FieldFinding } from '../rules/role-and-node.ts'
 import type { ServiceAnnotation } from '../rules/service-annotation.ts'
 import { decidePlacement } from '../rules/service-placement.ts'
-import type { DataPlaneLookup, DataPlaneObjects } from './lookup.ts'
+import type { Environment } from '../service-definitions/images.ts'
 
-/** More than a few lines of the same say nothing new. */
+/** The objects of one namespace that concern each other. */
+export interface DataPlaneObjects {
+  readonly role: (name: string) => DataPlaneRole | undefined
+  readonly node: (name: string) => DataPlaneNode | undefined
+  readonly nodesInRole: (role: string) => readonly DataPlaneNode[]
+  readonly service: (annotation: ServiceAnnotation, name: string) => ServiceObject | undefined
+}
+
+/** What the webhooks know of the cluster. */
+export interface DataPlaneLookup {
+  /** From the caches: fast, and may be stale. */
+  readonly cached: (namespace: string) => DataPlaneObjects
+  /** From the API server: read before a request is refused. */
+  readonly live: (namespace: string, signal: AbortSignal) => Promise<DataPlaneObjects>
+  readonly env: Environment
+}
+
+/** A role may have thousands of nodes; a few refusals are enough to see the cause. */
 const MAX_REPORTED_NODES = 5
 
-export function validateNode(view: DataPlaneLookup, annotations: readonly ServiceAnnotation[]): AdmissionHandler {
+export function validateNode(lookup: DataPlaneLookup, annotations: readonly ServiceAnnotation[]): AdmissionHandler {
   return async (request, { signal }) => {
     const node = request.object as DataPlaneNode
-    // One that is going away must be let go, whatever is wrong with it.
+    // An invalid node must still be deletable.
     if (node.metadata.deletionTimestamp) return allowed
     const old = (request.oldObject ?? undefined) as DataPlaneNode | undefined
-    const of = (dataPlaneNode: DataPlaneNode) => (parts: DataPlaneObjects) =>
-      placementRefusals(parts, dataPlaneNode, annotations)
-    const refused = await confirmRefusals(view, request, signal, of(node), old && of(old))
-    const findings = splitBySeverity(checkNode(node, annotations), old && checkNode(old, annotations))
-    return answer(request, findings, refused)
+    const refusalsOf = (version: DataPlaneNode) => (objects: DataPlaneObjects) =>
+      placementRefusals(objects, version, annotations)
+    const refused = await confirmRefusals(lookup, request, signal, refusalsOf(node), old && refusalsOf(old))
+    const verdict = splitBySeverity(checkNode(node, annotations), old && checkNode(old, annotations))
+    return answer(request, verdict, refused)
   }
 }
 
-export function validateRole(view: DataPlaneLookup, annotations: readonly ServiceAnnotation[]): AdmissionHandler {
+export function validateRole(lookup: DataPlaneLookup, annotations: readonly ServiceAnnotation[]): AdmissionHandler {
   return async (request, { signal }) => {
     const role = (request.object ?? undefined) as DataPlaneRole | undefined
     const old = (request.oldObject ?? undefined) as DataPlaneRole | undefined
     const { name = '' } = request
     if (role?.metadata.deletionTimestamp) return allowed
-    const of = (one: DataPlaneRole | undefined) => (parts: DataPlaneObjects) => {
-      // The nodes as they would be with this role, or without any.
-      const with1: DataPlaneObjects = { ...parts, role: (asked) => (asked === name ? one : parts.role(asked)) }
-      return parts.nodesInRole(name).flatMap((node) => placementRefusals(with1, node, annotations))
+    const refusalsOf = (version: DataPlaneRole | undefined) => (objects: DataPlaneObjects) => {
+      const findRole: DataPlaneObjects['role'] = (roleName) => (roleName === name ? version : objects.role(roleName))
+      const changed = { ...objects, role: findRole }
+      return objects.nodesInRole(name).flatMap((node) => placementRefusals(changed, node, annotations))
     }
-    // A role that comes finds nodes that were without: their own state before does not excuse it.
-    const before = request.operation === 'CREATE' ? undefined : of(old)
-    const refused = await confirmRefusals(view, request, signal, of(role), before)
-    const findings = role ? splitBySeverity(checkRole(role, annotations), old && checkRole(old, annotations)) : nothing
-    return answer(request, findings, refused.slice(0, MAX_REPORTED_NODES))
+    // A created role is judged by itself: nodes that were without a role before do not excuse it.
+    const before = request.operation === 'CREATE' ? undefined : refusalsOf(old)
+    const refused = await confirmRefusals(lookup, request, signal, refusalsOf(role), before)
+    const verdict = role
+      ? splitBySeverity(checkRole(role, annotations), old && checkRole(old, annotations))
+      : { refusals: [], warnings: [] }
+    return answer(request, verdict, refused.slice(0, MAX_REPORTED_NODES))
   }
 }
 
-type Refusals = (parts: DataPlaneObjects) => readonly Finding[]
+type Refusals = (objects: DataPlaneObjects) => readonly Finding[]
 
-/** What the change brings about that was not so before; by the caches first, by the API server before it is refused. */
+/** The refusals that the change itself causes: by the caches first, confirmed by the API server. */
 async function confirmRefusals(
-  view: DataPlaneLookup,
+  lookup: DataPlaneLookup,
   { namespace = '' }: AdmissionRequest,
   signal: AbortSignal,
   after: Refusals,
   before: Refusals | undefined,
 ): Promise<readonly Finding[]> {
-  const brought = (parts: DataPlaneObjects): readonly Finding[] => {
-    const known = new Set((before?.(parts) ?? []).map(({ message }) => message))
-    return after(parts).filter(({ message }) => !known.has(message))
+  const added = (objects: DataPlaneObjects): readonly Finding[] => {
+    const known = new Set((before?.(objects) ?? []).map(({ message }) => message))
+    return after(objects).filter(({ message }) => !known.has(message))
   }
-  return brought(view.cached(namespace)).length === 0 ? [] : brought(await view.live(namespace, signal))
+  return added(lookup.cached(namespace)).length === 0 ? [] : added(await lookup.live(namespace, signal))
 }
 
-/** Services of a node that the node, as it would be, contradicts. */
+/** Services of a node that contradict the changed node. */
 function placementRefusals(
-  parts: DataPlaneObjects,
+  objects: DataPlaneObjects,
   node: DataPlaneNode,
   annotations: readonly ServiceAnnotation[],
 ): readonly Finding[] {
-  const role = node.spec.role ? parts.role(node.spec.role) : undefined
+  const role = node.spec.role ? objects.role(node.spec.role) : undefined
   return annotations.flatMap((annotation): readonly Finding[] => {
-    const place = decidePlacement(annotation, node, role, parts.service(annotation, node.metadata.name))
-    return place.kind === 'refused' ? [place.finding] : []
+    const placement = decidePlacement(annotation, node, role, objects.service(annotation, node.metadata.name))
+    return placement.kind === 'refused' ? [placement.finding] : []
   })
 }
 
@@ -89,12 +105,10 @@ interface Verdict {
   readonly warnings: readonly Violation[]
 }
 
-const nothing: Verdict = { refusals: [], warnings: [] }
-
-/** Errors refuse what is new; what was stored before us can still be edited. */
+/** New errors refuse the change; errors that are already stored only warn, so that the object can be edited. */
 function splitBySeverity(found: readonly FieldFinding[], old: readonly FieldFinding[] = []): Verdict {
-  const errors = (list: readonly FieldFinding[]): readonly Violation[] =>
-    list.filter(({ finding }) => finding.severity === 'error').map(toViolation)
+  const errors = (findings: readonly FieldFinding[]): readonly Violation[] =>
+    findings.filter(({ finding }) => finding.severity === 'error').map(toViolation)
   const verdict = judgeViolations(errors(found), errors(old))
   const warnings = found.filter(({ finding }) => finding.severity !== 'error').map(toViolation)
   return { refusals: verdict.refusals, warnings: [...verdict.warnings, ...warnings] }
@@ -113,18 +127,12 @@ function answer(
   { refusals, warnings }: Verdict,
   refused: readonly Finding[],
 ): AdmissionResponse {
-  const bound = refused.map(
-    (finding): Violation => ({
-      field: 'metadata.annotations',
-      value: undefined,
-      detail: findingDetail(finding),
-      rule: 'own',
-    }),
-  )
-  return buildAnswer(request, { refusals: [...refusals, ...bound], warnings })
+  const field = 'metadata.annotations'
+  const contradictions = refused.map((finding) => toViolation({ field, value: undefined, finding }))
+  return buildAnswer(request, { refusals: [...refusals, ...contradictions], warnings })
 }
 
-/** The label and the finalizer go on with the create: one write less, and no moment without them. */
+/** Label and finalizer are set at creation: one write less, and the node is never without them. */
 export function defaultNode(finalizer: string): AdmissionHandler {
   return (request) => {
     const node = request.object as DataPlaneNode

@@ -1,8 +1,7 @@
 /**
- * The webhooks of service objects (NovaExternalCompute, OVNMetadataAgent, …): configuration that oslo.config would refuse
- * or misread, options that bind the service, and images at creation.
+ * Validates and defaults service objects (NovaExternalCompute, OVNMetadataAgent, …): configuration that oslo.config would
+ * refuse or misread, options that bind the service, and images at creation.
  */
-
 import type { Violation } from '../../api/violation.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { checkAnsibleVars } from '../../ini/ansible-vars.ts'
@@ -15,56 +14,54 @@ import type { ServiceObject } from '../kinds/service-object.ts'
 import { resolveNode } from '../rules/inheritance.ts'
 import type { ServiceDefinition } from '../service-definitions/definition.ts'
 import { type Environment, missingImages } from '../service-definitions/images.ts'
-import type { DataPlaneLookup } from './lookup.ts'
-import { findingDetail } from './role-and-node.ts'
+import { type DataPlaneLookup, findingDetail } from './role-and-node.ts'
 
-/** What the webhooks know of a service. */
+/** What the webhooks use of a service definition. */
 export type ServiceRules = Pick<ServiceDefinition, 'crd' | 'annotation' | 'images' | 'binding' | 'deprecated'>
 
-export function validateService(view: DataPlaneLookup, rules: ServiceRules): AdmissionHandler {
+export function validateService(lookup: DataPlaneLookup, rules: ServiceRules): AdmissionHandler {
   return (request) => {
     const service = request.object as ServiceObject
     if (service.metadata.deletionTimestamp) return allowed
     const old = (request.oldObject ?? undefined) as ServiceObject | undefined
-    const violations = [...configViolations(service, rules), ...immutableFieldViolations(service, rules)]
-    // What is stored already can be edited: only what the change brings is refused.
-    const before = new Set(
-      old ? [...configViolations(old, rules), ...immutableFieldViolations(old, rules)].map(({ detail }) => detail) : [],
-    )
-    const isNew = ({ detail }: Violation): boolean => !before.has(detail)
-    const errors = violations.filter(({ severity }) => severity === 'error')
-    const rest = [
-      ...violations.filter(({ severity }) => severity !== 'error'),
-      ...errors.filter((error) => !isNew(error)),
-      ...deprecatedFieldWarnings(service, rules),
-      ...hiddenOptionWarnings(view, request.namespace ?? '', service),
+    const check = (version: ServiceObject): readonly SevereViolation[] => [
+      ...configViolations(version, rules),
+      ...immutableFieldViolations(version, rules),
     ]
-    return buildAnswer(request, { refusals: errors.filter(isNew), warnings: rest })
+    const violations = check(service)
+    // Errors that are already stored only warn, so that the object can be edited.
+    const stored = new Set(old ? check(old).map(({ detail }) => detail) : [])
+    const isRefused = ({ detail, severity }: SevereViolation): boolean => severity === 'error' && !stored.has(detail)
+    const warnings = [
+      ...violations.filter((violation) => violation.severity !== 'error'),
+      ...violations.filter((violation) => violation.severity === 'error' && !isRefused(violation)),
+      ...deprecatedFieldWarnings(service, rules),
+      ...hiddenOptionWarnings(lookup, request.namespace ?? '', service),
+    ]
+    return buildAnswer(request, { refusals: violations.filter(isRefused), warnings })
   }
 }
 
 type SevereViolation = Violation & { readonly severity: Finding['severity'] }
 
 function configViolations({ spec }: ServiceObject, { binding }: ServiceRules): readonly SevereViolation[] {
-  const field = 'spec.customServiceConfig'
-  // The text may hold secrets: it is not repeated.
-  return checkIni(spec.customServiceConfig ?? '', { binding }).map((finding) => toViolation(field, undefined, finding))
+  const findings = checkIni(spec.customServiceConfig ?? '', { binding })
+  // The text may contain secrets: it is not repeated.
+  return findings.map((found) => toViolation('spec.customServiceConfig', undefined, found))
 }
 
 function immutableFieldViolations({ spec }: ServiceObject, { annotation }: ServiceRules): readonly SevereViolation[] {
-  const { immutableField, key } = annotation
-  const value = immutableField === undefined ? undefined : (spec[immutableField] as string | undefined)
-  if (immutableField === undefined || !value) return []
-  const asked = annotation.parse(value)
-  if (asked.kind !== 'malformed') return []
-  const { why, remedy } = asked
-  return [
-    toViolation(`spec.${immutableField}`, value, finding(malformedServiceAnnotation, { key, value, why, remedy })),
-  ]
+  const { immutableField: field, key } = annotation
+  const value = field === undefined ? undefined : (spec[field] as string | undefined)
+  if (field === undefined || !value) return []
+  const request = annotation.parse(value)
+  if (request.kind !== 'malformed') return []
+  const { why, remedy } = request
+  return [toViolation(`spec.${field}`, value, finding(malformedServiceAnnotation, { key, value, why, remedy }))]
 }
 
-function toViolation(field: string, value: unknown, one: Finding): SevereViolation {
-  return { field, value, detail: findingDetail(one), rule: 'own', severity: one.severity }
+function toViolation(field: string, value: unknown, found: Finding): SevereViolation {
+  return { field, value, detail: findingDetail(found), rule: 'own', severity: found.severity }
 }
 
 function deprecatedFieldWarnings(
@@ -77,23 +74,22 @@ function deprecatedFieldWarnings(
   })
 }
 
-/** Options that the node's Ansible variables set behind the back of the files. */
+/** Options that the node's Ansible variables set in addition to the files. */
 function hiddenOptionWarnings(
-  view: DataPlaneLookup,
+  lookup: DataPlaneLookup,
   namespace: string,
   { spec, metadata }: ServiceObject,
 ): readonly SevereViolation[] {
-  const parts = view.cached(namespace)
-  const node = parts.node(spec.dataplaneNodeName ?? metadata.name)
+  const objects = lookup.cached(namespace)
+  const node = objects.node(spec.dataplaneNodeName ?? metadata.name)
   if (!node) return []
-  const { vars } = resolveNode(node, node.spec.role ? parts.role(node.spec.role) : undefined)
+  const { vars } = resolveNode(node, node.spec.role ? objects.role(node.spec.role) : undefined)
   const { assignments } = parseIni(spec.customServiceConfig ?? '')
-  return checkAnsibleVars(vars, assignments).map((checkAnsibleVariable) =>
-    toViolation('spec.customServiceConfig', undefined, checkAnsibleVariable),
-  )
+  const findings = checkAnsibleVars(vars, assignments)
+  return findings.map((found) => toViolation('spec.customServiceConfig', undefined, found))
 }
 
-/** Images are filled in once, when the object is made: a later change of the environment changes nothing. */
+/** Images are set once, at creation: a later change of the environment does not change them. */
 export function defaultService(env: Environment, { images }: Pick<ServiceRules, 'images'>): AdmissionHandler {
   return (request) => {
     const { spec = {} } = request.object as Partial<ServiceObject>

@@ -1,6 +1,6 @@
 /** Defines what a part of the operator consists of: kinds, permissions, webhooks, controllers. */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
-import type { ExecutorKind } from '../../dataplane/execution/start.ts'
+import type { ExecutorKind } from '../../dataplane/execution/executor.ts'
 import type { Environment } from '../../dataplane/service-definitions/images.ts'
 import type { Problem } from '../../errors/finding.ts'
 import type { AdmissionHandler } from '../../kube/admission.ts'

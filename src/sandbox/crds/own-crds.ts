@@ -12,9 +12,8 @@ import { dnsMasqKind } from '../../api/dnsmasq.ts'
 import { ipSetKind, reservationKind } from '../../api/ipset.ts'
 import { netConfigKind } from '../../api/netconfig.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { nodeServices } from '../../dataplane/service-definitions/all.ts'
+import { fallbackKinds, nodeServices, servedKinds } from '../../dataplane/service-definitions/all.ts'
 import type { ServiceDefinition } from '../../dataplane/service-definitions/definition.ts'
-import { fallbackKinds, servedKinds } from '../../dataplane/service-definitions/served-kinds.ts'
 import type { OwnDefinitions, OwnSet } from './crd-sets.ts'
 
 const networkCrds: readonly KubeObject[] = [

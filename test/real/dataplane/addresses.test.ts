@@ -1,6 +1,6 @@
 /**
- * The whole operator with all of its parts: a node asks for addresses, is given them, has them in its inventory, and is
- * known by name. Nobody but the operator writes any of it.
+ * Runs the whole operator: a node requests addresses, receives them, has them in its inventory, and is registered by name.
+ * Only the operator writes these objects.
  */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
 import { netConfigs } from '../../../src/api/netconfig.ts'
 import type { GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
 import { dnsDatas, dnsMasqs, services } from '../../../src/controllers/dns/dns-kinds.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../../../src/dataplane/kinds/node.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../src/dataplane/kinds/data-plane.ts'
 import { useCluster } from '../../cluster.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
@@ -69,8 +69,8 @@ beforeAll(async () => {
 }, 600_000)
 afterAll(() => operator?.stop())
 
-describe('a node, where addresses and names are managed', () => {
-  it('gets an IPSet, its addresses are in both inventories, its names in DNSData, and all goes with it', async () => {
+describe('a node with managed addresses and names', () => {
+  it('gets an IPSet, addresses in both inventories and a DNSData, which are deleted with it', async () => {
     await create(dataPlaneNode('edpm-compute-0', { role: 'compute', hostName: 'host-0' }))
     await expect.poll(() => message('edpm-compute-0', 'NodeIPReservationReady'), soon).toBe('Addresses granted')
     const ipSet = (await get(ipSets, 'host-0')) as IpSet
@@ -96,7 +96,7 @@ describe('a node, where addresses and names are managed', () => {
           { ip: '172.17.0.100', hostnames: ['host-0.internalapi.example.org', 'host-0.internalapi'] },
         ],
       })
-    // Nobody gives the server an address here: the node says that it waits, and goes on when one does.
+    // The server has no address here: the node reports that it waits, and continues when there is one.
     await expect.poll(() => message('edpm-compute-0', 'NodeDNSDataReady'), soon).toContain('Waiting for DNSMasq dns')
     const service = await get(services, 'dnsmasq-dns')
     if (!service) throw new Error('DNSMasq dns has no Service')
@@ -113,7 +113,7 @@ describe('a node, where addresses and names are managed', () => {
     await expect.poll(() => get(dnsDatas, 'edpm-compute-0-dataplane'), soon).toBeUndefined()
   }, 180_000)
 
-  it('says which network there is not, and goes on when there is; an address that is taken is refused by name', async () => {
+  it('reports a network that does not exist, continues when it does, and names the holder of an address', async () => {
     const networks = [{ name: 'ctlplane' }, { name: 'storage' }]
     await create(dataPlaneNode('wrong', { role: 'compute', node: { networks } }))
     await expect.poll(() => message('wrong', 'SetupReady'), soon).toContain('SL7119')
@@ -130,8 +130,8 @@ describe('a node, where addresses and names are managed', () => {
     await expect.poll(() => message('wrong', 'NodeIPReservationReady'), soon).toBe('Addresses granted')
     const taken = ((await get(ipSets, 'wrong')) as IpSet).status?.reservations?.[0]?.address
     await create(dataPlaneNode('second', { role: 'compute', ansibleHost: taken ?? '' }))
-    const told = async (): Promise<string> =>
+    const addressMessages = async (): Promise<string> =>
       `${await message('second', 'SetupReady')} ${await message('second', 'NodeIPReservationReady')}`
-    await expect.poll(told, soon).toContain(taken)
+    await expect.poll(addressMessages, soon).toContain(taken)
   }, 180_000)
 })

@@ -1,12 +1,11 @@
 /**
- * Cases on a real cluster, each in a namespace of its own, with the data plane controllers and a recording executor beside
- * them; and the words in which such a case is told.
+ * Runs test cases on a real cluster, each in its own namespace, with the data plane controllers and a recording executor,
+ * and provides helpers to create and poll objects.
  */
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import type { Condition, GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
-import type { DataPlaneNode } from '../../../src/dataplane/kinds/node.ts'
-import { novaCells } from '../../../src/dataplane/kinds/nova-cell.ts'
-import { type NovaExternalCompute, novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
+import type { DataPlaneNode } from '../../../src/dataplane/kinds/data-plane.ts'
+import { type NovaExternalCompute, novaCells, novaExternalComputes } from '../../../src/dataplane/kinds/nova.ts'
 import type { Cluster } from '../../cluster.ts'
 import { type ControllerOptions, type RunningControllers, startControllers } from './controllers.ts'
 import { type Play, type RecordingExecutor, recordingExecutor } from './recording-executor.ts'
@@ -15,7 +14,7 @@ export interface Case {
   namespace: string
   controllers: RunningControllers
   executor: RecordingExecutor
-  /** What attempts come to; they succeed unless a case says otherwise. */
+  /** The result of attempts; they succeed unless a case replaces it. */
   play: Play
 }
 
@@ -23,36 +22,36 @@ export type Cases = ReturnType<typeof useCases>
 
 export function useCases(cluster: Cluster, options: ControllerOptions = {}, before?: () => Promise<void>) {
   const soon = { timeout: 30_000, interval: 50 }
-  const at = { namespace: '', play: () => ({}) } as unknown as Case
+  const current = { namespace: '', play: () => ({}) } as unknown as Case
   let count = 0
 
   beforeAll(async () => {
     await before?.()
-    at.controllers = startControllers(cluster.client, options)
-    at.executor = recordingExecutor(cluster.client, (run) => at.play(run))
+    current.controllers = startControllers(cluster.client, options)
+    current.executor = recordingExecutor(cluster.client, (run) => current.play(run))
   }, 60_000)
   afterAll(async () => {
-    await at.controllers?.stop()
-    await at.executor?.stop()
-    expect(at.executor?.overlaps ?? []).toEqual([])
+    await current.controllers?.stop()
+    await current.executor?.stop()
+    expect(current.executor?.overlaps ?? []).toEqual([])
   })
   beforeEach(async () => {
     count += 1
-    at.namespace = `case-${count}`
-    at.play = () => ({})
-    await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: at.namespace } })
+    current.namespace = `case-${count}`
+    current.play = () => ({})
+    await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: current.namespace } })
   })
 
   const here = <T extends KubeObject>(object: T): T => ({
     ...object,
-    metadata: { ...object.metadata, namespace: at.namespace },
+    metadata: { ...object.metadata, namespace: current.namespace },
   })
   const create = (object: KubeObject): Promise<KubeObject> =>
     cluster.client.create(here(object), { fieldManager: 'person' })
   const get = (kind: GroupVersionKind, name: string): Promise<KubeObject | undefined> =>
-    cluster.client.get({ ...kind, namespace: at.namespace, name })
+    cluster.client.get({ ...kind, namespace: current.namespace, name })
   const patch = (kind: GroupVersionKind, name: string, change: object): Promise<KubeObject> =>
-    cluster.client.patch({ ...kind, namespace: at.namespace, name }, change, {
+    cluster.client.patch({ ...kind, namespace: current.namespace, name }, change, {
       type: 'merge',
       fieldManager: 'person',
     })
@@ -71,8 +70,8 @@ export function useCases(cluster: Cluster, options: ControllerOptions = {}, befo
     return data?.[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8')
   }
   const ran = (): readonly string[] =>
-    at.executor.recorded
-      .filter((recorded) => recorded.namespace === at.namespace)
+    current.executor.recorded
+      .filter((recorded) => recorded.namespace === current.namespace)
       .map(({ step, hosts }) => `${step} ${hosts.join('+')}`)
 
   async function secret(name: string, data: Readonly<Record<string, string>>): Promise<void> {
@@ -104,6 +103,6 @@ export function useCases(cluster: Cluster, options: ControllerOptions = {}, befo
     await cluster.client.update({ ...made, status: { conditions } }, { subresource: 'status' })
   }
 
-  const words = { create, get, patch, until, says, compute, secretText, ran, secret, cell, cellReady, soon }
-  return Object.assign(at, words)
+  const helpers = { create, get, patch, until, says, compute, secretText, ran, secret, cell, cellReady, soon }
+  return Object.assign(current, helpers)
 }

@@ -1,4 +1,4 @@
-/** `dataplane convert` judged by today's real definitions, and `config explain` asked of a real API server. */
+/** Tests `dataplane convert` with the CRDs of the NodeSet API, and `config explain` with a real API server. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { renderCrd } from '../../../src/api/crd.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { main } from '../../../src/cli/main.ts'
-import { novaExternalComputeKind, novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
+import { novaExternalComputeKind, novaExternalComputes } from '../../../src/dataplane/kinds/nova.ts'
 import { renderComputeConfig } from '../../../src/dataplane/service-definitions/nova-config.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 600_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Two nodes in two cells, bare metal, a service of one's own, a configuration for one node. */
+/** Two nodes in two cells, bare metal, a custom service, and a configuration for one node. */
 const dataPlane2023 = `
 apiVersion: dataplane.openstack.org/v1beta1
 kind: OpenStackDataPlaneRole
@@ -67,7 +67,7 @@ spec: {dataplaneNodeName: edpm-compute-1, customServiceConfig: "[libvirt]\\ncpu_
 `
 
 describe('dataplane convert', () => {
-  it("gives objects that today's definitions accept, field by field", async () => {
+  it('prints objects that the CRDs of the NodeSet API accept, field by field', async () => {
     const file = path.join(folder, 'data-plane.yaml')
     await writeFile(file, dataPlane2023)
     const io = testIo()
@@ -82,13 +82,13 @@ describe('dataplane convert', () => {
       'NodeSet edpm-compute-nova-cell2',
       expect.stringMatching(/^Deployment edpm-/),
     ])
-    // Strict: a field that the definitions do not have is refused, never dropped.
+    // Strict: a field that the CRDs do not have is refused, never dropped.
     for (const object of objects) await cluster.client.apply(object, { fieldManager: 'test', dryRun: true })
     expect(io.err()).toContain('ctlplaneGateway')
   }, 120_000)
 })
 
-describe('operator install, where the data plane API of today is served', () => {
+describe('operator install on a cluster with the NodeSet API', () => {
   const install = async (...more: readonly string[]): Promise<readonly [number, string, string]> => {
     const io = testIo()
     const words = ['operator', 'install', '--image', 'i', '--dry-run', '--kubeconfig', cluster.kubeconfig]
@@ -96,10 +96,10 @@ describe('operator install, where the data plane API of today is served', () => 
     return [code, io.out(), io.err()]
   }
 
-  it('leaves the data plane out and points to convert; asked for it by name, it refuses', async () => {
-    const [code, objects, said] = await install()
-    expect([code, said]).toEqual([0, expect.stringContaining('SL7114')])
-    expect(said).toContain('stackloom dataplane convert')
+  it('omits the data plane and points to convert; it refuses when the part is requested by name', async () => {
+    const [code, objects, stderr] = await install()
+    expect([code, stderr]).toEqual([0, expect.stringContaining('SL7114')])
+    expect(stderr).toContain('stackloom dataplane convert')
     expect(objects).toContain('kind: ClusterRole')
     for (const name of ['openstackdataplane', 'novaexternalcomputes', 'openstackansibleees']) {
       expect(objects).not.toContain(name)
@@ -118,7 +118,7 @@ describe('config explain', () => {
     return [code, io.out(), io.err()]
   }
 
-  it('says what is missing, and then which line of which file decides', async () => {
+  it('reports what is missing, and then the file and line of each value', async () => {
     const [nobody, , why] = await explain()
     expect([nobody, why]).toEqual([1, expect.stringContaining('SL7520')])
     await cluster.client.create({

@@ -1,22 +1,22 @@
-/** The data plane controllers in the test's own process, with short delays and a control plane that is played. */
+/** Runs the data plane controllers in the test's own process, with short delays and a simulated control plane. */
 import type { GroupVersionKind } from '../../../src/api/object.ts'
-import { dataPlaneControllers } from '../../../src/dataplane/controllers.ts'
+import type { DataPlaneCaches } from '../../../src/dataplane/caches.ts'
+import { createDataPlane } from '../../../src/dataplane/controllers.ts'
 import { nodeServices } from '../../../src/dataplane/service-definitions/all.ts'
 import type { ServiceDefinition } from '../../../src/dataplane/service-definitions/definition.ts'
-import type { ControlPlane } from '../../../src/dataplane/services/control-plane.ts'
-import { createWorld, type World } from '../../../src/dataplane/world.ts'
+import type { ControlPlane } from '../../../src/dataplane/services/nova-control-plane.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { EventRecord } from '../../../src/kube/event-recorder.ts'
 import type { Log } from '../../../src/kube/log.ts'
 import { createRuntime, type Runtime } from '../../../src/kube/runtime.ts'
 
-/** More than the runs that are kept for people to read: what was tried must be known all the same. */
+/** More than the runs that are kept for people to read: older attempts must still count. */
 export const ATTEMPTS = 5
 
 export interface SimulatedControlPlane extends ControlPlane {
   readonly discovered: string[]
   readonly removed: string[]
-  /** Instances by host; a host that is not here cannot be asked about. */
+  /** Instances by host; for any other host the count is unknown. */
   readonly instances: Map<string, number>
 }
 
@@ -38,12 +38,12 @@ function simulateControlPlane(): SimulatedControlPlane {
 }
 
 export interface RunningControllers {
-  readonly world: World
+  readonly caches: DataPlaneCaches
   readonly runtime: Runtime
   readonly controlPlane: SimulatedControlPlane
   readonly events: EventRecord[]
   readonly errors: string[]
-  /** Nothing queued, nothing worked on. */
+  /** Whether no key is queued or being reconciled. */
   readonly idle: () => boolean
   readonly stop: () => Promise<void>
 }
@@ -54,36 +54,36 @@ export interface ControllerOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly machines?: GroupVersionKind
   readonly controlPlane?: SimulatedControlPlane
-  /** `product`: as the product waits, for figures. Tests are impatient. */
+  /** `product`: the delays of the product, for benchmarks. Tests use shorter ones. */
   readonly pace?: 'product'
 }
 
 export function startControllers(client: KubeClient, options: ControllerOptions = {}): RunningControllers {
   const { services = nodeServices, env = {}, machines, controlPlane = simulateControlPlane() } = options
-  const happened: EventRecord[] = []
+  const events: EventRecord[] = []
   const errors: string[] = []
   const log: Log = (entry) => {
     if (entry.level === 'error') errors.push(JSON.stringify(entry))
   }
   const runtime = createRuntime({ client, log })
-  const world = createWorld({
+  const { controllers, caches } = createDataPlane({
     runtime,
     services,
     controlPlane,
     env,
-    record: (happening) => void happened.push(happening),
+    record: (event) => void events.push(event),
     retry: { attempts: ATTEMPTS, firstPauseMs: 50, maxPauseMs: 100 },
     ...(options.pace !== 'product' && { settleMs: 20, progressMs: 0 }),
     ...(machines && { machines }),
     ...(options.unserved && { unserved: options.unserved }),
   })
-  const added = dataPlaneControllers(world).map((dataPlaneController) => runtime.add(dataPlaneController))
-  const idle = (): boolean => added.every((runningController) => runningController.idle())
+  const running = controllers.map((controller) => runtime.add(controller))
+  const idle = (): boolean => running.every((controller) => controller.idle())
   const control = new AbortController()
   const done = runtime.run(control.signal)
   const stop = async (): Promise<void> => {
     control.abort()
     await done
   }
-  return { world, runtime, controlPlane, events: happened, errors, idle, stop }
+  return { caches, runtime, controlPlane, events, errors, idle, stop }
 }

@@ -1,6 +1,6 @@
 /**
- * Document 003's example from end to end: two annotated nodes, two cells, the operator as it is run by its command, and
- * Ansible that really runs over SSH. Each node ends up with the transport URL of its own cell on its own disk.
+ * Runs document 003's example end to end: two annotated nodes, two cells, the operator started by its command, and real
+ * Ansible over SSH. Each node gets the transport URL of its cell on its disk.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,8 +8,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { type AnsibleRun, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
-import { novaCells } from '../../../src/dataplane/kinds/nova-cell.ts'
-import { type NovaExternalCompute, novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
+import { type NovaExternalCompute, novaCells, novaExternalComputes } from '../../../src/dataplane/kinds/nova.ts'
 import { useCluster } from '../../cluster.ts'
 import { CELL, dataPlaneNode, dataPlaneRole } from '../../data-plane.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
@@ -44,7 +43,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A folder with an Ansible that reaches the nodes of this test and nothing else: the operator finds no other. */
+/** A PATH folder with an Ansible that can reach only the nodes of this test. */
 async function confined({ enter }: DataPlaneNodes): Promise<string> {
   for (const program of ['ansible-runner', 'ansible-playbook']) {
     const script = `#!/bin/sh\nexport PATH='${PATH}'\nexec ${enter.join(' ')} ${program} "$@"\n`
@@ -53,7 +52,7 @@ async function confined({ enter }: DataPlaneNodes): Promise<string> {
   return folder
 }
 
-/** The conductor in which hosts are discovered. Nothing runs in pods here, and it says so. */
+/** The conductor pod for host discovery, marked as simulated: nothing runs in pods here. */
 async function makeConductor(): Promise<void> {
   await cluster.client.create({
     apiVersion: 'v1',
@@ -90,7 +89,7 @@ async function makeCell(name: string): Promise<void> {
   await client.update({ ...made, status: { conditions } }, { subresource: 'status' })
 }
 
-/** No OpenStack runs here: what is started in its place does nothing, for ever. */
+/** Replaces the OpenStack services: sleeps forever. */
 const standIns = `
 ansible_user: root
 ansible_pipelining: true
@@ -98,8 +97,8 @@ stackloom_nova_command: [sleep, infinity]
 stackloom_libvirt_command: [sleep, infinity]
 `
 
-describe("document 003's example, with Ansible that really runs", () => {
-  it('brings the files of the right cell to the right node, libvirt before nova, each once', async () => {
+describe("document 003's example with real Ansible", () => {
+  it('deploys the files of each cell to its node, libvirt before nova, each once', async () => {
     const { client } = cluster
     await client.create(secret(namespace, SSH_SECRET, { 'ssh-privatekey': nodes.privateKey }))
     for (const cell of Object.values(cells)) await makeCell(cell)
@@ -137,7 +136,7 @@ describe("document 003's example, with Ansible that really runs", () => {
     const { items } = await client.list(ansibleRuns, { namespace })
     const runs = items as unknown as readonly AnsibleRun[]
     expect(runs.map(({ status }) => status?.result?.reason)).toEqual(runs.map(() => 'Completed'))
-    // Whether the nodes share a run depends on how soon the second one is there; that each has it once does not.
+    // Whether the nodes share a run depends on timing; that each has it once does not.
     const steps = runs.flatMap(({ metadata, status }) =>
       Object.keys(status?.result?.hosts ?? {}).map((host) => `${metadata.annotations?.['stackloom.dev/step']} ${host}`),
     )

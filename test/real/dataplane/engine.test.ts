@@ -1,15 +1,13 @@
 /**
- * Document 003 on a real API server: annotations become service objects, phases follow each other, configuration is what
- * it should be, and nothing runs twice. Ansible itself is played here; it runs for real in the runs' own tests.
+ * Tests document 003 on a real API server: annotations become service objects, phases follow each other, configuration is
+ * right, and nothing runs twice. Ansible is simulated here; `runs.test.ts` executes it.
  */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { main } from '../../../src/cli/main.ts'
 import { ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
-import { dataPlaneNodes } from '../../../src/dataplane/kinds/node.ts'
-import { novaCells } from '../../../src/dataplane/kinds/nova-cell.ts'
-import { novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
-import { dataPlaneRoles } from '../../../src/dataplane/kinds/role.ts'
+import { dataPlaneNodes, dataPlaneRoles } from '../../../src/dataplane/kinds/data-plane.ts'
+import { novaCells, novaExternalComputes } from '../../../src/dataplane/kinds/nova.ts'
 import { useCluster } from '../../cluster.ts'
 import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { testIo } from '../../io.ts'
@@ -20,7 +18,7 @@ const cluster = useCluster({ crds: 'own-2023' })
 const at = useCases(cluster)
 const { create, get, patch, until, says, compute, secretText, ran, secret, cell, cellReady, soon } = at
 
-/** The role and the two nodes of the document, which deploy. */
+/** The role and the two nodes of the document. */
 async function documentExample(services: readonly string[] = ['install-os']): Promise<void> {
   await secret(SSH_SECRET, { 'ssh-privatekey': 'a key' })
   await create(
@@ -46,7 +44,7 @@ async function documentExample(services: readonly string[] = ['install-os']): Pr
 }
 
 describe("document 003's example", () => {
-  it('puts each node in its cell, with the transport URL of that cell, after phase 0, libvirt before nova', async () => {
+  it('puts each node in its cell with its transport URL, after phase 0, libvirt before nova', async () => {
     await cell('nova-cell1')
     await cell('nova-cell2')
     await documentExample()
@@ -68,7 +66,7 @@ describe("document 003's example", () => {
       ['edpm-compute-1', 'nova-cell2'],
     ] as const) {
       const conf = await secretText(`${node}-config-data`, '01-nova.conf')
-      // A dollar sign is written twice: oslo.config reads it as one.
+      // A dollar sign is written twice, which oslo.config reads as one.
       expect(conf).toContain(`transport_url = rabbit://user:pa$$$$@${of}.example:5672/?ssl=0\n`)
       expect(conf).toContain(`password = password-of-${of}\n`)
       expect(await secretText(`${node}-config-data`, '02-nova-override.conf')).toBe('')
@@ -79,7 +77,7 @@ describe("document 003's example", () => {
     }
   })
 
-  it('waits for a NovaCell that is not there, by watch, and has made nothing and run nothing by then', async () => {
+  it('waits for an absent NovaCell by watch, and creates and runs nothing until then', async () => {
     await documentExample()
     await says(novaExternalComputes, 'edpm-compute-0', 'NovaCellReady', 'Waiting for NovaCell nova-cell1')
     await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
@@ -92,7 +90,7 @@ describe("document 003's example", () => {
     await until(novaExternalComputes, 'edpm-compute-0', 'Ready', 'True')
   })
 
-  it('keeps a cell1 of each of two Novas apart', async () => {
+  it('distinguishes the cell1 of two Novas', async () => {
     await cell('nova-cell1')
     await cell('other-cell1')
     await secret(SSH_SECRET, { 'ssh-privatekey': 'a key' })
@@ -131,7 +129,7 @@ describe('what a person sets', () => {
     expect((await compute('n'))?.spec.customServiceConfig).toBe(custom)
   })
 
-  it('in a NovaExternalCompute that was there before its node is adopted, not overwritten', async () => {
+  it('in a NovaExternalCompute that existed before its node is adopted, not overwritten', async () => {
     const spec = { customServiceConfig: custom, novaComputeContainerImage: 'mine' }
     await create({ ...novaExternalComputes, metadata: { name: 'n' }, spec })
     await one()
@@ -144,7 +142,7 @@ describe('what a person sets', () => {
     expect(await secretText('n-config-data', '02-nova-override.conf')).toBe(custom)
   })
 
-  it('as an image stays, whatever the environment of a later operator says; so do the defaults of the first', async () => {
+  it("as an image stays with a later operator's environment, as do the first defaults", async () => {
     await one()
     await until(novaExternalComputes, 'n', 'Ready', 'True')
     const before = (await compute('n'))?.spec
@@ -156,7 +154,7 @@ describe('what a person sets', () => {
     at.controllers = startControllers(cluster.client, { env: { NOVA_COMPUTE_IMAGE_URL_DEFAULT: 'other' } })
     await patch(dataPlaneNodes, 'n', { metadata: { annotations: { touched: 'yes' } } })
     await expect
-      .poll(() => at.controllers.world.nodes.get(`${at.namespace}/n`)?.metadata.annotations?.['touched'], soon)
+      .poll(() => at.controllers.caches.nodes.get(`${at.namespace}/n`)?.metadata.annotations?.['touched'], soon)
       .toBe('yes')
     await until(novaExternalComputes, 'n', 'Ready', 'True')
     const after = (await compute('n'))?.spec
@@ -164,7 +162,7 @@ describe('what a person sets', () => {
     expect(after?.novaLibvirtContainerImage).toBe('mine')
   })
 
-  it('as deploy "false" makes the configuration and runs nothing, until it is taken back', async () => {
+  it('as deploy "false" generates the configuration and runs nothing until it is removed', async () => {
     await one({ [CELL]: 'nova-cell1', 'nova.openstack.org/deploy': 'false' })
     await until(novaExternalComputes, 'n', 'ServiceConfigReady', 'True')
     await says(novaExternalComputes, 'n', 'DeploymentReady', 'Deployment not started')
@@ -195,7 +193,7 @@ describe('what a person sets', () => {
     await until(novaExternalComputes, 'n', 'Ready', 'True')
   })
 
-  it('in a field that follows from the node is not taken by force: the node says who holds it', async () => {
+  it('in a field that follows from the node is not overwritten: the node names its manager', async () => {
     const spec = { sshKeySecretName: 'mine' }
     await create({ ...novaExternalComputes, metadata: { name: 'n' }, spec })
     await one()
@@ -208,7 +206,7 @@ describe('what a person sets', () => {
     expect((await compute('n'))?.spec.sshKeySecretName).toBe(SSH_SECRET)
   })
 
-  it('in ansibleVars is explained beside the files, with what to write instead', async () => {
+  it('in ansibleVars is explained with the files, and with what to write instead', async () => {
     const ansibleVars = 'edpm_nova_compute_DEFAULT_debug: true\n'
     await one(undefined, { nodeTemplate: { ansibleSSHPrivateKeySecret: SSH_SECRET, ansibleVars } })
     await until(novaExternalComputes, 'n', 'Ready', 'True')
@@ -220,7 +218,7 @@ describe('what a person sets', () => {
     expect(io.err()).toContain('debug = true')
   })
 
-  it('is no compute with an empty annotation on the node', async () => {
+  it('as an empty annotation on the node means no compute', async () => {
     await secret(SSH_SECRET, { 'ssh-privatekey': 'a key' })
     const spec = { nodeTemplate: { ansibleSSHPrivateKeySecret: SSH_SECRET }, services: [] }
     await create(dataPlaneRole('r', spec, { [CELL]: 'nova-cell1' }))
@@ -232,8 +230,8 @@ describe('what a person sets', () => {
   })
 })
 
-describe('the cell, where no webhook was asked', () => {
-  it('stays as it is, and the node says why', async () => {
+describe('the cell without webhooks', () => {
+  it('stays, and the node reports why', async () => {
     await cell('nova-cell1')
     await cell('nova-cell2')
     await documentExample([])
@@ -256,15 +254,15 @@ describe('the cell, where no webhook was asked', () => {
 
 describe('bad input', () => {
   const node = { role: 'r', ansibleHost: '192.168.122.1' }
-  it('is said with cause and remedy, and nothing runs: cell0, no role, no key, no parse', async () => {
+  it('is reported with cause and remedy, and nothing runs: cell0, no role, no key, unreadable variables', async () => {
     await cell('nova-cell1')
     const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
     await create(dataPlaneRole('r', { nodeTemplate, deployStrategy: { deploy: true }, services: ['install-os'] }))
     await create(dataPlaneNode('zero', node, { [CELL]: 'nova-cell0' }))
-    await create(dataPlaneNode('lost', { role: 'nobody' }, { [CELL]: 'nova-cell1' }))
+    await create(dataPlaneNode('lost', { role: 'absent' }, { [CELL]: 'nova-cell1' }))
     await says(dataPlaneNodes, 'zero', 'SetupReady', `Input data resources missing: secret/${SSH_SECRET}`)
     await says(dataPlaneNodes, 'zero', 'ServicesReady', 'SL7101')
-    await says(dataPlaneNodes, 'lost', 'SetupReady', 'there is no OpenStackDataPlaneRole nobody')
+    await says(dataPlaneNodes, 'lost', 'SetupReady', 'OpenStackDataPlaneRole absent does not exist')
     await secret(SSH_SECRET, { other: 'not it' })
     await says(dataPlaneNodes, 'zero', 'SetupReady', "field 'ssh-privatekey' not found")
     expect(await compute('zero')).toBeUndefined()
@@ -284,7 +282,7 @@ describe('bad input', () => {
     expect(ran().filter((run) => run.includes('nova'))).toEqual([])
   })
 
-  it('of a Secret of the control plane is waited for by watch', async () => {
+  it('in a Secret of the control plane is awaited by watch', async () => {
     await cell('nova-cell1')
     await patch({ apiVersion: 'v1', kind: 'Secret' }, 'nova-cell1-secret', {
       data: { ServicePassword: null },
@@ -304,7 +302,7 @@ describe('bad input', () => {
 })
 
 describe('runs', () => {
-  it('come again for the hosts that failed only, each under a name of its own, until they succeed', async () => {
+  it('are retried only for the hosts that failed, each with its own name, until they succeed', async () => {
     const failed = { ok: 1, changed: 0, failures: 1, unreachable: 0 }
     const fine = { ok: 1, changed: 1, failures: 0, unreachable: 0 }
     let bad = 2
@@ -321,7 +319,7 @@ describe('runs', () => {
     expect(runs.filter((run) => run.includes('edpm-compute-1'))).toHaveLength(3)
   })
 
-  it('stop after the last attempt, and start again with a request', async () => {
+  it('stop after the last attempt, and start again after a run request', async () => {
     at.play = () => ({ reason: 'Unknown', message: 'no end was recorded' })
     await documentExample(['install-os'])
     await says(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'SL7110')
@@ -334,7 +332,7 @@ describe('runs', () => {
     await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
   })
 
-  it('are not started by an operator that starts anew, nor while it writes anything', async () => {
+  it('are not started by a restarted operator, which writes nothing', async () => {
     await cell('nova-cell1')
     await cell('nova-cell2')
     await documentExample(['install-os'])
@@ -361,19 +359,19 @@ describe('runs', () => {
     await expect
       .poll(() => at.controllers.runtime.ready().every(({ problem }) => problem === undefined), soon)
       .toBe(true)
-    // A node that comes later shows that everything before it was looked at.
+    // A node that is added later shows that everything before it was reconciled.
     await create(
       dataPlaneNode('late', { role: 'edpm-compute', node: { ansibleSSHPrivateKeySecret: SSH_SECRET } }, { [CELL]: '' }),
     )
     await until(dataPlaneNodes, 'late', 'Ready', 'True')
     const after = new Set(await versions())
     const touched = stored.filter((one) => !after.has(one)).map((one) => one.split(' ')[0])
-    // The role and its inventory know of the newcomer; nothing else moved.
+    // Only the role and its inventory changed for the new node.
     expect(new Set(touched)).toEqual(new Set(['dataplanerole-edpm-compute', 'edpm-compute']))
     expect(ran().slice(before.length)).toEqual(['install-os late'])
   })
 
-  it('change with their inputs: out of date with the policy manual, until somebody asks', async () => {
+  it('follow their inputs: with the policy manual they are out of date until a run is requested', async () => {
     await documentExample(['install-os'])
     await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
     await patch(dataPlaneNodes, 'edpm-compute-0', {
@@ -390,8 +388,8 @@ describe('runs', () => {
   })
 })
 
-describe('going back', () => {
-  it('to inputs that were deployed before is a run of its own, not the old one again', async () => {
+describe('a return', () => {
+  it('to earlier inputs is a new run, not the old one', async () => {
     await documentExample(['install-os'])
     await until(dataPlaneNodes, 'edpm-compute-0', 'Ready', 'True')
     const user = (ansibleUser: string): Promise<KubeObject> =>
@@ -412,8 +410,8 @@ describe('going back', () => {
   })
 })
 
-describe('a compute that goes', () => {
-  it('stays while it has instances or nobody can say, and goes with its node when there are none', async () => {
+describe('a deleted compute', () => {
+  it('stays while it has instances or their number is unknown, and is deleted with its node without any', async () => {
     await cell('nova-cell1')
     await documentExample([])
     await until(novaExternalComputes, 'edpm-compute-0', 'Ready', 'True')
@@ -428,7 +426,7 @@ describe('a compute that goes', () => {
     await expect.poll(() => compute('edpm-compute-0'), soon).toBeUndefined()
     await expect.poll(() => get(dataPlaneNodes, 'edpm-compute-0'), soon).toBeUndefined()
     expect(at.controllers.controlPlane.removed).toContain('edpm-compute-0')
-    // It ended on its host first, or it would have come back by itself.
+    // It was removed from its host first, or it would have registered again.
     const [last] = at.executor.recorded.filter(({ namespace }) => namespace === at.namespace).slice(-1)
     expect(last).toMatchObject({
       step: 'nova-decommission',
@@ -437,7 +435,7 @@ describe('a compute that goes', () => {
     })
   })
 
-  it('stays while its host cannot be cleared, says why, and lets its annotation go meanwhile', async () => {
+  it('stays while its host cannot be cleared, reports why, and allows removing its annotation', async () => {
     const name = 'edpm-compute-0'
     await cell('nova-cell1')
     await documentExample([])
@@ -457,7 +455,7 @@ describe('a compute that goes', () => {
     await says(dataPlaneNodes, name, 'ServicesReady', 'No services requested')
   })
 
-  it('ends on its host also when its first run failed there', async () => {
+  it('is removed from its host also when its first run failed there', async () => {
     const name = 'edpm-compute-0'
     const broken = { ok: 3, changed: 2, failures: 1, unreachable: 0 }
     at.play = ({ step }) => (step === 'libvirt' ? { reason: 'Failed', hosts: { [name]: broken } } : {})
@@ -474,7 +472,7 @@ describe('a compute that goes', () => {
     expect(steps().at(-1)).toBe('nova-decommission')
   })
 
-  it('that never reached its host stays away long enough to take its annotation away', async () => {
+  it('that never reached its host is not created again before its annotation can be removed', async () => {
     await documentExample([])
     const name = 'edpm-compute-0'
     await says(novaExternalComputes, name, 'NovaCellReady', 'Waiting for NovaCell nova-cell1')
@@ -485,7 +483,7 @@ describe('a compute that goes', () => {
     expect(await compute(name)).toBeUndefined()
   })
 
-  it('goes at once when somebody says that it does not matter', async () => {
+  it('is deleted at once with the force annotation', async () => {
     await cell('nova-cell1')
     await documentExample([])
     await until(novaExternalComputes, 'edpm-compute-0', 'Ready', 'True')

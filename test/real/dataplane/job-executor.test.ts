@@ -1,6 +1,6 @@
 /**
- * The executor of Jobs, on a real API server with the real Job controller, held to what every executor promises. An
- * actor plays the kubelet, as far as a pod's end goes.
+ * Tests the Job executor on a real API server with the real Job controller. An actor simulates the kubelet as far as the
+ * end of a pod.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
@@ -20,14 +20,14 @@ const pods = { apiVersion: 'v1', kind: 'Pod' }
 const kubelet = new AbortController()
 let playing: Promise<void> | undefined
 
-/** What Ansible prints last when a task failed. */
+/** The end of Ansible's output when a task failed. */
 const RECAP = `fatal: [edpm-compute-0]: FAILED! => {"changed": false, "msg": "not today"}
 
 PLAY RECAP *********************************************************************
 edpm-compute-0             : ok=1    changed=0    unreachable=0    failed=1    skipped=0
 `
 
-/** Ends pods as their run is named: one that hangs does not end until it is deleted. */
+/** Ends pods by the name of their run; a pod that hangs ends when it is deleted. */
 async function playKubelet(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const { items } = await cluster.client.list(pods, { namespace })
@@ -87,14 +87,14 @@ async function create(does: string): Promise<AnsibleRun> {
   return (await cluster.client.create(ansibleRun(namespace, `${does}-${made}`, spec))) as AnsibleRun
 }
 
-describe('The executor of Jobs', () => {
+describe('the Job executor', () => {
   executorContract({
     executor: ({ timeLimitMs } = { timeLimitMs: 300_000 }) => jobExecutor({ client: cluster.client, timeLimitMs }),
     prepare: async (does) => {
       const run = await create(does)
-      return { attempt: { run, number: 1 }, materials: await readRunInputs(cluster.client, run, never) }
+      return { attempt: { run, number: 1 }, inputs: await readRunInputs(cluster.client, run, never) }
     },
-    begun: async ({ run }) => {
+    starts: async ({ run }) => {
       const { items } = await cluster.client.list(pods, {
         namespace,
         labelSelector: `openstackansibleee_cr=${run.metadata.name}`,
@@ -103,7 +103,7 @@ describe('The executor of Jobs', () => {
     },
   })
 
-  it('mounts the inventory from the Secret of its name, where there is one', async () => {
+  it('mounts the inventory from the Secret of its name, if it exists', async () => {
     const run = await create('succeed')
     const executor = jobExecutor({ client: cluster.client, timeLimitMs: 60_000 })
     await executor.start({ run, number: 1 }, await readRunInputs(cluster.client, run, never), never)
@@ -117,7 +117,7 @@ describe('The executor of Jobs', () => {
     })
   })
 
-  it('keeps the Job until the end is recorded, and lets it go then only where that was asked for', async () => {
+  it('keeps the Job until the result is recorded, and then deletes it only if requested', async () => {
     const asked = (await cluster.client.create(
       ansibleRun(namespace, 'succeed-briefly', {
         play: play([]),

@@ -1,11 +1,11 @@
 /**
- * The data plane kinds as a real API server takes them: our definitions in place of those of 2023, and objects that were
- * written for the latter.
+ * Tests the data plane CRDs with a real API server: ours replace upstream's, and accept objects that were written for
+ * those.
  */
 import { describe, expect, it } from 'vitest'
 import { renderCrd } from '../../../src/api/crd.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { novaCellKind } from '../../../src/dataplane/kinds/nova-cell.ts'
+import { novaCellKind } from '../../../src/dataplane/kinds/nova.ts'
 import { useCluster } from '../../cluster.ts'
 
 const cluster = useCluster({ crds: 'own-2023' })
@@ -22,8 +22,8 @@ const apply = (object: Omit<KubeObject, 'metadata'> & { name: string; annotation
   return cluster.client.apply(made, { fieldManager: 'test' })
 }
 
-describe('objects of 2023', () => {
-  it('are taken with every field of that time, the removed ones too', async () => {
+describe('Role/Node objects', () => {
+  it('are accepted with every field, including the removed ones', async () => {
     const node = {
       networkConfig: { template: 'network_config: []' },
       networks: [{ name: 'ctlplane', subnetName: 'subnet1', fixedIP: '192.168.122.100', defaultRoute: true }],
@@ -129,7 +129,7 @@ describe('objects of 2023', () => {
 })
 
 describe('NovaExternalCompute', () => {
-  it('keeps its cell, whatever webhooks say: only the first value can be set', async () => {
+  it('has an immutable cell even without webhooks', async () => {
     const of = (spec: object): Promise<KubeObject> =>
       apply({
         apiVersion: nova,
@@ -155,7 +155,7 @@ describe('NovaExternalCompute', () => {
 })
 
 describe('NovaCell', () => {
-  it('has a definition of ours for clusters without upstream, which keeps every field', async () => {
+  it("has a CRD of ours for clusters without upstream's, which keeps every field", async () => {
     const definition = renderCrd({ ...novaCellKind, group: 'test.stackloom.dev' })
     await cluster.client.apply(definition, { fieldManager: 'test' })
     const cell = {

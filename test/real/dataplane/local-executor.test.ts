@@ -1,4 +1,4 @@
-/** The local runner, with real Ansible over real SSH, held to what every executor promises. */
+/** Tests the local executor with real Ansible over real SSH. */
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,13 +27,13 @@ const does = {
 
 function rigFor(program: 'ansible-runner' | 'ansible-playbook'): ContractRig {
   const trace = ({ run }: Attempt): string =>
-    path.join(nodes.node('edpm-compute-0').root, 'srv', `begun-${run.metadata.uid}`)
+    path.join(nodes.node('edpm-compute-0').root, 'srv', `starts-${run.metadata.uid}`)
   return {
     executor: ({ timeLimitMs } = { timeLimitMs: 300_000 }) =>
       localExecutor({ folder, timeLimitMs, onEnded: () => {}, enter: nodes.enter, program }),
     prepare: async (what) => {
       const uid = randomUUID()
-      const leaveTrace = { name: 'Begin', 'ansible.builtin.raw': `echo begun >> /srv/begun-${uid}` }
+      const leaveTrace = { name: 'Begin', 'ansible.builtin.raw': `echo starts >> /srv/starts-${uid}` }
       const run = ansibleRun(
         'openstack',
         what,
@@ -52,25 +52,25 @@ function rigFor(program: 'ansible-runner' | 'ansible-playbook'): ContractRig {
       const key = new Map([['ssh-privatekey', Buffer.from(nodes.privateKey.trimEnd())]])
       return {
         attempt: { run, number: 1 },
-        materials: { found: new Map([['Secret key', key]]), missing: [] },
+        inputs: { found: new Map([['Secret key', key]]), missing: [] },
       }
     },
-    begun: async (attempt) => {
+    starts: async (attempt) => {
       const text = await readFile(trace(attempt), 'utf8').catch(() => '')
       return text.split('\n').length - 1
     },
   }
 }
 
-describe('The local runner with ansible-runner', () => executorContract(rigFor('ansible-runner')))
+describe('the local executor with ansible-runner', () => executorContract(rigFor('ansible-runner')))
 
-describe('The local runner with ansible-playbook alone', () => {
+describe('the local executor with ansible-playbook only', () => {
   const rig = rigFor('ansible-playbook')
 
-  it('tells which host failed, and leaves no secret and no process', async () => {
-    const { attempt, materials } = await rig.prepare('fail')
+  it('reports the host that failed, and leaves no secret and no process', async () => {
+    const { attempt, inputs } = await rig.prepare('fail')
     const executor = rig.executor()
-    await executor.start(attempt, materials, never)
+    await executor.start(attempt, inputs, never)
     const home = path.join(folder, `${attempt.run.metadata.uid}-1`)
     const modes = await Promise.all(
       ['.', 'root/runner/env', 'root/runner/ssh_key'].map(async (name) =>

@@ -1,6 +1,6 @@
 /**
- * Nodes of a data plane on this machine: each a network namespace with an sshd of its own over a root of its own, all
- * on one switch that leads nowhere else. They are gone with the test process, whatever ends it.
+ * Starts data plane nodes on this machine: network namespaces, each with its own sshd and root, on one isolated switch.
+ * They end with the test process, however it ends.
  *
  *     const nodes = useNodes(['edpm-compute-0'])
  *     it('…', async () => { await runProcess(programOf([...nodes.enter, 'ssh', …])) })
@@ -14,16 +14,16 @@ import { type RunningProcess, runProcess, startProcess, succeeded, toProgram } f
 export interface DataPlaneNode {
   readonly name: string
   readonly address: string
-  /** The node's `/`, as seen from here. */
+  /** The path of the node's `/` on this machine. */
   readonly root: string
-  /** Takes the node off the network, or puts it back. */
+  /** Disconnects the node from the network, or connects it again. */
   readonly link: (state: 'up' | 'down') => Promise<void>
 }
 
 export interface DataPlaneNodes {
-  /** Words before a command that is to reach the nodes: from there, nothing else can be reached. */
+  /** The prefix of commands that reach the nodes, and only these. */
   readonly enter: readonly string[]
-  /** The private key that every node lets in as root. */
+  /** The private key that every node accepts for root. */
   readonly privateKey: string
   readonly node: (name: string) => DataPlaneNode
 }
@@ -66,7 +66,7 @@ ip link set switch up
 echo ready
 exec sleep infinity`
 
-// The upper layer is memory: it costs nothing to throw away, and any file system may lie below.
+// The upper layer is in memory, so that any file system can be below it.
 const NODE = `
 set -e
 mount --make-rprivate /
@@ -84,7 +84,7 @@ echo ready
 exec chroot "$1/new" /usr/sbin/sshd -D -e -h /run/host_key -o UsePAM=no \\
   -o AuthorizedKeysFile=/run/authorized_keys -o StrictModes=no -o PidFile=none`
 
-/** Ends with this process, and ends everything that it started: nothing may be left of a node. */
+/** Ends with this process, together with everything that it started. */
 const ALONE = ['setpriv', '--pdeathsig', 'KILL', '--', 'unshare', '--net', '--pid', '--fork', '--kill-child']
 
 async function startNodes(
@@ -93,7 +93,7 @@ async function startNodes(
   const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-nodes-'))
   const running: RunningProcess[] = []
   const stop = async (): Promise<void> => {
-    for (const one of running) one.kill('SIGKILL')
+    for (const child of running) child.kill('SIGKILL')
     await Promise.all(running.map((running) => running.exit))
     await rm(folder, { recursive: true, force: true })
   }
@@ -102,8 +102,8 @@ async function startNodes(
     const hub = await hold([...ALONE, 'sh', '-c', SWITCH], running)
     const nodes = new Map<string, DataPlaneNode>()
     for (const [index, name] of names.entries()) {
-      const own = await mkdtemp(path.join(folder, 'node-'))
-      const words = [...ALONE, '--mount', 'sh', '-c', NODE, 'sh', own, key.public, key.private]
+      const nodeFolder = await mkdtemp(path.join(folder, 'node-'))
+      const words = [...ALONE, '--mount', 'sh', '-c', NODE, 'sh', nodeFolder, key.public, key.private]
       const pid = await hold(words, running)
       nodes.set(name, await plugIn({ hub, pid, index, name }))
     }
@@ -123,18 +123,18 @@ function inside(pid: number): readonly string[] {
   return ['nsenter', '--target', String(pid), '--net', '--']
 }
 
-/** Starts a program that says `ready` and stays. */
+/** Starts a program and waits until it prints `ready`. */
 async function hold(words: readonly string[], running: RunningProcess[]): Promise<number> {
-  const said: string[] = []
+  const output: string[] = []
   return new Promise((resolve, reject) => {
-    const one = startProcess(toProgram(words), {
+    const child = startProcess(toProgram(words), {
       onLine: (line) => {
-        said.push(line)
-        if (line === 'ready') resolve(one.pid ?? 0)
+        output.push(line)
+        if (line === 'ready') resolve(child.pid ?? 0)
       },
     })
-    running.push(one)
-    void one.exit.then(() => reject(new Error(`a node did not start:\n${said.join('\n')}`)))
+    running.push(child)
+    void child.exit.then(() => reject(new Error(`a node did not start:\n${output.join('\n')}`)))
   })
 }
 

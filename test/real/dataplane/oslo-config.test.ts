@@ -1,6 +1,5 @@
 /**
- * The real oslo.config is asked what thousands of generated files mean, and where it refuses them: `src/ini` must give
- * the same answer every time.
+ * Compares `src/ini` with the real oslo.config on thousands of generated files: values and refusals must be the same.
  */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import path from 'node:path'
@@ -13,7 +12,7 @@ import { escapeDollars, expandReferences } from '../../../src/ini/substitute.ts'
 import { writeIni } from '../../../src/ini/write.ts'
 import { count } from '../../counts.ts'
 
-// Debian's modules belong to Debian's Python, whichever one comes first in PATH.
+// Debian's modules need Debian's Python, which need not be the first in PATH.
 const PYTHON = '/usr/bin/python3'
 const present = spawnSync(PYTHON, ['-c', 'import oslo_config']).status === 0
 const runs = { numRuns: count({ test: 500, soak: 20_000 }) }
@@ -45,7 +44,7 @@ async function ask(question: object): Promise<Answer> {
   return JSON.parse(answer.value) as Answer
 }
 
-/** Lines that meet each other's rules: headers, options, continuations, comments, and everything half right. */
+/** Valid and malformed headers, options, continuations and comments. */
 const line = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('[DEFAULT]', '[a]', '[A]', '[default]', '[ b ]', '[[c]]') },
   { weight: 6, arbitrary: fc.constantFrom('x = 1', 'x: 2', 'y=', 'y = a=b', 'z : c', 'X = "q"', "w = 'r") },
@@ -82,7 +81,7 @@ const refusals: Readonly<Record<SyntaxErrorKind, string>> = {
   'stray-continuation': 'Unexpected continuation line',
 }
 
-/** What we say of a file, in the oracle's words. */
+/** Our result for a file, in the oracle's format. */
 function ours(text: string): Answer {
   const { assignments, sections, errors } = parseIni(text)
   if (errors[0]) return { refused: refusals[errors[0].kind], line: errors[0].noticed }
@@ -96,7 +95,7 @@ function ours(text: string): Answer {
 
 describe('the real oslo.config', () => {
   it(
-    'gives every file the same meaning, or refuses it for the same reason at the same line',
+    'parses every file to the same values, or refuses it for the same reason at the same line',
     async (context) => {
       needsOracle(context)
       let refused = 0
@@ -108,7 +107,7 @@ describe('the real oslo.config', () => {
         }),
         parseRuns,
       )
-      // Both outcomes must be common, or the comparison says little.
+      // Both outcomes must be common, or the comparison proves little.
       expect(refused).toBeGreaterThan(parseRuns.numRuns / 10)
       expect(refused).toBeLessThan((parseRuns.numRuns * 9) / 10)
     },
@@ -153,7 +152,7 @@ describe('the real oslo.config', () => {
           )
           const read = (section: string, key: string): readonly string[] | undefined => {
             const option = merged.find((mergedOption) => mergedOption.section === section && mergedOption.key === key)
-            // Which options are multi-valued is the service's knowledge: here it is the name.
+            // Only the service knows which options are multi-valued: here the name tells.
             const kind = key === 'multi' ? 'multi' : 'single'
             return option && effectiveValues({ ...option, kind }).map((effectiveValue) => effectiveValue.value)
           }
@@ -167,7 +166,7 @@ describe('the real oslo.config', () => {
   )
 
   it(
-    'puts the same text where a $ stands, and fails alike where the option is unknown',
+    'expands $ references to the same text, and fails where the option is unknown',
     async (context) => {
       needsOracle(context)
       const options: Readonly<Record<string, string>> = { a: 'A', my_ip: '192.0.2.1', 'g.b': 'B' }

@@ -1,16 +1,19 @@
 /**
- * The phases of many nodes on a real API server: machines before phase 0, one run for many hosts, hundreds of nodes, and
- * services that the engine never heard of.
+ * Tests the phases of nodes on a real API server: machines before phase 0, one run for many hosts, hundreds of nodes, and
+ * a service that only its definition describes.
  */
 import { describe, expect, it, vi } from 'vitest'
 import { renderCrd } from '../../../src/api/crd.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
-import { dataPlanes } from '../../../src/dataplane/kinds/data-plane.ts'
-import { dataPlaneServices } from '../../../src/dataplane/kinds/data-plane-service.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../../../src/dataplane/kinds/node.ts'
+import {
+  type DataPlaneNode,
+  dataPlaneNodes,
+  dataPlaneRoles,
+  dataPlaneServices,
+  dataPlanes,
+} from '../../../src/dataplane/kinds/data-plane.ts'
 import { ovnMetadataAgents } from '../../../src/dataplane/kinds/ovn-metadata-agent.ts'
-import { dataPlaneRoles } from '../../../src/dataplane/kinds/role.ts'
 import { type BareMetalHost, bareMetalHosts } from '../../../src/dataplane/machines/bare-metal.ts'
 import { nodeServices } from '../../../src/dataplane/service-definitions/all.ts'
 import { useCluster } from '../../cluster.ts'
@@ -35,7 +38,7 @@ const sshKey = (): Promise<void> =>
   secret(SSH_SECRET, { 'ssh-privatekey': 'a key', authorized_keys: 'ssh-ed25519 AAAA me' })
 
 describe('services', () => {
-  it('are brought to a node by the engine alone: one that was invented for this test', async () => {
+  it('are deployed from their definition alone, such as one that exists only in this test', async () => {
     await sshKey()
     await create(dataPlaneRole('r', { ...deploying, services: [] }, { 'weather.example.org/station': 'hill' }))
     await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }))
@@ -47,7 +50,7 @@ describe('services', () => {
     await until(dataPlaneNodes, 'n', 'ServicesReady', 'True')
   })
 
-  it("have document 003's `debug = True` for the OVN metadata agent in customServiceConfig", async () => {
+  it("take document 003's `debug = True` for the OVN metadata agent from customServiceConfig", async () => {
     await sshKey()
     await secret('neutron-ovn-metadata-agent-neutron-config', {
       '10-neutron-metadata.conf': '[ovn]\novn_sb_connection = ssl:10.0.0.1:6642\n',
@@ -77,7 +80,7 @@ describe('services', () => {
 })
 
 describe('phase 0', () => {
-  it('follows the order of the role, its own services and the built-in ones, with what each says', async () => {
+  it('follows the order of the role, with custom and built-in services', async () => {
     await sshKey()
     const play = '- hosts: all\n  tasks: []\n'
     await create({ ...dataPlaneServices, metadata: { name: 'my-service' }, spec: { label: 'mine', play } })
@@ -85,13 +88,15 @@ describe('phase 0', () => {
     await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }))
     await until(dataPlaneNodes, 'n', 'Ready', 'True')
     expect(ran()).toEqual(['configure-network n', 'my-service n', 'run-os n'])
-    const own = at.executor.recorded.find(({ step, namespace }) => step === 'my-service' && namespace === at.namespace)
-    expect(own?.run).toMatch(/^mine-r-[0-9a-f]{16}-1$/)
-    expect(own?.spec).toMatchObject({ play, backoffLimit: 0 })
+    const custom = at.executor.recorded.find(
+      ({ step, namespace }) => step === 'my-service' && namespace === at.namespace,
+    )
+    expect(custom?.run).toMatch(/^mine-r-[0-9a-f]{16}-1$/)
+    expect(custom?.spec).toMatchObject({ play, backoffLimit: 0 })
     await until(dataPlaneNodes, 'n', 'my-service service ready', 'True')
   })
 
-  it('has the content of mounted Secrets among its inputs: a changed one runs again, on the same hosts', async () => {
+  it('runs again on the same hosts when the content of a mounted Secret changes', async () => {
     await sshKey()
     await secret('ceph', { key: 'one' })
     const extraMounts = [
@@ -110,7 +115,7 @@ describe('phase 0', () => {
     await until(dataPlaneNodes, 'n', 'Ready', 'True')
   })
 
-  it('of a node that comes later is its own: a role that is done says nothing about it', async () => {
+  it('of a node that is added later runs, although the role is done', async () => {
     await sshKey()
     await create(dataPlaneRole('r', { ...deploying, services: ['install-os'] }))
     await create(dataPlaneNode('first', { role: 'r', ansibleHost: '192.168.122.1' }))
@@ -130,7 +135,7 @@ describe('phase 0', () => {
     await until(dataPlaneNodes, 'later', 'Ready', 'True')
   })
 
-  it('waits at a service that nobody has, and says which', async () => {
+  it('waits at a service that does not exist, and names it', async () => {
     await sshKey()
     await create(dataPlaneRole('r', { ...deploying, services: ['install-os', 'nobody-has-it', 'run-os'] }))
     await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }))
@@ -146,7 +151,7 @@ describe('phase -1', () => {
     const made = await cluster.client.create({ ...bareMetalHosts, metadata, spec: { online: false } })
     await asMetal3(made, 'available', cpus)
   }
-  /** metal3, played: it inspects a machine, and provisions one that has an image. */
+  /** Simulates metal3: provisions a machine that has an image. */
   const asMetal3 = async (host: KubeObject, state: string, cpus = 8): Promise<void> => {
     const status = {
       errorCount: 0,
@@ -162,7 +167,7 @@ describe('phase -1', () => {
   const host = async (name: string): Promise<BareMetalHost> =>
     (await cluster.client.get({ ...bareMetalHosts, namespace: machines(), name })) as BareMetalHost
 
-  it('takes a free machine that fits for each node, never one for two, and phase 0 waits for it', async () => {
+  it('claims a free machine that fits for each node, never one for two, before phase 0', async () => {
     await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: machines() } })
     await machine('large', 32)
     await machine('small', 2)
@@ -206,7 +211,7 @@ describe('phase -1', () => {
 })
 
 describe('an OpenStackDataPlane', () => {
-  it('is its roles and nodes, and leaves the annotations that people put on them', async () => {
+  it('applies its roles and nodes, and keeps annotations that people set on them', async () => {
     await sshKey()
     const roles = { r: { nodeTemplate, services: ['install-os'] } }
     const nodes = { n: { role: 'r', ansibleHost: '192.168.122.1' } }
@@ -224,14 +229,14 @@ describe('an OpenStackDataPlane', () => {
 })
 
 describe('many nodes', () => {
-  it('are deployed in few runs, none of them beside another on a host, and each host once per step', async () => {
+  it('are deployed in few runs that never overlap on a host, each host once per step', async () => {
     await create(dataPlaneRole('r', { ...deploying, services: ['configure-network', 'install-os'] }))
     const many = count({ test: 60, soak: 200 })
     const names = Array.from({ length: many }, (_, index) => `n-${String(index).padStart(3, '0')}`)
     await Promise.all(
       names.map((name, index) => create(dataPlaneNode(name, { role: 'r', ansibleHost: `192.168.1.${index}` }))),
     )
-    // They all wait for the key, so that they can begin together.
+    // They all wait for the key, so that they start together.
     await sshKey()
     const ready = async (): Promise<number> =>
       (await cluster.client.list(dataPlaneNodes, { namespace: at.namespace })).items.filter((node) =>

@@ -1,6 +1,6 @@
 /**
- * An executor that runs nothing and writes everything down: which attempt began and ended when, on which hosts. It does
- * with OpenStackAnsibleEEs what a real one does, as far as others can see.
+ * Simulates an executor: records which attempts started on which hosts, and writes the status of OpenStackAnsibleEEs like
+ * a real one.
  */
 import {
   type AnsibleRun,
@@ -23,14 +23,14 @@ export interface Recorded {
 }
 
 export interface RecordingExecutor {
-  /** In the order in which they began. */
+  /** In start order. */
   readonly recorded: Recorded[]
-  /** Hosts on which two attempts were under way at once: there must be none. */
+  /** Hosts with two attempts at once: there must be none. */
   readonly overlaps: string[]
   readonly stop: () => Promise<void>
 }
 
-/** What an attempt comes to; undefined leaves it running. */
+/** The result of an attempt; undefined leaves it running. */
 export type Play = (run: Recorded) => Partial<RunResult> | undefined
 
 const counted = { ok: 1, changed: 1, failures: 0, unreachable: 0 }
@@ -60,14 +60,14 @@ export function recordingExecutor(client: KubeClient, play: Play = () => ({})): 
           busy.set(key, name)
         }
       }
-      const said = play(facts)
-      if (!said) return
-      const reason = said.reason ?? 'Completed'
+      const outcome = play(facts)
+      if (!outcome) return
+      const reason = outcome.reason ?? 'Completed'
       const result = {
         reason,
         finishedAt: new Date().toISOString(),
         hosts: Object.fromEntries(facts.hosts.map((host) => [host, counted])),
-        ...said,
+        ...outcome,
       }
       for (const host of facts.hosts) busy.delete(`${namespace}/${host}`)
       const status = { JobStatus: reason === 'Completed' ? 'Succeeded' : 'Failed', result }

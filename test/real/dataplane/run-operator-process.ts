@@ -1,4 +1,4 @@
-/** The controller of runs as a process of its own, for tests that kill it: `KUBECONFIG FOLDER ENTER…`. */
+/** Runs the run controller as a separate process, for tests that kill it: `KUBECONFIG FOLDER ENTER…`. */
 import { connect } from '../../../src/kube/connect.ts'
 import { operateRuns } from './run-operator.ts'
 

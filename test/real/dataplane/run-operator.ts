@@ -1,4 +1,4 @@
-/** The controller of runs with the local runner, against a test's cluster and a test's nodes. */
+/** Runs the run controller with the local executor, for a test's cluster and nodes. */
 
 import { defaultRunSettings, type RunSettings } from '../../../src/dataplane/execution/decide-attempt.ts'
 import { localExecutor } from '../../../src/dataplane/execution/local/local-executor.ts'
@@ -13,16 +13,16 @@ export interface RunOperatorOptions {
   readonly folder: string
   readonly enter: readonly string[]
   readonly settings?: Partial<RunSettings>
-  readonly record?: (happening: EventRecord) => void
+  readonly record?: (event: EventRecord) => void
 }
 
-/** Impatient where the product waits for people. */
-const pauses = { ...defaultRunDelays, inputsMs: 300, rivalMs: 500, progressMs: 300, cancelMs: 200 }
+/** Shorter than those of the product. */
+const delays = { ...defaultRunDelays, inputsMs: 300, conflictingRunMs: 500, progressMs: 300, cancelMs: 200 }
 
-/** Works until the signal fires. */
+/** Runs until the signal fires. */
 export function operateRuns(options: RunOperatorOptions, signal: AbortSignal): Promise<unknown> {
   const { client, folder, enter, record = () => {} } = options
-  const settings = { ...defaultRunSettings, retryFirstMs: 200, retryMostMs: 500, ...options.settings }
+  const settings = { ...defaultRunSettings, retryFirstMs: 200, retryMaxMs: 500, ...options.settings }
   const runtime = createRuntime({ client })
   let wake = (_key: string): void => {}
   const executor = localExecutor({
@@ -32,7 +32,7 @@ export function operateRuns(options: RunOperatorOptions, signal: AbortSignal): P
     onEnded: (key) => wake(key),
   })
   const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
-  const controller = runtime.add(runController({ client: runtime.client, runs, executor, settings, pauses, record }))
+  const controller = runtime.add(runController({ client: runtime.client, runs, executor, settings, delays, record }))
   wake = controller.enqueue
   return runtime.run(signal)
 }

@@ -1,6 +1,6 @@
 /**
- * Operator and runner killed at random moments, with real Ansible on real nodes: no two attempts at once on a host,
- * none after a recorded success, none lost.
+ * Kills operator and runner at random moments, with real Ansible on real nodes: no two attempts at once on a host, none
+ * after a recorded success, none lost.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -20,13 +20,13 @@ const cluster = useCluster()
 const nodes = useNodes(both)
 const namespace = 'openstack'
 const rounds = count({ test: 1, soak: 20 })
-/** So many kills a round, operator and runner by turns. */
+/** Kills per round, operator and runner in turn. */
 const killsPerRound = count({ test: 2, soak: 3 })
-/** Every how many kills one hits a task at work; the others come at any time. */
+/** Every nth kill hits a running task; the others come at any time. */
 const aimedEvery = count({ test: 1, soak: 2 })
-/** Whether every kill finds new runs beside those that are under way, which then wait for each other. */
+/** Whether new runs are added before every kill, which then wait for the active ones. */
 const newRunsEveryTime = count({ test: 0, soak: 1 }) === 1
-/** On a busy machine a round takes minutes: Ansible starts many times in it. */
+/** On a busy machine a round takes minutes: it starts Ansible many times. */
 const ROUND_MS = 600_000
 const PATIENCE = { timeout: 240_000, interval: 200 }
 let folder = ''
@@ -74,8 +74,8 @@ async function killRunner(): Promise<void> {
 }
 
 /**
- * On its host, a run holds a lock while it works: whoever finds it held by one who lives has caught two at once. The lock
- * of one that was ended stays; only a living holder counts.
+ * A run holds a lock on its host while it works: a run that finds it held by a living process proves an overlap. The lock of
+ * a killed run stays, so only a living holder counts.
  */
 const work = (name: string): string =>
   [
@@ -107,13 +107,13 @@ async function isAtWork(host: string): Promise<boolean> {
 }
 const allAtWork = async (): Promise<boolean> => (await Promise.all(both.map(isAtWork))).every(Boolean)
 
-/** From now on whoever works on a host stays in the midst of its task. */
+/** From now on every run hangs in the middle of its task. */
 const hold = (): Promise<unknown> => Promise.all(both.map((host) => writeFile(onHost(host, 'hold'), '')))
 const letGo = (): Promise<unknown> => Promise.all(both.map((host) => rm(onHost(host, 'hold'), { force: true })))
 
 /**
- * In the midst of a task a kill does the most harm: if anything of it lived on, the next attempt would meet it. With
- * everybody at work, only a new attempt can begin.
+ * A kill in the middle of a task is the worst case: the next attempt would overlap with any process that survived. With all
+ * hosts busy, only a new attempt can start.
  */
 async function killInTheMidst(victim: () => Promise<void>): Promise<void> {
   await hold()
@@ -155,7 +155,7 @@ async function states(): Promise<readonly (string | undefined)[]> {
   return [...new Set(items.map((item) => (item as AnsibleRun).status?.JobStatus))]
 }
 
-describe('Runs whose operator or runner is killed', () => {
+describe('runs whose operator or runner is killed', () => {
   it(
     'never overlap on a host, never repeat a recorded success, and are never lost',
     async () => {
@@ -177,7 +177,7 @@ describe('Runs whose operator or runner is killed', () => {
       }
       const before = await begun()
       for (const name of expected) expect(before, `${name} never ran`).toContain(name)
-      // Whoever starts anew looks at them all: only what was asked for since begins.
+      // A restarted operator reconciles all runs: only new ones start.
       start()
       const since = await ask('last')
       await expect.poll(states, PATIENCE).toEqual(['Succeeded'])

@@ -1,5 +1,5 @@
 /**
- * Runs on a real API server, with real Ansible over real SSH: what the playbooks do, and what goes wrong on the way.
+ * Tests runs on a real API server with real Ansible over real SSH: what the playbooks do, and how runs fail.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,19 +24,19 @@ const cluster = useCluster()
 const nodes = useNodes(both)
 const namespace = 'openstack'
 const stop = new AbortController()
-const told: EventRecord[] = []
+const events: EventRecord[] = []
 let folder = ''
 let working: Promise<unknown> | undefined
 
-/** No OpenStack runs here: what is started in its place does nothing, for ever. */
+/** Replaces the OpenStack services: sleeps forever. */
 const standIns = {
   stackloom_libvirt_command: ['sleep', 'infinity'],
   stackloom_nova_command: ['sleep', 'infinity'],
   stackloom_ovn_metadata_command: ['sleep', 'infinity'],
 }
-/** Those of all services, in the order in which they come. */
+/** The playbooks of all services, in order. */
 const servicePlaybooks = nodeServices.flatMap(({ steps }) => steps.map(({ playbook }) => playbook))
-/** What phase 0 does only when it is told. */
+/** Variables of the optional parts of phase 0. */
 const furnished = {
   edpm_network_config_template: TEMPLATE_PATH,
   stackloom_network_apply: ['touch', '/srv/network-applied'],
@@ -58,7 +58,7 @@ beforeAll(async () => {
       client,
       folder,
       enter: nodes.enter,
-      record: (happening) => void told.push(happening),
+      record: (event) => void events.push(event),
       settings: { timeLimitMs: 500_000 },
     },
     stop.signal,
@@ -84,7 +84,7 @@ async function ended(name: string): Promise<AnsibleRun['status']> {
 
 const onNode = (name: string, file: string): Promise<string> => readFile(path.join(nodes.node(name).root, file), 'utf8')
 
-/** Connections to the nodes that SSH keeps open, as it titles them. */
+/** Persistent SSH connections to the nodes, by their process titles. */
 async function keptOpen(): Promise<readonly string[]> {
   const script =
     'for one in /proc/[0-9]*; do [ $one/ns/net -ef /proc/self/ns/net ] && tr "\\0" " " < $one/cmdline && echo; done'
@@ -92,8 +92,8 @@ async function keptOpen(): Promise<readonly string[]> {
   return stdout.split('\n').filter((title) => title.startsWith('ssh: '))
 }
 
-describe('The playbooks', () => {
-  it('bring the files of a node byte for byte, and a second time change nothing', async () => {
+describe('the playbooks', () => {
+  it('deploy the files of a node byte for byte, and change nothing the second time', async () => {
     const name = 'edpm-compute-0'
     // Each task takes a second or more: all of them are tried in `make soak`.
     const few = ['install-os', 'ovn-metadata'] as const
@@ -185,7 +185,7 @@ describe('The playbooks', () => {
 describe('A run', () => {
   const quick = { play: play([{ name: 'Say', 'ansible.builtin.raw': 'true' }]) }
 
-  it('that a person makes by hand waits for its inputs, runs, and is left with nothing to clean', async () => {
+  it('that a person creates waits for its inputs, runs, and is cleaned up', async () => {
     await cluster.client.create(ansibleRun(namespace, 'by-hand', { ...quick, extraMounts: mounts('later') }))
     const message = async (): Promise<string | undefined> => (await get('by-hand'))?.status?.conditions?.[0]?.message
     await expect.poll(message, { timeout: 60_000 }).toContain('Secret later or ConfigMap later')
@@ -206,7 +206,7 @@ describe('A run', () => {
     await expect.poll(finalizers, { timeout: 30_000 }).toBe(0)
   }, 200_000)
 
-  it('on a host that does not answer is Unreachable, and the other host is done', async () => {
+  it('on an unreachable host is Unreachable, and the other host is done', async () => {
     await nodes.node('edpm-compute-1').link('down')
     try {
       const env = [{ name: 'ANSIBLE_TIMEOUT', value: '2' }]
@@ -224,7 +224,7 @@ describe('A run', () => {
     }
   }, 200_000)
 
-  it('whose task fails is tried as often as allowed, tells of it, and shows no secret', async () => {
+  it('whose task fails is retried as often as allowed, reports it, and shows no secret', async () => {
     const fail = {
       name: 'Refuse',
       'ansible.builtin.fail': { msg: 'the password is {{ lookup("env", "PASSWORD") }}' },
@@ -242,12 +242,12 @@ describe('A run', () => {
       conditions: [{ reason: 'BackoffLimitExceeded' }, {}],
       result: { reason: 'Failed', message: 'edpm-compute-0: Refuse: the password is ******' },
     })
-    const notes = told.filter(({ regarding }) => regarding.metadata.name === 'refused')
+    const notes = events.filter(({ regarding }) => regarding.metadata.name === 'refused')
     expect(notes.map(({ reason }) => reason)).toContain('Failed')
     expect(JSON.stringify([notes.map(({ note }) => note), await get('refused')])).not.toContain('correct-horse')
   }, 200_000)
 
-  it('with an SSH Secret that has no key touches nobody, and says which key is missing', async () => {
+  it('with an SSH Secret without the key touches no host, and names the missing key', async () => {
     await cluster.client.create(secret(namespace, 'keyless', { other: 'x' }))
     const [mount] = mounts('dataplanenode-edpm-compute-0')
     const volumes = (mount?.volumes ?? []).map((volume) =>
@@ -268,12 +268,12 @@ describe('A run', () => {
     })
   }, 60_000)
 
-  it('that is deleted ends on its host before it is gone, and the next one waits for that', async () => {
+  it('that is deleted is stopped on its host first, and the next run waits for that', async () => {
     const hang = 'echo $$ > /srv/hangs; while :; do sleep 0.2; done'
     const hangs = { play: play([{ name: 'Hang', 'ansible.builtin.shell': hang }]) }
     const extraMounts = mounts('dataplanenode-edpm-compute-0')
     await create('hangs', { ...hangs, extraMounts })
-    // Its process counts: what a shell still does when it is told to end depends on the moment.
+    // Its process counts: what a shell does on TERM depends on the moment.
     const there = async (): Promise<boolean> => {
       const pid = await onNode('edpm-compute-0', '/srv/hangs').catch(() => '')
       if (pid.trim() === '') return false
@@ -289,7 +289,7 @@ describe('A run', () => {
     await cluster.client.delete(refOf('hangs'))
     await expect.poll(() => get('hangs'), { timeout: 60_000 }).toBeUndefined()
     await expect.poll(there, { timeout: 60_000 }).toBe(false)
-    // The connection that is kept open for the tasks to come has no task to wait for.
+    // The persistent connection has no further task to wait for.
     expect(await keptOpen()).toEqual([])
     expect(await ended('next')).toMatchObject({ JobStatus: 'Succeeded' })
   }, 300_000)

@@ -1,4 +1,4 @@
-/** Runs for tests: plays as small as can be, the inventory of the test's nodes, the objects that a run reads. */
+/** Builds runs for tests: minimal plays, the inventory of the test's nodes, and the objects that a run reads. */
 import { vi } from 'vitest'
 import { renderCrd } from '../../../src/api/crd.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
@@ -13,7 +13,7 @@ import type { DataPlaneNodes } from './nodes.ts'
 
 export const SSH_SECRET = 'dataplane-ansible-ssh-private-key-secret'
 
-/** A namespace in which runs can be made. */
+/** Creates a namespace that serves runs. */
 export async function serveRuns(client: KubeClient, namespace: string): Promise<void> {
   await client.apply(renderCrd(ansibleRunKind), { fieldManager: 'test' })
   await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })

@@ -1,9 +1,8 @@
-/** The whole operator with its data plane part: what a real API server refuses and warns of by our webhooks. */
+/** Tests the whole operator with its data plane part: refusals and warnings of a real API server. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
-import { type DataPlaneNode, dataPlaneNodes } from '../../../src/dataplane/kinds/node.ts'
-import { novaExternalComputes } from '../../../src/dataplane/kinds/nova-external-compute.ts'
-import { dataPlaneRoles } from '../../../src/dataplane/kinds/role.ts'
+import { type DataPlaneNode, dataPlaneNodes, dataPlaneRoles } from '../../../src/dataplane/kinds/data-plane.ts'
+import { novaExternalComputes } from '../../../src/dataplane/kinds/nova.ts'
 import { useCluster } from '../../cluster.ts'
 import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
@@ -24,7 +23,7 @@ const annotate = (kind: GroupVersionKind, name: string, annotations: object): Pr
   cluster.client.patch({ ...kind, namespace, name }, { metadata: { annotations } }, { type: 'merge' })
 
 describe('the operator', () => {
-  it('keeps a compute in its cell, whichever object is changed, and puts label and finalizer on at birth', async () => {
+  it('keeps a compute in its cell, whichever object changes, and sets label and finalizer at creation', async () => {
     await create({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -58,7 +57,7 @@ describe('the operator', () => {
     await expect(made).rejects.toThrow('line 2')
   })
 
-  it('runs Ansible in a Job for each attempt, and takes its end for that of the step', async () => {
+  it('runs each attempt in a Job, and uses its result for the step', async () => {
     const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
     const spec = { nodeTemplate, deployStrategy: { deploy: true }, services: ['install-os'] }
     await create(dataPlaneRole('deployed', spec))
@@ -69,7 +68,7 @@ describe('the operator', () => {
     const [job] = await jobs()
     expect(job?.metadata.name).toMatch(/^dataplane-deployment-install-os-deployed-[0-9a-f]{16}-1$/)
     expect(job?.metadata.ownerReferences).toMatchObject([{ kind: 'OpenStackAnsibleEE' }])
-    // No Job controller runs here: its part is played.
+    // No Job controller runs here: the test simulates it.
     const at = new Date().toISOString()
     const done = { status: 'True', lastTransitionTime: at, lastProbeTime: at }
     const status = {
@@ -91,7 +90,7 @@ describe('the operator', () => {
     expect((await jobs()).length).toBe(1)
   }, 180_000)
 
-  it('refuses a part by a name that it does not have', async () => {
+  it('refuses an unknown part', async () => {
     await expect(startOperator(cluster, { parts: ['dataplan'] })).rejects.toThrow('no part dataplan')
   })
 })

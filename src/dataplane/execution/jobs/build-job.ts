@@ -1,14 +1,15 @@
 /**
- * The Job of an attempt: a pod that runs ansible-runner in upstream's image, in upstream's shape.
+ * Builds the Job of an attempt: a pod that runs ansible-runner in upstream's image, in upstream's form.
  *
- * Pure. Two things differ, so that an attempt is one thing with one end: the Job itself never tries again, and its pod
- * is not replaced while it still terminates.
+ * Pure. Two fields differ from upstream, so that an attempt has one end: the Job never retries, and its pod is not
+ * replaced while it still terminates.
  */
 import { createHash } from 'node:crypto'
 import type { KubeObject } from '../../../api/object.ts'
+import { controllerReference } from '../../../api/ownership.ts'
 import { type AnsibleRun, ansibleRuns } from '../../kinds/ansible-run.ts'
 import type { Attempt } from '../executor.ts'
-import { limitOption, playText } from '../run-files.ts'
+import { limitOption, playbookName, playText } from '../run-files.ts'
 import { type RunInputs, sourceKey, volumeSource } from '../run-inputs.ts'
 
 export const jobs = { apiVersion: 'batch/v1', kind: 'Job' } as const
@@ -17,7 +18,7 @@ export const APP_LABEL = { app: 'openstackansibleee' } as const
 const STANDARD_IMAGE = 'quay.io/openstack-k8s-operators/openstack-ansibleee-runner:latest'
 const MAX_NAME_LENGTH = 63
 
-/** Named as its run; a later attempt has its number behind. */
+/** The name of the run; with the number for a later attempt. */
 export function jobName({ run, number }: Attempt): string {
   const name = number === 1 ? run.metadata.name : `${run.metadata.name}-${number}`
   if (name.length <= MAX_NAME_LENGTH) return name
@@ -27,26 +28,26 @@ export function jobName({ run, number }: Attempt): string {
 
 export interface JobSettings {
   readonly timeLimitMs: number
-  /** For runs that name no image. */
+  /** For runs without an image. */
   readonly image?: string
 }
 
-export function buildJob(attempt: Attempt, materials: RunInputs, settings: JobSettings): KubeObject {
+export function buildJob(attempt: Attempt, inputs: RunInputs, settings: JobSettings): KubeObject {
   const { run, number } = attempt
   const { spec, metadata } = run
   const name = jobName(attempt)
   const labels = { ...APP_LABEL, openstackansibleee_cr: labelValue(metadata.name), attempt: String(number) }
-  const { volumes, volumeMounts } = buildVolumes(run, materials)
-  const hasCommonEnv = materials.found.has(sourceKey({ kind: 'ConfigMap', name: spec.envConfigMapName ?? '' }))
+  const { volumes, volumeMounts } = buildVolumes(run, inputs)
+  const hasCommonEnv = inputs.found.has(sourceKey({ kind: 'ConfigMap', name: spec.envConfigMapName ?? '' }))
   const container = {
     name: spec.name ?? 'openstackansibleee',
     image: spec.image || settings.image || STANDARD_IMAGE,
     imagePullPolicy: 'Always',
-    args: spec.args ?? ['ansible-runner', 'run', '/runner', '-p', playbookName(run), '-i', name],
+    args: spec.args ?? ['ansible-runner', 'run', '/runner', '-p', playbookName(spec), '-i', name],
     env: [...(spec.env ?? []), ...runnerEnv(run)],
     ...(hasCommonEnv && { envFrom: [{ configMapRef: { name: spec.envConfigMapName } }] }),
     volumeMounts,
-    // The end of the log tells of every host, also where the image itself leaves no word.
+    // The end of the log has the recap of every host, also where the image writes no termination message.
     terminationMessagePolicy: 'FallbackToLogsOnError',
   }
   return {
@@ -55,15 +56,7 @@ export function buildJob(attempt: Attempt, materials: RunInputs, settings: JobSe
       name,
       ...(metadata.namespace && { namespace: metadata.namespace }),
       labels,
-      ownerReferences: [
-        {
-          ...ansibleRuns,
-          name: metadata.name,
-          uid: metadata.uid ?? '',
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ],
+      ownerReferences: [controllerReference({ ...run, ...ansibleRuns })],
     },
     spec: {
       backoffLimit: 0,
@@ -79,7 +72,7 @@ export function buildJob(attempt: Attempt, materials: RunInputs, settings: JobSe
           ...(spec.serviceAccountName && { serviceAccountName: spec.serviceAccountName }),
           ...(spec.dnsConfig && { dnsPolicy: 'None', dnsConfig: spec.dnsConfig }),
           ...(spec.initContainers && { initContainers: spec.initContainers }),
-          // Many runs at once must not wait for the memory of one node.
+          // Many runs at once should not compete for the memory of one node.
           topologySpreadConstraints: [
             {
               maxSkew: 1,
@@ -96,11 +89,7 @@ export function buildJob(attempt: Attempt, materials: RunInputs, settings: JobSe
   }
 }
 
-function playbookName({ spec }: AnsibleRun): string {
-  return playText(spec) === undefined ? (spec.playbook ?? '') : 'playbook.yaml'
-}
-
-/** Texts that the entry point of the image writes into files. */
+/** Variables that the entry point of the image writes into files. */
 function runnerEnv(run: AnsibleRun): readonly { readonly name: string; readonly value: string }[] {
   const { spec } = run
   const cmdLine = [spec.cmdLine, limitOption(run)].filter(Boolean).join(' ')
@@ -118,20 +107,20 @@ interface Volumes {
   readonly volumeMounts: readonly unknown[]
 }
 
-/** As they were asked for; an inventory for which there is a Secret is mounted from it. */
+/** The volumes of the run; an inventory is mounted from its Secret where there is one. */
 function buildVolumes({ spec }: AnsibleRun, { found }: RunInputs): Volumes {
-  const all = spec.extraMounts ?? []
-  const volumes = all.flatMap(({ volumes: own, mounts }) =>
-    own.map((volume) => {
-      const place = mounts.find(({ name }) => name === volume.name)?.mountPath ?? ''
-      const source = volumeSource(volume, place)
+  const extraMounts = spec.extraMounts ?? []
+  const volumes = extraMounts.flatMap(({ volumes: mounted, mounts }) =>
+    mounted.map((volume) => {
+      const mountPath = mounts.find(({ name }) => name === volume.name)?.mountPath ?? ''
+      const source = volumeSource(volume, mountPath)
       const chosen = source?.oneOf.find((source) => found.has(sourceKey(source)))
       if (chosen?.kind !== 'Secret' || !('configMap' in volume)) return volume
       const { name: _, ...rest } = source?.from ?? {}
       return { name: volume.name, secret: { ...rest, secretName: chosen.name } }
     }),
   )
-  return { volumes, volumeMounts: all.flatMap(({ mounts }) => mounts) }
+  return { volumes, volumeMounts: extraMounts.flatMap(({ mounts }) => mounts) }
 }
 
 function networksAnnotation({ spec, metadata }: AnsibleRun): {

@@ -1,34 +1,33 @@
 /**
- * How a Job ended, from its conditions and from the last words of its pod.
+ * Determines how a Job ended, from its conditions and the termination messages of its pods.
  *
- * Pure. The words are upstream's summary where the image leaves one, and otherwise the end of the log, with Ansible's
- * own recap.
+ * Pure. A message is upstream's summary where the image writes one, and otherwise the end of the log with Ansible's recap.
  */
 
 import type { Condition, KubeObject } from '../../../api/object.ts'
 import type { HostResult } from '../../kinds/ansible-run.ts'
 import type { RunEnd } from '../executor.ts'
 
-/** Undefined while it works. */
-export function parseJobEnd(job: KubeObject, lastWords: string): RunEnd | undefined {
+/** Undefined while the Job runs. */
+export function parseJobEnd(job: KubeObject, terminationMessage: string): RunEnd | undefined {
   const { conditions = [] } = (job['status'] ?? {}) as { readonly conditions?: readonly Condition[] }
-  const is = (type: string): Condition | undefined =>
+  const findTrue = (type: string): Condition | undefined =>
     conditions.find((condition) => condition.type === type && condition.status === 'True')
-  const hosts = parseHostResults(lastWords)
+  const hosts = parseHostResults(terminationMessage)
   const counted = hosts && { hosts }
-  if (is('Complete')) return { reason: 'Completed', ...counted }
-  const failed = is('Failed')
+  if (findTrue('Complete')) return { reason: 'Completed', ...counted }
+  const failed = findTrue('Failed')
   if (!failed) return undefined
   if (failed.reason === 'DeadlineExceeded') return { reason: 'TimedOut', message: 'the Job reached its time limit' }
-  const all = Object.entries(hosts ?? {})
-  const broken = all.filter(([, one]) => one.failures > 0).map(([host]) => host)
-  const dark = all.filter(([, one]) => one.unreachable > 0).map(([host]) => host)
-  if (broken.length === 0 && dark.length > 0)
-    return { reason: 'Unreachable', message: `${dark.join(', ')}: not reachable`, ...counted }
+  const results = Object.entries(hosts ?? {})
+  const failedHosts = results.filter(([, counts]) => counts.failures > 0).map(([host]) => host)
+  const unreachable = results.filter(([, counts]) => counts.unreachable > 0).map(([host]) => host)
+  if (failedHosts.length === 0 && unreachable.length > 0)
+    return { reason: 'Unreachable', message: `${unreachable.join(', ')}: not reachable`, ...counted }
   const message =
-    broken.length > 0
-      ? `${broken.join(', ')}: ${findError(lastWords) ?? 'a task failed'}`
-      : (findError(lastWords) ?? failed.message ?? 'the Job failed')
+    failedHosts.length > 0
+      ? `${failedHosts.join(', ')}: ${findError(terminationMessage) ?? 'a task failed'}`
+      : (findError(terminationMessage) ?? failed.message ?? 'the Job failed')
   return { reason: 'Failed', message, ...counted }
 }
 
@@ -37,11 +36,11 @@ const RECAP = /^(\S+)\s*: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=
 function parseHostResults(text: string): Readonly<Record<string, HostResult>> | undefined {
   const summary = parseSummary(text)
   if (summary) {
-    const one = (failures: number, unreachable: number) => ({ ok: 0, changed: 0, failures, unreachable })
+    const counts = (failures: number, unreachable: number) => ({ ok: 0, changed: 0, failures, unreachable })
     const { failedHostList = [], unreachableHostList = [] } = summary
     return Object.fromEntries([
-      ...failedHostList.map((host) => [host, one(1, 0)] as const),
-      ...unreachableHostList.map((host) => [host, one(0, 1)] as const),
+      ...failedHostList.map((host) => [host, counts(1, 0)] as const),
+      ...unreachableHostList.map((host) => [host, counts(0, 1)] as const),
     ])
   }
   const rows = [...text.matchAll(RECAP)].map(([, host = '', ok, changed, unreachable, failures]) => [
@@ -70,9 +69,9 @@ function parseSummary(text: string): Summary | undefined {
   }
 }
 
-/** What Ansible said when it failed: `fatal: [host]: FAILED! => {"msg": "…"}`. */
+/** Finds Ansible's error message: `fatal: [host]: FAILED! => {"msg": "…"}`. */
 function findError(text: string): string | undefined {
   const fatal = text.match(/^(?:fatal|failed): .*$/m)?.[0]
-  const said = fatal?.match(/"msg": "((?:[^"\\]|\\.)*)"/)?.[1] ?? text.match(/^ERROR! (.*)$/m)?.[1]
-  return said?.slice(0, 300)
+  const message = fatal?.match(/"msg": "((?:[^"\\]|\\.)*)"/)?.[1] ?? text.match(/^ERROR! (.*)$/m)?.[1]
+  return message?.slice(0, 300)
 }

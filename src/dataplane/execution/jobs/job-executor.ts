@@ -1,18 +1,17 @@
-/**
- * Runs attempts as Jobs of the cluster: the operator may come and go, and the runs spread over its nodes.
- */
+/** Executes attempts as Jobs of the cluster: they survive restarts of the operator and spread over the nodes. */
 
 import { type KubeObject, objectKey } from '../../../api/object.ts'
 import { isApiError } from '../../../kube/api-error.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Watch } from '../../../kube/controller.ts'
+import { ownerKeys } from '../../caches.ts'
 import { ansibleRuns } from '../../kinds/ansible-run.ts'
 import type { Attempt, Executor } from '../executor.ts'
 import { APP_LABEL, buildJob, type JobSettings, jobName, jobs } from './build-job.ts'
 import { parseJobEnd } from './job-end.ts'
 
 const FIELD_MANAGER = 'stackloom-runs'
-/** So long the Job of a recorded end stays, where nobody asked to keep it. */
+/** How long a Job stays after its result is recorded, unless the run keeps it. */
 const TTL_SECONDS = 600
 
 export interface JobExecutorOptions extends JobSettings {
@@ -21,21 +20,21 @@ export interface JobExecutorOptions extends JobSettings {
 
 export function jobExecutor(options: JobExecutorOptions): Executor {
   const { client } = options
-  const refOf = (attempt: Attempt) => {
+  const jobReference = (attempt: Attempt) => {
     const { namespace } = attempt.run.metadata
     return { ...jobs, name: jobName(attempt), ...(namespace && { namespace }) }
   }
   const find = async (attempt: Attempt, signal: AbortSignal): Promise<KubeObject | undefined> => {
-    const job = await client.get(refOf(attempt), { signal })
-    // A Job of another run that had this name is not the one that is asked for.
+    const job = await client.get(jobReference(attempt), { signal })
+    // A Job of an earlier run with this name does not count.
     const owner = job?.metadata.ownerReferences?.find((ownerReference) => ownerReference.controller)
     return owner?.uid === attempt.run.metadata.uid ? job : undefined
   }
   return {
     name: 'jobs',
-    start: async (attempt, materials, signal) => {
+    start: async (attempt, inputs, signal) => {
       try {
-        await client.create(buildJob(attempt, materials, options), { fieldManager: FIELD_MANAGER, signal })
+        await client.create(buildJob(attempt, inputs, options), { fieldManager: FIELD_MANAGER, signal })
       } catch (error) {
         if (!isApiError(error, 'already-exists') || !(await find(attempt, signal))) throw error
       }
@@ -49,28 +48,25 @@ export function jobExecutor(options: JobExecutorOptions): Executor {
     },
     cancel: async (attempt, signal) => {
       if (!(await find(attempt, signal))) return true
-      // In the foreground: the Job is gone when its pod is.
-      await client.delete(refOf(attempt), { propagation: 'Foreground', signal })
+      // In the foreground: the Job is deleted after its pod.
+      await client.delete(jobReference(attempt), { propagation: 'Foreground', signal })
       return (await find(attempt, signal)) === undefined
     },
     cleanUp: async (attempt, signal) => {
-      const { preserveJobs = true, ttlSecondsAfterFinished: asked } = attempt.run.spec
-      const ttl = asked ?? (preserveJobs ? undefined : TTL_SECONDS)
+      const { preserveJobs = true, ttlSecondsAfterFinished } = attempt.run.spec
+      const ttl = ttlSecondsAfterFinished ?? (preserveJobs ? undefined : TTL_SECONDS)
       if (ttl === undefined || !(await find(attempt, signal))) return
       const patch = { spec: { ttlSecondsAfterFinished: ttl } }
-      await client.patch(refOf(attempt), patch, { type: 'merge', fieldManager: FIELD_MANAGER, signal })
+      await client.patch(jobReference(attempt), patch, { type: 'merge', fieldManager: FIELD_MANAGER, signal })
     },
   }
 }
 
-/** A change of a Job concerns the run that owns it. */
+/** Enqueues the run that owns a Job. */
 export const jobWatch: Watch = {
   kind: jobs,
   labelSelector: `app=${APP_LABEL.app}`,
-  map: ({ metadata }) =>
-    (metadata.ownerReferences ?? [])
-      .filter((ownerReference) => ownerReference.kind === ansibleRuns.kind)
-      .map(({ name }) => objectKey({ name, ...(metadata.namespace && { namespace: metadata.namespace }) })),
+  map: ownerKeys(ansibleRuns.kind),
 }
 
 async function readTerminationMessages(client: KubeClient, job: KubeObject, signal: AbortSignal): Promise<string> {

@@ -20,8 +20,8 @@ const podOf = (ansibleRun: AnsibleRun, number = 1) => {
   }
 }
 
-describe('The Job of an attempt', () => {
-  it('is named as its run, a later attempt by its number, and never too long', () => {
+describe('buildJob', () => {
+  it('uses the name of the run, with a number for later attempts, within 63 characters', () => {
     expect(jobName({ run: run({}), number: 1 })).toBe('nova-edpm-compute-0')
     expect(jobName({ run: run({}), number: 2 })).toBe('nova-edpm-compute-0-2')
     const long = { ...run({}), metadata: { name: 'x'.repeat(80) } }
@@ -30,7 +30,7 @@ describe('The Job of an attempt', () => {
     expect(new Set(names).size).toBe(2)
   })
 
-  it('gives the texts of the run to the entry point of the image', () => {
+  it('passes the texts of the run to the entry point of the image', () => {
     const { args, env } = podOf(
       run({ play: '- hosts: all', cmdLine: '--tags x', extraVars: { a: 1 } }, { [HOSTS_ANNOTATION]: 'h' }),
     )
@@ -42,13 +42,13 @@ describe('The Job of an attempt', () => {
     })
   })
 
-  it('plays a playbook of a collection by its name, and a command of its own as it is', () => {
+  it('passes a playbook name of a collection and a custom command unchanged', () => {
     expect(podOf(run({ playbook: 'osp.edpm.nova' })).args[4]).toBe('osp.edpm.nova')
     expect(podOf(run({ args: ['sleep', '1'] })).args).toEqual(['sleep', '1'])
   })
 })
 
-describe('The end of a Job', () => {
+describe('parseJobEnd', () => {
   const job = (type?: string, reason?: string): KubeObject => ({
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -56,13 +56,13 @@ describe('The end of a Job', () => {
     status: type ? { conditions: [{ type, status: 'True', reason }] } : {},
   })
 
-  it('is unknown while it works', () => {
+  it('returns nothing while the Job runs', () => {
     expect(parseJobEnd(job(), '')).toBeUndefined()
-    // The pods still terminate: the Job itself is not over.
+    // The pods still terminate: the Job has not ended.
     expect(parseJobEnd(job('FailureTarget'), '')).toBeUndefined()
   })
 
-  it("is read from upstream's summary where the image leaves one", () => {
+  it("reads upstream's summary where the image writes one", () => {
     const summary = JSON.stringify({ totalHosts: 2, failedHostList: [], unreachableHostList: ['b'] })
     expect(parseJobEnd(job('Failed'), summary)).toMatchObject({
       reason: 'Unreachable',
@@ -71,7 +71,7 @@ describe('The end of a Job', () => {
     })
   })
 
-  it('tells a time limit from a failure', () => {
+  it('distinguishes a time limit from a failure', () => {
     expect(parseJobEnd(job('Failed', 'DeadlineExceeded'), '')).toMatchObject({ reason: 'TimedOut' })
     expect(parseJobEnd(job('Failed', 'BackoffLimitExceeded'), '')).toMatchObject({ reason: 'Failed' })
   })

@@ -1,6 +1,6 @@
 /**
- * How Ansible is called on this machine: by ansible-runner where it is, so that everything mounted below `/runner`
- * means what it means in a container, and by ansible-playbook alone where it is not.
+ * Builds the Ansible command on this machine: ansible-runner where it is installed, so that mounts below `/runner` work
+ * as in a container, and otherwise ansible-playbook.
  */
 import path from 'node:path'
 import { failure } from '../../../errors/failure.ts'
@@ -25,14 +25,14 @@ const AGENT_KEY = 'runner/env/ssh_key'
 const FILE_KEY = 'runner/ssh_key'
 
 /**
- * ansible-runner hands a key in `env` to an agent through a pipe, and hangs for good when the agent dies before it has
- * read: a key in a file needs neither. Only for one with a passphrase is the agent needed: ansible-runner types it.
+ * Moves the SSH key to a file. ansible-runner passes a key in `env` to an agent through a pipe, and hangs forever when the
+ * agent dies before it has read. Only a key with a passphrase needs the agent: ansible-runner enters the passphrase.
  */
-export function withoutAgent(program: AnsibleProgram, wanted: RunFiles): RunFiles {
-  const key = wanted.files.get(AGENT_KEY)
-  if (!key || (program === 'ansible-runner' && wanted.files.has('runner/env/passwords'))) return wanted
-  const { [AGENT_KEY]: _, ...others } = Object.fromEntries(wanted.files)
-  return { ...wanted, files: new Map([...Object.entries(others), [FILE_KEY, key]]) }
+export function withoutAgent(program: AnsibleProgram, runFiles: RunFiles): RunFiles {
+  const key = runFiles.files.get(AGENT_KEY)
+  if (!key || (program === 'ansible-runner' && runFiles.files.has('runner/env/passwords'))) return runFiles
+  const { [AGENT_KEY]: _, ...others } = Object.fromEntries(runFiles.files)
+  return { ...runFiles, files: new Map([...Object.entries(others), [FILE_KEY, key]]) }
 }
 
 export function ansibleCommand(
@@ -43,19 +43,19 @@ export function ansibleCommand(
 ): readonly string[] {
   if (program === 'ansible-runner') return [program, 'run', folder.runner, '-p', playbook, '-i', ident]
   const has = (name: string): boolean => files.has(`runner/${name}`)
-  const at = (name: string): string => path.join(folder.runner, name)
+  const inFolder = (name: string): string => path.join(folder.runner, name)
   return [
     program,
     ...splitShellWords(files.get('runner/env/cmdline')?.toString() ?? ''),
     '-i',
-    at('inventory'),
-    ...(has('env/extravars') ? ['-e', `@${at('env/extravars')}`] : []),
-    // A name in a collection is no file of the project.
-    has(`project/${playbook}`) ? at(`project/${playbook}`) : playbook,
+    inFolder('inventory'),
+    ...(has('env/extravars') ? ['-e', `@${inFolder('env/extravars')}`] : []),
+    // Otherwise it is a name in a collection.
+    has(`project/${playbook}`) ? inFolder(`project/${playbook}`) : playbook,
   ]
 }
 
-/** What Ansible needs to know; what the run itself sets comes after, and wins. */
+/** The environment of Ansible, without the variables of the run itself, which win. */
 export function ansibleEnvironment(
   folder: RunFolder,
   { files }: RunFiles,
@@ -68,7 +68,7 @@ export function ansibleEnvironment(
     STACKLOOM_EVENTS: folder.events,
     ANSIBLE_HOME: path.join(folder.root, 'ansible'),
     ANSIBLE_LOCAL_TEMP: path.join(folder.root, 'ansible', 'tmp'),
-    // A connection that outlives its run would let the next one in with a key that is no longer right.
+    // A connection that outlives its run would let the next one in with an outdated key.
     ANSIBLE_SSH_CONTROL_PATH_DIR: controlPath,
     ANSIBLE_HOST_KEY_CHECKING: 'False',
     ANSIBLE_RETRY_FILES_ENABLED: 'False',
@@ -77,7 +77,7 @@ export function ansibleEnvironment(
   }
 }
 
-/** Words as a shell would make them of a line with plain quotes. */
+/** Splits a line with plain quotes like a shell. */
 export function splitShellWords(line: string): readonly string[] {
   const words = line.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? []
   return words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, a, b) => String(a ?? b)))

@@ -1,9 +1,9 @@
 /**
- * What is left of an attempt on this machine: every process that carries its mark, however it was detached, ends.
+ * Kills the processes that an attempt left on this machine, however they were detached.
  *
- * Ansible starts processes in sessions of their own, so neither a process group nor a parent finds them all; what was
- * in their environment at the start does. Connections that SSH keeps open overwrite even that with their title, which
- * names the folder of their sockets.
+ * Ansible starts processes in sessions of their own, so neither a process group nor a parent finds them all; a variable in
+ * their initial environment does. Persistent SSH connections overwrite even that with their title, which names the folder
+ * of their sockets.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import type { Clock } from '../../../clock/clock.ts'
@@ -11,7 +11,7 @@ import type { Clock } from '../../../clock/clock.ts'
 const RUN_VARIABLE = 'STACKLOOM_RUN'
 export const SOCKETS_VARIABLE = 'STACKLOOM_SOCKETS'
 
-/** Kills until nobody is left; `sockets` is the folder of the attempt's connections, where it is known. */
+/** Kills until none is left; `sockets` is the folder of the attempt's SSH connections, where it is known. */
 export async function killLeftovers(id: string, clock: Pick<Clock, 'sleep'>, sockets?: string): Promise<void> {
   for (;;) {
     const left = await findLeftovers(id, sockets)
@@ -20,7 +20,7 @@ export async function killLeftovers(id: string, clock: Pick<Clock, 'sleep'>, soc
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // Gone in the meantime.
+        // It has exited meanwhile.
       }
     }
     await clock.sleep(20)
@@ -29,26 +29,26 @@ export async function killLeftovers(id: string, clock: Pick<Clock, 'sleep'>, soc
 
 async function findLeftovers(id: string, sockets: string | undefined): Promise<readonly number[]> {
   const names = await readdir('/proc').catch(() => [])
-  const mark = `${RUN_VARIABLE}=${id}`
-  // Another user's process cannot be read, and is not ours to end.
+  const variable = `${RUN_VARIABLE}=${id}`
+  // A process of another user cannot be read, and does not belong to the attempt.
   const read = (name: string, what: string): Promise<string> =>
     readFile(`/proc/${name}/${what}`, 'utf8').catch(() => '')
   const found = await Promise.all(
     names
       .filter((name) => /^\d+$/.test(name))
       .map(async (name) => {
-        const marked = (await read(name, 'environ')).split('\0').includes(mark)
-        const connection = sockets !== undefined && (await read(name, 'cmdline')).startsWith(`ssh: ${sockets}/`)
-        return marked || connection ? [Number(name)] : []
+        const isMarked = (await read(name, 'environ')).split('\0').includes(variable)
+        const isConnection = sockets !== undefined && (await read(name, 'cmdline')).startsWith(`ssh: ${sockets}/`)
+        return isMarked || isConnection ? [Number(name)] : []
       }),
   )
   return found.flat()
 }
 
 /**
- * Runs `"$@"` with the mark, and ends everything that is left of it when it has ended, when it is told to, or when the
- * operator is gone, even by kill -9. `$1` is the mark, `$2` the operator: one that died before the wrapper could ask
- * to be told so is seen by its absence. Neither search finds itself: no argument of grep starts like what it looks for.
+ * Runs `"$@"` with the variable set, and kills its leftovers when it exits, on TERM, or when the operator dies, even by
+ * kill -9. `$1` is the id of the attempt, `$2` the pid of the operator, which may have died before the wrapper started.
+ * Neither grep finds itself: none of its arguments starts with what it searches for.
  */
 const WRAPPER = `
 id=$1 operator=$2
@@ -71,7 +71,7 @@ code=$?
 end
 exit $code`
 
-export function wrapCommand(id: string, words: readonly string[]): readonly string[] {
-  const guard = ['setpriv', '--pdeathsig', 'TERM', '--', 'sh', '-c', WRAPPER, 'sh', id, String(process.pid)]
-  return [...guard, ...words]
+export function wrapCommand(id: string, command: readonly string[]): readonly string[] {
+  const wrapper = ['setpriv', '--pdeathsig', 'TERM', '--', 'sh', '-c', WRAPPER, 'sh', id, String(process.pid)]
+  return [...wrapper, ...command]
 }

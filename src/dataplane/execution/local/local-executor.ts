@@ -1,8 +1,8 @@
 /**
- * Runs attempts as processes of this machine.
+ * Executes attempts as processes of this machine.
  *
- * An attempt lives no longer than the operator that began it: whoever takes over, here or elsewhere, finds a recorded
- * end or nothing that still runs.
+ * An attempt does not outlive the operator that started it: the next operator, here or elsewhere, finds a recorded end or
+ * nothing that still runs.
  */
 import { appendFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -38,16 +38,16 @@ import {
 } from './run-folder.ts'
 
 export interface LocalExecutorOptions {
-  /** Where the folders of attempts are kept. */
+  /** The parent of the attempts' folders. */
   readonly folder: string
   readonly timeLimitMs: number
-  /** Told when an attempt has ended: the key of its run. */
+  /** Called with the key of the run when an attempt has ended. */
   readonly onEnded: (key: string) => void
   readonly program?: AnsibleProgram
-  /** Words before every Ansible command: tests confine it this way. */
+  /** Prefix of every Ansible command: tests confine it this way. */
   readonly enter?: readonly string[]
   readonly clock?: Clock
-  /** So many folders of ended attempts are kept for people to look at. */
+  /** How many folders of ended attempts are kept for people to read. */
   readonly keep?: number
 }
 
@@ -56,11 +56,11 @@ interface LiveAttempt {
   readonly folder: RunFolder
   readonly mask: Redact
   readonly done: Promise<void>
-  /** Failures that were told already. */
+  /** How many failures were reported already. */
   reportedFailures: number
 }
 
-/** The last that Ansible printed: where it did not come to a play, the reason stands there. */
+/** The end of the output, which has the reason when no play started. */
 const KEPT_LINES = 20
 
 export function localExecutor(options: LocalExecutorOptions): Executor {
@@ -68,24 +68,24 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
   const live = new Map<string, LiveAttempt>()
   let program: Promise<AnsibleProgram> | undefined
 
-  const begin: Executor['start'] = async (attempt, materials) => {
+  const start: Executor['start'] = async (attempt, inputs) => {
     const id = attemptId(attempt)
     if (live.has(id)) return
-    const wanted = buildRunFiles(attempt.run, materials)
-    const [refusal] = wanted.findings
+    const runFiles = buildRunFiles(attempt.run, inputs)
+    const [refusal] = runFiles.findings
     if (refusal) throw failure(runInputUnusable, { what: 'the run', reason: refusal.message })
     program ??= options.program ? Promise.resolve(options.program) : findAnsible(runProcess)
     const folder = runFolder(base, attempt)
-    const chosen = await program
-    const files = withoutAgent(chosen, withExtraVars(wanted, attempt, folder))
+    const ansible = await program
+    const files = withoutAgent(ansible, withExtraVars(runFiles, attempt, folder))
     if (!(await createRunFolder(folder, files.files))) return
     const sockets = await mkdtemp(path.join(tmpdir(), 'stackloom-ssh-'))
     const mask = createRedactor(files.secrets)
-    const said: string[] = []
-    const words = [...(options.enter ?? []), ...ansibleCommand(chosen, folder, files, id)]
+    const output: string[] = []
+    const command = [...(options.enter ?? []), ...ansibleCommand(ansible, folder, files, id)]
     const started = startProcess(
       {
-        ...toProgram(wrapCommand(id, words)),
+        ...toProgram(wrapCommand(id, command)),
         cwd: path.join(folder.runner, 'project'),
         env: {
           ...ansibleEnvironment(folder, files, callbackFolder(), sockets),
@@ -98,8 +98,8 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
         secrets: files.secrets,
         onLine: (coloured) => {
           const text = stripVTControlCharacters(coloured)
-          said.push(text)
-          if (said.length > KEPT_LINES) said.shift()
+          output.push(text)
+          if (output.length > KEPT_LINES) output.shift()
           void appendFile(folder.output, `${text}\n`, { mode: 0o600 }).catch(() => undefined)
         },
       },
@@ -107,25 +107,25 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
     const done = started.exit.then(async (ending) => {
       try {
         await killLeftovers(id, clock, sockets)
-        await writeEnd(folder, await determineEnd(ending, folder, said, mask, options.timeLimitMs))
+        await writeEnd(folder, await determineEnd(ending, folder, output, mask, options.timeLimitMs))
         await rm(sockets, { recursive: true, force: true })
       } catch {
-        // An end that cannot be written down is what its events say of it, or it is not known.
+        // An end that cannot be stored is determined from the events, or unknown.
       }
-      // Whoever is told looks at once, and must not find it running still.
+      // The callback inspects the attempt at once, and must not find it running.
       live.delete(id)
       options.onEnded(objectKey(attempt.run.metadata))
     })
     live.set(id, { process: started, folder, mask, done, reportedFailures: 0 })
   }
 
-  const look: Executor['inspect'] = async (attempt) => {
+  const inspect: Executor['inspect'] = async (attempt) => {
     const id = attemptId(attempt)
     const folder = runFolder(base, attempt)
     const running = live.get(id)
     const events = parseEvents((await readText(folder.events)) ?? '')
     if (running) return { kind: 'running', ...describeProgress(running, events) }
-    // Of an operator that was killed here, something may still be there for a moment.
+    // Processes of a killed operator may still exist for a moment.
     await killLeftovers(id, clock)
     const end = (await readEnd(folder)) ?? endFromEvents(parseEvents((await readText(folder.events)) ?? ''))
     return end ? { kind: 'ended', end } : { kind: 'absent' }
@@ -133,8 +133,8 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
 
   return {
     name: 'local',
-    start: begin,
-    inspect: look,
+    start,
+    inspect,
     cancel: async (attempt) => {
       const running = live.get(attemptId(attempt))
       if (running) {
@@ -157,23 +157,23 @@ function describeProgress(
 ): Omit<Extract<ExecutorState, { kind: 'running' }>, 'kind'> {
   const task = currentTask(events)
   const failures = formatFailures(events, running.mask)
-  const fresh = failures.slice(running.reportedFailures)
+  const unreported = failures.slice(running.reportedFailures)
   running.reportedFailures = failures.length
-  return { ...(task !== undefined && { task }), ...(fresh.length > 0 && { failures: fresh }) }
+  return { ...(task !== undefined && { task }), ...(unreported.length > 0 && { failures: unreported }) }
 }
 
-/** Variables for the playbooks: where on this machine the files of the run stand. */
-function withExtraVars(wanted: RunFiles, { run }: Attempt, folder: RunFolder): RunFiles {
+/** Adds the variable with the folder of the run's files on this machine. */
+function withExtraVars(runFiles: RunFiles, { run }: Attempt, folder: RunFolder): RunFiles {
   const variables = { ...run.spec.extraVars, stackloom_root: folder.root }
-  const files = new Map(wanted.files)
+  const files = new Map(runFiles.files)
   files.set('runner/env/extravars', Buffer.from(JSON.stringify(variables)))
-  return { ...wanted, files }
+  return { ...runFiles, files }
 }
 
 async function determineEnd(
   ending: ExitStatus,
   folder: RunFolder,
-  said: readonly string[],
+  output: readonly string[],
   mask: Redact,
   timeLimitMs: number,
 ): Promise<RunEnd> {
@@ -181,20 +181,20 @@ async function determineEnd(
   switch (ending.kind) {
     case 'timed-out': {
       const task = currentTask(events)
-      const at = task === undefined ? '' : `, in ${task}`
-      return { reason: 'TimedOut', message: `not done after ${timeLimitMs / 1000} s${at}` }
+      const location = task === undefined ? '' : `, in ${task}`
+      return { reason: 'TimedOut', message: `not done after ${timeLimitMs / 1000} s${location}` }
     }
     case 'cancelled':
     case 'killed':
-      return endFromEvents(events) ?? { reason: 'Unknown', message: 'the run was ended from outside' }
+      return endFromEvents(events) ?? { reason: 'Unknown', message: 'the run was stopped from outside' }
     case 'not-started':
       return { reason: 'NotStarted', message: ending.reason }
     case 'exited':
-      return resolveEnd(events, ending.code, said.join('\n'), mask)
+      return resolveEnd(events, ending.code, output.join('\n'), mask)
   }
 }
 
-/** A play that told its counts has ended, whatever became of those who were to write it down. */
+/** A play that reported its counts has ended, even if the operator could not store its end. */
 function endFromEvents(events: readonly RunEvent[]): RunEnd | undefined {
   const stats = events.findLast((event) => event.event === 'stats')
   if (stats?.event !== 'stats') return undefined
@@ -209,9 +209,9 @@ async function removeOldest(base: string, keep: number): Promise<void> {
     names.map(async (name) => {
       const folder = path.join(base, name)
       const secretsGone = (await stat(path.join(folder, 'root')).catch(() => undefined)) === undefined
-      return { folder, secretsGone, at: (await stat(folder).catch(() => undefined))?.mtimeMs ?? 0 }
+      return { folder, secretsGone, modifiedMs: (await stat(folder).catch(() => undefined))?.mtimeMs ?? 0 }
     }),
   )
-  const oldest = ended.filter((one) => one.secretsGone).toSorted((a, b) => a.at - b.at)
+  const oldest = ended.filter(({ secretsGone }) => secretsGone).toSorted((a, b) => a.modifiedMs - b.modifiedMs)
   for (const { folder } of oldest.slice(0, names.length - keep)) await rm(folder, { recursive: true, force: true })
 }

@@ -12,8 +12,8 @@ const stats = (hosts: Readonly<Record<string, ReturnType<typeof counts>>>): RunE
   hosts,
 })
 
-describe('The end of a run', () => {
-  it('is what the counts of its hosts say', () => {
+describe('resolveEnd', () => {
+  it('is Completed when no host failed', () => {
     const end = resolveEnd([...played, stats({ a: counts(0, 0) })], 0, '', plain)
     expect(end).toEqual({ reason: 'Completed', hosts: { a: counts(0, 0) } })
   })
@@ -24,29 +24,29 @@ describe('The end of a run', () => {
     expect(end).toMatchObject({ reason: 'Failed', message: 'b: Copy: no space' })
   })
 
-  it('is Unreachable when that is all that went wrong', () => {
+  it('is Unreachable when hosts are unreachable and no task failed', () => {
     const dark: RunEvent = { event: 'unreachable', host: 'b', task: 'Copy', message: 'No route to host' }
     const end = resolveEnd([...played, dark, stats({ a: counts(0, 0), b: counts(0, 1) })], 4, '', plain)
     expect(end).toMatchObject({ reason: 'Unreachable', message: 'b: Copy: No route to host' })
   })
 
-  it('tells a wrong playbook from an unreachable host, though both end with 4', () => {
+  it('distinguishes an invalid playbook from an unreachable host, which both exit with 4', () => {
     expect(resolveEnd([], 4, 'ERROR! unexpected parameter', plain)).toEqual({
       reason: 'NotStarted',
       message: 'ERROR! unexpected parameter',
     })
   })
 
-  it('is Unknown when a play began and nobody counted, or when it was killed', () => {
+  it('is Unknown when a play started without counts, or when it was killed', () => {
     expect(resolveEnd(played, 1, '', plain).reason).toBe('Unknown')
     expect(resolveEnd([], 137, '', plain).reason).toBe('Unknown')
   })
 
-  it('is no success when no host was meant', () => {
+  it('is NotStarted when the play matches no host', () => {
     expect(resolveEnd([...played, stats({})], 0, '', plain).reason).toBe('NotStarted')
   })
 
-  it('shows no secret, wherever the line is cut', () => {
+  it('redacts secrets before a line is truncated', () => {
     const secret = 'x'.repeat(50)
     const mask = (text: string): string => text.replaceAll(secret, '******')
     const failed: RunEvent = { event: 'failed', host: 'b', task: 'T', message: `${'m'.repeat(270)}${secret}` }
@@ -54,13 +54,13 @@ describe('The end of a run', () => {
   })
 })
 
-describe('The events of a run', () => {
-  it('are read up to the last whole line', () => {
+describe('parseEvents', () => {
+  it('reads up to the last complete line', () => {
     const text = '{"event":"task","name":"One"}\n{"event":"task","name":"Tw'
     expect(currentTask(parseEvents(text))).toBe('One')
   })
 
-  it('leave out failures that the playbook ignores', () => {
+  it('omits failures that the playbook ignores', () => {
     const ignored: RunEvent = { event: 'failed', host: 'a', task: 'T', message: 'm', ignored: true }
     expect(formatFailures([ignored], plain)).toEqual([])
   })

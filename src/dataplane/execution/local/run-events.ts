@@ -1,7 +1,7 @@
 /**
- * What a playbook told while it ran, and what that means for its end.
+ * Parses the events of a playbook, and determines from them how the run ended.
  *
- * Pure. The lines are those of `playbooks/callback/stackloom_events.py`.
+ * Pure. `playbooks/callback/stackloom_events.py` writes the events.
  */
 
 import type { Redact } from '../../../exec/redact.ts'
@@ -20,7 +20,7 @@ export type RunEvent =
     }
   | { readonly event: 'stats'; readonly hosts: Readonly<Record<string, HostResult>> }
 
-/** The events of a text; the last line may not be whole yet. */
+/** The last line may be incomplete. */
 export function parseEvents(text: string): readonly RunEvent[] {
   return text
     .split('\n')
@@ -29,7 +29,7 @@ export function parseEvents(text: string): readonly RunEvent[] {
       try {
         return [JSON.parse(line) as RunEvent]
       } catch {
-        // A line that a killed run has left half written.
+        // A killed run may leave an incomplete line.
         return []
       }
     })
@@ -40,7 +40,7 @@ export function currentTask(events: readonly RunEvent[]): string | undefined {
   return last?.event === 'task' ? last.name : undefined
 }
 
-/** What failed and was not meant to, in order. */
+/** Failures that the playbook does not ignore, in order. */
 export function formatFailures(events: readonly RunEvent[], mask: Redact): readonly string[] {
   return events.flatMap((event) =>
     (event.event === 'failed' || event.event === 'unreachable') && !event.ignored
@@ -49,14 +49,14 @@ export function formatFailures(events: readonly RunEvent[], mask: Redact): reado
   )
 }
 
-/** How a run ended that ended by itself; `said` is the last that it printed. */
-export function resolveEnd(events: readonly RunEvent[], code: number, said: string, mask: Redact): RunEnd {
+/** The end of a run that exited by itself; `output` is the last of its output. */
+export function resolveEnd(events: readonly RunEvent[], code: number, output: string, mask: Redact): RunEnd {
   const stats = events.findLast((event) => event.event === 'stats')
   if (stats?.event !== 'stats') {
-    // The same code means an unreachable host and a wrong playbook: whether a play began tells them apart.
+    // An unreachable host and an invalid playbook give the same code: only with the former a play starts.
     if (events.some((event) => event.event === 'play') || code >= 128)
       return { reason: 'Unknown', message: `Ansible ended with code ${code} and without a result` }
-    return { reason: 'NotStarted', message: toLine(mask(said)) || `Ansible ended with code ${code}` }
+    return { reason: 'NotStarted', message: toLine(mask(output)) || `Ansible ended with code ${code}` }
   }
   const hosts = Object.fromEntries(
     Object.entries(stats.hosts).map(([host, { ok, changed, failures, unreachable }]) => [
@@ -66,14 +66,14 @@ export function resolveEnd(events: readonly RunEvent[], code: number, said: stri
   )
   const failed = Object.values(hosts).some((host) => host.failures > 0)
   const unreachable = Object.values(hosts).some((host) => host.unreachable > 0)
-  const wanted = failed ? 'failed' : 'unreachable'
+  const kind = failed ? 'failed' : 'unreachable'
   const [first] = formatFailures(
-    events.filter((event) => event.event === wanted),
+    events.filter((event) => event.event === kind),
     mask,
   )
   if (!failed && !unreachable && code === 0) {
     if (Object.keys(hosts).length > 0) return { reason: 'Completed', hosts }
-    return { reason: 'NotStarted', message: 'no host of the inventory is meant by the play' }
+    return { reason: 'NotStarted', message: 'the play matches no host of the inventory' }
   }
   return {
     reason: failed || !unreachable ? 'Failed' : 'Unreachable',
@@ -82,7 +82,7 @@ export function resolveEnd(events: readonly RunEvent[], code: number, said: stri
   }
 }
 
-/** One line that fits into a condition. */
+/** A single line that fits into a condition. */
 function toLine(text: string): string {
   const flat = text.replaceAll(/\s+/g, ' ').trim()
   return flat.length > 300 ? `${flat.slice(0, 299)}…` : flat

@@ -1,10 +1,10 @@
 /**
- * The folder of one attempt on this machine: private, laid out like the root of a container, and enough to know after
- * a crash how the attempt ended.
+ * Manages the folder of one attempt on this machine: private, laid out like the root of a container, and enough to
+ * determine after a crash how the attempt ended.
  *
  *     <uid>-<attempt>/root            the root of a container: what ansible-runner reads
- *     <uid>-<attempt>/events.jsonl    what the playbook tells
- *     <uid>-<attempt>/output.log      what Ansible prints, secrets masked
+ *     <uid>-<attempt>/events.jsonl    the events of the playbook
+ *     <uid>-<attempt>/output.log      the output of Ansible, secrets redacted
  *     <uid>-<attempt>/end.json        how it ended
  */
 import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -35,7 +35,7 @@ export function runFolder(base: string, attempt: Attempt): RunFolder {
   }
 }
 
-/** Everything new, readable by nobody else. False when the attempt has its folder already. */
+/** Readable by this user only. False when the folder exists already. */
 export async function createRunFolder(folder: RunFolder, files: ReadonlyMap<string, Buffer>): Promise<boolean> {
   await mkdir(path.dirname(folder.path), { recursive: true, mode: 0o700 })
   try {
@@ -56,7 +56,7 @@ export async function createRunFolder(folder: RunFolder, files: ReadonlyMap<stri
   return true
 }
 
-/** On the disk before anybody hears of it: after a crash it is still known. */
+/** Synced to disk before the end is reported, so that it survives a crash. */
 export async function writeEnd(folder: RunFolder, end: RunEnd): Promise<void> {
   const file = path.join(folder.path, 'end.json')
   const handle = await open(`${file}.part`, 'w', 0o600)
@@ -80,7 +80,7 @@ export async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-/** Inventory, keys and configuration go; what was printed stays for people. */
+/** Removes inventory, keys and configuration; the output stays for people to read. */
 export async function removeSecrets(folder: RunFolder): Promise<void> {
   await rm(folder.root, { recursive: true, force: true })
 }

@@ -1,8 +1,8 @@
-/** NovaExternalCompute (nova.openstack.org/v1beta1): nova-compute and libvirt on one data plane node. */
+/** Defines the kinds of nova.openstack.org/v1beta1: NovaExternalCompute, and the part of NovaCell that a compute node needs. */
 import * as z from 'zod'
-import type { KindDefinition } from '../../api/crd.ts'
+import { type KindDefinition, preserveUnknown } from '../../api/crd.ts'
 import type { SpecObject } from '../../api/object.ts'
-import { readyColumns } from './data-plane.ts'
+import { type CommonStatus, commonStatusFields, readyColumns } from './data-plane.ts'
 import {
   immutableOnceSet,
   type ServiceSpec,
@@ -11,8 +11,8 @@ import {
   serviceStatusSchema,
 } from './service-object.ts'
 
-export const novaGroup = { group: 'nova.openstack.org', version: 'v1beta1' } as const
-export const novaVersion = `${novaGroup.group}/${novaGroup.version}`
+const novaGroup = { group: 'nova.openstack.org', version: 'v1beta1' } as const
+const novaVersion = `${novaGroup.group}/${novaGroup.version}`
 
 export interface NovaExternalComputeSpec extends ServiceSpec {
   readonly cellName?: string
@@ -21,9 +21,6 @@ export interface NovaExternalComputeSpec extends ServiceSpec {
   readonly novaLibvirtContainerImage?: string
 }
 export type NovaExternalCompute = SpecObject<NovaExternalComputeSpec, ServiceStatus>
-
-/** The Secret with the key by which computes reach each other to move instances. */
-export const MIGRATION_SECRET = 'nova-migration-ssh-key'
 
 export const novaExternalComputes = { apiVersion: novaVersion, kind: 'NovaExternalCompute' } as const
 
@@ -43,4 +40,26 @@ export const novaExternalComputeKind: KindDefinition = {
     .meta(immutableOnceSet('cellName', 'nova cannot move a compute node to another cell: cellName is set once')),
   status: serviceStatusSchema,
   columns: [{ name: 'Cell', type: 'string', jsonPath: '.spec.cellName' }, ...readyColumns],
+}
+
+/** Written by nova-operator; the CRD below is for clusters without upstream's. */
+export interface NovaCellSpec {
+  /** The name of the cell within its Nova: cell0, cell1, … */
+  readonly cellName?: string
+  readonly cellMessageBusSecretName?: string
+  readonly secret?: string
+  readonly serviceUser?: string
+  readonly keystoneAuthURL?: string
+}
+export type NovaCell = SpecObject<NovaCellSpec, CommonStatus>
+
+export const novaCells = { apiVersion: novaVersion, kind: 'NovaCell' } as const
+
+export const novaCellKind: KindDefinition = {
+  ...novaGroup,
+  kind: novaCells.kind,
+  plural: 'novacells',
+  scope: 'Namespaced',
+  spec: z.looseObject({ cellName: z.string().optional() }).meta(preserveUnknown),
+  status: z.looseObject(commonStatusFields).meta(preserveUnknown),
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
-import { findMountedSources, hashMountedSources } from './mounted-inputs.ts'
+import { findMountedSources, hashMountedSources } from './input-hash.ts'
 
 const extraMounts = [
   {
@@ -23,8 +23,8 @@ const hash = (...objects: readonly KubeObject[]): string | undefined =>
     objects.find((object) => object.kind === kind && object.metadata.name === name),
   )
 
-describe('what the runs of a node are given', () => {
-  it('is named by its mounts and by its environment', () => {
+describe('the mounted sources of a node', () => {
+  it('are those of its mounts and its environment', () => {
     expect(findMountedSources({ extraMounts, env })).toEqual([
       { kind: 'Secret', name: 'ceph' },
       { kind: 'ConfigMap', name: 'settings' },
@@ -32,7 +32,7 @@ describe('what the runs of a node are given', () => {
     expect(findMountedSources({ extraMounts: [], env: [] })).toEqual([])
   })
 
-  it('is another input when its content is another, and not when anything else about it is', () => {
+  it('change the hash by their content only', () => {
     const ceph = object('Secret', 'ceph', { key: 'b25l' })
     const settings = object('ConfigMap', 'settings', { token: 'x' })
     const before = hash(ceph, settings)
@@ -42,7 +42,7 @@ describe('what the runs of a node are given', () => {
     expect(hash(ceph)).not.toBe(before)
   })
 
-  it('is no input at all where nothing is given', () => {
+  it('have no hash when there are none', () => {
     expect(hashMountedSources({ extraMounts: [], env: [] }, () => undefined)).toBeUndefined()
     const plain = [{ name: 'A', value: '1' }]
     expect(hashMountedSources({ extraMounts: [], env: plain }, () => undefined)).toBeUndefined()
