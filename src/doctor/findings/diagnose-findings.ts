@@ -1,13 +1,13 @@
-/** SL9500: the doctor itself. What it finds is in `doctor-<family>.ts`, SL9501 and up. */
+/** SL9500: errors of the doctor itself. */
 import { problem } from '../../errors/finding.ts'
 
 export const ruleFailed = problem<{ rule: string; reason: string }>({
   code: 'SL9500',
   severity: 'warning',
-  title: 'A rule of the doctor broke on what it was given',
-  message: ({ rule, reason }) => `the rule ${rule} broke: ${reason}`,
-  remedy: () => 'the other rules were judged; report it together with the object that the rule looks at',
-  description: `Rules read objects of clusters and of dumps, which may have any shape. One that breaks is named, and says nothing
-about the cluster: what it would have found is unknown.`,
+  title: 'A rule of the doctor failed',
+  message: ({ rule, reason }) => `the rule ${rule} failed: ${reason}`,
+  remedy: () => 'report it together with the objects that the rule reads; all other rules were evaluated',
+  description: `Rules read objects from clusters and dumps, which may be malformed. A rule that throws an error is reported and has no result:
+whether the problem exists in the cluster is unknown.`,
   example: { rule: 'metallb/pending-unknown-pool', reason: 'pools is not iterable' },
 })

@@ -43,7 +43,7 @@ const bridgePortAdvertised = rule({
 
 const interfaceMissing = rule({
   id: 'metallb/interface-nowhere',
-  problem: problems.interfaceNowhere,
+  problem: problems.interfaceMissing,
   looksAt: [L2],
   also: ['Node', POLICY, STATE],
   likelihood: 'likely',

@@ -207,7 +207,7 @@ function hostLabels(url: string): readonly string[] {
 
 const operatorMissing = rule({
   id: 'control-plane/no-operators',
-  problem: problems.noOperator,
+  problem: problems.operatorMissing,
   looksAt: [CONTROL_PLANE, OPENSTACK],
   likelihood: 'likely',
   link: links.openstack,

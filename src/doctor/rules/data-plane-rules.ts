@@ -32,7 +32,7 @@ function findFailure(deployment: KubeObject): string | undefined {
 
 const deploymentFailed = rule({
   id: 'data-plane/deployment-failed-for-good',
-  problem: problems.deploymentSpent,
+  problem: problems.deploymentFailed,
   looksAt: [DEPLOYMENT],
   also: [NODE_SET, CONTROL_PLANE, 'batch/Job'],
   likelihood: 'proven',

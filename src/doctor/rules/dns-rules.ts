@@ -32,7 +32,7 @@ const noUpstream = rule({
 
 const dnsWaitsForAddress = rule({
   id: 'dns/waits-for-address',
-  problem: problems.dnsWaits,
+  problem: problems.dnsWaitsForAddress,
   looksAt: [DNSMASQ, 'Service'],
   likelihood: 'proven',
   link: links.infra,
@@ -63,7 +63,7 @@ const twoServers = rule({
 
 const dnsDataUnserved = rule({
   id: 'dns/data-for-nobody',
-  problem: problems.dataForNobody,
+  problem: problems.dnsDataUnserved,
   looksAt: [DNSMASQ, DNS_DATA],
   likelihood: 'proven',
   link: links.infra,
@@ -124,9 +124,9 @@ const brokenOption = rule({
       getList(about, 'spec', 'options').flatMap((option, index) => {
         const text = asStrings(asRecord(option)['values']).join(',')
         const why = text.includes('\n')
-          ? 'holds a line end: what follows is a directive of its own'
+          ? 'contains a newline: the rest becomes a separate directive'
           : text.includes('{{')
-            ? 'holds {{, which is expanded as a template'
+            ? 'contains {{, which is expanded as a template'
             : undefined
         if (why === undefined) return []
         const facts = { key: getString(option, 'key') ?? formatObjectName(about), why }

@@ -36,7 +36,7 @@ const netConfigMissing = rule({
 
 const netConfigDeletionBlocked = rule({
   id: 'ipam/netconfig-deletion-blocked',
-  problem: problems.netConfigHeld,
+  problem: problems.netConfigDeletionBlocked,
   looksAt: [NET_CONFIG, IP_SET],
   likelihood: 'proven',
   link: links.infra,

@@ -131,7 +131,7 @@ const agentMissing = rule({
 
 const podCannotRun = rule({
   id: 'kubernetes/pod-cannot-run',
-  problem: problems.podTrouble,
+  problem: problems.podCannotRun,
   looksAt: ['Pod'],
   also: ['Event'],
   likelihood: 'proven',

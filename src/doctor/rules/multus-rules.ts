@@ -39,7 +39,7 @@ const attachmentUnreadable = rule({
 
 const masterMissing = rule({
   id: 'multus/master-nowhere',
-  problem: problems.masterNowhere,
+  problem: problems.masterMissing,
   looksAt: [NAD],
   also: ['Node', POLICY, STATE],
   likelihood: 'likely',

@@ -118,7 +118,7 @@ function lastSpecChange({ metadata }: KubeObject): string | undefined {
 
 const policyWithoutNodes = rule({
   id: 'nmstate/policy-for-nobody',
-  problem: problems.policyForNobody,
+  problem: problems.policyWithoutNodes,
   looksAt: [POLICY, 'Node'],
   likelihood: 'proven',
   link: links.nmstate,

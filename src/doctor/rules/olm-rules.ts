@@ -16,7 +16,7 @@ const namespaceOf = ({ metadata }: KubeObject): string => metadata.namespace ?? 
 
 const operatorGroupTwice = rule({
   id: 'olm/operator-group-twice',
-  problem: problems.operatorGroups,
+  problem: problems.operatorGroupTwice,
   looksAt: [GROUP],
   likelihood: 'proven',
   link: links.olm,
@@ -30,7 +30,7 @@ const operatorGroupTwice = rule({
 
 const operatorGroupMissing = rule({
   id: 'olm/operator-group-missing',
-  problem: problems.noOperatorGroup,
+  problem: problems.operatorGroupMissing,
   looksAt: [GROUP, SUBSCRIPTION],
   likelihood: 'proven',
   link: links.olm,
