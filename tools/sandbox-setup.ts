@@ -6,9 +6,9 @@ import { progressPrinter } from '../src/cli/sandbox/progress-printer.ts'
 import { Failure } from '../src/errors/failure.ts'
 import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
 import { ensureCrds } from '../src/sandbox/crds/crd-sets.ts'
-import { crdSets } from '../src/sandbox/crds/names.ts'
 import { ensurePreparedStore } from '../src/sandbox/prepare.ts'
 import { type ProgramName, programs } from '../src/sandbox/programs.ts'
+import { crdSets } from '../src/sandbox/settings.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 
 /** False when something could not be made; why was said, and the tests that need it are skipped with that reason. */

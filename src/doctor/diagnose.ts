@@ -7,7 +7,7 @@ import { objectIdentity } from '../api/object.ts'
 import { formatError } from '../errors/failure.ts'
 import { type Finding, finding, type Severity } from '../errors/finding.ts'
 import { type ClusterState, createClusterState, type DiagnoseInput } from './cluster-state.ts'
-import { ruleFailed } from './findings/diagnose-findings.ts'
+import { ruleFailed } from './findings/kubernetes-findings.ts'
 import { type Likelihood, likelihoods, type Rule, type RuleResult } from './rule.ts'
 
 export interface Diagnosis extends Finding {

@@ -69,3 +69,23 @@ export function rule<P>({ match, also = [], ...definition }: RuleDefinition<P>):
       })),
   }
 }
+
+export const links = {
+  metallbUsage: 'https://metallb.io/usage/',
+  metallbPools: 'https://metallb.io/configuration/_advanced_ipaddresspool_configuration/',
+  metallbL2: 'https://metallb.io/configuration/_advanced_l2_configuration/',
+  nmstate: 'https://nmstate.io/kubernetes-nmstate/user-guide.html',
+  multus: 'https://github.com/k8snetworkplumbingwg/multus-cni/tree/master/docs',
+  whereabouts: 'https://github.com/k8snetworkplumbingwg/whereabouts',
+  infra: 'https://github.com/openstack-k8s-operators/infra-operator',
+  openstack: 'https://openstack-k8s-operators.github.io/openstack-operator/',
+  dataPlane: 'https://github.com/openstack-k8s-operators/openstack-operator/tree/main/docs/assemblies',
+  nova: 'https://docs.openstack.org/nova/latest/admin/cells.html',
+  olm: 'https://operator-framework.github.io/olm-book/docs/troubleshooting.html',
+  webhooks: 'https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/',
+  finalizers: 'https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/',
+  pods: 'https://kubernetes.io/docs/tasks/debug/debug-application/debug-pods/',
+  storage: 'https://kubernetes.io/docs/concepts/storage/persistent-volumes/',
+  nodes: 'https://kubernetes.io/docs/concepts/architecture/nodes/',
+  certManager: 'https://cert-manager.io/docs/troubleshooting/',
+} as const

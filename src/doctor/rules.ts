@@ -11,8 +11,7 @@ import { metallbRules } from './rules/metallb-rules.ts'
 import { multusRules } from './rules/multus-rules.ts'
 import { nmstateRules } from './rules/nmstate-rules.ts'
 import { olmRules } from './rules/olm-rules.ts'
-import { pendingRules } from './rules/pending-service-rules.ts'
-import { sharingRules } from './rules/sharing.ts'
+import { pendingRules, sharingRules } from './rules/pending-service-rules.ts'
 import { webhookRules } from './rules/webhooks-rules.ts'
 
 export const rules: readonly Rule[] = [

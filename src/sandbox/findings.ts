@@ -200,7 +200,8 @@ export const damagedState = problem<{ name: string; folder: string; reason: stri
   severity: 'error',
   title: 'The state of a sandbox cannot be read',
   message: ({ name, folder, reason }) => `the state of sandbox ${name} in ${folder} is damaged: ${reason}`,
-  remedy: ({ name }) => `delete the sandbox with \`stackloom sandbox reset --name ${name}\` and start it again; its data is lost`,
+  remedy: ({ name }) =>
+    `delete the sandbox with \`stackloom sandbox reset --name ${name}\` and start it again; its data is lost`,
   description: `\`sandbox.json\` or a certificate in the folder of the sandbox is missing or unreadable.`,
   example: { name: 'default', folder: '~/.local/state/stackloom/sandboxes/default', reason: 'not JSON' },
 })
@@ -210,7 +211,8 @@ export const supervisorUnresponsive = problem<{ name: string; log: string; reaso
   severity: 'error',
   title: 'The supervisor of a sandbox does not answer',
   message: ({ name, reason }) => `the supervisor of sandbox ${name} does not answer: ${reason}`,
-  remedy: ({ name, log }) => `check ${log}; run \`stackloom sandbox stop --name ${name}\` to stop the remaining processes`,
+  remedy: ({ name, log }) =>
+    `check ${log}; run \`stackloom sandbox stop --name ${name}\` to stop the remaining processes`,
   description: `Each running sandbox has one supervisor process that starts its programs, restarts them after a crash, and stops them. When it
 exits, its programs exit too.`,
   example: { name: 'default', log: 'supervisor.log', reason: 'exited with code 1' },
@@ -232,8 +234,7 @@ export const runningWithOtherSettings = problem<{ name: string; setting: string;
   title: 'A sandbox runs with other settings than requested',
   message: ({ name, setting, has, asked }) =>
     `sandbox ${name} is running with ${setting} ${has}, requested is ${asked}`,
-  remedy: ({ name }) =>
-    `stop it (\`stackloom sandbox stop --name ${name}\` keeps its data), then start it again`,
+  remedy: ({ name }) => `stop it (\`stackloom sandbox stop --name ${name}\` keeps its data), then start it again`,
   description: `The network, the port and the actors of a sandbox are set when it starts. A start without these options does not change a
 running sandbox.`,
   example: { name: 'default', setting: '--actors', has: 'none', asked: 'nmstate,olm' },

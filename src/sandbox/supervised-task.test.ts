@@ -37,7 +37,7 @@ describe('a program under supervision', () => {
     const task = superviseTask(shell('echo run; sleep 0.05'), quick(said))
     await task.start()
     await expect.poll(() => task.status().restarts).toBeGreaterThan(1)
-    expect(said[0]).toBe('x exited with code 0; it is started again')
+    expect(said[0]).toBe('x exited with code 0; restarting it')
     await task.stop()
     expect(task.status().state).toBe('down')
     expect((await readFile(path.join(folder, 'x.log'), 'utf8')).split('\n').length).toBeGreaterThan(2)

@@ -9,7 +9,16 @@ import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { type Address, compareAddresses, formatAddress, parseAddress } from '../net/address.ts'
 import { parseRange, rangeContains } from '../net/range.ts'
-import { ATTACHMENT, NET_CONFIG, NODE, POD, POOL, RESERVATION, SERVICE, WHEREABOUTS } from './checks/kinds.ts'
+import {
+  ATTACHMENT,
+  NET_CONFIG,
+  NODE,
+  POD,
+  POOL,
+  RESERVATION,
+  SERVICE,
+  WHEREABOUTS,
+} from './checks/check-definition.ts'
 import { allocatedPodAddresses } from './checks/network-allocations.ts'
 import { heldByOther, heldTwice } from './findings/network-findings.ts'
 import { ingressAddresses } from './readiness/load-balancer.ts'

@@ -3,18 +3,15 @@ import { changed, healthySnapshot, renderedDocuments, withObject } from '../../t
 import { testPlan } from '../../test/plan.ts'
 import type { KubeObject } from '../api/object.ts'
 import { indexSnapshot, type Snapshot } from '../api/snapshot.ts'
-import { capacityFindings } from './capacity.ts'
-import { parseQuantity } from './room/quantity.ts'
-import { countVolumes } from './room/volumes.ts'
-import { takenVipFindings } from './vip-capacity.ts'
+import { capacityFindings, countVolumes, parseQuantity, takenVipFindings } from './capacity.ts'
 
 function siteOf(clouds: number, hosts = 0) {
   return testPlan({
     nodes: 1,
     clouds: Array.from({ length: clouds }, (_, index) => ({
-      name: `rhoso${at + 1}`,
-      namespace: `openstack${at + 1}`,
-      ...(at === 0 && { hosts: Array.from({ length: hosts }, (_h, host) => ({ name: `compute-${host}` })) }),
+      name: `rhoso${index + 1}`,
+      namespace: `openstack${index + 1}`,
+      ...(index === 0 && { hosts: Array.from({ length: hosts }, (_h, host) => ({ name: `compute-${host}` })) }),
     })),
   })
 }

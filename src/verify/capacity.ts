@@ -3,21 +3,34 @@
  *
  * Pure. Figures of use are measurements of one highly available control plane while idle: they warn, they do not refuse.
  */
-import type { KubeObject } from '../api/object.ts'
+import { type KubeObject, objectKey } from '../api/object.ts'
 import { getList, getString } from '../api/raw-object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import type { PlannedDocument } from './checks/check-definition.ts'
-import { CLAIM, NODE, POD, STORAGE_CLASS, VOLUME } from './checks/kinds.ts'
+import { rangeSize } from '../net/range.ts'
+import type { PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
 import {
+  CLAIM,
+  formatCount,
+  NODE,
+  type PlannedDocument,
+  POD,
+  SERVICE,
+  type SiteCheck,
+  STORAGE_CLASS,
+  VOLUME,
+} from './checks/check-definition.ts'
+import { findRange, spanRanges } from './checks/planned-ranges.ts'
+import {
+  plannedVipTaken,
+  tooFewAddresses,
   tooFewVolumes,
   tooLittleCpu,
   tooLittleMemory,
   tooManyClouds,
   tooManyHosts,
 } from './findings/capacity-findings.ts'
-import { formatGibibytes, parseQuantity } from './room/quantity.ts'
-import { countVolumes } from './room/volumes.ts'
+import { ingressAddresses } from './readiness/load-balancer.ts'
 
 const MEMORY = 15.4 * 2 ** 30
 const CPU = 0.47
@@ -125,4 +138,131 @@ function isUsableVolume(volume: KubeObject, storageClass: string, namespaces: Re
   if (getString(volume, 'spec', 'storageClassName') !== storageClass) return false
   if (getString(volume, 'status', 'phase') === 'Available') return true
   return namespaces.has(getString(volume, 'spec', 'claimRef', 'namespace') ?? '')
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+export function countVolumes(objects: readonly KubeObject[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const object of objects.filter(({ kind }) => kind === 'OpenStackControlPlane')) {
+    const { spec } = object as { readonly spec?: Fields }
+    const standard = typeof spec?.['storageClass'] === 'string' ? spec['storageClass'] : ''
+    visitStorage(spec ?? {}, 1, (fields, replicas) => {
+      const name = typeof fields['storageClass'] === 'string' ? fields['storageClass'] : standard
+      counts.set(name, (counts.get(name) ?? 0) + replicas)
+    })
+    // Every message queue keeps its own on disk; its template does not say so.
+    const queues = countQueueVolumes(spec)
+    if (queues > 0) counts.set(standard, (counts.get(standard) ?? 0) + queues)
+  }
+  return counts
+}
+
+/** Whoever asks for storage claims one volume for each replica; the number may stand one level above. */
+function visitStorage(fields: Fields, above: number, found: (fields: Fields, replicas: number) => void): void {
+  if (fields['enabled'] === false) return
+  const { replicas } = fields
+  const own = typeof replicas === 'number' ? replicas : above
+  if (typeof fields['storageRequest'] === 'string') found(fields, own)
+  for (const value of Object.values(fields)) {
+    for (const one of Array.isArray(value) ? value : [value])
+      if (typeof one === 'object' && one !== null) visitStorage(one as Fields, own, found)
+  }
+}
+
+function countQueueVolumes(spec: Fields | undefined): number {
+  const rabbitmq = spec?.['rabbitmq'] as { templates?: Record<string, { replicas?: number }> } | undefined
+  return Object.values(rabbitmq?.templates ?? {}).reduce((sum, { replicas = 1 }) => sum + replicas, 0)
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+}
+
+/** The number behind a quantity, or undefined for what is none. */
+export function parseQuantity(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  const [, number, unit = ''] = /^([0-9.]+(?:e[0-9]+)?)([a-zA-Z]{0,2})$/.exec(String(value)) ?? []
+  const factor = UNITS[unit]
+  return number === undefined || factor === undefined ? undefined : Number(number) * factor
+}
+
+export function formatGibibytes(bytes: number): string {
+  return `${Math.round(bytes / 2 ** 30)} GiB`
+}
+
+export const capacity: SiteCheck = {
+  scope: 'site',
+  id: 'room',
+  title: 'Room',
+  promise: 'the nodes, volumes and addresses are enough for the clouds, and their number is supported',
+  kinds: [NODE, SERVICE],
+  optionalKinds: capacityKinds,
+  run: ({ plan, documents, live }) => {
+    const nodes = plan.from.cluster.nodes.map(({ name }) => name)
+    const findings = capacityFindings({ nodes, clouds: plan.clouds, documents }, live)
+    const told = hasNodeCapacity(live) ? formatCount(nodes.length, 'node') : 'no figures: the nodes tell none'
+    const count = hasNodeCapacity(live) ? nodes.length : 0
+    return { seen: told, count, findings: [...findings, ...vipCapacityFindings(plan.clouds, live)] }
+  },
+}
+
+interface HeldAddress {
+  readonly address: string
+  readonly service: KubeObject
+}
+
+/** Networks whose span has fewer free addresses than the cloud needs. */
+export function vipCapacityFindings(clouds: readonly PlannedCloud[], live: SnapshotIndex): readonly Finding[] {
+  return findHeldByOthers(clouds, live).flatMap(({ cloud, network, taken }) => {
+    const size = spanRanges(network, 'vips').reduce((sum, { range }) => sum + rangeSize(range), 0n)
+    const needed = new Set(network.vips.map(({ address }) => address)).size
+    const free = Number(size) - new Set(taken.map(({ address }) => address)).size
+    if (taken.length === 0 || free >= needed) return []
+    const holders = [...new Set(taken.map(({ service }) => objectKey(service.metadata)))].join(', ')
+    return [finding(tooFewAddresses, { owner: `${cloud.name}/${network.name}`, needed, free, holders })]
+  })
+}
+
+/** Planned VIPs that somebody else holds: before a deployment, when the cloud's own Service is not there to complain. */
+export function takenVipFindings(clouds: readonly PlannedCloud[], live: SnapshotIndex): readonly Finding[] {
+  return findHeldByOthers(clouds, live).flatMap(({ cloud, network, taken }) =>
+    taken.flatMap(({ address, service }) => {
+      const slots = network.vips.filter((vip) => vip.address === address).map(({ slot }) => slot)
+      if (slots.length === 0) return []
+      const { apiVersion, kind, metadata } = service
+      const { name, namespace = '' } = metadata
+      const facts = { owner: `${cloud.name}/${network.name}`, address, slots, holder: objectKey(metadata) }
+      return [finding(plannedVipTaken, facts, { where: { apiVersion, kind, namespace, name } })]
+    }),
+  )
+}
+
+function findHeldByOthers(clouds: readonly PlannedCloud[], live: SnapshotIndex) {
+  const held = live
+    .all('Service')
+    .flatMap((service): readonly HeldAddress[] => ingressAddresses(service).map((address) => ({ address, service })))
+  return clouds.flatMap((cloud) =>
+    cloud.networks.map((network: PlannedNetwork) => {
+      const spans = spanRanges(network, 'vips')
+      const taken = held.filter(
+        ({ address, service }) =>
+          service.metadata.namespace !== cloud.namespace && findRange(spans, address) !== undefined,
+      )
+      return { cloud, network, taken }
+    }),
+  )
 }

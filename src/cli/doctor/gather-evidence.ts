@@ -3,9 +3,8 @@
  * nova knows; live, or from a folder of dumps.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { Snapshot, UnreadKind } from '../../api/snapshot.ts'
+import { formatGroupKind, type Snapshot, type UnreadKind } from '../../api/snapshot.ts'
 import { kindsToGather, NOVA_HOSTS, SECRET } from '../../doctor/kinds.ts'
-import { findNovaConductors, parseNovaHosts } from '../../doctor/nova-hosts.ts'
 import { redactValues, referencedSecrets, type SecretRef } from '../../doctor/referenced-secrets.ts'
 import type { Rule } from '../../doctor/rule.ts'
 import { formatError } from '../../errors/failure.ts'
@@ -123,5 +122,44 @@ export async function gatherFromDump(from: string, rules: readonly Rule[], stop:
     },
     // Which kinds are unknown is told by the rules that miss them.
     findings: findings.filter(({ code }) => code !== unreadKind.code),
+  }
+}
+
+const CONDUCTOR = 'nova-cell0-conductor-0'
+/** Pods of a sandbox run nowhere, so nothing can be asked there. */
+const SIMULATED = 'sandbox.stackloom.dev/played'
+
+/** Conductors of clouds that have data plane hosts. */
+export function findNovaConductors({
+  objects,
+}: Snapshot): readonly { readonly namespace: string; readonly pod: string }[] {
+  const clouds = new Set(
+    objects
+      .filter((object) => formatGroupKind(object) === 'dataplane.openstack.org/OpenStackDataPlaneNodeSet')
+      .map(({ metadata }) => metadata.namespace),
+  )
+  return objects
+    .filter(
+      ({ kind, metadata }) =>
+        kind === 'Pod' &&
+        metadata.name === CONDUCTOR &&
+        clouds.has(metadata.namespace) &&
+        metadata.annotations?.[SIMULATED] === undefined,
+    )
+    .map(({ metadata }) => ({ namespace: metadata.namespace ?? '', pod: metadata.name }))
+}
+
+/** `nova-manage cell_v2 list_hosts` prints a table: cell name, cell UUID, host name. */
+export function parseNovaHosts(namespace: string, table: string): KubeObject {
+  const rows = table
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  const names = rows.map((cells) => cells[3] ?? '').filter((name) => name !== '' && name !== 'Hostname')
+  return {
+    apiVersion: 'stackloom.dev/v1alpha1',
+    kind: 'NovaHosts',
+    metadata: { name: 'nova', namespace },
+    hosts: names,
   }
 }

@@ -1,5 +1,5 @@
 /** Notes of the sandbox for people: one moving line on a terminal, a line now and then elsewhere. */
-import type { Notice, Notify } from '../../sandbox/notes.ts'
+import type { Notice, Notify } from '../../sandbox/sandbox-context.ts'
 import type { Io } from '../io.ts'
 import { formatFinding } from '../output/findings.ts'
 

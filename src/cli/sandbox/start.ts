@@ -1,12 +1,12 @@
 /** `sandbox start`: from nothing, or from a stopped one, to a cluster that answers. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type CrdSet, crdSets } from '../../sandbox/crds/names.ts'
+import { type CrdSet, crdSets } from '../../sandbox/settings.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
-import { printStatus } from './print-status.ts'
 import { progressPrinter } from './progress-printer.ts'
+import { printStatus } from './state.ts'
 
 interface StartOptions {
   readonly name: string

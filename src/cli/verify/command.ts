@@ -127,7 +127,7 @@ async function writeReport(file: string, report: Report, io: Io): Promise<void> 
   const html = path.extname(file) === '.html'
   const text = html
     ? (await import('../../verify/report/html-report.ts')).htmlReport(report)
-    : (await import('../../verify/report/markdown.ts')).markdownReport(report)
+    : (await import('../../verify/report/report.ts')).markdownReport(report)
   await writeOutput(file, text, io, { replace: true })
   io.stderr(`${file} is written\n`)
 }

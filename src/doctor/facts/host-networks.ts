@@ -1,6 +1,8 @@
 /** Networks of clouds as the cluster knows them: the subnets of every NetConfig. */
+
+import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { getList, getString } from '../../api/raw-object.ts'
+import { formatObjectName, getField, getList, getString } from '../../api/raw-object.ts'
 import { type Cidr, parseCidr } from '../../net/cidr.ts'
 import { parseRange, type Range } from '../../net/range.ts'
 import { readNetConfigSubnet } from '../../site/import/netconfig-facts.ts'
@@ -42,5 +44,30 @@ export function cloudSubnets(patient: ClusterState): readonly CloudSubnet[] {
         ]
       }),
     ),
+  )
+}
+
+export const RESERVATION = 'network.openstack.org/Reservation'
+
+export interface Holder {
+  readonly address: string
+  readonly who: string
+  readonly object: KubeObject
+  readonly cloud: string
+}
+
+export function reservations(
+  patient: ClusterState,
+): readonly (Holder & { readonly network: string; readonly subnet: string })[] {
+  return patient.all(RESERVATION).flatMap((object) =>
+    Object.values(asRecord(getField(object, 'spec', 'reservation'))).flatMap((one) => {
+      const address = getString(one, 'address')
+      if (address === undefined) return []
+      const network = getString(one, 'network') ?? ''
+      const subnet = getString(one, 'subnet') ?? ''
+      return [
+        { address, who: formatObjectName(object), object, cloud: object.metadata.namespace ?? '', network, subnet },
+      ]
+    }),
   )
 }

@@ -58,8 +58,7 @@ export const twoControlPlanes = problem<{ namespace: string; names: readonly str
   code: 'SL9584',
   severity: 'error',
   title: 'A namespace has two control planes',
-  message: ({ namespace, names }) =>
-    `${namespace} has ${names.join(' and ')}: they overwrite each other's Services`,
+  message: ({ namespace, names }) => `${namespace} has ${names.join(' and ')}: they overwrite each other's Services`,
   remedy: () => 'a cloud needs its own namespace: delete one of the control planes, or move it to another namespace',
   description: `The names of Services, databases and endpoints do not contain the name of the control plane. Two control planes in one
 namespace overwrite each other's Services and share each other's databases.`,

@@ -52,8 +52,7 @@ export const beforeControlPlane = problem<{ controlPlane: string }>({
   title: 'Hosts are deployed before the control plane is ready',
   message: ({ controlPlane }) =>
     `it runs while ${controlPlane} is not ready: its hosts need Secrets and DNS names that do not exist yet`,
-  remedy: () =>
-    'wait for the control plane, then create a new deployment: a failed deployment does not run again',
+  remedy: () => 'wait for the control plane, then create a new deployment: a failed deployment does not run again',
   description: `The configuration of nova, neutron and OVN on a host comes from Secrets that the operators of the control plane write when
 they are ready. A deployment that starts earlier waits for these Secrets or fails.`,
   example: { controlPlane: 'OpenStackControlPlane openstack/controlplane' },

@@ -5,8 +5,7 @@ export const noUpstream = problem<{ namespace: string; name: string }>({
   code: 'SL9570',
   severity: 'error',
   title: 'dnsmasq has no upstream server',
-  message: () =>
-    'it has no option server: it answers only for its own hosts, and some versions do not start at all',
+  message: () => 'it has no option server: it answers only for its own hosts, and some versions do not start at all',
   remedy: ({ namespace }) =>
     `add a server in the control plane: kubectl -n ${namespace} edit openstackcontrolplane, spec.dns.template.options: [{key: server, values: [ADDRESS]}]`,
   description: `dnsmasq runs with \`--no-resolv\`: it does not read the node's resolv.conf, so its upstream servers must be set as options.
@@ -66,7 +65,8 @@ export const ingressByName = problem<{ hostname: string; service: string }>({
   title: 'One Service blocks the DNS names of its namespace',
   message: ({ hostname }) =>
     `its load balancer returned the name ${hostname} but no address: the operator stops there, and no Service of the namespace gets its DNS name`,
-  remedy: () => 'remove the annotation dnsmasq.network.openstack.org/hostname from this Service, or let MetalLB serve it',
+  remedy: () =>
+    'remove the annotation dnsmasq.network.openstack.org/hostname from this Service, or let MetalLB serve it',
   description: `The operator collects the addresses of all Services with a host name annotation. An ingress without an IP address makes it
 fail for the whole namespace ("unrecognized address"): existing names stay, but new names are never added.`,
   example: { hostname: 'lb.example.com', service: 'openstack/keystone-public' },

@@ -1,4 +1,4 @@
-/** SL9615 to SL9629: the cluster itself. */
+/** SL9500: errors of the doctor itself. SL9615 to SL9629: problems of the cluster itself. */
 import { problem } from '../../errors/finding.ts'
 
 export const stuckFinalizer = problem<{
@@ -147,4 +147,15 @@ export const certificateNotReady = problem<{ reason: string; describe: string }>
     reason: 'Referenced "Issuer" not found: issuer.cert-manager.io "rootca-internal" not found',
     describe: 'kubectl -n openstack describe certificate.cert-manager.io keystone-internal-svc',
   },
+})
+
+export const ruleFailed = problem<{ rule: string; reason: string }>({
+  code: 'SL9500',
+  severity: 'warning',
+  title: 'A rule of the doctor failed',
+  message: ({ rule, reason }) => `the rule ${rule} failed: ${reason}`,
+  remedy: () => 'report it together with the objects that the rule reads; all other rules were evaluated',
+  description: `Rules read objects from clusters and dumps, which may be malformed. A rule that throws an error is reported and has no result:
+whether the problem exists in the cluster is unknown.`,
+  example: { rule: 'metallb/pending-unknown-pool', reason: 'pools is not iterable' },
 })

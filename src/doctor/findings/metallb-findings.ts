@@ -233,7 +233,7 @@ export const keyAcrossClouds = problem<{
   message: ({ key, holders, address }) =>
     `${holders.join(' and ')} use the sharing key ${key}${address === undefined ? ': MetalLB may assign them one address' : ` and share ${address}`}`,
   remedy: () =>
-    "give each cloud its own key (metallb.io/allow-shared-ip: <namespace>-<network>) in the override of its control plane",
+    'give each cloud its own key (metallb.io/allow-shared-ip: <namespace>-<network>) in the override of its control plane',
   description: `MetalLB compares sharing keys as strings and ignores the namespace. Two clouds with the key \`internalapi\` of the upstream
 samples may get one address if their ports differ: requests of one cloud then reach the other cloud's service.`,
   example: { key: 'internalapi', holders: ['openstack', 'openstack2'], address: '172.17.0.80' },

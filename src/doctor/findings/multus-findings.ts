@@ -6,7 +6,8 @@ export const attachmentUnreadable = problem<{ reason: string }>({
   severity: 'error',
   title: 'The configuration of a network attachment is invalid',
   message: ({ reason }) => `pods cannot be attached: ${reason}`,
-  remedy: () => 'run stackloom up --stage netattach to render it again, or correct spec.config, which is the JSON configuration of one CNI plugin',
+  remedy: () =>
+    'run stackloom up --stage netattach to render it again, or correct spec.config, which is the JSON configuration of one CNI plugin',
   description: `\`spec.config\` of a NetworkAttachmentDefinition is a string that the API server does not validate. Multus reads it when a pod
 starts; if it is invalid, the pod does not start.`,
   example: { reason: 'its configuration is not JSON' },

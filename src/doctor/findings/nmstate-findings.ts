@@ -96,7 +96,7 @@ export const policiesDisagree = problem<{ interface: string; node: string; polic
   remedy: ({ policies }) =>
     `put all addresses of the interface into one policy and remove the interface from the other: kubectl edit nncp ${policies.join(' ')}`,
   description: `A policy replaces the whole list of addresses of an interface. Two policies for one interface overwrite each other in an
-undefined order, also after a reboot.`,
+unpredictable order, also after a reboot.`,
   example: { interface: 'ospbr', node: 'worker-0', policies: ['openstack-worker-0', 'openstack2-worker-0'] },
 })
 

@@ -18,7 +18,8 @@ export const operatorGroupMissing = problem<{ namespace: string }>({
   severity: 'error',
   title: 'A namespace has a Subscription but no OperatorGroup',
   message: ({ namespace }) => `${namespace} has no OperatorGroup: OLM installs nothing there`,
-  remedy: () => 'run stackloom up --stage openstack (or nmstate, metallb, cert-manager), which creates it with the Subscription',
+  remedy: () =>
+    'run stackloom up --stage openstack (or nmstate, metallb, cert-manager), which creates it with the Subscription',
   description: `Every namespace with installed operators needs exactly one OperatorGroup. Without one the ClusterServiceVersion fails with
 NoOperatorGroup.`,
   example: { namespace: 'openstack-operators' },

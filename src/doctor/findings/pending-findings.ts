@@ -205,8 +205,7 @@ export const pendingNoAutoAssign = problem<PendingFacts & { pools: readonly stri
   code: 'SL9510',
   severity: 'error',
   title: 'Pending: the Service requests no pool, and no pool assigns automatically',
-  message: ({ namespace }) =>
-    `it has no address: it requests no pool, and no pool with autoAssign serves ${namespace}`,
+  message: ({ namespace }) => `it has no address: it requests no pool, and no pool with autoAssign serves ${namespace}`,
   remedy: ({ pools }) =>
     pools.length === 0
       ? 'set a pool in the override of this service (metallb.io/address-pool)'
@@ -247,8 +246,10 @@ export const pendingNoAddress = problem<PendingFacts & { asked: string }>({
   severity: 'error',
   title: 'Pending: the requested address is invalid',
   message: ({ asked }) => `it has no address: it requests ${JSON.stringify(asked)}, which is not an IP address`,
-  remedy: () => "correct metallb.io/loadBalancerIPs in the control plane's override: a comma-separated list of addresses",
-  description: 'MetalLB reads `metallb.io/loadBalancerIPs` as one address, or one address per IP family, separated by a comma.',
+  remedy: () =>
+    "correct metallb.io/loadBalancerIPs in the control plane's override: a comma-separated list of addresses",
+  description:
+    'MetalLB reads `metallb.io/loadBalancerIPs` as one address, or one address per IP family, separated by a comma.',
   example: { ...example, asked: '172.27.0.80/24' },
 })
 

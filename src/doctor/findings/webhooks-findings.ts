@@ -46,8 +46,7 @@ export const webhookUntrusted = problem<{ hook: string; configuration: string }>
   title: 'A webhook has no CA bundle',
   message: ({ hook }) =>
     `${hook} has no caBundle: the API server does not trust its certificate and rejects every write of its kinds`,
-  remedy: () =>
-    'check that the CA injector of cert-manager, or OLM, runs: kubectl -n cert-manager get pods',
+  remedy: () => 'check that the CA injector of cert-manager, or OLM, runs: kubectl -n cert-manager get pods',
   description: `The CA injector of cert-manager, or OLM, sets \`caBundle\` after the configuration was created. While it is empty, writes fail
 with "x509: certificate signed by unknown authority".`,
   example: { hook: 'vnetconfig.kb.io', configuration: 'infra-operator' },

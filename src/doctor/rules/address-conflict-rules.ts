@@ -7,13 +7,11 @@ import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { POOL, poolOwner, pools } from '../facts/address-pools.ts'
 import { IP_POOL, NAD, podAddresses, podSpans } from '../facts/attachments.ts'
-import { cloudSubnets, NET_CONFIG } from '../facts/host-networks.ts'
+import { cloudSubnets, type Holder, NET_CONFIG, RESERVATION, reservations } from '../facts/host-networks.ts'
 import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
 import { loadBalancers } from '../facts/load-balancers.ts'
-import { type Holder, RESERVATION, reservations } from '../facts/reservations.ts'
 import * as problems from '../findings/ipam-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, type RuleMatch, rule } from '../rule.ts'
+import { links, type Rule, type RuleMatch, rule } from '../rule.ts'
 
 interface Span extends Range {
   readonly object: KubeObject

@@ -13,8 +13,7 @@ import { advertises, findPool, L2, POOL, pools } from '../facts/address-pools.ts
 import { interfacesByNode, knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
 import { matchesLabels } from '../facts/selectors.ts'
 import * as problems from '../findings/metallb-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 const interfacesNamed = (advertisement: KubeObject): readonly string[] =>
   asStrings(asRecord(advertisement['spec'])['interfaces'])

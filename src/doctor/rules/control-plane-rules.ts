@@ -6,17 +6,24 @@ import { describeCommand, findCondition, formatObjectName, getField, getNumber }
 import { groupBy } from '../../plan/collections.ts'
 import { formatCondition, persistentError } from '../../verify/readiness/conditions.ts'
 import { liveReadiness } from '../../verify/readiness/readiness.ts'
-import { isBeingDeleted } from '../../verify/readiness/rule-order.ts'
+import { isBeingDeleted } from '../../verify/readiness/verdict.ts'
 import type { ClusterState } from '../cluster-state.ts'
-import { findDatabase, GALERA, isDatabaseCondition, servicesWaitingFor, unboundVolumes } from '../facts/databases.ts'
 import { pendingServices } from '../facts/load-balancers.ts'
-import { missingKeys } from '../facts/secret-keys.ts'
-import { CLAIM, findWorkloads, waitsForVolumes, workloadKinds } from '../facts/service-workloads.ts'
+import {
+  CLAIM,
+  findDatabase,
+  findWorkloads,
+  GALERA,
+  isDatabaseCondition,
+  servicesWaitingFor,
+  unboundVolumes,
+  waitsForVolumes,
+  workloadKinds,
+} from '../facts/service-workloads.ts'
 import * as problems from '../findings/control-plane-findings.ts'
 import { openstackKinds, SECRET } from '../kinds.ts'
-import { links } from '../links.ts'
-import { referencedSecret } from '../referenced-secrets.ts'
-import { type Rule, rule } from '../rule.ts'
+import { missingKeys, referencedSecret } from '../referenced-secrets.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
 const NODE_SET = 'dataplane.openstack.org/OpenStackDataPlaneNodeSet'

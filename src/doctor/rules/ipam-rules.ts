@@ -10,11 +10,9 @@ import { rangeContains } from '../../net/range.ts'
 import { rangeSet, setSize, subtract } from '../../net/range-set.ts'
 import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
-import { type CloudSubnet, cloudSubnets, NET_CONFIG } from '../facts/host-networks.ts'
-import { RESERVATION, reservations } from '../facts/reservations.ts'
+import { type CloudSubnet, cloudSubnets, NET_CONFIG, RESERVATION, reservations } from '../facts/host-networks.ts'
 import * as problems from '../findings/ipam-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 const IP_SET = 'network.openstack.org/IPSet'
 

@@ -20,8 +20,7 @@ import {
 } from '../facts/address-pools.ts'
 import { holdersByAddress, type LoadBalancer, loadBalancers } from '../facts/load-balancers.ts'
 import * as problems from '../findings/metallb-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, type RuleMatch, rule } from '../rule.ts'
+import { links, type Rule, type RuleMatch, rule } from '../rule.ts'
 
 const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
 const NET_CONFIG = 'network.openstack.org/NetConfig'

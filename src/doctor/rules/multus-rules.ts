@@ -21,8 +21,7 @@ import {
 } from '../facts/attachments.ts'
 import { knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
 import * as problems from '../findings/multus-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 const attachmentUnreadable = rule({
   id: 'multus/unreadable-attachment',

@@ -10,8 +10,7 @@ import { NAD, podSpans } from '../facts/attachments.ts'
 import { desiredInterfaces, interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
 import { extractNmstateError } from '../facts/nmstate-error.ts'
 import * as problems from '../findings/nmstate-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 interface PolicyOnNode {
   readonly policy: KubeObject

@@ -4,8 +4,7 @@ import { describeCommand, findCondition, getString } from '../../api/raw-object.
 import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import * as problems from '../findings/olm-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 const GROUP = 'operators.coreos.com/OperatorGroup'
 const SUBSCRIPTION = 'operators.coreos.com/Subscription'

@@ -4,8 +4,7 @@ import { getList, getString } from '../../api/raw-object.ts'
 import { hasEndpoints } from '../../verify/readiness/load-balancer.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import * as problems from '../findings/webhooks-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 const CONFIGURATIONS = [
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration',

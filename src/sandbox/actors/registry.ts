@@ -8,8 +8,21 @@ import type { Actor } from './actor.ts'
 import { kubelet } from './kubelet.ts'
 import { nmstate } from './nmstate/nmstate-actor.ts'
 import { olm } from './olm/olm-actor.ts'
-import { openstack } from './openstack/openstack.ts'
+import { controlPlaneController } from './openstack/control-plane.ts'
+import { dataPlaneControllers } from './openstack/nodeset.ts'
+import { versionController } from './openstack/openstack-version.ts'
 import { serviceOperators } from './openstack/service-operators.ts'
+
+export const openstack: Actor = {
+  simulates: 'the OpenStack operators: control planes to Services and conditions, node sets and their deployments',
+  source: 'openstack-operator 0.6.0 and lib-common: service.CreateOrPatch, conditions',
+  needs: [],
+  addControllers: (stage) => {
+    stage.runtime.add(controlPlaneController(stage))
+    stage.runtime.add(versionController(stage))
+    for (const controller of dataPlaneControllers(stage)) stage.runtime.add(controller)
+  },
+}
 
 export const actors: Readonly<Record<string, Actor>> = {
   kubelet,

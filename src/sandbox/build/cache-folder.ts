@@ -1,7 +1,6 @@
 /**
- * The cache as folders that are whole or not there: made aside, written down in a manifest, renamed into place.
- *
- * Knows sizes and checksums, not what is inside.
+ * Publishes cache folders atomically: each is created under a temporary name with a manifest of sizes and checksums, then
+ * renamed. Knows nothing about the content.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -27,7 +26,7 @@ type Manifest = Readonly<Record<string, FileRecord>>
 const MANIFEST = 'manifest.json'
 const TEMPORARY_SUFFIX = '.making-'
 
-/** Whether a folder holds what was put there. Checksums are computed only for files that were touched since. */
+/** Compares a folder with its manifest. Checksums are computed only for files with a changed mtime. */
 export async function inspectFolder(folder: string): Promise<Inspection> {
   let manifest: Manifest
   try {
@@ -48,27 +47,27 @@ async function findDamage(file: string, { size, mtimeMs, sha256 }: FileRecord): 
   if (!facts?.isFile()) return 'missing'
   if (facts.size !== size) return `${facts.size} bytes instead of ${size}`
   if (facts.mtimeMs === mtimeMs) return undefined
-  if ((await checksum(file)) !== sha256) return 'another content'
-  // A copied cache has new times: noted once, so that the next look is quick again.
+  if ((await checksum(file)) !== sha256) return 'different content'
+  // A copied cache has new mtimes: restore them, so that the next inspection is fast.
   await utimes(file, mtimeMs / 1000, mtimeMs / 1000)
   return undefined
 }
 
-/** Makes a folder aside and puts it in its place, whatever was there before. The caller holds the lock on it. */
-export async function publishFolder(target: string, make: (folder: string) => Promise<void>): Promise<void> {
+/** Creates a folder and replaces the target with it. The caller holds the lock of the target. */
+export async function publishFolder(target: string, create: (folder: string) => Promise<void>): Promise<void> {
   const parent = path.dirname(target)
-  const aside = `${target}${TEMPORARY_SUFFIX}${process.pid}`
+  const temporary = `${target}${TEMPORARY_SUFFIX}${process.pid}`
   try {
     await mkdir(parent, { recursive: true })
-    // Whoever left these is gone, or would hold the lock.
+    // Their creator has exited, otherwise it would hold the lock.
     await removeLeftovers(target)
-    await mkdir(aside)
-    await make(aside)
-    await writeManifest(aside)
+    await mkdir(temporary)
+    await create(temporary)
+    await writeManifest(temporary)
     await rm(target, { recursive: true, force: true })
-    await rename(aside, target)
+    await rename(temporary, target)
   } catch (error) {
-    await rm(aside, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
     throw toDiskFullFailure(error, parent, `writing ${path.basename(target)}`)
   }
 }
@@ -112,7 +111,7 @@ async function exists(file: string): Promise<boolean> {
   )
 }
 
-/** A full disk is said as such, with the folder; any other error stays itself. */
+/** Turns ENOSPC into a finding with the folder; returns any other error unchanged. */
 export function toDiskFullFailure(error: unknown, folder: string, doing: string): unknown {
   const full = error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOSPC'
   return full ? failure(diskFull, { folder, doing }, { cause: error }) : error

@@ -6,8 +6,8 @@ import { tinyTable, writeTinyPin } from '../../../test/tiny-pin.ts'
 import { hasTool } from '../../../test/tools.ts'
 import type { Failure } from '../../errors/failure.ts'
 import { type Exec, runProcess } from '../../exec/process.ts'
-import type { Notice } from '../notes.ts'
 import { executableName } from '../programs.ts'
+import type { Notice } from '../sandbox-context.ts'
 import { type BuildContext, ensurePins } from './ensure-programs.ts'
 
 let root: string
@@ -104,7 +104,7 @@ describe('a program of the sandbox', () => {
     // What a kill -9 leaves behind:
     await mkdir(path.join(shelf, '.tiny-cut0ff'))
     const { hello } = await ensure()
-    expect(announced()[0]).toMatch(/^Going on/)
+    expect(announced()[0]).toMatch(/^Continuing/)
     expect((await readdir(shelf)).filter((name) => name.startsWith('.'))).toEqual([])
     expect((await runProcess({ file: hello })).stdout).toBe('hello\n')
   })

@@ -1,6 +1,4 @@
-/**
- * Programs on demand: from KUBEBUILDER_ASSETS, from the cache, or built now. After it, every path is a program.
- */
+/** Provides program paths: from KUBEBUILDER_ASSETS, from the cache, or by building them now. */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
@@ -9,13 +7,11 @@ import { failure } from '../../errors/failure.ts'
 import { finding } from '../../errors/finding.ts'
 import type { Exec } from '../../exec/process.ts'
 import { damagedCache, goMissing, missingAsset } from '../findings.ts'
-import type { Notice, Notify } from '../notes.ts'
 import { acquireLock } from '../process-lock.ts'
 import { executableName, type ProgramName, type ProgramPin, programs } from '../programs.ts'
-import type { SandboxPaths } from '../sandbox-context.ts'
+import type { Notice, Notify, SandboxPaths } from '../sandbox-context.ts'
 import { inspectFolder, publishFolder, toDiskFullFailure } from './cache-folder.ts'
-import { compile } from './compile.ts'
-import { findToolchain, linkerFlags, type Toolchain } from './go.ts'
+import { compile, findToolchain, linkerFlags, type Toolchain } from './compile.ts'
 
 export interface BuildContext {
   readonly paths: SandboxPaths
@@ -36,7 +32,6 @@ interface CachedProgram extends ProgramRequest {
   readonly folder: string
 }
 
-/** Every program that was asked for, by path. */
 export async function ensurePrograms<N extends ProgramName>(
   names: readonly N[],
   context: BuildContext,
@@ -44,7 +39,7 @@ export async function ensurePrograms<N extends ProgramName>(
   return ensurePins(names, programs, context)
 }
 
-/** The same for any table of pins, so that a test can bring a small program of its own. */
+/** Takes any table of pins, so that a test can use a small program. */
 export async function ensurePins<N extends string>(
   names: readonly N[],
   table: Readonly<Record<N, ProgramPin>>,
@@ -58,11 +53,11 @@ export async function ensurePins<N extends string>(
     if (asset) paths[name] = asset
     else byPin.set(pin.pin, [...(byPin.get(pin.pin) ?? []), { name, pin }])
   }
-  // Said once for the whole build, not once per pin.
-  let said = false
+  // Once for the whole build, not once per pin.
+  let announced = false
   const announce = (resumed: boolean): void => {
-    if (!said) context.notify(buildNotice([...byPin.values()].flat(), resumed, context.paths))
-    said = true
+    if (!announced) context.notify(buildNotice([...byPin.values()].flat(), resumed, context.paths))
+    announced = true
   }
   for (const [pin, wanted] of byPin) Object.assign(paths, await ensurePin(pin, wanted, announce, context))
   return paths as ProgramPaths<N>
@@ -73,9 +68,9 @@ function buildNotice(wanted: readonly { readonly name: string }[], resumed: bool
   return {
     kind: 'announcement',
     text:
-      `${resumed ? 'Going on with the build of' : 'Building'} ${names} from pinned sources into ` +
+      `${resumed ? 'Continuing the build of' : 'Building'} ${names} from pinned sources into ` +
       `${path.join(places.cache, 'programs')}, because the sandbox runs the real programs. ` +
-      'This is done once; if all of it must be compiled, it takes about 9 minutes on two cores.',
+      'This is done once; a full build takes about 9 minutes on two cores.',
   }
 }
 
@@ -107,16 +102,16 @@ async function ensurePin(
   )
   const paths = Object.fromEntries(wanted.map(({ name, folder }) => [name, path.join(folder, name)]))
   if ((await findMissing(wanted, context)).length === 0) return paths
-  const waiting = `another process is building ${asked.map(({ name }) => name).join(', ')}: waiting for it`
+  const waiting = `waiting for another process that builds ${asked.map(({ name }) => name).join(', ')}`
   const lock = await acquireLock([`build ${places.cache} ${pin}`], {
     ...(signal && { signal }),
     onWait: () => notify({ kind: 'progress', text: waiting }),
   })
   try {
-    const still = await findMissing(wanted, context)
-    if (still.length > 0) {
+    const missing = await findMissing(wanted, context)
+    if (missing.length > 0) {
       announce(await wasInterrupted(places, pin))
-      await build(still, pinFolder, context)
+      await build(missing, pinFolder, context)
     }
   } finally {
     await lock.release()
@@ -124,7 +119,7 @@ async function ensurePin(
   return paths
 }
 
-/** Those that are not in the cache; the damaged ones are said and count as missing. */
+/** Returns programs that are not in the cache. Damaged ones are reported and removed. */
 async function findMissing(
   wanted: readonly CachedProgram[],
   { paths: places, notify }: BuildContext,
@@ -164,7 +159,7 @@ async function wasInterrupted(places: SandboxPaths, pin: string): Promise<boolea
   return present.some((name) => name.startsWith(`.${pin}-`))
 }
 
-/** A folder to build into; those of builds that were cut off go first (the lock says that none is running). */
+/** Creates a folder for the build output and removes those of interrupted builds; the lock ensures that no build is running. */
 async function createScratchFolder(shelf: string, pin: string): Promise<string> {
   try {
     await mkdir(shelf, { recursive: true })
@@ -177,7 +172,7 @@ async function createScratchFolder(shelf: string, pin: string): Promise<string> 
   }
 }
 
-/** Without Go, what some Go built before from the same pin is as good. */
+/** Without Go, uses programs that another Go version built from the same pin. */
 async function findBuiltPrograms(
   reason: string,
   pinFolder: string,
@@ -203,7 +198,7 @@ async function cacheKey(name: string, pin: ProgramPin, pinFolder: string, toolch
   return `${name}-${await hashInputs(pin, pinFolder)}-${toolchain.version}-${toolchain.platform}`
 }
 
-/** Everything that decides what is built, but for the toolchain. */
+/** Hashes all build inputs except the toolchain. */
 async function hashInputs(pin: ProgramPin, pinFolder: string): Promise<string> {
   const hash = createHash('sha256').update(`${pin.package}\n${linkerFlags}\n${pin.ldflags ?? ''}\n`)
   for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(path.join(pinFolder, file)))

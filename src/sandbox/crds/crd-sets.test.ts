@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { Failure } from '../../errors/failure.ts'
 import type { Exec } from '../../exec/process.ts'
 import type { BuildContext } from '../build/ensure-programs.ts'
-import type { Notice } from '../notes.ts'
+import type { Notice } from '../sandbox-context.ts'
 import type { CrdPins } from './crd-modules.ts'
 import { ensureCrds } from './crd-sets.ts'
 

@@ -5,9 +5,16 @@ import { formatGroupKind, type SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { PlannedNetwork } from '../../plan/plan.ts'
 import { announcedElsewhere } from '../findings/check-findings.ts'
-import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
+import {
+  BGP_ADVERTISEMENT,
+  type CloudCheck,
+  type CloudContext,
+  formatCount,
+  L2_ADVERTISEMENT,
+  locateObject,
+  POOL,
+} from './check-definition.ts'
 import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
-import { BGP_ADVERTISEMENT, L2_ADVERTISEMENT, POOL } from './kinds.ts'
 
 /** Document 001, "Check L2Advertisements". */
 export const l2Advertisements: CloudCheck = {

@@ -6,8 +6,15 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
 import { slotServiceName } from '../../plan/slots/service-names.ts'
 import { dnsAnswerWrong, dnsRecordWrong, dnsUnreachable } from '../findings/network-findings.ts'
-import { type CloudCheck, type CloudContext, type DnsAnswers, formatCount, locateObject } from './check-definition.ts'
-import { DNS_DATA, SERVICE } from './kinds.ts'
+import {
+  type CloudCheck,
+  type CloudContext,
+  DNS_DATA,
+  type DnsAnswers,
+  formatCount,
+  locateObject,
+  SERVICE,
+} from './check-definition.ts'
 
 const HOSTNAME = 'dnsmasq.network.openstack.org/hostname'
 

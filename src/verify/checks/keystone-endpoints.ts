@@ -8,8 +8,15 @@ import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import type { ServiceEntry } from '../../plan/slots/service-catalogue.ts'
 import { endpointElsewhere, endpointForeign, endpointsAbsent } from '../findings/network-findings.ts'
 import { ingressAddresses } from '../readiness/load-balancer.ts'
-import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
-import { ENDPOINT, ROUTE, SERVICE } from './kinds.ts'
+import {
+  type CloudCheck,
+  type CloudContext,
+  ENDPOINT,
+  formatCount,
+  locateObject,
+  ROUTE,
+  SERVICE,
+} from './check-definition.ts'
 import { exclusiveRanges, findRange } from './planned-ranges.ts'
 
 export const keystoneEndpoints: CloudCheck = {

@@ -5,8 +5,17 @@ import { formatGroupKind } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { leftover } from '../findings/network-findings.ts'
-import { formatCount, locateObject, type SiteCheck } from './check-definition.ts'
-import { ATTACHMENT, BGP_ADVERTISEMENT, L2_ADVERTISEMENT, NET_CONFIG, POLICY, POOL } from './kinds.ts'
+import {
+  ATTACHMENT,
+  BGP_ADVERTISEMENT,
+  formatCount,
+  L2_ADVERTISEMENT,
+  locateObject,
+  NET_CONFIG,
+  POLICY,
+  POOL,
+  type SiteCheck,
+} from './check-definition.ts'
 
 const METALLB = [POOL, L2_ADVERTISEMENT, BGP_ADVERTISEMENT]
 const KINDS = [POOL, L2_ADVERTISEMENT, ATTACHMENT, NET_CONFIG, POLICY]

@@ -1,15 +1,22 @@
 /** Networks of pods and hosts: attachments and NetConfig as planned, and what was given out lies in its span. */
-import type { KubeObject } from '../../api/object.ts'
-import { objectKey } from '../../api/object.ts'
+import { type KubeObject, objectKey } from '../../api/object.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { formatAddress, parseAddress } from '../../net/address.ts'
 import type { PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
 import { foreignPod, podAddressOutside, reservationOutside } from '../findings/network-findings.ts'
-import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
+import {
+  ATTACHMENT,
+  type CloudCheck,
+  type CloudContext,
+  formatCount,
+  locateObject,
+  NET_CONFIG,
+  RESERVATION,
+  WHEREABOUTS,
+} from './check-definition.ts'
 import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
-import { ATTACHMENT, NET_CONFIG, RESERVATION, WHEREABOUTS } from './kinds.ts'
 import { contains, exclusiveRanges, findRange, formatSpans, spanRanges, subnetRanges } from './planned-ranges.ts'
 
 export const attachments: CloudCheck = {

@@ -7,9 +7,16 @@ import { plannedMissing } from '../findings/check-findings.ts'
 import { policyNotEnacted } from '../findings/network-findings.ts'
 import { liveReadiness } from '../readiness/readiness.ts'
 import { defaultGrace } from '../readiness/verdict.ts'
-import { formatCount, locateObject, type SiteCheck, type SiteContext } from './check-definition.ts'
+import {
+  ENACTMENT,
+  formatCount,
+  locateObject,
+  NODE,
+  POLICY,
+  type SiteCheck,
+  type SiteContext,
+} from './check-definition.ts'
 import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
-import { ENACTMENT, NODE, POLICY } from './kinds.ts'
 
 export const nodePolicies: SiteCheck = {
   scope: 'site',

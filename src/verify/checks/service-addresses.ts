@@ -1,6 +1,5 @@
 /** Services: each has its planned address from its own pool, and nobody else has it or shares it. */
-import type { KubeObject } from '../../api/object.ts'
-import { objectKey } from '../../api/object.ts'
+import { type KubeObject, objectKey } from '../../api/object.ts'
 import { getString } from '../../api/raw-object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
@@ -15,8 +14,7 @@ import {
 } from '../findings/check-findings.ts'
 import { ingressAddresses, requestedAddresses } from '../readiness/load-balancer.ts'
 import { latestEvent } from '../readiness/object-events.ts'
-import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
-import { EVENT, SERVICE } from './kinds.ts'
+import { type CloudCheck, type CloudContext, EVENT, formatCount, locateObject, SERVICE } from './check-definition.ts'
 import { exclusiveRanges, findRange } from './planned-ranges.ts'
 
 /** Document 001, "Verify Service IP Allocation". */

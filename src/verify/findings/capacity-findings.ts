@@ -7,8 +7,7 @@ export const tooLittleMemory = problem<{ clouds: number; needed: string; free: s
   title: 'The nodes may have too little memory for the clouds',
   message: ({ clouds, needed, free }) =>
     `${clouds} control plane${clouds === 1 ? '' : 's'} use about ${needed} of memory, but the nodes have only ${free} free`,
-  remedy: () =>
-    'add nodes or memory, reduce the number of clouds, or lower the replicas of galera, rabbitmq and ovn',
+  remedy: () => 'add nodes or memory, reduce the number of clouds, or lower the replicas of galera, rabbitmq and ovn',
   description: `A highly available control plane was measured at 15.4 GiB and half a CPU while idle. Free memory is the allocatable memory of the
 nodes minus the requests of pods outside the clouds. OpenStack pods mostly have no requests, so the scheduler accepts them and
 the node kills them later.`,

@@ -124,7 +124,8 @@ export const serviceAddressWrong = problem<{ service: string; has: string; plann
   severity: 'error',
   title: 'A LoadBalancer Service has a different address than planned',
   message: ({ service, has, planned }) => `${service} has ${has}, planned is ${planned}`,
-  remedy: () => "compare the control plane's override with `stackloom slots`, and run `stackloom up` to apply the plan again",
+  remedy: () =>
+    "compare the control plane's override with `stackloom slots`, and run `stackloom up` to apply the plan again",
   description: `The address of the Service is not the planned address of its slot: the override requests another address, or none and MetalLB
 chose one. The hosts and the DNS of the data plane use the planned address.`,
   example: { service: 'openstack/keystone-internal', has: '172.17.0.81', planned: '172.17.0.80' },
@@ -133,7 +134,7 @@ chose one. The hosts and the DNS of the data plane use the planned address.`,
 export const serviceFromOtherPool = problem<{ service: string; pool: string; planned: string }>({
   code: 'SL9023',
   severity: 'error',
-  title: "A Service got its address from the pool of another network",
+  title: 'A Service got its address from the pool of another network',
   message: ({ service, pool, planned }) => `${service} has an address of pool ${pool}, planned is ${planned}`,
   remedy: ({ planned }) => `set metallb.io/address-pool: ${planned} in the override of its slot`,
   description: `MetalLB records the pool of an address in \`metallb.io/ip-allocated-from-pool\`. Another pool has another advertisement and

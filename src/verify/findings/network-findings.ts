@@ -89,8 +89,7 @@ export const attachedPodsAbsent = problem<{ cloud: string; namespace: string; ne
   title: 'A control plane requests networks, but no pod is attached to any',
   message: ({ cloud, namespace, networks }) =>
     `no running pod of ${namespace} requests a network, but the control plane of ${cloud} requests ${networks.join(', ')}`,
-  remedy: ({ namespace }) =>
-    `check the pods and their annotations: kubectl -n ${namespace} get pods; stackloom status`,
+  remedy: ({ namespace }) => `check the pods and their annotations: kubectl -n ${namespace} get pods; stackloom status`,
   description: `The operators annotate the pods of a service with the \`networkAttachments\` of the control plane. If no pod has the annotation,
 the services do not run, or run without their networks, and the check proves nothing.`,
   example: { cloud: 'rhoso1', namespace: 'openstack', networks: ['internalapi', 'storage', 'tenant'] },
@@ -174,9 +173,10 @@ must point to the Route of this namespace, or to the Service with the planned pu
 export const endpointForeign = problem<{ endpoint: string; face: string; url: string; other: string }>({
   code: 'SL9062',
   severity: 'error',
-  title: "A keystone endpoint points to another cloud",
+  title: 'A keystone endpoint points to another cloud',
   message: ({ endpoint, face, url, other }) => `KeystoneEndpoint ${endpoint}: ${face} is ${url}, a host of ${other}`,
-  remedy: ({ other }) => `correct the override that refers to ${other}: clients of this cloud connect to the wrong cloud`,
+  remedy: ({ other }) =>
+    `correct the override that refers to ${other}: clients of this cloud connect to the wrong cloud`,
   description: `The catalog of one cloud points to another cloud. Usually the control plane was copied between clouds with its URLs, or an
 endpointURL override is wrong.`,
   example: {

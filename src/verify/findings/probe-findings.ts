@@ -29,7 +29,7 @@ export const peerUnreachable = problem<{ from: string; to: string; address: stri
   message: ({ from, to, address, by }) => `a pod of ${from} cannot reach ${to} (${address}) by ${by}`,
   remedy: ({ by }) =>
     by === 'ARP'
-      ? "check that the switch carries the VLAN to the ports of both nodes, and check the interface on both: `kubectl get nns NODE -o yaml`"
+      ? 'check that the switch carries the VLAN to the ports of both nodes, and check the interface on both: `kubectl get nns NODE -o yaml`'
       : 'ARP works but ping does not: check for a filter on the nodes or in the switch',
   description: `Pods of one cloud on the same network but on two nodes must reach each other. No ARP answer nearly always means that the switch
 does not carry the VLAN to one of the two ports. The objects on the cluster look correct in this case.`,
@@ -73,8 +73,7 @@ export const answeredTwice = problem<{ from: string; address: string; owner: str
   code: 'SL9105',
   severity: 'error',
   title: 'Two machines have one address',
-  message: ({ from, address, owner, macs }) =>
-    `${macs} answer for ${address} (${owner}), as seen by a pod of ${from}`,
+  message: ({ from, address, owner, macs }) => `${macs} answer for ${address} (${owner}), as seen by a pod of ${from}`,
   remedy: () => 'find both hardware addresses in the switch; `stackloom ip ADDRESS --live` shows the planned holder',
   description: `Two hardware addresses answered for one IP address, so packets reach either machine at random. Often the second machine is not
 planned: a host that was configured manually, or an old deployment.`,
@@ -128,7 +127,7 @@ export const probeLeftover = problem<{ namespace: string; reason: string }>({
   code: 'SL9109',
   severity: 'warning',
   title: 'Probe pods could not be removed',
-  message: ({ namespace, reason }) => `probe pods remain in ${namespace}: ${reason}`,
+  message: ({ namespace, reason }) => `probe pods are left in ${namespace}: ${reason}`,
   remedy: ({ namespace }) =>
     `kubectl -n ${namespace} delete pod,configmap,serviceaccount -l stackloom.dev/probe; they exit after fifteen minutes`,
   description: `Probe pods are removed when the probe ends, also after Ctrl-C. If that fails, they sleep, exit after fifteen minutes, and keep

@@ -13,6 +13,7 @@ import {
   getConditions,
   getNumber,
 } from '../../api/raw-object.ts'
+import { fieldDifferences } from '../field-differences.ts'
 import { failed, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
 
 /** What is wrong before any status may be believed; undefined when the status is of this generation. */
@@ -84,4 +85,10 @@ function findUnderlyingCondition(object: KubeObject, summary: Condition): Condit
 export function formatCondition(object: KubeObject, { type, reason, message }: Condition): string {
   const words = message || reason || 'no reason given'
   return `${formatObjectName(object)}: ${words} (${type})`
+}
+
+export const readBackReadiness: ReadinessRule = (live, { desired }) => {
+  if (!desired) return ready
+  const [first] = fieldDifferences(desired, live)
+  return first ? progressing(`${formatObjectName(live)} to hold ${first.path} as planned`) : ready
 }

@@ -8,8 +8,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { findCondition, formatObjectName, getString } from '../../api/raw-object.ts'
 import { hasEndpoints } from './load-balancer.ts'
 import { liveReadiness } from './readiness.ts'
-import { isBeingDeleted } from './rule-order.ts'
-import { progressing, type Readiness, type ReadinessContext, ready, worst } from './verdict.ts'
+import { isBeingDeleted, progressing, type Readiness, type ReadinessContext, ready, worst } from './verdict.ts'
 
 /** One part of an installation. */
 export type InstallationPart = (context: ReadinessContext) => Readiness

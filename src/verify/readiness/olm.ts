@@ -1,8 +1,15 @@
 /** Operators that come by OLM: the Subscription, its install plan and the ClusterServiceVersion behind it. */
 import type { KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, formatObjectName, getString } from '../../api/raw-object.ts'
-import { applyRule } from './rule-order.ts'
-import { failed, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
+import {
+  applyRule,
+  failed,
+  progressing,
+  type Readiness,
+  type ReadinessContext,
+  type ReadinessRule,
+  ready,
+} from './verdict.ts'
 
 const CSV = 'operators.coreos.com/ClusterServiceVersion'
 

@@ -4,12 +4,11 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import { formatObjectName, getField, getNumber, getString } from '../../api/raw-object.ts'
+import { claimReadiness } from './cluster.ts'
 import { conditionReadiness, outdatedStatus, readyCondition } from './conditions.ts'
 import { serviceReadiness } from './load-balancer.ts'
 import { podReadiness } from './pods.ts'
-import { applyRule } from './rule-order.ts'
-import { claimReadiness } from './storage.ts'
-import { progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
+import { applyRule, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
 import { jobReadiness } from './workloads.ts'
 
 export const controlPlaneReadiness: ReadinessRule = (controlPlane, context) => {

@@ -1,17 +1,14 @@
 /** Readiness of any object: existence first, then deletion, then the rule of its kind. */
 import { type GroupVersionKind, type KubeObject, objectKey } from '../../api/object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
-import { crdReadiness, namespaceReadiness, webhookReadiness } from './cluster.ts'
-import { genericReadiness, readyCondition } from './conditions.ts'
+import { claimReadiness, crdReadiness, namespaceReadiness, webhookReadiness } from './cluster.ts'
+import { genericReadiness, readBackReadiness, readyCondition } from './conditions.ts'
 import { serviceReadiness } from './load-balancer.ts'
 import { policyReadiness } from './node-policy.ts'
 import { csvReadiness, subscriptionReadiness } from './olm.ts'
 import { controlPlaneReadiness, dataPlaneDeploymentReadiness, nodeSetReadiness, versionReadiness } from './openstack.ts'
 import { podReadiness } from './pods.ts'
-import { readBackReadiness } from './read-back.ts'
-import { applyRule } from './rule-order.ts'
-import { claimReadiness } from './storage.ts'
-import { progressing, type Readiness, type ReadinessContext, type ReadinessRule } from './verdict.ts'
+import { applyRule, progressing, type Readiness, type ReadinessContext, type ReadinessRule } from './verdict.ts'
 import { daemonSetReadiness, deploymentReadiness, jobReadiness, statefulSetReadiness } from './workloads.ts'
 
 export const readinessRules: Readonly<Record<string, ReadinessRule>> = {

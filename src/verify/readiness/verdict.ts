@@ -5,6 +5,7 @@
  * Unknown is progressing: it never counts as success, and slow is not failed.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { formatObjectName } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 
 export type Readiness =
@@ -58,4 +59,19 @@ export function worst(verdicts: readonly Readiness[]): Readiness {
     verdicts.find((verdict) => verdict.kind !== 'ready') ??
     ready
   )
+}
+
+export function applyRule(rule: ReadinessRule, object: KubeObject, context: ReadinessContext): Readiness {
+  return isBeingDeleted(object)
+    ? progressing(`${formatObjectName(object)} is being deleted${formatFinalizers(object)}`)
+    : rule(object, context)
+}
+
+export function isBeingDeleted({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined
+}
+
+/** ` (kept by openstack.org/cell)`: an object with finalizers stays until each is removed. */
+export function formatFinalizers({ metadata: { finalizers = [] } }: KubeObject): string {
+  return finalizers.length > 0 ? ` (kept by ${finalizers.join(', ')})` : ''
 }

@@ -3,8 +3,15 @@ import type { KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, formatObjectName, getNumber, getString } from '../../api/raw-object.ts'
 import { outdatedStatus } from './conditions.ts'
 import { podReadiness, podsOfWorkload } from './pods.ts'
-import { applyRule } from './rule-order.ts'
-import { failed, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
+import {
+  applyRule,
+  failed,
+  progressing,
+  type Readiness,
+  type ReadinessContext,
+  type ReadinessRule,
+  ready,
+} from './verdict.ts'
 
 export const deploymentReadiness: ReadinessRule = (deployment, context) => {
   const early = notObservedYet(deployment)

@@ -3,8 +3,7 @@ import { finding } from '../../errors/finding.ts'
 import { foreignHolder } from '../findings/check-findings.ts'
 import type { CheckResult } from '../verify.ts'
 import { htmlReport } from './html-report.ts'
-import { markdownReport } from './markdown.ts'
-import { formatSummary, type Report } from './report.ts'
+import { formatSummary, markdownReport, type Report } from './report.ts'
 
 const passed: CheckResult = {
   id: 'leftovers',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   ATTEMPTS,
   advanceNodes,
+  applyDesiredState,
   enactmentConditions,
   isFinal,
   type Progress,
@@ -10,7 +11,6 @@ import {
   policyConditions,
   unavailableLimit,
 } from './enactments.ts'
-import { applyDesiredState } from './node-state.ts'
 
 /** Steps until nothing changes; every state on the way. */
 function playThrough(nodes: readonly string[], refusals: Readonly<Record<string, string>>, limit: number) {

@@ -6,7 +6,9 @@
  * half of the nodes at once (`maxUnavailable`), the others pending; five attempts, then failing, and whoever was
  * pending is aborted; the policy's conditions are counted from the enactments of its own generation.
  */
-import type { ConditionTuple, SimulatedCondition } from '../conditions.ts'
+
+import { isRecord } from '../../../api/json.ts'
+import type { ConditionTuple, SimulatedCondition } from '../actor-status.ts'
 
 /** How far an enactment of the policy's present generation is. */
 export type Progress =
@@ -150,4 +152,33 @@ function policyConditionSet(
     const [status, message] = set[type] ?? ['False' as const]
     return [type, status, reason, message]
   })
+}
+
+export interface Interface {
+  readonly name: string
+  readonly state?: string
+  readonly [field: string]: unknown
+}
+
+export interface NetworkState {
+  readonly interfaces?: readonly Interface[]
+  readonly [section: string]: unknown
+}
+
+export function applyDesiredState(before: NetworkState, desired: NetworkState): NetworkState {
+  const interfaces = new Map((before.interfaces ?? []).map((iface) => [iface.name, iface]))
+  for (const wanted of desired.interfaces ?? []) {
+    if (wanted.state === 'absent') interfaces.delete(wanted.name)
+    else interfaces.set(wanted.name, mergeFields(interfaces.get(wanted.name) ?? {}, wanted) as Interface)
+  }
+  const { interfaces: _, ...sections } = desired
+  return { ...before, ...sections, interfaces: [...interfaces.values()] }
+}
+
+function mergeFields(old: unknown, wanted: unknown): unknown {
+  if (!isRecord(old) || !isRecord(wanted)) return wanted
+  const keys = new Set([...Object.keys(old), ...Object.keys(wanted)])
+  return Object.fromEntries(
+    [...keys].map((key) => [key, key in wanted ? mergeFields(old[key], wanted[key]) : old[key]]),
+  )
 }

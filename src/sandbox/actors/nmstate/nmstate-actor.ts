@@ -9,17 +9,18 @@ import { formatTimestamp, type KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Request } from '../../../kube/key.ts'
 import { type Actor, type ActorDeps, annotation } from '../actor.ts'
-import { type SimulatedCondition, updateConditions } from '../conditions.ts'
+import { type SimulatedCondition, updateConditions } from '../actor-status.ts'
 import {
   advanceNodes,
+  applyDesiredState,
   enactmentConditions,
   isFinal,
+  type NetworkState,
   type Progress,
   parseProgress,
   policyConditions,
   unavailableLimit,
 } from './enactments.ts'
-import { applyDesiredState, type NetworkState } from './node-state.ts'
 
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 const ENACTMENT = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' }

@@ -9,10 +9,9 @@ import { createHash } from 'node:crypto'
 import { formatTimestamp, type KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Actor, ActorDeps } from '../actor.ts'
-import { type SimulatedCondition, updateConditions } from '../conditions.ts'
+import { type SimulatedCondition, updateConditions } from '../actor-status.ts'
 import { defaultCatalogs, type Package, packages } from './catalog-packages.ts'
-import { addOperands } from './operands.ts'
-import { applyWorkloads, findUnavailable, MANAGER, workloadSpec } from './workloads.ts'
+import { addOperands, applyWorkloads, findUnavailable, MANAGER, workloadSpec } from './operands.ts'
 
 const GROUP = 'operators.coreos.com'
 const SUBSCRIPTION = { apiVersion: `${GROUP}/v1alpha1`, kind: 'Subscription' }

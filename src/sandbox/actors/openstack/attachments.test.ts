@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { attachedWorkloads, podName } from './attachments.ts'
-import type { Schema } from './spec-schema.ts'
+import { attachedWorkloads, podName, type Schema } from './spec-schema.ts'
 
 const many: Schema = { properties: { networkAttachments: { type: 'array' } } }
 const one: Schema = { properties: { networkAttachment: { type: 'string' } } }

@@ -6,6 +6,8 @@
  * removed; a LoadBalancer carries the hostname for dnsmasq; an address that is pending is an error of the service;
  * an OpenStackVersion of the same name appears beside it.
  */
+
+import { createHash } from 'node:crypto'
 import type { Condition, KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../../kube/controller.ts'
@@ -13,11 +15,9 @@ import { objectKey } from '../../../kube/key.ts'
 import { type ActorDeps, annotation } from '../actor.ts'
 import { createMissing, withTransitionTimes, writeStatus } from '../actor-status.ts'
 import { ensureAccess } from './client-access.ts'
-import { schemaReader } from './crd-schema.ts'
-import { ensureDnsMasq } from './dns.ts'
 import { OPERATOR_VERSION } from './openstack-version.ts'
 import { serviceForSlot } from './service-names.ts'
-import { findOverrideSlots, type OverrideSlot } from './spec-schema.ts'
+import { findOverrideSlots, type OverrideSlot, schemaReader } from './spec-schema.ts'
 
 export const ACTOR = 'actor-openstack'
 const FINALIZER = 'openstack.org/openstackcontrolplane'
@@ -261,4 +261,33 @@ async function setFinalizers(client: KubeClient, object: KubeObject, finalizers:
   const { name, namespace = '', resourceVersion } = metadata
   const patch = { metadata: { finalizers, resourceVersion } }
   await client.patch({ apiVersion, kind, name, namespace }, patch, { type: 'merge', fieldManager: ACTOR })
+}
+
+const DNSMASQ = { apiVersion: 'network.openstack.org/v1beta1', kind: 'DNSMasq' }
+const TEMPLATE = annotation('template')
+
+/** Made where it is missing, changed where the template was; undefined where there is none, or no such kind. */
+export async function ensureDnsMasq(
+  client: KubeClient,
+  { apiVersion, kind, metadata, ...rest }: KubeObject,
+  fieldManager: string,
+): Promise<KubeObject | undefined> {
+  const { dns } = rest['spec'] as { readonly dns?: { enabled?: boolean; template?: object } }
+  if (!dns?.template || dns.enabled === false || !(await client.resource(DNSMASQ))) return undefined
+  const { namespace = '', name, uid = '' } = metadata
+  const template = createHash('sha256').update(JSON.stringify(dns.template)).digest('hex')
+  const live = await client.get({ ...DNSMASQ, namespace, name: 'dns' })
+  if (live?.metadata.annotations?.[TEMPLATE] === template) return live
+  const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
+  const wanted = {
+    ...DNSMASQ,
+    metadata: {
+      name: 'dns',
+      namespace,
+      annotations: { [TEMPLATE]: template },
+      ownerReferences: [owner],
+    },
+    spec: dns.template,
+  }
+  return client.apply(wanted, { fieldManager, force: true })
 }

@@ -9,11 +9,9 @@ import type { KubeClient } from '../../../kube/client.ts'
 import { objectKey } from '../../../kube/key.ts'
 import { type Actor, type ActorDeps, annotation } from '../actor.ts'
 import { createMissing } from '../actor-status.ts'
-import { type AttachedWorkload, attachedWorkloads, podName } from './attachments.ts'
 import { buildCatalogue, ENDPOINT, ROUTE } from './catalogue.ts'
 import { isReady, SIMULATED } from './control-plane.ts'
-import { schemaReader } from './crd-schema.ts'
-import { findOverrideSlots } from './spec-schema.ts'
+import { type AttachedWorkload, attachedWorkloads, findOverrideSlots, podName, schemaReader } from './spec-schema.ts'
 
 const MANAGER = 'actor-services'
 const POD = { apiVersion: 'v1', kind: 'Pod' }

@@ -4,7 +4,9 @@
  * Found by walking the CRD's schema, not by a list of ours: a path that we render wrongly is a path that this walk
  * does not take, and the Service then lacks its address. Follows the override types of lib-common.
  */
-import { isRecord } from '../../../api/json.ts'
+import { asString, asStrings, isRecord } from '../../../api/json.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import type { KubeClient } from '../../../kube/client.ts'
 
 export interface Schema {
   readonly type?: string
@@ -94,4 +96,76 @@ function slotsAt(schema: Schema, value: unknown, path: readonly string[]): reado
 
 export function field(value: unknown, name: string): unknown {
   return isRecord(value) ? value[name] : undefined
+}
+
+/** Fetched once: the schema is close to a megabyte. */
+export function schemaReader(client: KubeClient): () => Promise<Schema> {
+  let read: Promise<Schema> | undefined
+  return () => {
+    read ??= client
+      .get({
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        name: 'openstackcontrolplanes.core.openstack.org',
+      })
+      .then((crd) => specSchema(crd))
+      .catch((thrown: unknown) => {
+        read = undefined
+        throw thrown
+      })
+    return read
+  }
+}
+
+function specSchema(crd: KubeObject | undefined): Schema {
+  const { versions: all = [] } = (crd?.['spec'] ?? {}) as {
+    versions?: readonly { served: boolean; schema: { openAPIV3Schema: Schema } }[]
+  }
+  const schema = all.find(({ served }) => served)?.schema.openAPIV3Schema.properties?.['spec']
+  if (!schema) throw new Error('the cluster has no CRD of OpenStackControlPlane')
+  return schema
+}
+
+export interface AttachedWorkload {
+  /** Of the workload, below `spec`: `glance.template.glanceAPIs.default`. */
+  readonly path: readonly string[]
+  readonly networks: readonly string[]
+}
+
+export function attachedWorkloads(schema: Schema, spec: unknown): readonly AttachedWorkload[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, below]) => {
+    const value = field(spec, name)
+    return isEnabled(below, value) ? walkAttachments(below, value, [name]) : []
+  })
+}
+
+function walkAttachments(schema: Schema, value: unknown, path: readonly string[]): readonly AttachedWorkload[] {
+  if (!isRecord(value) || !isNotDisabled(schema, value)) return []
+  const networks = requestedNetworks(schema, value)
+  const { properties = {}, additionalProperties: every } = schema
+  const inner = Object.entries(value).flatMap(([name, one]) => {
+    const below = properties[name] ?? (typeof every === 'object' ? every : undefined)
+    return below ? walkAttachments(below, one, [...path, name]) : []
+  })
+  return networks.length > 0 ? [{ path, networks }, ...inner] : inner
+}
+
+/** A list of networks, or the one that OVN's databases take. */
+function requestedNetworks({ properties = {} }: Schema, value: unknown): readonly string[] {
+  if (properties['networkAttachments']) return asStrings(field(value, 'networkAttachments'))
+  const one = properties['networkAttachment'] && asString(field(value, 'networkAttachment'))
+  return one === undefined ? [] : [one]
+}
+
+/** `glance-default-0`, `ovn-dbcluster-nb-0`, `nova-api-0`: near enough to upstream's that a person knows them. */
+export function podName({ path }: AttachedWorkload): string {
+  const [service = '', ...rest] = path.filter((step) => !/^(template|templates|cellTemplates)$/.test(step))
+  const steps = rest.map((step) =>
+    step
+      .replace(/(ServiceTemplate|APIs|DBCluster)$/, '')
+      .replace(new RegExp(`^${service}`, 'i'), '')
+      .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+      .toLowerCase(),
+  )
+  return [service, ...steps, '0'].filter((step) => step !== '').join('-')
 }
