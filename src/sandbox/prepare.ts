@@ -31,11 +31,11 @@ export type PrepareContext = BuildContext & StartContext
 export async function ensurePreparedStore(collection: CrdCollection, context: PrepareContext): Promise<string> {
   const { paths, notify, signal, now } = context
   const programs = await ensurePrograms(requiredPrograms.core, context)
-  const shelf = path.join(paths.cache, 'prepared')
+  const cacheFolder = path.join(paths.cache, 'prepared')
   const key = createHash('sha256')
     .update(JSON.stringify([FORMAT_VERSION, collection.key, programs]))
     .digest('hex')
-  const folder = path.join(shelf, `${collection.set}-${key.slice(0, 16)}`)
+  const folder = path.join(cacheFolder, `${collection.set}-${key.slice(0, 16)}`)
   if ((await inspectFolder(folder)).kind === 'whole') return folder
   const lock = await acquireLock([`prepare ${folder}`], {
     ...(signal && { signal }),
@@ -45,11 +45,11 @@ export async function ensurePreparedStore(collection: CrdCollection, context: Pr
     const state = await inspectFolder(folder)
     if (state.kind === 'whole') return folder
     if (state.kind === 'damaged') {
-      const facts = { what: 'the prepared data', folder: shelf, reason: state.reason }
+      const facts = { what: 'the prepared data', folder: cacheFolder, reason: state.reason }
       notify({ kind: 'finding', finding: finding(damagedCache, facts) })
     }
     await prepare(folder, collection, context)
-    await removeExpired(shelf, collection.set, now())
+    await removeExpired(cacheFolder, collection.set, now())
     return folder
   } finally {
     await lock.release()
@@ -57,21 +57,21 @@ export async function ensurePreparedStore(collection: CrdCollection, context: Pr
 }
 
 /** Removes data of earlier pins and schemas. Recent data is kept, because another checkout may still use it. */
-async function removeExpired(shelf: string, set: string, now: number): Promise<void> {
-  for (const name of await readdir(shelf)) {
+async function removeExpired(cacheFolder: string, set: string, now: number): Promise<void> {
+  for (const name of await readdir(cacheFolder)) {
     if (!name.startsWith(`${set}-`)) continue
-    const folder = path.join(shelf, name)
+    const folder = path.join(cacheFolder, name)
     const createdMs = (await stat(folder).catch(() => undefined))?.mtimeMs ?? now
     if (now - createdMs > RETENTION_MS) await rm(folder, { recursive: true, force: true })
   }
 }
 
 async function prepare(target: string, { set, crds }: CrdCollection, context: PrepareContext): Promise<void> {
-  const shelf = path.dirname(target)
-  const root = await mkdir(shelf, { recursive: true })
-    .then(() => mkdtemp(path.join(shelf, '.preparing-')))
+  const cacheFolder = path.dirname(target)
+  const root = await mkdir(cacheFolder, { recursive: true })
+    .then(() => mkdtemp(path.join(cacheFolder, '.preparing-')))
     .catch((error: unknown) => {
-      throw toDiskFullFailure(error, shelf, 'preparing data')
+      throw toDiskFullFailure(error, cacheFolder, 'preparing data')
     })
   const folder = sandboxFolder(root)
   try {
@@ -82,11 +82,11 @@ async function prepare(target: string, { set, crds }: CrdCollection, context: Pr
       context,
     )
     await withConnection(folder, context, ({ client }) => installCrds(client, crds, set, context))
-    await publishFolder(target, async (aside) => {
+    await publishFolder(target, async (temporary) => {
       // An ephemeral supervisor removes its folder, so the data is copied before it stops, after etcd has written everything.
       await callSupervisor(folder.control, { do: 'kill', task: 'kube-apiserver' })
       await callSupervisor(folder.control, { do: 'kill', task: 'etcd' })
-      await copyStore(folder.etcd, path.join(aside, 'etcd'))
+      await copyStore(folder.etcd, path.join(temporary, 'etcd'))
     })
     await callSupervisor(folder.control, { do: 'stop' })
   } finally {

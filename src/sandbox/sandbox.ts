@@ -207,7 +207,7 @@ async function stopFolder(folder: SandboxFolder, name: string): Promise<boolean>
 /** Kills a supervisor that does not answer; its programs are killed with it. */
 async function killUnresponsiveSupervisor(folder: SandboxFolder): Promise<boolean> {
   const { stdout } = await runProcess({ file: 'ps', args: ['-eo', 'pid=,args='] })
-  const line = stdout.split('\n').find((one) => one.includes(`sandbox supervise ${folder.root}`))
+  const line = stdout.split('\n').find((text) => text.includes(`sandbox supervise ${folder.root}`))
   const pid = Number(line?.trim().split(' ')[0])
   if (!pid) return false
   process.kill(pid, 'SIGKILL')

@@ -23,9 +23,9 @@ export interface Settings {
 export const parts = ['controller-manager', 'metallb', 'metallb-webhooks'] as const
 export type Part = (typeof parts)[number]
 
-export function locateSandbox(places: SandboxPaths, name: string): SandboxFolder {
+export function locateSandbox(paths: SandboxPaths, name: string): SandboxFolder {
   if (!/^[a-z][a-z0-9-]{0,39}$/.test(name)) throw failure(badSandboxName, { name })
-  return sandboxFolder(path.join(places.sandboxes, name))
+  return sandboxFolder(path.join(paths.sandboxes, name))
 }
 
 export async function readSettings(folder: SandboxFolder): Promise<Settings | undefined> {
@@ -45,11 +45,11 @@ export async function writeSettings(folder: SandboxFolder, settings: Settings): 
   await rename(temporary, folder.settings)
 }
 
-export async function listSandboxNames(places: SandboxPaths): Promise<readonly string[]> {
-  const names = await readdir(places.sandboxes).catch(() => [])
+export async function listSandboxNames(paths: SandboxPaths): Promise<readonly string[]> {
+  const names = await readdir(paths.sandboxes).catch(() => [])
   const isSandbox = await Promise.all(
     names.map((name) =>
-      stat(path.join(places.sandboxes, name, 'sandbox.json')).then(
+      stat(path.join(paths.sandboxes, name, 'sandbox.json')).then(
         () => true,
         () => false,
       ),
@@ -59,8 +59,8 @@ export async function listSandboxNames(places: SandboxPaths): Promise<readonly s
 }
 
 /** Fails when the sandbox does not exist. */
-export async function requireSettings(places: SandboxPaths, name: string): Promise<Settings> {
-  const settings = await readSettings(locateSandbox(places, name))
-  if (!settings) throw failure(unknownSandbox, { name, known: await listSandboxNames(places) })
+export async function requireSettings(paths: SandboxPaths, name: string): Promise<Settings> {
+  const settings = await readSettings(locateSandbox(paths, name))
+  if (!settings) throw failure(unknownSandbox, { name, known: await listSandboxNames(paths) })
   return settings
 }

@@ -1,4 +1,4 @@
-/** `stackloom sandbox`: a cluster of real programs on this machine. */
+/** `stackloom sandbox`: runs a cluster of real programs on this machine. */
 import type { Command } from 'commander'
 import { type CommandContext, withExamples } from '../command.ts'
 import { defineLogs } from './logs.ts'
@@ -26,7 +26,8 @@ export function define(command: Command, context: CommandContext): void {
   }
 }
 
-export function defineSupervise(parent: Command, { act }: CommandContext): void {
+/** Hidden: the supervisor process of a sandbox. Loads only what it needs, because it must start fast and runs for long. */
+function defineSupervise(parent: Command, { act }: CommandContext): void {
   parent
     .command('supervise', { hidden: true })
     .argument('<folder>')
@@ -40,7 +41,8 @@ export function defineSupervise(parent: Command, { act }: CommandContext): void 
     )
 }
 
-export function defineAct(parent: Command, { io, act }: CommandContext): void {
+/** Hidden: the process that runs the actors. */
+function defineAct(parent: Command, { io, act }: CommandContext): void {
   parent
     .command('act', { hidden: true })
     .requiredOption('--kubeconfig <file>')

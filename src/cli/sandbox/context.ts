@@ -1,4 +1,4 @@
-/** What the sandbox needs of this process: folders, environment, clock, and a voice. */
+/** Builds the context of sandbox commands from this process. */
 import { runProcess } from '../../exec/process.ts'
 import type { SandboxContext } from '../../sandbox/sandbox.ts'
 import { type Notify, resolveSandboxPaths, selfCommand } from '../../sandbox/sandbox-context.ts'

@@ -1,9 +1,6 @@
 /**
- * Multus and whereabouts, as a kubelet meets them when it starts a pod: each network that the pod asks for gives it an
- * address, which is written into whereabouts' IPPool and into the pod's network-status. No interface is made.
- *
- * Follows Multus (`k8s.v1.cni.cncf.io/networks`, long and short form) and whereabouts (lowest free address of the range,
- * IPPools named by network and range). A network that does not exist keeps the pod from starting, as it does there.
+ * Simulates Multus and whereabouts: allocates an address for each requested network and writes it to the IPPool of whereabouts
+ * and to the network-status of the pod. As with Multus, a missing network keeps the pod from starting. No interface is created.
  */
 
 import { asList, asString, asStrings, isRecord } from '../../api/json.ts'
@@ -18,7 +15,7 @@ const POOL = { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool', n
 const NETWORKS = 'k8s.v1.cni.cncf.io/networks'
 const STATUS = 'k8s.v1.cni.cncf.io/network-status'
 const MANAGER = 'actor-multus'
-/** How often a pool is written anew after somebody else was faster. */
+/** Write attempts for one pool in case of conflicts. */
 const TRIES = 20
 
 interface AttachmentRequest {
@@ -27,7 +24,7 @@ interface AttachmentRequest {
   readonly interface: string
 }
 
-/** One range of whereabouts, and the book in which it counts. */
+/** One range of whereabouts and the IPPool that records its allocations. */
 interface AllocationRange {
   readonly pool: string
   readonly range: string
@@ -36,20 +33,20 @@ interface AllocationRange {
   readonly exclude: readonly string[]
 }
 
-/** Attaches a pod that asks for networks; false while one of them is not there. */
+/** Attaches the requested networks of a pod; returns false while one of them does not exist. */
 export async function attachNetworks(client: KubeClient, pod: KubeObject): Promise<boolean> {
-  const wishes = parseAttachmentRequests(pod)
-  if (wishes.length === 0 || pod.metadata.annotations?.[STATUS] !== undefined) return true
+  const requests = parseAttachmentRequests(pod)
+  if (requests.length === 0 || pod.metadata.annotations?.[STATUS] !== undefined) return true
   if (!(await client.resource(ATTACHMENT))) return true
   const status: object[] = []
-  for (const wish of wishes) {
-    const { namespace, name } = wish
+  for (const request of requests) {
+    const { namespace, name } = request
     const definition = await client.get({ ...ATTACHMENT, namespace, name })
     if (!definition) return false
     const ips: string[] = []
-    for (const book of parseAllocationRanges(definition))
-      ips.push(await allocateAddress(client, book, pod, wish.interface))
-    status.push({ name: `${namespace}/${name}`, interface: wish.interface, ips })
+    for (const range of parseAllocationRanges(definition))
+      ips.push(await allocateAddress(client, range, pod, request.interface))
+    status.push({ name: `${namespace}/${name}`, interface: request.interface, ips })
   }
   const { namespace = '', name } = pod.metadata
   await client.patch(
@@ -60,7 +57,7 @@ export async function attachNetworks(client: KubeClient, pod: KubeObject): Promi
   return true
 }
 
-/** Gives back what a pod had. */
+/** Releases the addresses of a pod. */
 export async function detachNetworks(client: KubeClient, pod: KubeObject): Promise<void> {
   if (pod.metadata.annotations?.[STATUS] === undefined) return
   for (const { namespace, name } of parseAttachmentRequests(pod)) {
@@ -81,19 +78,19 @@ function parseAttachmentRequests({ metadata }: KubeObject): readonly AttachmentR
   const text = metadata.annotations?.[NETWORKS] ?? ''
   const long: unknown = text.trimStart().startsWith('[') ? JSON.parse(text) : undefined
   const named = Array.isArray(long)
-    ? long.filter(isRecord).map((one) => ({
-        namespace: asString(one['namespace']),
-        name: asString(one['name']) ?? '',
-        interface: asString(one['interface']),
+    ? long.filter(isRecord).map((network) => ({
+        namespace: asString(network['namespace']),
+        name: asString(network['name']) ?? '',
+        interface: asString(network['interface']),
       }))
     : text.split(',').flatMap((word) => {
-        const [, namespace, name, face] = /^(?:([^/@]+)\/)?([^@]+)(?:@(.+))?$/.exec(word.trim()) ?? []
-        return name === undefined ? [] : [{ namespace, name, interface: face }]
+        const [, namespace, name, interfaceName] = /^(?:([^/@]+)\/)?([^@]+)(?:@(.+))?$/.exec(word.trim()) ?? []
+        return name === undefined ? [] : [{ namespace, name, interface: interfaceName }]
       })
-  return named.map((one, at) => ({
-    namespace: one.namespace ?? metadata.namespace ?? '',
-    name: one.name,
-    interface: one.interface ?? `net${at + 1}`,
+  return named.map((request, index) => ({
+    namespace: request.namespace ?? metadata.namespace ?? '',
+    name: request.name,
+    interface: request.interface ?? `net${index + 1}`,
   }))
 }
 
@@ -104,8 +101,8 @@ function parseAllocationRanges(definition: KubeObject): readonly AllocationRange
   if (!isRecord(ipam) || ipam['type'] !== 'whereabouts') return []
   const network = asString(ipam['network_name'])
   const ranges = asList(ipam['ipRanges'])
-  return (ranges.length > 0 ? ranges : [ipam]).filter(isRecord).flatMap((one) => {
-    const range = asString(one['range']) ?? ''
+  return (ranges.length > 0 ? ranges : [ipam]).filter(isRecord).flatMap((settings) => {
+    const range = asString(settings['range']) ?? ''
     const whole = parseRange(range)
     if (!whole) return []
     const { family } = whole
@@ -113,9 +110,9 @@ function parseAllocationRanges(definition: KubeObject): readonly AllocationRange
       {
         pool: [network, range.replaceAll(/[:/]/g, '-')].filter((part) => part !== undefined).join('-'),
         range,
-        first: parseAddress(asString(one['range_start']) ?? '') ?? { family, value: whole.first + 1n },
-        last: parseAddress(asString(one['range_end']) ?? '') ?? { family, value: whole.last - 1n },
-        exclude: asStrings(one['exclude']),
+        first: parseAddress(asString(settings['range_start']) ?? '') ?? { family, value: whole.first + 1n },
+        last: parseAddress(asString(settings['range_end']) ?? '') ?? { family, value: whole.last - 1n },
+        exclude: asStrings(settings['exclude']),
       },
     ]
   })
@@ -126,33 +123,36 @@ type Allocations = Readonly<Record<string, { readonly id: string; readonly podre
 
 async function allocateAddress(
   client: KubeClient,
-  book: AllocationRange,
+  range: AllocationRange,
   pod: KubeObject,
   ifname: string,
 ): Promise<string> {
-  const base = parseRange(book.range)?.first ?? 0n
-  let given: Address | undefined
-  await updatePool(client, book.pool, book.range, (held) => {
-    const own = Object.entries(held).find(([, { podref }]) => podref === podRef(pod))
-    given = own ? { family: book.first.family, value: base + BigInt(own[0]) } : lowestFreeAddress(book, held, base)
-    if (own) return held
+  const base = parseRange(range.range)?.first ?? 0n
+  let assigned: Address | undefined
+  await updatePool(client, range.pool, range.range, (held) => {
+    const existing = Object.entries(held).find(([, { podref }]) => podref === podRef(pod))
+    assigned = existing
+      ? { family: range.first.family, value: base + BigInt(existing[0]) }
+      : lowestFreeAddress(range, held, base)
+    if (existing) return held
     const entry = { id: pod.metadata.uid ?? '', podref: podRef(pod), ifname }
-    return { ...held, [String(given.value - base)]: entry }
+    return { ...held, [String(assigned.value - base)]: entry }
   })
-  return given ? formatAddress(given) : ''
+  return assigned ? formatAddress(assigned) : ''
 }
 
 function lowestFreeAddress({ first, last, exclude }: AllocationRange, held: Allocations, base: bigint): Address {
   const excluded = exclude.flatMap((text) => parseRange(text) ?? [])
-  for (let at: Address | undefined = first; at && at.value <= last.value; at = plus(at, 1)) {
-    const one = at
-    const isFree = !(String(one.value - base) in held) && !excluded.some((range) => rangeContains(range, one))
-    if (isFree) return one
+  for (let address: Address | undefined = first; address && address.value <= last.value; address = plus(address, 1)) {
+    const candidate = address
+    const isFree =
+      !(String(candidate.value - base) in held) && !excluded.some((range) => rangeContains(range, candidate))
+    if (isFree) return candidate
   }
   throw new Error(`Could not allocate IP in range: ip: ${formatAddress(first)} / - ${formatAddress(last)}`)
 }
 
-/** Changes a pool's allocations; whoever was faster is read again. */
+/** Updates the allocations of a pool and retries on conflicts. */
 async function updatePool(
   client: KubeClient,
   name: string,
@@ -163,13 +163,13 @@ async function updatePool(
     const live = await client.get({ ...POOL, name })
     if (!live && range === undefined) return
     const { allocations = {}, ...spec } = (live?.['spec'] ?? { range }) as { allocations?: Allocations }
-    const wanted = next(allocations)
-    if (live && wanted === allocations) return
+    const updated = next(allocations)
+    if (live && updated === allocations) return
     const { namespace, ...kind } = POOL
     const object = {
       ...kind,
       metadata: live?.metadata ?? { name, namespace },
-      spec: { ...spec, allocations: wanted },
+      spec: { ...spec, allocations: updated },
     }
     try {
       await (live ? client.update(object, { fieldManager: MANAGER }) : client.create(object, { fieldManager: MANAGER }))
@@ -178,5 +178,5 @@ async function updatePool(
       if (!isApiError(thrown, 'conflict', 'already-exists')) throw thrown
     }
   }
-  throw new Error(`IPPool ${name} is written by too many at once`)
+  throw new Error(`IPPool ${name} has too many write conflicts`)
 }

@@ -1,4 +1,4 @@
-/** Every actor by name, and the way onto the stage. A new one is an entry here. */
+/** Lists every actor by name and runs them. A new actor is added here. */
 import { failure } from '../../errors/failure.ts'
 import type { Connection } from '../../kube/connect.ts'
 import type { Log } from '../../kube/log.ts'
@@ -17,10 +17,10 @@ export const openstack: Actor = {
   simulates: 'the OpenStack operators: control planes to Services and conditions, node sets and their deployments',
   source: 'openstack-operator 0.6.0 and lib-common: service.CreateOrPatch, conditions',
   needs: [],
-  addControllers: (stage) => {
-    stage.runtime.add(controlPlaneController(stage))
-    stage.runtime.add(versionController(stage))
-    for (const controller of dataPlaneControllers(stage)) stage.runtime.add(controller)
+  addControllers: (deps) => {
+    deps.runtime.add(controlPlaneController(deps))
+    deps.runtime.add(versionController(deps))
+    for (const controller of dataPlaneControllers(deps)) deps.runtime.add(controller)
   },
 }
 
@@ -38,11 +38,11 @@ export interface RunActorsOptions {
   readonly signal: AbortSignal
   readonly stepMs?: number
   readonly log?: Log
-  /** More actors, or others in place of ours. */
+  /** Replaces the default actors. */
   readonly registry?: Readonly<Record<string, Actor>>
 }
 
-/** Plays until the signal fires. */
+/** Runs the actors until the signal is aborted. */
 export async function runActors(options: RunActorsOptions): Promise<void> {
   const { connection, names, signal, stepMs = 200, log, registry = actors } = options
   const runtime = createRuntime({ client: connection.client, ...(log && { log }) })
@@ -51,7 +51,7 @@ export async function runActors(options: RunActorsOptions): Promise<void> {
   await runtime.run(signal)
 }
 
-/** Those named and those whom they need, each once. */
+/** The named actors and their dependencies, each once. */
 export function resolveActors(
   names: readonly string[],
   cast: Readonly<Record<string, Actor>> = actors,

@@ -51,7 +51,7 @@ beforeEach(async (test) => {
 })
 
 describe('a program of the sandbox', () => {
-  it('is built once, with true progress, and says once why', async () => {
+  it('is built once, with progress and one announcement', async () => {
     const { hello } = await ensure()
     expect((await runProcess({ file: hello })).stdout).toBe('hello\n')
     expect(announced()).toHaveLength(1)
@@ -68,7 +68,7 @@ describe('a program of the sandbox', () => {
     expect(commands).toEqual(['env'])
   })
 
-  it('is made again when its file was cut short or changed, and says so', async () => {
+  it('is built again with a finding when its file was truncated or changed', async () => {
     const { hello } = await ensure()
     await truncate(hello, 12)
     await ensure()
@@ -80,7 +80,7 @@ describe('a program of the sandbox', () => {
     expect((await runProcess({ file: hello })).stdout).toBe('hello\n')
   })
 
-  it('is made again when its folder is rubbish', async () => {
+  it('is built again when its folder is damaged', async () => {
     const { hello } = await ensure()
     await rm(path.dirname(hello), { recursive: true })
     await writeFile(path.dirname(hello), 'rubbish')
@@ -91,7 +91,7 @@ describe('a program of the sandbox', () => {
     expect((await runProcess({ file: hello })).stdout).toBe('hello\n')
   })
 
-  it('is not there after an interrupted build, and is after the next one', async () => {
+  it('is missing after an interrupted build and complete after the next', async () => {
     await rm(context.paths.cache, { recursive: true, force: true })
     const stop = new AbortController()
     const interrupted = ensure({
@@ -99,24 +99,24 @@ describe('a program of the sandbox', () => {
       notify: (note) => note.kind === 'announcement' && stop.abort(),
     })
     expect(await failureOf(interrupted)).toMatchObject({ code: 'SL1202', exitCode: 130 })
-    const shelf = path.join(context.paths.cache, 'programs')
-    expect((await readdir(shelf)).filter((name) => !name.startsWith('.'))).toEqual([])
+    const cacheFolder = path.join(context.paths.cache, 'programs')
+    expect((await readdir(cacheFolder)).filter((name) => !name.startsWith('.'))).toEqual([])
     // What a kill -9 leaves behind:
-    await mkdir(path.join(shelf, '.tiny-cut0ff'))
+    await mkdir(path.join(cacheFolder, '.tiny-cut0ff'))
     const { hello } = await ensure()
     expect(announced()[0]).toMatch(/^Continuing/)
-    expect((await readdir(shelf)).filter((name) => name.startsWith('.'))).toEqual([])
+    expect((await readdir(cacheFolder)).filter((name) => name.startsWith('.'))).toEqual([])
     expect((await runProcess({ file: hello })).stdout).toBe('hello\n')
   })
 
-  it('is built once by two who want it at the same time', async () => {
+  it('is built once for two concurrent requests', async () => {
     await rm(context.paths.cache, { recursive: true, force: true })
-    const [one, two] = await Promise.all([ensure(), ensure()])
-    expect(one).toEqual(two)
+    const [first, second] = await Promise.all([ensure(), ensure()])
+    expect(first).toEqual(second)
     expect(announced()).toHaveLength(1)
   })
 
-  it('tells what the compiler said when it cannot be built', async () => {
+  it('reports the compiler error when the build fails', async () => {
     const good = await readFile(source, 'utf8')
     await rm(context.paths.cache, { recursive: true, force: true })
     await writeFile(source, 'package main\n\nfunc main() { undefined() }\n')
@@ -127,14 +127,14 @@ describe('a program of the sandbox', () => {
     await ensure()
   })
 
-  it('needs no Go once it is built, and without both the remedies are named', async () => {
+  it('needs no Go when it is already built', async () => {
     const { hello } = await ensure()
     expect(await ensure({ exec: noGo })).toEqual({ hello })
     await rm(context.paths.cache, { recursive: true, force: true })
     expect(await failureOf(ensure({ exec: noGo }))).toMatchObject({ code: 'SL1200' })
   })
 
-  it('comes from KUBEBUILDER_ASSETS where that is set, and a wrong one is said', async () => {
+  it('comes from KUBEBUILDER_ASSETS if set, and reports a missing file', async () => {
     const assets = path.join(root, 'assets')
     await mkdir(assets)
     const env = { KUBEBUILDER_ASSETS: assets }
@@ -144,7 +144,7 @@ describe('a program of the sandbox', () => {
   })
 })
 
-it('what the Go tool calls a program', () => {
+it('executableName returns the name that go build uses', () => {
   expect(['go.etcd.io/etcd/server/v3', 'k8s.io/kubernetes/cmd/kubectl'].map(executableName)).toEqual([
     'server',
     'kubectl',

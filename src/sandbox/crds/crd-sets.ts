@@ -63,27 +63,27 @@ function isOwnSet(set: CrdSet): set is OwnSet {
 
 async function ensureConverted(key: string, pins: CrdPins, context: BuildContext): Promise<string> {
   const { paths, exec, notify, signal } = context
-  const shelf = path.join(paths.cache, 'crds')
-  const folder = path.join(shelf, key)
+  const cacheFolder = path.join(paths.cache, 'crds')
+  const folder = path.join(cacheFolder, key)
   if ((await inspectFolder(folder)).kind === 'whole') return folder
   const lock = await acquireLock([`crds ${folder}`], signal && { signal })
   try {
     const state = await inspectFolder(folder)
     if (state.kind === 'whole') return folder
     if (state.kind === 'damaged') {
-      const facts = { what: 'the CRD sets', folder: shelf, reason: state.reason }
+      const facts = { what: 'the CRD sets', folder: cacheFolder, reason: state.reason }
       notify({ kind: 'finding', finding: finding(damagedCache, facts) })
       await rm(folder, { recursive: true, force: true })
     }
-    await mkdir(shelf, { recursive: true }).catch((error: unknown) => {
-      throw toDiskFullFailure(error, shelf, 'fetching CRDs')
+    await mkdir(cacheFolder, { recursive: true }).catch((error: unknown) => {
+      throw toDiskFullFailure(error, cacheFolder, 'fetching CRDs')
     })
     notify({ kind: 'progress', text: `fetching ${pins.modules.length} modules with CRDs` })
-    const texts = await fetchCrdFiles(pins, shelf, exec, signal)
+    const texts = await fetchCrdFiles(pins, cacheFolder, exec, signal)
     notify({ kind: 'progress', text: 'converting CRDs' })
     const converted = convert(texts)
-    await publishFolder(folder, async (aside) => {
-      for (const [set, crds] of converted) await writeFile(path.join(aside, `${set}.json`), JSON.stringify(crds))
+    await publishFolder(folder, async (temporary) => {
+      for (const [set, crds] of converted) await writeFile(path.join(temporary, `${set}.json`), JSON.stringify(crds))
     })
     return folder
   } finally {

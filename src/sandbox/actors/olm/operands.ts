@@ -1,10 +1,10 @@
-/** Plays the operators that OLM has installed: an operand becomes its workloads, and says so when they run. */
+/** Simulates the operators that OLM installed: creates the workloads of an operand and reports when they are available. */
 
-import { formatTimestamp, type KubeObject, type OwnerReference } from '../../../api/object.ts'
+import { type Condition, formatTimestamp, type KubeObject, type OwnerReference } from '../../../api/object.ts'
 import type { CacheReader } from '../../../kube/cache.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { ActorDeps } from '../actor.ts'
-import { type SimulatedCondition, updateConditions } from '../actor-status.ts'
+import { updateConditions } from '../actor-status.ts'
 import { type Operand, type Package, packages, type Workload } from './catalog-packages.ts'
 
 const CSV = { apiVersion: 'operators.coreos.com/v1alpha1', kind: 'ClusterServiceVersion' }
@@ -18,7 +18,7 @@ export function addOperands({ runtime, stepMs }: ActorDeps): void {
         name: `actor-olm-${operand.kind.kind.toLowerCase()}`,
         watches: [
           { kind: operand.kind },
-          // An operand that was there first waits for its operator.
+          // An operand may exist before its operator.
           { kind: CSV, map: () => objects.list().map(objectKey) },
         ],
         reconcile: async ({ namespace, name }, { clock }) => {
@@ -37,7 +37,7 @@ function objectKey({ metadata }: KubeObject): string {
   return metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name
 }
 
-/** Where the operator runs, once it does. */
+/** The namespace of the operator when it is installed. */
 function operatorNamespace(versions: CacheReader, { csv }: Package): string | undefined {
   const found = versions
     .list()
@@ -76,7 +76,7 @@ async function writeCondition(
 ): Promise<void> {
   const { condition } = operand
   if (!condition) return
-  const before = ((object['status'] ?? {}) as { readonly conditions?: readonly SimulatedCondition[] }).conditions ?? []
+  const before = ((object['status'] ?? {}) as { readonly conditions?: readonly Condition[] }).conditions ?? []
   const conditions = updateConditions(
     before,
     [
@@ -114,15 +114,15 @@ export async function applyWorkloads(
   }
 }
 
-/** The first workload that is not available yet, in words; undefined when all are. */
+/** Describes the first unavailable workload; undefined when all are available. */
 export async function findUnavailable(
   client: KubeClient,
   workloads: readonly Workload[],
   namespace: string,
 ): Promise<string | undefined> {
   for (const workload of workloads) {
-    const at = workload.namespace ?? namespace
-    const ref = { apiVersion: 'apps/v1', kind: workload.kind, namespace: at, name: workload.name }
+    const inNamespace = workload.namespace ?? namespace
+    const ref = { apiVersion: 'apps/v1', kind: workload.kind, namespace: inNamespace, name: workload.name }
     const found = await client.get(ref)
     if (!found || !isAvailable(found)) return `waiting for ${workload.kind} ${workload.name} to become ready`
   }
@@ -150,7 +150,7 @@ function renderWorkload(
 ): readonly KubeObject[] {
   const { kind, name, labels, service } = workload
   const namespace = workload.namespace ?? operatorNamespace
-  // An owner must live where its dependents do.
+  // An owner must be in the namespace of its dependents.
   const owned = owner && !workload.namespace ? { ownerReferences: [owner] } : {}
   const metadata = { namespace, name, labels, ...owned }
   const main: KubeObject = { apiVersion: 'apps/v1', kind, metadata, spec: workloadSpec(workload) }
@@ -170,7 +170,7 @@ function workloadSelector({ name, labels }: Workload): Readonly<Record<string, s
   return { ...labels, 'app.kubernetes.io/name': name }
 }
 
-/** Also the shape that a ClusterServiceVersion carries for each of its deployments. */
+/** Also used for the deployments of a ClusterServiceVersion. */
 export function workloadSpec(workload: Workload): Readonly<Record<string, unknown>> {
   const labels = workloadSelector(workload)
   return {
@@ -180,7 +180,7 @@ export function workloadSpec(workload: Workload): Readonly<Record<string, unknow
       metadata: { labels },
       spec: {
         terminationGracePeriodSeconds: 0,
-        containers: [{ name: 'stand-in', image: `sandbox.invalid/${workload.name}:actor` }],
+        containers: [{ name: 'placeholder', image: `sandbox.invalid/${workload.name}:actor` }],
         tolerations: [{ operator: 'Exists' }],
       },
     },

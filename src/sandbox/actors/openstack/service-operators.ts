@@ -1,8 +1,6 @@
 /**
- * Plays the operators of the single services, once openstack-operator has their control plane up: a pod for everything
- * that asks for networks, KeystoneEndpoints, and Routes where the cluster has them. What is no longer asked for goes.
- *
- * Beside the actor of openstack-operator and not part of it: whoever only deploys needs none of this.
+ * Simulates the service operators of a ready control plane: pods with network attachments, KeystoneEndpoints, and Routes. A
+ * separate actor, because most deployment tests do not need it.
  */
 import type { GroupVersionKind, KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
@@ -18,14 +16,14 @@ const POD = { apiVersion: 'v1', kind: 'Pod' }
 const controlPlanes = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' } }
 const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
 
-/** A label of what this actor made. */
+/** Marks objects that this actor created. */
 const CREATED_LABEL = annotation('made')
-/** An annotation of the namespace kube-system: the domain of Routes, which OpenShift's ingress settings have. */
+/** An annotation of the namespace kube-system with the domain of Routes. */
 const DOMAIN = annotation('domain')
 const DEFAULT_DOMAIN = 'apps.example.com'
 
 export const serviceOperators: Actor = {
-  simulates: "the services' operators: pods on networks, KeystoneEndpoints, Routes",
+  simulates: 'the service operators: pods on networks, KeystoneEndpoints, Routes',
   source: 'openstack-operator CreateRoute, nova-, glance- and cinder-operator NewKeystoneEndpoint',
   needs: ['openstack', 'kubelet'],
   addControllers: ({ runtime }: ActorDeps) => {
@@ -40,7 +38,7 @@ export const serviceOperators: Actor = {
           map: ({ metadata }) =>
             cache(controlPlanes)
               .list(metadata.namespace ?? '')
-              .map((one) => objectKey(one.metadata)),
+              .map((controlPlane) => objectKey(controlPlane.metadata)),
         },
         { kind: POD, map: ownerKeys },
       ],
@@ -49,9 +47,9 @@ export const serviceOperators: Actor = {
         if (!controlPlane || controlPlane.metadata.deletionTimestamp !== undefined) return
         if (!isReady(controlPlane)) return
         const spec = controlPlane['spec']
-        const places = findOverrideSlots(await schema(), spec)
+        const slots = findOverrideSlots(await schema(), spec)
         const domain = (await client.resource(ROUTE)) && (await routeDomain(client))
-        const { routes, endpoints } = buildCatalogue(places, namespace, cache(services).list(namespace), domain)
+        const { routes, endpoints } = buildCatalogue(slots, namespace, cache(services).list(namespace), domain)
         const pods = attachedWorkloads(await schema(), spec).map((attachedWorkload) =>
           renderPod(attachedWorkload, namespace),
         )
@@ -63,7 +61,7 @@ export const serviceOperators: Actor = {
   },
 }
 
-/** The control plane of a pod that this actor made. */
+/** The control plane of a pod that this actor created. */
 function ownerKeys({ metadata }: KubeObject): readonly string[] {
   if (metadata.labels?.[CREATED_LABEL] !== 'true') return []
   return (metadata.ownerReferences ?? []).map(({ name }) => `${metadata.namespace}/${name}`)
@@ -87,11 +85,11 @@ function renderPod(workload: AttachedWorkload, namespace: string): KubeObject {
         [SIMULATED]: 'no container runs',
       },
     },
-    spec: { containers: [{ name: workload.path[0] ?? 'service', image: 'played' }] },
+    spec: { containers: [{ name: workload.path[0] ?? 'service', image: 'simulated' }] },
   }
 }
 
-/** Makes what is missing, changes what says something else, deletes what this actor made and nobody wants now. */
+/** Creates missing objects, updates outdated ones, and deletes objects of this actor that are no longer desired. */
 async function syncObjects(
   client: KubeClient,
   kind: GroupVersionKind,
@@ -101,8 +99,8 @@ async function syncObjects(
   const { name, namespace = '', uid = '' } = owner
   if (!(await client.resource(kind))) return
   const { items } = await client.list(kind, { namespace })
-  const made = (one: KubeObject): boolean =>
-    one.metadata.labels?.[CREATED_LABEL] === 'true' && one.metadata.deletionTimestamp === undefined
+  const isCreatedHere = (object: KubeObject): boolean =>
+    object.metadata.labels?.[CREATED_LABEL] === 'true' && object.metadata.deletionTimestamp === undefined
   const live = new Map(items.map((item) => [item.metadata.name, item]))
   const reference = { apiVersion, kind: ownerKind, name, uid, controller: true }
   for (const object of wanted) {
@@ -115,8 +113,8 @@ async function syncObjects(
       ownerReferences: [reference],
     }
     if (!found) await createMissing(client, found, { ...object, metadata }, MANAGER)
-    else if (made(found) && !isUpToDate(found, object)) {
-      // What a pod asks for is read when it starts: it is made anew, as a rollout would.
+    else if (isCreatedHere(found) && !isUpToDate(found, object)) {
+      // Networks are attached when a pod starts, so the pod is created again.
       if (kind === POD) await client.delete({ ...kind, namespace, name: found.metadata.name })
       else
         await client.patch(
@@ -126,8 +124,8 @@ async function syncObjects(
         )
     }
   }
-  for (const one of [...live.values()].filter(made))
-    await client.delete({ ...kind, namespace, name: one.metadata.name })
+  for (const object of [...live.values()].filter(isCreatedHere))
+    await client.delete({ ...kind, namespace, name: object.metadata.name })
 }
 
 function isUpToDate(found: KubeObject, wanted: KubeObject): boolean {
@@ -137,7 +135,7 @@ function isUpToDate(found: KubeObject, wanted: KubeObject): boolean {
 
 function containsFields(has: unknown, wants: unknown): boolean {
   if (typeof wants !== 'object' || wants === null) return has === wants
-  return Object.entries(wants).every(([key, one]) =>
-    containsFields((has as Record<string, unknown> | undefined)?.[key], one),
+  return Object.entries(wants).every(([key, value]) =>
+    containsFields((has as Record<string, unknown> | undefined)?.[key], value),
   )
 }
