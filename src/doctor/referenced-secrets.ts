@@ -1,7 +1,4 @@
-/**
- * The Secrets that a cloud's own objects name, and of each only the keys: a doctor needs to know what is there, never
- * what it says.
- */
+/** Finds the Secrets that cloud objects refer to, and the required keys that they lack. Values are never kept. */
 
 import { asRecord } from '../api/json.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -24,7 +21,7 @@ export function referencedSecrets({ objects }: Snapshot): readonly SecretRef[] {
   return [...found.values()]
 }
 
-/** The Secret that an object cannot do without. */
+/** The Secret that an object requires. */
 export function referencedSecret(object: KubeObject): string | undefined {
   switch (formatGroupKind(object)) {
     case 'core.openstack.org/OpenStackControlPlane':
@@ -36,7 +33,7 @@ export function referencedSecret(object: KubeObject): string | undefined {
   }
 }
 
-/** A Secret without its values. Empty ones stay empty: that is a cause, too. */
+/** Replaces the values of a Secret. Empty values stay empty, because they are a cause too. */
 export function redactValues(secret: KubeObject): KubeObject {
   const { apiVersion, kind, metadata } = secret
   const { name, namespace } = metadata
@@ -72,18 +69,18 @@ export interface MissingKeys {
   readonly keys: readonly string[]
 }
 
-/** What the Secret of a control plane or of a node set lacks, or has with nothing in it. */
+/** Required keys that are missing or empty in the Secret of a control plane or node set. */
 export function missingKeys(owner: KubeObject, secret: KubeObject): readonly MissingKeys[] {
   const data = asRecord(secret['data'])
-  const lacking = (service: string, keys: readonly string[]): readonly MissingKeys[] => {
+  const checkKeys = (service: string, keys: readonly string[]): readonly MissingKeys[] => {
     const missing = keys.filter((key) => !data[key])
     return missing.length === 0 ? [] : [{ service, keys: missing }]
   }
-  if (owner.kind === 'OpenStackDataPlaneNodeSet') return lacking('Ansible', ['ssh-privatekey'])
+  if (owner.kind === 'OpenStackDataPlaneNodeSet') return checkKeys('Ansible', ['ssh-privatekey'])
   return Object.entries(requiredKeys).flatMap(([service, keys]) => {
     const settings = asRecord(getField(owner, 'spec', service))
     if (settings['enabled'] !== true) return []
-    const own = JSON.stringify(settings).includes('"passwordSelectors"')
-    return own ? [] : lacking(service, keys)
+    const isCustom = JSON.stringify(settings).includes('"passwordSelectors"')
+    return isCustom ? [] : checkKeys(service, keys)
   })
 }

@@ -1,4 +1,4 @@
-/** Every rule, from the ground up: what stands below explains what stands above. */
+/** Lists all rules in the order of dependencies: findings of earlier rules explain those of later ones. */
 import type { Rule } from './rule.ts'
 import { addressConflictRules } from './rules/address-conflict-rules.ts'
 import { advertisementRules } from './rules/advertisement-rules.ts'

@@ -1,4 +1,4 @@
-/** Networks of clouds as the cluster knows them: the subnets of every NetConfig. */
+/** Parses the subnets of every NetConfig, and the addresses that Reservations assign to hosts. */
 
 import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -22,8 +22,8 @@ export interface CloudSubnet {
   readonly gateway: string | undefined
 }
 
-export function cloudSubnets(patient: ClusterState): readonly CloudSubnet[] {
-  return patient.all(NET_CONFIG).flatMap((config) =>
+export function cloudSubnets(cluster: ClusterState): readonly CloudSubnet[] {
+  return cluster.all(NET_CONFIG).flatMap((config) =>
     getList(config, 'spec', 'networks').flatMap((network) =>
       getList(network, 'subnets').flatMap((subnet) => {
         const facts = readNetConfigSubnet(subnet, undefined)
@@ -57,14 +57,14 @@ export interface Holder {
 }
 
 export function reservations(
-  patient: ClusterState,
+  cluster: ClusterState,
 ): readonly (Holder & { readonly network: string; readonly subnet: string })[] {
-  return patient.all(RESERVATION).flatMap((object) =>
-    Object.values(asRecord(getField(object, 'spec', 'reservation'))).flatMap((one) => {
-      const address = getString(one, 'address')
+  return cluster.all(RESERVATION).flatMap((object) =>
+    Object.values(asRecord(getField(object, 'spec', 'reservation'))).flatMap((entry) => {
+      const address = getString(entry, 'address')
       if (address === undefined) return []
-      const network = getString(one, 'network') ?? ''
-      const subnet = getString(one, 'subnet') ?? ''
+      const network = getString(entry, 'network') ?? ''
+      const subnet = getString(entry, 'subnet') ?? ''
       return [
         { address, who: formatObjectName(object), object, cloud: object.metadata.namespace ?? '', network, subnet },
       ]
