@@ -135,6 +135,7 @@ describe('a folder of dumps', () => {
       fc.constant(poolYaml('a')),
       fc.constantFrom('---\n', '%YAML 1.1\n', '{', '- ', '\t'),
     )
+    expect(parseDocuments(Buffer.from('{')).broken).toHaveLength(1)
     fc.assert(
       fc.property(fc.array(text), fc.nat(), (parts, cut) => {
         const bytes = Buffer.from(parts.join('\n'))

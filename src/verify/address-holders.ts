@@ -1,8 +1,4 @@
-/**
- * Who really holds an address: everything on a cluster that has it or may give it out, and since when.
- *
- * Pure, over a snapshot. What the plan says is `plan/lookup.ts`; where the two disagree is told here.
- */
+/** Finds all objects of a snapshot that have an address or may assign it, and compares them with the plan. Pure. */
 import { type KubeObject, objectIdentity } from '../api/object.ts'
 import { formatObjectName, getField, getList, getString } from '../api/raw-object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
@@ -28,14 +24,14 @@ const NODE_STATE = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkState' 
 export const holderKinds = [SERVICE, POOL, POD, WHEREABOUTS, RESERVATION, NET_CONFIG, ATTACHMENT, NODE, NODE_STATE]
 
 export interface LiveHolder {
-  /** `has`: it is its address. `gives`: an allocator that may hand it out. */
+  /** `has`: it uses the address. `gives`: an allocator that may assign it. */
   readonly kind: 'has' | 'gives'
   /** `Service openstack/keystone-internal`. */
   readonly who: string
   readonly namespace?: string
-  /** In a few words: `LoadBalancer address`, `hosts of internalapi`. */
+  /** For example `LoadBalancer address` or `hosts of internalapi`. */
   readonly how: string
-  /** ISO time, where the cluster knows it. */
+  /** ISO time, if known. */
   readonly since?: string
 }
 
@@ -73,7 +69,7 @@ function isSameAddress(text: unknown, address: Address): boolean {
   return read !== undefined && compareAddresses(read, address) === 0
 }
 
-/** The address was given when the status was written; the Service itself may be older. */
+/** The address was assigned when the status was written; the Service may be older. */
 function serviceHolder(service: KubeObject, address: Address): readonly LiveHolder[] {
   if (!ingressAddresses(service).some((one) => isSameAddress(one, address))) return []
   const written = service.metadata.managedFields?.find(({ subresource }) => subresource === 'status')?.time
@@ -90,7 +86,7 @@ function podHolder(pool: KubeObject, address: Address, live: SnapshotIndex): rea
       const [namespace = '', name = ''] = pod.split('/')
       const running = live.get('Pod', name, namespace)
       const since = getString(running, 'status', 'startTime')
-      const gone = running || live.unread('Pod') !== undefined ? '' : '; there is no such pod any more'
+      const gone = running || live.unread('Pod') !== undefined ? '' : '; the pod no longer exists'
       return {
         kind: 'has',
         who: `Pod ${pod}`,
@@ -101,7 +97,7 @@ function podHolder(pool: KubeObject, address: Address, live: SnapshotIndex): rea
     })
 }
 
-/** What Multus shows, for pods whose address is not whereabouts' (static ones). */
+/** From the network-status of Multus, for static addresses that whereabouts does not allocate. */
 function attachedHolder(pod: KubeObject, address: Address): readonly LiveHolder[] {
   const shown = pod.metadata.annotations?.['k8s.v1.cni.cncf.io/network-status'] ?? ''
   const networks = parseNetworkStatus(shown).filter((one) =>
@@ -128,7 +124,7 @@ function reservationHolder(reservation: KubeObject, address: Address): readonly 
     .map(([network]) => createHolder(reservation, `on ${network}`, reservation.metadata.creationTimestamp))
 }
 
-/** A node's address by what nmstate sees on it; by its own word where nmstate is not there. */
+/** Addresses of nodes from NodeNetworkState or, without nmstate, from the Node status. */
 function nodeHolders(
   nodes: readonly KubeObject[],
   states: readonly KubeObject[],
@@ -147,13 +143,13 @@ function nodeHolders(
         how: `on ${getString(one, 'name') ?? 'an interface'}`,
       })),
   )
-  const told = nodes
+  const reported = nodes
     .filter((node) =>
       getList(node, 'status', 'addresses').some((one) => isSameAddress(getString(one, 'address'), address)),
     )
     .filter((node) => !seen.some(({ who }) => who === `Node ${node.metadata.name}`))
     .map((node) => createHolder(node, "the node's own address", node.metadata.creationTimestamp))
-  return [...seen, ...told]
+  return [...seen, ...reported]
 }
 
 function findAllocator(
@@ -199,11 +195,11 @@ function netConfigAllocators(config: KubeObject, address: Address): readonly Liv
   })
 }
 
-/** Where two have one address, or a namespace that is not the plan's has it. */
+/** Reports an address with two holders, or with a holder in another namespace than planned. */
 export function holderFindings(
   address: string,
   holders: readonly LiveHolder[],
-  /** Namespaces that the plan gives the address to; none when it does not know it. */
+  /** Namespaces for which the address is planned; empty if it is not planned. */
   planned: readonly string[],
 ): readonly Finding[] {
   const having = holders.filter(({ kind }) => kind === 'has')
@@ -219,7 +215,7 @@ export function holderFindings(
   return [...twice, ...other]
 }
 
-/** Services of one namespace share an address on purpose; a pod is told by whereabouts and by Multus. */
+/** Services of one namespace may share an address; a pod is reported by both whereabouts and Multus. */
 function ownerKey({ who, namespace }: LiveHolder): string {
   return who.startsWith('Service ') ? `Services of ${namespace}` : who
 }

@@ -1,7 +1,6 @@
 /**
- * Room: what the site's clouds need, against what the cluster has. Before a deployment, and as a check of `verify`.
- *
- * Pure. Figures of use are measurements of one highly available control plane while idle: they warn, they do not refuse.
+ * Compares the capacity that the clouds need with the cluster, before a deployment and as a check of `verify`. Pure. CPU and
+ * memory were measured on an idle highly available control plane, so they only cause warnings.
  */
 import { type KubeObject, objectKey } from '../api/object.ts'
 import { getList, getString } from '../api/raw-object.ts'
@@ -38,9 +37,9 @@ const SUPPORTED_CLOUDS = 5
 const SUPPORTED_HOSTS = 250
 const NO_PROVISIONER = 'kubernetes.io/no-provisioner'
 
-/** What needs room: the site as deploying and verifying both know it. */
+/** The clouds that need capacity. */
 export interface CapacityRequest {
-  /** Nodes of the site; others are not counted. */
+  /** Nodes of the site. */
   readonly nodes: readonly string[]
   readonly clouds: readonly { readonly name: string; readonly namespace: string }[]
   readonly documents: readonly PlannedDocument[]
@@ -48,8 +47,8 @@ export interface CapacityRequest {
 
 export const capacityKinds = [NODE, POD, CLAIM, VOLUME, STORAGE_CLASS]
 
-export function capacityFindings(wish: CapacityRequest, live: SnapshotIndex): readonly Finding[] {
-  return [...checkLimits(wish), ...checkNodes(wish, live), ...checkVolumes(wish, live)]
+export function capacityFindings(request: CapacityRequest, live: SnapshotIndex): readonly Finding[] {
+  return [...checkLimits(request), ...checkNodes(request, live), ...checkVolumes(request, live)]
 }
 
 function checkLimits({ clouds, documents }: CapacityRequest): readonly Finding[] {
@@ -66,7 +65,7 @@ function nodeSetNodes(nodeSet: KubeObject): Readonly<Record<string, unknown>> {
   return (nodeSet as { spec?: { nodes?: Record<string, unknown> } }).spec?.nodes ?? {}
 }
 
-/** Whether the nodes tell what they have: played ones do not, and then nothing can be said. */
+/** Whether the nodes report their capacity; simulated nodes do not. */
 export function hasNodeCapacity(live: SnapshotIndex): boolean {
   return live
     .all(formatGroupKind(NODE))
@@ -75,11 +74,11 @@ export function hasNodeCapacity(live: SnapshotIndex): boolean {
 
 function checkNodes({ nodes, clouds }: CapacityRequest, live: SnapshotIndex): readonly Finding[] {
   if (!hasNodeCapacity(live)) return []
-  const own = live.all(formatGroupKind(NODE)).filter(({ metadata }) => nodes.includes(metadata.name))
+  const siteNodes = live.all(formatGroupKind(NODE)).filter(({ metadata }) => nodes.includes(metadata.name))
   const namespaces = new Set(clouds.map(({ namespace }) => namespace))
   const others = live.all(formatGroupKind(POD)).filter((pod) => isOtherPod(pod, nodes, namespaces))
   const free = (resource: 'cpu' | 'memory'): number =>
-    own.reduce((sum, node) => sum + (parseQuantity(getString(node, 'status', 'allocatable', resource)) ?? 0), 0) -
+    siteNodes.reduce((sum, node) => sum + (parseQuantity(getString(node, 'status', 'allocatable', resource)) ?? 0), 0) -
     others.reduce((sum, pod) => sum + podRequest(pod, resource), 0)
   const count = clouds.length
   const found: Finding[] = []
@@ -102,7 +101,7 @@ function checkNodes({ nodes, clouds }: CapacityRequest, live: SnapshotIndex): re
   return found
 }
 
-/** Pods of somebody else that take room on the site's nodes now. */
+/** Running pods outside the clouds on nodes of the site. */
 function isOtherPod(pod: KubeObject, nodes: readonly string[], namespaces: ReadonlySet<string>): boolean {
   const phase = getString(pod, 'status', 'phase')
   return (
@@ -120,7 +119,7 @@ function podRequest(pod: KubeObject, resource: 'cpu' | 'memory'): number {
   )
 }
 
-/** Only where a class cannot make volumes by itself are there too few. */
+/** Only a class without a provisioner can have too few volumes. */
 function checkVolumes({ clouds, documents }: CapacityRequest, live: SnapshotIndex): readonly Finding[] {
   if (!hasNodeCapacity(live)) return []
   const needed = countVolumes(documents.map(({ object }) => object))
@@ -146,27 +145,27 @@ export function countVolumes(objects: readonly KubeObject[]): ReadonlyMap<string
   const counts = new Map<string, number>()
   for (const object of objects.filter(({ kind }) => kind === 'OpenStackControlPlane')) {
     const { spec } = object as { readonly spec?: Fields }
-    const standard = typeof spec?.['storageClass'] === 'string' ? spec['storageClass'] : ''
+    const defaultClass = typeof spec?.['storageClass'] === 'string' ? spec['storageClass'] : ''
     visitStorage(spec ?? {}, 1, (fields, replicas) => {
-      const name = typeof fields['storageClass'] === 'string' ? fields['storageClass'] : standard
+      const name = typeof fields['storageClass'] === 'string' ? fields['storageClass'] : defaultClass
       counts.set(name, (counts.get(name) ?? 0) + replicas)
     })
-    // Every message queue keeps its own on disk; its template does not say so.
+    // Each RabbitMQ replica claims a volume without a field in its template.
     const queues = countQueueVolumes(spec)
-    if (queues > 0) counts.set(standard, (counts.get(standard) ?? 0) + queues)
+    if (queues > 0) counts.set(defaultClass, (counts.get(defaultClass) ?? 0) + queues)
   }
   return counts
 }
 
-/** Whoever asks for storage claims one volume for each replica; the number may stand one level above. */
-function visitStorage(fields: Fields, above: number, found: (fields: Fields, replicas: number) => void): void {
+/** A template with storageRequest claims one volume per replica; `replicas` may be set one level above. */
+function visitStorage(fields: Fields, inherited: number, found: (fields: Fields, replicas: number) => void): void {
   if (fields['enabled'] === false) return
   const { replicas } = fields
-  const own = typeof replicas === 'number' ? replicas : above
-  if (typeof fields['storageRequest'] === 'string') found(fields, own)
+  const count = typeof replicas === 'number' ? replicas : inherited
+  if (typeof fields['storageRequest'] === 'string') found(fields, count)
   for (const value of Object.values(fields)) {
-    for (const one of Array.isArray(value) ? value : [value])
-      if (typeof one === 'object' && one !== null) visitStorage(one as Fields, own, found)
+    for (const entry of Array.isArray(value) ? value : [value])
+      if (typeof entry === 'object' && entry !== null) visitStorage(entry as Fields, count, found)
   }
 }
 
@@ -192,7 +191,7 @@ const UNITS: Readonly<Record<string, number>> = {
   Pi: 2 ** 50,
 }
 
-/** The number behind a quantity, or undefined for what is none. */
+/** Parses a Kubernetes quantity such as `500m`, `16Gi` or `10G`. */
 export function parseQuantity(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   const [, number, unit = ''] = /^([0-9.]+(?:e[0-9]+)?)([a-zA-Z]{0,2})$/.exec(String(value)) ?? []
@@ -207,16 +206,16 @@ export function formatGibibytes(bytes: number): string {
 export const capacity: SiteCheck = {
   scope: 'site',
   id: 'room',
-  title: 'Room',
-  promise: 'the nodes, volumes and addresses are enough for the clouds, and their number is supported',
+  title: 'Capacity',
+  promise: 'the cluster has enough nodes, volumes and addresses for the clouds, and their number is supported',
   kinds: [NODE, SERVICE],
   optionalKinds: capacityKinds,
   run: ({ plan, documents, live }) => {
     const nodes = plan.from.cluster.nodes.map(({ name }) => name)
     const findings = capacityFindings({ nodes, clouds: plan.clouds, documents }, live)
-    const told = hasNodeCapacity(live) ? formatCount(nodes.length, 'node') : 'no figures: the nodes tell none'
+    const seen = hasNodeCapacity(live) ? formatCount(nodes.length, 'node') : 'the nodes report no capacity'
     const count = hasNodeCapacity(live) ? nodes.length : 0
-    return { seen: told, count, findings: [...findings, ...vipCapacityFindings(plan.clouds, live)] }
+    return { seen, count, findings: [...findings, ...vipCapacityFindings(plan.clouds, live)] }
   },
 }
 
@@ -225,7 +224,7 @@ interface HeldAddress {
   readonly service: KubeObject
 }
 
-/** Networks whose span has fewer free addresses than the cloud needs. */
+/** Reports networks whose vips span has fewer free addresses than the cloud needs. */
 export function vipCapacityFindings(clouds: readonly PlannedCloud[], live: SnapshotIndex): readonly Finding[] {
   return findHeldByOthers(clouds, live).flatMap(({ cloud, network, taken }) => {
     const size = spanRanges(network, 'vips').reduce((sum, { range }) => sum + rangeSize(range), 0n)
@@ -237,7 +236,7 @@ export function vipCapacityFindings(clouds: readonly PlannedCloud[], live: Snaps
   })
 }
 
-/** Planned VIPs that somebody else holds: before a deployment, when the cloud's own Service is not there to complain. */
+/** Reports planned VIPs in use by other namespaces. Needed before a deployment, when the Services of the cloud do not exist yet. */
 export function takenVipFindings(clouds: readonly PlannedCloud[], live: SnapshotIndex): readonly Finding[] {
   return findHeldByOthers(clouds, live).flatMap(({ cloud, network, taken }) =>
     taken.flatMap(({ address, service }) => {

@@ -1,4 +1,4 @@
-/** Every check, in the order in which a person reads them. */
+/** Lists all checks in the order of the report. */
 
 import { capacity } from './capacity.ts'
 import { ipAddressPools, namespaceScoping } from './checks/address-pools.ts'
@@ -31,7 +31,7 @@ export const checks: readonly Check[] = [
   keystoneEndpoints,
 ]
 
-/** What must be true of a cloud the moment it is deployed: the last stage of `up` asks these. */
+/** Checks of the last stage of `up`. */
 export const stageChecks: readonly Check[] = [
   ipAddressPools,
   namespaceScoping,

@@ -35,8 +35,8 @@ function replyTo(query: Buffer): Buffer {
   return Buffer.concat([header, question, answer])
 }
 
-describe("asking a cloud's DNS server", () => {
-  it('gives the addresses of names, and none for a name that the server does not know', async () => {
+describe('askDns', () => {
+  it('returns addresses, and an empty list for an unknown name', async () => {
     const server = await serve(true)
     const names = ['keystone-internal.openstack.svc', 'nobody.openstack.svc']
     const { answers, unreachable } = await askDns({ server, names, timeoutMs: 2_000, stop })
@@ -47,7 +47,7 @@ describe("asking a cloud's DNS server", () => {
     })
   })
 
-  it('says so when nobody answers', async () => {
+  it('reports an unreachable server', async () => {
     const server = await serve(false)
     const { unreachable } = await askDns({ server, names: ['a.svc'], timeoutMs: 50, stop })
     expect(unreachable).toBe('timeout')

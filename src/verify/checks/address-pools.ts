@@ -1,4 +1,4 @@
-/** Pools: there with the planned ranges, for their own cloud alone, and nobody else has their addresses. */
+/** Checks that pools have the planned ranges and scope, and that no other pool has their addresses. */
 import type { KubeObject } from '../../api/object.ts'
 import { getField, getList } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
@@ -10,7 +10,6 @@ import { exclusiveRanges, findOverlap } from './planned-ranges.ts'
 
 const SCOPE = 'spec.serviceAllocation'
 
-/** Document 001, "Check All IPAddressPools". */
 export const ipAddressPools: CloudCheck = {
   scope: 'cloud',
   id: 'ipaddresspools',
@@ -46,7 +45,6 @@ function foreignPools({ plan, cloud, live }: CloudContext, own: readonly KubeObj
     )
 }
 
-/** Document 001, "Check Namespace Scoping". */
 export const namespaceScoping: CloudCheck = {
   scope: 'cloud',
   id: 'namespace-scoping',
@@ -74,7 +72,7 @@ function servesOnly(pool: KubeObject, namespace: string): boolean {
   return scope.length === 1 && scope[0] === namespace
 }
 
-/** Whom a pool serves; nobody named means everybody. */
+/** The namespaces and selectors that a pool serves; empty means every namespace. */
 function poolScope(pool: KubeObject): readonly string[] {
   const allocation = getField(pool, 'spec', 'serviceAllocation')
   const selectors = getList(allocation, 'namespaceSelectors').map((one) => `namespaces with ${JSON.stringify(one)}`)

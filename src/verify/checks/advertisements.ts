@@ -1,4 +1,4 @@
-/** Advertisements: each pool is announced on the interface of its network, and on no other. */
+/** Checks that each pool is announced only on the interface of its network. */
 import type { KubeObject } from '../../api/object.ts'
 import { formatObjectName, getField, getList } from '../../api/raw-object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../../api/snapshot.ts'
@@ -16,7 +16,6 @@ import {
 } from './check-definition.ts'
 import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
 
-/** Document 001, "Check L2Advertisements". */
 export const l2Advertisements: CloudCheck = {
   scope: 'cloud',
   id: 'l2advertisements',
@@ -34,7 +33,7 @@ export const l2Advertisements: CloudCheck = {
   },
 }
 
-/** Advertisements that are not ours and announce a pool of ours somewhere else: they add up with ours. */
+/** Other advertisements that announce a pool of this cloud on another interface; advertisements are cumulative. */
 function foreignAdvertisements({ cloud, live }: CloudContext, own: readonly KubeObject[]): readonly Finding[] {
   const names = new Set(own.map(({ metadata }) => metadata.name))
   const others = live.all(formatGroupKind(L2_ADVERTISEMENT)).filter(({ metadata }) => !names.has(metadata.name))
@@ -59,7 +58,7 @@ function strayInterfaces(other: KubeObject, network: PlannedNetwork): readonly F
   return [finding(announcedElsewhere, facts, { where: locateObject(other, 'spec.interfaces') })]
 }
 
-/** By name, by the pool's labels, or because it names no pool at all. */
+/** By name, by labels, or because it selects all pools. */
 function announces(advertisement: KubeObject, pool: string, live: SnapshotIndex): boolean {
   const names = getList(advertisement, 'spec', 'ipAddressPools')
   const selectors = getList(advertisement, 'spec', 'ipAddressPoolSelectors')
@@ -67,7 +66,7 @@ function announces(advertisement: KubeObject, pool: string, live: SnapshotIndex)
   if (names.includes(pool)) return true
   const labels = live.get(formatGroupKind(POOL), pool, advertisement.metadata.namespace)?.metadata.labels ?? {}
   return selectors.some((selector) => {
-    const wanted = Object.entries((getField(selector, 'matchLabels') ?? {}) as Record<string, string>)
-    return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value)
+    const required = Object.entries((getField(selector, 'matchLabels') ?? {}) as Record<string, string>)
+    return required.length > 0 && required.every(([key, value]) => labels[key] === value)
   })
 }

@@ -1,26 +1,22 @@
-/**
- * What a check is: a name, what it looks at, and a pure look that gives findings.
- *
- * A check proves one promise of the plan on a snapshot. It gathers nothing; what it needs is named by `kinds`.
- */
+/** Defines checks: a check proves one promise of the plan on a snapshot. Pure; the caller gathers the required kinds. */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import type { Finding, ObjectLocation } from '../../errors/finding.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 
-/** What the documents of the site are, as they were rendered. */
+/** A rendered object of the site. */
 export interface PlannedDocument {
-  /** Absent for what the clouds share. */
+  /** Undefined for objects that the clouds share. */
   readonly cloud?: string
   readonly object: KubeObject
 }
 
-/** What a cloud's own DNS server said. */
+/** Answers of a cloud's DNS server. */
 export interface DnsAnswers {
   readonly server: string
-  /** Why the server could not be asked at all. */
+  /** Set when the server could not be queried. */
   readonly unreachable?: string
-  /** Addresses by name; none when there is no such name. */
+  /** Addresses by name; empty for an unknown name. */
   readonly answers: ReadonlyMap<string, readonly string[]>
 }
 
@@ -28,9 +24,9 @@ export interface SiteContext {
   readonly plan: Plan
   readonly documents: readonly PlannedDocument[]
   readonly live: SnapshotIndex
-  /** Milliseconds since the epoch, as the cluster was looked at. */
+  /** When the cluster was read, in milliseconds since the epoch. */
   readonly now: number
-  /** By cloud; absent where nobody asked. */
+  /** By cloud; set only with `--ask-dns`. */
   readonly dns?: ReadonlyMap<string, DnsAnswers>
 }
 
@@ -41,9 +37,9 @@ export interface CloudContext extends SiteContext {
 }
 
 export interface CheckOutcome {
-  /** What was looked at, with numbers: `5 pools`. */
+  /** What was checked, with numbers: `5 pools`. */
   readonly seen: string
-  /** How many things that was: a check that saw none has proved nothing, and says so. */
+  /** The number of checked objects: a check without objects proves nothing. */
   readonly count: number
   readonly findings: readonly Finding[]
 }
@@ -53,19 +49,19 @@ interface CheckDefinition {
   readonly title: string
   /** One sentence: what must be true. */
   readonly promise: string
-  /** Without these nothing is proved. */
+  /** Kinds that the check requires. */
   readonly kinds: readonly GroupVersionKind[]
-  /** Read where they are to be had: they say why, or are there on some sites only. */
+  /** Kinds that are read if available. */
   readonly optionalKinds?: readonly GroupVersionKind[]
 }
 
-/** Proved for each cloud by itself. */
+/** Runs once per cloud. */
 export interface CloudCheck extends CheckDefinition {
   readonly scope: 'cloud'
   readonly run: (look: CloudContext) => CheckOutcome
 }
 
-/** Proved once for the whole site. */
+/** Runs once for the whole site. */
 export interface SiteCheck extends CheckDefinition {
   readonly scope: 'site'
   readonly run: (look: SiteContext) => CheckOutcome

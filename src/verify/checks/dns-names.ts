@@ -1,4 +1,4 @@
-/** DNS: what the cloud's dnsmasq knows, and what it answers where it was asked. */
+/** Checks the records of the cloud's dnsmasq and, with `--ask-dns`, its answers. */
 
 import { getList, getString } from '../../api/raw-object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../../api/snapshot.ts'
@@ -18,7 +18,7 @@ import {
 
 const HOSTNAME = 'dnsmasq.network.openstack.org/hostname'
 
-/** Every name that the cloud's DNS must know, with the planned addresses: of its Services, and of its hosts. */
+/** The planned names of Services and hosts with their addresses. */
 export function plannedNames(cloud: PlannedCloud, live: SnapshotIndex): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, readonly string[]>()
   const vips = cloud.networks.flatMap((network) => network.vips)
@@ -33,7 +33,7 @@ export function plannedNames(cloud: PlannedCloud, live: SnapshotIndex): Readonly
   return names
 }
 
-/** Where the cloud's dnsmasq listens, if it has one. */
+/** The VIP of the cloud's dnsmasq. */
 export function dnsServerAddress(cloud: PlannedCloud): string | undefined {
   return cloud.networks.flatMap(({ vips }) => vips).find(({ slot }) => slot === 'dns')?.address
 }
@@ -42,7 +42,7 @@ export const dnsNames: CloudCheck = {
   scope: 'cloud',
   id: 'dns-names',
   title: 'DNS names',
-  promise: "the names of the cloud's Services and hosts lead to their planned addresses",
+  promise: "the names of the cloud's Services and hosts resolve to their planned addresses",
   kinds: [DNS_DATA, SERVICE],
   run: (look) => {
     const planned = plannedNames(look.cloud, look.live)
@@ -57,8 +57,8 @@ export const dnsNames: CloudCheck = {
 }
 
 function describeQuery(asked: DnsAnswers | undefined): string {
-  if (!asked) return 'not asked (--ask-dns)'
-  return asked.unreachable === undefined ? `asked ${asked.server}` : 'no answer from the server'
+  if (!asked) return 'not queried (--ask-dns)'
+  return asked.unreachable === undefined ? `queried ${asked.server}` : 'no answer from the server'
 }
 
 function recordFindings(

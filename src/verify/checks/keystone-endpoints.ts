@@ -1,4 +1,4 @@
-/** Endpoints in keystone: the internal one leads to the planned VIP, the public one to this cloud's Route or VIP. */
+/** Checks that internal endpoints use planned VIPs and public endpoints use a Route or VIP of this cloud. */
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
@@ -23,7 +23,7 @@ export const keystoneEndpoints: CloudCheck = {
   scope: 'cloud',
   id: 'keystone-endpoints',
   title: 'KeystoneEndpoints',
-  promise: "every endpoint leads to this cloud's planned VIP or Route, none to another cloud",
+  promise: 'every endpoint points to a planned VIP or Route of this cloud',
   kinds: [ENDPOINT, SERVICE, ROUTE],
   run: (look) => {
     const own = look.live
@@ -37,7 +37,7 @@ export const keystoneEndpoints: CloudCheck = {
   },
 }
 
-/** None at all, although the cloud has services that register: the operators make one for each of them. */
+/** A cloud with services that register must have KeystoneEndpoints. */
 function missingEndpoints({ cloud }: CloudContext): readonly Finding[] {
   const registering = cloud.services
     .filter(({ enabled, entry }) => enabled && registersEndpoint(entry))
@@ -46,7 +46,7 @@ function missingEndpoints({ cloud }: CloudContext): readonly Finding[] {
   return [finding(endpointsAbsent, { cloud: cloud.name, namespace: cloud.namespace, services: registering })]
 }
 
-/** Keystone's own endpoints are part of its bootstrap; an API with both faces is registered by its operator. */
+/** Keystone registers itself at bootstrap; an API with internal and public endpoints is registered by its operator. */
 function registersEndpoint({ name, endpoints }: ServiceEntry): boolean {
   return name !== 'keystone' && endpoints.some(({ types }) => types.length > 1)
 }
@@ -73,7 +73,7 @@ function parseHost(url: string): string {
   }
 }
 
-/** The other cloud of the site whose Service, Route or address this is. */
+/** The other cloud of the site that owns this host. */
 function findOtherCloud(host: string, { plan, cloud }: { plan: Plan; cloud: PlannedCloud }): string | undefined {
   const others = plan.clouds.filter(({ name }) => name !== cloud.name)
   const [, namespace, svc] = host.split('.')
@@ -86,7 +86,7 @@ function findOtherCloud(host: string, { plan, cloud }: { plan: Plan; cloud: Plan
   return found?.name
 }
 
-/** What should be there instead, or undefined when the URL is right. */
+/** The expected target, or undefined when the URL is correct. */
 function internalMismatch(host: string, { cloud, live }: CloudContext): string | undefined {
   const vips = new Set(cloud.networks.flatMap((network) => network.vips.map(({ address }) => address)))
   const [name = '', namespace, svc] = host.split('.')

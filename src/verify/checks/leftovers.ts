@@ -1,4 +1,4 @@
-/** Leftovers: nothing of an older deployment lives beside the site's objects. */
+/** Checks that no objects of older deployments exist. */
 import type { KubeObject } from '../../api/object.ts'
 import { formatObjectName } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
@@ -24,7 +24,7 @@ export const leftovers: SiteCheck = {
   scope: 'site',
   id: 'leftovers',
   title: 'Leftovers',
-  promise: 'no pool or advertisement without a prefix, and nothing of ours for a cloud that the site does not have',
+  promise: 'no pool or advertisement without a prefix, and no Stackloom object of a cloud that is not in the site',
   kinds: KINDS,
   optionalKinds: [BGP_ADVERTISEMENT],
   run: ({ plan, live }) => {
@@ -41,10 +41,10 @@ export const leftovers: SiteCheck = {
 function checkName(object: KubeObject, plan: Plan): readonly Finding[] {
   const { name } = object.metadata
   const networks = new Set(plan.clouds.flatMap((cloud) => cloud.networks.map((network) => network.name)))
-  if (networks.has(name)) return [leftoverFinding(object, 'it has the name of a network, without a cloud')]
+  if (networks.has(name)) return [leftoverFinding(object, 'its name is a network name without a cloud')]
   const old = plan.clouds.some(({ namespace }) => [...networks].some((network) => name === `${network}-${namespace}`))
   return old && object.kind !== 'IPAddressPool'
-    ? [leftoverFinding(object, 'it has the form <network>-<namespace> of another tool')]
+    ? [leftoverFinding(object, 'its name has the form <network>-<namespace> of another tool')]
     : []
 }
 

@@ -1,4 +1,4 @@
-/** Networks of pods and hosts: attachments and NetConfig as planned, and what was given out lies in its span. */
+/** Checks attachments and NetConfig against the plan, and that allocated addresses are in their spans. */
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
@@ -23,7 +23,7 @@ export const attachments: CloudCheck = {
   scope: 'cloud',
   id: 'network-attachments',
   title: 'NetworkAttachmentDefinitions',
-  promise: 'every NetworkAttachmentDefinition is as planned: master, range and name of the book',
+  promise: 'every NetworkAttachmentDefinition is as planned: master, range and network name',
   kinds: [ATTACHMENT],
   run: (look) => {
     const planned = filterByKind(look.desired, ATTACHMENT)
@@ -35,7 +35,7 @@ export const attachments: CloudCheck = {
   },
 }
 
-/** The configuration is JSON in a text: its meaning counts, not its spaces. */
+/** Parses the JSON configuration, so that formatting does not matter. */
 function withParsedConfig(object: KubeObject): KubeObject {
   const config = getString(object, 'spec', 'config')
   if (config === undefined) return object
@@ -68,7 +68,7 @@ interface PodAddress {
   readonly address: string
 }
 
-/** What whereabouts has given: the pool's first address plus the offset that is the key. */
+/** whereabouts records an allocation by its offset from the first address of the range. */
 export function allocatedPodAddresses(pool: KubeObject): readonly PodAddress[] {
   const [base = ''] = (getString(pool, 'spec', 'range') ?? '').split('/')
   const first = parseAddress(base)
@@ -85,7 +85,7 @@ export const whereaboutsSpans: CloudCheck = {
   scope: 'cloud',
   id: 'whereabouts-pools',
   title: 'whereabouts IPPools',
-  promise: 'whereabouts holds addresses of the pods spans only, for pods of this namespace only',
+  promise: 'whereabouts allocates only addresses of the pods spans, only for pods of this namespace',
   kinds: [WHEREABOUTS],
   run: (look) => {
     const given = look.live.all(formatGroupKind(WHEREABOUTS)).flatMap(allocatedPodAddresses)
@@ -98,7 +98,7 @@ export const whereaboutsSpans: CloudCheck = {
   },
 }
 
-/** The network of the cloud that a pod's address is in: for its own pods wherever in the subnet that is. */
+/** The network of a pod address: the whole subnet for pods of this cloud, exclusive ranges for other pods. */
 function findPodNetwork({ pod, address }: PodAddress, { plan, cloud }: CloudContext): PlannedNetwork | undefined {
   const ranges = pod.startsWith(`${cloud.namespace}/`) ? subnetRanges(cloud) : exclusiveRanges(plan, cloud)
   return findRange(ranges, address)?.network
@@ -123,7 +123,7 @@ export const reservations: CloudCheck = {
   scope: 'cloud',
   id: 'reservations',
   title: 'Reservations',
-  promise: 'Reservations hold addresses of the hosts spans only',
+  promise: 'Reservations contain only addresses of the hosts spans',
   kinds: [RESERVATION],
   run: ({ cloud, live }) => {
     const own = live.all(formatGroupKind(RESERVATION)).filter(({ metadata }) => metadata.namespace === cloud.namespace)
@@ -154,7 +154,7 @@ function checkReservation(reservation: KubeObject, cloud: PlannedCloud): readonl
   })
 }
 
-/** NetConfig's names are compared without regard to case: the API of 2023 writes `InternalApi`. */
+/** Network names are compared case-insensitively: the Role/Node API uses `InternalApi`. */
 function findNetwork(cloud: PlannedCloud, name: string): PlannedNetwork | undefined {
   return cloud.networks.find((network) => network.name === name.toLowerCase())
 }

@@ -1,4 +1,4 @@
-/** Node networking: every policy of the site is as planned, and in force on every node for its current generation. */
+/** Checks that node policies are as planned and applied on every node. */
 
 import { formatObjectName } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
@@ -22,7 +22,7 @@ export const nodePolicies: SiteCheck = {
   scope: 'site',
   id: 'node-policies',
   title: 'Node policies',
-  promise: 'every node policy is as planned, and enacted on every node for its current generation',
+  promise: 'every node policy is as planned, and applied on every node in its current generation',
   kinds: [POLICY, ENACTMENT, NODE],
   run: (look) => {
     const policies = filterByKind(

@@ -1,4 +1,4 @@
-/** Pods: each is on every network that it asks for, with an address of its cloud. */
+/** Checks that each pod is attached to its requested networks with an address of its cloud. */
 
 import { isRecord } from '../../api/json.ts'
 import { type KubeObject, objectKey } from '../../api/object.ts'
@@ -16,7 +16,7 @@ export const podNetworks: CloudCheck = {
   scope: 'cloud',
   id: 'pod-networks',
   title: 'Networks of pods',
-  promise: 'every pod shows each network that it asks for, with an address of the pods span of this cloud',
+  promise: 'every pod is attached to its requested networks, with an address of the pods span of this cloud',
   kinds: [POD],
   run: ({ cloud, live, desired }) => {
     const attached = live.all('Pod').filter((pod) => isRunning(pod, cloud) && NETWORKS in annotationsOf(pod))
@@ -28,7 +28,7 @@ export const podNetworks: CloudCheck = {
   },
 }
 
-/** None at all, although the control plane asks for networks: its pods do not run, or have lost what they ask for. */
+/** If the control plane requests networks, some pods must have them. */
 function missingPods({ name, namespace }: PlannedCloud, desired: readonly KubeObject[]): readonly Finding[] {
   const asked = new Set(
     desired.filter(({ kind }) => kind === 'OpenStackControlPlane').flatMap((one) => requestedNetworks(one['spec'])),
@@ -37,7 +37,7 @@ function missingPods({ name, namespace }: PlannedCloud, desired: readonly KubeOb
   return [finding(attachedPodsAbsent, { cloud: name, namespace, networks: [...asked].sort() })]
 }
 
-/** The networks that a control plane asks for, wherever it does. */
+/** All networks that a control plane requests. */
 function requestedNetworks(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(requestedNetworks)
   if (!isRecord(value)) return []
@@ -84,7 +84,7 @@ function checkAddresses(pod: string, network: PlannedNetwork, addresses: readonl
     })
 }
 
-/** `namespace/name` of each; Multus takes a JSON list and the short form `ns/name@interface, …`. */
+/** As `namespace/name`; Multus accepts a JSON list and the short form `ns/name@interface, …`. */
 function parseNetworks(pod: KubeObject, namespace: string): readonly string[] {
   const text = annotationsOf(pod)[NETWORKS] ?? ''
   const long = parseJsonList(text)
@@ -100,7 +100,7 @@ function parseNetworks(pod: KubeObject, namespace: string): readonly string[] {
     .map((word) => (word.includes('/') ? word : `${namespace}/${word}`))
 }
 
-/** Addresses by `namespace/name`, as Multus wrote them. */
+/** Addresses by `namespace/name`. */
 function parseNetworkStatus(pod: KubeObject): ReadonlyMap<string, readonly string[]> {
   const shown = parseJsonList(annotationsOf(pod)[STATUS] ?? '') ?? []
   return new Map(shown.map((one) => [getString(one, 'name') ?? '', getList(one, 'ips').map(String)]))

@@ -1,4 +1,4 @@
-/** Services: each has its planned address from its own pool, and nobody else has it or shares it. */
+/** Checks that each Service has its planned address from its own pool, which no other namespace uses or shares. */
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { getString } from '../../api/raw-object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -17,12 +17,11 @@ import { latestEvent } from '../readiness/object-events.ts'
 import { type CloudCheck, type CloudContext, EVENT, formatCount, locateObject, SERVICE } from './check-definition.ts'
 import { exclusiveRanges, findRange } from './planned-ranges.ts'
 
-/** Document 001, "Verify Service IP Allocation". */
 export const serviceAllocation: CloudCheck = {
   scope: 'cloud',
   id: 'service-ip-allocation',
   title: 'Service IP Allocation',
-  promise: 'every LoadBalancer Service has its planned address from its own pool, and every VIP has its Service',
+  promise: 'every LoadBalancer Service has its planned address from its own pool, and every VIP has a Service',
   kinds: [SERVICE],
   optionalKinds: [EVENT],
   run: (look) => {
@@ -45,7 +44,7 @@ function listLoadBalancers({ live, cloud }: CloudContext): readonly KubeObject[]
     .filter((one) => one.metadata.namespace === cloud.namespace && getString(one, 'spec', 'type') === 'LoadBalancer')
 }
 
-/** What each Service must have, by its name. A slot whose Service cannot be named is judged by its VIP alone. */
+/** Planned addresses by Service name. A slot without a known Service name is checked by its VIP only. */
 function plannedAddresses(cloud: PlannedCloud): ReadonlyMap<string, readonly string[]> {
   const vips = cloud.networks.flatMap((network) => network.vips)
   return new Map(
@@ -75,15 +74,15 @@ function checkService(
   const wanted = planned.get(service.metadata.name)
   const where = locateObject(service)
   if (has.length === 0) {
-    const said = latestEvent(service, ['AllocationFailed'], live)?.message
+    const message = latestEvent(service, ['AllocationFailed'], live)?.message
     const asked = (wanted ?? requestedAddresses(service)).join(', ')
-    return [finding(serviceWithoutAddress, { service: key, planned: asked, said }, { where })]
+    return [finding(serviceWithoutAddress, { service: key, planned: asked, said: message }, { where })]
   }
   const vips = vipsByAddress(cloud)
   const wrong = has.filter((address) => (wanted ? !wanted.includes(address) : !vips.has(address)))
   if (wrong.length > 0) {
-    const words = wanted?.join(', ') ?? `a VIP of ${cloud.name}`
-    return [finding(serviceAddressWrong, { service: key, has: wrong.join(', '), planned: words }, { where })]
+    const expected = wanted?.join(', ') ?? `a VIP of ${cloud.name}`
+    return [finding(serviceAddressWrong, { service: key, has: wrong.join(', '), planned: expected }, { where })]
   }
   const pool = service.metadata.annotations?.['metallb.io/ip-allocated-from-pool']
   const own = vips.get(has[0] ?? '')?.pool ?? ''
@@ -92,7 +91,7 @@ function checkService(
     : [finding(serviceFromOtherPool, { service: key, pool, planned: own }, { where })]
 }
 
-/** VIPs without a Service; a Service that waits for its address has been told already. */
+/** VIPs without a Service. Pending Services are already reported. */
 function findUnusedVips(
   cloud: PlannedCloud,
   balanced: readonly KubeObject[],
@@ -113,7 +112,7 @@ export const foreignHolders: CloudCheck = {
   scope: 'cloud',
   id: 'foreign-holders',
   title: 'No foreign holder',
-  promise: 'no Service of another namespace holds an address of this cloud',
+  promise: 'no Service of another namespace has an address of this cloud',
   kinds: [SERVICE],
   run: ({ plan, cloud, live }) => {
     const land = exclusiveRanges(plan, cloud)
@@ -155,7 +154,7 @@ export const sharingKeys: CloudCheck = {
         .map(({ key, service }) => [key, objectKey(service.metadata)]),
     )
     const others = keyed.filter(({ service }) => service.metadata.namespace !== cloud.namespace)
-    // Many Services share one key: one of them is enough to tell.
+    // Many Services share one key: report one of them.
     const crossing = new Map(
       others
         .filter(({ key }) => own.has(key))
@@ -172,7 +171,7 @@ export const sharingKeys: CloudCheck = {
   },
 }
 
-/** The newer spelling wins, even when it is empty, as it does in MetalLB. */
+/** As in MetalLB, the stable prefix takes precedence, even with an empty value. */
 function sharingKey({ metadata: { annotations = {} } }: KubeObject): string | undefined {
   const key = annotations['metallb.io/allow-shared-ip'] ?? annotations['metallb.universe.tf/allow-shared-ip']
   return key === '' ? undefined : key

@@ -1,4 +1,4 @@
-/** Namespaces, CRDs and admission webhooks. */
+/** Readiness of Namespaces, CRDs, admission webhooks and volume claims. */
 import type { KubeObject } from '../../api/object.ts'
 import { ageMs, findCondition, formatObjectName, getField, getList, getString } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
@@ -23,7 +23,7 @@ export const crdReadiness: ReadinessRule = (crd) => {
     : progressing(`${formatObjectName(crd)} to be established`)
 }
 
-/** A webhook that refuses when nobody answers (`Fail`) stops every write of its kinds. */
+/** Without endpoints, a webhook with the failure policy `Fail` rejects every write of its kinds. */
 export const webhookReadiness: ReadinessRule = (configuration, { around }) => {
   const silent = getList(configuration, 'webhooks').find((hook) => {
     const name = getString(hook, 'clientConfig', 'service', 'name')
@@ -32,9 +32,7 @@ export const webhookReadiness: ReadinessRule = (configuration, { around }) => {
     return !hasEndpoints(around, namespace, name)
   })
   if (silent === undefined) return ready
-  return progressing(
-    `webhook ${getString(silent, 'name')} to have somebody who answers (${describeWebhookService(silent)})`,
-  )
+  return progressing(`webhook ${getString(silent, 'name')} to have an endpoint (${describeWebhookService(silent)})`)
 }
 
 function describeWebhookService(hook: unknown): string {
@@ -50,26 +48,26 @@ export const claimReadiness: ReadinessRule = (claim, { around, now, grace }) => 
   const describe = `kubectl -n ${claim.metadata.namespace} describe pvc ${claim.metadata.name}`
   if (phase === 'Bound') return ready
   if (phase === 'Lost') return failed(`${formatObjectName(claim)} has lost its volume`, describe)
-  const lacking = missingStorageClass(claim, around)
+  const missing = missingStorageClass(claim, around)
   const old = ageMs(claim.metadata.creationTimestamp, now) >= grace.allocationMs
-  // A default class may be on its way, and is given to claims that wait for one.
-  if (lacking && (getField(claim, 'spec', 'storageClassName') !== undefined || old))
-    return failed(`${formatObjectName(claim)} ${lacking}`, 'kubectl get storageclass')
-  const said = latestEvent(claim, ['ProvisioningFailed', 'FailedBinding'], around)
-  if (said && ageMs(said.first, now) >= grace.allocationMs)
-    return failed(`${formatObjectName(claim)} stays pending: ${said.message}`, describe)
-  return progressing(`${formatObjectName(claim)} to be bound${said ? `: ${said.message}` : ''}`)
+  // A default class may still be created; it is then assigned to waiting claims.
+  if (missing && (getField(claim, 'spec', 'storageClassName') !== undefined || old))
+    return failed(`${formatObjectName(claim)} ${missing}`, 'kubectl get storageclass')
+  const event = latestEvent(claim, ['ProvisioningFailed', 'FailedBinding'], around)
+  if (event && ageMs(event.first, now) >= grace.allocationMs)
+    return failed(`${formatObjectName(claim)} stays pending: ${event.message}`, describe)
+  return progressing(`${formatObjectName(claim)} to be bound${event ? `: ${event.message}` : ''}`)
 }
 
-/** Which storage class is missing. The empty name is none: such a claim waits for a volume that somebody makes. */
+/** The missing storage class, if any. An empty class name means a volume that is created manually. */
 function missingStorageClass(claim: KubeObject, around: SnapshotIndex): string | undefined {
   const asked = getField(claim, 'spec', 'storageClassName')
   const classes = around.all(CLASS)
   if (asked === '' || classes.length === 0) return undefined
   if (typeof asked === 'string') {
     const known = classes.some(({ metadata }) => metadata.name === asked)
-    return known ? undefined : `asks for the storage class ${asked}, which does not exist`
+    return known ? undefined : `requests the storage class ${asked}, which does not exist`
   }
-  const standard = classes.some(({ metadata }) => metadata.annotations?.[DEFAULT_CLASS] === 'true')
-  return standard ? undefined : 'asks for the default storage class, and none of the classes is the default'
+  const hasDefault = classes.some(({ metadata }) => metadata.annotations?.[DEFAULT_CLASS] === 'true')
+  return hasDefault ? undefined : 'requests the default storage class, but no class is the default'
 }

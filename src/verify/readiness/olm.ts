@@ -1,4 +1,4 @@
-/** Operators that come by OLM: the Subscription, its install plan and the ClusterServiceVersion behind it. */
+/** Readiness of Subscriptions and ClusterServiceVersions. */
 import type { KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, formatObjectName, getString } from '../../api/raw-object.ts'
 import {
@@ -32,7 +32,7 @@ export const subscriptionReadiness: ReadinessRule = (subscription, context) => {
 function pendingInstall(subscription: KubeObject, catalog: string | undefined): Readiness {
   if (getString(subscription, 'spec', 'installPlanApproval') === 'Manual') {
     const plan = getString(subscription, 'status', 'installPlanRef', 'name') ?? 'its install plan'
-    return progressing(`somebody to approve ${plan} of ${formatObjectName(subscription)}`)
+    return progressing(`approval of ${plan} of ${formatObjectName(subscription)}`)
   }
   return progressing(
     `${formatObjectName(subscription)} to choose a version${catalog === undefined ? '' : ` (catalog: ${catalog})`}`,

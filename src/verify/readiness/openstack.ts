@@ -1,7 +1,4 @@
-/**
- * The OpenStack kinds, by their conditions; and what stands behind a control plane that does not get ready: the
- * first object of its namespace that has failed has the better cause.
- */
+/** Readiness of OpenStack kinds. For a control plane that is not ready, a failed object of its namespace is the better cause. */
 import type { KubeObject } from '../../api/object.ts'
 import { formatObjectName, getField, getNumber, getString } from '../../api/raw-object.ts'
 import { claimReadiness } from './cluster.ts'
@@ -19,11 +16,11 @@ export const controlPlaneReadiness: ReadinessRule = (controlPlane, context) => {
 export const nodeSetReadiness: ReadinessRule = (nodeSet, context) =>
   notObservedYet(nodeSet) ?? readyCondition(nodeSet, context)
 
-/** What must hold before a deployment of the node set may begin: addresses, inventory, but no deployment yet. */
+/** Whether a node set is ready for a deployment: addresses and inventory exist. */
 export const nodeSetSetupReadiness: ReadinessRule = (nodeSet, context) =>
   notObservedYet(nodeSet) ?? outdatedStatus(nodeSet) ?? conditionReadiness(nodeSet, 'SetupReady', context)
 
-/** A deployment runs once: `deployed` is its last word, whatever its conditions still say. */
+/** A deployment runs once: `deployed` is final, regardless of its conditions. */
 export const dataPlaneDeploymentReadiness: ReadinessRule = (deployment, context) => {
   if (getField(deployment, 'status', 'deployed') === true) return outdatedStatus(deployment) ?? ready
   const own = notObservedYet(deployment) ?? readyCondition(deployment, context)
@@ -43,22 +40,22 @@ export const versionReadiness: ReadinessRule = (version, context) => {
     : own
 }
 
-/** These operators always write observedGeneration; without one nobody has looked at the object yet. */
+/** These operators always set observedGeneration; without it the object was not reconciled yet. */
 function notObservedYet(object: KubeObject): Readiness | undefined {
   return getNumber(object, 'status', 'observedGeneration') === undefined
     ? progressing(`the operator to see ${formatObjectName(object)}`)
     : undefined
 }
 
-/** The first object of a cloud's control plane that will not get well by itself. */
+/** The first failed object of a control plane. */
 function findFailure(namespace: string | undefined, context: ReadinessContext): Readiness | undefined {
-  const looks: readonly (readonly [string, ReadinessRule])[] = [
+  const candidates: readonly (readonly [string, ReadinessRule])[] = [
     ['PersistentVolumeClaim', claimReadiness],
     ['Pod', podReadiness],
     ['batch/Job', jobReadiness],
     ['Service', serviceReadiness],
   ]
-  for (const [groupKind, rule] of looks) {
+  for (const [groupKind, rule] of candidates) {
     for (const object of context.around.all(groupKind)) {
       if (object.metadata.namespace !== namespace || isRetriedByOwner(object)) continue
       const verdict = applyRule(rule, object, context)
@@ -68,7 +65,7 @@ function findFailure(namespace: string | undefined, context: ReadinessContext): 
   return undefined
 }
 
-/** A job retries its pods, and a data plane run answers for its own jobs: neither blames the control plane. */
+/** A Job retries its pods, and a data plane deployment reports its own Jobs. */
 function isRetriedByOwner({ kind, metadata }: KubeObject): boolean {
   const owners = metadata.ownerReferences ?? []
   if (kind === 'Pod') return owners.some((owner) => owner.kind === 'Job')

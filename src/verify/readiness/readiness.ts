@@ -1,4 +1,4 @@
-/** Readiness of any object: existence first, then deletion, then the rule of its kind. */
+/** Evaluates the readiness of any object: existence first, then deletion, then the rule of its kind. */
 import { type GroupVersionKind, type KubeObject, objectKey } from '../../api/object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { claimReadiness, crdReadiness, namespaceReadiness, webhookReadiness } from './cluster.ts'

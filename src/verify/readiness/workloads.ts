@@ -1,4 +1,4 @@
-/** Deployments, DaemonSets, StatefulSets and Jobs: their own counts, and their pods' troubles as the cause. */
+/** Readiness of workloads, from their replica counts and failed pods. */
 import type { KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, formatObjectName, getNumber, getString } from '../../api/raw-object.ts'
 import { outdatedStatus } from './conditions.ts'
@@ -14,8 +14,8 @@ import {
 } from './verdict.ts'
 
 export const deploymentReadiness: ReadinessRule = (deployment, context) => {
-  const early = notObservedYet(deployment)
-  if (early) return early
+  const pending = notObservedYet(deployment)
+  if (pending) return pending
   const stuck = findCondition(deployment, 'Progressing')
   const wanted = getNumber(deployment, 'spec', 'replicas') ?? 1
   const verdict = replicaReadiness(deployment, [
@@ -38,8 +38,8 @@ export const deploymentReadiness: ReadinessRule = (deployment, context) => {
 }
 
 export const daemonSetReadiness: ReadinessRule = (daemonSet, context) => {
-  const early = notObservedYet(daemonSet)
-  if (early) return early
+  const pending = notObservedYet(daemonSet)
+  if (pending) return pending
   const wanted = getNumber(daemonSet, 'status', 'desiredNumberScheduled')
   if (wanted === undefined) return progressing(`${formatObjectName(daemonSet)} to be observed`)
   const verdict = replicaReadiness(daemonSet, [
@@ -50,18 +50,15 @@ export const daemonSetReadiness: ReadinessRule = (daemonSet, context) => {
 }
 
 export const statefulSetReadiness: ReadinessRule = (set, context) => {
-  const early = notObservedYet(set)
-  if (early) return early
+  const pending = notObservedYet(set)
+  if (pending) return pending
   const wanted = getNumber(set, 'spec', 'replicas') ?? 1
   const verdict = replicaReadiness(set, [['readyReplicas', wanted, 'ready']])
   if (verdict.kind !== 'ready') return findFailedPod(set, context) ?? verdict
   return surplusPods(set, wanted) ?? rolloutReadiness(set, wanted)
 }
 
-/**
- * The current revision becomes the updated one only when every pod has rolled. Below a partition none does, and with
- * OnDelete none does until somebody deletes it: neither is something to wait for.
- */
+/** The revision changes only when every pod is updated; with a partition or OnDelete some pods are never updated. */
 function rolloutReadiness(set: KubeObject, wanted: number): Readiness {
   const update = getString(set, 'status', 'updateRevision')
   if (getString(set, 'status', 'currentRevision') === update) return ready
@@ -80,21 +77,24 @@ export const jobReadiness: ReadinessRule = (job, context) => {
   if (broken?.status === 'True') {
     const why = broken.message ?? broken.reason ?? 'no reason given'
     const { namespace, name } = job.metadata
-    return failed(`${formatObjectName(job)} gave up: ${why}`, `kubectl -n ${namespace} logs job/${name}`)
+    return failed(`${formatObjectName(job)} failed: ${why}`, `kubectl -n ${namespace} logs job/${name}`)
   }
-  const tries = getNumber(job, 'status', 'failed') ?? 0
+  const attempts = getNumber(job, 'status', 'failed') ?? 0
   const trouble = findFailedPod(job, context)
-  return trouble ?? progressing(`${formatObjectName(job)} to complete${tries > 0 ? ` (${tries} tries failed)` : ''}`)
+  return (
+    trouble ??
+    progressing(`${formatObjectName(job)} to complete${attempts > 0 ? ` (${attempts} attempts failed)` : ''}`)
+  )
 }
 
-/** A workload without a status has not been seen by its controller: that is no success. */
+/** A workload without a status was not reconciled yet. */
 function notObservedYet(workload: KubeObject): Readiness | undefined {
   if (getNumber(workload, 'status', 'observedGeneration') === undefined)
     return progressing(`the controller of ${formatObjectName(workload)} to see it`)
   return outdatedStatus(workload)
 }
 
-/** Pods of an older revision, or of a larger number, that are still to end. */
+/** Surplus pods of an older revision or a larger replica count. */
 function surplusPods(workload: KubeObject, wanted: number): Readiness | undefined {
   const old = (getNumber(workload, 'status', 'replicas') ?? 0) - wanted
   return old > 0

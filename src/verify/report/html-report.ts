@@ -1,4 +1,4 @@
-/** The report as one HTML page, without anything from elsewhere: it can be mailed, and read in ten years. */
+/** Renders a report as one self-contained HTML page. */
 import { type CheckResult, isProved } from '../verify.ts'
 import {
   countVerdicts,
@@ -74,13 +74,13 @@ function renderTally(results: readonly CheckResult[]): string {
     .join('')
 }
 
-/** What is not proved, at the top: nobody reads through what passed to find it. */
+/** Lists checks that are not proved at the top of the page. */
 function renderContents(report: Report): string {
   const open = report.results.filter(({ verdict }) => verdict === 'failed' || verdict === 'unknown')
   if (open.length === 0) return ''
   const items = open.map((checkResult) => {
-    const whose = checkResult.cloud === undefined ? '' : `${escapeHtml(checkResult.cloud)}: `
-    return `<li><a href="#${anchor(checkResult)}">${whose}${escapeHtml(checkResult.title)}</a> <span class="${checkResult.verdict}">${checkResult.verdict}</span></li>`
+    const prefix = checkResult.cloud === undefined ? '' : `${escapeHtml(checkResult.cloud)}: `
+    return `<li><a href="#${anchor(checkResult)}">${prefix}${escapeHtml(checkResult.title)}</a> <span class="${checkResult.verdict}">${checkResult.verdict}</span></li>`
   })
   return `<nav><strong>Not proved</strong><ul>${items.join('')}</ul></nav>`
 }
@@ -93,7 +93,7 @@ function renderGroup({ name, results }: ReportGroup): string {
   return [
     `<h2>${escapeHtml(name)}</h2>`,
     `<p class="tally">${renderTally(results)}</p>`,
-    '<table><thead><tr><th>Verdict</th><th>Check</th><th>Looked at</th></tr></thead><tbody>',
+    '<table><thead><tr><th>Verdict</th><th>Check</th><th>Checked</th></tr></thead><tbody>',
     ...results.map(renderRow),
     '</tbody></table>',
   ].join('\n')
@@ -110,11 +110,11 @@ function renderRow(result: CheckResult): string {
 }
 
 function renderProblem({ code, severity, messages, remedy }: ReportProblem): string {
-  const told = messages.map((message) => `<p>${escapeHtml(message)}</p>`).join('')
-  return `<li><strong>${severity} ${code}</strong>${told}<p class="todo">To do: ${renderCode(remedy)}</p></li>`
+  const paragraphs = messages.map((message) => `<p>${escapeHtml(message)}</p>`).join('')
+  return `<li><strong>${severity} ${code}</strong>${paragraphs}<p class="todo">To do: ${renderCode(remedy)}</p></li>`
 }
 
-/** What stands between backticks is for the keyboard. */
+/** Renders text in backticks as code. */
 function renderCode(words: string): string {
   return escapeHtml(words).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 }

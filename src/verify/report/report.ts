@@ -1,10 +1,10 @@
-/** What a report of `verify` holds, before it becomes Markdown or HTML: the same facts for both. */
+/** Builds a report of `verify` and renders it as Markdown. */
 import type { Finding, Severity } from '../../errors/finding.ts'
 import type { CheckResult, Verdict } from '../verify.ts'
 
 export interface Report {
   readonly site: string
-  /** ISO time at which the cluster was looked at. */
+  /** ISO time of the snapshot. */
   readonly time: string
   /** The API server, or the folder of dumps. */
   readonly source: string
@@ -12,7 +12,7 @@ export interface Report {
 }
 
 export interface ReportGroup {
-  /** `Site`, or the cloud's name. */
+  /** The name of the cloud, or `The site`. */
   readonly name: string
   readonly results: readonly CheckResult[]
 }
@@ -28,7 +28,7 @@ export function groupByCloud({ results }: Report): readonly ReportGroup[] {
   return [...groups].map(([name, list]) => ({ name, results: list }))
 }
 
-/** Findings of one kind that are repaired alike: the remedy is told once. */
+/** Findings with the same code and remedy. */
 export interface ReportProblem {
   readonly code: string
   readonly severity: Severity
@@ -46,7 +46,7 @@ export function groupFindings(findings: readonly Finding[]): readonly ReportProb
   return [...problems.values()]
 }
 
-/** The counts of each verdict that there is, in the order of reading. */
+/** The number of checks per verdict. */
 export function countVerdicts(
   results: readonly CheckResult[],
 ): readonly { readonly verdict: Verdict; readonly words: string }[] {
@@ -55,11 +55,11 @@ export function countVerdicts(
     .filter((verdict) => verdict === 'passed' || count(verdict) > 0)
     .map((verdict) => ({
       verdict,
-      words: `${count(verdict)} ${verdict === 'empty' ? 'had nothing to look at' : verdict}`,
+      words: `${count(verdict)} ${verdict === 'empty' ? 'had nothing to check' : verdict}`,
     }))
 }
 
-/** `29 passed, 1 failed, 2 had nothing to look at`: what did not happen is not mentioned. */
+/** `29 passed, 1 failed, 2 had nothing to check`. */
 export function formatSummary(results: readonly CheckResult[]): string {
   return countVerdicts(results)
     .map(({ words }) => words)
@@ -82,7 +82,7 @@ function renderGroup({ name, results }: ReportGroup): readonly string[] {
     ({ title, verdict, seen, promise }) =>
       `| ${verdict} | ${escapeCell(title)} | ${escapeCell(seen)} | ${escapeCell(promise)} |`,
   )
-  const table = ['| verdict | check | looked at | what must be true |', '|---|---|---|---|', ...rows].join('\n')
+  const table = ['| verdict | check | checked | what must be true |', '|---|---|---|---|', ...rows].join('\n')
   return [
     `## ${escapeMarkdown(name)}`,
     table,
@@ -95,11 +95,11 @@ function renderProblems({ title, findings }: CheckResult): string {
 }
 
 function renderProblem({ code, severity, messages, remedy }: ReportProblem): string {
-  const told = messages.map(escapeMarkdown).join('\\\n  ')
-  return `- **${severity} ${code}**: ${told}\n\n  To do: ${escapeMarkdown(remedy)}`
+  const text = messages.map(escapeMarkdown).join('\\\n  ')
+  return `- **${severity} ${code}**: ${text}\n\n  To do: ${escapeMarkdown(remedy)}`
 }
 
-/** Words from a cluster are words, not markup. */
+/** Texts from a cluster must not become markup. */
 function escapeMarkdown(text: string): string {
   return text.replaceAll('\n', ' ').replace(/[\\`*_<>[\]]/g, '\\$&')
 }

@@ -117,7 +117,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
         spec: {
           nodeName: node,
           serviceAccountName: 'speaker',
-          containers: [{ name: 'speaker', image: 'played' }],
+          containers: [{ name: 'speaker', image: 'simulated' }],
         },
       })
     for (const { stage, object } of renderDocuments(plan))
@@ -197,11 +197,11 @@ describe('the network probe', { timeout: 240_000 }, () => {
       findings.filter(({ severity }) => severity === 'error').map(({ code, message }) => `${code} ${message}`),
     )
 
-  it('has a speaker on each node, and together they announce every VIP', async () => {
+  it('runs with speakers that announce every VIP', async () => {
     await expect.poll(announced, { timeout: 60_000, interval: 250 }).toBe(vips().length)
   })
 
-  it('proves two isolated clouds, with the tools of busybox, and leaves no address behind', async () => {
+  it('proves two isolated clouds with busybox and releases all addresses', async () => {
     for (const tool of ['sh', 'ip', 'ping', 'arping', 'nc', 'sed', 'sort', 'tr', 'timeout'])
       symlinkSync('/bin/busybox', path.join(folder, tool))
     const probed = await probe({ PATH: `${folder}:${process.env['PATH']}` })
@@ -217,7 +217,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
     expect(held).toEqual([])
   })
 
-  it('catches a cable between two clouds and a port with a small MTU, with the tools of iputils', async () => {
+  it('reports a connection between two clouds and a small MTU with iputils', async () => {
     const unplug = rig.bridge('openstack/internalapi', 'openstack2/internalapi')
     rig.portMtu('openstack/ctlplane', far, 1400)
     const found = errors(await probe())
@@ -246,7 +246,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
     expect(others[0]).toContain('rhoso1/ctlplane')
   })
 
-  it('a leader that has lost its interface answers for nothing: the doctor names it, with a Service', async () => {
+  it('does not get an answer from a leader without its interface, which the doctor reports', async () => {
     // Which node answers for an address is MetalLB's choice, by their names: the same every time.
     const { items } = await cluster.client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'ServiceL2Status' })
     const chosen = items
