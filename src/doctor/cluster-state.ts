@@ -75,12 +75,7 @@ export function createClusterState({ snapshot, now, plan }: DiagnoseInput): Clus
     ]),
     now,
     ...(plan && { plan }),
-    context: {
-      around: index,
-      now,
-      grace: defaultGrace,
-      nodes: all('Node').map(({ metadata }) => metadata.name),
-    },
+    context: { around: index, now, grace: defaultGrace, nodes: all('Node').map(({ metadata }) => metadata.name) },
   }
   return cluster
 }

@@ -42,17 +42,9 @@ function webhookConfiguration(caBundle: string): KubeObject {
     metadata: { name: NAME },
     webhooks: webhookPaths.map(([resource, version, route]) => ({
       name: `${resource}.metallb.io`,
-      clientConfig: {
-        url: `https://127.0.0.1:${METALLB_WEBHOOK_PORT}/validate-metallb-io-${route}`,
-        caBundle,
-      },
+      clientConfig: { url: `https://127.0.0.1:${METALLB_WEBHOOK_PORT}/validate-metallb-io-${route}`, caBundle },
       rules: [
-        {
-          apiGroups: ['metallb.io'],
-          apiVersions: [version],
-          operations: ['CREATE', 'UPDATE'],
-          resources: [resource],
-        },
+        { apiGroups: ['metallb.io'], apiVersions: [version], operations: ['CREATE', 'UPDATE'], resources: [resource] },
       ],
       failurePolicy: 'Fail',
       sideEffects: 'None',

@@ -34,10 +34,7 @@ export const programs = {
   'cni-bridge': cniPlugin('main/bridge'),
   'cni-macvlan': cniPlugin('main/macvlan'),
   'cni-static': cniPlugin('ipam/static'),
-  'infra-operator': {
-    pin: 'infra-operator',
-    package: 'github.com/openstack-k8s-operators/infra-operator',
-  },
+  'infra-operator': { pin: 'infra-operator', package: 'github.com/openstack-k8s-operators/infra-operator' },
   whereabouts: { pin: 'whereabouts', package: 'github.com/k8snetworkplumbingwg/whereabouts/cmd' },
 } as const satisfies Readonly<Record<string, ProgramPin>>
 

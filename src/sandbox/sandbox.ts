@@ -237,9 +237,7 @@ async function queryIfRunning(folder: SandboxFolder): Promise<SupervisorStatus |
 }
 
 async function readFindings(folder: SandboxFolder): Promise<readonly Finding[]> {
-  const spec = JSON.parse(await readFile(folder.supervisorSpec, 'utf8')) as {
-    readonly findings: readonly Finding[]
-  }
+  const spec = JSON.parse(await readFile(folder.supervisorSpec, 'utf8')) as { readonly findings: readonly Finding[] }
   return spec.findings
 }
 

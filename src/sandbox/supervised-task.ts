@@ -103,12 +103,7 @@ export function superviseTask(task: Task, context: TaskContext): SupervisedTask 
   }
 
   return {
-    status: () => ({
-      name: task.name,
-      state,
-      restarts,
-      ...(running?.pid !== undefined && { pid: running.pid }),
-    }),
+    status: () => ({ name: task.name, state, restarts, ...(running?.pid !== undefined && { pid: running.pid }) }),
     start: async () => {
       if (enabled) return
       enabled = true
@@ -143,16 +138,7 @@ export async function createProbe(probe: ReadinessProbe, pki: string): Promise<P
   const [ca, cert, key] = await Promise.all(
     ['ca.crt', `${probe.pair}.crt`, `${probe.pair}.key`].map((name) => readFile(path.join(pki, name))),
   )
-  const options = {
-    host: '127.0.0.1',
-    port: probe.port,
-    path: probe.path,
-    ca,
-    cert,
-    key,
-    agent: false,
-    timeout: 5000,
-  }
+  const options = { host: '127.0.0.1', port: probe.port, path: probe.path, ca, cert, key, agent: false, timeout: 5000 }
   return () =>
     new Promise((resolve) => {
       const probeRequest = request(options, (response) => {

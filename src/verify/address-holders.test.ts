@@ -71,9 +71,7 @@ describe('findHolders', () => {
       apiVersion: 'nmstate.io/v1beta1',
       kind: 'NodeNetworkState',
       metadata: { name: 'worker-0' },
-      status: {
-        currentState: { interfaces: [{ name: 'enp6s0.20', ipv4: { address: [{ ip: '172.17.0.10' }] } }] },
-      },
+      status: { currentState: { interfaces: [{ name: 'enp6s0.20', ipv4: { address: [{ ip: '172.17.0.10' }] } }] } },
     })
     expect(who('172.17.0.10', seen)).toEqual(['has Node worker-0 (on enp6s0.20)'])
     expect(who('10.0.0.10')).toEqual(["has Node worker-0 (the node's own address)"])

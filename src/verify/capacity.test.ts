@@ -141,10 +141,7 @@ describe('addresses for Services', () => {
   it('are reported when a Service of another namespace has a planned VIP', () => {
     const [found, ...more] = taken(holds('172.17.0.85'))
     expect(more).toEqual([])
-    expect(found).toMatchObject({
-      code: 'SL9205',
-      where: { kind: 'Service', namespace: 'shop', name: 'web' },
-    })
+    expect(found).toMatchObject({ code: 'SL9205', where: { kind: 'Service', namespace: 'shop', name: 'web' } })
     expect(found?.message).toBe(
       '172.17.0.85 is planned for rabbitmq.rabbitmq of rhoso1/internalapi, but Service shop/web has it',
     )

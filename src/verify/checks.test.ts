@@ -96,11 +96,7 @@ describe('an accepted finding', () => {
     const results = run(open, { plan: accepting(known) })
     expect(isProved(results)).toBe(true)
     expect(results.flatMap(({ findings }) => findings)).toMatchObject([
-      {
-        code: 'SL9011',
-        severity: 'warning',
-        message: expect.stringMatching(/\(accepted: the shop is ours\)$/),
-      },
+      { code: 'SL9011', severity: 'warning', message: expect.stringMatching(/\(accepted: the shop is ours\)$/) },
     ])
   })
 

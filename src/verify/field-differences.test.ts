@@ -7,11 +7,7 @@ const desired: KubeObject = {
   apiVersion: 'metallb.io/v1beta1',
   kind: 'IPAddressPool',
   metadata: { name: 'openstack-internalapi', namespace: 'metallb-system', labels: { cloud: 'rhoso1' } },
-  spec: {
-    addresses: ['172.17.0.80-172.17.0.90'],
-    autoAssign: false,
-    serviceAllocation: { namespaces: ['openstack'] },
-  },
+  spec: { addresses: ['172.17.0.80-172.17.0.90'], autoAssign: false, serviceAllocation: { namespaces: ['openstack'] } },
 }
 const fieldsV1 = {
   'f:metadata': { 'f:labels': { 'f:cloud': {} } },

@@ -110,10 +110,7 @@ function ownableFields(desired: KubeObject): Record<string, unknown> {
     metadata,
     stringData: _t,
     ...rest
-  } = desired as KubeObject & {
-    status?: unknown
-    stringData?: unknown
-  }
+  } = desired as KubeObject & { status?: unknown; stringData?: unknown }
   const { labels, annotations } = metadata
   return { ...rest, ...((labels || annotations) && { metadata: { labels, annotations } }) }
 }

@@ -56,10 +56,7 @@ async function runDoctor(options: Options, io: Io): Promise<ExitCode> {
   const { output, namespace } = options
   const plan = await loadPlan(options, io)
   const clouds = plan?.clouds.map((cloud) => cloud.namespace) ?? []
-  const source = {
-    ...options,
-    ...(options.from !== undefined && { from: path.resolve(io.cwd, options.from) }),
-  }
+  const source = { ...options, ...(options.from !== undefined && { from: path.resolve(io.cwd, options.from) }) }
   const { snapshot, findings } = await withProgressMessage(io, () =>
     gatherEvidence(source, rules, namespace === undefined ? clouds : [namespace], io),
   )

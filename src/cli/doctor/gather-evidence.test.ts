@@ -47,19 +47,13 @@ describe('gatherFromCluster', () => {
   it('keeps only the keys of referenced Secrets and reads no others', async () => {
     const cluster = memoryCluster()
     const objects = [
-      cr('core.openstack.org/v1beta1/OpenStackControlPlane', 'openstack/controlplane', {
-        secret: 'own-secret',
-      }),
+      cr('core.openstack.org/v1beta1/OpenStackControlPlane', 'openstack/controlplane', { secret: 'own-secret' }),
       object('v1/Secret', 'openstack/own-secret', { data: { AdminPassword: 'aHVudGVyMg==', Empty: '' } }),
       object('v1/Secret', 'openstack/private', { data: { key: 'aHVudGVyMg==' } }),
     ]
     for (const object of objects) await cluster.client.create(object)
     const stop = new AbortController().signal
-    const { snapshot } = await gatherFromCluster(cluster.client, rules, {
-      namespaces: [],
-      ask: async () => '',
-      stop,
-    })
+    const { snapshot } = await gatherFromCluster(cluster.client, rules, { namespaces: [], ask: async () => '', stop })
     expect(JSON.stringify(snapshot)).not.toContain('aHVudGVyMg')
     expect(snapshot.objects.filter(({ kind }) => kind === 'Secret').map((object) => object['data'])).toEqual([
       { AdminPassword: 'given', Empty: '' },

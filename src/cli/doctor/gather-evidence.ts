@@ -97,9 +97,7 @@ async function readNovaHosts(
   { namespace, pod }: { readonly namespace: string; readonly pod: string },
 ): Promise<ReadResult> {
   try {
-    return {
-      object: parseNovaHosts(namespace, await ask(namespace, pod, ['nova-manage', 'cell_v2', 'list_hosts'])),
-    }
+    return { object: parseNovaHosts(namespace, await ask(namespace, pod, ['nova-manage', 'cell_v2', 'list_hosts'])) }
   } catch (thrown) {
     return { unread: { ...hosts, reason: formatError(thrown), cause: 'failed' } }
   }

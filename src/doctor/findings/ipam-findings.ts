@@ -27,10 +27,7 @@ export const addressTwice = problem<{ address: string; holders: readonly string[
     'move the range of one allocator, then release the address where that is easier (delete the IPSet, or restart the pod)',
   description: `Two machines with one address both answer: connections break without a pattern, and both machines look healthy. The ranges
 of their allocators overlap, or one address was set manually.`,
-  example: {
-    address: '172.17.0.30',
-    holders: ['Reservation openstack/compute-0', 'pod openstack/ovsdbserver-sb-0'],
-  },
+  example: { address: '172.17.0.30', holders: ['Reservation openstack/compute-0', 'pod openstack/ovsdbserver-sb-0'] },
 })
 
 export const netConfigMissing = problem<{ namespace: string; count: number }>({
@@ -82,12 +79,7 @@ not deployed.`,
   example: { network: 'internlapi', subnet: 'subnet1', known: 'internalapi/subnet1' },
 })
 
-export const hostsExhausted = problem<{
-  network: string
-  subnet: string
-  used: number
-  waiting: readonly string[]
-}>({
+export const hostsExhausted = problem<{ network: string; subnet: string; used: number; waiting: readonly string[] }>({
   code: 'SL9566',
   severity: 'error',
   title: 'A subnet has no free address for hosts',

@@ -52,10 +52,7 @@ export const groupUnavailable = problem<{ group: string; reason: string }>({
     `kubectl describe apiservice ${group}; if its server was removed permanently: kubectl delete apiservice ${group}`,
   description: `An aggregated API whose server is down makes discovery incomplete: namespaces stay in Terminating, garbage collection stops,
 and commands that list all kinds fail partly.`,
-  example: {
-    group: 'v1beta1.metrics.k8s.io',
-    reason: 'failing or missing response from https://10.0.0.7:443',
-  },
+  example: { group: 'v1beta1.metrics.k8s.io', reason: 'failing or missing response from https://10.0.0.7:443' },
 })
 
 export const nodeNotReady = problem<{ node: string; reason: string }>({

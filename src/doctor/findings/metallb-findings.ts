@@ -1,12 +1,7 @@
 /** SL9520 to SL9539: MetalLB's pools and advertisements. */
 import { problem } from '../../errors/finding.ts'
 
-export const samePoolName = problem<{
-  pool: string
-  holder: string
-  losers: readonly string[]
-  ranges: string
-}>({
+export const samePoolName = problem<{ pool: string; holder: string; losers: readonly string[]; ranges: string }>({
   code: 'SL9520',
   severity: 'error',
   title: 'Two clouds use one pool name: the second apply overwrote the first',
@@ -17,12 +12,7 @@ export const samePoolName = problem<{
   description: `A pool is one object, identified by kind, namespace and name. If two clouds both apply \`internalapi\`, the result is not two
 pools with different \`serviceAllocation\`: the second apply changes the ranges and the scope of the first. MetalLB then removes
 the addresses of the first cloud's Services, which are in no pool any more, and leaves these Services pending.`,
-  example: {
-    pool: 'internalapi',
-    holder: 'openstack2',
-    losers: ['openstack'],
-    ranges: '172.27.0.80-172.27.0.90',
-  },
+  example: { pool: 'internalapi', holder: 'openstack2', losers: ['openstack'], ranges: '172.27.0.80-172.27.0.90' },
 })
 
 export const wrongRange = problem<{
@@ -107,12 +97,7 @@ reports the error in the object ConfigurationState (since 0.15.3) and in its log
   },
 })
 
-export const openPool = problem<{
-  pool: string
-  owner: string
-  metallb: string
-  why: 'no scope' | 'empty selector'
-}>({
+export const openPool = problem<{ pool: string; owner: string; metallb: string; why: 'no scope' | 'empty selector' }>({
   code: 'SL9525',
   severity: 'warning',
   title: "A cloud's pool serves every namespace",
@@ -141,11 +126,7 @@ healthy, but cannot be reached.`,
   example: { pool: 'openstack-storage', services: 2, metallb: 'metallb-system' },
 })
 
-export const unknownPoolAdvertised = problem<{
-  advertisement: string
-  pool: string
-  known: string | undefined
-}>({
+export const unknownPoolAdvertised = problem<{ advertisement: string; pool: string; known: string | undefined }>({
   code: 'SL9527',
   severity: 'warning',
   title: 'An advertisement refers to a pool that does not exist',
@@ -214,19 +195,10 @@ export const leaderWithoutInterface = problem<{
     `add nodeSelectors for the nodes that have it: matchExpressions kubernetes.io/hostname In [${having.join(', ')}]`,
   description: `In layer 2 mode one node answers for an address. It is chosen among all nodes that run a speaker, regardless of the list of
 interfaces: a node without the VLAN can be chosen, and then no node answers. Set \`nodeSelectors\` in the advertisement.`,
-  example: {
-    interface: 'enp6s0.20',
-    missing: ['worker-3'],
-    service: undefined,
-    having: ['worker-0', 'worker-1'],
-  },
+  example: { interface: 'enp6s0.20', missing: ['worker-3'], service: undefined, having: ['worker-0', 'worker-1'] },
 })
 
-export const keyAcrossClouds = problem<{
-  key: string
-  holders: readonly string[]
-  address: string | undefined
-}>({
+export const keyAcrossClouds = problem<{ key: string; holders: readonly string[]; address: string | undefined }>({
   code: 'SL9531',
   severity: 'error',
   title: 'Two clouds use one sharing key',
@@ -270,12 +242,7 @@ already defined CIDR") and serve every namespace.`,
   example: { pool: 'ctlplane', clouds: ['openstack', 'openstack2'], metallb: 'metallb-system' },
 })
 
-export const poolNotPlanned = problem<{
-  pool: string
-  planned: string
-  live: string
-  what: 'ranges' | 'missing'
-}>({
+export const poolNotPlanned = problem<{ pool: string; planned: string; live: string; what: 'ranges' | 'missing' }>({
   code: 'SL9534',
   severity: 'error',
   title: 'A pool differs from the plan',

@@ -67,13 +67,7 @@ whereabouts releases.`,
   example: { network: 'openstack/internalapi', span: '172.17.0.30-172.17.0.70', used: 41 },
 })
 
-export const leakedAddresses = problem<{
-  pool: string
-  count: number
-  first: string
-  pod: string
-  namespace: string
-}>({
+export const leakedAddresses = problem<{ pool: string; count: number; first: string; pod: string; namespace: string }>({
   code: 'SL9555',
   severity: 'warning',
   title: 'Addresses are reserved for pods that no longer exist',

@@ -30,12 +30,7 @@ are not faulty.`,
   example: { policy: 'site-base', node: 'worker-1' },
 })
 
-export const policyNotTaken = problem<{
-  policy: string
-  node: string
-  generation: number
-  has: number | undefined
-}>({
+export const policyNotTaken = problem<{ policy: string; node: string; generation: number; has: number | undefined }>({
   code: 'SL9542',
   severity: 'error',
   title: 'A node has not applied a policy',

@@ -30,13 +30,7 @@ plane, so change the control plane, or run \`stackloom adopt\` for a cloud that 
 })
 
 export const pendingNotForNamespace = problem<
-  PendingFacts & {
-    pool: string
-    serves: string
-    metallb: string
-    own: string | undefined
-    asked: string | undefined
-  }
+  PendingFacts & { pool: string; serves: string; metallb: string; own: string | undefined; asked: string | undefined }
 >({
   code: 'SL9502',
   severity: 'error',
@@ -107,12 +101,7 @@ export const pendingOtherPool = problem<PendingFacts & { asked: string; wanted: 
     `correct the address or the pool in the control plane's override; until then: ${annotate(facts, `metallb.io/address-pool=${facts.pool}`)}`,
   description: `A Service that requests both a pool and an address must request the pool that contains the address; otherwise MetalLB assigns
 nothing ("is not compatible with requested address pool").`,
-  example: {
-    ...example,
-    asked: '172.27.0.80',
-    wanted: 'openstack2-storage',
-    pool: 'openstack2-internalapi',
-  },
+  example: { ...example, asked: '172.27.0.80', wanted: 'openstack2-storage', pool: 'openstack2-internalapi' },
 })
 
 export const pendingPortClash = problem<PendingFacts & { asked: string; port: string; holder: string }>({

@@ -1,12 +1,7 @@
 /** SL9610 to SL9614: webhooks. */
 import { problem } from '../../errors/finding.ts'
 
-export const webhookLeftover = problem<{
-  hook: string
-  service: string
-  kind: string
-  configuration: string
-}>({
+export const webhookLeftover = problem<{ hook: string; service: string; kind: string; configuration: string }>({
   code: 'SL9610',
   severity: 'error',
   title: 'A webhook is left over from a removed operator',

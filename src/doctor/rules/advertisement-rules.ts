@@ -147,12 +147,7 @@ const poolNotPlanned = rule({
         if (held === wanted) return []
         const about = live?.object ?? missingPool(network.pool, plan.from.cluster.metallb.namespace)
         const facts = { pool: network.pool, planned: wanted, live: held ?? 'nothing' }
-        return [
-          {
-            about,
-            facts: { ...facts, what: held === undefined ? ('missing' as const) : ('ranges' as const) },
-          },
-        ]
+        return [{ about, facts: { ...facts, what: held === undefined ? ('missing' as const) : ('ranges' as const) } }]
       }),
     )
   },

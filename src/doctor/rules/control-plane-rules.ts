@@ -67,10 +67,7 @@ const secretKeyMissing = rule({
       const { namespace = '' } = owner.metadata
       const about = cluster.get(SECRET, referencedSecret(owner) ?? '', namespace)
       if (!about) return []
-      return missingKeys(owner, about).map(({ service, keys }) => ({
-        about,
-        facts: { keys, service },
-      }))
+      return missingKeys(owner, about).map(({ service, keys }) => ({ about, facts: { keys, service } }))
     }),
 })
 

@@ -96,12 +96,7 @@ const nodeNotReady = rule({
     cluster.all('Node').flatMap((about) => {
       const ready = findCondition(about, 'Ready')
       if (!ready || ready.status === 'True') return []
-      return [
-        {
-          about,
-          facts: { node: about.metadata.name, reason: ready.message || ready.reason || ready.status },
-        },
-      ]
+      return [{ about, facts: { node: about.metadata.name, reason: ready.message || ready.reason || ready.status } }]
     }),
 })
 

@@ -68,12 +68,7 @@ const samePoolName = rule({
       return [
         {
           about: pool.object,
-          facts: {
-            pool: pool.name,
-            holder,
-            losers: losers.map(([cloud]) => cloud),
-            ranges: formatRanges(pool),
-          },
+          facts: { pool: pool.name, holder, losers: losers.map(([cloud]) => cloud), ranges: formatRanges(pool) },
           evidence: [
             ...losers.flatMap(([, services]) => services.slice(0, 3).map(({ name }) => `Service ${name} requests it`)),
             ...advertisements.map(({ metadata }) => `L2Advertisement ${metadata.name} announces it`),
@@ -197,10 +192,7 @@ const configurationRefused = rule({
       .filter((state) => getString(state, 'status', 'result') === 'Invalid')
       .map((state) => ({
         about: state,
-        facts: {
-          who: state.metadata.name,
-          reason: getString(state, 'status', 'errorSummary') ?? 'no reason given',
-        },
+        facts: { who: state.metadata.name, reason: getString(state, 'status', 'errorSummary') ?? 'no reason given' },
         evidence: getConditions(state).flatMap(({ status, message }) =>
           status === 'False' && message ? [message] : [],
         ),
@@ -239,12 +231,7 @@ const notAdvertised = rule({
     return cluster.derive(pools).flatMap((pool) => {
       const services = cluster.derive(holdersByPool).get(pool.name)?.length ?? 0
       if (services === 0 || advertisements.some((advertisement) => advertises(advertisement, pool))) return []
-      return [
-        {
-          about: pool.object,
-          facts: { pool: pool.name, services, metallb: metallbNamespace(pool) },
-        },
-      ]
+      return [{ about: pool.object, facts: { pool: pool.name, services, metallb: metallbNamespace(pool) } }]
     })
   },
 })

@@ -164,13 +164,7 @@ const rangeShared = rule({
       const [first] = all
       const others = all.filter(({ namespace }) => namespace !== first?.namespace)
       if (!first || others.length === 0) return []
-      return [
-        {
-          about: first.object,
-          path: 'spec.config',
-          facts: { range, others: others.map(({ name }) => name) },
-        },
-      ]
+      return [{ about: first.object, path: 'spec.config', facts: { range, others: others.map(({ name }) => name) } }]
     })
   },
 })

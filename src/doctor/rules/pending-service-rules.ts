@@ -142,10 +142,7 @@ export const pendingRules: readonly Rule[] = [
       .map(({ name }) => name),
   })),
   pendingRule('two-requests', 'two-wishes', problems.pendingTwoRequests, () => ({})),
-  pendingRule('family', 'wrong-family', problems.pendingWrongFamily, ({ asked, families }) => ({
-    asked,
-    families,
-  })),
+  pendingRule('family', 'wrong-family', problems.pendingWrongFamily, ({ asked, families }) => ({ asked, families })),
   pendingRule('no-address', 'no-address', problems.pendingNoAddress, ({ asked }) => ({ asked })),
   pendingRule(
     'other-class',

@@ -52,14 +52,7 @@ export const kubelet: Actor = {
         if (!podSpec(pod).nodeName) {
           const target = { ...NODE, name: node }
           const body = { apiVersion: 'v1', kind: 'Binding', metadata: { namespace, name }, target }
-          await transport.json({
-            ...call,
-            safe: false,
-            method: 'POST',
-            path: `${path}/binding`,
-            body,
-            verb: 'bind',
-          })
+          await transport.json({ ...call, safe: false, method: 'POST', path: `${path}/binding`, body, verb: 'bind' })
           return { requeueAfterMs: stepMs }
         }
         if (!(await attachNetworks(runtime.client, pod))) return { requeueAfterMs: stepMs }

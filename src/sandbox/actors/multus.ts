@@ -166,11 +166,7 @@ async function updatePool(
     const updated = next(allocations)
     if (live && updated === allocations) return
     const { namespace, ...kind } = POOL
-    const object = {
-      ...kind,
-      metadata: live?.metadata ?? { name, namespace },
-      spec: { ...spec, allocations: updated },
-    }
+    const object = { ...kind, metadata: live?.metadata ?? { name, namespace }, spec: { ...spec, allocations: updated } }
     try {
       await (live ? client.update(object, { fieldManager: MANAGER }) : client.create(object, { fieldManager: MANAGER }))
       return

@@ -24,13 +24,7 @@ export const openstack: Actor = {
   },
 }
 
-export const actors: Readonly<Record<string, Actor>> = {
-  kubelet,
-  nmstate,
-  olm,
-  openstack,
-  services: serviceOperators,
-}
+export const actors: Readonly<Record<string, Actor>> = { kubelet, nmstate, olm, openstack, services: serviceOperators }
 
 export interface RunActorsOptions {
   readonly connection: Pick<Connection, 'client' | 'transport'>

@@ -40,11 +40,7 @@ export async function compile(work: Compilation, { exec, notify, signal }: Compi
       onLine: (line, stream) => {
         if (stream === 'stderr' && line.startsWith('go: downloading')) {
           fetched += 1
-          notify({
-            kind: 'progress',
-            text: `fetching the sources of ${names.join(', ')}: modules`,
-            done: fetched,
-          })
+          notify({ kind: 'progress', text: `fetching the sources of ${names.join(', ')}: modules`, done: fetched })
         }
       },
     },
@@ -109,12 +105,7 @@ export const linkerFlags = '-s -w'
 
 /** Runs in the folder of a pin, because its go.mod may select a newer toolchain than the one in PATH. */
 export async function findToolchain(exec: Exec, folder: string): Promise<Toolchain | { readonly missing: string }> {
-  const result = await exec({
-    file: 'go',
-    args: ['env', 'GOVERSION', 'GOOS', 'GOARCH'],
-    cwd: folder,
-    env: goEnv,
-  })
+  const result = await exec({ file: 'go', args: ['env', 'GOVERSION', 'GOOS', 'GOARCH'], cwd: folder, env: goEnv })
   if (!succeeded(result.exit)) {
     return { missing: result.stderr.trim() || describeExit(result.exit) }
   }

@@ -20,11 +20,7 @@ const ensure = (more: Partial<BuildContext> = {}) => ensurePins(['hello'], tinyT
 const failureOf = (work: Promise<unknown>) =>
   work.then(
     () => undefined,
-    (error: Failure) => ({
-      code: error.findings?.[0]?.code,
-      exitCode: error.exitCode,
-      message: error.message,
-    }),
+    (error: Failure) => ({ code: error.findings?.[0]?.code, exitCode: error.exitCode, message: error.message }),
   )
 const noGo: Exec = async (program) => ({
   exit: { kind: 'not-started', reason: `spawn ${program.file} ENOENT`, missing: true },
@@ -94,10 +90,7 @@ describe('a program of the sandbox', () => {
   it('is missing after an interrupted build and complete after the next', async () => {
     await rm(context.paths.cache, { recursive: true, force: true })
     const stop = new AbortController()
-    const interrupted = ensure({
-      signal: stop.signal,
-      notify: (note) => note.kind === 'announcement' && stop.abort(),
-    })
+    const interrupted = ensure({ signal: stop.signal, notify: (note) => note.kind === 'announcement' && stop.abort() })
     expect(await failureOf(interrupted)).toMatchObject({ code: 'SL1202', exitCode: 130 })
     const cacheFolder = path.join(context.paths.cache, 'programs')
     expect((await readdir(cacheFolder)).filter((name) => !name.startsWith('.'))).toEqual([])

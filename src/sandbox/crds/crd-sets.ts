@@ -99,10 +99,7 @@ function convert(texts: readonly CrdFile[]): ReadonlyMap<string, readonly KubeOb
       if (document?.kind !== 'CustomResourceDefinition') continue
       const { status: _, metadata, ...rest } = document
       const { name, labels, annotations } = metadata
-      const crd = {
-        ...rest,
-        metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) },
-      }
+      const crd = { ...rest, metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) } }
       for (const set of from.sets) {
         const crds = sets.get(set) ?? new Map<string, KubeObject>()
         sets.set(set, crds.set(name, crd as KubeObject))

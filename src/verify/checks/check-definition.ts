@@ -71,13 +71,7 @@ export type Check = CloudCheck | SiteCheck
 
 export function locateObject({ apiVersion, kind, metadata }: KubeObject, path?: string): ObjectLocation {
   const { name, namespace } = metadata
-  return {
-    apiVersion,
-    kind,
-    name,
-    ...(namespace !== undefined && { namespace }),
-    ...(path !== undefined && { path }),
-  }
+  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }), ...(path !== undefined && { path }) }
 }
 
 /** `1 pool`, `5 pools`, `2 policies`, `3 addresses`. */
@@ -100,10 +94,7 @@ export const RESERVATION = { apiVersion: 'network.openstack.org/v1beta1', kind: 
 export const DNS_DATA = { apiVersion: 'network.openstack.org/v1beta1', kind: 'DNSData' } as const
 export const WHEREABOUTS = { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool' } as const
 export const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' } as const
-export const ENACTMENT = {
-  apiVersion: 'nmstate.io/v1beta1',
-  kind: 'NodeNetworkConfigurationEnactment',
-} as const
+export const ENACTMENT = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' } as const
 export const ENDPOINT = { apiVersion: 'keystone.openstack.org/v1beta1', kind: 'KeystoneEndpoint' } as const
 export const ROUTE = { apiVersion: 'route.openshift.io/v1', kind: 'Route' } as const
 export const CLAIM = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' } as const

@@ -51,12 +51,7 @@ not assign them twice, and Services of the cloud stay pending.`,
   example: { owner: 'rhoso2/internalapi', needed: 3, free: 2, holders: 'shop/web' },
 })
 
-export const plannedVipTaken = problem<{
-  owner: string
-  address: string
-  slots: readonly string[]
-  holder: string
-}>({
+export const plannedVipTaken = problem<{ owner: string; address: string; slots: readonly string[]; holder: string }>({
   code: 'SL9205',
   severity: 'error',
   title: 'A Service of another namespace uses a planned VIP',

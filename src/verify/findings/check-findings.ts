@@ -112,11 +112,7 @@ export const serviceWithoutAddress = problem<{ service: string; planned: string;
   remedy: ({ service }) => `run stackloom doctor to find the cause, or kubectl describe service ${service}`,
   description: `MetalLB assigns no address if the pool does not exist, does not serve the namespace or does not contain the address, or if
 another Service with a different sharing key or the same port has the address. The event of the Service shows the reason.`,
-  example: {
-    service: 'openstack/keystone-internal',
-    planned: '172.17.0.80',
-    said: 'unknown pool "internalapi"',
-  },
+  example: { service: 'openstack/keystone-internal', planned: '172.17.0.80', said: 'unknown pool "internalapi"' },
 })
 
 export const serviceAddressWrong = problem<{ service: string; has: string; planned: string }>({
@@ -163,12 +159,7 @@ export const foreignHolder = problem<{ cloud: string; service: string; address: 
     `give ${service} an address of its own pool, then check how it got this one: \`stackloom verify\` reports open pools`,
   description: `If a Service of another namespace has an address of a cloud, the cloud is not isolated: its traffic reaches the other Service.
 This happens when a pool serves other namespaces, or when two pools overlap.`,
-  example: {
-    cloud: 'rhoso1',
-    service: 'openstack2/keystone-internal',
-    address: '172.17.0.80',
-    network: 'internalapi',
-  },
+  example: { cloud: 'rhoso1', service: 'openstack2/keystone-internal', address: '172.17.0.80', network: 'internalapi' },
 })
 
 export const sharingKeyCrosses = problem<{ key: string; here: string; there: string }>({
@@ -180,9 +171,5 @@ export const sharingKeyCrosses = problem<{ key: string; here: string; there: str
   description: `MetalLB assigns one address to Services with the same sharing key if their ports differ, and ignores their namespaces. Two
 clouds with the same key can get the same address. Operators never remove annotations, so an old key may remain with the
 deprecated prefix.`,
-  example: {
-    key: 'internalapi',
-    here: 'openstack/keystone-internal',
-    there: 'openstack2/placement-internal',
-  },
+  example: { key: 'internalapi', here: 'openstack/keystone-internal', there: 'openstack2/placement-internal' },
 })

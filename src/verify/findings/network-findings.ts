@@ -30,12 +30,7 @@ from the lowest address. In both cases pods of two clouds are in one subnet.`,
   example: { cloud: 'rhoso1', pod: 'openstack2/glance-0', address: '172.17.0.30', network: 'internalapi' },
 })
 
-export const reservationOutside = problem<{
-  reservation: string
-  network: string
-  address: string
-  planned: string
-}>({
+export const reservationOutside = problem<{ reservation: string; network: string; address: string; planned: string }>({
   code: 'SL9033',
   severity: 'error',
   title: 'A Reservation has an address outside the hosts span',
@@ -103,11 +98,7 @@ export const policyNotEnacted = problem<{ policy: string; why: string; next: str
   remedy: ({ next, policy }) => next ?? `kubectl get nnce -l nmstate.io/policy=${policy}`,
   description: `A policy is applied when every selected node has an Available enactment of the current generation of the policy. The condition
 of the policy itself may still refer to the previous generation.`,
-  example: {
-    policy: 'openstack-worker-1',
-    why: 'waits for node worker-1 to apply generation 2',
-    next: undefined,
-  },
+  example: { policy: 'openstack-worker-1', why: 'waits for node worker-1 to apply generation 2', next: undefined },
 })
 
 export const dnsRecordWrong = problem<{ cloud: string; name: string; has: string; planned: string }>({
@@ -118,12 +109,7 @@ export const dnsRecordWrong = problem<{ cloud: string; name: string; has: string
   remedy: () =>
     'for a Service, fix the Service first: its record follows; for hosts run `stackloom up --stage netconfig`',
   description: `The dnsmasq of the cloud answers from DNSData objects. Data plane hosts use these names to reach the APIs.`,
-  example: {
-    cloud: 'rhoso1',
-    name: 'keystone-internal.openstack.svc',
-    has: '172.17.0.81',
-    planned: '172.17.0.80',
-  },
+  example: { cloud: 'rhoso1', name: 'keystone-internal.openstack.svc', has: '172.17.0.81', planned: '172.17.0.80' },
 })
 
 export const dnsAnswerWrong = problem<{ server: string; name: string; answer: string; planned: string }>({
@@ -209,10 +195,7 @@ export const leftover = problem<{ what: string; why: string }>({
   description: `install_yamls uses the network name for pools and advertisements (\`internalapi\`), so a second cloud overwrites the first, and
 the pool serves every namespace. Stackloom uses \`<namespace>-<network>\`. An object with the labels of a cloud that is no longer
 in the site file is left from a removed cloud.`,
-  example: {
-    what: 'IPAddressPool metallb-system/internalapi',
-    why: 'its name is a network name without a cloud',
-  },
+  example: { what: 'IPAddressPool metallb-system/internalapi', why: 'its name is a network name without a cloud' },
 })
 
 export const heldTwice = problem<{ address: string; who: readonly string[] }>({

@@ -33,12 +33,7 @@ export const peerUnreachable = problem<{ from: string; to: string; address: stri
       : 'ARP works but ping does not: check for a filter on the nodes or in the switch',
   description: `Pods of one cloud on the same network but on two nodes must reach each other. No ARP answer nearly always means that the switch
 does not carry the VLAN to one of the two ports. The objects on the cluster look correct in this case.`,
-  example: {
-    from: 'rhoso1/storage on worker-0',
-    to: 'rhoso1/storage on worker-2',
-    address: '172.18.0.32',
-    by: 'ARP',
-  },
+  example: { from: 'rhoso1/storage on worker-0', to: 'rhoso1/storage on worker-2', address: '172.18.0.32', by: 'ARP' },
 })
 
 export const smallFramesOnly = problem<{ from: string; to: string; address: string; mtu: number }>({
@@ -50,12 +45,7 @@ export const smallFramesOnly = problem<{ from: string; to: string; address: stri
   remedy: ({ mtu }) => `set the MTU of every switch port on the path to ${mtu} or more, or plan a smaller \`mtu\``,
   description: `Small packets arrive, but packets of the planned size do not: a port on the path has a smaller MTU. Connections open and then
 hang when they carry data, which looks like a fault of the service.`,
-  example: {
-    from: 'rhoso1/storage on worker-0',
-    to: 'rhoso1/storage on worker-1',
-    address: '172.18.0.31',
-    mtu: 9000,
-  },
+  example: { from: 'rhoso1/storage on worker-0', to: 'rhoso1/storage on worker-1', address: '172.18.0.31', mtu: 9000 },
 })
 
 export const interfaceMtu = problem<{ from: string; has: string; planned: number }>({

@@ -122,13 +122,7 @@ function vipTasks(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): rea
         }))
       : []),
     ...vips.flatMap(({ address, slot }) =>
-      tcpPorts(cloud, slot).map((port) => ({
-        kind: 'vip' as const,
-        by: 'port' as const,
-        address,
-        slot,
-        port,
-      })),
+      tcpPorts(cloud, slot).map((port) => ({ kind: 'vip' as const, by: 'port' as const, address, slot, port })),
     ),
   ]
 }

@@ -9,10 +9,7 @@ describe('LoadBalancer Services', () => {
       namespace: 'openstack',
       name: 'keystone-internal',
       metadata: {
-        annotations: {
-          'metallb.universe.tf/loadBalancerIPs': '10.0.0.1',
-          'metallb.io/loadBalancerIPs': '172.17.0.80',
-        },
+        annotations: { 'metallb.universe.tf/loadBalancerIPs': '10.0.0.1', 'metallb.io/loadBalancerIPs': '172.17.0.80' },
       },
       spec: { type: 'LoadBalancer' },
       status: { loadBalancer: { ingress: ips.map((ip) => ({ ip })) } },

@@ -51,9 +51,6 @@ describe('a node policy', () => {
   })
 
   it('fails when the selector matches no node', () => {
-    expect(judge(policy, [])).toMatchObject({
-      kind: 'failed',
-      cause: expect.stringContaining('no node matches'),
-    })
+    expect(judge(policy, [])).toMatchObject({ kind: 'failed', cause: expect.stringContaining('no node matches') })
   })
 })

@@ -32,11 +32,7 @@ describe('OpenStack kinds', () => {
   })
 
   it('do not fail for being slow', () => {
-    const slow = condition('Ready', 'False', {
-      severity: 'Info',
-      lastTransitionTime: ago(86_400_000),
-      message: 'x',
-    })
+    const slow = condition('Ready', 'False', { severity: 'Info', lastTransitionTime: ago(86_400_000), message: 'x' })
     expect(judge(controlPlane([slow])).kind).toBe('progressing')
   })
 
@@ -69,10 +65,7 @@ describe('OpenStack kinds', () => {
       apiVersion: 'dataplane.openstack.org/v1beta1',
       kind: 'OpenStackDataPlaneNodeSet',
       metadata: { generation: 1 },
-      status: {
-        observedGeneration: 1,
-        conditions: [condition('SetupReady', 'True'), condition('Ready', 'False')],
-      },
+      status: { observedGeneration: 1, conditions: [condition('SetupReady', 'True'), condition('Ready', 'False')] },
     })
     expect(nodeSetSetupReadiness(nodeSet, context([])).kind).toBe('ready')
     expect(judge(nodeSet).kind).toBe('progressing')

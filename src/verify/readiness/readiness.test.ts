@@ -14,10 +14,7 @@ describe('the readiness of an object', () => {
   })
 
   it('is progressing when its kind could not be read', () => {
-    const around = indexSnapshot({
-      objects: [],
-      unread: [{ apiVersion: 'v1', kind: 'Service', reason: 'forbidden' }],
-    })
+    const around = indexSnapshot({ objects: [], unread: [{ apiVersion: 'v1', kind: 'Service', reason: 'forbidden' }] })
     expect(objectReadiness(wanted, { ...context([]), around })).toEqual({
       kind: 'progressing',
       waits: 'Service openstack/dns, which cannot be read: forbidden',

@@ -34,12 +34,7 @@ const fine: readonly KubeObject[] = [
 ]
 
 function observed(count: number): object {
-  return {
-    observedGeneration: 1,
-    desiredNumberScheduled: count,
-    updatedNumberScheduled: count,
-    numberAvailable: count,
-  }
+  return { observedGeneration: 1, desiredNumberScheduled: count, updatedNumberScheduled: count, numberAvailable: count }
 }
 
 describe('an object that is being deleted', () => {
@@ -87,12 +82,7 @@ describe('an object that is being deleted', () => {
       status: { observedGeneration: 1 },
     })
     const claim = (metadata: Partial<KubeObject['metadata']>): KubeObject =>
-      object({
-        kind: 'PersistentVolumeClaim',
-        namespace: 'openstack',
-        metadata,
-        status: { phase: 'Lost' },
-      })
+      object({ kind: 'PersistentVolumeClaim', namespace: 'openstack', metadata, status: { phase: 'Lost' } })
     expect(judge(controlPlane, [claim({})]).kind).toBe('failed')
     expect(judge(controlPlane, [claim(going)]).kind).toBe('progressing')
   })

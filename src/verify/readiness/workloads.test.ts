@@ -23,22 +23,14 @@ describe('workloads', () => {
         phase: 'Pending',
         startTime: ago(defaultGrace.podMs),
         containerStatuses: [
-          {
-            name: 'c',
-            image: 'quay.io/x',
-            restartCount,
-            state: { waiting: { reason, message: 'not found' } },
-          },
+          { name: 'c', image: 'quay.io/x', restartCount, state: { waiting: { reason, message: 'not found' } } },
         ],
       },
     })
   const half = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 1 }
 
   it('are ready when all replicas are available', () => {
-    expect(judge(deployment(half))).toEqual({
-      kind: 'progressing',
-      waits: 'Deployment ns/it: 1 of 2 pods available',
-    })
+    expect(judge(deployment(half))).toEqual({ kind: 'progressing', waits: 'Deployment ns/it: 1 of 2 pods available' })
     expect(judge(deployment({ ...half, availableReplicas: 2 })).kind).toBe('ready')
     expect(judge(deployment({ ...half, availableReplicas: 2, replicas: 3 })).kind).toBe('progressing')
   })
@@ -86,10 +78,7 @@ describe('workloads', () => {
 
   it('wait until surplus pods of a StatefulSet have ended', () => {
     const four = { replicas: 4, readyReplicas: 4, updateRevision: 'a', updatedReplicas: 4 }
-    expect(judge(statefulSet(four))).toEqual({
-      kind: 'progressing',
-      waits: 'StatefulSet ns/it to end 1 more pod',
-    })
+    expect(judge(statefulSet(four))).toEqual({ kind: 'progressing', waits: 'StatefulSet ns/it to end 1 more pod' })
   })
 
   it('wait for a claim and report a missing storage class', () => {

@@ -76,9 +76,7 @@ export function enactmentConditions(node: string, progress: Progress): readonly 
     })
   switch (progress.kind) {
     case 'pending':
-      return all('MaxUnavailableLimitReached', {
-        Pending: ['True', 'Waiting for progressing nodes to finish'],
-      })
+      return all('MaxUnavailableLimitReached', { Pending: ['True', 'Waiting for progressing nodes to finish'] })
     case 'progressing':
       return all('ConfigurationProgressing', {
         Failing: ['Unknown'],

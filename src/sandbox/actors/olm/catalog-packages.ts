@@ -130,9 +130,7 @@ export const packages: Readonly<Record<string, Package>> = {
     csv: 'openstack-operator.v0.6.0',
     version: '0.6.0',
     workloads: [
-      deployment('openstack-operator-controller-operator', {
-        'openstack.org/operator-name': 'openstack-init',
-      }),
+      deployment('openstack-operator-controller-operator', { 'openstack.org/operator-name': 'openstack-init' }),
     ],
     operands: [
       {

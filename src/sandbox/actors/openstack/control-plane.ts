@@ -117,11 +117,7 @@ function desiredServices(
           ...spec,
           type,
           selector: { service: service.name },
-          ports: service.ports.map((port) => ({
-            name: `port-${port}`,
-            port,
-            protocol: port === 53 ? 'UDP' : 'TCP',
-          })),
+          ports: service.ports.map((port) => ({ name: `port-${port}`, port, protocol: port === 53 ? 'UDP' : 'TCP' })),
         },
       },
     ]
@@ -283,12 +279,7 @@ export async function ensureDnsMasq(
   const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
   const wanted = {
     ...DNSMASQ,
-    metadata: {
-      name: 'dns',
-      namespace,
-      annotations: { [TEMPLATE]: template },
-      ownerReferences: [owner],
-    },
+    metadata: { name: 'dns', namespace, annotations: { [TEMPLATE]: template }, ownerReferences: [owner] },
     spec: dns.template,
   }
   return client.apply(wanted, { fieldManager, force: true })

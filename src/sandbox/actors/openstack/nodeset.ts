@@ -15,12 +15,7 @@ const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'Open
 const DEPLOYMENT_FAILS = annotation('fails')
 
 const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
-const asked = {
-  status: 'False',
-  reason: 'Requested',
-  severity: 'Info',
-  message: 'Deployment in progress',
-} as const
+const asked = { status: 'False', reason: 'Requested', severity: 'Info', message: 'Deployment in progress' } as const
 
 export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly Controller[] {
   const { client, cache } = runtime

@@ -8,12 +8,7 @@ function version(target: string, status: Partial<VersionStatus> = {}, available 
   return {
     apiVersion: 'core.openstack.org/v1beta1',
     kind: 'OpenStackVersion',
-    metadata: {
-      name: 'controlplane',
-      namespace: 'openstack',
-      generation: 2,
-      annotations: { [AVAILABLE]: available },
-    },
+    metadata: { name: 'controlplane', namespace: 'openstack', generation: 2, annotations: { [AVAILABLE]: available } },
     spec: { targetVersion: target },
     status: { observedGeneration: 2, ...status },
   }

@@ -34,12 +34,7 @@ export interface DataPlaneState {
 }
 
 const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
-const busy = {
-  status: 'False',
-  reason: 'Requested',
-  severity: 'Info',
-  message: 'Minor update in progress',
-} as const
+const busy = { status: 'False', reason: 'Requested', severity: 'Info', message: 'Minor update in progress' } as const
 
 function findAvailableVersion(version: KubeObject | undefined): string {
   return version?.metadata.annotations?.[AVAILABLE] ?? OPERATOR_VERSION

@@ -26,14 +26,8 @@ const table: Readonly<Record<string, NamedService>> = {
   'neutron.template': { name: 'neutron', ports: [9696] },
   'nova.template.apiServiceTemplate': { name: 'nova', ports: [8774] },
   'nova.template.metadataServiceTemplate': { name: 'nova-metadata-internal', ports: [8775] },
-  'nova.template.cellTemplates.*.metadataServiceTemplate': {
-    name: 'nova-metadata-*-internal',
-    ports: [8775],
-  },
-  'nova.template.cellTemplates.*.noVNCProxyServiceTemplate': {
-    name: 'nova-novncproxy-*-public',
-    ports: [6080],
-  },
+  'nova.template.cellTemplates.*.metadataServiceTemplate': { name: 'nova-metadata-*-internal', ports: [8775] },
+  'nova.template.cellTemplates.*.noVNCProxyServiceTemplate': { name: 'nova-novncproxy-*-public', ports: [6080] },
   'octavia.template.octaviaAPI': { name: 'octavia', ports: [9876] },
   'ovn.template.ovnDBCluster.*': { name: '*', ports: [6641, 6642] },
   'placement.template': { name: 'placement', ports: [8778] },

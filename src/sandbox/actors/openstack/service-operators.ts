@@ -80,10 +80,7 @@ function renderPod(workload: AttachedWorkload, namespace: string): KubeObject {
       name: podName(workload),
       namespace,
       labels: { service: workload.path[0] ?? '' },
-      annotations: {
-        'k8s.v1.cni.cncf.io/networks': JSON.stringify(networks),
-        [SIMULATED]: 'no container runs',
-      },
+      annotations: { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(networks), [SIMULATED]: 'no container runs' },
     },
     spec: { containers: [{ name: workload.path[0] ?? 'service', image: 'simulated' }] },
   }

@@ -7,10 +7,7 @@ const endpoints: Schema = { properties: { service: { additionalProperties: servi
 const schema: Schema = {
   properties: {
     keystone: {
-      properties: {
-        enabled: { type: 'boolean', default: true },
-        template: { properties: { override: endpoints } },
-      },
+      properties: { enabled: { type: 'boolean', default: true }, template: { properties: { override: endpoints } } },
     },
     heat: {
       properties: {
@@ -39,10 +36,7 @@ describe('override slots', () => {
   })
 
   it('are found below names from the control plane', () => {
-    const spec = {
-      keystone: { enabled: false },
-      rabbitmq: { templates: { rabbitmq: {}, 'rabbitmq-cell1': {} } },
-    }
+    const spec = { keystone: { enabled: false }, rabbitmq: { templates: { rabbitmq: {}, 'rabbitmq-cell1': {} } } }
     expect(names(spec)).toEqual(['rabbitmq', 'rabbitmq-cell1'])
   })
 
