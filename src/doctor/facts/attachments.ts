@@ -2,6 +2,7 @@
 
 import { asRecord, asString, isRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { allocatedPodAddresses, type PodAddress } from '../../api/pod-networks.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import { formatAddress, parseAddress } from '../../net/address.ts'
 import { parseRange, type Range } from '../../net/range.ts'
@@ -57,69 +58,12 @@ export function podSpans(cluster: ClusterState): readonly PodSpan[] {
   )
 }
 
-/** An address that whereabouts allocated for a pod. */
-export interface PodAddress {
-  readonly pool: KubeObject
-  readonly range: string
-  readonly address: string
-  /** `namespace/name`. */
-  readonly pod: string
-}
-
 export function podAddresses(cluster: ClusterState): readonly PodAddress[] {
-  return cluster.all(IP_POOL).flatMap((pool) => {
-    const range = getString(pool, 'spec', 'range') ?? ''
-    const first = parseAddress(range.split('/')[0] ?? '')
-    if (!first) return []
-    return Object.entries(asRecord(getField(pool, 'spec', 'allocations'))).flatMap(([offset, allocation]) => {
-      if (!/^\d{1,38}$/.test(offset)) return []
-      const address = formatAddress({ family: first.family, value: first.value + BigInt(offset) })
-      return [{ pool, range, address, pod: asString(asRecord(allocation)['podref']) ?? '' }]
-    })
-  })
+  return cluster.all(IP_POOL).flatMap(allocatedPodAddresses)
 }
 
 /** The IPPool of an attachment is named after its network name, if set, and its range. */
 export function isPoolOf(pool: KubeObject, { cidr, networkName }: PodSpan): boolean {
   const range = cidr.replaceAll(/[:/]/g, '-')
   return pool.metadata.name === (networkName === undefined ? range : `${networkName}-${range}`)
-}
-
-/** Networks that a pod requests: `[{"name": …}]`, or `namespace/name@interface, …`. */
-export function requestedNetworks(pod: KubeObject): readonly { readonly namespace: string; readonly name: string }[] {
-  const { namespace = '', annotations } = pod.metadata
-  const text = annotations?.['k8s.v1.cni.cncf.io/networks'] ?? ''
-  if (text.trim().startsWith('[')) {
-    const list = parseJson(text)
-    return (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((network) => {
-      const name = getString(network, 'name')
-      return name === undefined ? [] : [{ namespace: getString(network, 'namespace') ?? namespace, name }]
-    })
-  }
-  return text
-    .split(',')
-    .map((text) => text.trim().split('@')[0] ?? '')
-    .filter((text) => text !== '')
-    .map((text) => {
-      const [first = '', second] = text.split('/')
-      return second === undefined ? { namespace, name: first } : { namespace: first, name: second }
-    })
-}
-
-/** Networks of a pod as `namespace/name`; undefined without a network-status. */
-export function attachedNetworks(pod: KubeObject): ReadonlySet<string> | undefined {
-  const text = pod.metadata.annotations?.['k8s.v1.cni.cncf.io/network-status']
-  if (text === undefined) return undefined
-  const list = parseJson(text)
-  return new Set(
-    (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((network) => getString(network, 'name') ?? []),
-  )
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

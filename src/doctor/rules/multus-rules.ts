@@ -1,5 +1,6 @@
 /** Problems of network attachments and pod addresses. */
 
+import { attachedNetworks, requestedNetworks } from '../../api/pod-networks.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { parseAddress } from '../../net/address.ts'
@@ -9,16 +10,7 @@ import { setContains, setSize } from '../../net/range-set.ts'
 import { groupBy } from '../../plan/collections.ts'
 import { readAttachment } from '../../site/import/attachment.ts'
 import type { ClusterState } from '../cluster-state.ts'
-import {
-  attachedNetworks,
-  attachments,
-  IP_POOL,
-  isPoolOf,
-  NAD,
-  podAddresses,
-  podSpans,
-  requestedNetworks,
-} from '../facts/attachments.ts'
+import { attachments, IP_POOL, isPoolOf, NAD, podAddresses, podSpans } from '../facts/attachments.ts'
 import { knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
 import { formatEvidence } from '../facts/load-balancers.ts'
 import * as problems from '../findings/multus-findings.ts'
@@ -90,9 +82,9 @@ const notAttached = rule({
   match: (cluster) =>
     cluster.all('Pod').flatMap((pod) => {
       if (getString(pod, 'status', 'phase') !== 'Running') return []
-      const got = attachedNetworks(pod)
+      const attached = new Set(attachedNetworks(pod)?.map(({ name }) => name))
       return requestedNetworks(pod)
-        .filter(({ namespace, name }) => cluster.get(NAD, name, namespace) && !got?.has(`${namespace}/${name}`))
+        .filter(({ namespace, name }) => cluster.get(NAD, name, namespace) && !attached.has(`${namespace}/${name}`))
         .map(({ name }) => ({
           about: pod,
           facts: { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, network: name },

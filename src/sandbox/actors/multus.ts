@@ -5,6 +5,7 @@
 
 import { asList, asString, asStrings, isRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { NETWORK_STATUS, requestedNetworks } from '../../api/pod-networks.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Address, formatAddress, parseAddress, plus } from '../../net/address.ts'
@@ -12,17 +13,9 @@ import { parseRange, rangeContains } from '../../net/range.ts'
 
 const ATTACHMENT = { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' }
 const POOL = { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool', namespace: 'kube-system' }
-const NETWORKS = 'k8s.v1.cni.cncf.io/networks'
-const STATUS = 'k8s.v1.cni.cncf.io/network-status'
 const MANAGER = 'actor-multus'
 /** Write attempts for one pool in case of conflicts. */
 const TRIES = 20
-
-interface AttachmentRequest {
-  readonly namespace: string
-  readonly name: string
-  readonly interface: string
-}
 
 /** One range of whereabouts and the IPPool that records its allocations. */
 interface AllocationRange {
@@ -35,23 +28,23 @@ interface AllocationRange {
 
 /** Attaches the requested networks of a pod; returns false while one of them does not exist. */
 export async function attachNetworks(client: KubeClient, pod: KubeObject): Promise<boolean> {
-  const requests = parseAttachmentRequests(pod)
-  if (requests.length === 0 || pod.metadata.annotations?.[STATUS] !== undefined) return true
+  const requests = requestedNetworks(pod)
+  if (requests.length === 0 || pod.metadata.annotations?.[NETWORK_STATUS] !== undefined) return true
   if (!(await client.resource(ATTACHMENT))) return true
   const status: object[] = []
-  for (const request of requests) {
-    const { namespace, name } = request
+  for (const [index, { namespace, name, interface: requested }] of requests.entries()) {
+    const interfaceName = requested ?? `net${index + 1}`
     const definition = await client.get({ ...ATTACHMENT, namespace, name })
     if (!definition) return false
     const ips: string[] = []
     for (const range of parseAllocationRanges(definition))
-      ips.push(await allocateAddress(client, range, pod, request.interface))
-    status.push({ name: `${namespace}/${name}`, interface: request.interface, ips })
+      ips.push(await allocateAddress(client, range, pod, interfaceName))
+    status.push({ name: `${namespace}/${name}`, interface: interfaceName, ips })
   }
   const { namespace = '', name } = pod.metadata
   await client.patch(
     { apiVersion: 'v1', kind: 'Pod', namespace, name },
-    { metadata: { annotations: { [STATUS]: JSON.stringify(status) } } },
+    { metadata: { annotations: { [NETWORK_STATUS]: JSON.stringify(status) } } },
     { type: 'merge', fieldManager: MANAGER },
   )
   return true
@@ -59,8 +52,8 @@ export async function attachNetworks(client: KubeClient, pod: KubeObject): Promi
 
 /** Releases the addresses of a pod. */
 export async function detachNetworks(client: KubeClient, pod: KubeObject): Promise<void> {
-  if (pod.metadata.annotations?.[STATUS] === undefined) return
-  for (const { namespace, name } of parseAttachmentRequests(pod)) {
+  if (pod.metadata.annotations?.[NETWORK_STATUS] === undefined) return
+  for (const { namespace, name } of requestedNetworks(pod)) {
     const definition = await client.get({ ...ATTACHMENT, namespace, name })
     for (const { pool } of definition ? parseAllocationRanges(definition) : []) {
       await updatePool(client, pool, undefined, (held) =>
@@ -72,26 +65,6 @@ export async function detachNetworks(client: KubeClient, pod: KubeObject): Promi
 
 function podRef({ metadata: { namespace = '', name } }: KubeObject): string {
   return `${namespace}/${name}`
-}
-
-function parseAttachmentRequests({ metadata }: KubeObject): readonly AttachmentRequest[] {
-  const text = metadata.annotations?.[NETWORKS] ?? ''
-  const long: unknown = text.trimStart().startsWith('[') ? JSON.parse(text) : undefined
-  const named = Array.isArray(long)
-    ? long.filter(isRecord).map((network) => ({
-        namespace: asString(network['namespace']),
-        name: asString(network['name']) ?? '',
-        interface: asString(network['interface']),
-      }))
-    : text.split(',').flatMap((word) => {
-        const [, namespace, name, interfaceName] = /^(?:([^/@]+)\/)?([^@]+)(?:@(.+))?$/.exec(word.trim()) ?? []
-        return name === undefined ? [] : [{ namespace, name, interface: interfaceName }]
-      })
-  return named.map((request, index) => ({
-    namespace: request.namespace ?? metadata.namespace ?? '',
-    name: request.name,
-    interface: request.interface ?? `net${index + 1}`,
-  }))
 }
 
 function parseAllocationRanges(definition: KubeObject): readonly AllocationRange[] {

@@ -1,5 +1,6 @@
 /** Checks attachments and NetConfig against the plan, and that allocated addresses are in their spans. */
 import { type KubeObject, objectKey } from '../../api/object.ts'
+import { allocatedPodAddresses, type PodAddress } from '../../api/pod-networks.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -60,25 +61,6 @@ export const netConfig: CloudCheck = {
       findings: compareWithPlan(look, planned),
     }
   },
-}
-
-interface PodAddress {
-  readonly pool: KubeObject
-  readonly pod: string
-  readonly address: string
-}
-
-/** whereabouts records an allocation by its offset from the first address of the range. */
-export function allocatedPodAddresses(pool: KubeObject): readonly PodAddress[] {
-  const [base = ''] = (getString(pool, 'spec', 'range') ?? '').split('/')
-  const first = parseAddress(base)
-  if (!first) return []
-  const allocations = (getField(pool, 'spec', 'allocations') ?? {}) as Record<string, unknown>
-  return Object.entries(allocations).flatMap(([offset, allocation]) => {
-    if (!/^\d+$/.test(offset)) return []
-    const address = formatAddress({ family: first.family, value: first.value + BigInt(offset) })
-    return [{ pool, pod: getString(allocation, 'podref') ?? '', address }]
-  })
 }
 
 export const whereaboutsSpans: CloudCheck = {
