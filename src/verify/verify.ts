@@ -31,23 +31,25 @@ export interface VerifyInput extends SiteContext {
 }
 
 export function verify(checks: readonly Check[], input: VerifyInput): readonly CheckResult[] {
-  const { unread, clouds, ...look } = input
+  const { unread, clouds, ...context } = input
   const gaps = new Map(
     unread
       // A kind that the server does not serve has no objects.
       .filter(({ cause }) => cause !== 'not-served')
       .map((unreadKind) => [formatGroupKind(unreadKind), unreadKind]),
   )
-  const context: ResultContext = { gaps, accept: look.plan.from.accept }
-  const chosen = look.plan.clouds.filter(({ name }) => clouds === undefined || clouds.includes(name))
-  const site = checks.flatMap((check) => (check.scope === 'site' ? [buildResult(check, check.run(look), context)] : []))
-  const own = documentsByCloud(look)
+  const resultContext: ResultContext = { gaps, accept: context.plan.from.accept }
+  const chosen = context.plan.clouds.filter(({ name }) => clouds === undefined || clouds.includes(name))
+  const site = checks.flatMap((check) =>
+    check.scope === 'site' ? [buildResult(check, check.run(context), resultContext)] : [],
+  )
+  const documents = documentsByCloud(context)
   return [
     ...site,
     ...chosen.flatMap((cloud) => {
-      const cloudContext: CloudContext = { ...look, cloud, desired: own.get(cloud.name) ?? [] }
+      const cloudContext: CloudContext = { ...context, cloud, desired: documents.get(cloud.name) ?? [] }
       return checks.flatMap((check) =>
-        check.scope === 'cloud' ? [buildResult(check, check.run(cloudContext), context, cloud.name)] : [],
+        check.scope === 'cloud' ? [buildResult(check, check.run(cloudContext), resultContext, cloud.name)] : [],
       )
     }),
   ]

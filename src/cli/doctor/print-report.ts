@@ -41,17 +41,21 @@ function formatObject({ where }: Diagnosis): string {
   return where ? formatWhere(where) : ''
 }
 
-function renderDiagnosis(one: Diagnosis, followers: readonly Diagnosis[], { columns, colour }: PageOptions): string {
+function renderDiagnosis(
+  diagnosis: Diagnosis,
+  followers: readonly Diagnosis[],
+  { columns, colour }: PageOptions,
+): string {
   const { dim } = pc.createColors(colour)
-  const seen = one.saw.map((text) => `    ${dim('saw:')} ${oneLine(text)}\n`).join('')
+  const seen = diagnosis.saw.map((text) => `    ${dim('saw:')} ${oneLine(text)}\n`).join('')
   const mine = followers.filter(
-    ({ followsFrom }) => followsFrom?.code === one.code && followsFrom.object === objectId(one),
+    ({ followsFrom }) => followsFrom?.code === diagnosis.code && followsFrom.object === objectId(diagnosis),
   )
   const after = mine.map((next) => {
     const text = `${formatObject(next)}: ${next.code} ${oneLine(next.message)}`
     return `    ${dim('so:')}  ${truncate(text, columns - 9)}\n`
   })
-  return formatFinding(one, colour) + seen + after.join('')
+  return formatFinding(diagnosis, colour) + seen + after.join('')
 }
 
 function objectId({ where }: Diagnosis): string {

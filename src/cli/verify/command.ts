@@ -116,7 +116,7 @@ async function queryDns(plan: Plan, live: SnapshotIndex, io: Io): Promise<Readon
     if (server === undefined) return []
     const names = [...plannedNames(cloud, live).keys()]
     const answers = askDns({ server, names, timeoutMs: 2_000, stop: io.stop })
-    return [answers.then((said) => [cloud.name, said] as const)]
+    return [answers.then((result) => [cloud.name, result] as const)]
   })
   return new Map(await Promise.all(asked))
 }

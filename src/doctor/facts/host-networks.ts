@@ -51,7 +51,7 @@ export const RESERVATION = 'network.openstack.org/Reservation'
 
 export interface Holder {
   readonly address: string
-  readonly who: string
+  readonly name: string
   readonly object: KubeObject
   readonly cloud: string
 }
@@ -66,7 +66,7 @@ export function reservations(
       const network = getString(entry, 'network') ?? ''
       const subnet = getString(entry, 'subnet') ?? ''
       return [
-        { address, who: formatObjectName(object), object, cloud: object.metadata.namespace ?? '', network, subnet },
+        { address, name: formatObjectName(object), object, cloud: object.metadata.namespace ?? '', network, subnet },
       ]
     }),
   )

@@ -27,8 +27,8 @@ export type PendingCause =
   | { readonly kind: 'not-served'; readonly pool: Pool; readonly asked: string | undefined }
   | { readonly kind: 'sharing'; readonly asked: string; readonly holder: LoadBalancer }
   | { readonly kind: 'port-clash'; readonly asked: string; readonly holder: LoadBalancer; readonly port: string }
-  | { readonly kind: 'other-pool'; readonly asked: string; readonly wanted: string; readonly pool: Pool }
-  | { readonly kind: 'unknown-pool'; readonly wanted: string }
+  | { readonly kind: 'other-pool'; readonly asked: string; readonly requestedPool: string; readonly pool: Pool }
+  | { readonly kind: 'unknown-pool'; readonly requestedPool: string }
   | { readonly kind: 'stale'; readonly annotation: string; readonly value: string }
   | { readonly kind: 'exhausted'; readonly pool: Pool }
   | { readonly kind: 'no-auto-assign' }
@@ -55,7 +55,7 @@ function isRecent(service: LoadBalancer, cluster: ClusterState): boolean {
 }
 
 function findCause(service: LoadBalancer, cluster: ClusterState): PendingCause {
-  const { object, addresses, pool: wanted } = service
+  const { object, addresses, pool: requestedPool } = service
   const loadBalancerClass = getString(object, 'spec', 'loadBalancerClass')
   if (loadBalancerClass !== undefined) return { kind: 'other-class', loadBalancerClass }
   if (cluster.derive(pools).length === 0) return { kind: 'no-pools' }
@@ -66,7 +66,7 @@ function findCause(service: LoadBalancer, cluster: ClusterState): PendingCause {
     if (cause) return cause
   }
   if (addresses.length > 0) return { kind: 'unexplained' }
-  return wanted ? causeForPool(service, wanted.value, cluster) : causeForAutoAssign(service, cluster)
+  return requestedPool ? causeForPool(service, requestedPool.value, cluster) : causeForAutoAssign(service, cluster)
 }
 
 function causeForAddress(service: LoadBalancer, asked: string, cluster: ClusterState): PendingCause | undefined {
@@ -83,8 +83,10 @@ function causeForAddress(service: LoadBalancer, asked: string, cluster: ClusterS
     const port = service.ports.find((port) => holder.ports.includes(port))
     if (port !== undefined) return { kind: 'port-clash', asked, holder, port }
   }
-  const wanted = service.pool?.value
-  return wanted !== undefined && wanted !== pool.name ? { kind: 'other-pool', asked, wanted, pool } : undefined
+  const requestedPool = service.pool?.value
+  return requestedPool !== undefined && requestedPool !== pool.name
+    ? { kind: 'other-pool', asked, requestedPool, pool }
+    : undefined
 }
 
 function serviceFamilies({ object }: LoadBalancer): readonly string[] {
@@ -92,9 +94,9 @@ function serviceFamilies({ object }: LoadBalancer): readonly string[] {
   return Array.isArray(families) ? families.filter((family): family is string => typeof family === 'string') : []
 }
 
-function causeForPool(service: LoadBalancer, wanted: string, cluster: ClusterState): PendingCause {
-  const pool = findPool(cluster, wanted)
-  if (!pool) return { kind: 'unknown-pool', wanted }
+function causeForPool(service: LoadBalancer, requestedPool: string, cluster: ClusterState): PendingCause {
+  const pool = findPool(cluster, requestedPool)
+  if (!pool) return { kind: 'unknown-pool', requestedPool }
   if (!serves(pool, service.object)) return { kind: 'not-served', pool, asked: undefined }
   return isFull(pool, service, cluster) ? { kind: 'exhausted', pool } : { kind: 'unexplained' }
 }

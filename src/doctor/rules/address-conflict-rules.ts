@@ -81,14 +81,14 @@ function addressHolders(cluster: ClusterState): readonly Holder[] {
   const shared = new Map<string, Holder>()
   for (const { object, namespace, assigned } of cluster.derive(loadBalancers))
     for (const address of assigned)
-      shared.set(`${namespace} ${address}`, { address, who: formatObjectName(object), object, cloud: namespace })
+      shared.set(`${namespace} ${address}`, { address, name: formatObjectName(object), object, cloud: namespace })
   const masters = groupBy(cluster.derive(podSpans), ({ read }) => read.master)
   const onNodes = [...cluster.derive(interfacesByNode)].flatMap(([node, interfaces]) =>
     [...interfaces.values()].flatMap(({ name, addresses }) =>
       [...new Set((masters.get(name) ?? []).map(({ namespace }) => namespace))].flatMap((cloud) =>
         addresses.map((address) => ({
           address,
-          who: `node ${node} (${name})`,
+          name: `node ${node} (${name})`,
           object: cluster.get('Node', node) ?? { apiVersion: 'v1', kind: 'Node', metadata: { name: node } },
           cloud,
         })),
@@ -97,7 +97,7 @@ function addressHolders(cluster: ClusterState): readonly Holder[] {
   )
   const pods = cluster.derive(podAddresses).flatMap(({ address, pod, pool }) => {
     const [cloud = '', name = ''] = pod.split('/')
-    return [{ address, who: `pod ${pod}`, object: cluster.get('Pod', name, cloud) ?? pool, cloud }]
+    return [{ address, name: `pod ${pod}`, object: cluster.get('Pod', name, cloud) ?? pool, cloud }]
   })
   return [...cluster.derive(reservations), ...shared.values(), ...onNodes, ...pods]
 }
@@ -112,7 +112,7 @@ const addressTwice = rule({
   match: (cluster) =>
     [...groupBy(cluster.derive(addressHolders), ({ cloud, address }) => `${cloud} ${address}`).values()].flatMap(
       (all) => {
-        const names = [...new Set(all.map(({ who }) => who))]
+        const names = [...new Set(all.map(({ name }) => name))]
         const [first] = all
         if (!first || names.length < 2) return []
         return [{ about: first.object, facts: { address: first.address, holders: names } }]

@@ -141,12 +141,12 @@ const poolNotPlanned = rule({
     return plan.clouds.flatMap((cloud) =>
       cloud.networks.flatMap((network) => {
         if (network.pool === undefined) return []
-        const wanted = formatRangeSet(plannedVips(network))
+        const planned = formatRangeSet(plannedVips(network))
         const live = findPool(cluster, network.pool)
         const held = live && formatRangeSet(live.ranges)
-        if (held === wanted) return []
+        if (held === planned) return []
         const about = live?.object ?? missingPool(network.pool, plan.from.cluster.metallb.namespace)
-        const facts = { pool: network.pool, planned: wanted, live: held ?? 'nothing' }
+        const facts = { pool: network.pool, planned, live: held ?? 'nothing' }
         return [{ about, facts: { ...facts, what: held === undefined ? ('missing' as const) : ('ranges' as const) } }]
       }),
     )

@@ -97,16 +97,22 @@ const conditionError = rule({
 })
 
 /** Objects that may explain an error of a control plane, the most direct first. */
-function controlPlaneDependencies(namespace: string, cluster: ClusterState, own: KubeObject): readonly KubeObject[] {
+function controlPlaneDependencies(
+  namespace: string,
+  cluster: ClusterState,
+  controlPlane: KubeObject,
+): readonly KubeObject[] {
   return [
-    secretRef(referencedSecret(own) ?? '', namespace),
+    secretRef(referencedSecret(controlPlane) ?? '', namespace),
     ...cluster
       .derive(pendingServices)
       .flatMap((balanced) => (balanced.namespace === namespace ? [balanced.object] : [])),
     ...workloadKinds
       .flatMap((kind) => cluster.inNamespace(kind, namespace))
       .filter((object) => liveReadiness(object, cluster.context).kind !== 'ready'),
-    ...openstackKinds.flatMap((kind) => cluster.inNamespace(kind, namespace)).filter((object) => object !== own),
+    ...openstackKinds
+      .flatMap((kind) => cluster.inNamespace(kind, namespace))
+      .filter((object) => object !== controlPlane),
   ]
 }
 
@@ -133,8 +139,8 @@ const serviceError = rule({
 /** The workloads of a service and, for a database error, its database with its workloads. */
 function serviceDependencies(service: KubeObject, found: Condition, cluster: ClusterState): readonly KubeObject[] {
   const database = isDatabaseCondition(found) ? findDatabase(service, cluster) : undefined
-  const own = findWorkloads(service, cluster)
-  return database ? [...own, ...findWorkloads(database, cluster), database] : own
+  const workloads = findWorkloads(service, cluster)
+  return database ? [...workloads, ...findWorkloads(database, cluster), database] : workloads
 }
 
 const databaseClaimPending = rule({
@@ -191,10 +197,10 @@ const foreignEndpoint = rule({
             hostLabels(url).some((part) => part === cloud || part.endsWith(`-${cloud}`)),
         )
         // `keystone-public-my-openstack` also ends with `-openstack`, but belongs to my-openstack.
-        const own = hostLabels(url).some(
+        const isOwnHost = hostLabels(url).some(
           (part) => part === about.metadata.namespace || part.endsWith(`-${about.metadata.namespace}`),
         )
-        if (other === undefined || own) return []
+        if (other === undefined || isOwnHost) return []
         return [{ about, path: `spec.endpoints.${endpoint}`, facts: { endpoint, url, other } }]
       }),
     ),

@@ -78,9 +78,9 @@ const changeNotDeployed = rule({
   link: links.dataPlane,
   match: (cluster) =>
     cluster.all(NODE_SET).flatMap((about) => {
-      const wanted = getString(about, 'status', 'configHash')
+      const desired = getString(about, 'status', 'configHash')
       const deployed = getString(about, 'status', 'deployedConfigHash')
-      if (wanted === undefined || deployed === undefined || wanted === deployed) return []
+      if (desired === undefined || deployed === undefined || desired === deployed) return []
       const runs = cluster
         .inNamespace(DEPLOYMENT, namespaceOf(about))
         .filter((deployment) => nodeSetsOf(deployment).includes(about.metadata.name))

@@ -72,9 +72,9 @@ const networkUnknown = rule({
         .map((cloudSubnet) => `${cloudSubnet.network}/${cloudSubnet.subnet}`)
       // The operator compares names case-insensitively.
       const known = new Set(names.map((name) => name.toLowerCase()))
-      return getList(about, 'spec', 'networks').flatMap((wanted) => {
-        const network = getString(wanted, 'name') ?? ''
-        const subnet = getString(wanted, 'subnetName') ?? ''
+      return getList(about, 'spec', 'networks').flatMap((request) => {
+        const network = getString(request, 'name') ?? ''
+        const subnet = getString(request, 'subnetName') ?? ''
         if (known.has(`${network}/${subnet}`.toLowerCase())) return []
         const facts = { network, subnet, known: closestMatch(`${network}/${subnet}`, names) }
         return [{ about, path: 'spec.networks', facts }]
@@ -167,7 +167,7 @@ const reservationOutside = rule({
   match: (cluster) =>
     cluster.derive(reservations).flatMap(({ address, object, cloud, network, subnet }) => {
       const parsed = parseAddress(address)
-      const own = cluster
+      const reserved = cluster
         .derive(cloudSubnets)
         .find(
           (cloudSubnet) =>
@@ -175,13 +175,13 @@ const reservationOutside = rule({
             cloudSubnet.network.toLowerCase() === network.toLowerCase() &&
             cloudSubnet.subnet.toLowerCase() === subnet.toLowerCase(),
         )
-      if (!own) return []
-      const gateway = own.gateway === undefined ? undefined : parseAddress(own.gateway)
+      if (!reserved) return []
+      const gateway = reserved.gateway === undefined ? undefined : parseAddress(reserved.gateway)
       const why =
         parsed === undefined
           ? 'is not an address'
-          : !cidrContains(own.cidr, parsed)
-            ? `is not in ${own.text}`
+          : !cidrContains(reserved.cidr, parsed)
+            ? `is not in ${reserved.text}`
             : gateway?.value === parsed.value
               ? 'is the gateway'
               : undefined

@@ -113,13 +113,13 @@ const agentMissing = rule({
   match: (cluster) =>
     cluster.all('apps/DaemonSet').flatMap((about) => {
       const { name, namespace = '', creationTimestamp } = about.metadata
-      const wanted = getNumber(about, 'status', 'desiredNumberScheduled') ?? 0
+      const desired = getNumber(about, 'status', 'desiredNumberScheduled') ?? 0
       const ready = getNumber(about, 'status', 'numberAvailable') ?? 0
       const young = ageMs(creationTimestamp, cluster.now) < cluster.context.grace.podMs
-      if (!AGENTS.test(name) || ready >= wanted || young) return []
+      if (!AGENTS.test(name) || ready >= desired || young) return []
       const unready = cluster.all('Node').filter((node) => findCondition(node, 'Ready')?.status !== 'True')
       const dependsOn = [...unready, ...podsOfWorkload(about, cluster.context)]
-      return [{ about, facts: { agent: name, ready, wanted, namespace }, dependsOn }]
+      return [{ about, facts: { agent: name, ready, wanted: desired, namespace }, dependsOn }]
     }),
 })
 

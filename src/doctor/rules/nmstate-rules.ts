@@ -126,8 +126,8 @@ const policyWithoutNodes = rule({
       .all(POLICY)
       .filter((policy) => selectedNodes(policy, cluster.context).length === 0)
       .map((policy) => {
-        const wanted = Object.entries(asRecord(getField(policy, 'spec', 'nodeSelector')))
-        const selector = wanted.map(([key, value]) => `${key}=${String(value)}`).join(', ') || 'every node'
+        const labels = Object.entries(asRecord(getField(policy, 'spec', 'nodeSelector')))
+        const selector = labels.map(([key, value]) => `${key}=${String(value)}`).join(', ') || 'every node'
         return { about: policy, facts: { policy: policy.metadata.name, selector } }
       }),
 })

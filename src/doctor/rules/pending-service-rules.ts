@@ -73,15 +73,15 @@ function servingPools(cause: PendingCause): readonly KubeObject[] {
 
 /** The pool of this cloud that was probably intended. */
 function suggestPool(service: LoadBalancer, cluster: ClusterState, like: string | undefined): string | undefined {
-  const own = cluster
+  const cloudPools = cluster
     .derive(pools)
     .filter((pool) => serves(pool, service.object) && poolOwner(pool, cluster) === service.namespace)
     .map(({ name }) => name)
-  if (like === undefined) return own[0]
+  if (like === undefined) return cloudPools[0]
   const network = like.split('-').at(-1) ?? like
   return (
-    own.find((name) => name === `${service.namespace}-${like}` || name.endsWith(`-${network}`)) ??
-    closestMatch(like, own)
+    cloudPools.find((name) => name === `${service.namespace}-${like}` || name.endsWith(`-${network}`)) ??
+    closestMatch(like, cloudPools)
   )
 }
 
@@ -90,9 +90,9 @@ function metallbNamespace(cluster: ClusterState, pool?: Pool): string {
 }
 
 export const pendingRules: readonly Rule[] = [
-  pendingRule('unknown-pool', 'unknown-pool', problems.pendingUnknownPool, ({ wanted }, service, cluster) => ({
-    pool: wanted,
-    nearest: suggestPool(service, cluster, wanted),
+  pendingRule('unknown-pool', 'unknown-pool', problems.pendingUnknownPool, ({ requestedPool }, service, cluster) => ({
+    pool: requestedPool,
+    nearest: suggestPool(service, cluster, requestedPool),
   })),
   pendingRule('not-served', 'not-for-namespace', problems.pendingNotForNamespace, (cause, service, cluster) => ({
     pool: cause.pool.name,
@@ -112,9 +112,9 @@ export const pendingRules: readonly Rule[] = [
     own: suggestPool(service, cluster, service.pool?.value),
     metallb: metallbNamespace(cluster),
   })),
-  pendingRule('other-pool', 'other-pool', problems.pendingOtherPool, ({ asked, wanted, pool }) => ({
+  pendingRule('other-pool', 'other-pool', problems.pendingOtherPool, ({ asked, requestedPool, pool }) => ({
     asked,
-    wanted,
+    wanted: requestedPool,
     pool: pool.name,
   })),
   pendingRule('port-clash', 'port-clash', problems.pendingPortClash, ({ asked, port, holder }) => ({
@@ -199,7 +199,7 @@ const rabbitShares = rule({
       const other = rabbits
         .slice(0, index)
         .find((before) => before.namespace === rabbit.namespace && requestSameAddress(before, rabbit))
-      const port = other && rabbit.ports.find((wanted) => other.ports.includes(wanted))
+      const port = other && rabbit.ports.find((candidate) => other.ports.includes(candidate))
       if (!other || port === undefined) return []
       const address = rabbit.addresses.find((asked) => other.addresses.includes(asked))
       return [{ about: rabbit.object, facts: { address, key: rabbit.key, other: other.name, port } }]

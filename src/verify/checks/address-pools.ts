@@ -16,19 +16,19 @@ export const ipAddressPools: CloudCheck = {
   title: 'All IPAddressPools',
   promise: 'every pool exists, with the planned ranges, and no other pool has an address of the cloud',
   kinds: [POOL],
-  run: (look) => {
-    const pools = filterByKind(look.desired, POOL)
-    const findings = compareWithPlan(look, pools, (path) => path.startsWith(SCOPE))
+  run: (context) => {
+    const pools = filterByKind(context.desired, POOL)
+    const findings = compareWithPlan(context, pools, (path) => path.startsWith(SCOPE))
     return {
       seen: formatCount(pools.length, 'pool'),
       count: pools.length,
-      findings: [...findings, ...foreignPools(look, pools)],
+      findings: [...findings, ...foreignPools(context, pools)],
     }
   },
 }
 
-function foreignPools({ plan, cloud, live }: CloudContext, own: readonly KubeObject[]): readonly Finding[] {
-  const names = new Set(own.map(({ metadata }) => metadata.name))
+function foreignPools({ plan, cloud, live }: CloudContext, planned: readonly KubeObject[]): readonly Finding[] {
+  const names = new Set(planned.map(({ metadata }) => metadata.name))
   const land = exclusiveRanges(plan, cloud)
   return live
     .all(formatGroupKind(POOL))
@@ -75,6 +75,8 @@ function servesOnly(pool: KubeObject, namespace: string): boolean {
 /** The namespaces and selectors that a pool serves; empty means every namespace. */
 function poolScope(pool: KubeObject): readonly string[] {
   const allocation = getField(pool, 'spec', 'serviceAllocation')
-  const selectors = getList(allocation, 'namespaceSelectors').map((one) => `namespaces with ${JSON.stringify(one)}`)
+  const selectors = getList(allocation, 'namespaceSelectors').map(
+    (selector) => `namespaces with ${JSON.stringify(selector)}`,
+  )
   return [...getList(allocation, 'namespaces').map(String), ...selectors]
 }

@@ -23,19 +23,19 @@ export const l2Advertisements: CloudCheck = {
   promise: 'every pool is announced on the interface of its network, and nowhere else',
   kinds: [L2_ADVERTISEMENT, POOL],
   optionalKinds: [BGP_ADVERTISEMENT],
-  run: (look) => {
-    const planned = filterByKind(look.desired, L2_ADVERTISEMENT, BGP_ADVERTISEMENT)
+  run: (context) => {
+    const planned = filterByKind(context.desired, L2_ADVERTISEMENT, BGP_ADVERTISEMENT)
     return {
       seen: formatCount(planned.length, 'advertisement'),
       count: planned.length,
-      findings: [...compareWithPlan(look, planned), ...foreignAdvertisements(look, planned)],
+      findings: [...compareWithPlan(context, planned), ...foreignAdvertisements(context, planned)],
     }
   },
 }
 
 /** Other advertisements that announce a pool of this cloud on another interface; advertisements are cumulative. */
-function foreignAdvertisements({ cloud, live }: CloudContext, own: readonly KubeObject[]): readonly Finding[] {
-  const names = new Set(own.map(({ metadata }) => metadata.name))
+function foreignAdvertisements({ cloud, live }: CloudContext, planned: readonly KubeObject[]): readonly Finding[] {
+  const names = new Set(planned.map(({ metadata }) => metadata.name))
   const others = live.all(formatGroupKind(L2_ADVERTISEMENT)).filter(({ metadata }) => !names.has(metadata.name))
   return others.flatMap((other) =>
     cloud.networks

@@ -25,8 +25,8 @@ export function plannedNames(cloud: PlannedCloud, live: SnapshotIndex): Readonly
   for (const use of cloud.uses) {
     const service = live.get('Service', slotServiceName(use) ?? '', cloud.namespace)
     const hostname = service?.metadata.annotations?.[HOSTNAME]
-    const own = vips.filter(({ slot }) => slot === use.name).map(({ address }) => address)
-    if (hostname !== undefined && own.length > 0) names.set(hostname, own)
+    const addresses = vips.filter(({ slot }) => slot === use.name).map(({ address }) => address)
+    if (hostname !== undefined && addresses.length > 0) names.set(hostname, addresses)
   }
   for (const { names: all, address } of cloud.networks.flatMap((network) => network.hosts))
     for (const name of all) names.set(name, [...(names.get(name) ?? []), address])
@@ -44,14 +44,14 @@ export const dnsNames: CloudCheck = {
   title: 'DNS names',
   promise: "the names of the cloud's Services and hosts resolve to their planned addresses",
   kinds: [DNS_DATA, SERVICE],
-  run: (look) => {
-    const planned = plannedNames(look.cloud, look.live)
-    const asked = look.dns?.get(look.cloud.name)
+  run: (context) => {
+    const planned = plannedNames(context.cloud, context.live)
+    const asked = context.dns?.get(context.cloud.name)
     const seen = `${formatCount(planned.size, 'name')}, ${describeQuery(asked)}`
     return {
       seen,
       count: planned.size,
-      findings: [...recordFindings(look, planned), ...answerFindings(asked, planned)],
+      findings: [...recordFindings(context, planned), ...answerFindings(asked, planned)],
     }
   },
 }
@@ -69,11 +69,11 @@ function recordFindings(
   return records.flatMap((record) =>
     getList(record, 'spec', 'hosts').flatMap((host) => {
       const has = getString(host, 'ip') ?? 'nothing'
-      return getList(host, 'hostnames').flatMap((one) => {
-        const name = String(one)
-        const wanted = planned.get(name)
-        if (!wanted || wanted.includes(has)) return []
-        const facts = { cloud: cloud.name, name, has, planned: wanted.join(', ') }
+      return getList(host, 'hostnames').flatMap((hostname) => {
+        const name = String(hostname)
+        const expected = planned.get(name)
+        if (!expected || expected.includes(has)) return []
+        const facts = { cloud: cloud.name, name, has, planned: expected.join(', ') }
         return [finding(dnsRecordWrong, facts, { where: locateObject(record, 'spec.hosts') })]
       })
     }),
@@ -87,10 +87,10 @@ function answerFindings(
   if (!asked) return []
   const { server, unreachable, answers } = asked
   if (unreachable !== undefined) return [finding(dnsUnreachable, { server, reason: unreachable })]
-  return [...planned].flatMap(([name, wanted]) => {
-    const given = answers.get(name) ?? []
-    const right = given.length > 0 && given.every((address) => wanted.includes(address))
-    const answer = given.join(', ') || 'nothing'
-    return right ? [] : [finding(dnsAnswerWrong, { server, name, answer, planned: wanted.join(', ') })]
+  return [...planned].flatMap(([name, expected]) => {
+    const returned = answers.get(name) ?? []
+    const isCorrect = returned.length > 0 && returned.every((address) => expected.includes(address))
+    const answer = returned.join(', ') || 'nothing'
+    return isCorrect ? [] : [finding(dnsAnswerWrong, { server, name, answer, planned: expected.join(', ') })]
   })
 }

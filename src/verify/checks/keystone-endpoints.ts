@@ -25,14 +25,17 @@ export const keystoneEndpoints: CloudCheck = {
   title: 'KeystoneEndpoints',
   promise: 'every endpoint points to a planned VIP or Route of this cloud',
   kinds: [ENDPOINT, SERVICE, ROUTE],
-  run: (look) => {
-    const own = look.live
+  run: (context) => {
+    const endpoints = context.live
       .all(formatGroupKind(ENDPOINT))
-      .filter(({ metadata }) => metadata.namespace === look.cloud.namespace)
+      .filter(({ metadata }) => metadata.namespace === context.cloud.namespace)
     return {
-      seen: formatCount(own.length, 'KeystoneEndpoint'),
-      count: own.length,
-      findings: own.length === 0 ? missingEndpoints(look) : own.flatMap((one) => checkEndpoint(one, look)),
+      seen: formatCount(endpoints.length, 'KeystoneEndpoint'),
+      count: endpoints.length,
+      findings:
+        endpoints.length === 0
+          ? missingEndpoints(context)
+          : endpoints.flatMap((endpoint) => checkEndpoint(endpoint, context)),
     }
   },
 }
@@ -51,16 +54,16 @@ function registersEndpoint({ name, endpoints }: ServiceEntry): boolean {
   return name !== 'keystone' && endpoints.some(({ types }) => types.length > 1)
 }
 
-function checkEndpoint(endpoint: KubeObject, look: CloudContext): readonly Finding[] {
+function checkEndpoint(endpoint: KubeObject, context: CloudContext): readonly Finding[] {
   const urls = Object.entries((getField(endpoint, 'spec', 'endpoints') ?? {}) as Record<string, unknown>)
   return urls.flatMap(([face, value]) => {
     const url = String(value)
     const host = parseHost(url)
     const facts = { endpoint: objectKey(endpoint.metadata), face, url }
     const where = locateObject(endpoint, `spec.endpoints.${face}`)
-    const other = findOtherCloud(host, look)
+    const other = findOtherCloud(host, context)
     if (other !== undefined) return [finding(endpointForeign, { ...facts, other }, { where })]
-    const planned = face === 'public' ? publicMismatch(host, facts, look) : internalMismatch(host, look)
+    const planned = face === 'public' ? publicMismatch(host, facts, context) : internalMismatch(host, context)
     return planned === undefined ? [] : [finding(endpointElsewhere, { ...facts, planned }, { where })]
   })
 }
@@ -96,9 +99,9 @@ function internalMismatch(host: string, { cloud, live }: CloudContext): string |
   return `a Service of ${cloud.namespace} with its planned VIP`
 }
 
-function publicMismatch(host: string, { endpoint }: { endpoint: string }, look: CloudContext): string | undefined {
-  if (internalMismatch(host, look) === undefined) return undefined
-  const { cloud, live, plan } = look
+function publicMismatch(host: string, { endpoint }: { endpoint: string }, context: CloudContext): string | undefined {
+  if (internalMismatch(host, context) === undefined) return undefined
+  const { cloud, live, plan } = context
   const routes = live
     .all(formatGroupKind(ROUTE))
     .filter(({ metadata }) => metadata.namespace === cloud.namespace)

@@ -33,7 +33,10 @@ export const leftovers: SiteCheck = {
     return {
       seen: formatCount(all.length, 'object'),
       count: all.length,
-      findings: [...metallb.flatMap((one) => checkName(one, plan)), ...all.flatMap((one) => checkOrphan(one, plan))],
+      findings: [
+        ...metallb.flatMap((object) => checkName(object, plan)),
+        ...all.flatMap((object) => checkOrphan(object, plan)),
+      ],
     }
   },
 }

@@ -26,12 +26,12 @@ export const attachments: CloudCheck = {
   title: 'NetworkAttachmentDefinitions',
   promise: 'every NetworkAttachmentDefinition is as planned: master, range and network name',
   kinds: [ATTACHMENT],
-  run: (look) => {
-    const planned = filterByKind(look.desired, ATTACHMENT)
+  run: (context) => {
+    const planned = filterByKind(context.desired, ATTACHMENT)
     return {
       seen: formatCount(planned.length, 'definition'),
       count: planned.length,
-      findings: compareWithPlan(look, planned, undefined, withParsedConfig),
+      findings: compareWithPlan(context, planned, undefined, withParsedConfig),
     }
   },
 }
@@ -53,12 +53,12 @@ export const netConfig: CloudCheck = {
   title: 'NetConfig',
   promise: 'the NetConfig has the planned networks and allocation ranges',
   kinds: [NET_CONFIG],
-  run: (look) => {
-    const planned = filterByKind(look.desired, NET_CONFIG)
+  run: (context) => {
+    const planned = filterByKind(context.desired, NET_CONFIG)
     return {
       seen: formatCount(planned.length, 'NetConfig'),
       count: planned.length,
-      findings: compareWithPlan(look, planned),
+      findings: compareWithPlan(context, planned),
     }
   },
 }
@@ -69,13 +69,13 @@ export const whereaboutsSpans: CloudCheck = {
   title: 'whereabouts IPPools',
   promise: 'whereabouts allocates only addresses of the pods spans, only for pods of this namespace',
   kinds: [WHEREABOUTS],
-  run: (look) => {
-    const given = look.live.all(formatGroupKind(WHEREABOUTS)).flatMap(allocatedPodAddresses)
-    const inCloud = given.filter((podAddress) => findPodNetwork(podAddress, look))
+  run: (context) => {
+    const given = context.live.all(formatGroupKind(WHEREABOUTS)).flatMap(allocatedPodAddresses)
+    const inCloud = given.filter((podAddress) => findPodNetwork(podAddress, context))
     return {
       seen: `${formatCount(inCloud.length, 'address')} of pods`,
       count: inCloud.length,
-      findings: inCloud.flatMap((podAddress) => checkPodAddress(podAddress, look)),
+      findings: inCloud.flatMap((podAddress) => checkPodAddress(podAddress, context)),
     }
   },
 }
@@ -86,10 +86,10 @@ function findPodNetwork({ pod, address }: PodAddress, { plan, cloud }: CloudCont
   return findRange(ranges, address)?.network
 }
 
-function checkPodAddress(one: PodAddress, look: CloudContext): readonly Finding[] {
-  const { pool, pod, address } = one
-  const { cloud } = look
-  const network = findPodNetwork(one, look)
+function checkPodAddress(allocation: PodAddress, context: CloudContext): readonly Finding[] {
+  const { pool, pod, address } = allocation
+  const { cloud } = context
+  const network = findPodNetwork(allocation, context)
   if (!network) return []
   const where = locateObject(pool, 'spec.allocations')
   if (!pod.startsWith(`${cloud.namespace}/`))
@@ -108,19 +108,21 @@ export const reservations: CloudCheck = {
   promise: 'Reservations contain only addresses of the hosts spans',
   kinds: [RESERVATION],
   run: ({ cloud, live }) => {
-    const own = live.all(formatGroupKind(RESERVATION)).filter(({ metadata }) => metadata.namespace === cloud.namespace)
+    const cloudReservations = live
+      .all(formatGroupKind(RESERVATION))
+      .filter(({ metadata }) => metadata.namespace === cloud.namespace)
     return {
-      seen: formatCount(own.length, 'Reservation'),
-      count: own.length,
-      findings: own.flatMap((one) => checkReservation(one, cloud)),
+      seen: formatCount(cloudReservations.length, 'Reservation'),
+      count: cloudReservations.length,
+      findings: cloudReservations.flatMap((reservation) => checkReservation(reservation, cloud)),
     }
   },
 }
 
 function checkReservation(reservation: KubeObject, cloud: PlannedCloud): readonly Finding[] {
   const held = (getField(reservation, 'spec', 'reservation') ?? {}) as Record<string, unknown>
-  return Object.entries(held).flatMap(([name, one]) => {
-    const text = getString(one, 'address') ?? ''
+  return Object.entries(held).flatMap(([name, entry]) => {
+    const text = getString(entry, 'address') ?? ''
     const address = parseAddress(text)
     const network = findNetwork(cloud, name)
     const spans = network ? spanRanges(network, 'hosts') : []

@@ -24,21 +24,21 @@ export const nodePolicies: SiteCheck = {
   title: 'Node policies',
   promise: 'every node policy is as planned, and applied on every node in its current generation',
   kinds: [POLICY, ENACTMENT, NODE],
-  run: (look) => {
+  run: (context) => {
     const policies = filterByKind(
-      look.documents.map(({ object }) => object),
+      context.documents.map(({ object }) => object),
       POLICY,
     )
     return {
       seen: formatCount(policies.length, 'policy'),
       count: policies.length,
-      findings: policies.flatMap((policy) => checkPolicy(policy, look)),
+      findings: policies.flatMap((policy) => checkPolicy(policy, context)),
     }
   },
 }
 
-function checkPolicy(policy: SiteContext['documents'][number]['object'], look: SiteContext): readonly Finding[] {
-  const { plan, live, now, documents } = look
+function checkPolicy(policy: SiteContext['documents'][number]['object'], context: SiteContext): readonly Finding[] {
+  const { plan, live, now, documents } = context
   const owner = documents.find(({ object }) => object === policy)?.cloud ?? 'the nodes'
   const found = live.get(formatGroupKind(policy), policy.metadata.name)
   if (!found)

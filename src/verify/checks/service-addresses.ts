@@ -24,15 +24,15 @@ export const serviceAllocation: CloudCheck = {
   promise: 'every LoadBalancer Service has its planned address from its own pool, and every VIP has a Service',
   kinds: [SERVICE],
   optionalKinds: [EVENT],
-  run: (look) => {
-    const balanced = listLoadBalancers(look)
-    const planned = plannedAddresses(look.cloud)
+  run: (context) => {
+    const loadBalancers = listLoadBalancers(context)
+    const planned = plannedAddresses(context.cloud)
     return {
-      seen: `${formatCount(balanced.length, 'Service')}, ${formatCount(vipsByAddress(look.cloud).size, 'VIP')}`,
-      count: balanced.length,
+      seen: `${formatCount(loadBalancers.length, 'Service')}, ${formatCount(vipsByAddress(context.cloud).size, 'VIP')}`,
+      count: loadBalancers.length,
       findings: [
-        ...balanced.flatMap((one) => checkService(one, planned, look)),
-        ...findUnusedVips(look.cloud, balanced, planned),
+        ...loadBalancers.flatMap((service) => checkService(service, planned, context)),
+        ...findUnusedVips(context.cloud, loadBalancers, planned),
       ],
     }
   },
@@ -41,7 +41,10 @@ export const serviceAllocation: CloudCheck = {
 function listLoadBalancers({ live, cloud }: CloudContext): readonly KubeObject[] {
   return live
     .all('Service')
-    .filter((one) => one.metadata.namespace === cloud.namespace && getString(one, 'spec', 'type') === 'LoadBalancer')
+    .filter(
+      (service) =>
+        service.metadata.namespace === cloud.namespace && getString(service, 'spec', 'type') === 'LoadBalancer',
+    )
 }
 
 /** Planned addresses by Service name. A slot without a known Service name is checked by its VIP only. */
@@ -50,8 +53,8 @@ function plannedAddresses(cloud: PlannedCloud): ReadonlyMap<string, readonly str
   return new Map(
     cloud.uses.flatMap((use) => {
       const name = slotServiceName(use)
-      const own = vips.filter(({ slot }) => slot === use.name).map(({ address }) => address)
-      return name === undefined || own.length === 0 ? [] : [[name, own] as const]
+      const addresses = vips.filter(({ slot }) => slot === use.name).map(({ address }) => address)
+      return name === undefined || addresses.length === 0 ? [] : [[name, addresses] as const]
     }),
   )
 }
@@ -71,36 +74,36 @@ function checkService(
 ): readonly Finding[] {
   const key = objectKey(service.metadata)
   const has = ingressAddresses(service)
-  const wanted = planned.get(service.metadata.name)
+  const expected = planned.get(service.metadata.name)
   const where = locateObject(service)
   if (has.length === 0) {
     const message = latestEvent(service, ['AllocationFailed'], live)?.message
-    const asked = (wanted ?? requestedAddresses(service)).join(', ')
+    const asked = (expected ?? requestedAddresses(service)).join(', ')
     return [finding(serviceWithoutAddress, { service: key, planned: asked, said: message }, { where })]
   }
   const vips = vipsByAddress(cloud)
-  const wrong = has.filter((address) => (wanted ? !wanted.includes(address) : !vips.has(address)))
+  const wrong = has.filter((address) => (expected ? !expected.includes(address) : !vips.has(address)))
   if (wrong.length > 0) {
-    const expected = wanted?.join(', ') ?? `a VIP of ${cloud.name}`
-    return [finding(serviceAddressWrong, { service: key, has: wrong.join(', '), planned: expected }, { where })]
+    const expectedText = expected?.join(', ') ?? `a VIP of ${cloud.name}`
+    return [finding(serviceAddressWrong, { service: key, has: wrong.join(', '), planned: expectedText }, { where })]
   }
   const pool = service.metadata.annotations?.['metallb.io/ip-allocated-from-pool']
-  const own = vips.get(has[0] ?? '')?.pool ?? ''
-  return pool === undefined || pool === own
+  const plannedPool = vips.get(has[0] ?? '')?.pool ?? ''
+  return pool === undefined || pool === plannedPool
     ? []
-    : [finding(serviceFromOtherPool, { service: key, pool, planned: own }, { where })]
+    : [finding(serviceFromOtherPool, { service: key, pool, planned: plannedPool }, { where })]
 }
 
 /** VIPs without a Service. Pending Services are already reported. */
 function findUnusedVips(
   cloud: PlannedCloud,
-  balanced: readonly KubeObject[],
+  loadBalancers: readonly KubeObject[],
   planned: ReadonlyMap<string, readonly string[]>,
 ): readonly Finding[] {
   const held = new Set(
-    balanced.flatMap((one) => {
-      const has = ingressAddresses(one)
-      return has.length > 0 ? has : (planned.get(one.metadata.name) ?? [])
+    loadBalancers.flatMap((service) => {
+      const has = ingressAddresses(service)
+      return has.length > 0 ? has : (planned.get(service.metadata.name) ?? [])
     }),
   )
   return [...vipsByAddress(cloud)]
@@ -148,7 +151,7 @@ export const sharingKeys: CloudCheck = {
       const key = sharingKey(service)
       return key === undefined ? [] : [{ key, service }]
     })
-    const own = new Map(
+    const cloudKeys = new Map(
       keyed
         .filter(({ service }) => service.metadata.namespace === cloud.namespace)
         .map(({ key, service }) => [key, objectKey(service.metadata)]),
@@ -157,14 +160,14 @@ export const sharingKeys: CloudCheck = {
     // Many Services share one key: report one of them.
     const crossing = new Map(
       others
-        .filter(({ key }) => own.has(key))
+        .filter(({ key }) => cloudKeys.has(key))
         .map(({ key, service }) => [`${key} ${service.metadata.namespace}`, { key, service }]),
     )
     return {
-      seen: formatCount(own.size, 'key'),
-      count: own.size,
+      seen: formatCount(cloudKeys.size, 'key'),
+      count: cloudKeys.size,
       findings: [...crossing.values()].map(({ key, service }) => {
-        const facts = { key, here: own.get(key) ?? '', there: objectKey(service.metadata) }
+        const facts = { key, here: cloudKeys.get(key) ?? '', there: objectKey(service.metadata) }
         return finding(sharingKeyCrosses, facts, { where: locateObject(service, 'metadata.annotations') })
       }),
     }

@@ -35,7 +35,7 @@ interface Answer {
   readonly pod: ProbePod
   readonly task: ProbeTask
   /** Hardware addresses, `yes` or a number; empty without an answer. */
-  readonly words: readonly string[]
+  readonly values: readonly string[]
 }
 
 export function evaluateProbes(
@@ -43,12 +43,14 @@ export function evaluateProbes(
   probings: readonly ProbeRun[],
   unprobed: readonly FailedProbe[],
 ): readonly CheckResult[] {
-  const read = probings.map(parseAnswers)
-  const everything = read.flatMap((one) => one.answers)
+  const parsed = probings.map(parseAnswers)
+  const everything = parsed.flatMap(({ answers }) => answers)
   const site: ProbedSite = { plan, linkLocalOwners: linkLocalOwners(everything) }
   return plan.clouds.flatMap(({ name }) => {
     const answers = everything.filter(({ pod }) => pod.cloud === name)
-    const missing = [...read.flatMap((one) => one.missing), ...unprobed].filter(({ cloud }) => cloud === name)
+    const missing = [...parsed.flatMap(({ missing: tests }) => tests), ...unprobed].filter(
+      ({ cloud }) => cloud === name,
+    )
     const probes = new Set(answers.map(({ pod }) => pod.name)).size
     return probeChecks.map(({ id, title, promise, judge }): CheckResult => {
       const findings = judge(answers, name, site)
@@ -66,15 +68,15 @@ function parseAnswers({ pod, tasks, output }: ProbeRun): {
 } {
   const answersByTask = new Map(
     output.split('\n').flatMap((line) => {
-      const [word = '', ...words] = line.trim().split(/\s+/)
-      return word === '' ? [] : [[word, words.filter((word) => word !== 'silent')] as const]
+      const [word = '', ...values] = line.trim().split(/\s+/)
+      return word === '' ? [] : [[word, values.filter((value) => value !== 'silent')] as const]
     }),
   )
   const answers = tasks.flatMap((task): readonly Answer[] => {
-    const words = answersByTask.get(encodeTask(task))
+    const values = answersByTask.get(encodeTask(task))
     // A pod that does not receive its own multicast has not tested the segment.
-    const isDeaf = task.kind === 'neighbours' && words?.length === 0
-    return words && !isDeaf ? [{ pod, task, words }] : []
+    const isDeaf = task.kind === 'neighbours' && values?.length === 0
+    return values && !isDeaf ? [{ pod, task, values }] : []
   })
   const open = tasks.length - answers.length
   const reason = `${open} of ${tasks.length} tests have no result`
@@ -91,7 +93,7 @@ function linkLocalOwners(answers: readonly Answer[]): ReadonlyMap<string, ProbeP
   return new Map(
     answers
       .filter(({ task }) => task.kind === 'link-local')
-      .flatMap(({ pod, words }) => words.map((word) => [word, pod] as const)),
+      .flatMap(({ pod, values }) => values.map((word) => [word, pod] as const)),
   )
 }
 
@@ -132,13 +134,13 @@ const probeChecks: readonly ProbeCheck[] = [
   },
 ]
 
-function reachFindings({ pod, task, words }: Answer, _: number, all: readonly Answer[]): readonly Finding[] {
+function reachFindings({ pod, task, values }: Answer, _: number, all: readonly Answer[]): readonly Finding[] {
   const from = formatPodLocation(pod)
   if (task.kind === 'mtu') {
-    const [has = 'unknown'] = words
+    const [has = 'unknown'] = values
     return has === String(task.planned) ? [] : [finding(interfaceMtu, { from, has, planned: task.planned })]
   }
-  if (task.kind !== 'peer' || words.length > 0) return []
+  if (task.kind !== 'peer' || values.length > 0) return []
   const { address, by, peer } = task
   const to = formatPodLocation(peer)
   const answered = (other: 'ARP' | 'ping'): boolean =>
@@ -148,7 +150,7 @@ function reachFindings({ pod, task, words }: Answer, _: number, all: readonly An
         answer.task.kind === 'peer' &&
         answer.task.by === other &&
         answer.task.address === address &&
-        answer.words.length > 0,
+        answer.values.length > 0,
     )
   // Report only the first failed test; the later ones fail for the same reason.
   if (by === 'ARP') return [finding(peerUnreachable, { from, to, address, by })]
@@ -167,7 +169,7 @@ function vipFindings(answers: readonly Answer[], cloud: string): readonly Findin
   return [...groups.values()].flatMap((group) => {
     const [first] = group
     const nodes = new Set(group.map(({ pod }) => pod.node))
-    const answered = group.some(({ words }) => words.length > 0)
+    const answered = group.some(({ values }) => values.length > 0)
     if (first?.task.kind !== 'vip' || answered || nodes.size < 2) return []
     const { slot, address, port, by } = first.task
     return by !== 'port'
@@ -176,33 +178,33 @@ function vipFindings(answers: readonly Answer[], cloud: string): readonly Findin
   })
 }
 
-function duplicateFindings({ pod, task, words }: Answer): readonly Finding[] {
+function duplicateFindings({ pod, task, values }: Answer): readonly Finding[] {
   const from = formatPodLocation(pod)
-  if (task.kind === 'duplicate' && words.length > 0) {
+  if (task.kind === 'duplicate' && values.length > 0) {
     // The kernel does not report which machine has a duplicate address.
-    const macs = `the pod itself, ${words.map((word) => (word === 'refused' ? 'another machine' : word)).join(', ')}`
+    const macs = `the pod itself, ${values.map((word) => (word === 'refused' ? 'another machine' : word)).join(', ')}`
     return [finding(answeredTwice, { from, address: task.address, owner: `the probe of ${from}`, macs })]
   }
   const isArp = (task.kind === 'peer' || task.kind === 'vip') && task.by === 'ARP'
-  if (!isArp || words.length < 2) return []
+  if (!isArp || values.length < 2) return []
   const owner = task.kind === 'peer' ? formatPodLocation(task.peer) : `the VIP of ${task.slot}`
-  return [finding(answeredTwice, { from, address: task.address, owner, macs: words.join(', ') })]
+  return [finding(answeredTwice, { from, address: task.address, owner, macs: values.join(', ') })]
 }
 
-function isolationFindings({ pod, task, words }: Answer): readonly Finding[] {
-  const reached = words.length > 0 && words[0] !== 'elsewhere'
+function isolationFindings({ pod, task, values }: Answer): readonly Finding[] {
+  const reached = values.length > 0 && values[0] !== 'elsewhere'
   if (task.kind !== 'foreign' || !reached) return []
   const { address, owner, by, port } = task
   const how = by === 'port' ? `port ${port}` : by
-  const mac = by === 'ARP' ? words.join(', ') : ''
+  const mac = by === 'ARP' ? values.join(', ') : ''
   return [finding(isolationBroken, { from: formatPodLocation(pod), by: how, address, owner, mac })]
 }
 
 /** Pods of another cloud that answered by IPv6 although they are planned on another segment. */
-function foreignNeighbours({ pod, task, words }: Answer, { plan, linkLocalOwners }: ProbedSite): readonly Finding[] {
+function foreignNeighbours({ pod, task, values }: Answer, { plan, linkLocalOwners }: ProbedSite): readonly Finding[] {
   if (task.kind !== 'neighbours') return []
   const here = findNetwork(plan, pod)
-  return words.flatMap((address) => {
+  return values.flatMap((address) => {
     const other = linkLocalOwners.get(address)
     const there = other && findNetwork(plan, other)
     if (!here || !there || other.cloud === pod.cloud || !areSeparateSegments(there, here)) return []

@@ -129,7 +129,7 @@ function vipTasks(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): rea
 
 /** Services may share an address. */
 function uniqueAddresses(vips: readonly PlannedVip[]): readonly PlannedVip[] {
-  return vips.filter((vip, at) => vips.findIndex(({ address }) => address === vip.address) === at)
+  return vips.filter((vip, index) => vips.findIndex(({ address }) => address === vip.address) === index)
 }
 
 /** The first TCP port of a slot. DNS is excluded, because it uses UDP. */
@@ -177,8 +177,8 @@ function foreignTasks(
 }
 
 /** Whether two networks are planned on different segments. */
-export function areSeparateSegments(one: PlannedNetwork, other: PlannedNetwork): boolean {
-  return one.segment === undefined || one.segment !== other.segment
+export function areSeparateSegments(network: PlannedNetwork, other: PlannedNetwork): boolean {
+  return network.segment === undefined || network.segment !== other.segment
 }
 
 /** IPv6 does not resolve neighbours of other subnets; the `neighbours` task covers that case. */

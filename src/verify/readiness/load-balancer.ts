@@ -27,7 +27,7 @@ export const serviceReadiness: ReadinessRule = (service, { around, now, grace, p
 }
 
 export function ingressAddresses(service: KubeObject): readonly string[] {
-  return getList(service, 'status', 'loadBalancer', 'ingress').flatMap((one) => getString(one, 'ip') ?? [])
+  return getList(service, 'status', 'loadBalancer', 'ingress').flatMap((ingress) => getString(ingress, 'ip') ?? [])
 }
 
 /** Requested addresses; the stable annotation takes precedence, as in MetalLB. */

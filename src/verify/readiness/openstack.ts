@@ -9,8 +9,10 @@ import { applyRule, progressing, type Readiness, type ReadinessContext, type Rea
 import { jobReadiness } from './workloads.ts'
 
 export const controlPlaneReadiness: ReadinessRule = (controlPlane, context) => {
-  const own = notObservedYet(controlPlane) ?? readyCondition(controlPlane, context)
-  return own.kind === 'progressing' ? (findFailure(controlPlane.metadata.namespace, context) ?? own) : own
+  const readiness = notObservedYet(controlPlane) ?? readyCondition(controlPlane, context)
+  return readiness.kind === 'progressing'
+    ? (findFailure(controlPlane.metadata.namespace, context) ?? readiness)
+    : readiness
 }
 
 export const nodeSetReadiness: ReadinessRule = (nodeSet, context) =>
@@ -23,9 +25,9 @@ export const nodeSetSetupReadiness: ReadinessRule = (nodeSet, context) =>
 /** A deployment runs once: `deployed` is final, regardless of its conditions. */
 export const dataPlaneDeploymentReadiness: ReadinessRule = (deployment, context) => {
   if (getField(deployment, 'status', 'deployed') === true) return outdatedStatus(deployment) ?? ready
-  const own = notObservedYet(deployment) ?? readyCondition(deployment, context)
-  if (own.kind !== 'progressing') return own
-  return findFailedJob(deployment, context) ?? own
+  const readiness = notObservedYet(deployment) ?? readyCondition(deployment, context)
+  if (readiness.kind !== 'progressing') return readiness
+  return findFailedJob(deployment, context) ?? readiness
 }
 
 export const versionReadiness: ReadinessRule = (version, context) => {
@@ -34,10 +36,10 @@ export const versionReadiness: ReadinessRule = (version, context) => {
   const target = getString(version, 'spec', 'targetVersion') ?? getString(version, 'status', 'availableVersion')
   const deployed = getString(version, 'status', 'deployedVersion')
   if (target !== undefined && deployed === target) return ready
-  const own = readyCondition(version, context)
-  return own.kind === 'ready'
+  const readiness = readyCondition(version, context)
+  return readiness.kind === 'ready'
     ? progressing(`${formatObjectName(version)} to go from ${deployed ?? 'nothing'} to ${target ?? 'a version'}`)
-    : own
+    : readiness
 }
 
 /** These operators always set observedGeneration; without it the object was not reconciled yet. */
@@ -65,7 +67,7 @@ function findFailure(namespace: string | undefined, context: ReadinessContext): 
   return undefined
 }
 
-/** A Job retries its pods, and a data plane deployment reports its own Jobs. */
+/** A Job retries its pods, and a data plane deployment reports its readiness Jobs. */
 function isRetriedByOwner({ kind, metadata }: KubeObject): boolean {
   const owners = metadata.ownerReferences ?? []
   if (kind === 'Pod') return owners.some((owner) => owner.kind === 'Job')

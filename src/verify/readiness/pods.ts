@@ -73,13 +73,13 @@ function podLogsCommand({ metadata }: KubeObject, container?: string): string {
 
 /** Pods that match the selector of a workload. */
 export function podsOfWorkload(workload: KubeObject, { around }: ReadinessContext): readonly KubeObject[] {
-  const wanted = Object.entries((getField(workload, 'spec', 'selector', 'matchLabels') ?? {}) as Record<string, string>)
-  if (wanted.length === 0) return []
+  const labels = Object.entries((getField(workload, 'spec', 'selector', 'matchLabels') ?? {}) as Record<string, string>)
+  if (labels.length === 0) return []
   return around
     .all('Pod')
     .filter(
       (pod) =>
         pod.metadata.namespace === workload.metadata.namespace &&
-        wanted.every(([key, value]) => pod.metadata.labels?.[key] === value),
+        labels.every(([key, value]) => pod.metadata.labels?.[key] === value),
     )
 }

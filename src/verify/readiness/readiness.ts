@@ -45,13 +45,13 @@ export interface ObjectName extends GroupVersionKind {
 }
 
 /** Readiness of an object that should exist. */
-export function objectReadiness(wanted: ObjectName, context: ReadinessContext): Readiness {
-  const groupKind = formatGroupKind(wanted)
+export function objectReadiness(desired: ObjectName, context: ReadinessContext): Readiness {
+  const groupKind = formatGroupKind(desired)
   const unread = context.around.unread(groupKind)
-  const who = `${wanted.kind} ${objectKey(wanted)}`
-  if (unread !== undefined) return progressing(`${who}, which cannot be read: ${unread}`)
-  const live = context.around.get(groupKind, wanted.name, wanted.namespace)
-  return live ? liveReadiness(live, context) : progressing(`${who} to exist`)
+  const name = `${desired.kind} ${objectKey(desired)}`
+  if (unread !== undefined) return progressing(`${name}, which cannot be read: ${unread}`)
+  const live = context.around.get(groupKind, desired.name, desired.namespace)
+  return live ? liveReadiness(live, context) : progressing(`${name} to exist`)
 }
 
 export function liveReadiness(live: KubeObject, context: ReadinessContext): Readiness {

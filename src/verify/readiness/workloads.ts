@@ -17,16 +17,16 @@ export const deploymentReadiness: ReadinessRule = (deployment, context) => {
   const pending = notObservedYet(deployment)
   if (pending) return pending
   const stuck = findCondition(deployment, 'Progressing')
-  const wanted = getNumber(deployment, 'spec', 'replicas') ?? 1
+  const desired = getNumber(deployment, 'spec', 'replicas') ?? 1
   const verdict = replicaReadiness(deployment, [
-    ['updatedReplicas', wanted, 'updated'],
-    ['availableReplicas', wanted, 'available'],
+    ['updatedReplicas', desired, 'updated'],
+    ['availableReplicas', desired, 'available'],
   ])
   if (verdict.kind === 'ready') {
     const available = findCondition(deployment, 'Available')
     const isAvailable = !available || available.status === 'True'
     return (
-      surplusPods(deployment, wanted) ??
+      surplusPods(deployment, desired) ??
       (isAvailable ? ready : progressing(`${formatObjectName(deployment)} to be available`))
     )
   }
@@ -40,11 +40,11 @@ export const deploymentReadiness: ReadinessRule = (deployment, context) => {
 export const daemonSetReadiness: ReadinessRule = (daemonSet, context) => {
   const pending = notObservedYet(daemonSet)
   if (pending) return pending
-  const wanted = getNumber(daemonSet, 'status', 'desiredNumberScheduled')
-  if (wanted === undefined) return progressing(`${formatObjectName(daemonSet)} to be observed`)
+  const desired = getNumber(daemonSet, 'status', 'desiredNumberScheduled')
+  if (desired === undefined) return progressing(`${formatObjectName(daemonSet)} to be observed`)
   const verdict = replicaReadiness(daemonSet, [
-    ['updatedNumberScheduled', wanted, 'updated'],
-    ['numberAvailable', wanted, 'available'],
+    ['updatedNumberScheduled', desired, 'updated'],
+    ['numberAvailable', desired, 'available'],
   ])
   return verdict.kind === 'ready' ? ready : (findFailedPod(daemonSet, context) ?? verdict)
 }
@@ -52,20 +52,20 @@ export const daemonSetReadiness: ReadinessRule = (daemonSet, context) => {
 export const statefulSetReadiness: ReadinessRule = (set, context) => {
   const pending = notObservedYet(set)
   if (pending) return pending
-  const wanted = getNumber(set, 'spec', 'replicas') ?? 1
-  const verdict = replicaReadiness(set, [['readyReplicas', wanted, 'ready']])
+  const desired = getNumber(set, 'spec', 'replicas') ?? 1
+  const verdict = replicaReadiness(set, [['readyReplicas', desired, 'ready']])
   if (verdict.kind !== 'ready') return findFailedPod(set, context) ?? verdict
-  return surplusPods(set, wanted) ?? rolloutReadiness(set, wanted)
+  return surplusPods(set, desired) ?? rolloutReadiness(set, desired)
 }
 
 /** The revision changes only when every pod is updated; with a partition or OnDelete some pods are never updated. */
-function rolloutReadiness(set: KubeObject, wanted: number): Readiness {
+function rolloutReadiness(set: KubeObject, desired: number): Readiness {
   const update = getString(set, 'status', 'updateRevision')
   if (getString(set, 'status', 'currentRevision') === update) return ready
   if (getString(set, 'spec', 'updateStrategy', 'type') === 'OnDelete') return ready
   const partition = getNumber(set, 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0
   const rolled = getNumber(set, 'status', 'updatedReplicas') ?? 0
-  return partition > 0 && rolled >= wanted - partition
+  return partition > 0 && rolled >= desired - partition
     ? ready
     : progressing(`${formatObjectName(set)} to roll to revision ${update}`)
 }
@@ -95,19 +95,19 @@ function notObservedYet(workload: KubeObject): Readiness | undefined {
 }
 
 /** Surplus pods of an older revision or a larger replica count. */
-function surplusPods(workload: KubeObject, wanted: number): Readiness | undefined {
-  const old = (getNumber(workload, 'status', 'replicas') ?? 0) - wanted
+function surplusPods(workload: KubeObject, desired: number): Readiness | undefined {
+  const old = (getNumber(workload, 'status', 'replicas') ?? 0) - desired
   return old > 0
     ? progressing(`${formatObjectName(workload)} to end ${old} more ${old === 1 ? 'pod' : 'pods'}`)
     : undefined
 }
 
-type Count = readonly [field: string, wanted: number, word: string]
+type Count = readonly [field: string, desired: number, word: string]
 
 function replicaReadiness(workload: KubeObject, fields: readonly Count[]): Readiness {
-  for (const [field, wanted, word] of fields) {
+  for (const [field, desired, word] of fields) {
     const have = getNumber(workload, 'status', field) ?? 0
-    if (have < wanted) return progressing(`${formatObjectName(workload)}: ${have} of ${wanted} pods ${word}`)
+    if (have < desired) return progressing(`${formatObjectName(workload)}: ${have} of ${desired} pods ${word}`)
   }
   return ready
 }

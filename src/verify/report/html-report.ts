@@ -70,7 +70,7 @@ export function htmlReport(report: Report): string {
 
 function renderTally(results: readonly CheckResult[]): string {
   return countVerdicts(results)
-    .map(({ verdict, words }) => `<span class="${verdict}">${words}</span>`)
+    .map(({ verdict, text }) => `<span class="${verdict}">${text}</span>`)
     .join('')
 }
 
@@ -115,8 +115,8 @@ function renderProblem({ code, severity, messages, remedy }: ReportProblem): str
 }
 
 /** Renders text in backticks as code. */
-function renderCode(words: string): string {
-  return escapeHtml(words).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+function renderCode(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 }
 
 /** `2026-11-16 04:10 UTC` of an ISO time. */
@@ -124,6 +124,6 @@ function formatTime(time: string): string {
   return time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, '$1 $2 UTC')
 }
 
-function escapeHtml(words: string): string {
-  return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

@@ -49,20 +49,20 @@ export function groupFindings(findings: readonly Finding[]): readonly ReportProb
 /** The number of checks per verdict. */
 export function countVerdicts(
   results: readonly CheckResult[],
-): readonly { readonly verdict: Verdict; readonly words: string }[] {
+): readonly { readonly verdict: Verdict; readonly text: string }[] {
   const count = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length
   return (['passed', 'failed', 'unknown', 'empty'] as const)
     .filter((verdict) => verdict === 'passed' || count(verdict) > 0)
     .map((verdict) => ({
       verdict,
-      words: `${count(verdict)} ${verdict === 'empty' ? 'had nothing to check' : verdict}`,
+      text: `${count(verdict)} ${verdict === 'empty' ? 'had nothing to check' : verdict}`,
     }))
 }
 
 /** `29 passed, 1 failed, 2 had nothing to check`. */
 export function formatSummary(results: readonly CheckResult[]): string {
   return countVerdicts(results)
-    .map(({ words }) => words)
+    .map(({ text }) => text)
     .join(', ')
 }
 
