@@ -28,8 +28,10 @@ export interface RuleDefinition<P> {
   readonly looksAt: readonly string[]
   /** Kinds that improve the result. */
   readonly also?: readonly string[]
-  readonly likelihood: Likelihood
-  readonly link: string
+  /** Defaults to `proven`. */
+  readonly likelihood?: Likelihood
+  /** Defaults to the documentation of the rule's family. */
+  readonly link?: string
   readonly match: (cluster: ClusterState) => readonly RuleMatch<P>[]
 }
 
@@ -51,10 +53,13 @@ export interface RuleResult extends Omit<RuleMatch<unknown>, 'facts'> {
 }
 
 export function rule<P>({ match, also = [], ...definition }: RuleDefinition<P>): Rule {
-  const { problem } = definition
+  const { id, problem, likelihood = 'proven', link = familyLinks[id.split('/')[0] ?? ''] } = definition
+  if (link === undefined) throw new TypeError(`rule ${id} has no link`)
   return {
     ...definition,
     also,
+    likelihood,
+    link,
     evaluate: (cluster) =>
       match(cluster).map(({ facts, ...rest }) => ({
         ...rest,
@@ -84,6 +89,18 @@ export const links = {
   nodes: 'https://kubernetes.io/docs/concepts/architecture/nodes/',
   certManager: 'https://cert-manager.io/docs/troubleshooting/',
 } as const
+
+const familyLinks: Readonly<Record<string, string>> = {
+  'control-plane': links.openstack,
+  'data-plane': links.dataPlane,
+  dns: links.infra,
+  ipam: links.infra,
+  metallb: links.metallbPools,
+  multus: links.multus,
+  nmstate: links.nmstate,
+  olm: links.olm,
+  webhooks: links.webhooks,
+}
 
 /** Kinds of which a namespace may have only one object: matches the second one. */
 export function matchDuplicates(

@@ -11,7 +11,7 @@ import { cloudSubnets, type Holder, NET_CONFIG, RESERVATION, reservations } from
 import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
 import { loadBalancers } from '../facts/load-balancers.ts'
 import * as problems from '../findings/ipam-findings.ts'
-import { links, type Rule, type RuleMatch, rule } from '../rule.ts'
+import { type Rule, type RuleMatch, rule } from '../rule.ts'
 
 interface Span extends Range {
   readonly object: KubeObject
@@ -56,8 +56,6 @@ const spansOverlap = rule({
   problem: problems.spansOverlap,
   looksAt: [NET_CONFIG],
   also: [NAD, POOL],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     [...groupBy(cluster.derive(allocatorSpans), ({ cloud, family }) => `${cloud} ${family}`).values()].flatMap(
       (all) => {
@@ -107,8 +105,6 @@ const addressTwice = rule({
   problem: problems.addressTwice,
   looksAt: ['Service'],
   also: [RESERVATION, IP_POOL, NAD, 'Pod', 'Node', POLICY, STATE],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     [...groupBy(cluster.derive(addressHolders), ({ cloud, address }) => `${cloud} ${address}`).values()].flatMap(
       (all) => {

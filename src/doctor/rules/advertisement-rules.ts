@@ -23,7 +23,6 @@ const bridgePortAdvertised = rule({
   problem: problems.bridgePortAdvertised,
   looksAt: [L2],
   also: ['Node', POLICY, STATE],
-  likelihood: 'proven',
   link: links.metallbL2,
   match: (cluster) =>
     cluster.all(L2).flatMap((advertisement) =>
@@ -133,8 +132,6 @@ const poolNotPlanned = rule({
   id: 'metallb/pool-not-planned',
   problem: problems.poolNotPlanned,
   looksAt: [POOL],
-  likelihood: 'proven',
-  link: links.metallbPools,
   match: (cluster) => {
     const { plan } = cluster
     if (!plan || cluster.derive(pools).length === 0) return []

@@ -34,8 +34,6 @@ const secretMissing = rule({
   problem: problems.secretMissing,
   looksAt: [SECRET],
   also: [CONTROL_PLANE, NODE_SET],
-  likelihood: 'proven',
-  link: links.openstack,
   match: (cluster) =>
     cluster.knows(SECRET)
       ? [...cluster.all(CONTROL_PLANE), ...cluster.all(NODE_SET)].flatMap((owner) => {
@@ -61,7 +59,6 @@ const secretKeyMissing = rule({
   also: [NODE_SET],
   // Newer operators create some of these keys.
   likelihood: 'likely',
-  link: links.openstack,
   match: (cluster) =>
     [...cluster.all(CONTROL_PLANE), ...cluster.all(NODE_SET)].flatMap((owner) => {
       const { namespace = '' } = owner.metadata
@@ -81,7 +78,6 @@ const conditionError = rule({
   looksAt: [CONTROL_PLANE],
   also: [...workloadKinds, 'Service', 'Event', 'storage.k8s.io/StorageClass', SECRET],
   likelihood: 'likely',
-  link: links.openstack,
   match: (cluster) =>
     cluster.all(CONTROL_PLANE).flatMap((about) => {
       const found = findError(about, cluster)
@@ -122,7 +118,6 @@ const serviceError = rule({
   looksAt: [CONTROL_PLANE],
   also: [...openstackKinds, ...workloadKinds],
   likelihood: 'likely',
-  link: links.openstack,
   match: (cluster) =>
     openstackKinds
       .filter((kind) => kind !== CONTROL_PLANE)
@@ -175,8 +170,6 @@ const twoControlPlanes = rule({
   id: 'control-plane/two-in-a-namespace',
   problem: problems.twoControlPlanes,
   looksAt: [CONTROL_PLANE],
-  likelihood: 'proven',
-  link: links.openstack,
   match: (cluster) => matchDuplicates(cluster, CONTROL_PLANE),
 })
 
@@ -185,8 +178,6 @@ const foreignEndpoint = rule({
   problem: problems.foreignEndpoint,
   looksAt: ['keystone.openstack.org/KeystoneEndpoint'],
   also: [CONTROL_PLANE],
-  likelihood: 'proven',
-  link: links.openstack,
   match: (cluster) =>
     cluster.all('keystone.openstack.org/KeystoneEndpoint').flatMap((about) =>
       Object.entries(asRecord(getField(about, 'spec', 'endpoints'))).flatMap(([endpoint, value]) => {
@@ -215,7 +206,6 @@ const operatorMissing = rule({
   problem: problems.operatorMissing,
   looksAt: [CONTROL_PLANE, OPENSTACK],
   likelihood: 'likely',
-  link: links.openstack,
   match: (cluster) => {
     if (!cluster.knows(OPENSTACK) || cluster.all(OPENSTACK).length > 0) return []
     const unseen = cluster

@@ -31,8 +31,6 @@ const deploymentFailed = rule({
   problem: problems.deploymentFailed,
   looksAt: [DEPLOYMENT],
   also: [NODE_SET, CONTROL_PLANE, 'batch/Job'],
-  likelihood: 'proven',
-  link: links.dataPlane,
   match: (cluster) =>
     cluster.all(DEPLOYMENT).flatMap((about) => {
       const why = findFailure(about)
@@ -74,8 +72,6 @@ const changeNotDeployed = rule({
   id: 'data-plane/change-not-deployed',
   problem: problems.changeNotDeployed,
   looksAt: [NODE_SET, DEPLOYMENT],
-  likelihood: 'proven',
-  link: links.dataPlane,
   match: (cluster) =>
     cluster.all(NODE_SET).flatMap((about) => {
       const desired = getString(about, 'status', 'configHash')
@@ -95,7 +91,6 @@ const notDiscovered = rule({
   problem: problems.notDiscovered,
   looksAt: [NODE_SET, NOVA_HOSTS],
   also: [DEPLOYMENT, 'Pod'],
-  likelihood: 'proven',
   link: links.nova,
   match: (cluster) =>
     cluster.all(NODE_SET).flatMap((about) => {
@@ -123,7 +118,6 @@ const beforeControlPlane = rule({
   problem: problems.beforeControlPlane,
   looksAt: [DEPLOYMENT, CONTROL_PLANE],
   likelihood: 'likely',
-  link: links.dataPlane,
   match: (cluster) =>
     cluster.all(DEPLOYMENT).flatMap((about) => {
       const [controlPlane] = cluster.inNamespace(CONTROL_PLANE, namespaceOf(about))
@@ -137,8 +131,6 @@ const nodeSetMissing = rule({
   id: 'data-plane/node-set-missing',
   problem: problems.nodeSetMissing,
   looksAt: [DEPLOYMENT, NODE_SET],
-  likelihood: 'proven',
-  link: links.dataPlane,
   match: (cluster) =>
     cluster.knows(NODE_SET)
       ? cluster.all(DEPLOYMENT).flatMap((about) =>
@@ -156,8 +148,6 @@ const hostTwice = rule({
   id: 'data-plane/host-twice',
   problem: problems.hostTwice,
   looksAt: [NODE_SET],
-  likelihood: 'proven',
-  link: links.dataPlane,
   match: (cluster) => {
     const entries = cluster.all(NODE_SET).flatMap((nodeSet) =>
       Object.values(asRecord(getField(nodeSet, 'spec', 'nodes'))).flatMap((node) => {
@@ -187,7 +177,6 @@ const nodeSetError = rule({
     SECRET,
   ],
   likelihood: 'likely',
-  link: links.dataPlane,
   match: (cluster) =>
     cluster.all(NODE_SET).flatMap((about) => {
       const namespace = namespaceOf(about)
@@ -221,7 +210,6 @@ const deletionUnconfirmed = rule({
   problem: problems.deletionUnconfirmed,
   looksAt: [DEPLOYMENT],
   likelihood: 'likely',
-  link: links.dataPlane,
   match: (cluster) =>
     cluster
       .all(DEPLOYMENT)

@@ -6,7 +6,7 @@ import { parseAddress } from '../../net/address.ts'
 import { groupBy } from '../../plan/collections.ts'
 import { loadBalancers } from '../facts/load-balancers.ts'
 import * as problems from '../findings/dns-findings.ts'
-import { links, matchDuplicates, type Rule, rule } from '../rule.ts'
+import { matchDuplicates, type Rule, rule } from '../rule.ts'
 
 const DNSMASQ = 'network.openstack.org/DNSMasq'
 const DNS_DATA = 'network.openstack.org/DNSData'
@@ -16,8 +16,6 @@ const noUpstream = rule({
   id: 'dns/no-upstream',
   problem: problems.noUpstream,
   looksAt: [DNSMASQ],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     cluster
       .all(DNSMASQ)
@@ -33,8 +31,6 @@ const dnsWaitsForAddress = rule({
   id: 'dns/waits-for-address',
   problem: problems.dnsWaitsForAddress,
   looksAt: [DNSMASQ, 'Service'],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) => {
     const byName = new Map(cluster.derive(loadBalancers).map((balanced) => [balanced.name, balanced]))
     return cluster.all(DNSMASQ).flatMap((about) => {
@@ -50,8 +46,6 @@ const twoServers = rule({
   id: 'dns/two-servers',
   problem: problems.twoServers,
   looksAt: [DNSMASQ],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) => matchDuplicates(cluster, DNSMASQ),
 })
 
@@ -59,8 +53,6 @@ const dnsDataUnserved = rule({
   id: 'dns/data-for-nobody',
   problem: problems.dnsDataUnserved,
   looksAt: [DNSMASQ, DNS_DATA],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     cluster.all(DNS_DATA).flatMap((about) => {
       const served = cluster.inNamespace(DNSMASQ, about.metadata.namespace ?? '').map(selectorValue)
@@ -78,8 +70,6 @@ const badHost = rule({
   id: 'dns/bad-record',
   problem: problems.badHost,
   looksAt: [DNS_DATA],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     cluster.all(DNS_DATA).flatMap((about) =>
       getList(about, 'spec', 'hosts').flatMap((host, index) => {
@@ -95,8 +85,6 @@ const ingressByName = rule({
   id: 'dns/ingress-by-name',
   problem: problems.ingressByName,
   looksAt: ['Service'],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     cluster.derive(loadBalancers).flatMap(({ object, name, assigned }) => {
       if (object.metadata.annotations?.[HOSTNAME] === undefined || assigned.length > 0) return []
@@ -111,8 +99,6 @@ const brokenOption = rule({
   id: 'dns/broken-option',
   problem: problems.brokenOption,
   looksAt: [DNSMASQ],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     cluster.all(DNSMASQ).flatMap((about) =>
       getList(about, 'spec', 'options').flatMap((option, index) => {

@@ -12,7 +12,7 @@ import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { type CloudSubnet, cloudSubnets, NET_CONFIG, RESERVATION, reservations } from '../facts/host-networks.ts'
 import * as problems from '../findings/ipam-findings.ts'
-import { links, matchDuplicates, type Rule, rule } from '../rule.ts'
+import { matchDuplicates, type Rule, rule } from '../rule.ts'
 
 const IP_SET = 'network.openstack.org/IPSet'
 
@@ -20,8 +20,6 @@ const netConfigMissing = rule({
   id: 'ipam/netconfig-missing',
   problem: problems.netConfigMissing,
   looksAt: [IP_SET, NET_CONFIG],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) => {
     if (!cluster.knows(NET_CONFIG)) return []
     return [...groupBy(cluster.all(IP_SET), ({ metadata }) => metadata.namespace ?? '')].flatMap(([namespace, all]) => {
@@ -36,8 +34,6 @@ const netConfigDeletionBlocked = rule({
   id: 'ipam/netconfig-deletion-blocked',
   problem: problems.netConfigDeletionBlocked,
   looksAt: [NET_CONFIG, IP_SET],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     cluster.all(NET_CONFIG).flatMap((about) => {
       const { deletionTimestamp, namespace = '' } = about.metadata
@@ -51,8 +47,6 @@ const twoNetConfigs = rule({
   id: 'ipam/two-netconfigs',
   problem: problems.twoNetConfigs,
   looksAt: [NET_CONFIG],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) => matchDuplicates(cluster, NET_CONFIG),
 })
 
@@ -60,8 +54,6 @@ const networkUnknown = rule({
   id: 'ipam/network-unknown',
   problem: problems.ipSetNetworkUnknown,
   looksAt: [IP_SET, NET_CONFIG],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     cluster.all(IP_SET).flatMap((about) => {
       const { namespace = '' } = about.metadata
@@ -97,8 +89,6 @@ const hostsExhausted = rule({
   id: 'ipam/hosts-exhausted',
   problem: problems.hostsExhausted,
   looksAt: [NET_CONFIG, IP_SET, RESERVATION],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) => {
     const asking = cluster.derive(waitingIpSets)
     if (asking.length === 0) return []
@@ -143,8 +133,6 @@ const ipSetWaiting = rule({
   problem: problems.ipSetWaiting,
   looksAt: [IP_SET],
   also: [NET_CONFIG],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     cluster
       .derive(waitingIpSets)
@@ -162,8 +150,6 @@ const reservationOutside = rule({
   id: 'ipam/reservation-outside',
   problem: problems.reservationOutside,
   looksAt: [RESERVATION, NET_CONFIG],
-  likelihood: 'proven',
-  link: links.infra,
   match: (cluster) =>
     cluster.derive(reservations).flatMap(({ address, object, cloud, network, subnet }) => {
       const parsed = parseAddress(address)
@@ -194,7 +180,6 @@ const reservationOrphaned = rule({
   problem: problems.reservationOrphaned,
   looksAt: [RESERVATION, IP_SET],
   likelihood: 'likely',
-  link: links.infra,
   match: (cluster) => {
     if (!cluster.knows(IP_SET)) return []
     return cluster.all(RESERVATION).flatMap((about) => {

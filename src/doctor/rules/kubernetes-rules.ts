@@ -52,7 +52,6 @@ const namespaceTerminating = rule({
   problem: problems.namespaceTerminating,
   looksAt: ['Namespace'],
   also: ['apiregistration.k8s.io/APIService', ...kindsWithFinalizers],
-  likelihood: 'proven',
   link: links.finalizers,
   match: (cluster) =>
     cluster.all('Namespace').flatMap((about) => {
@@ -76,7 +75,6 @@ const groupUnavailable = rule({
   id: 'kubernetes/api-unavailable',
   problem: problems.groupUnavailable,
   looksAt: ['apiregistration.k8s.io/APIService'],
-  likelihood: 'proven',
   link: links.nodes,
   match: (cluster) =>
     cluster.all('apiregistration.k8s.io/APIService').flatMap((about) => {
@@ -90,7 +88,6 @@ const nodeNotReady = rule({
   id: 'kubernetes/node-not-ready',
   problem: problems.nodeNotReady,
   looksAt: ['Node'],
-  likelihood: 'proven',
   link: links.nodes,
   match: (cluster) =>
     cluster.all('Node').flatMap((about) => {
@@ -108,7 +105,6 @@ const agentMissing = rule({
   problem: problems.agentMissing,
   looksAt: ['apps/DaemonSet'],
   also: ['Pod', 'Node'],
-  likelihood: 'proven',
   link: links.pods,
   match: (cluster) =>
     cluster.all('apps/DaemonSet').flatMap((about) => {
@@ -128,7 +124,6 @@ const podCannotRun = rule({
   problem: problems.podCannotRun,
   looksAt: ['Pod'],
   also: ['Event'],
-  likelihood: 'proven',
   link: links.pods,
   match: (cluster) =>
     cluster.all('Pod').flatMap((about) => {
@@ -161,7 +156,6 @@ const podUnschedulable = rule({
   problem: problems.podUnschedulable,
   looksAt: ['Pod'],
   also: [CLAIM, 'Node'],
-  likelihood: 'proven',
   link: links.pods,
   match: (cluster) =>
     cluster.all('Pod').flatMap((about) => {
@@ -181,7 +175,6 @@ const claimPending = rule({
   problem: problems.claimPending,
   looksAt: [CLAIM],
   also: [CLASS, 'Event'],
-  likelihood: 'proven',
   link: links.storage,
   match: (cluster) =>
     cluster.all(CLAIM).flatMap((about) => {
@@ -198,7 +191,6 @@ const noDefaultClass = rule({
   id: 'kubernetes/no-default-storage-class',
   problem: problems.noDefaultClass,
   looksAt: [CLAIM, CLASS],
-  likelihood: 'proven',
   link: links.storage,
   match: (cluster) => {
     const classes = cluster.all(CLASS)
@@ -223,7 +215,6 @@ const certificateNotReady = rule({
   id: 'kubernetes/certificate-not-issued',
   problem: problems.certificateNotReady,
   looksAt: ['cert-manager.io/Certificate'],
-  likelihood: 'proven',
   link: links.certManager,
   match: (cluster) =>
     cluster.all('cert-manager.io/Certificate').flatMap((about) => {

@@ -55,8 +55,6 @@ const samePoolName = rule({
   problem: problems.samePoolName,
   looksAt: ['Service', POOL],
   also: [...clouds, L2],
-  likelihood: 'proven',
-  link: links.metallbPools,
   match: (cluster) =>
     cluster.derive(pools).flatMap((pool) => {
       const asking = cluster.derive(requestersByPool).get(pool.name)
@@ -95,8 +93,6 @@ const wrongRange = rule({
   problem: problems.wrongRange,
   looksAt: ['Service', POOL],
   also: clouds,
-  likelihood: 'proven',
-  link: links.metallbPools,
   match: (cluster) =>
     cluster.derive(pools).flatMap((pool) => {
       const owner = poolOwner(pool, cluster)
@@ -125,8 +121,6 @@ const manyRanges = rule({
   problem: problems.manyRanges,
   looksAt: [POOL],
   also: ['Service', ...clouds],
-  likelihood: 'proven',
-  link: links.metallbPools,
   match: (cluster) =>
     cluster.derive(pools).flatMap((pool) => {
       const ofFamily = groupBy(pool.ranges, ({ family }) => family)
@@ -152,8 +146,6 @@ const poolsOverlap = rule({
   id: 'metallb/pools-overlap',
   problem: problems.poolsOverlap,
   looksAt: [POOL],
-  likelihood: 'proven',
-  link: links.metallbPools,
   match: (cluster) => {
     const spans = cluster
       .derive(pools)
@@ -184,7 +176,6 @@ const configurationRefused = rule({
   id: 'metallb/configuration-refused',
   problem: problems.configurationRefused,
   looksAt: ['metallb.io/ConfigurationState'],
-  likelihood: 'proven',
   link: links.metallbUsage,
   match: (cluster) =>
     cluster
@@ -205,8 +196,6 @@ const openPool = rule({
   problem: problems.openPool,
   looksAt: [POOL],
   also: [...clouds, 'Namespace'],
-  likelihood: 'proven',
-  link: links.metallbPools,
   match: (cluster) =>
     cluster.derive(pools).flatMap((pool) => {
       const owner = poolOwner(pool, cluster)
@@ -222,7 +211,6 @@ const notAdvertised = rule({
   problem: problems.notAdvertised,
   looksAt: [POOL, L2, 'Service'],
   also: [BGP],
-  likelihood: 'proven',
   link: links.metallbL2,
   match: (cluster) => {
     // If BGPAdvertisements were not read, all pools may be announced by BGP.
@@ -241,7 +229,6 @@ const unknownPoolAdvertised = rule({
   problem: problems.unknownPoolAdvertised,
   looksAt: [POOL],
   also: [L2, BGP],
-  likelihood: 'proven',
   link: links.metallbL2,
   match: (cluster) => {
     const names = cluster.derive(pools).map(({ name }) => name)
@@ -272,7 +259,6 @@ const leftoverPool = rule({
   looksAt: [POOL, 'Service'],
   also: clouds,
   likelihood: 'likely',
-  link: links.metallbPools,
   match: (cluster) => {
     const all = cluster.derive(pools)
     const prefixed = new Map(

@@ -20,8 +20,6 @@ const attachmentUnreadable = rule({
   id: 'multus/unreadable-attachment',
   problem: problems.attachmentUnreadable,
   looksAt: [NAD],
-  likelihood: 'proven',
-  link: links.multus,
   match: (cluster) =>
     cluster.all(NAD).flatMap((about) => {
       const read = readAttachment(getField(about, 'spec', 'config'))
@@ -35,7 +33,6 @@ const masterMissing = rule({
   looksAt: [NAD],
   also: ['Node', POLICY, STATE],
   likelihood: 'likely',
-  link: links.multus,
   match: (cluster) => {
     const known = cluster.derive(knownInterfaces)
     return cluster.derive(attachments).flatMap(({ object, read, namespace }) => {
@@ -52,8 +49,6 @@ const attachmentMissing = rule({
   id: 'multus/attachment-missing',
   problem: problems.attachmentMissing,
   looksAt: ['Pod', NAD],
-  likelihood: 'proven',
-  link: links.multus,
   match: (cluster) => {
     if (!cluster.knows(NAD)) return []
     return cluster.all('Pod').flatMap((pod) =>
@@ -78,7 +73,6 @@ const notAttached = rule({
   looksAt: ['Pod'],
   also: [NAD],
   likelihood: 'likely',
-  link: links.multus,
   match: (cluster) =>
     cluster.all('Pod').flatMap((pod) => {
       if (getString(pod, 'status', 'phase') !== 'Running') return []
@@ -97,7 +91,6 @@ const podsExhausted = rule({
   problem: problems.podsExhausted,
   looksAt: [NAD, IP_POOL],
   also: ['Event', 'Pod'],
-  likelihood: 'proven',
   link: links.whereabouts,
   match: (cluster) => {
     const byPool = groupBy(cluster.derive(podAddresses), ({ pool }) => pool)
@@ -148,7 +141,6 @@ const rangeShared = rule({
   id: 'multus/range-shared',
   problem: problems.rangeShared,
   looksAt: [NAD],
-  likelihood: 'proven',
   link: links.whereabouts,
   match: (cluster) => {
     const unnamed = cluster.derive(podSpans).filter(({ networkName }) => networkName === undefined)
@@ -165,7 +157,6 @@ const rangeIgnored = rule({
   id: 'multus/span-ignored',
   problem: problems.rangeIgnored,
   looksAt: [NAD],
-  likelihood: 'proven',
   link: links.whereabouts,
   match: (cluster) =>
     cluster.derive(podSpans).flatMap(({ object, cidr, span, range }) => {

@@ -10,7 +10,7 @@ import { NAD, podSpans } from '../facts/attachments.ts'
 import { desiredInterfaces, interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
 import { extractNmstateError } from '../facts/nmstate-error.ts'
 import * as problems from '../findings/nmstate-findings.ts'
-import { links, type Rule, rule } from '../rule.ts'
+import { type Rule, rule } from '../rule.ts'
 
 interface PolicyOnNode {
   readonly policy: KubeObject
@@ -54,8 +54,6 @@ const policyFailed = rule({
   id: 'nmstate/policy-failed',
   problem: problems.policyFailed,
   looksAt: [POLICY, ENACTMENT, 'Node'],
-  likelihood: 'proven',
-  link: links.nmstate,
   match: (cluster) =>
     enactmentsWithCondition(cluster, 'Failing').map(({ policy, node, enactment, message }) => ({
       about: policy,
@@ -73,8 +71,6 @@ const policyAborted = rule({
   id: 'nmstate/policy-aborted',
   problem: problems.policyAborted,
   looksAt: [POLICY, ENACTMENT, 'Node'],
-  likelihood: 'proven',
-  link: links.nmstate,
   match: (cluster) => {
     const failed = new Set(enactmentsWithCondition(cluster, 'Failing').map(({ policy }) => policy))
     return enactmentsWithCondition(cluster, 'Aborted').map(({ policy, node, enactment }) => ({
@@ -90,7 +86,6 @@ const policyNotTaken = rule({
   problem: problems.policyNotTaken,
   looksAt: [POLICY, ENACTMENT, 'Node'],
   likelihood: 'likely',
-  link: links.nmstate,
   match: (cluster) =>
     cluster
       .derive(policiesOnNodes)
@@ -119,8 +114,6 @@ const policyWithoutNodes = rule({
   id: 'nmstate/policy-for-nobody',
   problem: problems.policyWithoutNodes,
   looksAt: [POLICY, 'Node'],
-  likelihood: 'proven',
-  link: links.nmstate,
   match: (cluster) =>
     cluster
       .all(POLICY)
@@ -137,8 +130,6 @@ const policyOverwritten = rule({
   problem: problems.policyOverwritten,
   looksAt: [NAD, 'Node'],
   also: [POLICY, STATE],
-  likelihood: 'proven',
-  link: links.nmstate,
   match: (cluster) => {
     const byMaster = groupBy(cluster.derive(podSpans), ({ read }) => read.master)
     return [...cluster.derive(interfacesByNode)].flatMap(([node, interfaces]) =>
@@ -176,8 +167,6 @@ const policiesDisagree = rule({
   id: 'nmstate/policies-disagree',
   problem: problems.policiesDisagree,
   looksAt: [POLICY, 'Node'],
-  likelihood: 'proven',
-  link: links.nmstate,
   match: (cluster) => {
     const claims = cluster.derive(policiesOnNodes).flatMap(({ policy, node }) =>
       desiredInterfaces(policy)
@@ -204,7 +193,6 @@ const defaultRoute = rule({
   problem: problems.defaultRoute,
   looksAt: [POLICY],
   likelihood: 'likely',
-  link: links.nmstate,
   match: (cluster) =>
     cluster.all(POLICY).flatMap((policy) =>
       getList(policy, 'spec', 'desiredState', 'routes', 'config')

@@ -4,7 +4,7 @@ import { describeCommand, findCondition, getString } from '../../api/raw-object.
 import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import * as problems from '../findings/olm-findings.ts'
-import { links, matchDuplicates, type Rule, rule } from '../rule.ts'
+import { matchDuplicates, type Rule, rule } from '../rule.ts'
 
 const GROUP = 'operators.coreos.com/OperatorGroup'
 const SUBSCRIPTION = 'operators.coreos.com/Subscription'
@@ -17,8 +17,6 @@ const operatorGroupTwice = rule({
   id: 'olm/operator-group-twice',
   problem: problems.operatorGroupTwice,
   looksAt: [GROUP],
-  likelihood: 'proven',
-  link: links.olm,
   match: (cluster) => matchDuplicates(cluster, GROUP),
 })
 
@@ -26,8 +24,6 @@ const operatorGroupMissing = rule({
   id: 'olm/operator-group-missing',
   problem: problems.operatorGroupMissing,
   looksAt: [GROUP, SUBSCRIPTION],
-  likelihood: 'proven',
-  link: links.olm,
   match: (cluster) => {
     if (!cluster.knows(GROUP)) return []
     return [...groupBy(cluster.all(SUBSCRIPTION), namespaceOf)].flatMap(([namespace, [about]]) =>
@@ -41,8 +37,6 @@ const versionFailed = rule({
   problem: problems.versionFailed,
   looksAt: [CSV],
   also: [GROUP, SUBSCRIPTION, 'apps/Deployment'],
-  likelihood: 'proven',
-  link: links.olm,
   match: (cluster) =>
     cluster
       .all(CSV)
@@ -68,8 +62,6 @@ const subscriptionStuck = rule({
   id: 'olm/subscription-stuck',
   problem: problems.subscriptionStuck,
   looksAt: [SUBSCRIPTION],
-  likelihood: 'proven',
-  link: links.olm,
   match: (cluster) =>
     cluster.all(SUBSCRIPTION).flatMap((about) => {
       const trouble = ['ResolutionFailed', 'InstallPlanFailed', 'BundleUnpackFailed', 'CatalogSourcesUnhealthy']
@@ -86,8 +78,6 @@ const approvalWaits = rule({
   problem: problems.approvalWaits,
   looksAt: [SUBSCRIPTION],
   also: [INSTALL_PLAN],
-  likelihood: 'proven',
-  link: links.olm,
   match: (cluster) =>
     cluster.all(SUBSCRIPTION).flatMap((about) => {
       const plan = getString(about, 'status', 'installPlanRef', 'name')
@@ -115,8 +105,6 @@ const installedTwice = rule({
   id: 'olm/installed-twice',
   problem: problems.installedTwice,
   looksAt: [SUBSCRIPTION],
-  likelihood: 'proven',
-  link: links.olm,
   match: (cluster) =>
     [...groupBy(cluster.all(SUBSCRIPTION), packageOf)].flatMap(([name, all]) => {
       const about = all[1]

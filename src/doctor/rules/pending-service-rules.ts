@@ -170,7 +170,6 @@ const keyAcrossClouds = rule({
   problem: metallbProblems.keyAcrossClouds,
   looksAt: ['Service'],
   also: ['core.openstack.org/OpenStackControlPlane', 'network.openstack.org/NetConfig'],
-  likelihood: 'proven',
   link: links.metallbUsage,
   match: (cluster) => {
     const keyed = cluster.derive(loadBalancers).filter(({ key }) => key !== undefined)
@@ -189,7 +188,6 @@ const rabbitShares = rule({
   id: 'metallb/rabbitmq-shares-address',
   problem: metallbProblems.rabbitShares,
   looksAt: ['Service'],
-  likelihood: 'proven',
   link: links.openstack,
   match: (cluster) => {
     const rabbits = cluster

@@ -4,7 +4,7 @@ import { getList, getString } from '../../api/raw-object.ts'
 import { hasEndpoints } from '../../verify/readiness/load-balancer.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import * as problems from '../findings/webhooks-findings.ts'
-import { links, type Rule, rule } from '../rule.ts'
+import { type Rule, rule } from '../rule.ts'
 
 const CONFIGURATIONS = [
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration',
@@ -40,8 +40,6 @@ const webhookLeftover = rule({
   problem: problems.webhookLeftover,
   looksAt: ['Service'],
   also: CONFIGURATIONS,
-  likelihood: 'proven',
-  link: links.webhooks,
   match: (cluster) =>
     cluster.knows('Service')
       ? cluster.derive(strictHooks).flatMap(({ configuration, name, namespace, service }) => {
@@ -62,8 +60,6 @@ const webhookSilent = rule({
   problem: problems.webhookSilent,
   looksAt: ['Service', SLICES],
   also: [...CONFIGURATIONS, 'apps/Deployment', 'Pod'],
-  likelihood: 'proven',
-  link: links.webhooks,
   match: (cluster) =>
     cluster.knows(SLICES)
       ? cluster.derive(strictHooks).flatMap(({ configuration, name, namespace, service }) => {
@@ -85,7 +81,6 @@ const webhookUntrusted = rule({
   looksAt: ['Service'],
   also: CONFIGURATIONS,
   likelihood: 'likely',
-  link: links.webhooks,
   match: (cluster) =>
     cluster
       .derive(strictHooks)

@@ -4,7 +4,7 @@ import { getField, getList } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { foreignPoolOverlap, poolOpen } from '../findings/check-findings.ts'
-import { type CloudCheck, type CloudContext, formatCount, locateObject, POOL } from './check-definition.ts'
+import { type CloudCheck, type CloudContext, formatCount, locateObject, outcome, POOL } from './check-definition.ts'
 import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
 import { exclusiveRanges, findOverlap } from './planned-ranges.ts'
 
@@ -19,11 +19,7 @@ export const ipAddressPools: CloudCheck = {
   run: (context) => {
     const pools = filterByKind(context.desired, POOL)
     const findings = compareWithPlan(context, pools, (path) => path.startsWith(SCOPE))
-    return {
-      seen: formatCount(pools.length, 'pool'),
-      count: pools.length,
-      findings: [...findings, ...foreignPools(context, pools)],
-    }
+    return outcome(pools.length, 'pool', [...findings, ...foreignPools(context, pools)])
   },
 }
 

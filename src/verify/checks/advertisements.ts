@@ -9,9 +9,9 @@ import {
   BGP_ADVERTISEMENT,
   type CloudCheck,
   type CloudContext,
-  formatCount,
   L2_ADVERTISEMENT,
   locateObject,
+  outcome,
   POOL,
 } from './check-definition.ts'
 import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
@@ -25,11 +25,10 @@ export const l2Advertisements: CloudCheck = {
   optionalKinds: [BGP_ADVERTISEMENT],
   run: (context) => {
     const planned = filterByKind(context.desired, L2_ADVERTISEMENT, BGP_ADVERTISEMENT)
-    return {
-      seen: formatCount(planned.length, 'advertisement'),
-      count: planned.length,
-      findings: [...compareWithPlan(context, planned), ...foreignAdvertisements(context, planned)],
-    }
+    return outcome(planned.length, 'advertisement', [
+      ...compareWithPlan(context, planned),
+      ...foreignAdvertisements(context, planned),
+    ])
   },
 }
 

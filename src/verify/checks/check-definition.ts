@@ -74,6 +74,11 @@ export function locateObject({ apiVersion, kind, metadata }: KubeObject, path?: 
   return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }), ...(path !== undefined && { path }) }
 }
 
+/** The outcome of a check of `count` objects. */
+export function outcome(count: number, noun: string, findings: readonly Finding[]): CheckOutcome {
+  return { seen: formatCount(count, noun), count, findings }
+}
+
 /** `1 pool`, `5 pools`, `2 policies`, `3 addresses`. */
 export function formatCount(count: number, noun: string): string {
   if (count === 1) return `1 ${noun}`

@@ -8,10 +8,10 @@ import { leftover } from '../findings/network-findings.ts'
 import {
   ATTACHMENT,
   BGP_ADVERTISEMENT,
-  formatCount,
   L2_ADVERTISEMENT,
   locateObject,
   NET_CONFIG,
+  outcome,
   POLICY,
   POOL,
   type SiteCheck,
@@ -30,14 +30,10 @@ export const leftovers: SiteCheck = {
   run: ({ plan, live }) => {
     const metallb = METALLB.flatMap((kind) => live.all(formatGroupKind(kind)))
     const all = [...KINDS, BGP_ADVERTISEMENT].flatMap((kind) => live.all(formatGroupKind(kind)))
-    return {
-      seen: formatCount(all.length, 'object'),
-      count: all.length,
-      findings: [
-        ...metallb.flatMap((object) => checkName(object, plan)),
-        ...all.flatMap((object) => checkOrphan(object, plan)),
-      ],
-    }
+    return outcome(all.length, 'object', [
+      ...metallb.flatMap((object) => checkName(object, plan)),
+      ...all.flatMap((object) => checkOrphan(object, plan)),
+    ])
   },
 }
 

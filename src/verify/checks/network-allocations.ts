@@ -14,6 +14,7 @@ import {
   formatCount,
   locateObject,
   NET_CONFIG,
+  outcome,
   RESERVATION,
   WHEREABOUTS,
 } from './check-definition.ts'
@@ -28,11 +29,7 @@ export const attachments: CloudCheck = {
   kinds: [ATTACHMENT],
   run: (context) => {
     const planned = filterByKind(context.desired, ATTACHMENT)
-    return {
-      seen: formatCount(planned.length, 'definition'),
-      count: planned.length,
-      findings: compareWithPlan(context, planned, undefined, withParsedConfig),
-    }
+    return outcome(planned.length, 'definition', compareWithPlan(context, planned, undefined, withParsedConfig))
   },
 }
 
@@ -55,11 +52,7 @@ export const netConfig: CloudCheck = {
   kinds: [NET_CONFIG],
   run: (context) => {
     const planned = filterByKind(context.desired, NET_CONFIG)
-    return {
-      seen: formatCount(planned.length, 'NetConfig'),
-      count: planned.length,
-      findings: compareWithPlan(context, planned),
-    }
+    return outcome(planned.length, 'NetConfig', compareWithPlan(context, planned))
   },
 }
 
@@ -111,11 +104,11 @@ export const reservations: CloudCheck = {
     const cloudReservations = live
       .all(formatGroupKind(RESERVATION))
       .filter(({ metadata }) => metadata.namespace === cloud.namespace)
-    return {
-      seen: formatCount(cloudReservations.length, 'Reservation'),
-      count: cloudReservations.length,
-      findings: cloudReservations.flatMap((reservation) => checkReservation(reservation, cloud)),
-    }
+    return outcome(
+      cloudReservations.length,
+      'Reservation',
+      cloudReservations.flatMap((reservation) => checkReservation(reservation, cloud)),
+    )
   },
 }
 

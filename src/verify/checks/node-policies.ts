@@ -7,15 +7,7 @@ import { plannedMissing } from '../findings/check-findings.ts'
 import { policyNotEnacted } from '../findings/network-findings.ts'
 import { liveReadiness } from '../readiness/readiness.ts'
 import { defaultGrace } from '../readiness/verdict.ts'
-import {
-  ENACTMENT,
-  formatCount,
-  locateObject,
-  NODE,
-  POLICY,
-  type SiteCheck,
-  type SiteContext,
-} from './check-definition.ts'
+import { ENACTMENT, locateObject, NODE, outcome, POLICY, type SiteCheck, type SiteContext } from './check-definition.ts'
 import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
 
 export const nodePolicies: SiteCheck = {
@@ -29,11 +21,11 @@ export const nodePolicies: SiteCheck = {
       context.documents.map(({ object }) => object),
       POLICY,
     )
-    return {
-      seen: formatCount(policies.length, 'policy'),
-      count: policies.length,
-      findings: policies.flatMap((policy) => checkPolicy(policy, context)),
-    }
+    return outcome(
+      policies.length,
+      'policy',
+      policies.flatMap((policy) => checkPolicy(policy, context)),
+    )
   },
 }
 

@@ -14,7 +14,15 @@ import {
 } from '../findings/check-findings.ts'
 import { ingressAddresses, requestedAddresses } from '../readiness/load-balancer.ts'
 import { latestEvent } from '../readiness/object-events.ts'
-import { type CloudCheck, type CloudContext, EVENT, formatCount, locateObject, SERVICE } from './check-definition.ts'
+import {
+  type CloudCheck,
+  type CloudContext,
+  EVENT,
+  formatCount,
+  locateObject,
+  outcome,
+  SERVICE,
+} from './check-definition.ts'
 import { exclusiveRanges, findRange } from './planned-ranges.ts'
 
 export const serviceAllocation: CloudCheck = {
@@ -163,14 +171,14 @@ export const sharingKeys: CloudCheck = {
         .filter(({ key }) => cloudKeys.has(key))
         .map(({ key, service }) => [`${key} ${service.metadata.namespace}`, { key, service }]),
     )
-    return {
-      seen: formatCount(cloudKeys.size, 'key'),
-      count: cloudKeys.size,
-      findings: [...crossing.values()].map(({ key, service }) => {
+    return outcome(
+      cloudKeys.size,
+      'key',
+      [...crossing.values()].map(({ key, service }) => {
         const facts = { key, here: cloudKeys.get(key) ?? '', there: objectKey(service.metadata) }
         return finding(sharingKeyCrosses, facts, { where: locateObject(service, 'metadata.annotations') })
       }),
-    }
+    )
   },
 }
 
