@@ -1,4 +1,4 @@
-/** The sandbox's programs and prepared data, made before the tests so that no test waits for a compiler. */
+/** Builds the programs and prepared data of the sandbox before the tests, so that no test waits for a compiler. */
 
 import { processIo } from '../src/cli/io.ts'
 import { formatFindings } from '../src/cli/output/findings.ts'
@@ -11,7 +11,7 @@ import { type ProgramName, programs } from '../src/sandbox/programs.ts'
 import { crdSets } from '../src/sandbox/settings.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 
-/** False when something could not be made; why was said, and the tests that need it are skipped with that reason. */
+/** Returns false when something failed; the reason is printed, and the tests that need it are skipped. */
 export async function setUpSandbox(): Promise<boolean> {
   const io = processIo()
   const { notify, end } = progressPrinter(io)

@@ -1,7 +1,7 @@
 /** Parses the networks of pods: the annotations of Multus and the allocations of whereabouts. Pure. */
 
-import { asRecord } from './json.ts'
 import { formatAddress, parseAddress } from '../net/address.ts'
+import { asRecord } from './json.ts'
 import type { KubeObject } from './object.ts'
 import { getField, getList, getString } from './raw-object.ts'
 

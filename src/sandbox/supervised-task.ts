@@ -130,9 +130,9 @@ function rotateLog(file: string): void {
 }
 
 /** Returns undefined when the task is ready, otherwise the problem. */
-export type ProbeOnce = () => Promise<string | undefined>
+type ProbeOnce = () => Promise<string | undefined>
 
-export async function createProbe(probe: ReadinessProbe, pki: string): Promise<ProbeOnce> {
+async function createProbe(probe: ReadinessProbe, pki: string): Promise<ProbeOnce> {
   if (probe.kind === 'none') return async () => undefined
   if (probe.kind === 'tcp') return () => probeTcp(probe.port)
   const [ca, cert, key] = await Promise.all(

@@ -66,7 +66,7 @@ function nodeSetNodes(nodeSet: KubeObject): Readonly<Record<string, unknown>> {
 }
 
 /** Whether the nodes report their capacity; simulated nodes do not. */
-export function hasNodeCapacity(live: SnapshotIndex): boolean {
+function hasNodeCapacity(live: SnapshotIndex): boolean {
   return live
     .all(formatGroupKind(NODE))
     .some((node) => getString(node, 'status', 'allocatable', 'memory') !== undefined)
@@ -199,7 +199,7 @@ export function parseQuantity(value: unknown): number | undefined {
   return number === undefined || factor === undefined ? undefined : Number(number) * factor
 }
 
-export function formatGibibytes(bytes: number): string {
+function formatGibibytes(bytes: number): string {
   return `${Math.round(bytes / 2 ** 30)} GiB`
 }
 

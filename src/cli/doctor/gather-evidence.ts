@@ -125,9 +125,7 @@ const CONDUCTOR = 'nova-cell0-conductor-0'
 const SIMULATED = 'sandbox.stackloom.dev/played'
 
 /** Conductors of clouds that have data plane hosts. */
-export function findNovaConductors({
-  objects,
-}: Snapshot): readonly { readonly namespace: string; readonly pod: string }[] {
+function findNovaConductors({ objects }: Snapshot): readonly { readonly namespace: string; readonly pod: string }[] {
   const clouds = new Set(
     objects
       .filter((object) => formatGroupKind(object) === 'dataplane.openstack.org/OpenStackDataPlaneNodeSet')
@@ -145,7 +143,7 @@ export function findNovaConductors({
 }
 
 /** `nova-manage cell_v2 list_hosts` prints a table: cell name, cell UUID, host name. */
-export function parseNovaHosts(namespace: string, table: string): KubeObject {
+function parseNovaHosts(namespace: string, table: string): KubeObject {
   const rows = table
     .split('\n')
     .filter((line) => line.startsWith('|'))

@@ -98,7 +98,7 @@ export async function printStatus(status: SandboxStatus, output: Format, io: Io)
   return `${head}\n${formatTable(['PROGRAM', 'STATE', 'PID', 'RESTARTS'], rows, io.columns)}`
 }
 
-export async function printList(all: readonly SandboxStatus[], output: Format, io: Io): Promise<string> {
+async function printList(all: readonly SandboxStatus[], output: Format, io: Io): Promise<string> {
   if (output === 'name') return all.map((sandboxStatus) => `${sandboxStatus.name}\n`).join('')
   if (output !== 'table') return serialise(all, output)
   const rows = all.map((sandboxStatus) => [

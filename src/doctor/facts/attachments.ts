@@ -1,10 +1,9 @@
 /** Parses network attachments, the addresses that whereabouts allocated, and the networks of pods. */
 
-import { asRecord, asString, isRecord } from '../../api/json.ts'
+import { isRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { allocatedPodAddresses, type PodAddress } from '../../api/pod-networks.ts'
 import { getField, getString } from '../../api/raw-object.ts'
-import { formatAddress, parseAddress } from '../../net/address.ts'
 import { parseRange, type Range } from '../../net/range.ts'
 import { type RangeSet, rangeSet, subtract } from '../../net/range-set.ts'
 import { type Attachment, readAttachment } from '../../site/import/attachment.ts'

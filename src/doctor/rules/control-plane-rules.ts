@@ -3,7 +3,6 @@
 import { asRecord, asString } from '../../api/json.ts'
 import type { Condition, KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, formatObjectName, getField, getNumber } from '../../api/raw-object.ts'
-import { groupBy } from '../../plan/collections.ts'
 import { formatCondition, persistentError } from '../../verify/readiness/conditions.ts'
 import { liveReadiness } from '../../verify/readiness/readiness.ts'
 import { isBeingDeleted } from '../../verify/readiness/verdict.ts'

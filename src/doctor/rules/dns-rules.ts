@@ -3,7 +3,6 @@
 import { asRecord, asStrings } from '../../api/json.ts'
 import { findCondition, formatObjectName, getList, getString } from '../../api/raw-object.ts'
 import { parseAddress } from '../../net/address.ts'
-import { groupBy } from '../../plan/collections.ts'
 import { loadBalancers } from '../facts/load-balancers.ts'
 import * as problems from '../findings/dns-findings.ts'
 import { matchDuplicates, type Rule, rule } from '../rule.ts'

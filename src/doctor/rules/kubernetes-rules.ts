@@ -241,7 +241,7 @@ export const clusterRules: readonly Rule[] = [
 /** Blocked deletions. */
 export const deletionRules: readonly Rule[] = [stuckFinalizer, namespaceTerminating]
 
-export interface FinalizerOwner {
+interface FinalizerOwner {
   readonly owner: string
   readonly alive: 'gone' | 'there' | 'unknown'
 }
@@ -259,7 +259,7 @@ const knownOwners: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** By the finalizer name, or by the API group of the object: `keystone.openstack.org` belongs to keystone-operator. */
-export function findFinalizerOwner(finalizer: string, object: KubeObject, cluster: ClusterState): FinalizerOwner {
+function findFinalizerOwner(finalizer: string, object: KubeObject, cluster: ClusterState): FinalizerOwner {
   const owner =
     knownOwners.find(([pattern]) => pattern.test(finalizer))?.[1] ??
     operatorByGroup(object) ??

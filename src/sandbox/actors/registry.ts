@@ -13,7 +13,7 @@ import { dataPlaneControllers } from './openstack/nodeset.ts'
 import { versionController } from './openstack/openstack-version.ts'
 import { serviceOperators } from './openstack/service-operators.ts'
 
-export const openstack: Actor = {
+const openstack: Actor = {
   simulates: 'the OpenStack operators: control planes to Services and conditions, node sets and their deployments',
   source: 'openstack-operator 0.6.0 and lib-common: service.CreateOrPatch, conditions',
   needs: [],

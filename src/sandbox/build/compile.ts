@@ -96,10 +96,10 @@ export interface Toolchain {
 }
 
 /** Overrides user settings that would change the result; the user's proxies and caches are used. */
-export const goEnv: Readonly<Record<string, string>> = { GOFLAGS: '-buildvcs=false', GOWORK: 'off' }
+const goEnv: Readonly<Record<string, string>> = { GOFLAGS: '-buildvcs=false', GOWORK: 'off' }
 
 /** Keeps paths of this machine out of the programs. */
-export const buildFlags: readonly string[] = ['-mod=readonly', '-trimpath']
+const buildFlags: readonly string[] = ['-mod=readonly', '-trimpath']
 
 export const linkerFlags = '-s -w'
 

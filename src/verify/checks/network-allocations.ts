@@ -4,7 +4,7 @@ import { allocatedPodAddresses, type PodAddress } from '../../api/pod-networks.t
 import { getField, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { formatAddress, parseAddress } from '../../net/address.ts'
+import { parseAddress } from '../../net/address.ts'
 import type { PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
 import { foreignPod, podAddressOutside, reservationOutside } from '../findings/network-findings.ts'
 import {

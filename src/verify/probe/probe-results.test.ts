@@ -22,7 +22,7 @@ const pods: readonly ProbePod[] = plan.clouds.flatMap(({ name, namespace }, clou
 )
 const [first, second, foreign] = pods as readonly [ProbePod, ProbePod, ProbePod]
 
-/** What the program prints on a network that is well: everybody of the cloud answers, nobody else does. */
+/** The output of the script on a healthy network: only machines of the cloud answer. */
 function wellAnswer(word: string, pod: ProbePod): string {
   const own = pod.cloud === 'rhoso1' ? '172.17.0.' : '172.17.1.'
   const [kind = '', address = ''] = word.split(',')
@@ -147,7 +147,7 @@ describe('probes of a cloud with IPv6', () => {
     return { ...pod, addresses: [...pod.addresses, at % 2 === 0 ? start : `${start.slice(0, -1)}f`] }
   })
   const faceOf = (pod: ProbePod): string => `fe80::${both.indexOf(pod) + 1}`
-  /** Everybody of the cloud hears everybody of the cloud, and itself. */
+  /** All pods of the cloud receive each other's multicast and their own. */
   const answer = (word: string, pod: ProbePod): string => {
     const [kind = '', address = ''] = word.split(',')
     if (kind === 'own6') return faceOf(pod)

@@ -112,7 +112,7 @@ describe('workloads', () => {
       kind: 'failed',
       cause: expect.stringContaining('no class is the default'),
     })
-    // The empty name asks for no class at all: somebody makes the volume by hand.
+    // An empty class name means a volume that is created manually.
     expect(judge(claim({ storageClassName: '' }, long), [slow]).kind).toBe('progressing')
   })
 })

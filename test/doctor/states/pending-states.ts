@@ -57,12 +57,12 @@ export const pendingStates: readonly State[] = [
     rule: 'metallb/pending-exhausted',
     when: 'the pools that assign automatically are full',
     objects: having(
-      pool('everybody', ['203.0.113.1'], [], { autoAssign: true }),
+      pool('shared', ['203.0.113.1'], [], { autoAssign: true }),
       service('default/first', { ip: '203.0.113.1' }),
       ...waiting('default/second', {}, 'no available IPs'),
     ),
     about: 'Service default/second',
-    says: ['all 1 of pool everybody'],
+    says: ['all 1 of pool shared'],
     beside: ['metallb/not-advertised'],
   },
   {

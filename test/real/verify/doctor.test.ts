@@ -49,7 +49,7 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
   const look = () =>
     gatherFromCluster(cluster.client, rules, {
       namespaces: [],
-      ask: () => Promise.reject(new Error('nobody is asked here')),
+      ask: () => Promise.reject(new Error('no command runs here')),
       stop: new AbortController().signal,
     })
   const findings = async (): Promise<readonly Diagnosis[]> => {

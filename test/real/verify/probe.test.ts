@@ -94,7 +94,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
       ),
     )
 
-  /** The clouds' pools and advertisements as rendered, and a Service with somebody behind it for every VIP. */
+  /** The rendered pools and advertisements of the clouds, and a Service with an endpoint for every VIP. */
   async function announce(): Promise<void> {
     const apply = (object: KubeObject) => cluster.client.apply(object, { fieldManager: 'stackloom' })
     for (const name of [near, far])
@@ -272,7 +272,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
         await cluster.client.apply(without(object, far, face ?? ''), { fieldManager: 'stackloom' })
     const { snapshot } = await gatherFromCluster(cluster.client, rules, {
       namespaces: [],
-      ask: () => Promise.reject(new Error('nobody is asked here')),
+      ask: () => Promise.reject(new Error('no command runs here')),
       stop: new AbortController().signal,
     })
     const { diagnoses } = diagnose({ snapshot, now: Date.now() }, rules)
@@ -282,7 +282,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
         where: { kind: 'L2Advertisement', name: vip?.pool },
         message: expect.stringMatching(
           new RegExp(
-            `^Service ${vip?.namespace}/vip-.* is announced by ${far}, which has not got ${face}: nobody answers$`,
+            `^Service ${vip?.namespace}/vip-.* is announced by ${far}, which does not have ${face}: no node answers$`,
           ),
         ),
       },

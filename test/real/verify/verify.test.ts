@@ -49,7 +49,7 @@ describe('a deployed site', { timeout: 240_000 }, () => {
         metadata: { name },
         provisioner: 'kubernetes.io/no-provisioner',
       },
-      { fieldManager: 'somebody' },
+      { fieldManager: 'other' },
     )
 
   const run = async (...words: readonly string[]) => {
@@ -81,7 +81,7 @@ describe('a deployed site', { timeout: 240_000 }, () => {
     expect(seen('keystone-endpoints')).toMatch(/^\d+ KeystoneEndpoints$/)
     expect(seen('pod-networks')).toMatch(/^\d+ pods with networks$/)
     expect(seen('whereabouts-pools')).toMatch(/^\d+ addresses of pods$/)
-    // Played nodes tell no figures, and nobody gives hosts their addresses here: that is said, not passed over.
+    // Simulated nodes report no capacity, and no operator assigns addresses to hosts: these checks are empty.
     const nothing = checks.filter(({ verdict }) => verdict === 'empty').map(({ id }) => id)
     expect(new Set(nothing)).toEqual(new Set(['room', 'reservations']))
   })

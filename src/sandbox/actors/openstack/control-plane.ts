@@ -265,7 +265,7 @@ const DNSMASQ = { apiVersion: 'network.openstack.org/v1beta1', kind: 'DNSMasq' }
 const TEMPLATE = annotation('template')
 
 /** Creates or updates the DNSMasq of a control plane. Its server need not run, so the actor also creates its Service. */
-export async function ensureDnsMasq(
+async function ensureDnsMasq(
   client: KubeClient,
   { apiVersion, kind, metadata, ...rest }: KubeObject,
   fieldManager: string,

@@ -45,7 +45,7 @@ export function findOverrideSlots(schema: Schema, spec: unknown): readonly Overr
   })
 }
 
-export function isEnabled(schema: Schema, value: unknown): boolean {
+function isEnabled(schema: Schema, value: unknown): boolean {
   const enabled = schema.properties?.['enabled']
   if (!enabled) return value !== undefined
   return (field(value, 'enabled') ?? enabled.default ?? false) === true
@@ -69,7 +69,7 @@ function walkOverrides(schema: Schema, value: unknown, path: readonly string[]):
 }
 
 /** A disabled part, such as the proxy of a cell, has no Service. */
-export function isNotDisabled(schema: Schema, value: unknown): boolean {
+function isNotDisabled(schema: Schema, value: unknown): boolean {
   const enabled = schema.properties?.['enabled']
   return !enabled || (field(value, 'enabled') ?? enabled.default ?? true) === true
 }
@@ -92,7 +92,7 @@ function slotsAt(schema: Schema, value: unknown, path: readonly string[]): reado
   return []
 }
 
-export function field(value: unknown, name: string): unknown {
+function field(value: unknown, name: string): unknown {
   return isRecord(value) ? value[name] : undefined
 }
 
