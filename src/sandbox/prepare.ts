@@ -6,16 +6,13 @@ import { createHash } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Condition, KubeObject } from '../api/object.ts'
-import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { inspectFolder, publishFolder, toDiskFullFailure } from './build/cache-folder.ts'
+import { ensureFolder, publishFolder, toDiskFullFailure } from './build/cache-folder.ts'
 import { type BuildContext, ensurePrograms } from './build/ensure-programs.ts'
 import { FIELD_MANAGER } from './cluster-objects.ts'
 import { callSupervisor } from './control.ts'
 import type { CrdCollection } from './crds/crd-sets.ts'
-import { damagedCache } from './findings.ts'
 import { type SandboxFolder, sandboxFolder } from './folder.ts'
-import { acquireLock } from './process-lock.ts'
 import { METALLB_NAMESPACE, requiredPrograms } from './program-table.ts'
 import { type StartContext, startPrograms, withConnection } from './start-programs.ts'
 
@@ -36,24 +33,11 @@ export async function ensurePreparedStore(collection: CrdCollection, context: Pr
     .update(JSON.stringify([FORMAT_VERSION, collection.key, programs]))
     .digest('hex')
   const folder = path.join(cacheFolder, `${collection.set}-${key.slice(0, 16)}`)
-  if ((await inspectFolder(folder)).kind === 'whole') return folder
-  const lock = await acquireLock([`prepare ${folder}`], {
-    ...(signal && { signal }),
-    onWait: () => notify({ kind: 'progress', text: 'waiting for another process that prepares the same data' }),
-  })
-  try {
-    const state = await inspectFolder(folder)
-    if (state.kind === 'whole') return folder
-    if (state.kind === 'damaged') {
-      const facts = { what: 'the prepared data', folder: cacheFolder, reason: state.reason }
-      notify({ kind: 'finding', finding: finding(damagedCache, facts) })
-    }
+  const waiting = 'waiting for another process that prepares the same data'
+  return ensureFolder(folder, { what: 'the prepared data', waiting, notify, signal }, async () => {
     await prepare(folder, collection, context)
     await removeExpired(cacheFolder, collection.set, now())
-    return folder
-  } finally {
-    await lock.release()
-  }
+  })
 }
 
 /** Removes data of earlier pins and schemas. Recent data is kept, because another checkout may still use it. */

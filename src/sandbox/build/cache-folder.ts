@@ -8,7 +8,10 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { failure, formatError } from '../../errors/failure.ts'
-import { diskFull } from '../findings.ts'
+import { finding } from '../../errors/finding.ts'
+import { damagedCache, diskFull } from '../findings.ts'
+import { acquireLock } from '../process-lock.ts'
+import type { Notify } from '../sandbox-context.ts'
 
 export type Inspection =
   | { readonly kind: 'whole' }
@@ -69,6 +72,38 @@ export async function publishFolder(target: string, create: (folder: string) => 
   } catch (error) {
     await rm(temporary, { recursive: true, force: true })
     throw toDiskFullFailure(error, parent, `writing ${path.basename(target)}`)
+  }
+}
+
+interface EnsureOptions {
+  /** For the finding about a damaged folder. */
+  readonly what: string
+  /** Printed while another process creates the folder. */
+  readonly waiting: string
+  readonly notify: Notify
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Creates a folder under a lock unless it is complete. A damaged folder is reported and created again. */
+export async function ensureFolder(
+  folder: string,
+  { what, waiting, notify, signal }: EnsureOptions,
+  create: () => Promise<void>,
+): Promise<string> {
+  if ((await inspectFolder(folder)).kind === 'whole') return folder
+  const onWait = (): void => notify({ kind: 'progress', text: waiting })
+  const lock = await acquireLock([`cache ${folder}`], { ...(signal && { signal }), onWait })
+  try {
+    const state = await inspectFolder(folder)
+    if (state.kind === 'whole') return folder
+    if (state.kind === 'damaged') {
+      const facts = { what, folder: path.dirname(folder), reason: state.reason }
+      notify({ kind: 'finding', finding: finding(damagedCache, facts) })
+    }
+    await create()
+    return folder
+  } finally {
+    await lock.release()
   }
 }
 

@@ -1,14 +1,11 @@
 /** Provides the CRD sets of `--crds`, converted once from the YAML of the modules to JSON and cached. */
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { loadAll } from 'js-yaml'
 import type { KubeObject } from '../../api/object.ts'
-import { finding } from '../../errors/finding.ts'
-import { inspectFolder, publishFolder, toDiskFullFailure } from '../build/cache-folder.ts'
+import { ensureFolder, publishFolder, toDiskFullFailure } from '../build/cache-folder.ts'
 import type { BuildContext } from '../build/ensure-programs.ts'
-import { damagedCache } from '../findings.ts'
-import { acquireLock } from '../process-lock.ts'
 import type { CrdSet } from '../settings.ts'
 import { type CrdFile, type CrdPins, fetchCrdFiles, readPins } from './crd-modules.ts'
 
@@ -65,36 +62,25 @@ async function ensureConverted(key: string, pins: CrdPins, context: BuildContext
   const { paths, exec, notify, signal } = context
   const cacheFolder = path.join(paths.cache, 'crds')
   const folder = path.join(cacheFolder, key)
-  if ((await inspectFolder(folder)).kind === 'whole') return folder
-  const lock = await acquireLock([`crds ${folder}`], signal && { signal })
-  try {
-    const state = await inspectFolder(folder)
-    if (state.kind === 'whole') return folder
-    if (state.kind === 'damaged') {
-      const facts = { what: 'the CRD sets', folder: cacheFolder, reason: state.reason }
-      notify({ kind: 'finding', finding: finding(damagedCache, facts) })
-      await rm(folder, { recursive: true, force: true })
-    }
+  const waiting = 'waiting for another process that fetches the CRDs'
+  return ensureFolder(folder, { what: 'the CRD sets', waiting, notify, signal }, async () => {
     await mkdir(cacheFolder, { recursive: true }).catch((error: unknown) => {
       throw toDiskFullFailure(error, cacheFolder, 'fetching CRDs')
     })
     notify({ kind: 'progress', text: `fetching ${pins.modules.length} modules with CRDs` })
-    const texts = await fetchCrdFiles(pins, cacheFolder, exec, signal)
+    const files = await fetchCrdFiles(pins, cacheFolder, exec, signal)
     notify({ kind: 'progress', text: 'converting CRDs' })
-    const converted = convert(texts)
+    const converted = convert(files)
     await publishFolder(folder, async (temporary) => {
       for (const [set, crds] of converted) await writeFile(path.join(temporary, `${set}.json`), JSON.stringify(crds))
     })
-    return folder
-  } finally {
-    await lock.release()
-  }
+  })
 }
 
 /** Keeps only the fields of a CRD that a client may set. */
-function convert(texts: readonly CrdFile[]): ReadonlyMap<string, readonly KubeObject[]> {
+function convert(files: readonly CrdFile[]): ReadonlyMap<string, readonly KubeObject[]> {
   const sets = new Map<string, Map<string, KubeObject>>()
-  for (const { from, text } of texts) {
+  for (const { from, text } of files) {
     for (const document of loadAll(text) as readonly (KubeObject | null)[]) {
       if (document?.kind !== 'CustomResourceDefinition') continue
       const { status: _, metadata, ...rest } = document
