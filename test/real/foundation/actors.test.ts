@@ -81,7 +81,7 @@ describe('nmstate, played', () => {
       .poll(async () => conditionsOf(await found()).find((one) => one.status === 'True'), patient)
       .toMatchObject({ type: 'Degraded', reason: 'FailedToConfigure' })
     const enactment = await get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-0.bad')
-    expect(conditionsOf(enactment).find((one) => one.type === 'Failing')?.message).toContain('told to fail')
+    expect(conditionsOf(enactment).find((one) => one.type === 'Failing')?.message).toContain('simulated failure')
   })
 
   it('leaves no enactment of a policy that is gone', async () => {
