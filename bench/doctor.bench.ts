@@ -1,6 +1,6 @@
 /**
- * The doctor: over a cluster with fifty clouds against merely listing what it looks at, and over a dump of 100,000
- * objects against merely parsing it.
+ * Measures the doctor: on a cluster with fifty clouds against listing its kinds, and on a dump of 100,000 objects against
+ * parsing it.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ const plan = () =>
     clouds: Array.from({ length: CLOUDS }, (_, at) => ({ name: `cloud${at}`, namespace: `cloud${at}` })),
   })
 
-/** Everything that fifty clouds render, and the Services of each with its address. */
+/** The rendered objects of fifty clouds and their Services with addresses. */
 async function furnishClouds(client: KubeClient): Promise<void> {
   const site = plan()
   await prepareCluster(
@@ -88,7 +88,7 @@ async function overCluster(): Promise<number> {
     const kinds = kindsToGather(rules)
     const look = {
       namespaces: [],
-      ask: () => Promise.reject(new Error('nobody to ask')),
+      ask: () => Promise.reject(new Error('no pod to run the command')),
       stop: neverAborted(),
     }
     return await ratio({
@@ -105,7 +105,7 @@ async function overCluster(): Promise<number> {
   }
 }
 
-/** Objects as a cluster has them: most are somebody else's pods, some are ours. */
+/** A realistic mix of objects: mostly pods outside the clouds. */
 function dumped(): readonly KubeObject[] {
   const own = renderDocuments(plan()).map(({ object }) => object)
   const pod = (at: number): KubeObject => ({

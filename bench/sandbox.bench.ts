@@ -1,4 +1,4 @@
-/** The sandbox: from a stopped machine to a cluster that answers, as a person and as a test see it. */
+/** Measures the start of a sandbox, for a user and for a test. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -11,9 +11,9 @@ import { median, once } from '../tools/measure.ts'
 const TIMES = 3
 
 interface Starts {
-  /** Everything, with the CRDs of today, the first time. */
+  /** The first start, with the CRDs `today`. */
   readonly first: number
-  /** The same from its kept data. */
+  /** A restart with existing data. */
   readonly again: number
 }
 
@@ -23,7 +23,7 @@ const starts = once(async (): Promise<Starts> => {
   const place = await takeClusterSlot()
   try {
     const request = { name: 'bench', crds: 'today', netns: true } as const
-    // What is prepared once, and is not part of a start.
+    // Prepared once; not part of a start.
     await startSandbox(request, context)
     const first: number[] = []
     const again: number[] = []

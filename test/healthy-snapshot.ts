@@ -1,11 +1,11 @@
-/** A cluster on which a plan is deployed and everything is well, as a snapshot made by hand: no cluster needed. */
+/** Builds the snapshot of a healthy cluster with a deployed plan. */
 import type { KubeObject } from '../src/api/object.ts'
 import type { Snapshot } from '../src/api/snapshot.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../src/plan/plan.ts'
 import { slotServiceName } from '../src/plan/slots/service-names.ts'
 import { type RenderedDocument, renderDocuments } from '../src/render/render.ts'
 
-/** What was rendered of a plan: verify itself does not render. */
+/** The rendered documents of a plan. */
 export function renderedDocuments(plan: Plan): readonly RenderedDocument[] {
   return renderDocuments(plan)
 }
@@ -82,7 +82,7 @@ function servicesFor(cloud: PlannedCloud): readonly KubeObject[] {
   })
 }
 
-/** The span's first address. */
+/** The first address of a span. */
 function first(network: PlannedNetwork, role: string): string {
   return network.subnets[0]?.spans.find((span) => span.role === role)?.start ?? ''
 }
@@ -196,7 +196,7 @@ function endpointsFor(cloud: PlannedCloud): readonly KubeObject[] {
   ]
 }
 
-/** The snapshot with one object changed; it must be there. */
+/** The snapshot with one changed object, which must exist. */
 export function changed(
   snapshot: Snapshot,
   name: string,

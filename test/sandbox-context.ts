@@ -1,9 +1,7 @@
 /** The sandbox context of tests and tools: the user's cache, this process's environment, no output. */
 import { runProcess } from '../src/exec/process.ts'
-import type { Notify } from '../src/sandbox/notes.ts'
 import type { SandboxContext } from '../src/sandbox/sandbox.ts'
-import { resolveSandboxPaths } from '../src/sandbox/sandbox-context.ts'
-import { selfCommand } from '../src/sandbox/self.ts'
+import { type Notify, resolveSandboxPaths, selfCommand } from '../src/sandbox/sandbox-context.ts'
 
 export function sandboxContext(say: Notify = () => undefined, env = process.env): SandboxContext {
   return {

@@ -1,4 +1,4 @@
-/** The sandbox's programs and prepared data, made before the tests so that no test waits for a compiler. */
+/** Builds the programs and prepared data of the sandbox before the tests, so that no test waits for a compiler. */
 
 import { processIo } from '../src/cli/io.ts'
 import { formatFindings } from '../src/cli/output/findings.ts'
@@ -6,12 +6,12 @@ import { progressPrinter } from '../src/cli/sandbox/progress-printer.ts'
 import { Failure } from '../src/errors/failure.ts'
 import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
 import { ensureCrds } from '../src/sandbox/crds/crd-sets.ts'
-import { crdSets } from '../src/sandbox/crds/names.ts'
 import { ensurePreparedStore } from '../src/sandbox/prepare.ts'
 import { type ProgramName, programs } from '../src/sandbox/programs.ts'
+import { crdSets } from '../src/sandbox/settings.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 
-/** False when something could not be made; why was said, and the tests that need it are skipped with that reason. */
+/** Returns false when something failed; the reason is printed, and the tests that need it are skipped. */
 export async function setUpSandbox(): Promise<boolean> {
   const io = processIo()
   const { notify, end } = progressPrinter(io)

@@ -1,8 +1,4 @@
-/**
- * The patient: what was gathered, arranged so that rules find things quickly, and what they derive from it once.
- *
- * Pure. Objects may come from a broken dump, so nothing below `metadata` is trusted to have its shape.
- */
+/** Indexes gathered objects for the rules and caches derived values. Pure. Objects of a broken dump may have any shape. */
 
 import { isRecord } from '../api/json.ts'
 import { type KubeObject, objectKey } from '../api/object.ts'
@@ -15,17 +11,17 @@ import { defaultGrace, type ReadinessContext } from '../verify/readiness/verdict
 
 export interface ClusterState extends SnapshotIndex {
   readonly inNamespace: (groupKind: string, namespace: string) => readonly KubeObject[]
-  /** Whether absence means anything: the kind was read, or the cluster has no such kind. */
+  /** Whether the absence of an object is meaningful: the kind was read, or the cluster does not serve it. */
   readonly knows: (groupKind: string) => boolean
   /** Events about an object, newest first. */
   readonly eventsFor: (object: KubeObject) => readonly ObjectEvent[]
-  /** A value that several rules need, made once. */
-  readonly derive: <T>(make: (patient: ClusterState) => T) => T
+  /** Computes a value once for all rules. */
+  readonly derive: <T>(compute: (cluster: ClusterState) => T) => T
   /** Namespaces that are clouds. */
   readonly clouds: ReadonlySet<string>
   readonly now: number
   readonly plan?: Plan
-  /** For the rules of readiness. */
+  /** For readiness rules. */
   readonly context: ReadinessContext
 }
 
@@ -55,7 +51,7 @@ export function createClusterState({ snapshot, now, plan }: DiagnoseInput): Clus
       kinds.get(groupKind)?.get(namespace === undefined ? name : `${namespace}/${name}`),
     unread: (groupKind) => unread.get(groupKind)?.reason,
   }
-  const patient: ClusterState = {
+  const cluster: ClusterState = {
     ...index,
     inNamespace: (groupKind, namespace) => {
       const known = namespaces.get(groupKind) ?? groupBy(all(groupKind), ({ metadata }) => metadata.namespace ?? '')
@@ -66,10 +62,10 @@ export function createClusterState({ snapshot, now, plan }: DiagnoseInput): Clus
       const { cause = 'not-served' } = unread.get(groupKind) ?? {}
       return cause === 'not-served'
     },
-    eventsFor: (object) => eventsAbout(object, patient.derive(eventsByName).get(object.metadata.name) ?? []),
-    derive: (make) => {
-      if (!derived.has(make)) derived.set(make, make(patient))
-      return derived.get(make) as ReturnType<typeof make>
+    eventsFor: (object) => eventsAbout(object, cluster.derive(eventsByName).get(object.metadata.name) ?? []),
+    derive: (compute) => {
+      if (!derived.has(compute)) derived.set(compute, compute(cluster))
+      return derived.get(compute) as ReturnType<typeof compute>
     },
     clouds: new Set([
       ...(plan?.clouds.map(({ namespace }) => namespace) ?? []),
@@ -79,31 +75,26 @@ export function createClusterState({ snapshot, now, plan }: DiagnoseInput): Clus
     ]),
     now,
     ...(plan && { plan }),
-    context: {
-      around: index,
-      now,
-      grace: defaultGrace,
-      nodes: all('Node').map(({ metadata }) => metadata.name),
-    },
+    context: { around: index, now, grace: defaultGrace, nodes: all('Node').map(({ metadata }) => metadata.name) },
   }
-  return patient
+  return cluster
 }
 
-/** By the name of what they are about, so that nobody looks through all of them. */
-function eventsByName(patient: ClusterState): ReadonlyMap<string, readonly KubeObject[]> {
-  return groupBy(listEvents(patient), (event) => getString(eventSubject(event), 'name') ?? '')
+/** By the name of their subject, so that a lookup does not scan all events. */
+function eventsByName(cluster: ClusterState): ReadonlyMap<string, readonly KubeObject[]> {
+  return groupBy(listEvents(cluster), (event) => getString(eventSubject(event), 'name') ?? '')
 }
 
-/** Metadata of a hand-made or broken dump may have any shape; whoever reads it may rely on the usual one. */
+/** Drops invalid metadata of manually edited or broken dumps, so that rules can rely on its types. */
 function normalizeMetadata(object: KubeObject): KubeObject {
   const { labels, annotations, finalizers, ownerReferences, namespace } = object.metadata
-  const odd =
+  const isInvalid =
     !isStringMap(labels) ||
     !isStringMap(annotations) ||
     !isCleanList(finalizers) ||
     !isCleanList(ownerReferences) ||
     (namespace !== undefined && typeof namespace !== 'string')
-  if (!odd) return object
+  if (!isInvalid) return object
   const { name } = object.metadata
   return {
     ...object,
@@ -124,9 +115,9 @@ function isStringMap(value: unknown): boolean {
 }
 
 function toStringMap(value: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, String(one)]))
+  return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)]))
 }
 
 function isCleanList(value: unknown): boolean {
-  return value === undefined || (Array.isArray(value) && value.every((one) => one !== null))
+  return value === undefined || (Array.isArray(value) && value.every((entry) => entry !== null))
 }

@@ -44,7 +44,7 @@ const causes = (all: readonly Diagnosis[]): Readonly<Record<string, string | und
   Object.fromEntries(all.map(({ rule: id, followsFrom }) => [id, followsFrom?.code]))
 
 describe('diagnoses', () => {
-  it('come with errors first, then the surest, then from the ground up', () => {
+  it('are ordered by severity, likelihood and rule order', () => {
     const all = judged(
       played('likely', { about: a, likelihood: 'likely' }),
       played('warning', { about: a, severity: 'warning' }),
@@ -54,7 +54,7 @@ describe('diagnoses', () => {
     expect(all.map(({ rule: id }) => id)).toEqual(['ground', 'above', 'likely', 'warning'])
   })
 
-  it('lead to the cause of the cause', () => {
+  it('follow from the root cause', () => {
     const all = judged(
       played('A', { about: a }),
       played('B', { about: b, dependsOn: [a] }),
@@ -63,7 +63,7 @@ describe('diagnoses', () => {
     expect(causes(all)).toEqual({ A: undefined, B: 'A', C: 'A' })
   })
 
-  it('have one cause where they rest on each other, the surest', () => {
+  it('have the best-ranked finding as the cause of a cycle', () => {
     const all = judged(
       played('A', { about: a, dependsOn: [b], likelihood: 'likely' }),
       played('B', { about: b, dependsOn: [a] }),
@@ -72,12 +72,12 @@ describe('diagnoses', () => {
     expect(causes(all)).toEqual({ A: 'B', B: undefined, C: 'B' })
   })
 
-  it('of severity error follow from no warning', () => {
+  it('with severity error do not follow from a warning', () => {
     const all = judged(played('A', { about: a, severity: 'warning' }), played('B', { about: b, dependsOn: [a] }))
     expect(causes(all)).toEqual({ A: undefined, B: undefined })
   })
 
-  it('always follow from one that is there and follows from nothing', () => {
+  it('always follow from an existing root cause', () => {
     for (const { objects, plan } of states) {
       const examination = { snapshot: { objects, unread: [] }, now: NOW, ...(plan && { plan }) }
       const { diagnoses } = diagnose(examination, rules)
@@ -86,7 +86,7 @@ describe('diagnoses', () => {
     }
   })
 
-  it('survive a rule that breaks, which is named', () => {
+  it('include a finding for a rule that throws', () => {
     const broken: Rule = {
       ...played('broken', { about: a }),
       evaluate: () => {

@@ -1,26 +1,22 @@
-/**
- * From a patient to diagnoses: every rule judged, causes before what follows from them, the likeliest first.
- *
- * Pure. A rule that cannot look (a kind was not read) says so; a rule that breaks is named and stops nobody.
- */
+/** Evaluates every rule and ranks the diagnoses, with root causes first. Pure. A rule that throws is reported as a finding. */
 import { objectIdentity } from '../api/object.ts'
 import { formatError } from '../errors/failure.ts'
 import { type Finding, finding, type Severity } from '../errors/finding.ts'
 import { type ClusterState, createClusterState, type DiagnoseInput } from './cluster-state.ts'
-import { ruleFailed } from './findings/diagnose-findings.ts'
+import { ruleFailed } from './findings/kubernetes-findings.ts'
 import { type Likelihood, likelihoods, type Rule, type RuleResult } from './rule.ts'
 
 export interface Diagnosis extends Finding {
-  /** The rule's name, such as `metallb/pending-unknown-pool`. */
+  /** The id of the rule, such as `metallb/pending-unknown-pool`. */
   readonly rule: string
   readonly likelihood: Likelihood
   readonly saw: readonly string[]
   readonly link: string
-  /** The cause of this one: another diagnosis, by code and object. */
+  /** The diagnosis that causes this one, by code and object. */
   readonly followsFrom?: { readonly code: string; readonly object: string }
 }
 
-/** A rule that was not judged, because these kinds are unknown. */
+/** A rule that was not evaluated because these kinds are unknown. */
 export interface SkippedRule {
   readonly rule: string
   readonly unknown: readonly string[]
@@ -29,28 +25,27 @@ export interface SkippedRule {
 export interface Report {
   readonly diagnoses: readonly Diagnosis[]
   readonly blind: readonly SkippedRule[]
-  /** How many rules were judged. */
+  /** The number of evaluated rules. */
   readonly judged: number
-  /** Namespaces that were taken for clouds. */
+  /** Namespaces that are clouds. */
   readonly clouds: readonly string[]
-  /** What is wrong with the examination itself. */
+  /** Errors of the doctor itself. */
   readonly findings: readonly Finding[]
 }
 
 export function diagnose(examination: DiagnoseInput, rules: readonly Rule[]): Report {
-  const patient = createClusterState(examination)
+  const cluster = createClusterState(examination)
   const found: RankedResult[] = []
   const blind: SkippedRule[] = []
   const findings: Finding[] = []
   for (const [order, rule] of rules.entries()) {
-    const unknown = rule.looksAt.filter((groupKind) => !canEvaluate(patient, groupKind))
+    const unknown = rule.looksAt.filter((groupKind) => !canEvaluate(cluster, groupKind))
     if (unknown.length > 0) {
       blind.push({ rule: rule.id, unknown })
       continue
     }
     try {
-      for (const toldCase of rule.evaluate(patient))
-        found.push({ rule, order, result: toldCase, id: objectIdentity(toldCase.about) })
+      for (const result of rule.evaluate(cluster)) found.push({ rule, order, result, id: objectIdentity(result.about) })
     } catch (thrown) {
       findings.push(finding(ruleFailed, { rule: rule.id, reason: formatError(thrown) }))
     }
@@ -59,7 +54,7 @@ export function diagnose(examination: DiagnoseInput, rules: readonly Rule[]): Re
     diagnoses: toDiagnoses(rankResults(found)),
     blind,
     judged: rules.length - blind.length,
-    clouds: [...patient.clouds].sort(),
+    clouds: [...cluster.clouds].sort(),
     findings,
   }
 }
@@ -71,15 +66,15 @@ interface RankedResult {
   readonly id: string
 }
 
-/** What was partly read (a namespace's administrator sees his own) is enough to look at what is there. */
-function canEvaluate(patient: ClusterState, groupKind: string): boolean {
-  return patient.knows(groupKind) || patient.all(groupKind).length > 0
+/** A partly read kind is enough: a namespace administrator may read only some namespaces. */
+function canEvaluate(cluster: ClusterState, groupKind: string): boolean {
+  return cluster.knows(groupKind) || cluster.all(groupKind).length > 0
 }
 
 const severities: readonly Severity[] = ['error', 'warning', 'info']
 const severityRank = ({ rule }: RankedResult): number => severities.indexOf(rule.problem.severity)
 
-/** By severity, then by how sure we are, then from the ground up: the order of the rules. */
+/** By severity, then by likelihood, then by the order of the rules. */
 function rankResults(found: readonly RankedResult[]): readonly RankedResult[] {
   const rank = (found: RankedResult): number =>
     severityRank(found) * likelihoods.length + likelihoods.indexOf(found.rule.likelihood)
@@ -94,7 +89,7 @@ function toDiagnoses(all: readonly RankedResult[]): readonly Diagnosis[] {
   return all.map((found) => toDiagnosis(found, findRootCause(found, next, ranks)))
 }
 
-/** The first finding about what this one rests on. An error has no mere warning for its cause. */
+/** The first finding about a dependency. A warning cannot cause an error. */
 function findCause(found: RankedResult, best: ReadonlyMap<string, RankedResult>): RankedResult | undefined {
   for (const object of found.result.dependsOn ?? []) {
     const below = best.get(objectIdentity(object))
@@ -103,21 +98,21 @@ function findCause(found: RankedResult, best: ReadonlyMap<string, RankedResult>)
   return undefined
 }
 
-/** Down to the ground: the cause of a cause is the cause. Of those that rest on each other it is the surest. */
+/** Follows causes to the root. In a cycle, the finding with the best rank is the root. */
 function findRootCause(
   found: RankedResult,
   next: ReadonlyMap<RankedResult, RankedResult | undefined>,
   ranks: ReadonlyMap<RankedResult, number>,
 ): RankedResult {
   const path: RankedResult[] = []
-  let here: RankedResult | undefined = found
-  while (here && !path.includes(here)) {
-    path.push(here)
-    here = next.get(here)
+  let current: RankedResult | undefined = found
+  while (current && !path.includes(current)) {
+    path.push(current)
+    current = next.get(current)
   }
-  const circle = here ? path.slice(path.indexOf(here)) : path.slice(-1)
+  const cycle = current ? path.slice(path.indexOf(current)) : path.slice(-1)
   const rank = (found: RankedResult): number => ranks.get(found) ?? 0
-  return circle.reduce((first, one) => (rank(one) < rank(first) ? one : first), circle[0] ?? found)
+  return cycle.reduce((best, result) => (rank(result) < rank(best) ? result : best), cycle[0] ?? found)
 }
 
 function toDiagnosis(found: RankedResult, cause: RankedResult): Diagnosis {

@@ -1,4 +1,4 @@
-/** The kinds that rules look at, by group and kind, with the version to ask for. */
+/** Lists the kinds that rules read, by group and kind, with the version to request. */
 import type { GroupVersionKind } from '../api/object.ts'
 import type { Rule } from './rule.ts'
 
@@ -67,7 +67,7 @@ const kindVersions: Readonly<Record<string, string>> = {
   'whereabouts.cni.cncf.io/IPPool': 'v1alpha1',
 }
 
-/** Service operators' own objects: they have lib-common's conditions, so one rule reads them all. */
+/** Objects of service operators, which all have the conditions of lib-common. */
 export const openstackKinds: readonly string[] = Object.keys(kindVersions).filter(
   (groupKind) =>
     groupKind.includes('.openstack.org/') &&
@@ -75,7 +75,7 @@ export const openstackKinds: readonly string[] = Object.keys(kindVersions).filte
     !/(NetConfig|Reservation|IPSet|DNSData|DNSMasq|OpenStackVersion|KeystoneEndpoint)$/.test(groupKind),
 )
 
-/** What a deletion may get stuck on. NetConfigs and running deployments have rules of their own. */
+/** Kinds whose deletion may block. NetConfigs and running deployments have their own rules. */
 export const kindsWithFinalizers: readonly string[] = [
   ...openstackKinds,
   'dataplane.openstack.org/OpenStackDataPlaneNodeSet',
@@ -87,19 +87,19 @@ export const kindsWithFinalizers: readonly string[] = [
   'Service',
 ]
 
-/** What is not listed but read one by one: `named-secrets.ts` and `nova-hosts.ts` of the command say how. */
+/** Kinds that are not listed: the command reads each object separately. */
 export const SECRET = 'Secret'
 export const NOVA_HOSTS = 'stackloom.dev/NovaHosts'
 
-/** Every kind that some rule looks at, once. */
+/** Every kind that a rule reads, once. */
 export function kindsToGather(rules: readonly Rule[]): readonly GroupVersionKind[] {
-  const wanted = new Set(rules.flatMap(({ looksAt, also }) => [...looksAt, ...also]))
-  return [...wanted]
+  const groupKinds = new Set(rules.flatMap(({ looksAt, also }) => [...looksAt, ...also]))
+  return [...groupKinds]
     .filter((groupKind) => groupKind !== SECRET && groupKind !== NOVA_HOSTS)
     .sort()
     .map((groupKind) => {
       const version = kindVersions[groupKind]
-      if (version === undefined) throw new TypeError(`a rule looks at ${groupKind}, which has no version here`)
+      if (version === undefined) throw new TypeError(`a rule reads ${groupKind}, which has no version`)
       const slash = groupKind.indexOf('/')
       if (slash < 0) return { apiVersion: version, kind: groupKind }
       return { apiVersion: `${groupKind.slice(0, slash)}/${version}`, kind: groupKind.slice(slash + 1) }

@@ -16,11 +16,11 @@ const objectOf = ({ where }: Diagnosis): string =>
   where && 'kind' in where ? shortName({ ...where, metadata: where }) : ''
 
 describe('every rule', () => {
-  it('has a name, a code and a state of its own', () => {
+  it('has a unique id, a unique code and a state', () => {
     expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length)
     expect(new Set(rules.map(({ problem }) => problem.code)).size).toBe(rules.length)
-    const played = new Set(states.map(({ rule }) => rule))
-    expect(rules.map(({ id }) => id).filter((id) => !played.has(id))).toEqual([])
+    const covered = new Set(states.map(({ rule }) => rule))
+    expect(rules.map(({ id }) => id).filter((id) => !covered.has(id))).toEqual([])
   })
 
   it.each(states.map((state) => [state.rule, state.when, state] as const))('%s: %s', (_rule, _when, state) => {
@@ -37,7 +37,7 @@ describe('every rule', () => {
   })
 })
 
-describe('a cluster in good health', () => {
+describe('a healthy cluster', () => {
   it('has no findings', () => {
     const { diagnoses, blind } = examine([...healthy()])
     expect(diagnoses.map((diagnose) => `${diagnose.rule} ${objectOf(diagnose)}: ${diagnose.message}`)).toEqual([])
@@ -49,7 +49,7 @@ describe('a cluster in good health', () => {
     expect(diagnoses.map((diagnose) => `${diagnose.rule} ${objectOf(diagnose)}: ${diagnose.message}`)).toEqual([])
   })
 
-  it('has none either when there is nothing in it', () => {
+  it('has none when it is empty', () => {
     expect(examine([]).diagnoses).toEqual([])
   })
 })
@@ -62,8 +62,8 @@ describe('a kind that could not be read', () => {
     ]),
   )
 
-  it.each([...kinds])('is unknown, not absent: %s', (groupKind, kind) => {
-    const objects = healthy().filter((one) => formatGroupKind(one) !== groupKind)
+  it.each([...kinds])('is unknown, not missing: %s', (groupKind, kind) => {
+    const objects = healthy().filter((object) => formatGroupKind(object) !== groupKind)
     for (const cause of ['forbidden', 'not-dumped', 'failed'] as const) {
       const snapshot = { objects, unread: [{ ...kind, reason: cause, cause }] }
       const { diagnoses } = diagnose({ snapshot, now: NOW }, rules)
@@ -71,7 +71,7 @@ describe('a kind that could not be read', () => {
     }
   })
 
-  it('is named together with the rules that need it', () => {
+  it('is reported with the rules that need it', () => {
     const pools = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' }
     const objects = healthy().filter(({ kind }) => kind !== 'IPAddressPool')
     const snapshot = { objects, unread: [{ ...pools, reason: 'forbidden', cause: 'forbidden' as const }] }

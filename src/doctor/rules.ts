@@ -1,4 +1,4 @@
-/** Every rule, from the ground up: what stands below explains what stands above. */
+/** Lists all rules in the order of dependencies: findings of earlier rules explain those of later ones. */
 import type { Rule } from './rule.ts'
 import { addressConflictRules } from './rules/address-conflict-rules.ts'
 import { advertisementRules } from './rules/advertisement-rules.ts'
@@ -11,8 +11,7 @@ import { metallbRules } from './rules/metallb-rules.ts'
 import { multusRules } from './rules/multus-rules.ts'
 import { nmstateRules } from './rules/nmstate-rules.ts'
 import { olmRules } from './rules/olm-rules.ts'
-import { pendingRules } from './rules/pending-service-rules.ts'
-import { sharingRules } from './rules/sharing.ts'
+import { pendingRules, sharingRules } from './rules/pending-service-rules.ts'
 import { webhookRules } from './rules/webhooks-rules.ts'
 
 export const rules: readonly Rule[] = [

@@ -16,14 +16,14 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder.root, { recursive: true }))
 
-describe('who is who in a sandbox', () => {
-  it('stays the same as long as the certificates are good', async () => {
+describe('the certificates of a sandbox', () => {
+  it('are reused while they are valid', async () => {
     const before = await Promise.all(['ca.crt', 'admin.crt', 'service-account.key'].map(pem))
     await ensureCertificates(folder, Date.now() + YEAR_MS)
     expect(await Promise.all(['ca.crt', 'admin.crt', 'service-account.key'].map(pem))).toEqual(before)
   })
 
-  it('is renewed as a whole before anything expires, but for the key of tokens', async () => {
+  it('are all renewed before one expires, except the token key', async () => {
     const [authority, admin, tokens] = await Promise.all(['ca.crt', 'admin.crt', 'service-account.key'].map(pem))
     await ensureCertificates(folder, Date.now() + 8 * YEAR_MS)
     expect(await pem('ca.crt')).not.toBe(authority)
@@ -31,7 +31,7 @@ describe('who is who in a sandbox', () => {
     expect(await pem('service-account.key')).toBe(tokens)
   })
 
-  it('keeps private keys to its owner, and puts the admin in a kubeconfig that needs no other file', async () => {
+  it('have private keys with mode 0600 and a self-contained kubeconfig', async () => {
     expect((await stat(path.join(folder.pki, 'ca.key'))).mode & 0o777).toBe(0o600)
     expect(parseCertificate(await pem('admin.crt')).organizations).toEqual(['system:masters'])
     const config = JSON.parse(await renderKubeconfig(folder, 'admin', 'stackloom-x', 6443)) as {

@@ -1,7 +1,4 @@
-/**
- * Who is who in a sandbox: its own authority, a certificate per program, and kubeconfigs. Made at the first
- * start, renewed by a later one when they grow old.
- */
+/** Creates the certificate authority of a sandbox, one certificate per program, and kubeconfigs. Renews them at a later start. */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -12,7 +9,7 @@ import type { SandboxFolder } from './folder.ts'
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 const VALIDITY_DAYS = 3650
 
-/** One leaf per file name. */
+/** By file name. */
 const certificateRequests = {
   etcd: { commonName: 'etcd', hosts: LOOPBACK, uses: ['server', 'client'] },
   'etcd-client': { commonName: 'kube-apiserver-etcd-client', uses: ['client'] },
@@ -23,7 +20,7 @@ const certificateRequests = {
   },
   'controller-manager': {
     commonName: 'system:kube-controller-manager',
-    // Its own role is for clusters in which every controller has a service account of its own.
+    // The built-in role assumes that every controller has its own service account.
     organizations: ['system:masters'],
     hosts: LOOPBACK,
     uses: ['server', 'client'],
@@ -40,7 +37,7 @@ export async function ensureCertificates(folder: SandboxFolder, now: number): Pr
   const authority = await ensureAuthority(folder.pki, now)
   await Promise.all(
     Object.entries<LeafRequest>(certificateRequests).map(async ([name, request]) => {
-      if (authority.kept && (await isCurrent(path.join(folder.pki, `${name}.crt`), now))) return
+      if (authority.reused && (await isCurrent(path.join(folder.pki, `${name}.crt`), now))) return
       const { certificate, privateKey } = await authority.issue({ ...request, days: VALIDITY_DAYS })
       await writePair(folder.pki, name, certificate, privateKey)
     }),
@@ -48,18 +45,18 @@ export async function ensureCertificates(folder: SandboxFolder, now: number): Pr
   await ensureServiceAccountKey(folder.pki)
 }
 
-async function ensureAuthority(pki: string, now: number): Promise<Authority & { readonly kept: boolean }> {
+async function ensureAuthority(pki: string, now: number): Promise<Authority & { readonly reused: boolean }> {
   const file = path.join(pki, 'ca.crt')
   if (await isCurrent(file, now)) {
     const [certificate, privateKey] = await Promise.all([
       readFile(file, 'utf8'),
       readFile(path.join(pki, 'ca.key'), 'utf8'),
     ])
-    return { ...(await loadAuthority({ certificate, privateKey })), kept: true }
+    return { ...(await loadAuthority({ certificate, privateKey })), reused: true }
   }
-  const made = await createAuthority({ commonName: 'stackloom sandbox', days: VALIDITY_DAYS })
-  await writePair(pki, 'ca', made.certificate, made.privateKey)
-  return { ...made, kept: false }
+  const created = await createAuthority({ commonName: 'stackloom sandbox', days: VALIDITY_DAYS })
+  await writePair(pki, 'ca', created.certificate, created.privateKey)
+  return { ...created, reused: false }
 }
 
 async function isCurrent(file: string, now: number): Promise<boolean> {
@@ -75,7 +72,7 @@ async function writePair(pki: string, name: string, certificate: string, private
   await writeFile(path.join(pki, `${name}.crt`), certificate)
 }
 
-/** The key with which the API server signs tokens must stay the same, or every token dies with a restart. */
+/** The key that signs service account tokens must not change, or a restart invalidates every token. */
 async function ensureServiceAccountKey(pki: string): Promise<void> {
   const file = path.join(pki, 'service-account.key')
   const present = await readFile(file, 'utf8').catch(() => '')
@@ -84,15 +81,17 @@ async function ensureServiceAccountKey(pki: string): Promise<void> {
   await writeFile(file, privateKey.export({ format: 'pem', type: 'sec1' }), { mode: 0o600 })
 }
 
-/** A kubeconfig that holds all it needs, for this leaf and this port of loopback. */
+/** A self-contained kubeconfig for one certificate and one loopback port. */
 export async function renderKubeconfig(
   folder: SandboxFolder,
-  leaf: CertificateName,
+  certificateName: CertificateName,
   context: string,
   port: number,
 ): Promise<string> {
   const [ca, certificate, key] = await Promise.all(
-    ['ca.crt', `${leaf}.crt`, `${leaf}.key`].map((name) => readFile(path.join(folder.pki, name), 'base64')),
+    ['ca.crt', `${certificateName}.crt`, `${certificateName}.key`].map((name) =>
+      readFile(path.join(folder.pki, name), 'base64'),
+    ),
   )
   const config = {
     apiVersion: 'v1',
@@ -102,7 +101,7 @@ export async function renderKubeconfig(
     users: [{ name: context, user: { 'client-certificate-data': certificate, 'client-key-data': key } }],
     contexts: [{ name: context, context: { cluster: context, user: context } }],
   }
-  // JSON is YAML, and says the same to every reader.
+  // JSON is valid YAML.
   return `${JSON.stringify(config, null, 2)}\n`
 }
 
@@ -110,7 +109,7 @@ export async function writeKubeconfig(file: string, text: string): Promise<void>
   await writeFile(file, text, { mode: 0o600 })
 }
 
-/** Where MetalLB's webhook process looks for its certificate: below its TMPDIR, in a folder of fixed name. */
+/** MetalLB's webhook process reads its certificate from a fixed folder below its TMPDIR. Returns that TMPDIR. */
 export async function writeWebhookCertificate(folder: SandboxFolder): Promise<string> {
   const temporary = path.join(folder.root, 'metallb')
   const certificates = path.join(temporary, 'k8s-webhook-server', 'serving-certs')

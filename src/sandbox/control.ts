@@ -1,6 +1,4 @@
-/**
- * How a running sandbox is spoken to: one JSON line asks, one JSON line answers, over a socket in its folder.
- */
+/** Implements the control protocol of the supervisor: one JSON line per request and response, over a socket in its folder. */
 
 import { connect, createServer, type Server } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -11,11 +9,11 @@ import type { SupervisorStatus } from './supervisor-spec.ts'
 export type ControlRequest =
   | { readonly do: 'status' }
   | { readonly do: 'stop' }
-  /** Ends a task with SIGKILL; it stays down until it is started again. */
+  /** Kills a task with SIGKILL; it stays down until it is started again. */
   | { readonly do: 'kill'; readonly task: string }
-  /** Starts a task that is down, and waits until it is ready. */
+  /** Starts a task that is down and waits until it is ready. */
   | { readonly do: 'start'; readonly task: string }
-  /** Connections to this port of the sandbox's loopback go to that socket. */
+  /** Forwards connections to this loopback port of the sandbox to the socket. */
   | { readonly do: 'expose'; readonly port: number; readonly socket: string }
 
 export type ControlResponse =
@@ -29,7 +27,7 @@ class ControlError extends Error {
   override readonly name = 'ControlError'
 }
 
-/** Asks and waits for the answer. A supervisor that ends while it is asked is asked again, to be sure that it is gone. */
+/** Sends a request and returns the status. Retries when the supervisor closes the connection, which may mean that it is exiting. */
 export async function callSupervisor(
   socketPath: string,
   request: ControlRequest,
@@ -58,7 +56,9 @@ function callOnce(socketPath: string, request: ControlRequest, timeoutMs: number
       resolve(text)
       socket.destroy()
     })
-    lines.once('close', () => reject(Object.assign(new ControlError('it hung up'), { code: 'ECONNRESET' })))
+    lines.once('close', () =>
+      reject(Object.assign(new ControlError('it closed the connection'), { code: 'ECONNRESET' })),
+    )
     lines.on('error', () => undefined)
   })
 }
@@ -68,19 +68,19 @@ function isConnectionReset(error: unknown): boolean {
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-/** Whether an error of `ask` means that nobody listens: the sandbox is not running. */
+/** Whether an error of `callSupervisor` means that no supervisor listens. */
 export function isNotRunning(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return code === 'ENOENT' || code === 'ECONNREFUSED'
 }
 
-export function createControlServer(answer: (request: ControlRequest) => Promise<SupervisorStatus>): Server {
+export function createControlServer(handle: (request: ControlRequest) => Promise<SupervisorStatus>): Server {
   return createServer((socket) => {
     socket.on('error', () => undefined)
     createInterface({ input: socket }).on('line', (line) => {
       const reply = (value: ControlResponse): void => void socket.write(`${JSON.stringify(value)}\n`)
       Promise.resolve()
-        .then(() => answer(JSON.parse(line) as ControlRequest))
+        .then(() => handle(JSON.parse(line) as ControlRequest))
         .then(
           (status) => reply({ kind: 'done', status }),
           (error: unknown) => reply({ kind: 'refused', reason: formatError(error) }),

@@ -1,20 +1,20 @@
-/** The folder of one sandbox: which file is where. Knows names only; who writes them is said beside each. */
+/** Names the files in the folder of one sandbox. */
 import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 export interface SandboxFolder {
   readonly root: string
-  /** What was decided at the first start: `settings.ts`. */
+  /** Written by `settings.ts` at the first start. */
   readonly settings: string
-  /** What the supervisor is to do: `mission.ts`. */
+  /** The programs that the supervisor runs: `supervisor-spec.ts`. */
   readonly supervisorSpec: string
-  /** Why the last start failed: written by the supervisor. */
+  /** Why the last start failed, written by the supervisor. */
   readonly failure: string
   readonly etcd: string
   readonly pki: string
   readonly logs: string
-  /** For people and for us: the server as this machine reaches it. */
+  /** Admin access from this machine. */
   readonly kubeconfig: string
   readonly control: string
 }
@@ -24,7 +24,7 @@ export function sandboxFolder(root: string): SandboxFolder {
   return {
     root,
     settings: inside('sandbox.json'),
-    supervisorSpec: inside('mission.json'),
+    supervisorSpec: inside('supervisor.json'),
     failure: inside('failure.json'),
     etcd: inside('etcd'),
     pki: inside('pki'),
@@ -34,10 +34,10 @@ export function sandboxFolder(root: string): SandboxFolder {
   }
 }
 
-/** The kernel's limit for the path of a socket is 107 bytes; a deep folder gets a short name elsewhere. */
-export function socketPath(wanted: string): string {
-  if (Buffer.byteLength(wanted) < 100) return wanted
-  const id = createHash('sha256').update(wanted).digest('hex').slice(0, 20)
+/** The kernel limits the path of a socket to 107 bytes; a longer path is replaced by a short one in the temporary folder. */
+export function socketPath(file: string): string {
+  if (Buffer.byteLength(file) < 100) return file
+  const id = createHash('sha256').update(file).digest('hex').slice(0, 20)
   return path.join(tmpdir(), `stackloom-${id}.sock`)
 }
 

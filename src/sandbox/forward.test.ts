@@ -24,7 +24,7 @@ const received = async (socketPath: string, send: string): Promise<string> => {
 }
 
 describe('a forwarder', () => {
-  it('carries both directions, and the end of one before the other', async () => {
+  it('forwards both directions and half-closed connections', async () => {
     const target = path.join(folder, 'target.sock')
     const server = createServer({ allowHalfOpen: true }, (socket) => {
       let text = ''
@@ -37,9 +37,9 @@ describe('a forwarder', () => {
     server.close()
   })
 
-  it('breaks the connection when nobody is behind it', async () => {
+  it('closes the connection when the target does not listen', async () => {
     const at = path.join(folder, 'lonely.sock')
-    const door = await forward({ path: at }, { path: path.join(folder, 'nobody.sock') })
+    const door = await forward({ path: at }, { path: path.join(folder, 'missing.sock') })
     const socket = connect(at).on('error', () => undefined)
     await once(socket, 'close')
     door.close()
@@ -49,7 +49,7 @@ describe('a forwarder', () => {
 describe('the control socket', () => {
   const status = { pid: 1, ready: true, tasks: [] }
 
-  it('answers each question, and says why it refuses one', async () => {
+  it('answers each request and returns the reason of a refusal', async () => {
     const at = path.join(folder, 'control.sock')
     const server = createControlServer(async (request) => {
       if (request.do === 'kill') throw new Error(`there is no ${request.task} here`)
@@ -61,7 +61,7 @@ describe('the control socket', () => {
     server.close()
   })
 
-  it('tells silence from absence', async () => {
+  it('distinguishes an unresponsive supervisor from a missing one', async () => {
     const at = path.join(folder, 'silent.sock')
     const server = createServer(() => undefined).listen(at)
     await once(server, 'listening')
@@ -74,7 +74,7 @@ describe('the control socket', () => {
     server.close()
   })
 
-  it('has a path that the kernel takes, however deep the folder is', () => {
+  it('has a path within the kernel limit for any folder depth', () => {
     const deep = `/${'deep/'.repeat(40)}`
     expect(Buffer.byteLength(sandboxFolder(deep).control)).toBeLessThan(100)
     expect(socketPath(`${deep}a`)).not.toBe(socketPath(`${deep}b`))

@@ -1,6 +1,6 @@
 /**
- * Connections carried from one network to another: a listening socket belongs to the namespace in which it was
- * made, whoever accepts on it, and a socket with a path belongs to none.
+ * Forwards connections between network namespaces: a TCP socket belongs to the namespace in which it was created,
+ * regardless of the process that accepts on it, and a Unix socket with a path belongs to none.
  */
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net'
 
@@ -13,8 +13,8 @@ export type ListenTarget =
   | { readonly path: string }
   | { readonly port: number; readonly host: string }
 
-/** Everything that comes in goes on to the target, both ways, until either side ends. */
-export function forward(listenAt: ListenTarget, target: NetConnectOpts): Promise<Forwarder> {
+/** Forwards every connection to the target, in both directions, until either side ends. */
+export function forward(listenOn: ListenTarget, target: NetConnectOpts): Promise<Forwarder> {
   const open = new Set<Socket>()
   const server: Server = createServer({ allowHalfOpen: true, noDelay: true }, (inner) => {
     const outer = connect({ ...target, allowHalfOpen: true, noDelay: true } as NetConnectOpts)
@@ -27,7 +27,7 @@ export function forward(listenAt: ListenTarget, target: NetConnectOpts): Promise
   })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(listenAt, () => {
+    server.listen(listenOn, () => {
       server.off('error', reject)
       resolve({
         close: () => {
@@ -39,7 +39,7 @@ export function forward(listenAt: ListenTarget, target: NetConnectOpts): Promise
   })
 }
 
-/** A connection that breaks on one side breaks on the other: a client must not wait for a dead server. */
+/** Closes the other side too: a client must not wait for a dead server. */
 function pipeSocket(from: Socket, to: Socket): void {
   from.pipe(to)
   from.once('error', () => to.destroy())

@@ -1,6 +1,4 @@
-/**
- * Starts a supervisor and waits for its one word: ready, or why not. In a network namespace of its own when asked.
- */
+/** Launches a supervisor, optionally in its own network namespace, and waits until it reports ready or failed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -12,14 +10,14 @@ import type { StartOutcome } from './supervisor.ts'
 
 export interface LaunchRequest {
   readonly folder: SandboxFolder
-  /** How to start this program again. */
+  /** The command that starts this program. */
   readonly self: readonly string[]
   readonly netns: boolean
-  /** The supervisor ends with this process. */
+  /** The supervisor exits with this process. */
   readonly ephemeral: boolean
-  /** A listening socket of this namespace that the supervisor is to accept on. */
+  /** A listening socket of this namespace on which the supervisor accepts. */
   readonly listenFd?: number
-  /** Ends the supervisor, and with it what it has started. */
+  /** Stops the supervisor and its programs. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -29,20 +27,20 @@ export interface LaunchedSupervisor {
   readonly process: ChildProcess
 }
 
-/** Makes a namespace, brings up its loopback, and becomes the program. A user who is not root maps itself first. */
+/** Creates a namespace, brings up its loopback, and runs the program. A user other than root needs a user namespace. */
 function unshareCommand(): readonly string[] {
   const mapped = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
   const script = 'ip link set lo up && exec "$@"'
   return ['unshare', ...mapped, '--net', '/bin/sh', '-c', script, 'sh']
 }
 
-/** Runs a program inside the namespace of a process. */
+/** Runs a program in the network namespace of a process. */
 export function nsenterCommand(pid: number): readonly string[] {
   const mapped = process.getuid?.() === 0 ? [] : ['--user', '--preserve-credentials']
   return ['nsenter', '--target', String(pid), ...mapped, '--net', '--']
 }
 
-/** Why no namespace can be made here, or undefined. */
+/** Why no namespace can be created on this machine, or undefined. */
 export async function findNamespaceProblem(exec: Exec): Promise<string | undefined> {
   const { exit, stderr } = await exec(toProgram([...unshareCommand(), 'true']))
   if (succeeded(exit)) return undefined
@@ -50,7 +48,7 @@ export async function findNamespaceProblem(exec: Exec): Promise<string | undefin
   return stderr.trim() || 'unshare failed'
 }
 
-/** What goes before each program so that it ends with the supervisor, even after a kill -9. */
+/** Wraps each program so that it is killed when the supervisor exits, even after SIGKILL. */
 export async function parentDeathWrapper(exec: Exec): Promise<readonly string[]> {
   if (process.platform !== 'linux') return []
   const wrapper = ['setpriv', '--pdeathsig', 'KILL', '--']
@@ -72,7 +70,7 @@ export async function launchSupervisor(request: LaunchRequest): Promise<Launched
     if (signal?.aborted) interrupt()
     const outcome = await readOutcome(child)
     signal?.removeEventListener('abort', interrupt)
-    // A sandbox that stays must not keep its launcher alive.
+    // A persistent sandbox must not keep its launcher alive.
     child.stdout?.destroy()
     child.unref()
     return { pid: child.pid ?? 0, outcome, process: child }
@@ -85,8 +83,8 @@ function readOutcome(child: ChildProcess): Promise<StartOutcome> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(failure(namespaceUnavailable, { reason: formatError(error) })))
     child.once('exit', (code, signal) => {
-      const reason = `ended with ${signal ?? `code ${code}`}`
-      // Its last word may still be in the pipe.
+      const reason = `exited with ${signal ?? `code ${code}`}`
+      // The outcome may still be in the pipe.
       setTimeout(() => resolve({ kind: 'failed', task: 'supervisor', reason, log: '' }), 100)
     })
     if (!child.stdout) return

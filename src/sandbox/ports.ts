@@ -1,4 +1,4 @@
-/** Ports: inside a network namespace the usual ones, outside whatever is free. */
+/** Chooses ports: the standard ones inside a network namespace, free ones outside. */
 import { createServer } from 'node:net'
 
 export interface Ports {
@@ -10,10 +10,9 @@ export interface Ports {
   readonly metallbWebhookMetrics: number
 }
 
-/** MetalLB's admission has no flag for it. */
+/** MetalLB has no flag for the port of its webhooks. */
 export const METALLB_WEBHOOK_PORT = 9443
 
-/** Nobody else is in there. */
 export const namespacePorts: Ports = {
   etcd: 2379,
   etcdPeer: 2380,
@@ -23,7 +22,7 @@ export const namespacePorts: Ports = {
   metallbWebhookMetrics: 7473,
 }
 
-/** Free ports of loopback, all different. Somebody may still be quicker: then the program says so. */
+/** Distinct free loopback ports. Another process may still take one; then the program fails to bind and the start is retried. */
 export async function findFreePorts(api: number): Promise<Ports> {
   const servers = await Promise.all(Array.from({ length: 5 }, () => holdPort(0, '127.0.0.1')))
   const [etcd = 0, etcdPeer = 0, controllerManager = 0, metallb = 0, metallbWebhookMetrics = 0] = servers.map(
@@ -35,12 +34,12 @@ export async function findFreePorts(api: number): Promise<Ports> {
 
 export interface HeldPort {
   readonly port: number
-  /** For a child process to inherit. */
+  /** Can be inherited by a child process. */
   readonly fd: number
   readonly close: () => Promise<void>
 }
 
-/** Listens without accepting; throws EADDRINUSE when the port is taken. */
+/** Listens without accepting; throws EADDRINUSE when the port is in use. */
 export function holdPort(port: number, host: string): Promise<HeldPort> {
   return new Promise((resolve, reject) => {
     const server = createServer()

@@ -1,26 +1,22 @@
 /**
- * Prepared data: the store of a cluster that already holds a CRD set, made once and copied for every new sandbox.
- *
- * The CRDs go in by our own client, by server-side apply, into a real API server.
+ * Prepares the etcd data of a cluster with a CRD set, once, and copies it for every new sandbox. The CRDs are installed in a
+ * real API server by server-side apply.
  */
 import { createHash } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Condition, KubeObject } from '../api/object.ts'
-import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { inspectFolder, publishFolder, toDiskFullFailure } from './build/cache-folder.ts'
+import { ensureFolder, publishFolder, toDiskFullFailure } from './build/cache-folder.ts'
 import { type BuildContext, ensurePrograms } from './build/ensure-programs.ts'
 import { FIELD_MANAGER } from './cluster-objects.ts'
 import { callSupervisor } from './control.ts'
 import type { CrdCollection } from './crds/crd-sets.ts'
-import { damagedCache } from './findings.ts'
 import { type SandboxFolder, sandboxFolder } from './folder.ts'
-import { acquireLock } from './process-lock.ts'
 import { METALLB_NAMESPACE, requiredPrograms } from './program-table.ts'
 import { type StartContext, startPrograms, withConnection } from './start-programs.ts'
 
-/** Raise when what is prepared changes. */
+/** Increase when the prepared data changes. */
 const FORMAT_VERSION = 1
 
 const CONCURRENCY = 4
@@ -28,51 +24,38 @@ const RETENTION_MS = 14 * 86_400_000
 
 export type PrepareContext = BuildContext & StartContext
 
-/** The folder of prepared data for a set of CRDs. */
+/** Returns the folder of prepared data for a set of CRDs. */
 export async function ensurePreparedStore(collection: CrdCollection, context: PrepareContext): Promise<string> {
   const { paths, notify, signal, now } = context
   const programs = await ensurePrograms(requiredPrograms.core, context)
-  const shelf = path.join(paths.cache, 'prepared')
+  const cacheFolder = path.join(paths.cache, 'prepared')
   const key = createHash('sha256')
     .update(JSON.stringify([FORMAT_VERSION, collection.key, programs]))
     .digest('hex')
-  const folder = path.join(shelf, `${collection.set}-${key.slice(0, 16)}`)
-  if ((await inspectFolder(folder)).kind === 'whole') return folder
-  const lock = await acquireLock([`prepare ${folder}`], {
-    ...(signal && { signal }),
-    onWait: () => notify({ kind: 'progress', text: 'another process prepares the same data: waiting for it' }),
-  })
-  try {
-    const state = await inspectFolder(folder)
-    if (state.kind === 'whole') return folder
-    if (state.kind === 'damaged') {
-      const facts = { what: 'the prepared data', folder: shelf, reason: state.reason }
-      notify({ kind: 'finding', finding: finding(damagedCache, facts) })
-    }
+  const folder = path.join(cacheFolder, `${collection.set}-${key.slice(0, 16)}`)
+  const waiting = 'waiting for another process that prepares the same data'
+  return ensureFolder(folder, { what: 'the prepared data', waiting, notify, signal }, async () => {
     await prepare(folder, collection, context)
-    await removeExpired(shelf, collection.set, now())
-    return folder
-  } finally {
-    await lock.release()
-  }
+    await removeExpired(cacheFolder, collection.set, now())
+  })
 }
 
-/** Data of earlier pins and schemas: another checkout may still use what is younger, and would make it again. */
-async function removeExpired(shelf: string, set: string, now: number): Promise<void> {
-  for (const name of await readdir(shelf)) {
+/** Removes data of earlier pins and schemas. Recent data is kept, because another checkout may still use it. */
+async function removeExpired(cacheFolder: string, set: string, now: number): Promise<void> {
+  for (const name of await readdir(cacheFolder)) {
     if (!name.startsWith(`${set}-`)) continue
-    const folder = path.join(shelf, name)
-    const made = (await stat(folder).catch(() => undefined))?.mtimeMs ?? now
-    if (now - made > RETENTION_MS) await rm(folder, { recursive: true, force: true })
+    const folder = path.join(cacheFolder, name)
+    const createdMs = (await stat(folder).catch(() => undefined))?.mtimeMs ?? now
+    if (now - createdMs > RETENTION_MS) await rm(folder, { recursive: true, force: true })
   }
 }
 
 async function prepare(target: string, { set, crds }: CrdCollection, context: PrepareContext): Promise<void> {
-  const shelf = path.dirname(target)
-  const root = await mkdir(shelf, { recursive: true })
-    .then(() => mkdtemp(path.join(shelf, '.raising-')))
+  const cacheFolder = path.dirname(target)
+  const root = await mkdir(cacheFolder, { recursive: true })
+    .then(() => mkdtemp(path.join(cacheFolder, '.preparing-')))
     .catch((error: unknown) => {
-      throw toDiskFullFailure(error, shelf, 'preparing data')
+      throw toDiskFullFailure(error, cacheFolder, 'preparing data')
     })
   const folder = sandboxFolder(root)
   try {
@@ -83,11 +66,11 @@ async function prepare(target: string, { set, crds }: CrdCollection, context: Pr
       context,
     )
     await withConnection(folder, context, ({ client }) => installCrds(client, crds, set, context))
-    await publishFolder(target, async (aside) => {
-      // The folder of an ephemeral supervisor goes with it, so the data is taken out first, when all is written.
+    await publishFolder(target, async (temporary) => {
+      // An ephemeral supervisor removes its folder, so the data is copied before it stops, after etcd has written everything.
       await callSupervisor(folder.control, { do: 'kill', task: 'kube-apiserver' })
       await callSupervisor(folder.control, { do: 'kill', task: 'etcd' })
-      await copyStore(folder.etcd, path.join(aside, 'etcd'))
+      await copyStore(folder.etcd, path.join(temporary, 'etcd'))
     })
     await callSupervisor(folder.control, { do: 'stop' })
   } finally {
@@ -117,7 +100,7 @@ async function installCrds(
   await waitUntilEstablished(client, crds)
 }
 
-/** Accepted is not served: a name clash shows only in the status. */
+/** A name conflict is accepted at apply and shows only in the status. */
 async function waitUntilEstablished(client: KubeClient, crds: readonly KubeObject[]): Promise<void> {
   const kind = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }
   const wanted = new Set(crds.map((crd) => crd.metadata.name))
@@ -144,21 +127,21 @@ function findNamesConflict(crd: KubeObject): string | undefined {
   return refused && `${crd.metadata.name}: ${refused.message}`
 }
 
-/** etcd keeps an empty file of 64 MB for its next log ready, and makes a new one when it is missing. */
+/** etcd preallocates an empty 64 MB file (.tmp) for its next log, and creates a new one when it is missing. */
 function copyStore(from: string, to: string): Promise<void> {
   return cp(from, to, { recursive: true, filter: (file) => !file.endsWith('.tmp') })
 }
 
-/** Copies prepared data to where a new sandbox keeps its own; whole, or not at all. */
+/** Copies prepared data into the folder of a new sandbox, completely or not at all. */
 export async function copyPreparedStore(prepared: string, folder: SandboxFolder): Promise<void> {
-  const aside = `${folder.etcd}.new`
+  const temporary = `${folder.etcd}.new`
   try {
     await mkdir(folder.root, { recursive: true, mode: 0o700 })
-    await rm(aside, { recursive: true, force: true })
-    await copyStore(path.join(prepared, 'etcd'), aside)
-    await rename(aside, folder.etcd)
+    await rm(temporary, { recursive: true, force: true })
+    await copyStore(path.join(prepared, 'etcd'), temporary)
+    await rename(temporary, folder.etcd)
   } catch (error) {
-    await rm(aside, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
     throw toDiskFullFailure(error, folder.root, 'copying prepared data')
   }
 }

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { acquireLock, tryAcquireLock } from './process-lock.ts'
 
 describe('a lock between processes', () => {
-  it('is held by one, and free again after it', async () => {
+  it('has one holder and is free after its release', async () => {
     const name = randomUUID()
     const first = await tryAcquireLock(name)
     expect(first).toBeDefined()
@@ -16,23 +16,23 @@ describe('a lock between processes', () => {
     expect(await tryAcquireLock(name)).toBeDefined()
   })
 
-  it('lets as many in as there are names', async () => {
+  it('has as many holders as names', async () => {
     const names = [randomUUID(), randomUUID()]
-    const one = await acquireLock(names)
+    const first = await acquireLock(names)
     await acquireLock(names)
     let waited = 0
     const third = acquireLock(names, { pollMs: 5, onWait: () => (waited += 1) })
     await expect.poll(() => waited).toBe(1)
-    await one.release()
+    await first.release()
     await third
     expect(waited).toBe(1)
   })
 
-  it('ends with its holder, also by kill -9', async () => {
+  it('is released when its holder is killed with SIGKILL', async () => {
     const name = randomUUID()
     const tsx = createRequire(import.meta.url).resolve('tsx')
-    const file = path.join(import.meta.dirname, 'lock.ts')
-    const script = `import { tryLock } from ${JSON.stringify(file)}; await tryLock(${JSON.stringify(name)}); console.log('held'); setInterval(() => {}, 1000)`
+    const file = path.join(import.meta.dirname, 'process-lock.ts')
+    const script = `import { tryAcquireLock } from ${JSON.stringify(file)}; await tryAcquireLock(${JSON.stringify(name)}); console.log('held'); setInterval(() => {}, 1000)`
     const child = spawn(process.execPath, ['--import', `file://${tsx}`, '--input-type=module', '-e', script])
     await once(child.stdout, 'data')
     expect(await tryAcquireLock(name)).toBeUndefined()
@@ -41,7 +41,7 @@ describe('a lock between processes', () => {
     expect(await tryAcquireLock(name)).toBeDefined()
   })
 
-  it('is given up when the wait is cancelled', async () => {
+  it('stops waiting when the signal is aborted', async () => {
     const name = randomUUID()
     await tryAcquireLock(name)
     const stop = new AbortController()

@@ -1,6 +1,6 @@
 /**
- * Locks between processes of one machine that no crash leaves behind: a name that the kernel lets one process
- * listen on, and frees when that process ends, however it ends.
+ * Implements locks between processes of one machine that a crash cannot leave behind: only one process can listen on a
+ * socket name, and the kernel frees the name when that process exits.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, unlinkSync } from 'node:fs'
@@ -16,11 +16,11 @@ export interface ProcessLock {
 export interface LockOptions {
   readonly pollMs?: number
   readonly signal?: AbortSignal
-  /** Called once, when somebody else holds it. */
+  /** Called once, when another process holds all names. */
   readonly onWait?: () => void
 }
 
-/** Waits until one of the names is free and takes it. */
+/** Waits until one of the names is free and acquires it. */
 export async function acquireLock(names: readonly string[], options: LockOptions = {}): Promise<ProcessLock> {
   const { pollMs = 100, signal, onWait } = options
   for (let waited = false; ; waited = true) {
@@ -33,7 +33,7 @@ export async function acquireLock(names: readonly string[], options: LockOptions
   }
 }
 
-/** The lock, or undefined when somebody holds it. */
+/** Returns undefined when another process holds the lock. */
 export async function tryAcquireLock(name: string): Promise<ProcessLock | undefined> {
   const address = lockAddress(name)
   const server = (await listen(address)) ?? (await replaceStaleSocket(address))
@@ -42,7 +42,7 @@ export async function tryAcquireLock(name: string): Promise<ProcessLock | undefi
 
 function lockAddress(name: string): string {
   const id = createHash('sha256').update(`${userInfo().uid} ${name}`).digest('hex').slice(0, 32)
-  // An abstract name on Linux is no file, so none can be left over.
+  // An abstract socket on Linux is not a file, so none can be left over.
   if (process.platform === 'linux') return `\0stackloom-${id}`
   const folder = path.join(tmpdir(), `stackloom-${userInfo().uid}`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -59,7 +59,7 @@ function listen(address: string): Promise<Server | undefined> {
   })
 }
 
-/** Where the name is a file, a dead holder leaves it behind: nobody answers there any more. */
+/** Where the name is a file, a crashed holder leaves it behind: nothing accepts connections there. */
 async function replaceStaleSocket(address: string): Promise<Server | undefined> {
   if (address.startsWith('\0')) return undefined
   const answered = await new Promise<boolean>((resolve) => {

@@ -1,8 +1,4 @@
-/**
- * The roster: the programs of a sandbox with their flags, as tasks for the supervisor.
- *
- * Pure. Every flag that is not obvious says why it is there.
- */
+/** Builds the program table of a sandbox: its programs with their flags, as tasks for the supervisor. Pure. */
 import path from 'node:path'
 import type { ProgramPaths } from './build/ensure-programs.ts'
 import type { SandboxFolder } from './folder.ts'
@@ -16,14 +12,14 @@ export interface ProgramTableInput {
   readonly programs: Partial<ProgramPaths>
   readonly ports: Ports
   readonly parts: readonly Part[]
-  /** kubeconfigs by leaf, with the API server as the programs themselves reach it. */
-  readonly kubeconfigPath: (leaf: string) => string
+  /** The kubeconfig of a certificate, with the API server as the programs reach it. */
+  readonly kubeconfigPath: (certificate: string) => string
   readonly webhookTmpDir: string
 }
 
 export const METALLB_NAMESPACE = 'metallb-system'
 
-/** What each part needs built. */
+/** Programs that each part needs. */
 export const requiredPrograms: Readonly<Record<Part | 'core', readonly ProgramName[]>> = {
   core: ['etcd', 'kube-apiserver'],
   'controller-manager': ['kube-controller-manager'],
@@ -31,16 +27,16 @@ export const requiredPrograms: Readonly<Record<Part | 'core', readonly ProgramNa
   'metallb-webhooks': ['metallb-controller'],
 }
 
-/** For a busy machine: a program that has ended is noticed at once, this ends only a wait for one that hangs. */
+/** Long, for busy machines: an exit is detected immediately, so this only limits the wait for a program that hangs. */
 const READY_MS = 240_000
 
 export function programTable(input: ProgramTableInput): readonly Task[] {
-  const makers: Readonly<Record<Part, (input: ProgramTableInput) => Task>> = {
+  const taskBuilders: Readonly<Record<Part, (input: ProgramTableInput) => Task>> = {
     'controller-manager': controllerManager,
     metallb: metallbController,
     'metallb-webhooks': metallbWebhooks,
   }
-  return [etcd(input), apiServer(input), ...input.parts.map((part) => makers[part](input))]
+  return [etcd(input), apiServer(input), ...input.parts.map((part) => taskBuilders[part](input))]
 }
 
 function etcd({ folder, programs, ports }: ProgramTableInput): Task {
@@ -58,7 +54,7 @@ function etcd({ folder, programs, ports }: ProgramTableInput): Task {
       `--listen-peer-urls=${peer}`,
       `--initial-advertise-peer-urls=${peer}`,
       `--initial-cluster=sandbox=${peer}`,
-      // Loopback is shared with everybody on this machine, so even here a certificate is asked for.
+      // All users of this machine share loopback, so certificates are required.
       '--client-cert-auth=true',
       `--trusted-ca-file=${pki('ca.crt')}`,
       `--cert-file=${pki('etcd.crt')}`,
@@ -67,7 +63,7 @@ function etcd({ folder, programs, ports }: ProgramTableInput): Task {
       `--peer-trusted-ca-file=${pki('ca.crt')}`,
       `--peer-cert-file=${pki('etcd.crt')}`,
       `--peer-key-file=${pki('etcd.key')}`,
-      // Data survives a killed process; it need not survive a lost machine.
+      // Data must survive a killed process, but not a machine crash.
       '--unsafe-no-fsync=true',
       '--log-level=warn',
       '--quota-backend-bytes=4294967296',
@@ -83,7 +79,7 @@ function apiServer({ folder, programs, ports }: ProgramTableInput): Task {
   return {
     name: 'kube-apiserver',
     file: programPath(programs, 'kube-apiserver'),
-    // A third of a start would be garbage collection; memory is the cheaper half here.
+    // A third of the start time would be garbage collection.
     env: { GOGC: '400' },
     args: [
       `--etcd-servers=https://127.0.0.1:${ports.etcd}`,
@@ -99,12 +95,12 @@ function apiServer({ folder, programs, ports }: ProgramTableInput): Task {
       '--service-account-issuer=https://kubernetes.default.svc',
       `--service-account-key-file=${pki('service-account.key')}`,
       `--service-account-signing-key-file=${pki('service-account.key')}`,
-      // Both families, so that a Service may ask for an IPv6 address.
+      // Both families, so that a Service may request an IPv6 address.
       '--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112',
       '--authorization-mode=RBAC',
-      // There is no kubelet: a Pod object must not wait for a token that nobody mounts.
+      // No kubelet runs, so a Pod must not require a service account token.
       '--disable-admission-plugins=ServiceAccount',
-      // Loopback is no endpoint that the API accepts.
+      // The API does not accept a loopback address as an endpoint.
       '--endpoint-reconciler-type=none',
       '--allow-privileged=true',
     ],
@@ -121,7 +117,7 @@ function controllerManager({ folder, programs, ports, kubeconfigPath }: ProgramT
     file: programPath(programs, 'kube-controller-manager'),
     args: [
       `--kubeconfig=${kubeconfigPath('controller-manager')}`,
-      // There are no nodes that could fall silent.
+      // Nodes never report, so they must not be marked as lost.
       '--controllers=*,-nodeipam,-nodelifecycle',
       '--leader-elect=false',
       '--bind-address=127.0.0.1',
@@ -130,7 +126,7 @@ function controllerManager({ folder, programs, ports, kubeconfigPath }: ProgramT
       `--tls-private-key-file=${pki('controller-manager.key')}`,
       `--root-ca-file=${pki('ca.crt')}`,
       `--service-account-private-key-file=${pki('service-account.key')}`,
-      // The usual limit makes the deletion of a namespace with many kinds slow.
+      // The default limit makes the deletion of a namespace with many kinds slow.
       '--kube-api-qps=300',
       '--kube-api-burst=600',
     ],
@@ -146,7 +142,7 @@ function metallbController({ programs, ports, kubeconfigPath }: ProgramTableInpu
     file: programPath(programs, 'metallb-controller'),
     args: [
       ...metallbFlags(kubeconfigPath('metallb'), ports.metallb),
-      // Admission is the business of the second process.
+      // The webhooks run in a second process.
       '--webhook-mode=disabled',
     ],
     probe: { kind: 'tcp', port: ports.metallb },
@@ -162,10 +158,10 @@ function metallbWebhooks({ programs, ports, kubeconfigPath, webhookTmpDir }: Pro
     args: [
       ...metallbFlags(kubeconfigPath('metallb'), ports.metallbWebhookMetrics),
       '--webhook-mode=onlywebhook',
-      // The certificate is ours; there is no Secret and no pod to rotate it in.
+      // The sandbox provides the certificate; there is no Secret to rotate.
       '--disable-cert-rotation',
     ],
-    // As MetalLB's own operator runs it: only with FRR does it announce IPv6 by BGP.
+    // As in MetalLB's manifests: only FRR supports IPv6 over BGP.
     env: { TMPDIR: webhookTmpDir, METALLB_BGP_TYPE: 'frr' },
     probe: { kind: 'tcp', port: METALLB_WEBHOOK_PORT },
     after: ['kube-apiserver'],
@@ -177,7 +173,7 @@ function metallbFlags(kubeconfig: string, port: number): readonly string[] {
   return [
     `--kubeconfig=${kubeconfig}`,
     `--namespace=${METALLB_NAMESPACE}`,
-    // No memberlist: there is no speaker that would need its secret.
+    // No memberlist secret, because no speaker runs.
     '--ml-secret-name=',
     `--port=${port}`,
     '--log-level=info',
@@ -186,6 +182,6 @@ function metallbFlags(kubeconfig: string, port: number): readonly string[] {
 
 function programPath(programs: Partial<ProgramPaths>, name: ProgramName): string {
   const file = programs[name]
-  if (!file) throw new Error(`${name} was not built before the roster was made`)
+  if (!file) throw new Error(`${name} is not built`)
   return file
 }

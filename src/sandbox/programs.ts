@@ -1,18 +1,14 @@
-/**
- * The real programs, as data: which pin gives them, which package, what it takes to build them right.
- *
- * A program is added here and nowhere else; its pin is a folder in `sandbox/` with go.mod and go.sum.
- */
+/** Lists the real programs and how to build them. A pin is a folder in `sandbox/` with go.mod and go.sum. */
 
 export interface ProgramPin {
   readonly pin: string
   readonly package: string
   readonly ldflags?: string
-  /** A folder named by KUBEBUILDER_ASSETS may replace it, under this name. */
+  /** Its name in KUBEBUILDER_ASSETS, which replaces it. */
   readonly asset?: string
 }
 
-// Without its version a client cannot parse what the server answers to /version.
+// Without a version, clients cannot parse the answer of /version.
 const KUBERNETES_VERSION = ['gitVersion=v1.35.4', 'gitMajor=1', 'gitMinor=35']
   .map((setting) => `-X k8s.io/component-base/version.${setting}`)
   .join(' ')
@@ -38,16 +34,13 @@ export const programs = {
   'cni-bridge': cniPlugin('main/bridge'),
   'cni-macvlan': cniPlugin('main/macvlan'),
   'cni-static': cniPlugin('ipam/static'),
-  'infra-operator': {
-    pin: 'infra-operator',
-    package: 'github.com/openstack-k8s-operators/infra-operator',
-  },
+  'infra-operator': { pin: 'infra-operator', package: 'github.com/openstack-k8s-operators/infra-operator' },
   whereabouts: { pin: 'whereabouts', package: 'github.com/k8snetworkplumbingwg/whereabouts/cmd' },
 } as const satisfies Readonly<Record<string, ProgramPin>>
 
 export type ProgramName = keyof typeof programs
 
-/** What `go build -o FOLDER/` calls the program of a package: its last element that is not a major version. */
+/** `go build -o FOLDER/` names a program after the last element of its package that is not a major version. */
 export function executableName(packagePath: string): string {
   const elements = packagePath.split('/').filter((element) => !/^v\d+$/.test(element))
   return elements.at(-1) ?? packagePath

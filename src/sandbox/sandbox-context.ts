@@ -1,15 +1,24 @@
-/**
- * Where the sandbox keeps things: pins in the package, programs in the user's cache folder, sandboxes in the
- * user's state folder.
- */
+/** Defines what the sandbox needs from its caller: folders, progress notices, and the command that starts this program. */
 import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Finding } from '../errors/finding.ts'
+
+export type Notice =
+  /** Sent once, before a long step. */
+  | { readonly kind: 'announcement'; readonly text: string }
+  /** Sent often; only the newest matters. */
+  | { readonly kind: 'progress'; readonly text: string; readonly done?: number; readonly total?: number }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+
+export type Notify = (notice: Notice) => void
 
 export interface SandboxPaths {
   /** The `sandbox/` folder of the package: one folder per pin, and `crds.json`. */
   readonly pins: string
-  /** May be deleted at any time: everything in it is made again. */
+  /** May be deleted at any time: everything in it can be created again. */
   readonly cache: string
   /** One folder per sandbox. */
   readonly sandboxes: string
@@ -28,16 +37,25 @@ export function resolveSandboxPaths(env: Env, from = import.meta.dirname): Sandb
   }
 }
 
-/** The specification says that a relative path is to be ignored. */
+/** The XDG specification requires that relative paths are ignored. */
 function absolutePath(folder: string | undefined): string | undefined {
   return folder && path.isAbsolute(folder) ? folder : undefined
 }
 
-/** This file runs from `src/` and, bundled, from `dist/`: the pins are beside one of the folders above. */
+/** This file runs from `src/` and, bundled, from `dist/`: the pins are beside one of the parent folders. */
 function findPinsFolder(folder: string): string {
   const candidate = path.join(folder, 'sandbox')
   if (existsSync(path.join(candidate, 'crds.json'))) return candidate
-  const above = path.dirname(folder)
-  if (above === folder) throw new Error('the package has no sandbox/ folder')
-  return findPinsFolder(above)
+  const parent = path.dirname(folder)
+  if (parent === folder) throw new Error('the package has no sandbox/ folder')
+  return findPinsFolder(parent)
+}
+
+/** The command that starts this program as another process: the bundle, or a checkout through tsx. */
+export function selfCommand(folder = import.meta.dirname): readonly string[] {
+  const bundled = path.join(folder, 'entry.js')
+  if (existsSync(bundled)) return [process.execPath, bundled]
+  const source = path.resolve(folder, '..', 'cli', 'entry.ts')
+  const loader = createRequire(import.meta.url).resolve('tsx')
+  return [process.execPath, '--import', pathToFileURL(loader).href, source]
 }

@@ -1,7 +1,4 @@
-/**
- * Sandboxes by name: start, stop, status, reset. Each is a folder in the user's state folder, and while it runs
- * one supervisor that answers on a socket in there.
- */
+/** Starts, stops, inspects and resets sandboxes by name. Each is a folder with data and, while it runs, one supervisor. */
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { failure, formatError } from '../errors/failure.ts'
@@ -9,16 +6,16 @@ import type { Finding } from '../errors/finding.ts'
 import { runProcess, toProgram } from '../exec/process.ts'
 import { toDiskFullFailure } from './build/cache-folder.ts'
 import { ensurePrograms } from './build/ensure-programs.ts'
+import { ensureNodes } from './cluster-objects.ts'
 import { callSupervisor, isNotRunning } from './control.ts'
 import { ensureCrds, type OwnCrds } from './crds/crd-sets.ts'
-import type { CrdSet } from './crds/names.ts'
 import { runningWithOtherSettings, settingsConflict, supervisorUnresponsive } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
-import { ensureNodes } from './nodes.ts'
 import { copyPreparedStore, ensurePreparedStore, type PrepareContext } from './prepare.ts'
 import { acquireLock } from './process-lock.ts'
 import { requiredPrograms } from './program-table.ts'
 import {
+  type CrdSet,
   listSandboxNames,
   locateSandbox,
   parts,
@@ -31,7 +28,7 @@ import { removeSandboxFolder, startPrograms, withConnection } from './start-prog
 import type { SupervisorStatus, Task, TaskStatus } from './supervisor-spec.ts'
 
 export interface SandboxContext extends PrepareContext {
-  /** CRDs that we write ourselves: they replace upstream's in the set `own`. */
+  /** The CRDs of Stackloom, which replace upstream's in the set `own`. */
   readonly ownCrds: OwnCrds
 }
 
@@ -41,7 +38,7 @@ export interface StartRequest {
   readonly netns?: boolean | undefined
   readonly port?: number | undefined
   readonly actors?: readonly string[] | undefined
-  /** Node objects that are to exist, by name. */
+  /** Names of Node objects to create. */
   readonly nodes?: readonly string[] | undefined
 }
 
@@ -60,7 +57,7 @@ export interface SandboxStatus {
   readonly findings: readonly Finding[]
 }
 
-/** A sandbox that runs and is ready; one that runs already is left as it is. */
+/** Returns when the sandbox is ready. A running sandbox is not changed. */
 export async function startSandbox(request: StartRequest, context: SandboxContext): Promise<SandboxStatus> {
   const { paths, notify, signal } = context
   const folder = locateSandbox(paths, request.name)
@@ -69,7 +66,7 @@ export async function startSandbox(request: StartRequest, context: SandboxContex
   })
   const lock = await acquireLock([`sandbox ${folder.root}`], {
     ...(signal && { signal }),
-    onWait: () => notify({ kind: 'progress', text: `another process works on sandbox ${request.name}` }),
+    onWait: () => notify({ kind: 'progress', text: `waiting for another process that uses sandbox ${request.name}` }),
   })
   try {
     const before = await readSettings(folder)
@@ -90,16 +87,16 @@ function rejectCrdChange({ name, crds: asked }: StartRequest, before: Settings |
   throw failure(settingsConflict, { name, setting: '--crds', has: before.crds, asked })
 }
 
-/** What decides how the programs run cannot change while they do. */
+/** Settings of running programs cannot be changed. */
 function rejectRunningChange({ name, netns, actors, port }: StartRequest, before: Settings): void {
   const asked: readonly (readonly [setting: string, has: string, asked: string | undefined])[] = [
     ['--netns', String(before.netns), netns === undefined ? undefined : String(netns)],
     ['--actors', before.actors.join(',') || 'none', actors?.join(',')],
     ['--port', String(before.port), port === undefined ? undefined : String(port)],
   ]
-  for (const [setting, has, wanted] of asked) {
-    if (wanted !== undefined && wanted !== has)
-      throw failure(runningWithOtherSettings, { name, setting, has, asked: wanted })
+  for (const [setting, has, requested] of asked) {
+    if (requested !== undefined && requested !== has)
+      throw failure(runningWithOtherSettings, { name, setting, has, asked: requested })
   }
 }
 
@@ -130,7 +127,7 @@ async function startStopped(
     await copyPreparedStore(await ensurePreparedStore(collection, context), folder)
   }
   context.notify({ kind: 'progress', text: `starting sandbox ${request.name}` })
-  const raised = await startPrograms(
+  const started = await startPrograms(
     {
       name: request.name,
       folder,
@@ -143,7 +140,7 @@ async function startStopped(
     },
     context,
   )
-  await writeSettings(folder, { ...settings, port: raised.port })
+  await writeSettings(folder, { ...settings, port: started.port })
 }
 
 function actorTasks(names: readonly string[], kubeconfig: string, { self }: SandboxContext): readonly Task[] {
@@ -178,13 +175,13 @@ export async function listSandboxes(context: Pick<SandboxContext, 'paths'>): Pro
   return Promise.all(names.map((name) => sandboxStatus(name, context)))
 }
 
-/** True when it ran. */
+/** Returns whether it was running. */
 export async function stopSandbox(name: string, { paths }: Pick<SandboxContext, 'paths'>): Promise<boolean> {
   await requireSettings(paths, name)
   return stopFolder(locateSandbox(paths, name), name)
 }
 
-/** Stops it and forgets it, data included. Works on a folder that cannot be read, too. */
+/** Stops the sandbox and deletes its data. Also works when its settings cannot be read. */
 export async function resetSandbox(name: string, { paths }: Pick<SandboxContext, 'paths'>): Promise<void> {
   const folder = locateSandbox(paths, name)
   await stopFolder(folder, name)
@@ -207,10 +204,10 @@ async function stopFolder(folder: SandboxFolder, name: string): Promise<boolean>
   }
 }
 
-/** A supervisor that no longer answers is ended; its programs end with it. */
+/** Kills a supervisor that does not answer; its programs are killed with it. */
 async function killUnresponsiveSupervisor(folder: SandboxFolder): Promise<boolean> {
   const { stdout } = await runProcess({ file: 'ps', args: ['-eo', 'pid=,args='] })
-  const line = stdout.split('\n').find((one) => one.includes(`sandbox supervise ${folder.root}`))
+  const line = stdout.split('\n').find((text) => text.includes(`sandbox supervise ${folder.root}`))
   const pid = Number(line?.trim().split(' ')[0])
   if (!pid) return false
   process.kill(pid, 'SIGKILL')
@@ -240,10 +237,8 @@ async function queryIfRunning(folder: SandboxFolder): Promise<SupervisorStatus |
 }
 
 async function readFindings(folder: SandboxFolder): Promise<readonly Finding[]> {
-  const mission = JSON.parse(await readFile(folder.supervisorSpec, 'utf8')) as {
-    readonly findings: readonly Finding[]
-  }
-  return mission.findings
+  const spec = JSON.parse(await readFile(folder.supervisorSpec, 'utf8')) as { readonly findings: readonly Finding[] }
+  return spec.findings
 }
 
 async function exists(file: string): Promise<boolean> {

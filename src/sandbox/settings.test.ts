@@ -13,7 +13,7 @@ import {
   writeSettings,
 } from './settings.ts'
 
-let places: SandboxPaths
+let paths: SandboxPaths
 const settings: Settings = { name: 'one', crds: 'none', netns: false, parts: [], actors: [], port: 6443 }
 const codeOf = (work: () => unknown) =>
   Promise.resolve()
@@ -24,33 +24,33 @@ const codeOf = (work: () => unknown) =>
     )
 
 beforeAll(async () => {
-  places = resolveSandboxPaths({ XDG_STATE_HOME: await mkdtemp(path.join(tmpdir(), 'stackloom-settings-')) })
+  paths = resolveSandboxPaths({ XDG_STATE_HOME: await mkdtemp(path.join(tmpdir(), 'stackloom-settings-')) })
 })
-afterAll(() => rm(path.dirname(path.dirname(places.sandboxes)), { recursive: true }))
+afterAll(() => rm(path.dirname(path.dirname(paths.sandboxes)), { recursive: true }))
 
 describe('the settings of a sandbox', () => {
-  it('are what was written, and make it known', async () => {
-    await writeSettings(locateSandbox(places, 'one'), settings)
-    expect(await requireSettings(places, 'one')).toEqual(settings)
-    expect(await listSandboxNames(places)).toEqual(['one'])
-    expect(await readSettings(locateSandbox(places, 'two'))).toBeUndefined()
-    expect(await codeOf(() => requireSettings(places, 'two'))).toBe('SL1213')
+  it('are read as written, and list the sandbox', async () => {
+    await writeSettings(locateSandbox(paths, 'one'), settings)
+    expect(await requireSettings(paths, 'one')).toEqual(settings)
+    expect(await listSandboxNames(paths)).toEqual(['one'])
+    expect(await readSettings(locateSandbox(paths, 'two'))).toBeUndefined()
+    expect(await codeOf(() => requireSettings(paths, 'two'))).toBe('SL1213')
   })
 
-  it('say so when they cannot be read', async () => {
-    const broken = locateSandbox(places, 'broken')
+  it('report unreadable files', async () => {
+    const broken = locateSandbox(paths, 'broken')
     await mkdir(broken.root, { recursive: true })
     await writeFile(broken.settings, '{')
     expect(await codeOf(() => readSettings(broken))).toBe('SL1217')
   })
 
-  it.each(['', '../x', 'A', 'a/b', '-a', 'a'.repeat(41)])('have no place under the name %j', async (name) => {
-    expect(await codeOf(() => locateSandbox(places, name))).toBe('SL1215')
+  it.each(['', '../x', 'A', 'a/b', '-a', 'a'.repeat(41)])('reject the name %j', async (name) => {
+    expect(await codeOf(() => locateSandbox(paths, name))).toBe('SL1215')
   })
 })
 
-describe('the places', () => {
-  it("are the user's own, and a relative one is ignored", () => {
+describe('the sandbox paths', () => {
+  it('are in the folders of the user, and ignore relative XDG variables', () => {
     expect(resolveSandboxPaths({ HOME: '/home/x', XDG_CACHE_HOME: 'relative' }).cache).toBe('/home/x/.cache/stackloom')
     expect(resolveSandboxPaths({ HOME: '/home/x', XDG_CACHE_HOME: '/c' }).cache).toBe('/c/stackloom')
     expect(resolveSandboxPaths({ HOME: '/home/x' }).sandboxes).toBe('/home/x/.local/state/stackloom/sandboxes')

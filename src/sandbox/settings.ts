@@ -1,29 +1,31 @@
-/** What was decided about a sandbox at its first start, and is kept beside its data. */
+/** Reads and writes the settings of a sandbox, which are set at its first start and kept beside its data. */
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { failure, formatError } from '../errors/failure.ts'
-import type { CrdSet } from './crds/names.ts'
 import { badSandboxName, damagedState, unknownSandbox } from './findings.ts'
 import { type SandboxFolder, sandboxFolder } from './folder.ts'
 import type { SandboxPaths } from './sandbox-context.ts'
+
+export const crdSets = ['today', '2023', 'own', 'own-2023', 'none'] as const
+export type CrdSet = (typeof crdSets)[number]
 
 export interface Settings {
   readonly name: string
   readonly crds: CrdSet
   readonly netns: boolean
-  /** Programs beside the API server and its store. */
+  /** Programs in addition to etcd and the API server. */
   readonly parts: readonly Part[]
   readonly actors: readonly string[]
-  /** Where the API server is reached from this machine; kept, so that copies of the kubeconfig stay good. */
+  /** The API port on this machine; kept, so that copies of the kubeconfig stay valid. */
   readonly port: number
 }
 
 export const parts = ['controller-manager', 'metallb', 'metallb-webhooks'] as const
 export type Part = (typeof parts)[number]
 
-export function locateSandbox(places: SandboxPaths, name: string): SandboxFolder {
+export function locateSandbox(paths: SandboxPaths, name: string): SandboxFolder {
   if (!/^[a-z][a-z0-9-]{0,39}$/.test(name)) throw failure(badSandboxName, { name })
-  return sandboxFolder(path.join(places.sandboxes, name))
+  return sandboxFolder(path.join(paths.sandboxes, name))
 }
 
 export async function readSettings(folder: SandboxFolder): Promise<Settings | undefined> {
@@ -38,27 +40,27 @@ export async function readSettings(folder: SandboxFolder): Promise<Settings | un
 
 export async function writeSettings(folder: SandboxFolder, settings: Settings): Promise<void> {
   await mkdir(folder.root, { recursive: true, mode: 0o700 })
-  const aside = `${folder.settings}.new`
-  await writeFile(aside, `${JSON.stringify(settings, null, 2)}\n`)
-  await rename(aside, folder.settings)
+  const temporary = `${folder.settings}.new`
+  await writeFile(temporary, `${JSON.stringify(settings, null, 2)}\n`)
+  await rename(temporary, folder.settings)
 }
 
-export async function listSandboxNames(places: SandboxPaths): Promise<readonly string[]> {
-  const names = await readdir(places.sandboxes).catch(() => [])
-  const real = await Promise.all(
+export async function listSandboxNames(paths: SandboxPaths): Promise<readonly string[]> {
+  const names = await readdir(paths.sandboxes).catch(() => [])
+  const isSandbox = await Promise.all(
     names.map((name) =>
-      stat(path.join(places.sandboxes, name, 'sandbox.json')).then(
+      stat(path.join(paths.sandboxes, name, 'sandbox.json')).then(
         () => true,
         () => false,
       ),
     ),
   )
-  return names.filter((_, index) => real[index]).sort()
+  return names.filter((_, index) => isSandbox[index]).sort()
 }
 
-/** The settings of a sandbox that must exist. */
-export async function requireSettings(places: SandboxPaths, name: string): Promise<Settings> {
-  const settings = await readSettings(locateSandbox(places, name))
-  if (!settings) throw failure(unknownSandbox, { name, known: await listSandboxNames(places) })
+/** Fails when the sandbox does not exist. */
+export async function requireSettings(paths: SandboxPaths, name: string): Promise<Settings> {
+  const settings = await readSettings(locateSandbox(paths, name))
+  if (!settings) throw failure(unknownSandbox, { name, known: await listSandboxNames(paths) })
   return settings
 }

@@ -1,7 +1,4 @@
-/**
- * Raises a cluster from a folder: identity, ports, kubeconfigs, roster, supervisor, admission. Whether the folder
- * has a name or lives for one test is the caller's business.
- */
+/** Starts the programs of a sandbox folder: certificates, ports, kubeconfigs, supervisor, webhook configuration. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Failure, failure } from '../errors/failure.ts'
@@ -51,10 +48,10 @@ export interface StartProgramsRequest {
   readonly parts: readonly Part[]
   readonly netns: boolean
   readonly ephemeral: boolean
-  /** The port to have if it can be had; `fixed` when no other one will do. 0 is any. */
+  /** The preferred API port, 0 for any; `fixed` when no other port may be used. */
   readonly port: { readonly number: number; readonly fixed: boolean }
-  /** More programs, given the kubeconfig that works where they run. */
-  readonly extraTasks?: (insideKubeconfig: string) => readonly Task[]
+  /** Additional tasks; the kubeconfig is valid where they run. */
+  readonly extraTasks?: (kubeconfig: string) => readonly Task[]
 }
 
 export interface StartContext {
@@ -72,7 +69,7 @@ export interface StartedPrograms {
   readonly supervisor: LaunchedSupervisor['process']
 }
 
-/** A free port may be taken between our look and the program's start; then other ones are chosen. */
+/** Another process may take a free port before the program starts; then other ports are chosen. */
 const PORT_ATTEMPTS = 3
 
 export async function startPrograms(request: StartProgramsRequest, context: StartContext): Promise<StartedPrograms> {
@@ -85,9 +82,9 @@ export async function startPrograms(request: StartProgramsRequest, context: Star
     try {
       return await startOnce(request, context)
     } catch (error) {
-      const clash = error instanceof PortConflict
-      if (clash && attempt < PORT_ATTEMPTS && !request.port.fixed) continue
-      if (clash) throw failure(portInUse, { port: error.port, what: error.what })
+      const conflict = error instanceof PortConflict
+      if (conflict && attempt < PORT_ATTEMPTS && !request.port.fixed) continue
+      if (conflict) throw failure(portInUse, { port: error.port, what: error.what })
       throw toDiskFullFailure(error, folder.root, `starting sandbox ${request.name}`)
     }
   }
@@ -107,9 +104,9 @@ class PortConflict extends Error {
 async function startOnce(request: StartProgramsRequest, context: StartContext): Promise<StartedPrograms> {
   const { name, folder, programs, netns, ephemeral } = request
   const findings: Finding[] = []
-  const door = await holdApiPort(request, findings)
+  const apiPort = await holdApiPort(request, findings)
   try {
-    const ports = netns ? namespacePorts : await findFreePorts(door.port)
+    const ports = netns ? namespacePorts : await findFreePorts(apiPort.port)
     const parts = await selectParts(request, ports, findings)
     await mkdir(folder.logs, { recursive: true, mode: 0o700 })
     await ensureCertificates(folder, context.now())
@@ -117,7 +114,7 @@ async function startOnce(request: StartProgramsRequest, context: StartContext): 
     for (const leaf of ['controller-manager', 'metallb', 'admin'] as const) {
       await writeKubeconfig(kubeconfigPath(folder, leaf), await renderKubeconfig(folder, leaf, contextName, ports.api))
     }
-    await writeKubeconfig(folder.kubeconfig, await renderKubeconfig(folder, 'admin', contextName, door.port))
+    await writeKubeconfig(folder.kubeconfig, await renderKubeconfig(folder, 'admin', contextName, apiPort.port))
     const webhookTmp = await writeWebhookCertificate(folder)
     const tasks = programTable({
       folder,
@@ -127,7 +124,7 @@ async function startOnce(request: StartProgramsRequest, context: StartContext): 
       webhookTmpDir: webhookTmp,
       kubeconfigPath: (leaf) => kubeconfigPath(folder, leaf as CertificateName),
     })
-    const mission: SupervisorSpec & { readonly findings: readonly Finding[] } = {
+    const spec: SupervisorSpec & { readonly findings: readonly Finding[] } = {
       name,
       tasks: [...tasks, ...(request.extraTasks?.(kubeconfigPath(folder, 'admin')) ?? [])],
       pki: folder.pki,
@@ -137,35 +134,35 @@ async function startOnce(request: StartProgramsRequest, context: StartContext): 
       findings,
       ...(netns && { forwardTo: ports.api }),
     }
-    await writeFile(folder.supervisorSpec, JSON.stringify(mission, null, 2), { mode: 0o600 })
-    // Outside a namespace the API server itself takes the port that was held for it.
-    if (!netns) await door.close()
+    await writeFile(folder.supervisorSpec, JSON.stringify(spec, null, 2), { mode: 0o600 })
+    // Without a namespace the API server itself binds the held port.
+    if (!netns) await apiPort.close()
     const launched = await launchSupervisor({
       ...context,
       folder,
       netns,
       ephemeral,
-      ...(netns && { listenFd: door.fd }),
+      ...(netns && { listenFd: apiPort.fd }),
     })
-    // The supervisor has it now; two that accept on one socket would take each other's connections.
-    await door.close()
+    // The supervisor accepts on it now; two processes accepting on one socket would take each other's connections.
+    await apiPort.close()
     if (context.signal?.aborted) {
       launched.process.kill('SIGTERM')
       throw failure(startInterrupted, { name }, { exitCode: 130 })
     }
     if (launched.outcome.kind === 'failed') throw await explainFailure(request, launched.outcome)
     await withConnection(folder, context, (connection) => reconcileAdmission(connection.client, folder, parts))
-    return { pid: launched.pid, port: door.port, findings, supervisor: launched.process }
+    return { pid: launched.pid, port: apiPort.port, findings, supervisor: launched.process }
   } finally {
-    await door.close()
+    await apiPort.close()
   }
 }
 
-function kubeconfigPath(folder: SandboxFolder, leaf: CertificateName): string {
-  return path.join(folder.pki, `${leaf}.kubeconfig`)
+function kubeconfigPath(folder: SandboxFolder, certificate: CertificateName): string {
+  return path.join(folder.pki, `${certificate}.kubeconfig`)
 }
 
-/** The port on which this machine reaches the API server, held until the right process has it. */
+/** Holds the API port of this machine until the process that uses it has started. */
 async function holdApiPort({ name, port }: StartProgramsRequest, findings: Finding[]): Promise<HeldPort> {
   try {
     return await holdPort(port.number, '127.0.0.1')
@@ -178,7 +175,7 @@ async function holdApiPort({ name, port }: StartProgramsRequest, findings: Findi
   }
 }
 
-/** Outside a namespace MetalLB's ports are everybody's: said, and its admission left out where it cannot listen. */
+/** Without a namespace MetalLB listens on all interfaces, which is reported; its webhooks are disabled if their port is in use. */
 async function selectParts(
   { parts, netns }: StartProgramsRequest,
   ports: Ports,
@@ -200,17 +197,17 @@ async function explainFailure({ name, folder }: StartProgramsRequest, failed: St
   const { task, reason, log } = failed
   const file = logFile(folder, task)
   if (task === 'supervisor' || task === 'the supervisor') {
-    const said = log || (await readFile(logFile(folder, 'supervisor'), 'utf8').catch(() => ''))
-    if (mentionsDiskFull(`${reason} ${said}`)) return diskFullFailure(folder, name)
+    const output = log || (await readFile(logFile(folder, 'supervisor'), 'utf8').catch(() => ''))
+    if (mentionsDiskFull(`${reason} ${output}`)) return diskFullFailure(folder, name)
     return failure(supervisorUnresponsive, { name, log: logFile(folder, 'supervisor'), reason })
   }
-  const clash = /listen tcp [^ ]*?:(\d+): bind: address already in use/.exec(log)
-  if (clash) return new PortConflict(Number(clash[1]), task)
+  const conflict = /listen tcp [^ ]*?:(\d+): bind: address already in use/.exec(log)
+  if (conflict) return new PortConflict(Number(conflict[1]), task)
   if (mentionsDiskFull(log)) return diskFullFailure(folder, task)
-  const said = log.split('\n').findLast((line) => /panic|fatal|error|failed|\bE\d{4}\b/i.test(line))
+  const line = log.split('\n').findLast((text) => /panic|fatal|error|failed|\bE\d{4}\b/i.test(text))
   return failure(programFailed, {
     program: task,
-    reason: said ? `${reason}: ${said.slice(0, 400)}` : reason,
+    reason: line ? `${reason}: ${line.slice(0, 400)}` : reason,
     log: file,
   })
 }
@@ -219,7 +216,7 @@ function diskFullFailure(folder: SandboxFolder, what: string): Failure {
   return failure(diskFull, { folder: folder.root, doing: `starting ${what}` })
 }
 
-/** Lends a connection to the cluster of this folder. */
+/** Runs a function with a connection to the cluster of this folder. */
 export async function withConnection<T>(
   folder: SandboxFolder,
   { env }: Pick<StartContext, 'env'>,

@@ -31,19 +31,19 @@ const quick = (said: string[] = []) => ({
   restartAfterMs: 5,
 })
 
-describe('a program under supervision', () => {
-  it('is started again when it ends by itself, and the log is kept', async () => {
+describe('a supervised task', () => {
+  it('is restarted when it exits, and appends to its log', async () => {
     const said: string[] = []
     const task = superviseTask(shell('echo run; sleep 0.05'), quick(said))
     await task.start()
     await expect.poll(() => task.status().restarts).toBeGreaterThan(1)
-    expect(said[0]).toBe('x exited with code 0; it is started again')
+    expect(said[0]).toBe('x exited with code 0; restarting it')
     await task.stop()
     expect(task.status().state).toBe('down')
     expect((await readFile(path.join(folder, 'x.log'), 'utf8')).split('\n').length).toBeGreaterThan(2)
   })
 
-  it('stays down when it was killed on purpose, until it is started', async () => {
+  it('stays down after kill until it is started', async () => {
     const task = superviseTask(shell('sleep 60'), quick())
     await task.start()
     const { pid } = task.status()
@@ -55,14 +55,14 @@ describe('a program under supervision', () => {
     await task.stop()
   })
 
-  it('says how it ended when it ends before it is ready', async () => {
+  it('reports the exit status when it exits before it is ready', async () => {
     const { port, close } = await holdPort(0, '127.0.0.1')
     await close()
     const task = superviseTask(shell('exit 3', { kind: 'tcp', port }), quick())
     await expect(task.start()).rejects.toThrow('exited with code 3')
   })
 
-  it('is not ready because somebody else listens on its port', async () => {
+  it('is not ready because another process listens on its port', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const address = server.address()
@@ -73,7 +73,7 @@ describe('a program under supervision', () => {
     server.close()
   })
 
-  it('fails when it takes too long, with what was seen last', async () => {
+  it('fails with the last probe result when it takes too long', async () => {
     const { port, close } = await holdPort(0, '127.0.0.1')
     await close()
     const late = { ...shell('sleep 60', { kind: 'tcp', port }), readyMs: 50 }

@@ -1,11 +1,12 @@
-/**
- * One program under supervision: started, probed until ready, restarted when it crashes, held down when told.
- */
+/** Supervises one program: starts it, probes it until it is ready, and restarts it when it crashes. */
 import { closeSync, openSync, renameSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { request } from 'node:https'
+import { connect } from 'node:net'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeExit, type RunningProcess, startProcess, toProgram } from '../exec/process.ts'
-import { createProbe, type ProbeOnce } from './probe.ts'
-import type { Task, TaskState, TaskStatus } from './supervisor-spec.ts'
+import type { ReadinessProbe, Task, TaskState, TaskStatus } from './supervisor-spec.ts'
 
 export interface TaskContext {
   readonly pki: string
@@ -19,11 +20,11 @@ export interface TaskContext {
 
 export interface SupervisedTask {
   readonly status: () => TaskStatus
-  /** Starts it and waits until it is ready; throws with the reason when it ends before, or takes too long. */
+  /** Starts it and waits until it is ready; throws with the reason when it exits or takes too long. */
   readonly start: () => Promise<void>
-  /** Ends it for good, or until `start`. */
+  /** Stops it until `start`. */
   readonly stop: () => Promise<void>
-  /** The same with SIGKILL. */
+  /** Stops it with SIGKILL. */
   readonly kill: () => Promise<void>
 }
 
@@ -35,7 +36,7 @@ export function superviseTask(task: Task, context: TaskContext): SupervisedTask 
   let state: TaskState = 'waiting'
   let running: RunningProcess | undefined
   let restarts = 0
-  let wanted = false
+  let enabled = false
 
   const launch = (): RunningProcess => {
     const program = toProgram([...context.wrapper, task.file, ...task.args])
@@ -48,19 +49,19 @@ export function superviseTask(task: Task, context: TaskContext): SupervisedTask 
     }
   }
 
-  const untilReady = async (look: ProbeOnce, current: RunningProcess): Promise<void> => {
+  const waitUntilReady = async (probe: ProbeOnce, current: RunningProcess): Promise<void> => {
     let ended: string | undefined
     void current.exit.then((ending) => {
       ended = describeExit(ending)
     })
     const deadline = performance.now() + task.readyMs
-    // A bare connection proves little: somebody else may listen there while the program is on its way out.
-    let proofs = task.probe.kind === 'tcp' ? 2 : 1
-    for (let seen = await look(); ; seen = await look()) {
+    // A single TCP connection proves little: another process may listen there while the program is exiting.
+    let required = task.probe.kind === 'tcp' ? 2 : 1
+    for (let problem = await probe(); ; problem = await probe()) {
       if (ended) throw new Error(ended)
-      if (!seen) proofs -= 1
-      if (proofs === 0) return
-      if (performance.now() > deadline) throw new Error(`was not ready after ${task.readyMs / 1000} s: ${seen}`)
+      if (!problem) required -= 1
+      if (required === 0) return
+      if (performance.now() > deadline) throw new Error(`was not ready after ${task.readyMs / 1000} s: ${problem}`)
       await sleep(probeEveryMs)
     }
   }
@@ -69,20 +70,20 @@ export function superviseTask(task: Task, context: TaskContext): SupervisedTask 
     state = 'starting'
     const current = launch()
     running = current
-    await untilReady(await createProbe(task.probe, context.pki), current)
-    if (running === current && wanted) state = 'ready'
+    await waitUntilReady(await createProbe(task.probe, context.pki), current)
+    if (running === current && enabled) state = 'ready'
     void current.exit.then((ending) => {
-      if (running !== current || !wanted) return
-      context.logEvent(`${task.name} ${describeExit(ending)}; it is started again`)
-      void revive()
+      if (running !== current || !enabled) return
+      context.logEvent(`${task.name} ${describeExit(ending)}; restarting it`)
+      void restart()
     })
   }
 
-  const revive = async (): Promise<void> => {
-    for (let delay = restartAfterMs; wanted; delay = Math.min(delay * 2, MAX_RESTART_DELAY_MS)) {
+  const restart = async (): Promise<void> => {
+    for (let delay = restartAfterMs; enabled; delay = Math.min(delay * 2, MAX_RESTART_DELAY_MS)) {
       state = 'crashed'
       await sleep(delay)
-      if (!wanted) return
+      if (!enabled) return
       restarts += 1
       try {
         await attempt()
@@ -94,23 +95,18 @@ export function superviseTask(task: Task, context: TaskContext): SupervisedTask 
     }
   }
 
-  const end = async (how: (current: RunningProcess) => Promise<unknown>): Promise<void> => {
-    wanted = false
-    if (running) await how(running)
+  const end = async (terminate: (current: RunningProcess) => Promise<unknown>): Promise<void> => {
+    enabled = false
+    if (running) await terminate(running)
     running = undefined
     state = 'down'
   }
 
   return {
-    status: () => ({
-      name: task.name,
-      state,
-      restarts,
-      ...(running?.pid !== undefined && { pid: running.pid }),
-    }),
+    status: () => ({ name: task.name, state, restarts, ...(running?.pid !== undefined && { pid: running.pid }) }),
     start: async () => {
-      if (wanted) return
-      wanted = true
+      if (enabled) return
+      enabled = true
       try {
         await attempt()
       } catch (error) {
@@ -127,8 +123,43 @@ export function superviseTask(task: Task, context: TaskContext): SupervisedTask 
   }
 }
 
-/** One log before this one is kept, no more. */
+/** Keeps one previous log. */
 function rotateLog(file: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
   if (size > MAX_LOG_BYTES) renameSync(file, `${file}.previous`)
+}
+
+/** Returns undefined when the task is ready, otherwise the problem. */
+type ProbeOnce = () => Promise<string | undefined>
+
+async function createProbe(probe: ReadinessProbe, pki: string): Promise<ProbeOnce> {
+  if (probe.kind === 'none') return async () => undefined
+  if (probe.kind === 'tcp') return () => probeTcp(probe.port)
+  const [ca, cert, key] = await Promise.all(
+    ['ca.crt', `${probe.pair}.crt`, `${probe.pair}.key`].map((name) => readFile(path.join(pki, name))),
+  )
+  const options = { host: '127.0.0.1', port: probe.port, path: probe.path, ca, cert, key, agent: false, timeout: 5000 }
+  return () =>
+    new Promise((resolve) => {
+      const probeRequest = request(options, (response) => {
+        response.resume()
+        response.once('error', () => undefined)
+        const { statusCode } = response
+        resolve(statusCode === 200 ? undefined : `${probe.path} answers ${statusCode}`)
+      })
+      probeRequest.once('timeout', () => probeRequest.destroy(new Error('no answer')))
+      probeRequest.once('error', (error) => resolve(error.message))
+      probeRequest.end()
+    })
+}
+
+function probeTcp(port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(undefined)
+    })
+    socket.once('error', (error) => resolve(error.message))
+  })
 }

@@ -1,10 +1,6 @@
-/**
- * A mission: what a supervisor is to run, as data that survives between two processes.
- *
- * The launcher decides (paths, ports, order); the supervisor runs processes and knows no Kubernetes.
- */
+/** Describes what a supervisor runs. The launcher writes it; the supervisor runs processes and knows no Kubernetes. */
 
-/** How to see that a task is ready: it answers on its port. */
+/** How to check that a task is ready. */
 export type ReadinessProbe =
   | { readonly kind: 'tcp'; readonly port: number }
   | { readonly kind: 'https'; readonly port: number; readonly path: string; readonly pair: string }
@@ -17,22 +13,22 @@ export interface Task {
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly probe: ReadinessProbe
-  /** Names of tasks that must be ready before this one starts. */
+  /** Tasks that must be ready before this one starts. */
   readonly after: readonly string[]
-  /** A start that takes longer has failed. */
+  /** The time limit for becoming ready. */
   readonly readyMs: number
 }
 
 export interface SupervisorSpec {
   readonly name: string
   readonly tasks: readonly Task[]
-  /** Where probes find the authority (`ca.crt`) and `<pair>.crt`, `<pair>.key`. */
+  /** The folder with `ca.crt`, `<pair>.crt` and `<pair>.key` for probes. */
   readonly pki: string
-  /** Connections to the listening socket that the launcher handed down go to this port of loopback. */
+  /** The loopback port to which connections on the inherited listening socket are forwarded. */
   readonly forwardTo?: number
-  /** Ends with its parent, and takes the folder along. */
+  /** Exits with its parent and removes the folder. */
   readonly ephemeral: boolean
-  /** Put before every program: ends it when the supervisor is gone, however it went. */
+  /** A command prefix that kills a program when the supervisor exits. */
   readonly wrapper: readonly string[]
   readonly graceMs: number
 }
@@ -52,7 +48,7 @@ export interface SupervisorStatus {
   readonly tasks: readonly TaskStatus[]
 }
 
-/** Why a start failed, in the supervisor's words; the launcher makes it a finding. */
+/** Why a start failed; the launcher turns it into a finding. */
 export interface StartFailure {
   readonly task: string
   readonly reason: string

@@ -11,7 +11,7 @@ const task = (name: string, ...after: string[]): Task => ({
   readyMs: 1,
 })
 
-it('whoever is needed by others ends after them, the rest at once', () => {
+it('stopOrder stops tasks after their dependents, and independent tasks together', () => {
   const tasks = [task('etcd'), task('api', 'etcd'), task('manager', 'api'), task('metallb', 'api')]
   expect(stopOrder(tasks)).toEqual([['manager', 'metallb'], ['api'], ['etcd']])
   expect(stopOrder([task('a', 'b'), task('b', 'a')])).toEqual([['a', 'b']])

@@ -1,8 +1,6 @@
 /**
- * The supervisor: one process per running sandbox that starts its programs in order, keeps them running, and
- * ends them. Its programs end with it, and an ephemeral one ends with its parent, whatever ends that.
- *
- * Runs processes; knows no Kubernetes.
+ * Runs the programs of one sandbox: starts them in order, restarts them, and stops them. Its programs exit with it, and an
+ * ephemeral supervisor exits with its parent. Knows no Kubernetes.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -13,22 +11,19 @@ import { type Forwarder, forward } from './forward.ts'
 import { type SupervisedTask, superviseTask } from './supervised-task.ts'
 import type { StartFailure, SupervisorSpec, SupervisorStatus, Task } from './supervisor-spec.ts'
 
-/** What the supervisor tells its launcher on standard output, once. */
+/** Reported to the launcher once, on standard output. */
 export type StartOutcome = { readonly kind: 'ready' } | ({ readonly kind: 'failed' } & StartFailure)
 
-/** The listening socket that a launcher outside the namespace hands down. */
+/** The listening socket inherited from a launcher outside the namespace. */
 const LISTEN_FD = 3
 
 const LOG_LINES = 12
 
 export async function supervise(folder: SandboxFolder): Promise<void> {
-  const mission = JSON.parse(await readFile(folder.supervisorSpec, 'utf8')) as SupervisorSpec
-  const say = (text: string): void => void process.stderr.write(`${new Date().toISOString()} ${text}\n`)
+  const spec = JSON.parse(await readFile(folder.supervisorSpec, 'utf8')) as SupervisorSpec
+  const logEvent = (text: string): void => void process.stderr.write(`${new Date().toISOString()} ${text}\n`)
   const tasks = new Map<string, SupervisedTask>(
-    mission.tasks.map((task) => [
-      task.name,
-      superviseTask(task, { ...mission, logEvent: say, log: logFile(folder, task.name) }),
-    ]),
+    spec.tasks.map((task) => [task.name, superviseTask(task, { ...spec, logEvent, log: logFile(folder, task.name) })]),
   )
   const forwarders: Forwarder[] = []
   let ready = false
@@ -40,64 +35,64 @@ export async function supervise(folder: SandboxFolder): Promise<void> {
 
   const stopAll = async (): Promise<void> => {
     ready = false
-    for (const wave of stopOrder(mission.tasks)) await Promise.all(wave.map((name) => named(name).stop()))
+    for (const wave of stopOrder(spec.tasks)) await Promise.all(wave.map((name) => findTask(name).stop()))
   }
-  const leave = (code: number): never => {
+  const exit = (code: number): never => {
     for (const task of tasks.values()) void task.kill()
     control.close()
     rmSync(folder.control, { force: true })
-    if (mission.ephemeral) rmSync(folder.root, { recursive: true, force: true })
+    if (spec.ephemeral) rmSync(folder.root, { recursive: true, force: true })
     process.exit(code)
   }
-  const named = (name: string): SupervisedTask => {
+  const findTask = (name: string): SupervisedTask => {
     const task = tasks.get(name)
-    if (!task) throw new Error(`there is no ${name} here; there are: ${[...tasks.keys()].join(', ')}`)
+    if (!task) throw new Error(`there is no task ${name}; there are: ${[...tasks.keys()].join(', ')}`)
     return task
   }
-  const obey = async (request: ControlRequest): Promise<SupervisorStatus> => {
+  const handle = async (request: ControlRequest): Promise<SupervisorStatus> => {
     if (request.do === 'stop') {
       await stopAll()
-      setImmediate(() => setTimeout(() => leave(0), 10))
+      setImmediate(() => setTimeout(() => exit(0), 10))
     }
-    if (request.do === 'kill') await named(request.task).kill()
-    if (request.do === 'start') await named(request.task).start()
+    if (request.do === 'kill') await findTask(request.task).kill()
+    if (request.do === 'start') await findTask(request.task).start()
     if (request.do === 'expose') {
       forwarders.push(await forward({ port: request.port, host: '127.0.0.1' }, { path: request.socket }))
     }
     return status()
   }
 
-  const control = createControlServer(obey)
+  const control = createControlServer(handle)
   rmSync(folder.control, { force: true })
   control.listen(folder.control)
-  if (mission.ephemeral) {
-    // The parent holds the other end of this pipe; the kernel closes it when the parent is gone.
-    process.stdin.resume().once('close', () => leave(0))
+  if (spec.ephemeral) {
+    // The parent holds the other end of this pipe; the kernel closes it when the parent exits.
+    process.stdin.resume().once('close', () => exit(0))
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => void stopAll().then(() => leave(0)))
+    process.once(signal, () => void stopAll().then(() => exit(0)))
   }
   process.once('uncaughtException', (error) => {
-    say(`the supervisor fails: ${error.stack}`)
-    leave(1)
+    logEvent(`the supervisor fails: ${error.stack}`)
+    exit(1)
   })
 
   rmSync(folder.failure, { force: true })
   try {
-    if (mission.forwardTo !== undefined) {
-      const target = { port: mission.forwardTo, host: '127.0.0.1' }
+    if (spec.forwardTo !== undefined) {
+      const target = { port: spec.forwardTo, host: '127.0.0.1' }
       forwarders.push(await forward({ fd: LISTEN_FD }, target))
     }
-    await startAll(mission, tasks)
+    await startAll(spec, tasks)
     ready = true
     reportOutcome({ kind: 'ready' })
   } catch (error) {
     const failed = error instanceof TaskError ? error.task : 'the supervisor'
-    const found: StartFailure = { task: failed, reason: formatError(error), log: tailLog(folder, failed) }
-    writeFileSync(folder.failure, JSON.stringify(found))
+    const startFailure: StartFailure = { task: failed, reason: formatError(error), log: tailLog(folder, failed) }
+    writeFileSync(folder.failure, JSON.stringify(startFailure))
     await stopAll()
-    reportOutcome({ kind: 'failed', ...found })
-    setTimeout(() => leave(1), 50)
+    reportOutcome({ kind: 'failed', ...startFailure })
+    setTimeout(() => exit(1), 50)
   }
 }
 
@@ -110,10 +105,10 @@ class TaskError extends Error {
   }
 }
 
-/** Every task as soon as those before it are ready. */
-async function startAll(mission: SupervisorSpec, tasks: ReadonlyMap<string, SupervisedTask>): Promise<void> {
+/** Starts each task as soon as its dependencies are ready. */
+async function startAll(spec: SupervisorSpec, tasks: ReadonlyMap<string, SupervisedTask>): Promise<void> {
   const started = new Map<string, Promise<void>>()
-  for (const task of mission.tasks) {
+  for (const task of spec.tasks) {
     const before = task.after.map((name) => started.get(name) ?? Promise.resolve())
     started.set(
       task.name,
@@ -130,18 +125,18 @@ async function startAll(mission: SupervisorSpec, tasks: ReadonlyMap<string, Supe
   await Promise.all(started.values())
 }
 
-/** Who needs nobody any more goes first, all of them at once; the store goes last, for the others write to it. */
+/** Stops tasks without dependents first, in parallel; etcd stops last, because the others write to it. */
 export function stopOrder(tasks: readonly Task[]): readonly (readonly string[])[] {
   if (tasks.length === 0) return []
   const needed = new Set(tasks.flatMap((task) => task.after))
   const free = tasks.filter((task) => !needed.has(task.name))
   const rest = tasks.filter((task) => needed.has(task.name))
-  // Tasks that need each other cannot be put in order; they end together.
+  // Tasks with a cyclic dependency stop together.
   if (free.length === 0) return [tasks.map(({ name }) => name)]
   return [free.map(({ name }) => name), ...stopOrder(rest)]
 }
 
-/** Only the first word is read; a launcher that has gone since is no failure. */
+/** A launcher that exited in the meantime is not an error. */
 function reportOutcome(outcome: StartOutcome): void {
   process.stdout.on('error', () => undefined)
   process.stdout.write(`${JSON.stringify(outcome)}\n`)

@@ -24,8 +24,8 @@ function codes(address: string, snapshot: Snapshot, planned: readonly string[]):
   return holderFindings(address, holders, planned).map(({ code }) => code)
 }
 
-describe('who really holds an address', () => {
-  it('is a Service, with its pool and the time of its status; and the pool that gives it', () => {
+describe('findHolders', () => {
+  it('finds a Service with its pool and time, and the pool as allocator', () => {
     const written = changed(healthy, 'Service openstack/rabbitmq', (service) => ({
       ...service,
       metadata: {
@@ -47,51 +47,49 @@ describe('who really holds an address', () => {
     ])
   })
 
-  it('is a pod, by whereabouts and by Multus', () => {
+  it('finds a pod through whereabouts and Multus', () => {
     expect(who('172.17.0.30').filter((one) => one.startsWith('has'))).toEqual([
       expect.stringMatching(/^has Pod openstack\/glance-0 \(by whereabouts, .*IPPool kube-system\//),
       'has Pod openstack/glance-0 (on openstack/internalapi)',
     ])
   })
 
-  it('is a pod that is gone, and whereabouts still holds it', () => {
+  it('finds a deleted pod that whereabouts still records', () => {
     const gone = changed(healthy, 'Pod openstack/glance-0', () => undefined)
-    expect(who('172.17.0.30', gone)[0]).toContain('there is no such pod any more')
+    expect(who('172.17.0.30', gone)[0]).toContain('the pod no longer exists')
   })
 
-  it('is a data plane host, by its Reservation', () => {
+  it('finds a data plane host through its Reservation', () => {
     expect(who('172.17.0.100')).toEqual([
       'has Reservation openstack/edpm-compute-0 (on internalapi) 2026-11-02T08:00:00Z',
       'gives NetConfig openstack/netconfig (172.17.0.100-172.17.0.250, to hosts on internalapi)',
     ])
   })
 
-  it('is a node, on the interface where nmstate sees it', () => {
+  it('finds a node and its interface through nmstate', () => {
     const seen = withObject(healthy, {
       apiVersion: 'nmstate.io/v1beta1',
       kind: 'NodeNetworkState',
       metadata: { name: 'worker-0' },
-      status: {
-        currentState: { interfaces: [{ name: 'enp6s0.20', ipv4: { address: [{ ip: '172.17.0.10' }] } }] },
-      },
+      status: { currentState: { interfaces: [{ name: 'enp6s0.20', ipv4: { address: [{ ip: '172.17.0.10' }] } }] } },
     })
     expect(who('172.17.0.10', seen)).toEqual(['has Node worker-0 (on enp6s0.20)'])
     expect(who('10.0.0.10')).toEqual(["has Node worker-0 (the node's own address)"])
   })
 
-  it('is nobody, for an address that nobody has', () => {
+  it('finds nothing for an unused address', () => {
     expect(who('172.17.0.2')).toEqual([])
     expect(who('not an address')).toEqual([])
   })
 })
 
-describe('what is wrong with the holders', () => {
-  it('is nothing where Services of one cloud share an address', () => {
+describe('holderFindings', () => {
+  it('accepts Services of one cloud that share an address', () => {
     expect(who('172.17.0.80').filter((one) => one.startsWith('has Service')).length).toBeGreaterThan(1)
     expect(codes('172.17.0.80', healthy, ['openstack'])).toEqual([])
   })
 
-  it('is two holders of one address, and a holder in another namespace than planned', () => {
+  it('reports two holders, and a holder in another namespace than planned', () => {
     const stolen = changed(healthy, 'Service openstack2/rabbitmq', (service) => ({
       ...service,
       status: { loadBalancer: { ingress: [{ ip: '172.17.0.85' }] } },
@@ -99,7 +97,7 @@ describe('what is wrong with the holders', () => {
     expect(codes('172.17.0.85', stolen, ['openstack'])).toEqual(['SL9081', 'SL9082'])
   })
 
-  it('is only the second holder where the plan does not know the address', () => {
+  it('reports only the second holder of an unplanned address', () => {
     expect(codes('172.17.0.85', healthy, [])).toEqual([])
   })
 })

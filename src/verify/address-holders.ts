@@ -1,16 +1,21 @@
-/**
- * Who really holds an address: everything on a cluster that has it or may give it out, and since when.
- *
- * Pure, over a snapshot. What the plan says is `plan/lookup.ts`; where the two disagree is told here.
- */
+/** Finds all objects of a snapshot that have an address or may assign it, and compares them with the plan. Pure. */
 import { type KubeObject, objectIdentity } from '../api/object.ts'
+import { allocatedPodAddresses, attachedNetworks } from '../api/pod-networks.ts'
 import { formatObjectName, getField, getList, getString } from '../api/raw-object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { type Address, compareAddresses, formatAddress, parseAddress } from '../net/address.ts'
 import { parseRange, rangeContains } from '../net/range.ts'
-import { ATTACHMENT, NET_CONFIG, NODE, POD, POOL, RESERVATION, SERVICE, WHEREABOUTS } from './checks/kinds.ts'
-import { allocatedPodAddresses } from './checks/network-allocations.ts'
+import {
+  ATTACHMENT,
+  NET_CONFIG,
+  NODE,
+  POD,
+  POOL,
+  RESERVATION,
+  SERVICE,
+  WHEREABOUTS,
+} from './checks/check-definition.ts'
 import { heldByOther, heldTwice } from './findings/network-findings.ts'
 import { ingressAddresses } from './readiness/load-balancer.ts'
 
@@ -19,14 +24,14 @@ const NODE_STATE = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkState' 
 export const holderKinds = [SERVICE, POOL, POD, WHEREABOUTS, RESERVATION, NET_CONFIG, ATTACHMENT, NODE, NODE_STATE]
 
 export interface LiveHolder {
-  /** `has`: it is its address. `gives`: an allocator that may hand it out. */
+  /** `has`: it uses the address. `gives`: an allocator that may assign it. */
   readonly kind: 'has' | 'gives'
   /** `Service openstack/keystone-internal`. */
   readonly who: string
   readonly namespace?: string
-  /** In a few words: `LoadBalancer address`, `hosts of internalapi`. */
+  /** For example `LoadBalancer address` or `hosts of internalapi`. */
   readonly how: string
-  /** ISO time, where the cluster knows it. */
+  /** ISO time, if known. */
   readonly since?: string
 }
 
@@ -35,16 +40,18 @@ export function findHolders(live: SnapshotIndex, text: string): readonly LiveHol
   if (!address) return []
   const all = (kind: Parameters<typeof formatGroupKind>[0]): readonly KubeObject[] => live.all(formatGroupKind(kind))
   return [
-    ...all(SERVICE).flatMap((one) => serviceHolder(one, address)),
-    ...all(WHEREABOUTS).flatMap((one) => podHolder(one, address, live)),
-    ...all(POD).flatMap((one) => attachedHolder(one, address)),
-    ...all(RESERVATION).flatMap((one) => reservationHolder(one, address)),
+    ...all(SERVICE).flatMap((service) => serviceHolder(service, address)),
+    ...all(WHEREABOUTS).flatMap((pool) => podHolder(pool, address, live)),
+    ...all(POD).flatMap((pod) => attachedHolders(pod, address)),
+    ...all(RESERVATION).flatMap((reservation) => reservationHolder(reservation, address)),
     ...nodeHolders(all(NODE), all(NODE_STATE), address),
-    ...all(POOL).flatMap((one) =>
-      findAllocator(one, getList(one, 'spec', 'addresses'), 'LoadBalancer Services', address),
+    ...all(POOL).flatMap((pool) =>
+      findAllocator(pool, getList(pool, 'spec', 'addresses'), 'LoadBalancer Services', address),
     ),
-    ...all(ATTACHMENT).flatMap((one) => findAllocator(one, attachmentRanges(one), 'pods', address)),
-    ...all(NET_CONFIG).flatMap((one) => netConfigAllocators(one, address)),
+    ...all(ATTACHMENT).flatMap((attachment) =>
+      findAllocator(attachment, attachmentRanges(attachment), 'pods', address),
+    ),
+    ...all(NET_CONFIG).flatMap((config) => netConfigAllocators(config, address)),
   ]
 }
 
@@ -64,9 +71,9 @@ function isSameAddress(text: unknown, address: Address): boolean {
   return read !== undefined && compareAddresses(read, address) === 0
 }
 
-/** The address was given when the status was written; the Service itself may be older. */
+/** The address was assigned when the status was written; the Service may be older. */
 function serviceHolder(service: KubeObject, address: Address): readonly LiveHolder[] {
-  if (!ingressAddresses(service).some((one) => isSameAddress(one, address))) return []
+  if (!ingressAddresses(service).some((ip) => isSameAddress(ip, address))) return []
   const written = service.metadata.managedFields?.find(({ subresource }) => subresource === 'status')?.time
   const pool = service.metadata.annotations?.['metallb.io/ip-allocated-from-pool']
   const how = pool === undefined ? 'LoadBalancer address' : `LoadBalancer address from pool ${pool}`
@@ -81,7 +88,7 @@ function podHolder(pool: KubeObject, address: Address, live: SnapshotIndex): rea
       const [namespace = '', name = ''] = pod.split('/')
       const running = live.get('Pod', name, namespace)
       const since = getString(running, 'status', 'startTime')
-      const gone = running || live.unread('Pod') !== undefined ? '' : '; there is no such pod any more'
+      const gone = running || live.unread('Pod') !== undefined ? '' : '; the pod no longer exists'
       return {
         kind: 'has',
         who: `Pod ${pod}`,
@@ -92,34 +99,21 @@ function podHolder(pool: KubeObject, address: Address, live: SnapshotIndex): rea
     })
 }
 
-/** What Multus shows, for pods whose address is not whereabouts' (static ones). */
-function attachedHolder(pod: KubeObject, address: Address): readonly LiveHolder[] {
-  const shown = pod.metadata.annotations?.['k8s.v1.cni.cncf.io/network-status'] ?? ''
-  const networks = parseNetworkStatus(shown).filter((one) =>
-    getList(one, 'ips').some((ip) => isSameAddress(ip, address)),
-  )
-  return networks.map((network) =>
-    createHolder(pod, `on ${getString(network, 'name') ?? 'its own network'}`, getString(pod, 'status', 'startTime')),
-  )
-}
-
-function parseNetworkStatus(text: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? value : []
-  } catch {
-    return []
-  }
+/** From the network-status of Multus, for static addresses that whereabouts does not allocate. */
+function attachedHolders(pod: KubeObject, address: Address): readonly LiveHolder[] {
+  return (attachedNetworks(pod) ?? [])
+    .filter(({ ips }) => ips.some((ip) => isSameAddress(ip, address)))
+    .map(({ name }) => createHolder(pod, `on ${name || 'its own network'}`, getString(pod, 'status', 'startTime')))
 }
 
 function reservationHolder(reservation: KubeObject, address: Address): readonly LiveHolder[] {
   const held = Object.entries((getField(reservation, 'spec', 'reservation') ?? {}) as Record<string, unknown>)
   return held
-    .filter(([, one]) => isSameAddress(getString(one, 'address'), address))
+    .filter(([, entry]) => isSameAddress(getString(entry, 'address'), address))
     .map(([network]) => createHolder(reservation, `on ${network}`, reservation.metadata.creationTimestamp))
 }
 
-/** A node's address by what nmstate sees on it; by its own word where nmstate is not there. */
+/** Addresses of nodes from NodeNetworkState or, without nmstate, from the Node status. */
 function nodeHolders(
   nodes: readonly KubeObject[],
   states: readonly KubeObject[],
@@ -127,24 +121,24 @@ function nodeHolders(
 ): readonly LiveHolder[] {
   const seen = states.flatMap((state) =>
     getList(state, 'status', 'currentState', 'interfaces')
-      .filter((one) =>
+      .filter((iface) =>
         ['ipv4', 'ipv6'].some((family) =>
-          getList(one, family, 'address').some((entry) => isSameAddress(getString(entry, 'ip'), address)),
+          getList(iface, family, 'address').some((entry) => isSameAddress(getString(entry, 'ip'), address)),
         ),
       )
-      .map((one) => ({
+      .map((iface) => ({
         kind: 'has' as const,
         who: `Node ${state.metadata.name}`,
-        how: `on ${getString(one, 'name') ?? 'an interface'}`,
+        how: `on ${getString(iface, 'name') ?? 'an interface'}`,
       })),
   )
-  const told = nodes
+  const reported = nodes
     .filter((node) =>
-      getList(node, 'status', 'addresses').some((one) => isSameAddress(getString(one, 'address'), address)),
+      getList(node, 'status', 'addresses').some((entry) => isSameAddress(getString(entry, 'address'), address)),
     )
     .filter((node) => !seen.some(({ who }) => who === `Node ${node.metadata.name}`))
     .map((node) => createHolder(node, "the node's own address", node.metadata.creationTimestamp))
-  return [...seen, ...told]
+  return [...seen, ...reported]
 }
 
 function findAllocator(
@@ -172,8 +166,8 @@ function findAllocator(
 function attachmentRanges(attachment: KubeObject): readonly string[] {
   try {
     const ipam = getField(JSON.parse(getString(attachment, 'spec', 'config') ?? '{}'), 'ipam')
-    return [ipam, ...getList(ipam, 'ipRanges')].flatMap((one) => {
-      const [start, end] = [getString(one, 'range_start'), getString(one, 'range_end')]
+    return [ipam, ...getList(ipam, 'ipRanges')].flatMap((range) => {
+      const [start, end] = [getString(range, 'range_start'), getString(range, 'range_end')]
       return start !== undefined && end !== undefined ? [`${start}-${end}`] : []
     })
   } catch {
@@ -190,15 +184,15 @@ function netConfigAllocators(config: KubeObject, address: Address): readonly Liv
   })
 }
 
-/** Where two have one address, or a namespace that is not the plan's has it. */
+/** Reports an address with two holders, or with a holder in another namespace than planned. */
 export function holderFindings(
   address: string,
   holders: readonly LiveHolder[],
-  /** Namespaces that the plan gives the address to; none when it does not know it. */
+  /** Namespaces for which the address is planned; empty if it is not planned. */
   planned: readonly string[],
 ): readonly Finding[] {
   const having = holders.filter(({ kind }) => kind === 'has')
-  const owners = new Map(having.map((liveHolder) => [ownerKey(liveHolder), liveHolder.who]))
+  const owners = new Map(having.map((holder) => [ownerKey(holder), holder.who]))
   const twice =
     owners.size > 1
       ? [finding(heldTwice, { address, who: [...owners.values()] }, { owners: [...owners.values()] })]
@@ -210,7 +204,7 @@ export function holderFindings(
   return [...twice, ...other]
 }
 
-/** Services of one namespace share an address on purpose; a pod is told by whereabouts and by Multus. */
+/** Services of one namespace may share an address; a pod is reported by both whereabouts and Multus. */
 function ownerKey({ who, namespace }: LiveHolder): string {
   return who.startsWith('Service ') ? `Services of ${namespace}` : who
 }

@@ -3,18 +3,15 @@ import { changed, healthySnapshot, renderedDocuments, withObject } from '../../t
 import { testPlan } from '../../test/plan.ts'
 import type { KubeObject } from '../api/object.ts'
 import { indexSnapshot, type Snapshot } from '../api/snapshot.ts'
-import { capacityFindings } from './capacity.ts'
-import { parseQuantity } from './room/quantity.ts'
-import { countVolumes } from './room/volumes.ts'
-import { takenVipFindings } from './vip-capacity.ts'
+import { capacityFindings, countVolumes, parseQuantity, takenVipFindings } from './capacity.ts'
 
 function siteOf(clouds: number, hosts = 0) {
   return testPlan({
     nodes: 1,
-    clouds: Array.from({ length: clouds }, (_, at) => ({
-      name: `rhoso${at + 1}`,
-      namespace: `openstack${at + 1}`,
-      ...(at === 0 && { hosts: Array.from({ length: hosts }, (_h, host) => ({ name: `compute-${host}` })) }),
+    clouds: Array.from({ length: clouds }, (_, index) => ({
+      name: `rhoso${index + 1}`,
+      namespace: `openstack${index + 1}`,
+      ...(index === 0 && { hosts: Array.from({ length: hosts }, (_h, host) => ({ name: `compute-${host}` })) }),
     })),
   })
 }
@@ -24,8 +21,8 @@ const healthy = healthySnapshot(two)
 
 function messages(plan: ReturnType<typeof siteOf>, snapshot: Snapshot): readonly string[] {
   const nodes = plan.from.cluster.nodes.map(({ name }) => name)
-  const wish = { nodes, clouds: plan.clouds, documents: renderedDocuments(plan) }
-  return capacityFindings(wish, indexSnapshot(snapshot)).map(({ message }) => message)
+  const request = { nodes, clouds: plan.clouds, documents: renderedDocuments(plan) }
+  return capacityFindings(request, indexSnapshot(snapshot)).map(({ message }) => message)
 }
 
 function smaller(allocatable: Record<string, string>): Snapshot {
@@ -42,30 +39,30 @@ function pod(namespace: string, memory: string): KubeObject {
   }
 }
 
-describe('room on the nodes', () => {
-  it('is enough on a large node, and nobody says anything', () => {
+describe('node capacity', () => {
+  it('reports nothing for a large node', () => {
     expect(messages(two, healthy)).toEqual([])
   })
 
-  it('is too little memory for two control planes on a small one', () => {
+  it('reports too little memory for two control planes on a small node', () => {
     expect(messages(two, smaller({ cpu: '16', memory: '24Gi' }))).toEqual([
-      '2 control planes use about 31 GiB of memory, and the nodes have 24 GiB for them',
+      '2 control planes use about 31 GiB of memory, but the nodes have only 24 GiB free',
     ])
   })
 
-  it('is too little CPU', () => {
+  it('reports too little CPU', () => {
     expect(messages(two, smaller({ cpu: '800m', memory: '256Gi' }))).toEqual([
-      '2 control planes use about 0.9 CPUs when idle, and the nodes have 0.8 for them',
+      '2 control planes use about 0.9 CPUs when idle, but the nodes have only 0.8 free',
     ])
   })
 
-  it('is what others have left; the pods of the clouds themselves are not counted twice', () => {
-    const taken = '2 control planes use about 31 GiB of memory, and the nodes have 16 GiB for them'
+  it('subtracts the requests of pods outside the clouds only', () => {
+    const taken = '2 control planes use about 31 GiB of memory, but the nodes have only 16 GiB free'
     expect(messages(two, withObject(healthy, pod('shop', '240Gi')))).toEqual([taken])
     expect(messages(two, withObject(healthy, pod('openstack1', '240Gi')))).toEqual([])
   })
 
-  it('is not judged where the nodes tell nothing', () => {
+  it('is not checked when the nodes report no capacity', () => {
     expect(messages(two, smaller({}))).toEqual([])
   })
 })
@@ -78,25 +75,25 @@ describe('volumes', () => {
     provisioner: 'kubernetes.io/no-provisioner',
   })
 
-  it('are counted off the control planes, one for each replica', () => {
+  it('are counted per replica of the control planes', () => {
     const [[name, count] = []] = countVolumes(renderedDocuments(siteOf(1)).map(({ object }) => object))
-    // Two databases and OVN's two, each with a replica on the one node; images; two message queues.
+    // Two databases and two OVN databases with one replica each, image storage, two message queues.
     expect([name, count]).toEqual(['local-storage', 7])
   })
 
-  it('are too few where the class makes none by itself', () => {
+  it('are too few when the class has no provisioner', () => {
     expect(messages(two, fixed)).toEqual([
-      'the clouds need 14 volumes of class local-storage, which makes none by itself, and 0 are free or theirs',
+      'the clouds need 14 volumes of class local-storage, which has no provisioner, but only 0 are available',
     ])
   })
 
-  it('are enough when they are there, free or already theirs', () => {
-    const volumes = Array.from({ length: 14 }, (_, at) => ({
+  it('are enough when they are free or bound by the clouds', () => {
+    const volumes = Array.from({ length: 14 }, (_, index) => ({
       apiVersion: 'v1',
       kind: 'PersistentVolume',
-      metadata: { name: `pv-${at}` },
-      spec: { storageClassName: 'local-storage', ...(at < 5 && { claimRef: { namespace: 'openstack1' } }) },
-      status: { phase: at < 5 ? 'Bound' : 'Available' },
+      metadata: { name: `pv-${index}` },
+      spec: { storageClassName: 'local-storage', ...(index < 5 && { claimRef: { namespace: 'openstack1' } }) },
+      status: { phase: index < 5 ? 'Bound' : 'Available' },
     }))
     expect(messages(two, { ...fixed, objects: [...fixed.objects, ...volumes] })).toEqual([])
     expect(messages(two, { ...fixed, objects: [...fixed.objects, ...volumes.slice(1)] })).toHaveLength(1)
@@ -104,7 +101,7 @@ describe('volumes', () => {
 })
 
 describe('limits', () => {
-  it('are five clouds and 250 hosts: one more is a warning', () => {
+  it('warn above five clouds and 250 hosts', () => {
     const empty = { objects: [], unread: [] }
     expect(messages(siteOf(5, 250), empty)).toEqual([])
     expect(messages(siteOf(6, 251), empty)).toEqual([
@@ -121,7 +118,7 @@ it.each([
   ['4', 4],
   ['1e3', 1000],
   ['many', undefined],
-])('%s is %s', (text, number) => {
+])('parses the quantity %s as %s', (text, number) => {
   expect(parseQuantity(text)).toBe(number)
 })
 
@@ -136,20 +133,17 @@ describe('addresses for Services', () => {
     })
   const taken = (snapshot: Snapshot) => takenVipFindings(two.clouds, indexSnapshot(snapshot))
 
-  it('are not taken by the clouds themselves, nor by others outside the plan', () => {
+  it('are free when only the clouds themselves use them', () => {
     expect(taken(healthy)).toEqual([])
     expect(taken(holds('172.17.0.90'))).toEqual([])
   })
 
-  it('are taken when another namespace holds a planned VIP: who, and whose Services would stay pending', () => {
+  it('are reported when a Service of another namespace has a planned VIP', () => {
     const [found, ...more] = taken(holds('172.17.0.85'))
     expect(more).toEqual([])
-    expect(found).toMatchObject({
-      code: 'SL9205',
-      where: { kind: 'Service', namespace: 'shop', name: 'web' },
-    })
+    expect(found).toMatchObject({ code: 'SL9205', where: { kind: 'Service', namespace: 'shop', name: 'web' } })
     expect(found?.message).toBe(
-      'rhoso1/internalapi plans 172.17.0.85 for rabbitmq.rabbitmq, and Service shop/web holds it',
+      '172.17.0.85 is planned for rabbitmq.rabbitmq of rhoso1/internalapi, but Service shop/web has it',
     )
   })
 })

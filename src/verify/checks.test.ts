@@ -24,34 +24,34 @@ function wrong(snapshot: Snapshot, more: Partial<VerifyInput> = {}): readonly st
 }
 
 describe('a healthy cluster', () => {
-  it('passes every check, and every check has looked at something', () => {
+  it('passes every check, and no check is empty', () => {
     expect(wrong(healthy)).toEqual([])
     const results = run(healthy)
     expect(isProved(results)).toBe(true)
     expect(results.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
   })
 
-  it('is judged cloud by cloud, or one cloud alone', () => {
+  it('is checked per cloud, or for one cloud only', () => {
     const clouds = (names?: readonly string[]) =>
       new Set(run(healthy, names ? { clouds: names } : {}).map(({ cloud }) => cloud))
     expect(clouds()).toEqual(new Set([undefined, 'rhoso1', 'rhoso2']))
     expect(clouds(['rhoso2'])).toEqual(new Set([undefined, 'rhoso2']))
   })
 
-  it("has the checks of the design document's verification by their names", () => {
+  it("has the checks of the design document's verification with the same names", () => {
     const titles = checks.map(({ title }) => title)
     expect(titles).toEqual(
       expect.arrayContaining(['All IPAddressPools', 'Namespace Scoping', 'L2Advertisements', 'Service IP Allocation']),
     )
   })
 
-  it('is judged by checks that each have a name of their own', () => {
+  it('has checks with unique ids', () => {
     expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length)
   })
 })
 
 describe('an empty cluster', () => {
-  it('fails what must be there, and is not taken for healthy', () => {
+  it('fails the checks of required objects', () => {
     const failed = run({ objects: [], unread: [] }).filter(({ verdict }) => verdict === 'failed')
     const ids = new Set(failed.map(({ id }) => id))
     expect([...ids]).toEqual([
@@ -66,24 +66,24 @@ describe('an empty cluster', () => {
     ])
   })
 
-  it('has nothing that the other checks could look at, and they say so instead of passing', () => {
+  it('leaves the other checks empty', () => {
     const results = run({ objects: [], unread: [] }, { clouds: ['rhoso2'] })
     expect(results.filter(({ verdict }) => verdict === 'passed')).toEqual([])
     const nothing = results.filter(({ verdict }) => verdict === 'empty')
     expect(nothing.map(({ id, seen }) => `${id}: ${seen}`)).toEqual([
-      'room: no figures: the nodes tell none',
+      'room: the nodes report no capacity',
       'leftovers: 0 objects',
       'namespace-scoping: the scope of 0 pools',
       'foreign-holders: 0 Services of other namespaces',
       'sharing-keys: 0 keys',
       'whereabouts-pools: 0 addresses of pods',
       'reservations: 0 Reservations',
-      'dns-names: 0 names, not asked (--ask-dns)',
+      'dns-names: 0 names, not queried (--ask-dns)',
     ])
   })
 })
 
-describe("what the site's owner has accepted", () => {
+describe('an accepted finding', () => {
   const open = changed(
     healthy,
     pool,
@@ -92,23 +92,19 @@ describe("what the site's owner has accepted", () => {
   const accepting = (...accept: Plan['from']['accept']): Plan => ({ ...plan, from: { ...plan.from, accept } })
   const known = { code: 'SL9011', where: 'openstack-internalapi', reason: 'the shop is ours', path: [] }
 
-  it('is still told, as a warning with the reason, and does not fail its check', () => {
+  it('is reported as a warning with the reason and does not fail its check', () => {
     const results = run(open, { plan: accepting(known) })
     expect(isProved(results)).toBe(true)
     expect(results.flatMap(({ findings }) => findings)).toMatchObject([
-      {
-        code: 'SL9011',
-        severity: 'warning',
-        message: expect.stringMatching(/\(accepted: the shop is ours\)$/),
-      },
+      { code: 'SL9011', severity: 'warning', message: expect.stringMatching(/\(accepted: the shop is ours\)$/) },
     ])
   })
 
-  it('covers the place that it names and no other', () => {
+  it('is limited to its location', () => {
     expect(isProved(run(open, { plan: accepting({ ...known, where: 'openstack-storage' }) }))).toBe(false)
   })
 
-  it('may be that a kind cannot be read', () => {
+  it('may be an unreadable kind', () => {
     const unread = [{ apiVersion: 'v1', kind: 'Pod', reason: 'forbidden', cause: 'forbidden' as const }]
     const blind = { ...healthy, unread }
     expect(isProved(run(blind))).toBe(false)
@@ -118,7 +114,7 @@ describe("what the site's owner has accepted", () => {
 })
 
 describe('a kind that could not be read', () => {
-  it('leaves its checks unproved, which is no success', () => {
+  it('makes its checks unknown', () => {
     const unread = [{ apiVersion: 'v1', kind: 'Service', reason: 'forbidden', cause: 'forbidden' as const }]
     const results = run({ ...healthy, unread }, { clouds: ['rhoso1'] })
     const unknown = results.filter(({ verdict }) => verdict === 'unknown').map(({ id }) => id)
@@ -142,24 +138,24 @@ describe('a kind that could not be read', () => {
     expect(found).toMatchObject([{ code: 'SL9001', remedy: expect.stringContaining(remedy) }])
   })
 
-  it('is fine where the cluster does not have the kind at all', () => {
+  it('does not matter if the cluster does not serve it', () => {
     const unread = [
       { apiVersion: 'route.openshift.io/v1', kind: 'Route', reason: 'none', cause: 'not-served' as const },
     ]
     expect(wrong({ ...healthy, unread })).toEqual([])
   })
 
-  it('is one that somebody asked for', () => {
+  it('is required by a check', () => {
     expect(requiredKinds(checks).map(({ kind }) => kind)).toContain('IPPool')
   })
 })
 
-describe('each check finds its fault and names the object', () => {
+describe('each check reports its fault and the object:', () => {
   it.each(faults)('%s', (_, snapshot, expected) => {
     expect(wrong(snapshot)).toEqual(expected)
   })
 
-  it('and there is a case for every check', () => {
+  it('has a case for every check', () => {
     const fired = new Set(faults.flatMap(([, snapshot]) => wrong(snapshot)).map((one) => one.split(' ')[0]))
     expect(checks.map(({ id }) => id).filter((id) => !fired.has(id))).toEqual([])
   })
@@ -171,7 +167,7 @@ describe("a cloud's DNS server", () => {
     dns: new Map([['rhoso1', { server, answers: new Map([['keystone-internal.openstack.svc', [address]]]) }]]),
   })
 
-  it('must know every name, with the planned address', () => {
+  it('must return the planned address of every name', () => {
     const results = run(healthy, all('172.17.0.80'))
     const messages = results.flatMap(({ findings }) => findings.map(({ message }) => message))
     expect(messages).not.toContainEqual(expect.stringContaining('keystone-internal.openstack.svc'))
@@ -180,7 +176,7 @@ describe("a cloud's DNS server", () => {
     )
   })
 
-  it('must not answer with another address', () => {
+  it('must not return another address', () => {
     const [first] = run(healthy, all('172.17.1.80'))
       .flatMap(({ findings }) => findings)
       .filter(({ message }) => message.includes('keystone-internal'))
@@ -189,14 +185,14 @@ describe("a cloud's DNS server", () => {
     )
   })
 
-  it('that does not answer this machine is a warning', () => {
+  it('causes a warning if it is unreachable', () => {
     const dns = new Map([['rhoso1', { server, unreachable: 'timeout', answers: new Map() }]])
     expect(wrong(healthy, { dns })).toEqual(['dns-names rhoso1 SL9053'])
     expect(isProved(run(healthy, { dns }))).toBe(true)
   })
 })
 
-it('the scope finding carries the very command that repairs it', () => {
+it('the scope finding contains the command that fixes it', () => {
   const open = changed(
     healthy,
     pool,

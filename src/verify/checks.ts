@@ -1,5 +1,6 @@
-/** Every check, in the order in which a person reads them. */
+/** Lists all checks in the order of the report. */
 
+import { capacity } from './capacity.ts'
 import { ipAddressPools, namespaceScoping } from './checks/address-pools.ts'
 import { l2Advertisements } from './checks/advertisements.ts'
 import type { Check } from './checks/check-definition.ts'
@@ -9,7 +10,6 @@ import { leftovers } from './checks/leftovers.ts'
 import { attachments, netConfig, reservations, whereaboutsSpans } from './checks/network-allocations.ts'
 import { nodePolicies } from './checks/node-policies.ts'
 import { podNetworks } from './checks/pod-networks.ts'
-import { capacity } from './checks/room.ts'
 import { foreignHolders, serviceAllocation, sharingKeys } from './checks/service-addresses.ts'
 
 export const checks: readonly Check[] = [
@@ -31,7 +31,7 @@ export const checks: readonly Check[] = [
   keystoneEndpoints,
 ]
 
-/** What must be true of a cloud the moment it is deployed: the last stage of `up` asks these. */
+/** Checks of the last stage of `up`. */
 export const stageChecks: readonly Check[] = [
   ipAddressPools,
   namespaceScoping,

@@ -7,11 +7,7 @@ const desired: KubeObject = {
   apiVersion: 'metallb.io/v1beta1',
   kind: 'IPAddressPool',
   metadata: { name: 'openstack-internalapi', namespace: 'metallb-system', labels: { cloud: 'rhoso1' } },
-  spec: {
-    addresses: ['172.17.0.80-172.17.0.90'],
-    autoAssign: false,
-    serviceAllocation: { namespaces: ['openstack'] },
-  },
+  spec: { addresses: ['172.17.0.80-172.17.0.90'], autoAssign: false, serviceAllocation: { namespaces: ['openstack'] } },
 }
 const fieldsV1 = {
   'f:metadata': { 'f:labels': { 'f:cloud': {} } },
@@ -30,22 +26,22 @@ const live = (managedFields: readonly ManagedFields[], spec: object = {}): KubeO
   status: { assignedIPv4: 3 },
 })
 
-describe('fields that are held', () => {
-  it('are compared without what the server or others added', () => {
+describe('fieldDifferences', () => {
+  it('ignores fields that the server or other managers added', () => {
     expect(fieldDifferences(desired, live([]))).toEqual([])
   })
 
-  it('are named when a hand has changed them', () => {
+  it('reports a manually changed field', () => {
     const edited = live([], { addresses: ['172.17.0.80-172.17.0.99'], autoAssign: true })
     expect(fieldDifferences(desired, edited).map(({ path }) => path)).toEqual(['spec.addresses[0]', 'spec.autoAssign'])
   })
 
-  it('include entries that a hand has added to a list', () => {
+  it('reports an entry that was added to a list', () => {
     const edited = live([], { serviceAllocation: { namespaces: ['openstack', 'openstack2'] } })
     expect(fieldDifferences(desired, edited).map(({ path }) => path)).toEqual(['spec.serviceAllocation.namespaces'])
   })
 
-  it('are matched by name in lists of named things', () => {
+  it('matches entries of named lists by name', () => {
     const networks = (names: readonly string[]) => ({
       ...desired,
       spec: { networks: names.map((name) => ({ name, mtu: 1 })) },
@@ -56,14 +52,14 @@ describe('fields that are held', () => {
     ])
   })
 
-  it('see the text of a Secret in its bytes', () => {
+  it('compares stringData of a Secret with data', () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } }
     const text = { ...secret, stringData: { a: 'x' } }
     expect(fieldDifferences(text, { ...secret, data: { a: 'eA==' } })).toEqual([])
     expect(fieldDifferences(text, { ...secret, data: { a: 'eQ==' } })).toHaveLength(1)
   })
 
-  it('never differ from themselves, whatever is added around them', () => {
+  it('reports nothing for an object with additional fields (property)', () => {
     const value = fc.object({ maxDepth: 3, values: [fc.string(), fc.integer(), fc.boolean()] })
     fc.assert(
       fc.property(value, value, (spec, more) => {
@@ -74,12 +70,12 @@ describe('fields that are held', () => {
   })
 })
 
-describe('fields that are ours', () => {
-  it('are those that we applied', () => {
+describe('foreignFields', () => {
+  it('reports nothing for applied fields', () => {
     expect(foreignFields(desired, live([applied('stackloom', fieldsV1)]), 'stackloom')).toEqual([])
   })
 
-  it('are not ours when a hand has written them, even with the same value', () => {
+  it('reports a field that another manager set to the same value', () => {
     const { 'f:addresses': addresses, ...rest } = fieldsV1['f:spec']
     const mine = applied('stackloom', { ...fieldsV1, 'f:spec': rest })
     const hand = applied('kubectl-edit', { 'f:spec': { 'f:addresses': addresses } }, 'Update')
@@ -88,17 +84,17 @@ describe('fields that are ours', () => {
     ])
   })
 
-  it('are ours below a field that is one value', () => {
+  it('accepts ownership of an atomic parent field', () => {
     const whole = { ...fieldsV1, 'f:spec': { ...fieldsV1['f:spec'], 'f:serviceAllocation': {} } }
     expect(foreignFields(desired, live([applied('stackloom', whole)]), 'stackloom')).toEqual([])
   })
 
-  it('are not ours because an entry of ours names no field at all', () => {
+  it('reports fields when our managed entry is empty', () => {
     const foreign = foreignFields(desired, live([applied('stackloom', {})]), 'stackloom')
     expect(foreign.map(({ path }) => path)).toContain('spec.addresses')
   })
 
-  it('are all foreign in an object that somebody else made', () => {
+  it('reports all fields of an object that another manager created', () => {
     const others = live([applied('kubectl-client-side-apply', fieldsV1, 'Update')])
     expect(foreignFields(desired, others, 'stackloom').map(({ path }) => path)).toEqual([
       'spec.addresses',

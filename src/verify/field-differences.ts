@@ -1,28 +1,24 @@
-/**
- * Whether a live object holds the fields of a desired one, and whether we are the one who set them.
- *
- * What the server adds (defaults, status, other managers' fields) is none of our business. Pure.
- */
+/** Compares the fields of a desired object with a live one, and finds fields of other managers. Ignores server defaults. Pure. */
 
 import { isRecord } from '../api/json.ts'
 import type { KubeObject } from '../api/object.ts'
 
-/** A field that is not as desired: `spec.addresses[0]`. */
+/** A field that differs: `spec.addresses[0]`. */
 export interface FieldDifference {
   readonly path: string
   readonly desired: unknown
-  /** Absent when the live object has no such field. */
+  /** Undefined when the live object does not have the field. */
   readonly live?: unknown
 }
 
-/** Never compared: identity is how the live object was found, and a status is somebody else's word. */
+/** Not compared: the identity was used to find the live object, and controllers own the status. */
 const IGNORED_FIELDS = new Set(['apiVersion', 'kind', 'status'])
 
 export function fieldDifferences(desired: KubeObject, live: KubeObject): readonly FieldDifference[] {
   const differences: FieldDifference[] = []
   for (const [key, value] of Object.entries(desired)) {
     if (IGNORED_FIELDS.has(key)) continue
-    // Text in `stringData` arrives as bytes in `data`.
+    // The server stores `stringData` as base64 in `data`.
     if (key === 'stringData' && desired.kind === 'Secret')
       compare(encodeStringData(value), live['data'], 'data', differences)
     else compare(value, live[key], key, differences)
@@ -36,7 +32,7 @@ function encodeStringData(stringData: unknown): unknown {
 }
 
 function compare(desired: unknown, live: unknown, path: string, into: FieldDifference[]): void {
-  // Apply treats null and absence alike: both are no wish.
+  // Server-side apply treats null like a missing field.
   if (desired === null || desired === undefined) return
   if (Array.isArray(desired)) return compareLists(desired, live, path, into)
   if (typeof desired === 'object') {
@@ -48,7 +44,7 @@ function compare(desired: unknown, live: unknown, path: string, into: FieldDiffe
   if (desired !== live) into.push(difference(path, desired, live))
 }
 
-/** Lists of named things are matched by name, for others may add theirs; any other list is one value. */
+/** Lists of named entries are matched by name, because others may add entries; other lists are compared by position. */
 function compareLists(desired: readonly unknown[], live: unknown, path: string, into: FieldDifference[]): void {
   if (!Array.isArray(live)) {
     if (desired.length > 0) into.push(difference(path, desired, live))
@@ -61,8 +57,8 @@ function compareLists(desired: readonly unknown[], live: unknown, path: string, 
     return
   }
   if (desired.length !== live.length) return void into.push(difference(path, desired, live))
-  desired.forEach((item, at) => {
-    compare(item, live[at], `${path}[${at}]`, into)
+  desired.forEach((item, index) => {
+    compare(item, live[index], `${path}[${index}]`, into)
   })
 }
 
@@ -83,32 +79,29 @@ function joinPath(path: string, key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? `${path}.${key}` : `${path}["${key}"]`
 }
 
-/** Who set one field last: the manager's name, `undefined` when nobody is known to have. */
+/** A desired field that another manager owns. */
 export interface ForeignField {
   readonly path: string
   readonly managers: readonly string[]
 }
 
-/**
- * Desired fields that `manager` has not applied. A field with the right value that somebody else set is his: he may
- * change it, and we would not be told.
- */
+/** Desired fields that `manager` has not applied. Another manager may change such a field even if its value is correct now. */
 export function foreignFields(desired: KubeObject, live: KubeObject, manager: string): readonly ForeignField[] {
   const entries = live.metadata.managedFields ?? []
-  const mine = entries
+  const applied = entries
     .filter((entry) => entry.manager === manager && entry.operation === 'Apply' && entry.subresource === undefined)
     .map((entry) => entry.fieldsV1 ?? {})
   const foreign: ForeignField[] = []
   const others = entries.filter((entry) => entry.manager !== manager)
   for (const path of leafPaths(ownableFields(desired), [])) {
-    if (mine.some((fields) => owns(fields, path))) continue
+    if (applied.some((fields) => owns(fields, path))) continue
     const managers = others.filter((other) => owns(other.fieldsV1 ?? {}, path)).map((other) => other.manager)
     foreign.push({ path: path.map(String).join('.'), managers: [...new Set(managers)] })
   }
   return foreign
 }
 
-/** Names and namespaces belong to nobody, and text of a Secret is recorded under `stringData` only while it lasts. */
+/** Names and namespaces have no manager, and `stringData` is not stored. */
 function ownableFields(desired: KubeObject): Record<string, unknown> {
   const {
     apiVersion: _a,
@@ -117,10 +110,7 @@ function ownableFields(desired: KubeObject): Record<string, unknown> {
     metadata,
     stringData: _t,
     ...rest
-  } = desired as KubeObject & {
-    status?: unknown
-    stringData?: unknown
-  }
+  } = desired as KubeObject & { status?: unknown; stringData?: unknown }
   const { labels, annotations } = metadata
   return { ...rest, ...((labels || annotations) && { metadata: { labels, annotations } }) }
 }
@@ -129,20 +119,20 @@ type Step = string | number
 
 function leafPaths(value: unknown, path: readonly Step[]): readonly (readonly Step[])[] {
   if (value === null || value === undefined) return []
-  // Whether a list is one value or many is the schema's secret: ownership of the list or of its items both count.
+  // The schema decides whether a list is atomic; ownership of the list and of its items both count.
   if (!isRecord(value)) return [path]
   const keys = Object.keys(value)
   return keys.length === 0 ? [path] : keys.flatMap((key) => leafPaths(value[key], [...path, key]))
 }
 
-/** An atomic field is owned as a whole: the path in `fieldsV1` may end above ours. */
+/** An atomic field is owned as a whole: the path in `fieldsV1` may be shorter. */
 function owns(fields: Readonly<Record<string, unknown>>, path: readonly Step[]): boolean {
-  let here: unknown = fields
+  let current: unknown = fields
   for (const [depth, step] of path.entries()) {
-    if (!isRecord(here)) return false
-    const next = here[`f:${step}`]
-    if (next === undefined) return depth > 0 && Object.keys(here).length === 0
-    here = next
+    if (!isRecord(current)) return false
+    const next = current[`f:${step}`]
+    if (next === undefined) return depth > 0 && Object.keys(current).length === 0
+    current = next
   }
   return true
 }

@@ -1,9 +1,6 @@
 /**
- * Runs checks over a snapshot: each gives a verdict, what it saw, and its findings.
- *
- * A check that could not see everything proves nothing: its verdict is `unknown`, and that is not a success. One that saw
- * nothing, because nothing of the kind is there, has proved nothing either: its verdict is `empty`, neither good nor bad.
- * What must be there is a finding of its own. What the site's owner has accepted does not fail a check.
+ * Runs checks on a snapshot. The verdict is `unknown` if a required kind could not be read and `empty` if there was nothing to
+ * check; neither is a success. Accepted findings do not fail a check.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { formatGroupKind, type UnreadKind } from '../api/snapshot.ts'
@@ -18,7 +15,7 @@ export type Verdict = 'passed' | 'failed' | 'unknown' | 'empty'
 export interface CheckResult {
   readonly id: string
   readonly title: string
-  /** Absent for a check of the whole site. */
+  /** Undefined for a check of the whole site. */
   readonly cloud?: string
   readonly promise: string
   readonly seen: string
@@ -29,40 +26,41 @@ export interface CheckResult {
 export interface VerifyInput extends SiteContext {
   /** Kinds that could not be read. */
   readonly unread: readonly UnreadKind[]
-  /** Only these clouds; all when absent. Checks of the site are always run. */
+  /** Limits the checks to these clouds; checks of the site always run. */
   readonly clouds?: readonly string[]
 }
 
 export function verify(checks: readonly Check[], input: VerifyInput): readonly CheckResult[] {
-  const { unread, clouds, ...look } = input
+  const { unread, clouds, ...context } = input
   const gaps = new Map(
     unread
-      // A kind that the server does not have has no objects either: that is known.
+      // A kind that the server does not serve has no objects.
       .filter(({ cause }) => cause !== 'not-served')
       .map((unreadKind) => [formatGroupKind(unreadKind), unreadKind]),
   )
-  const context: ResultContext = { gaps, accept: look.plan.from.accept }
-  const chosen = look.plan.clouds.filter(({ name }) => clouds === undefined || clouds.includes(name))
-  const site = checks.flatMap((check) => (check.scope === 'site' ? [buildResult(check, check.run(look), context)] : []))
-  const own = documentsByCloud(look)
+  const resultContext: ResultContext = { gaps, accept: context.plan.from.accept }
+  const chosen = context.plan.clouds.filter(({ name }) => clouds === undefined || clouds.includes(name))
+  const site = checks.flatMap((check) =>
+    check.scope === 'site' ? [buildResult(check, check.run(context), resultContext)] : [],
+  )
+  const documents = documentsByCloud(context)
   return [
     ...site,
     ...chosen.flatMap((cloud) => {
-      const inside: CloudContext = { ...look, cloud, desired: own.get(cloud.name) ?? [] }
+      const cloudContext: CloudContext = { ...context, cloud, desired: documents.get(cloud.name) ?? [] }
       return checks.flatMap((check) =>
-        check.scope === 'cloud' ? [buildResult(check, check.run(inside), context, cloud.name)] : [],
+        check.scope === 'cloud' ? [buildResult(check, check.run(cloudContext), resultContext, cloud.name)] : [],
       )
     }),
   ]
 }
 
-/** The kinds that these checks need, each once. */
 export function requiredKinds(checks: readonly Check[]): readonly GroupVersionKind[] {
-  const wanted = checks.flatMap(({ kinds, optionalKinds = [] }) => [...kinds, ...optionalKinds])
-  return [...new Map(wanted.map((kind) => [formatGroupKind(kind), kind])).values()]
+  const all = checks.flatMap(({ kinds, optionalKinds = [] }) => [...kinds, ...optionalKinds])
+  return [...new Map(all.map((kind) => [formatGroupKind(kind), kind])).values()]
 }
 
-/** Nothing speaks against the plan, and everything could be seen. */
+/** No check failed, and everything could be read. */
 export function isProved(results: readonly CheckResult[]): boolean {
   return results.every(({ verdict }) => verdict === 'passed' || verdict === 'empty')
 }

@@ -1,4 +1,4 @@
-/** Two clouds in good health, by hand and small: a state breaks one thing of it. */
+/** Two small healthy clouds; each state breaks one thing. */
 import type { KubeObject } from '../../src/api/object.ts'
 import {
   attachment,
@@ -158,7 +158,7 @@ function cloud({ namespace, octet, vlan, bridge }: CloudNumbers): readonly KubeO
   ]
 }
 
-/** What the clouds share. */
+/** Objects that the clouds share. */
 function shared(): readonly KubeObject[] {
   const group = 'operators.coreos.com/v1alpha1'
   return [

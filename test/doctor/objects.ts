@@ -1,8 +1,8 @@
-/** Objects of a cluster in few words, for states in which the doctor must find something. */
+/** Short constructors for the cluster objects of doctor states. */
 import type { Condition, KubeObject } from '../../src/api/object.ts'
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z')
-/** Long enough ago that nothing is merely slow. */
+/** Older than every grace period. */
 const LONG_AGO = '2026-03-01T09:00:00Z'
 
 type Json = Readonly<Record<string, unknown>>
@@ -47,7 +47,7 @@ export interface ServiceOptions {
   readonly spec?: Json
 }
 
-/** A LoadBalancer Service that asks for nothing but what is said. */
+/** A LoadBalancer Service with only the given settings. */
 export function service(
   name: string,
   { ip, ports = [443], annotations = {}, spec = {} }: ServiceOptions = {},
@@ -111,7 +111,7 @@ export const allocationFailed = (about: KubeObject, why: string): KubeObject =>
     `Failed to allocate IP for "${about.metadata.namespace}/${about.metadata.name}": ${why}`,
   )
 
-/** A pod whose container ends again and again. */
+/** A pod whose container crashes repeatedly. */
 export function crashing(name: string): KubeObject {
   return object('v1/Pod', name, {
     status: {
@@ -202,7 +202,7 @@ export function netConfig(name: string, networks: readonly NetworkOptions[], met
   return object('network.openstack.org/v1beta1/NetConfig', name, { spec }, meta)
 }
 
-/** An object of upstream's operators with its conditions. */
+/** An object of an upstream operator with its conditions. */
 export function cr(
   groupVersionKind: string,
   name: string,
@@ -220,7 +220,7 @@ export function deployment(name: string, ready = 1): KubeObject {
   })
 }
 
-/** Somebody who answers behind a Service. */
+/** A ready endpoint of a Service. */
 export function endpoints(name: string): KubeObject {
   const [, own = ''] = name.split('/')
   const labels = { 'kubernetes.io/service-name': own }

@@ -1,4 +1,4 @@
-/** A state of a cluster in which one rule must fire: the healthy one, with something broken. */
+/** A broken cluster in which one rule must fire: the healthy cluster with one change. */
 import { type KubeObject, objectIdentity } from '../../src/api/object.ts'
 import type { Plan } from '../../src/plan/plan.ts'
 import { healthy } from './healthy-cluster.ts'
@@ -6,21 +6,21 @@ import { healthy } from './healthy-cluster.ts'
 export interface State {
   /** The rule that must fire. */
   readonly rule: string
-  /** What somebody would say has happened. */
+  /** What happened. */
   readonly when: string
   readonly objects: readonly KubeObject[]
-  /** The object that must be named: `Service openstack/keystone-internal`. */
+  /** The object that must be reported: `Service openstack/keystone-internal`. */
   readonly about: string
-  /** Words that message, evidence and remedy must hold together. */
+  /** Texts that message, evidence and remedy must contain. */
   readonly says: readonly string[]
-  /** Other causes that are there, too. */
+  /** Other expected causes. */
   readonly beside?: readonly string[]
   readonly plan?: Plan
 }
 
 type Change = (object: KubeObject) => KubeObject
 
-/** Merges into the object with this identity, which must be there: `Service openstack/keystone-internal`. */
+/** Changes the object with this identity, which must exist: `Service openstack/keystone-internal`. */
 export function changed(id: string, change: Change, objects = healthy()): readonly KubeObject[] {
   let seen = false
   const all = objects.map((object) => {
@@ -38,7 +38,7 @@ export function without(id: string, objects = healthy()): readonly KubeObject[] 
   return left
 }
 
-/** The healthy state with these instead of, or beside, what it has. */
+/** The healthy state with these objects added or replaced. */
 export function having(...objects: readonly KubeObject[]): readonly KubeObject[] {
   return replaced(healthy(), objects)
 }

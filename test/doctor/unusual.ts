@@ -1,4 +1,4 @@
-/** Clusters that look odd and are fine: no rule may fire. */
+/** Unusual but healthy clusters: no rule may fire. */
 import type { KubeObject } from '../../src/api/object.ts'
 import { attachment, bad, cr, l2, netConfig, node, object, pool, requests, service } from './objects.ts'
 import { changed, having, meta, spec, status } from './state.ts'
@@ -29,7 +29,7 @@ export const unusual: readonly Unusual[] = [
     ),
   },
   {
-    when: 'addresses are announced on a NIC of which no policy speaks, and no node state was read',
+    when: 'addresses are announced on a NIC that is in no policy, and no node state was read',
     objects: changed('L2Advertisement metallb-system/openstack-ctlplane', spec({ interfaces: ['eno1'] })),
   },
   {
@@ -75,7 +75,7 @@ export const unusual: readonly Unusual[] = [
     ),
   },
   {
-    when: 'a Service has asked for its address a moment ago',
+    when: 'a Service was created a moment ago',
     objects: having({
       ...service('openstack/new', { annotations: requests('openstack-internalapi') }),
       metadata: {
@@ -94,7 +94,7 @@ export const unusual: readonly Unusual[] = [
     ),
   },
   {
-    when: 'galera has fewer pods than before, and the claim of one that is gone is pending',
+    when: 'galera was scaled down, and the claim of a removed pod is pending',
     objects: having(
       object('v1/PersistentVolumeClaim', 'openstack/mysql-db-openstack-galera-1', {
         spec: { storageClassName: 'local' },
@@ -103,20 +103,20 @@ export const unusual: readonly Unusual[] = [
     ),
   },
   {
-    when: 'galera was made half a minute ago and has no volume yet',
+    when: 'galera was created half a minute ago and has no volume yet',
     objects: changed('PersistentVolumeClaim openstack/mysql-db-openstack-galera-0', (one) =>
       status({ phase: 'Pending' })(meta({ creationTimestamp: young })(one)),
     ),
   },
   {
-    when: 'somebody deletes an IPSet just now',
+    when: 'an IPSet is being deleted',
     objects: changed(
       'IPSet openstack/compute-0',
       meta({ deletionTimestamp: young, finalizers: ['openstack.org/ipset'] }),
     ),
   },
   {
-    when: 'a namespace that is no cloud has the same subnets, on another wire',
+    when: 'a namespace that is not a cloud has the same subnets on another network',
     objects: having(
       attachment('elsewhere/internalapi', {
         type: 'macvlan',
@@ -126,13 +126,13 @@ export const unusual: readonly Unusual[] = [
     ),
   },
   {
-    when: 'a dual stack pool serves one cloud, a range for each family',
+    when: 'a dual stack pool serves one cloud with one range per family',
     objects: having(
       pool('openstack-internalapi', ['172.17.0.80-172.17.0.90', 'fd00:17::80-fd00:17::90'], ['openstack']),
     ),
   },
   {
-    when: 'the first deployment failed and the second one went well',
+    when: 'the first deployment failed and the second one succeeded',
     objects: having(
       cr(
         'dataplane.openstack.org/v1beta1/OpenStackDataPlaneDeployment',
@@ -144,7 +144,7 @@ export const unusual: readonly Unusual[] = [
     ).map((one) => (one.metadata.name === 'deploy-0' ? meta({ creationTimestamp: '2026-02-01T00:00:00Z' })(one) : one)),
   },
   {
-    when: 'a third cloud has its networks and nothing else yet',
+    when: 'a third cloud has only its networks',
     objects: having(
       object('v1/Namespace', 'openstack3', { status: { phase: 'Active' } }),
       netConfig('openstack3/netconfig', [
@@ -153,7 +153,7 @@ export const unusual: readonly Unusual[] = [
     ),
   },
   {
-    when: 'Services of other kinds, and of cloud providers',
+    when: 'there are ClusterIP Services, and Services of a cloud provider',
     objects: having(object('v1/Service', 'openstack/memcached', { spec: { type: 'ClusterIP' } }), {
       ...service('others/lb'),
       status: { loadBalancer: { ingress: [{ hostname: 'lb.example.com' }] } },

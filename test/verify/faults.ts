@@ -1,4 +1,4 @@
-/** A site whose cluster is well, and the same with one thing wrong: what each check of `verify` must find. */
+/** A healthy cluster with one fault each, and the findings that `verify` must report. */
 import { expect } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import type { Snapshot } from '../../src/api/snapshot.ts'
@@ -41,7 +41,7 @@ const metallb = (kind: string, name: string, content: object): KubeObject => ({
 export const pool = 'IPAddressPool metallb-system/openstack-internalapi'
 const keystone = 'Service openstack/keystone-internal'
 
-/** What is wrong, in a word; the cluster; and each finding as `check cloud CODE place`. */
+/** The fault, the cluster, and each finding as `check cloud CODE location`. */
 export const faults: readonly (readonly [string, Snapshot, readonly string[]])[] = [
   [
     'a pool with another range',
@@ -53,12 +53,12 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
     ['ipaddresspools rhoso1 SL9003 IPAddressPool metallb-system/openstack-internalapi'],
   ],
   [
-    'a pool that is gone',
+    'a missing pool',
     changed(healthy, pool, () => undefined),
     ['ipaddresspools rhoso1 SL9002 IPAddressPool metallb-system/openstack-internalapi'],
   ],
   [
-    "a stranger's pool with addresses of this cloud",
+    'a foreign pool with addresses of this cloud',
     withObject(healthy, metallb('IPAddressPool', 'lab', { addresses: ['172.17.0.88-172.17.0.99'] })),
     ['ipaddresspools rhoso1 SL9012 IPAddressPool metallb-system/lab'],
   ],
@@ -81,7 +81,7 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
     ['namespace-scoping rhoso1 SL9011 IPAddressPool metallb-system/openstack-internalapi'],
   ],
   [
-    'a pool that a selector widens',
+    'a pool with a namespace selector',
     changed(
       healthy,
       pool,
@@ -102,7 +102,7 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
     ['l2advertisements rhoso1 SL9003 L2Advertisement metallb-system/openstack-internalapi'],
   ],
   [
-    'an advertisement of everything everywhere',
+    'an advertisement of all pools on all interfaces',
     withObject(healthy, metallb('L2Advertisement', 'all', {})),
     [
       'l2advertisements rhoso1 SL9013 L2Advertisement metallb-system/all',
@@ -125,7 +125,7 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
     ['service-ip-allocation rhoso1 SL9023 Service openstack/keystone-internal'],
   ],
   [
-    'a VIP that nobody holds',
+    'a VIP without a Service',
     changed(healthy, 'Service openstack/rabbitmq', () => undefined),
     ['service-ip-allocation rhoso1 SL9024'],
   ],
@@ -220,7 +220,7 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
     ['node-policies - SL9041 NodeNetworkConfigurationPolicy /openstack-worker-0'],
   ],
   [
-    'a record that leads elsewhere',
+    'a DNS record with another address',
     changed(
       healthy,
       'DNSData openstack/dnsmasq-dns-svc',
@@ -233,7 +233,7 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
     changed(
       healthy,
       'KeystoneEndpoint openstack/keystone',
-      spec(() => ({ endpoints: { internal: 'https://nobody.openstack.svc:5000' } })),
+      spec(() => ({ endpoints: { internal: 'https://missing.openstack.svc:5000' } })),
     ),
     ['keystone-endpoints rhoso1 SL9061 KeystoneEndpoint openstack/keystone'],
   ],
@@ -262,7 +262,7 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
     Array<string>(3).fill('keystone-endpoints rhoso1 SL9062 KeystoneEndpoint openstack/keystone'),
   ],
   [
-    'a shop that holds nearly all addresses of a span',
+    'another namespace that uses nearly all addresses of a span',
     withObject(healthy, {
       apiVersion: 'v1',
       kind: 'Service',
@@ -287,7 +287,7 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
     ['leftovers - SL9071 L2Advertisement metallb-system/internalapi-openstack'],
   ],
   [
-    'an object of a cloud that is gone',
+    'an object of a removed cloud',
     changed(
       withObject(healthy, metallb('IPAddressPool', 'gone-storage', { addresses: ['10.9.9.1-10.9.9.9'] })),
       'IPAddressPool metallb-system/gone-storage',
@@ -306,12 +306,12 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
     ['leftovers - SL9071 IPAddressPool metallb-system/gone-storage'],
   ],
   [
-    'no endpoint in keystone, although there are services',
+    'services without a keystone endpoint',
     changed(healthy, 'KeystoneEndpoint openstack/keystone', () => undefined),
     ['keystone-endpoints rhoso1 SL9063'],
   ],
   [
-    'no pod on any network, although the control plane asks for some',
+    'a control plane with networks but no attached pods',
     changed(healthy, 'Pod openstack/glance-0', () => undefined),
     ['pod-networks rhoso1 SL9036'],
   ],

@@ -1,4 +1,4 @@
-/** `stackloom doctor`: what is wrong with the clouds, why, and the command that repairs it. */
+/** `stackloom doctor`: finds the causes of problems and suggests commands. */
 import path from 'node:path'
 import type { Command } from 'commander'
 import { type Diagnosis, diagnose, type Report } from '../../doctor/diagnose.ts'
@@ -22,22 +22,22 @@ interface Options extends ClusterFlags {
   readonly output: Format
 }
 
-/** After this long a person wants to know that it still works. */
+/** When to print a progress message. */
 const SLOW_MS = 2_000
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withClusterFlags(command), [
     'stackloom doctor                         # the cluster of your kubeconfig',
-    'stackloom doctor -f site.yaml            # and what the site file plans',
-    'stackloom doctor -n openstack2 -o json   # one cloud, for a program',
-    'stackloom doctor --from must-gather/     # no cluster: a folder of dumps',
-    'stackloom doctor --list -o wide          # every rule, and what it looks at',
-    'stackloom explain SL9502                 # the long story of a finding',
+    'stackloom doctor -f site.yaml            # also compare with the plan',
+    'stackloom doctor -n openstack2 -o json   # one cloud, as JSON',
+    'stackloom doctor --from must-gather/     # read a folder of dumps',
+    'stackloom doctor --list -o wide          # list all rules and the kinds they read',
+    'stackloom explain SL9502                 # explain a finding in detail',
   ])
-    .option('-f, --file <file>', 'the site file, to compare with what is planned')
-    .option('--lock <file>', 'the lock, if it is not beside the site file')
-    .option('--from <dir>', 'a must-gather, or any folder of YAML and JSON dumps, instead of a cluster')
-    .option('--list', 'print the rules instead of judging them')
+    .option('-f, --file <file>', 'compare with the plan of this site file')
+    .option('--lock <file>', 'lock file (default: beside the site file)')
+    .option('--from <dir>', 'read a must-gather or any folder of YAML and JSON dumps instead of a cluster')
+    .option('--list', 'list the rules instead of evaluating them')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml']))
     .action((options: Options) => act(() => (options.list ? listRules(options, io) : runDoctor(options, io))))
 }
@@ -56,28 +56,25 @@ async function runDoctor(options: Options, io: Io): Promise<ExitCode> {
   const { output, namespace } = options
   const plan = await loadPlan(options, io)
   const clouds = plan?.clouds.map((cloud) => cloud.namespace) ?? []
-  const source = {
-    ...options,
-    ...(options.from !== undefined && { from: path.resolve(io.cwd, options.from) }),
-  }
+  const source = { ...options, ...(options.from !== undefined && { from: path.resolve(io.cwd, options.from) }) }
   const { snapshot, findings } = await withProgressMessage(io, () =>
     gatherEvidence(source, rules, namespace === undefined ? clouds : [namespace], io),
   )
-  const whole = diagnose({ snapshot, now: Date.now(), ...(plan && { plan }) }, rules)
-  const report = namespace === undefined ? whole : filterByNamespace(namespace, whole)
-  const troubles = [...findings, ...report.findings]
-  io.stderr(formatFindings(troubles, io.colour.stderr))
+  const full = diagnose({ snapshot, now: Date.now(), ...(plan && { plan }) }, rules)
+  const report = namespace === undefined ? full : filterByNamespace(namespace, full)
+  const allFindings = [...findings, ...report.findings]
+  io.stderr(formatFindings(allFindings, io.colour.stderr))
   const page = { columns: io.columns, colour: io.colour.stdout, wide: output === 'wide' }
   io.stdout(
     output === 'json' || output === 'yaml'
-      ? await serialise({ ...report, findings: troubles, unread: snapshot.unread }, output)
+      ? await serialise({ ...report, findings: allFindings, unread: snapshot.unread }, output)
       : formatReport(report, page),
   )
-  // Whoever could look at nothing has not found that all is well.
+  // Without an evaluated rule, nothing is known about the cluster.
   return hasErrors(report.diagnoses) || report.judged === 0 ? 1 : 0
 }
 
-/** Only with `-f`: without it the doctor works on the cluster alone, whatever lies in this folder. */
+/** Only with `-f`: a site file in the current folder is not used implicitly. */
 async function loadPlan({ file, lock }: Options, io: Io): Promise<Plan | undefined> {
   if (file === undefined) return undefined
   const { planFromFiles, failOnErrors } = await import('../planning.ts')
@@ -86,7 +83,7 @@ async function loadPlan({ file, lock }: Options, io: Io): Promise<Plan | undefin
   return planning.plan
 }
 
-/** What concerns one namespace: its own objects, and those that the clouds share. */
+/** Keeps the diagnoses of one namespace and of shared objects. */
 function filterByNamespace(namespace: string, report: Report): Report {
   const others = report.clouds.filter((cloud) => cloud !== namespace)
   const concerns = ({ where }: Diagnosis): boolean =>
@@ -95,7 +92,7 @@ function filterByNamespace(namespace: string, report: Report): Report {
 }
 
 async function withProgressMessage<T>(io: Io, work: () => Promise<T>): Promise<T> {
-  const timer = setTimeout(() => io.stderr(`looking at ${rules.length} known failures …\n`), SLOW_MS)
+  const timer = setTimeout(() => io.stderr(`checking ${rules.length} known problems …\n`), SLOW_MS)
   try {
     return await work()
   } finally {

@@ -24,8 +24,8 @@ async function look(objects: readonly KubeObject[], ask: ExecInPod) {
   return gatherFromCluster(client, rules, { namespaces: [], ask, stop: new AbortController().signal })
 }
 
-describe('what the doctor reads of a cluster', () => {
-  it("asks nova's conductor which hosts its cells know, and finds the one that it does not", async () => {
+describe('gatherFromCluster', () => {
+  it('reads the hosts of nova cells, and the doctor reports a missing host', async () => {
     const asked: string[] = []
     const { snapshot } = await look([conductor, nodeSet], async (namespace, pod, command) => {
       asked.push(`${namespace} ${pod} ${command.join(' ')}`)
@@ -38,28 +38,22 @@ describe('what the doctor reads of a cluster', () => {
     expect(found?.message).not.toContain('compute-0')
   })
 
-  it('says that it could not look where the conductor does not answer', async () => {
+  it('reports the kind as unread when the conductor does not answer', async () => {
     const { snapshot } = await look([conductor, nodeSet], () => Promise.reject(new Error('connection refused')))
     const { blind } = diagnose({ snapshot, now: Date.now() }, rules)
     expect(blind.map(({ rule }) => rule)).toEqual(['data-plane/hypervisor-not-discovered'])
   })
 
-  it('keeps the keys of the Secrets that clouds name, and no value; other Secrets it leaves alone', async () => {
+  it('keeps only the keys of referenced Secrets and reads no others', async () => {
     const cluster = memoryCluster()
     const objects = [
-      cr('core.openstack.org/v1beta1/OpenStackControlPlane', 'openstack/controlplane', {
-        secret: 'own-secret',
-      }),
+      cr('core.openstack.org/v1beta1/OpenStackControlPlane', 'openstack/controlplane', { secret: 'own-secret' }),
       object('v1/Secret', 'openstack/own-secret', { data: { AdminPassword: 'aHVudGVyMg==', Empty: '' } }),
       object('v1/Secret', 'openstack/private', { data: { key: 'aHVudGVyMg==' } }),
     ]
     for (const object of objects) await cluster.client.create(object)
     const stop = new AbortController().signal
-    const { snapshot } = await gatherFromCluster(cluster.client, rules, {
-      namespaces: [],
-      ask: async () => '',
-      stop,
-    })
+    const { snapshot } = await gatherFromCluster(cluster.client, rules, { namespaces: [], ask: async () => '', stop })
     expect(JSON.stringify(snapshot)).not.toContain('aHVudGVyMg')
     expect(snapshot.objects.filter(({ kind }) => kind === 'Secret').map((object) => object['data'])).toEqual([
       { AdminPassword: 'given', Empty: '' },

@@ -1,11 +1,7 @@
-/**
- * What the doctor looks at: the kinds of its rules, the Secrets that clouds name (their keys alone), and the hosts that
- * nova knows; live, or from a folder of dumps.
- */
+/** Gathers what the rules read, live or from a dump: listed kinds, keys of referenced Secrets, and hosts of nova cells. */
 import type { KubeObject } from '../../api/object.ts'
-import type { Snapshot, UnreadKind } from '../../api/snapshot.ts'
+import { formatGroupKind, type Snapshot, type UnreadKind } from '../../api/snapshot.ts'
 import { kindsToGather, NOVA_HOSTS, SECRET } from '../../doctor/kinds.ts'
-import { findNovaConductors, parseNovaHosts } from '../../doctor/nova-hosts.ts'
 import { redactValues, referencedSecrets, type SecretRef } from '../../doctor/referenced-secrets.ts'
 import type { Rule } from '../../doctor/rule.ts'
 import { formatError } from '../../errors/failure.ts'
@@ -22,7 +18,7 @@ export interface Evidence {
   readonly findings: readonly Finding[]
 }
 
-/** Runs a command in a pod and gives its output. */
+/** Runs a command in a pod and returns its output. */
 export type ExecInPod = (namespace: string, pod: string, command: readonly string[]) => Promise<string>
 
 const secrets = { apiVersion: 'v1', kind: SECRET }
@@ -41,7 +37,7 @@ export async function gatherEvidence(
     const ask: ExecInPod = async (namespace, pod, command) => {
       const call = { namespace, pod, command, timeoutMs: 30_000, signal: io.stop }
       const { stdout, stderr, exitCode } = await execInPod(connection.transport, call)
-      if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || `it ended with ${exitCode}`)
+      if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || `exited with ${exitCode}`)
       return stdout
     }
     return await gatherFromCluster(connection.client, rules, { namespaces, ask, stop: io.stop })
@@ -76,7 +72,7 @@ export async function gatherFromCluster(
   }
 }
 
-/** One thing that was read for itself, or why it could not be. Neither: it is not there. */
+/** One object that was read separately, or why it could not be read; empty when it does not exist. */
 interface ReadResult {
   readonly object?: KubeObject
   readonly unread?: UnreadKind
@@ -101,9 +97,7 @@ async function readNovaHosts(
   { namespace, pod }: { readonly namespace: string; readonly pod: string },
 ): Promise<ReadResult> {
   try {
-    return {
-      object: parseNovaHosts(namespace, await ask(namespace, pod, ['nova-manage', 'cell_v2', 'list_hosts'])),
-    }
+    return { object: parseNovaHosts(namespace, await ask(namespace, pod, ['nova-manage', 'cell_v2', 'list_hosts'])) }
   } catch (thrown) {
     return { unread: { ...hosts, reason: formatError(thrown), cause: 'failed' } }
   }
@@ -121,7 +115,44 @@ export async function gatherFromDump(from: string, rules: readonly Rule[], stop:
         object.kind === SECRET && object.apiVersion === 'v1' ? redactValues(object) : object,
       ),
     },
-    // Which kinds are unknown is told by the rules that miss them.
+    // Unknown kinds are reported with the rules that need them.
     findings: findings.filter(({ code }) => code !== unreadKind.code),
+  }
+}
+
+const CONDUCTOR = 'nova-cell0-conductor-0'
+/** No command can run in simulated pods of a sandbox. */
+const SIMULATED = 'sandbox.stackloom.dev/played'
+
+/** Conductors of clouds that have data plane hosts. */
+function findNovaConductors({ objects }: Snapshot): readonly { readonly namespace: string; readonly pod: string }[] {
+  const clouds = new Set(
+    objects
+      .filter((object) => formatGroupKind(object) === 'dataplane.openstack.org/OpenStackDataPlaneNodeSet')
+      .map(({ metadata }) => metadata.namespace),
+  )
+  return objects
+    .filter(
+      ({ kind, metadata }) =>
+        kind === 'Pod' &&
+        metadata.name === CONDUCTOR &&
+        clouds.has(metadata.namespace) &&
+        metadata.annotations?.[SIMULATED] === undefined,
+    )
+    .map(({ metadata }) => ({ namespace: metadata.namespace ?? '', pod: metadata.name }))
+}
+
+/** `nova-manage cell_v2 list_hosts` prints a table: cell name, cell UUID, host name. */
+function parseNovaHosts(namespace: string, table: string): KubeObject {
+  const rows = table
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  const names = rows.map((cells) => cells[3] ?? '').filter((name) => name !== '' && name !== 'Hostname')
+  return {
+    apiVersion: 'stackloom.dev/v1alpha1',
+    kind: 'NovaHosts',
+    metadata: { name: 'nova', namespace },
+    hosts: names,
   }
 }

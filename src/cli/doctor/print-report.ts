@@ -1,4 +1,4 @@
-/** A report for people: the causes in a table, then each with what was seen and what to do, then what follows. */
+/** Prints a report: an overview of causes, then each with evidence, remedy and consequences. */
 import pc from 'picocolors'
 import { objectIdentity } from '../../api/object.ts'
 import type { Diagnosis, Report } from '../../doctor/diagnose.ts'
@@ -10,7 +10,7 @@ import { oneLine, truncate } from '../output/text.ts'
 export interface PageOptions {
   readonly columns: number
   readonly colour: boolean
-  /** Also in full what follows from other findings. */
+  /** Also print consequences in full. */
   readonly wide: boolean
 }
 
@@ -41,17 +41,21 @@ function formatObject({ where }: Diagnosis): string {
   return where ? formatWhere(where) : ''
 }
 
-function renderDiagnosis(one: Diagnosis, followers: readonly Diagnosis[], { columns, colour }: PageOptions): string {
+function renderDiagnosis(
+  diagnosis: Diagnosis,
+  followers: readonly Diagnosis[],
+  { columns, colour }: PageOptions,
+): string {
   const { dim } = pc.createColors(colour)
-  const seen = one.saw.map((text) => `    ${dim('saw:')} ${oneLine(text)}\n`).join('')
+  const seen = diagnosis.saw.map((text) => `    ${dim('saw:')} ${oneLine(text)}\n`).join('')
   const mine = followers.filter(
-    ({ followsFrom }) => followsFrom?.code === one.code && followsFrom.object === objectId(one),
+    ({ followsFrom }) => followsFrom?.code === diagnosis.code && followsFrom.object === objectId(diagnosis),
   )
   const after = mine.map((next) => {
     const text = `${formatObject(next)}: ${next.code} ${oneLine(next.message)}`
     return `    ${dim('so:')}  ${truncate(text, columns - 9)}\n`
   })
-  return formatFinding(one, colour) + seen + after.join('')
+  return formatFinding(diagnosis, colour) + seen + after.join('')
 }
 
 function objectId({ where }: Diagnosis): string {
@@ -61,18 +65,18 @@ function objectId({ where }: Diagnosis): string {
 }
 
 function renderSummary({ diagnoses, judged }: Report, causes: number, followers: number): string {
-  if (judged === 0) return 'nothing was judged\n'
-  if (diagnoses.length === 0) return `nothing found: ${judged} rules looked\n`
-  const more = followers > 0 ? `, and ${followers} more that follow from ${causes === 1 ? 'it' : 'them'}` : ''
-  return `${causes} ${causes === 1 ? 'cause' : 'causes'}${more}; ${judged} rules looked; stackloom explain CODE tells more\n`
+  if (judged === 0) return 'no rule was evaluated\n'
+  if (diagnoses.length === 0) return `no problems found by ${judged} rules\n`
+  const more = followers > 0 ? ` and ${followers} ${followers === 1 ? 'consequence' : 'consequences'}` : ''
+  return `${causes} ${causes === 1 ? 'cause' : 'causes'}${more} found by ${judged} rules; run stackloom explain CODE for details\n`
 }
 
-/** What could not be judged is not fine, it is unknown. */
+/** Lists the kinds that skipped rules need. */
 function renderSkippedRules({ blind }: Report, { columns, wide }: PageOptions): string {
   if (blind.length === 0) return ''
   const unknown = [...new Set(blind.flatMap((blind) => blind.unknown))].sort()
   const lines = wide ? unknown : [truncate(unknown.join(', '), columns - 2)]
-  const head = `${blind.length} ${blind.length === 1 ? 'rule' : 'rules'} could not look, because these kinds are unknown:\n`
+  const head = `${blind.length} ${blind.length === 1 ? 'rule was' : 'rules were'} not evaluated, because these kinds are unknown:\n`
   return head + lines.map((line) => `  ${line}\n`).join('')
 }
 

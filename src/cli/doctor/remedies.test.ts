@@ -5,7 +5,7 @@ import { commands } from '../commands.ts'
 
 const remedies = rules.map(({ id, problem }) => [id, problem.sample.remedy] as const)
 
-it('remedies name commands and stages that exist', () => {
+it('remedies refer to existing commands and stages', () => {
   const known = new Set(commands.map(({ name }) => name))
   const stages = new Set<string>([...sharedStages, ...cloudStages])
   const wrong = remedies.flatMap(([id, remedy]) =>

@@ -16,7 +16,6 @@ import * as preflight from '../../deploy/findings/preflight.ts'
 import * as update from '../../deploy/findings/update.ts'
 import * as doctorControlPlane from '../../doctor/findings/control-plane-findings.ts'
 import * as doctorDataPlane from '../../doctor/findings/data-plane-findings.ts'
-import * as doctor from '../../doctor/findings/diagnose-findings.ts'
 import * as doctorDns from '../../doctor/findings/dns-findings.ts'
 import * as doctorIpam from '../../doctor/findings/ipam-findings.ts'
 import * as doctorKubernetes from '../../doctor/findings/kubernetes-findings.ts'
@@ -69,7 +68,6 @@ const modules: readonly object[] = [
   down,
   preflight,
   dns,
-  doctor,
   doctorControlPlane,
   doctorDataPlane,
   doctorDns,

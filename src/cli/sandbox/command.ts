@@ -1,7 +1,6 @@
-/** `stackloom sandbox`: a cluster of real programs on this machine. */
+/** `stackloom sandbox`: runs a cluster of real programs on this machine. */
 import type { Command } from 'commander'
 import { type CommandContext, withExamples } from '../command.ts'
-import * as inner from './inner.ts'
 import { defineLogs } from './logs.ts'
 import { defineStart } from './start.ts'
 import { defineKubeconfig, defineReset, defineStatus, defineStop } from './state.ts'
@@ -20,9 +19,43 @@ export function define(command: Command, context: CommandContext): void {
     defineKubeconfig,
     defineReset,
     defineLogs,
-    inner.defineSupervise,
-    inner.defineAct,
+    defineSupervise,
+    defineAct,
   ]) {
     add(command, context)
   }
+}
+
+/** Hidden: the supervisor process of a sandbox. Loads only what it needs, because it must start fast and runs for long. */
+function defineSupervise(parent: Command, { act }: CommandContext): void {
+  parent
+    .command('supervise', { hidden: true })
+    .argument('<folder>')
+    .action((folder: string) =>
+      act(async () => {
+        const { sandboxFolder } = await import('../../sandbox/folder.ts')
+        const { supervise } = await import('../../sandbox/supervisor.ts')
+        await supervise(sandboxFolder(folder))
+        return 0
+      }),
+    )
+}
+
+/** Hidden: the process that runs the actors. */
+function defineAct(parent: Command, { io, act }: CommandContext): void {
+  parent
+    .command('act', { hidden: true })
+    .requiredOption('--kubeconfig <file>')
+    .argument('<names...>')
+    .action((names: readonly string[], { kubeconfig }: { kubeconfig: string }) =>
+      act(async () => {
+        const { connect } = await import('../../kube/connect.ts')
+        const { runActors } = await import('../../sandbox/actors/registry.ts')
+        const connection = await connect({ kubeconfig, env: {} })
+        const log = (entry: object): void => io.stderr(`${JSON.stringify(entry)}\n`)
+        await runActors({ connection, names, signal: io.stop, log })
+        await connection.close()
+        return 0
+      }),
+    )
 }

@@ -1,9 +1,7 @@
-/** What the sandbox needs of this process: folders, environment, clock, and a voice. */
+/** Builds the context of sandbox commands from this process. */
 import { runProcess } from '../../exec/process.ts'
-import type { Notify } from '../../sandbox/notes.ts'
 import type { SandboxContext } from '../../sandbox/sandbox.ts'
-import { resolveSandboxPaths } from '../../sandbox/sandbox-context.ts'
-import { selfCommand } from '../../sandbox/self.ts'
+import { type Notify, resolveSandboxPaths, selfCommand } from '../../sandbox/sandbox-context.ts'
 import type { Io } from '../io.ts'
 
 export function sandboxContext(io: Io, say: Notify = () => undefined): SandboxContext {

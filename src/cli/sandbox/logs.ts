@@ -1,4 +1,4 @@
-/** `sandbox logs`: what the programs said. */
+/** `sandbox logs`: prints the logs of the programs. */
 import { existsSync, readdirSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { wrongUse } from '../../errors/common.ts'
@@ -16,14 +16,14 @@ interface LogsOptions {
 }
 
 export function defineLogs(parent: Command, { io, act }: CommandContext): void {
-  withExamples(parent.command('logs').description('Print the log of one program, or the last lines of each'), [
+  withExamples(parent.command('logs').description('Print the log of one program, or the last lines of all logs'), [
     'stackloom sandbox logs kube-apiserver -f',
     'stackloom sandbox logs --tail 5',
   ])
     .argument('[program]', 'etcd, kube-apiserver, …')
-    .option('--name <name>', 'which sandbox', DEFAULT_NAME)
-    .option('--tail <lines>', 'the last lines only', count, 200)
-    .option('-f, --follow', 'go on until Ctrl-C')
+    .option('--name <name>', 'name of the sandbox', DEFAULT_NAME)
+    .option('--tail <lines>', 'number of lines to print', count, 200)
+    .option('-f, --follow', 'follow the log until Ctrl-C')
     .action((program: string | undefined, options: LogsOptions) =>
       act(async () => {
         const { paths } = sandboxContext(io)
@@ -47,6 +47,6 @@ export function defineLogs(parent: Command, { io, act }: CommandContext): void {
 
 function count(text: string): number {
   const lines = Number(text)
-  if (!Number.isInteger(lines) || lines < 0) throw new InvalidArgumentError('a number of lines.')
+  if (!Number.isInteger(lines) || lines < 0) throw new InvalidArgumentError('must be a number of lines.')
   return lines
 }

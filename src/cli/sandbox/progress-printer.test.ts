@@ -6,8 +6,8 @@ import { progressPrinter } from './progress-printer.ts'
 
 const compiling = (done: number) => ({ kind: 'progress', text: 'compiling', done, total: 9 }) as const
 
-describe('what the sandbox says', () => {
-  it('is a line now and then in a log: a new step at once, the same one rarely', () => {
+describe('the progress printer', () => {
+  it('prints a new step immediately and repeats a step rarely in a log', () => {
     const io = testIo()
     let now = 0
     const { notify } = progressPrinter(io, () => now)
@@ -20,7 +20,7 @@ describe('what the sandbox says', () => {
     expect(io.err()).toBe('fetching 1\ncompiling 1/9\ncompiling 8/9\n')
   })
 
-  it('is one moving line on a terminal, which leaves no trace', () => {
+  it('updates one line on a terminal and clears it', () => {
     const io = testIo({ colour: { stdout: true, stderr: true }, columns: 12 })
     const { notify, end } = progressPrinter(io)
     notify(compiling(1))
@@ -29,7 +29,7 @@ describe('what the sandbox says', () => {
     expect(io.err().split('\r\u001b[K')).toEqual(['', 'compiling 1', 'compiling 2', ''])
   })
 
-  it('shows a finding in full between two steps', () => {
+  it('prints a finding in full between two steps', () => {
     const io = testIo()
     const { notify } = progressPrinter(io)
     notify({ kind: 'finding', finding: finding(webhooksDisabled, { port: 9443 }) })

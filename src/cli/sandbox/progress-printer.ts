@@ -1,15 +1,15 @@
-/** Notes of the sandbox for people: one moving line on a terminal, a line now and then elsewhere. */
-import type { Notice, Notify } from '../../sandbox/notes.ts'
+/** Prints sandbox notices: one updated line on a terminal, occasional lines elsewhere. */
+import type { Notice, Notify } from '../../sandbox/sandbox-context.ts'
 import type { Io } from '../io.ts'
 import { formatFinding } from '../output/findings.ts'
 
 export interface ProgressPrinter {
   readonly notify: Notify
-  /** Clears the moving line. */
+  /** Clears the updated line. */
   readonly end: () => void
 }
 
-/** A log file does not want a line per package. */
+/** Repeats of one text are limited when the output is not a terminal. */
 const REPEAT_MS = 10_000
 
 export function progressPrinter(io: Io, now: () => number = Date.now): ProgressPrinter {

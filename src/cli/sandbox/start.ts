@@ -1,12 +1,12 @@
-/** `sandbox start`: from nothing, or from a stopped one, to a cluster that answers. */
+/** `sandbox start`: creates or restarts a sandbox and waits until it is ready. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type CrdSet, crdSets } from '../../sandbox/crds/names.ts'
+import { type CrdSet, crdSets } from '../../sandbox/settings.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
-import { printStatus } from './print-status.ts'
 import { progressPrinter } from './progress-printer.ts'
+import { printStatus } from './state.ts'
 
 interface StartOptions {
   readonly name: string
@@ -19,17 +19,24 @@ interface StartOptions {
 }
 
 export function defineStart(parent: Command, { io, act }: CommandContext): void {
-  withExamples(parent.command('start').description('Build what is missing, start the programs, wait until ready'), [
-    'stackloom sandbox start',
-    'stackloom sandbox start --name two --netns --actors nmstate,olm --nodes worker-0,worker-1,worker-2',
-  ])
-    .option('--name <name>', 'which sandbox', DEFAULT_NAME)
-    .addOption(new Option('--crds <set>', 'CRDs to hold, decided at the first start (today)').choices(crdSets))
-    .option('--netns', 'a network namespace of its own: nothing listens on your interfaces')
-    .option('--no-netns', 'in the network of this machine')
-    .option('--port <port>', 'the port of the API server on loopback (any free one, then kept)', portNumber)
-    .option('--actors <names>', 'who plays what cannot run here: kubelet,nmstate,olm,openstack,services, or all', names)
-    .option('--nodes <names>', 'Node objects that are to exist, as workers: worker-0,worker-1', names)
+  withExamples(
+    parent.command('start').description('Start a sandbox: build missing programs, start them, wait until ready'),
+    [
+      'stackloom sandbox start',
+      'stackloom sandbox start --name two --netns --actors nmstate,olm --nodes worker-0,worker-1,worker-2',
+    ],
+  )
+    .option('--name <name>', 'name of the sandbox', DEFAULT_NAME)
+    .addOption(new Option('--crds <set>', 'CRD set, fixed at the first start (today)').choices(crdSets))
+    .option('--netns', 'use a separate network namespace, so that nothing listens on your interfaces')
+    .option('--no-netns', 'use the network of this machine')
+    .option('--port <port>', 'loopback port of the API server (default: a free port, which is kept)', portNumber)
+    .option(
+      '--actors <names>',
+      'simulate programs that cannot run here: kubelet,nmstate,olm,openstack,services, or all',
+      names,
+    )
+    .option('--nodes <names>', 'create these worker Nodes: worker-0,worker-1', names)
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: StartOptions) =>
       act(async () => {
@@ -51,7 +58,7 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
 
 function portNumber(text: string): number {
   const port = Number(text)
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new InvalidArgumentError('1 to 65535.')
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new InvalidArgumentError('must be 1 to 65535.')
   return port
 }
 
@@ -59,11 +66,11 @@ function names(text: string): readonly string[] {
   return text.split(',').filter((name) => name !== '')
 }
 
-/** Told now, because an actor that nobody knows would only fail behind the scenes, again and again. */
-async function actorNames(asked: readonly string[] | undefined): Promise<readonly string[] | undefined> {
-  if (!asked) return undefined
+/** Checks the names now: an unknown actor would only make the background process restart repeatedly. */
+async function actorNames(requested: readonly string[] | undefined): Promise<readonly string[] | undefined> {
+  if (!requested) return undefined
   const { actors, resolveActors } = await import('../../sandbox/actors/registry.ts')
-  if (asked.includes('all')) return Object.keys(actors)
-  resolveActors(asked)
-  return asked
+  if (requested.includes('all')) return Object.keys(actors)
+  resolveActors(requested)
+  return requested
 }

@@ -1,17 +1,19 @@
-/** `sandbox stop|status|kubeconfig|reset`: what is done to a sandbox that exists. */
+/** `sandbox stop|status|kubeconfig|reset`: commands for existing sandboxes. */
 import type { Command } from 'commander'
+import type { SandboxStatus } from '../../sandbox/sandbox.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, outputOption } from '../output/format.ts'
+import { type Format, outputOption, serialise } from '../output/format.ts'
+import { formatTable } from '../output/table.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
-import { printList, printStatus } from './print-status.ts'
 
-/** Loaded when it is used: the commands of a supervisor need none of it. */
+/** Loaded on demand: the supervisor does not need it. */
 const sandboxes = () => import('../../sandbox/sandbox.ts')
 
 export function defineStop(parent: Command, { io, act }: CommandContext): void {
-  withExamples(parent.command('stop').description('End every program; the data is kept'), ['stackloom sandbox stop'])
-    .option('--name <name>', 'which sandbox', DEFAULT_NAME)
+  withExamples(parent.command('stop').description('Stop a sandbox and keep its data'), ['stackloom sandbox stop'])
+    .option('--name <name>', 'name of the sandbox', DEFAULT_NAME)
     .action(({ name }: { name: string }) =>
       act(async () => {
         const { stopSandbox } = await sandboxes()
@@ -23,11 +25,11 @@ export function defineStop(parent: Command, { io, act }: CommandContext): void {
 }
 
 export function defineStatus(parent: Command, { io, act }: CommandContext): void {
-  withExamples(parent.command('status').description('What runs, and what is open to others'), [
-    'stackloom sandbox status               # all of them',
+  withExamples(parent.command('status').description('Show the state of sandboxes and their programs'), [
+    'stackloom sandbox status               # all sandboxes',
     'stackloom sandbox status --name two -o json',
   ])
-    .option('--name <name>', 'only this sandbox')
+    .option('--name <name>', 'show only this sandbox')
     .addOption(outputOption(['table', 'json', 'yaml', 'name']))
     .action(({ name, output }: { name?: string; output: Format }) =>
       act(async () => {
@@ -46,10 +48,10 @@ export function defineStatus(parent: Command, { io, act }: CommandContext): void
 }
 
 export function defineKubeconfig(parent: Command, { io, act }: CommandContext): void {
-  withExamples(parent.command('kubeconfig').description('Print the path of its kubeconfig'), [
+  withExamples(parent.command('kubeconfig').description('Print the path of the kubeconfig'), [
     'export KUBECONFIG="$(stackloom sandbox kubeconfig)"',
   ])
-    .option('--name <name>', 'which sandbox', DEFAULT_NAME)
+    .option('--name <name>', 'name of the sandbox', DEFAULT_NAME)
     .action(({ name }: { name: string }) =>
       act(async () => {
         const { sandboxStatus } = await sandboxes()
@@ -60,16 +62,56 @@ export function defineKubeconfig(parent: Command, { io, act }: CommandContext): 
 }
 
 export function defineReset(parent: Command, { io, act }: CommandContext): void {
-  withExamples(parent.command('reset').description('Stop it and delete its data; the next start begins anew'), [
+  withExamples(parent.command('reset').description('Stop a sandbox and delete its data'), [
     'stackloom sandbox reset --name two',
   ])
-    .option('--name <name>', 'which sandbox', DEFAULT_NAME)
+    .option('--name <name>', 'name of the sandbox', DEFAULT_NAME)
     .action(({ name }: { name: string }) =>
       act(async () => {
         const { resetSandbox } = await sandboxes()
         await resetSandbox(name, sandboxContext(io))
-        io.stderr(`sandbox ${name} is gone\n`)
+        io.stderr(`sandbox ${name} is deleted\n`)
         return 0
       }),
     )
+}
+
+export async function printStatus(status: SandboxStatus, output: Format, io: Io): Promise<string> {
+  if (output !== 'table') return serialise(status, output)
+  const facts: readonly (readonly [string, string])[] = [
+    ['sandbox', `${status.name} (${stateOf(status)})`],
+    ['server', status.server],
+    ['kubeconfig', status.kubeconfig],
+    ['CRDs', status.crds],
+    ['network', status.netns ? 'its own namespace' : 'loopback of this machine'],
+    ...(status.actors.length > 0 ? [['actors', status.actors.join(', ')] as const] : []),
+  ]
+  const width = Math.max(...facts.map(([name]) => name.length))
+  const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('')
+  if (status.programs.length === 0) return head
+  const rows = status.programs.map((program) => [
+    program.name,
+    program.state,
+    String(program.pid ?? ''),
+    String(program.restarts),
+  ])
+  return `${head}\n${formatTable(['PROGRAM', 'STATE', 'PID', 'RESTARTS'], rows, io.columns)}`
+}
+
+async function printList(all: readonly SandboxStatus[], output: Format, io: Io): Promise<string> {
+  if (output === 'name') return all.map((sandboxStatus) => `${sandboxStatus.name}\n`).join('')
+  if (output !== 'table') return serialise(all, output)
+  const rows = all.map((sandboxStatus) => [
+    sandboxStatus.name,
+    stateOf(sandboxStatus),
+    sandboxStatus.crds,
+    sandboxStatus.netns ? 'namespace' : 'loopback',
+    sandboxStatus.server,
+  ])
+  return formatTable(['NAME', 'STATE', 'CRDS', 'NETWORK', 'SERVER'], rows, io.columns)
+}
+
+function stateOf({ running, ready }: SandboxStatus): string {
+  if (!running) return 'stopped'
+  return ready ? 'ready' : 'not ready'
 }

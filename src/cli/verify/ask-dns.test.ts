@@ -20,7 +20,7 @@ async function serve(answers: boolean): Promise<string> {
   return `127.0.0.1:${server.address().port}`
 }
 
-/** An A record of 172.17.0.80 for keystone, no data for its AAAA, and no such name for everybody else. */
+/** Answers 172.17.0.80 for keystone, no data for its AAAA, and NXDOMAIN for other names. */
 function replyTo(query: Buffer): Buffer {
   const question = query.subarray(12, query.indexOf(0, 12) + 5)
   const isKnown = question.toString('latin1').includes('keystone')
@@ -35,19 +35,19 @@ function replyTo(query: Buffer): Buffer {
   return Buffer.concat([header, question, answer])
 }
 
-describe("asking a cloud's DNS server", () => {
-  it('gives the addresses of names, and none for a name that the server does not know', async () => {
+describe('askDns', () => {
+  it('returns addresses, and an empty list for an unknown name', async () => {
     const server = await serve(true)
-    const names = ['keystone-internal.openstack.svc', 'nobody.openstack.svc']
+    const names = ['keystone-internal.openstack.svc', 'missing.openstack.svc']
     const { answers, unreachable } = await askDns({ server, names, timeoutMs: 2_000, stop })
     expect(unreachable).toBeUndefined()
     expect(Object.fromEntries(answers)).toEqual({
       'keystone-internal.openstack.svc': ['172.17.0.80'],
-      'nobody.openstack.svc': [],
+      'missing.openstack.svc': [],
     })
   })
 
-  it('says so when nobody answers', async () => {
+  it('reports an unreachable server', async () => {
     const server = await serve(false)
     const { unreachable } = await askDns({ server, names: ['a.svc'], timeoutMs: 50, stop })
     expect(unreachable).toBe('timeout')

@@ -1,4 +1,4 @@
-/** Asks a cloud's own DNS server for the names that it must know. Nothing else of this program resolves names. */
+/** Queries the DNS server of a cloud. No other part of Stackloom resolves names. */
 import { Resolver } from 'node:dns/promises'
 import type { DnsAnswers } from '../../verify/checks/check-definition.ts'
 
@@ -12,7 +12,7 @@ export interface AskDnsSettings {
 
 export type AskDns = (settings: AskDnsSettings) => Promise<DnsAnswers>
 
-/** One that says there is no such name has answered; any other error means that nobody is there. */
+/** A server that reports an unknown name has answered; any other error means that it is unreachable. */
 const ANSWERS = new Set(['ENOTFOUND', 'ENODATA'])
 const CONCURRENCY = 16
 
@@ -23,9 +23,11 @@ export const askDns: AskDns = async ({ server, names, timeoutMs, stop }) => {
   stop.addEventListener('abort', cancel)
   const answers = new Map<string, readonly string[]>()
   try {
-    for (let at = 0; at < names.length; at += CONCURRENCY)
+    for (let start = 0; start < names.length; start += CONCURRENCY)
       await Promise.all(
-        names.slice(at, at + CONCURRENCY).map(async (name) => answers.set(name, await resolveName(resolver, name))),
+        names
+          .slice(start, start + CONCURRENCY)
+          .map(async (name) => answers.set(name, await resolveName(resolver, name))),
       )
     return { server, answers }
   } catch (thrown) {

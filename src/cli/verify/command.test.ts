@@ -39,7 +39,7 @@ interface Told {
 }
 
 describe('stackloom verify', () => {
-  it('names the check, the cloud and the remedy when a cloud holds an address of another, and exits with 1', async () => {
+  it('exits 1 with check, cloud and remedy when a cloud has an address of another cloud', async () => {
     const { code, out, err } = await verify('broken')
     expect(code).toBe(1)
     expect(out).toMatch(/✗ +rhoso1 +foreign-holders/)
@@ -56,13 +56,13 @@ describe('stackloom verify', () => {
     expect(checks.some(({ cloud }) => cloud === 'rhoso2')).toBe(false)
   })
 
-  it('exits with 2 for a cloud that nobody knows', async () => {
+  it('exits 2 for an unknown cloud', async () => {
     const { code, err } = await verify('healthy', '--cloud', 'rhoso3')
     expect(code).toBe(2)
     expect(err).toContain('rhoso3')
   })
 
-  it('exits with 2 for a folder that shows nothing of a cluster, as the doctor does', async () => {
+  it('exits 2 for a folder without cluster objects', async () => {
     const { code, err } = await verify('nothing')
     expect(code).toBe(2)
     expect(err).toContain('SL1128')

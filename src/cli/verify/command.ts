@@ -1,4 +1,4 @@
-/** `stackloom verify`: is the cluster as planned, and are the clouds isolated? Exit 1 when something is not proved. */
+/** `stackloom verify`: proves that the cluster matches the plan and that the clouds are isolated. Exits 1 when something is not proved. */
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import pc from 'picocolors'
@@ -31,23 +31,21 @@ interface Options extends PlanningOptions, ProbeFlags {
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withClusterFlags(withPlanningOptions(command)), [
-    'stackloom verify -f site.yaml                 # 0: proved, 1: not, 2: cannot tell',
+    'stackloom verify -f site.yaml                 # exit 0: proved, 1: not proved, 2: unknown',
     'stackloom verify --cloud rhoso2 -o json',
     'stackloom verify --report proof.html          # or proof.md',
-    'stackloom verify --ask-dns                    # from a machine on the ctlplane networks',
-    'stackloom verify --from must-gather/          # a folder of dumps instead of a cluster',
-    'stackloom verify --probe                      # pods on every network and node try it out',
-    'stackloom verify --probe --dry-run            # only print these pods',
+    'stackloom verify --ask-dns                    # on a machine with access to the ctlplane networks',
+    'stackloom verify --from must-gather/          # read a folder of dumps',
+    'stackloom verify --probe                      # test with pods on every network and node',
+    'stackloom verify --probe --dry-run            # print these pods only',
   ])
-    .option('--cloud <name>', 'only this cloud, and what the clouds share; may be repeated', collect)
-    .option('--from <folder>', 'a folder of dumps instead of a live cluster')
-    .option('--ask-dns', "ask each cloud's own DNS server, on its ctlplane VIP")
+    .option('--cloud <name>', 'check only this cloud and shared objects; may be repeated', collect)
+    .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
+    .option('--ask-dns', "query each cloud's DNS server on its ctlplane VIP")
     .option('--report <file>', 'write a report: Markdown, or HTML for a name ending in .html')
-    .addOption(
-      new Option('--probe', 'start pods on every network and node that test reach and isolation').conflicts('from'),
-    )
-    .option('--probe-image <image>', 'what the pods run: any image with sh, ip, ping, arping and nc', 'busybox:1.37')
-    .option('--dry-run', 'with --probe: print the pods, start nothing')
+    .addOption(new Option('--probe', 'test reach and isolation with pods on every network and node').conflicts('from'))
+    .option('--probe-image <image>', 'image of the pods; must contain sh, ip, ping, arping and nc', 'busybox:1.37')
+    .option('--dry-run', 'with --probe: print the pods without starting them')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => run(options, io)))
 }
@@ -87,7 +85,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   if (options.report !== undefined) await writeReport(options.report, report, io)
   io.stdout(options.output === 'table' ? renderTable(results, io) : await serialise(toJson(report), options.output))
   const findings = [
-    // Which kinds are unknown is told by the checks that miss them.
+    // Unknown kinds are reported by the checks that need them.
     ...gathered.findings.filter(({ code }) => code !== unreadKind.code),
     ...results.flatMap((result) => result.findings),
     ...probed.findings,
@@ -97,7 +95,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   return isProved(results) ? 0 : 1
 }
 
-/** Entries of `spec.accept` for findings of this command that are over. Only where everything was asked. */
+/** Unused entries of `spec.accept` for findings of this command, when all checks ran. */
 function findUnusedAcceptances({ plan, locate }: Planning, results: readonly CheckResult[], options: Options) {
   const judges = (code: string): boolean =>
     code.startsWith('SL91') ? options.probe === true : /^SL9(0(?!5[23])|2)/.test(code)
@@ -118,7 +116,7 @@ async function queryDns(plan: Plan, live: SnapshotIndex, io: Io): Promise<Readon
     if (server === undefined) return []
     const names = [...plannedNames(cloud, live).keys()]
     const answers = askDns({ server, names, timeoutMs: 2_000, stop: io.stop })
-    return [answers.then((said) => [cloud.name, said] as const)]
+    return [answers.then((result) => [cloud.name, result] as const)]
   })
   return new Map(await Promise.all(asked))
 }
@@ -127,9 +125,9 @@ async function writeReport(file: string, report: Report, io: Io): Promise<void> 
   const html = path.extname(file) === '.html'
   const text = html
     ? (await import('../../verify/report/html-report.ts')).htmlReport(report)
-    : (await import('../../verify/report/markdown.ts')).markdownReport(report)
+    : (await import('../../verify/report/report.ts')).markdownReport(report)
   await writeOutput(file, text, io, { replace: true })
-  io.stderr(`${file} is written\n`)
+  io.stderr(`wrote ${file}\n`)
 }
 
 function toJson({ results, ...report }: Report): unknown {
@@ -142,5 +140,5 @@ function renderTable(results: readonly CheckResult[], io: Io): string {
   const rows = results.map(({ cloud, id, verdict, seen }) => [sign[verdict], cloud ?? '-', id, seen])
   const all = results.every(({ verdict }) => verdict === 'passed')
   const last = all ? `all ${results.length} checks passed` : `${results.length} checks: ${formatSummary(results)}`
-  return `${formatTable(['', 'CLOUD', 'CHECK', 'LOOKED AT'], rows, io.columns)}${last}\n`
+  return `${formatTable(['', 'CLOUD', 'CHECK', 'CHECKED'], rows, io.columns)}${last}\n`
 }

@@ -1,4 +1,4 @@
-/** `verify --probe`: runs the network probe on the cluster of the command, or prints what it would start. */
+/** `verify --probe`: runs the network probe, or prints its pods. */
 import { systemClock } from '../../clock/clock.ts'
 import { type ProbeOutcome, probeNetworks } from '../../deploy/network-probe.ts'
 import { execInPod } from '../../kube/pod-exec.ts'
@@ -14,7 +14,7 @@ export interface ProbeFlags extends ClusterFlags {
   readonly dryRun?: boolean
 }
 
-/** A call asks many questions, sixteen at once, of which each may wait three seconds. */
+/** One call runs many tests, sixteen at a time, which may take three seconds each. */
 const CALL_MS = 120_000
 
 export async function probe(plan: Plan, flags: ProbeFlags, io: Io): Promise<ProbeOutcome> {

@@ -1,4 +1,4 @@
-/** MetalLB's pools as its allocator sees them: ranges, whom they serve, who advertises them. */
+/** Parses MetalLB pools as its allocator does: ranges, scope, owner and advertisements. */
 
 import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -27,30 +27,30 @@ export interface Pool {
   readonly name: string
   readonly ranges: readonly Range[]
   readonly autoAssign: boolean
-  /** Namespaces that it is pinned to, by name or by selector; empty means all of them. */
+  /** Namespaces that it serves, by name or selector; empty means all. */
   readonly namespaces: readonly string[]
-  /** It has namespace selectors, and none matches any namespace: MetalLB then lets everybody in. */
+  /** Its selectors match no namespace: MetalLB then serves every namespace. */
   readonly openBySelector: boolean
   readonly serviceSelectors: readonly unknown[]
 }
 
-export function pools(patient: ClusterState): readonly Pool[] {
-  return patient.all(POOL).map((object) => parsePool(object, patient))
+export function pools(cluster: ClusterState): readonly Pool[] {
+  return cluster.all(POOL).map((object) => parsePool(object, cluster))
 }
 
-export function findPool(patient: ClusterState, name: string): Pool | undefined {
-  return patient.derive(poolsByName).get(name)
+export function findPool(cluster: ClusterState, name: string): Pool | undefined {
+  return cluster.derive(poolsByName).get(name)
 }
 
-function poolsByName(patient: ClusterState): ReadonlyMap<string, Pool> {
-  return new Map(patient.derive(pools).map((pool) => [pool.name, pool]))
+function poolsByName(cluster: ClusterState): ReadonlyMap<string, Pool> {
+  return new Map(cluster.derive(pools).map((pool) => [pool.name, pool]))
 }
 
-/** The pool that holds an address. */
-export function findPoolByAddress(patient: ClusterState, text: string): Pool | undefined {
+/** The pool that contains an address. */
+export function findPoolByAddress(cluster: ClusterState, text: string): Pool | undefined {
   const address = parseAddress(text)
   if (!address) return undefined
-  const spans = patient.derive(poolSpans)
+  const spans = cluster.derive(poolSpans)
   let [low, high] = [0, spans.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -62,17 +62,17 @@ export function findPoolByAddress(patient: ClusterState, text: string): Pool | u
   return span && rangeContains(span, address) ? span.pool : undefined
 }
 
-function poolSpans(patient: ClusterState): readonly (Range & { readonly pool: Pool })[] {
-  return patient
+function poolSpans(cluster: ClusterState): readonly (Range & { readonly pool: Pool })[] {
+  return cluster
     .derive(pools)
     .flatMap((pool) => pool.ranges.map((range) => ({ ...range, pool })))
     .sort(compareRanges)
 }
 
-function parsePool(object: KubeObject, patient: ClusterState): Pool {
+function parsePool(object: KubeObject, cluster: ClusterState): Pool {
   const allocation = getField(object, 'spec', 'serviceAllocation')
   const selectors = getList(allocation, 'namespaceSelectors')
-  const selected = patient
+  const selected = cluster
     .all('Namespace')
     .filter(({ metadata }) => selectors.some((selector) => matchesLabels(selector, metadata.labels)))
     .map(({ metadata }) => metadata.name)
@@ -88,13 +88,13 @@ function parsePool(object: KubeObject, patient: ClusterState): Pool {
   }
 }
 
-/** Whether MetalLB gives this Service an address of the pool, whoever asked for it. */
+/** Whether the scope of the pool includes the Service. */
 export function serves(pool: Pool, { metadata }: KubeObject): boolean {
-  const here = pool.namespaces.length === 0 || pool.namespaces.includes(metadata.namespace ?? '')
+  const inScope = pool.namespaces.length === 0 || pool.namespaces.includes(metadata.namespace ?? '')
   const labelled =
     pool.serviceSelectors.length === 0 ||
     pool.serviceSelectors.some((serviceSelector) => matchesLabels(serviceSelector, metadata.labels))
-  return here && labelled
+  return inScope && labelled
 }
 
 export function poolSize({ ranges }: Pool): bigint {
@@ -105,10 +105,10 @@ export function formatRanges({ ranges }: Pool): string {
   return ranges.map(formatRange).join(', ') || 'nothing'
 }
 
-/** The lowest address that nobody holds. */
+/** The lowest address that is not in use. */
 export function lowestFreeAddress(pool: Pool, held: ReadonlySet<string>): string | undefined {
   for (const { family, first, last } of pool.ranges) {
-    // A pool has at most some hundreds of holders, so a free one is near.
+    // At most `held.size` addresses are in use, so a free one is within that distance.
     const end = first + BigInt(held.size)
     for (let value = first; value <= last && value <= end; value += 1n) {
       const text = formatAddress({ family, value })
@@ -118,31 +118,31 @@ export function lowestFreeAddress(pool: Pool, held: ReadonlySet<string>): string
   return undefined
 }
 
-/** Whose pool it is: the plan says so, its name does, or its addresses lie in the network of one cloud alone. */
-export function poolOwner(pool: Pool, patient: ClusterState): string | undefined {
-  return patient.derive(poolOwners).get(pool.name)
+/** The cloud of a pool: from the plan, from its name, or from the only network that contains its addresses. */
+export function poolOwner(pool: Pool, cluster: ClusterState): string | undefined {
+  return cluster.derive(poolOwners).get(pool.name)
 }
 
-function poolOwners(patient: ClusterState): ReadonlyMap<string, string> {
-  const planned = (patient.plan?.clouds ?? []).flatMap(({ namespace, networks }) =>
+function poolOwners(cluster: ClusterState): ReadonlyMap<string, string> {
+  const planned = (cluster.plan?.clouds ?? []).flatMap(({ namespace, networks }) =>
     networks.flatMap(({ pool }) => (pool === undefined ? [] : [[pool, namespace] as const])),
   )
   const byPlan = new Map(planned)
-  // The longest name first: openstack2-internalapi is not the pool "2-internalapi" of openstack.
-  const clouds = [...patient.clouds].sort((a, b) => b.length - a.length)
+  // Longest name first: `openstack-2-internalapi` may belong to the cloud `openstack-2`.
+  const clouds = [...cluster.clouds].sort((a, b) => b.length - a.length)
   return new Map(
-    patient.derive(pools).flatMap((pool) => {
+    cluster.derive(pools).flatMap((pool) => {
       const owner =
         byPlan.get(pool.name) ??
         clouds.find((namespace) => pool.name.startsWith(`${namespace}-`)) ??
-        ownerByNetwork(pool, patient)
+        ownerByNetwork(pool, cluster)
       return owner === undefined ? [] : [[pool.name, owner] as const]
     }),
   )
 }
 
-function ownerByNetwork({ ranges }: Pool, patient: ClusterState): string | undefined {
-  const around = patient
+function ownerByNetwork({ ranges }: Pool, cluster: ClusterState): string | undefined {
+  const around = cluster
     .derive(cloudSubnets)
     .filter(({ cidr }) => ranges.some((range) => rangesOverlap(cidrRange(cidr), range)))
   const owners = new Set(around.map(({ namespace }) => namespace))

@@ -1,9 +1,9 @@
-/** Network attachments, and the addresses that whereabouts has given for them. */
+/** Parses network attachments, the addresses that whereabouts allocated, and the networks of pods. */
 
-import { asRecord, asString, isRecord } from '../../api/json.ts'
+import { isRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { allocatedPodAddresses, type PodAddress } from '../../api/pod-networks.ts'
 import { getField, getString } from '../../api/raw-object.ts'
-import { formatAddress, parseAddress } from '../../net/address.ts'
 import { parseRange, type Range } from '../../net/range.ts'
 import { type RangeSet, rangeSet, subtract } from '../../net/range-set.ts'
 import { type Attachment, readAttachment } from '../../site/import/attachment.ts'
@@ -21,8 +21,8 @@ export interface ParsedAttachment {
   readonly networkName: string | undefined
 }
 
-export function attachments(patient: ClusterState): readonly ParsedAttachment[] {
-  return patient.all(NAD).flatMap((object) => {
+export function attachments(cluster: ClusterState): readonly ParsedAttachment[] {
+  return cluster.all(NAD).flatMap((object) => {
     const config = getField(object, 'spec', 'config')
     const read = readAttachment(config)
     if (typeof read === 'string') return []
@@ -37,17 +37,17 @@ function parseNetworkName(config: unknown): string | undefined {
   return getString(plugins[0], 'ipam', 'network_name')
 }
 
-/** One span from which an attachment's pods get addresses. */
+/** One span of an attachment for pods. */
 export interface PodSpan extends ParsedAttachment {
   readonly cidr: string
   readonly span: string
   readonly range: Range
-  /** What of the span pods really get: whereabouts excludes addresses in the middle of it. */
+  /** The span without excluded addresses. */
   readonly open: RangeSet
 }
 
-export function podSpans(patient: ClusterState): readonly PodSpan[] {
-  return patient.derive(attachments).flatMap((readAttachment) =>
+export function podSpans(cluster: ClusterState): readonly PodSpan[] {
+  return cluster.derive(attachments).flatMap((readAttachment) =>
     readAttachment.read.pods.flatMap(({ cidr, span, reserved }) => {
       const range = parseRange(span)
       if (!range) return []
@@ -57,69 +57,12 @@ export function podSpans(patient: ClusterState): readonly PodSpan[] {
   )
 }
 
-/** An address that whereabouts holds for a pod. */
-export interface PodAddress {
-  readonly pool: KubeObject
-  readonly range: string
-  readonly address: string
-  /** `namespace/name`. */
-  readonly pod: string
+export function podAddresses(cluster: ClusterState): readonly PodAddress[] {
+  return cluster.all(IP_POOL).flatMap(allocatedPodAddresses)
 }
 
-export function podAddresses(patient: ClusterState): readonly PodAddress[] {
-  return patient.all(IP_POOL).flatMap((pool) => {
-    const range = getString(pool, 'spec', 'range') ?? ''
-    const first = parseAddress(range.split('/')[0] ?? '')
-    if (!first) return []
-    return Object.entries(asRecord(getField(pool, 'spec', 'allocations'))).flatMap(([offset, allocation]) => {
-      if (!/^\d{1,38}$/.test(offset)) return []
-      const address = formatAddress({ family: first.family, value: first.value + BigInt(offset) })
-      return [{ pool, range, address, pod: asString(asRecord(allocation)['podref']) ?? '' }]
-    })
-  })
-}
-
-/** The pool of an attachment: named after the network name, where there is one, and the range. */
-export function isPoolOf(pool: KubeObject, { cidr, networkName: own }: PodSpan): boolean {
+/** The IPPool of an attachment is named after its network name, if set, and its range. */
+export function isPoolOf(pool: KubeObject, { cidr, networkName }: PodSpan): boolean {
   const range = cidr.replaceAll(/[:/]/g, '-')
-  return pool.metadata.name === (own === undefined ? range : `${own}-${range}`)
-}
-
-/** Networks that a pod asks for: `[{"name": …}]`, or `namespace/name@interface, …`. */
-export function requestedNetworks(pod: KubeObject): readonly { readonly namespace: string; readonly name: string }[] {
-  const { namespace = '', annotations } = pod.metadata
-  const text = annotations?.['k8s.v1.cni.cncf.io/networks'] ?? ''
-  if (text.trim().startsWith('[')) {
-    const list = parseJson(text)
-    return (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((one) => {
-      const name = getString(one, 'name')
-      return name === undefined ? [] : [{ namespace: getString(one, 'namespace') ?? namespace, name }]
-    })
-  }
-  return text
-    .split(',')
-    .map((one) => one.trim().split('@')[0] ?? '')
-    .filter((one) => one !== '')
-    .map((one) => {
-      const [first = '', second] = one.split('/')
-      return second === undefined ? { namespace, name: first } : { namespace: first, name: second }
-    })
-}
-
-/** Networks that a pod really has: `namespace/name` each; undefined where Multus has said nothing. */
-export function attachedNetworks(pod: KubeObject): ReadonlySet<string> | undefined {
-  const text = pod.metadata.annotations?.['k8s.v1.cni.cncf.io/network-status']
-  if (text === undefined) return undefined
-  const list = parseJson(text)
-  return new Set(
-    (Array.isArray(list) ? (list as readonly unknown[]) : []).flatMap((one) => getString(one, 'name') ?? []),
-  )
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return pool.metadata.name === (networkName === undefined ? range : `${networkName}-${range}`)
 }

@@ -1,6 +1,8 @@
-/** Networks of clouds as the cluster knows them: the subnets of every NetConfig. */
+/** Parses the subnets of every NetConfig, and the addresses that Reservations assign to hosts. */
+
+import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { getList, getString } from '../../api/raw-object.ts'
+import { formatObjectName, getField, getList, getString } from '../../api/raw-object.ts'
 import { type Cidr, parseCidr } from '../../net/cidr.ts'
 import { parseRange, type Range } from '../../net/range.ts'
 import { readNetConfigSubnet } from '../../site/import/netconfig-facts.ts'
@@ -20,8 +22,8 @@ export interface CloudSubnet {
   readonly gateway: string | undefined
 }
 
-export function cloudSubnets(patient: ClusterState): readonly CloudSubnet[] {
-  return patient.all(NET_CONFIG).flatMap((config) =>
+export function cloudSubnets(cluster: ClusterState): readonly CloudSubnet[] {
+  return cluster.all(NET_CONFIG).flatMap((config) =>
     getList(config, 'spec', 'networks').flatMap((network) =>
       getList(network, 'subnets').flatMap((subnet) => {
         const facts = readNetConfigSubnet(subnet, undefined)
@@ -42,5 +44,30 @@ export function cloudSubnets(patient: ClusterState): readonly CloudSubnet[] {
         ]
       }),
     ),
+  )
+}
+
+export const RESERVATION = 'network.openstack.org/Reservation'
+
+export interface Holder {
+  readonly address: string
+  readonly name: string
+  readonly object: KubeObject
+  readonly cloud: string
+}
+
+export function reservations(
+  cluster: ClusterState,
+): readonly (Holder & { readonly network: string; readonly subnet: string })[] {
+  return cluster.all(RESERVATION).flatMap((object) =>
+    Object.values(asRecord(getField(object, 'spec', 'reservation'))).flatMap((entry) => {
+      const address = getString(entry, 'address')
+      if (address === undefined) return []
+      const network = getString(entry, 'network') ?? ''
+      const subnet = getString(entry, 'subnet') ?? ''
+      return [
+        { address, name: formatObjectName(object), object, cloud: object.metadata.namespace ?? '', network, subnet },
+      ]
+    }),
   )
 }

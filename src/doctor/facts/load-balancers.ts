@@ -1,4 +1,4 @@
-/** LoadBalancer Services: what each asks of MetalLB, in which spelling, and what it got. */
+/** Parses LoadBalancer Services: what each requests from MetalLB and which addresses it has. */
 
 import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -10,16 +10,16 @@ import type { ClusterState } from '../cluster-state.ts'
 export interface LoadBalancer {
   readonly object: KubeObject
   readonly namespace: string
-  /** `Service openstack/keystone-internal` without the kind. */
+  /** `openstack/keystone-internal`. */
   readonly name: string
   readonly pool: AnnotationValue | undefined
   readonly key: string | undefined
   readonly addresses: readonly string[]
-  readonly given: readonly string[]
+  readonly assigned: readonly string[]
   readonly ports: readonly string[]
 }
 
-/** A wish, and whether only the deprecated spelling says it. */
+/** The value of a MetalLB annotation, and whether only the deprecated prefix is set. */
 export interface AnnotationValue {
   readonly value: string
   readonly deprecated: boolean
@@ -30,15 +30,15 @@ const DEPRECATED_PREFIX = 'metallb.universe.tf/'
 
 export function metallbAnnotation({ metadata }: KubeObject, what: string): AnnotationValue | undefined {
   const { annotations = {} } = metadata
-  // MetalLB lets the stable spelling win even when it is empty.
+  // The stable prefix takes precedence in MetalLB, even with an empty value.
   const stable = annotations[STABLE_PREFIX + what]
   if (stable !== undefined) return stable === '' ? undefined : { value: stable, deprecated: false }
   const old = annotations[DEPRECATED_PREFIX + what]
   return old === undefined || old === '' ? undefined : { value: old, deprecated: true }
 }
 
-export function loadBalancers(patient: ClusterState): readonly LoadBalancer[] {
-  return patient
+export function loadBalancers(cluster: ClusterState): readonly LoadBalancer[] {
+  return cluster
     .all('Service')
     .filter((service) => getString(service, 'spec', 'type') === 'LoadBalancer')
     .map((object) => ({
@@ -48,29 +48,28 @@ export function loadBalancers(patient: ClusterState): readonly LoadBalancer[] {
       pool: metallbAnnotation(object, 'address-pool'),
       key: metallbAnnotation(object, 'allow-shared-ip')?.value,
       addresses: requestedAddresses(object),
-      given: ingressAddresses(object),
+      assigned: ingressAddresses(object),
       ports: getList(object, 'spec', 'ports').map(
         (port) => `${getString(port, 'protocol') ?? 'TCP'}/${getNumber(port, 'port') ?? '?'}`,
       ),
     }))
 }
 
-/** Those that wait for an address which MetalLB is to give. */
-export function pendingServices(patient: ClusterState): readonly LoadBalancer[] {
-  return patient.derive(loadBalancers).filter(
-    ({ object, given }) =>
-      given.length === 0 &&
+/** Services that wait for an address from MetalLB. */
+export function pendingServices(cluster: ClusterState): readonly LoadBalancer[] {
+  return cluster.derive(loadBalancers).filter(
+    ({ object, assigned }) =>
+      assigned.length === 0 &&
       object.metadata.deletionTimestamp === undefined &&
-      // An address by name is somebody else's, such as a cloud provider's.
+      // An ingress with a host name comes from another load balancer.
       getList(object, 'status', 'loadBalancer', 'ingress').length === 0,
   )
 }
 
-/** Addresses with everybody who has them. */
-export function holdersByAddress(patient: ClusterState): ReadonlyMap<string, readonly LoadBalancer[]> {
+export function holdersByAddress(cluster: ClusterState): ReadonlyMap<string, readonly LoadBalancer[]> {
   const found = new Map<string, LoadBalancer[]>()
-  for (const service of patient.derive(loadBalancers)) {
-    for (const address of service.given) {
+  for (const service of cluster.derive(loadBalancers)) {
+    for (const address of service.assigned) {
       const list = found.get(address)
       if (list) list.push(service)
       else found.set(address, [service])
@@ -81,19 +80,19 @@ export function holdersByAddress(patient: ClusterState): ReadonlyMap<string, rea
 
 const FAILURE_REASONS = ['AllocationFailed', 'PoolExhausted', 'LoadBalancerFailed', 'ClearAssignment']
 
-/** MetalLB's own last word on why there is no address. */
-export function allocationFailure(service: LoadBalancer, patient: ClusterState): ObjectEvent | undefined {
-  return patient.eventsFor(service.object).find(({ reason }) => FAILURE_REASONS.includes(reason))
+/** The latest event of MetalLB about a failed allocation. */
+export function allocationFailure(service: LoadBalancer, cluster: ClusterState): ObjectEvent | undefined {
+  return cluster.eventsFor(service.object).find(({ reason }) => FAILURE_REASONS.includes(reason))
 }
 
-export function formatEvidence(said: ObjectEvent | undefined): readonly string[] {
-  return said ? [`event ${said.reason}: ${said.message}`] : []
+export function formatEvidence(event: ObjectEvent | undefined): readonly string[] {
+  return event ? [`event ${event.reason}: ${event.message}`] : []
 }
 
-/** What control planes of a namespace say anywhere in their overrides: annotations that an operator would write today. */
-export function overrideAnnotations(patient: ClusterState): ReadonlyMap<string, ReadonlySet<string>> {
+/** MetalLB annotations in the overrides of the control planes, by namespace. */
+export function overrideAnnotations(cluster: ClusterState): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, ReadonlySet<string>>()
-  for (const object of patient.all('core.openstack.org/OpenStackControlPlane')) {
+  for (const object of cluster.all('core.openstack.org/OpenStackControlPlane')) {
     const values = new Set<string>()
     collectAnnotations(object['spec'], values)
     found.set(object.metadata.namespace ?? '', values)
@@ -104,12 +103,12 @@ export function overrideAnnotations(patient: ClusterState): ReadonlyMap<string, 
 function collectAnnotations(value: unknown, into: Set<string>): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
-    for (const one of value) collectAnnotations(one, into)
+    for (const entry of value) collectAnnotations(entry, into)
     return
   }
-  for (const [key, one] of Object.entries(asRecord(value))) {
-    if (typeof one === 'string') {
-      if (key.startsWith(STABLE_PREFIX) || key.startsWith(DEPRECATED_PREFIX)) into.add(`${key}=${one}`)
-    } else collectAnnotations(one, into)
+  for (const [key, entry] of Object.entries(asRecord(value))) {
+    if (typeof entry === 'string') {
+      if (key.startsWith(STABLE_PREFIX) || key.startsWith(DEPRECATED_PREFIX)) into.add(`${key}=${entry}`)
+    } else collectAnnotations(entry, into)
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { extractNmstateError } from './nmstate-error.ts'
 
-describe('the useful line of what nmstate says', () => {
-  it('is the error itself, not the log around it', () => {
+describe('extractNmstateError', () => {
+  it('returns the error without the surrounding log', () => {
     const text = `error reconciling NodeNetworkConfigurationPolicy on node n at desired state apply: "",
  failed to execute nmstatectl set --no-commit --timeout 480: 'exit status 1' '' '[2026-01-01T00:00:00Z INFO  nmstate::nm] Created
 [2026-01-01T00:00:00Z INFO  nmstate::nm] Rollbacked
@@ -13,7 +13,7 @@ NmstateError: VerificationError: Verification failure: enp6s0.20.interface.mtu d
     )
   })
 
-  it('is the last line of a Python traceback', () => {
+  it('returns the last line of a Python traceback', () => {
     const text = `Traceback (most recent call last):
   File "/usr/bin/nmstatectl", line 11, in <module>
     sys.exit(main())
@@ -21,7 +21,7 @@ libnmstate.error.NmstateValueError: Invalid IP address: 192.168.1.300`
     expect(extractNmstateError(text)).toBe('Invalid IP address: 192.168.1.300')
   })
 
-  it('is the difference, where a verification error has no words', () => {
+  it('returns the difference of a verification error', () => {
     const text = `Traceback (most recent call last):
 libnmstate.error.NmstateVerificationError: 
 desired
@@ -40,17 +40,17 @@ difference
  name: eth1
 -mtu: 9000
 +mtu: 1500`
-    expect(extractNmstateError(text)).toBe('eth1 was to have mtu: 9000 and has mtu: 1500')
+    expect(extractNmstateError(text)).toBe('eth1 should have mtu: 9000 but has mtu: 1500')
   })
 
-  it('is the failed test, where the node was rolled back', () => {
+  it('returns the failed test of a rollback', () => {
     const text = `rolling back desired state configuration: failed runnig probes after network changes: failed to retrieve default gw: timed out`
     expect(extractNmstateError(text)).toContain('failed to retrieve default gw')
   })
 
-  it('is the last words, where there is nothing else, and never empty', () => {
-    expect(extractNmstateError('at desired state apply: "",\n the actor was told to fail')).toBe(
-      'the actor was told to fail',
+  it('returns the last line otherwise, and is never empty', () => {
+    expect(extractNmstateError('at desired state apply: "",\n simulated failure')).toBe(
+      'simulated failure',
     )
     expect(extractNmstateError('')).toBe('no reason given')
     expect(extractNmstateError('\n\n')).toBe('no reason given')

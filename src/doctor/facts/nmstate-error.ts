@@ -1,6 +1,6 @@
-/** The line that matters in what nmstate says when it fails: its texts are tracebacks, logs and whole states. */
+/** Extracts the error line from the output of nmstate, which contains tracebacks, logs and whole states. */
 
-/** `NmstateError: InvalidArgument: …` of today, `libnmstate.error.NmstateValueError: …` of yesterday. */
+/** `NmstateError: InvalidArgument: …` in current versions, `libnmstate.error.NmstateValueError: …` in older ones. */
 const ERROR = /(?:NmstateError|libnmstate\.error\.\w+|Nmstate\w+Error):\s*(.*?)\s*$/
 const NOISE =
   /^\s*$|^\s*File "|^Traceback|^\s{2,}\w|\b(?:INFO|DEBUG|WARN)\b|^desired$|^current$|^=+$|^---$|exit status|^'+$/
@@ -10,8 +10,8 @@ export function extractNmstateError(text: string): string {
   for (const [index, line] of [...lines.entries()].reverse()) {
     const found = ERROR.exec(line)
     if (!found) continue
-    const said = trimStrayQuote(found[1] ?? '')
-    return said === '' ? (formatDifference(lines.slice(index + 1)) ?? formatErrorName(line)) : said
+    const message = trimStrayQuote(found[1] ?? '')
+    return message === '' ? (formatDifference(lines.slice(index + 1)) ?? formatErrorName(line)) : message
   }
   const probe = lines.find((line) => /probe/i.test(line))
   if (probe !== undefined) return probe.trim()
@@ -19,19 +19,19 @@ export function extractNmstateError(text: string): string {
   return (last ?? 'no reason given').trim().replace(/^"",\s*/, '')
 }
 
-/** The handler puts the whole text into quotes: the last one may end on our line. */
+/** The handler quotes the whole output, so the closing quote may be on the error line. */
 function trimStrayQuote(text: string): string {
   return text.endsWith("'") && text.split("'").length % 2 === 0 ? text.slice(0, -1) : text
 }
 
-/** A verification error has no words, only the two states and where they differ. */
+/** A verification error has no message, only a diff of the two states. */
 function formatDifference(lines: readonly string[]): string | undefined {
   const changed = lines.filter((line) => /^[-+](?![-+])/.test(line)).map((line) => line.trim())
-  const about = lines.map((line) => /^\s*name:\s*(\S+)/.exec(line)?.[1]).find((one) => one !== undefined)
+  const about = lines.map((line) => /^\s*name:\s*(\S+)/.exec(line)?.[1]).find((name) => name !== undefined)
   if (changed.length === 0) return undefined
-  const wanted = changed.filter((line) => line.startsWith('-')).map((line) => line.slice(1).trim())
+  const desired = changed.filter((line) => line.startsWith('-')).map((line) => line.slice(1).trim())
   const has = changed.filter((line) => line.startsWith('+')).map((line) => line.slice(1).trim())
-  return `${about ?? 'the node'} was to have ${wanted.join(', ') || 'nothing'} and has ${has.join(', ') || 'nothing'}`
+  return `${about ?? 'the node'} should have ${desired.join(', ') || 'nothing'} but has ${has.join(', ') || 'nothing'}`
 }
 
 function formatErrorName(line: string): string {

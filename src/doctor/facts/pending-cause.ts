@@ -1,7 +1,6 @@
 /**
- * Why a Service has no address: MetalLB's own decision, taken again on what was gathered, in MetalLB's order.
- *
- * One cause for each Service, so that the rules about pending Services never speak twice.
+ * Finds why a Service has no address, by repeating the decision of MetalLB in the same order. One cause per Service, so that
+ * only one rule reports it.
  */
 
 import { ageMs, getString } from '../../api/raw-object.ts'
@@ -21,18 +20,18 @@ import {
 export type PendingCause =
   | { readonly kind: 'other-class'; readonly loadBalancerClass: string }
   | { readonly kind: 'no-pools' }
-  | { readonly kind: 'two-wishes' }
+  | { readonly kind: 'two-requests' }
   | { readonly kind: 'no-address'; readonly asked: string }
   | { readonly kind: 'family'; readonly asked: string; readonly families: string }
   | { readonly kind: 'not-in-pool'; readonly asked: string }
   | { readonly kind: 'not-served'; readonly pool: Pool; readonly asked: string | undefined }
   | { readonly kind: 'sharing'; readonly asked: string; readonly holder: LoadBalancer }
   | { readonly kind: 'port-clash'; readonly asked: string; readonly holder: LoadBalancer; readonly port: string }
-  | { readonly kind: 'other-pool'; readonly asked: string; readonly wanted: string; readonly pool: Pool }
-  | { readonly kind: 'unknown-pool'; readonly wanted: string }
+  | { readonly kind: 'other-pool'; readonly asked: string; readonly requestedPool: string; readonly pool: Pool }
+  | { readonly kind: 'unknown-pool'; readonly requestedPool: string }
   | { readonly kind: 'stale'; readonly annotation: string; readonly value: string }
   | { readonly kind: 'exhausted'; readonly pool: Pool }
-  | { readonly kind: 'nobody-serves' }
+  | { readonly kind: 'no-auto-assign' }
   | { readonly kind: 'unexplained' }
 
 export interface PendingService {
@@ -40,52 +39,54 @@ export interface PendingService {
   readonly cause: PendingCause
 }
 
-/** Every pending Service with its cause; those that are merely young are left out. */
-export function pendingCauses(patient: ClusterState): readonly PendingService[] {
-  return patient.derive(pendingServices).flatMap((service) => {
-    const cause = preferStaleAnnotation(findCause(service, patient), service, patient)
-    if (cause.kind === 'unexplained' && isRecent(service, patient)) return []
+/** Every pending Service with its cause, except recent ones without a cause. */
+export function pendingCauses(cluster: ClusterState): readonly PendingService[] {
+  return cluster.derive(pendingServices).flatMap((service) => {
+    const cause = preferStaleAnnotation(findCause(service, cluster), service, cluster)
+    if (cause.kind === 'unexplained' && isRecent(service, cluster)) return []
     return [{ service, cause }]
   })
 }
 
-function isRecent(service: LoadBalancer, patient: ClusterState): boolean {
-  if (allocationFailure(service, patient)) return false
-  const age = ageMs(service.object.metadata.creationTimestamp, patient.now)
-  return age < patient.context.grace.allocationMs
+function isRecent(service: LoadBalancer, cluster: ClusterState): boolean {
+  if (allocationFailure(service, cluster)) return false
+  const age = ageMs(service.object.metadata.creationTimestamp, cluster.now)
+  return age < cluster.context.grace.allocationMs
 }
 
-function findCause(service: LoadBalancer, patient: ClusterState): PendingCause {
-  const { object, addresses, pool: wanted } = service
+function findCause(service: LoadBalancer, cluster: ClusterState): PendingCause {
+  const { object, addresses, pool: requestedPool } = service
   const loadBalancerClass = getString(object, 'spec', 'loadBalancerClass')
   if (loadBalancerClass !== undefined) return { kind: 'other-class', loadBalancerClass }
-  if (patient.derive(pools).length === 0) return { kind: 'no-pools' }
+  if (cluster.derive(pools).length === 0) return { kind: 'no-pools' }
   if (getString(object, 'spec', 'loadBalancerIP') !== undefined && metallbAnnotation(object, 'loadBalancerIPs'))
-    return { kind: 'two-wishes' }
+    return { kind: 'two-requests' }
   for (const asked of addresses) {
-    const cause = causeForAddress(service, asked, patient)
+    const cause = causeForAddress(service, asked, cluster)
     if (cause) return cause
   }
   if (addresses.length > 0) return { kind: 'unexplained' }
-  return wanted ? causeForPool(service, wanted.value, patient) : causeForAutoAssign(service, patient)
+  return requestedPool ? causeForPool(service, requestedPool.value, cluster) : causeForAutoAssign(service, cluster)
 }
 
-function causeForAddress(service: LoadBalancer, asked: string, patient: ClusterState): PendingCause | undefined {
+function causeForAddress(service: LoadBalancer, asked: string, cluster: ClusterState): PendingCause | undefined {
   const address = parseAddress(asked)
   if (!address) return { kind: 'no-address', asked }
   const families = serviceFamilies(service)
   if (families.length > 0 && !families.includes(`IPv${address.family}`))
     return { kind: 'family', asked, families: families.join(' and ') }
-  const pool = findPoolByAddress(patient, asked)
+  const pool = findPoolByAddress(cluster, asked)
   if (!pool) return { kind: 'not-in-pool', asked }
   if (!serves(pool, service.object)) return { kind: 'not-served', pool, asked }
-  for (const holder of patient.derive(holdersByAddress).get(asked) ?? []) {
+  for (const holder of cluster.derive(holdersByAddress).get(asked) ?? []) {
     if (holder.key === undefined || holder.key !== service.key) return { kind: 'sharing', asked, holder }
     const port = service.ports.find((port) => holder.ports.includes(port))
     if (port !== undefined) return { kind: 'port-clash', asked, holder, port }
   }
-  const wanted = service.pool?.value
-  return wanted !== undefined && wanted !== pool.name ? { kind: 'other-pool', asked, wanted, pool } : undefined
+  const requestedPool = service.pool?.value
+  return requestedPool !== undefined && requestedPool !== pool.name
+    ? { kind: 'other-pool', asked, requestedPool, pool }
+    : undefined
 }
 
 function serviceFamilies({ object }: LoadBalancer): readonly string[] {
@@ -93,26 +94,26 @@ function serviceFamilies({ object }: LoadBalancer): readonly string[] {
   return Array.isArray(families) ? families.filter((family): family is string => typeof family === 'string') : []
 }
 
-function causeForPool(service: LoadBalancer, wanted: string, patient: ClusterState): PendingCause {
-  const pool = findPool(patient, wanted)
-  if (!pool) return { kind: 'unknown-pool', wanted }
+function causeForPool(service: LoadBalancer, requestedPool: string, cluster: ClusterState): PendingCause {
+  const pool = findPool(cluster, requestedPool)
+  if (!pool) return { kind: 'unknown-pool', requestedPool }
   if (!serves(pool, service.object)) return { kind: 'not-served', pool, asked: undefined }
-  return isFull(pool, service, patient) ? { kind: 'exhausted', pool } : { kind: 'unexplained' }
+  return isFull(pool, service, cluster) ? { kind: 'exhausted', pool } : { kind: 'unexplained' }
 }
 
-function causeForAutoAssign(service: LoadBalancer, patient: ClusterState): PendingCause {
-  const open = patient.derive(pools).filter((pool) => pool.autoAssign && serves(pool, service.object))
+function causeForAutoAssign(service: LoadBalancer, cluster: ClusterState): PendingCause {
+  const open = cluster.derive(pools).filter((pool) => pool.autoAssign && serves(pool, service.object))
   const [first] = open
-  if (!first) return { kind: 'nobody-serves' }
-  return open.every((pool) => isFull(pool, service, patient))
+  if (!first) return { kind: 'no-auto-assign' }
+  return open.every((pool) => isFull(pool, service, cluster))
     ? { kind: 'exhausted', pool: first }
     : { kind: 'unexplained' }
 }
 
-/** Whether no address of the pool is free or may be shared with those who have it. */
-function isFull(pool: Pool, service: LoadBalancer, patient: ClusterState): boolean {
-  const taken = [...patient.derive(holdersByAddress)].filter(
-    ([address]) => findPoolByAddress(patient, address) === pool,
+/** Whether no address of the pool is free or can be shared. */
+function isFull(pool: Pool, service: LoadBalancer, cluster: ClusterState): boolean {
+  const taken = [...cluster.derive(holdersByAddress)].filter(
+    ([address]) => findPoolByAddress(cluster, address) === pool,
   )
   const shareable = taken.some(([, all]) => all.every((holder) => canShare(holder, service)))
   return !shareable && BigInt(taken.length) >= poolSize(pool)
@@ -124,14 +125,14 @@ function canShare(holder: LoadBalancer, service: LoadBalancer): boolean {
   )
 }
 
-/** Operators merge annotations and never take one away: what no control plane says any more still counts for MetalLB. */
-function preferStaleAnnotation(cause: PendingCause, service: LoadBalancer, patient: ClusterState): PendingCause {
-  const says = patient.derive(overrideAnnotations).get(service.namespace)
-  if (!says) return cause
-  const stale = (what: string, of: AnnotationValue | undefined): PendingCause | undefined => {
-    const annotation = `metallb.universe.tf/${what}`
-    return of?.deprecated && !says.has(`${annotation}=${of.value}`)
-      ? { kind: 'stale', annotation, value: of.value }
+/** Operators never remove annotations, so MetalLB may still use a value that no control plane sets any more. */
+function preferStaleAnnotation(cause: PendingCause, service: LoadBalancer, cluster: ClusterState): PendingCause {
+  const current = cluster.derive(overrideAnnotations).get(service.namespace)
+  if (!current) return cause
+  const stale = (name: string, value: AnnotationValue | undefined): PendingCause | undefined => {
+    const annotation = `metallb.universe.tf/${name}`
+    return value?.deprecated && !current.has(`${annotation}=${value.value}`)
+      ? { kind: 'stale', annotation, value: value.value }
       : undefined
   }
   switch (cause.kind) {

@@ -1,4 +1,4 @@
-/** Kubernetes label selectors: `matchLabels` and `matchExpressions`, all of which must hold. */
+/** Evaluates Kubernetes label selectors. */
 
 import { asRecord, asString, asStrings } from '../../api/json.ts'
 import { getField, getList } from '../../api/raw-object.ts'
@@ -7,7 +7,7 @@ export function matchesLabels(selector: unknown, labels: Readonly<Record<string,
   const equal = Object.entries(asRecord(getField(selector, 'matchLabels')))
   return (
     equal.every(([key, value]) => labels[key] === value) &&
-    getList(selector, 'matchExpressions').every((one) => matchesExpression(asRecord(one), labels))
+    getList(selector, 'matchExpressions').every((expression) => matchesExpression(asRecord(expression), labels))
   )
 }
 

@@ -1,4 +1,4 @@
-/** SL9615 to SL9629: the cluster itself. */
+/** SL9500: errors of the doctor itself. SL9615 to SL9629: problems of the cluster itself. */
 import { problem } from '../../errors/finding.ts'
 
 export const stuckFinalizer = problem<{
@@ -10,15 +10,15 @@ export const stuckFinalizer = problem<{
 }>({
   code: 'SL9615',
   severity: 'error',
-  title: 'An object is not let go by its finalizer',
+  title: 'A finalizer blocks the deletion of an object',
   message: ({ finalizer, owner, alive, since }) =>
-    `it is being deleted since ${since} and waits for ${owner} to remove ${finalizer}${alive === 'gone' ? ', but nothing of that name runs' : ''}`,
+    `it has been deleting since ${since} and waits for ${owner} to remove ${finalizer}${alive === 'gone' ? ', but no such operator runs' : ''}`,
   remedy: ({ alive, owner, strip }) =>
     alive === 'gone'
-      ? `bring ${owner} back, so that it can clean up; only when it is gone for good: ${strip}`
-      : `see what ${owner} waits for in its log; taking the finalizer away leaves behind what it would have cleaned up`,
-  description: `A finalizer is a promise of a controller to clean up before an object goes. When the controller was removed first, nobody
-keeps it. Taking finalizers off by force leaves databases, users and addresses behind, so it is the last thing to do.`,
+      ? `restore ${owner} so that it can clean up; only if it was removed permanently: ${strip}`
+      : `check the log of ${owner} for the reason; removing the finalizer skips its cleanup`,
+  description: `A finalizer lets a controller clean up before an object is removed. If the controller was removed first, the cleanup never
+happens. Removing finalizers by force leaves databases, users and addresses behind, so it is the last resort.`,
   example: {
     finalizer: 'openstack.org/keystoneapi',
     owner: 'keystone-operator',
@@ -31,12 +31,12 @@ keeps it. Taking finalizers off by force leaves databases, users and addresses b
 export const namespaceTerminating = problem<{ reason: string; namespace: string }>({
   code: 'SL9616',
   severity: 'error',
-  title: 'A namespace does not end',
-  message: ({ reason }) => `it is being deleted and does not end: ${reason}`,
+  title: 'A namespace stays in Terminating',
+  message: ({ reason }) => `its deletion does not finish: ${reason}`,
   remedy: ({ namespace }) =>
-    `stackloom down --cloud NAME works in the right order; what is left: kubectl -n ${namespace} get all,openstackcontrolplanes,netconfigs,ipsets`,
-  description: `A namespace ends when everything in it has. Its conditions say what is left and which finalizers hold it. Deleting a
-namespace before the cloud in it leaves objects whose operators can no longer read what they need.`,
+    `use stackloom down --cloud NAME, which deletes in the correct order; list the remaining objects: kubectl -n ${namespace} get all,openstackcontrolplanes,netconfigs,ipsets`,
+  description: `A namespace is removed after all of its objects. Its conditions list the remaining objects and their finalizers. Deleting a
+namespace before its cloud leaves objects whose operators can no longer read what they need.`,
   example: {
     reason: 'Some content in the namespace has finalizers remaining: openstack.org/keystoneapi in 1 resource instances',
     namespace: 'openstack2',
@@ -46,16 +46,13 @@ namespace before the cloud in it leaves objects whose operators can no longer re
 export const groupUnavailable = problem<{ group: string; reason: string }>({
   code: 'SL9617',
   severity: 'error',
-  title: 'A part of the API does not answer',
+  title: 'An aggregated API is unavailable',
   message: ({ group, reason }) => `${group} is not available: ${reason}`,
   remedy: ({ group }) =>
-    `kubectl describe apiservice ${group}; if its server is gone for good: kubectl delete apiservice ${group}`,
-  description: `An aggregated API whose server is down makes discovery incomplete: namespaces do not end, garbage is not collected, and
-commands that list everything fail in part.`,
-  example: {
-    group: 'v1beta1.metrics.k8s.io',
-    reason: 'failing or missing response from https://10.0.0.7:443',
-  },
+    `kubectl describe apiservice ${group}; if its server was removed permanently: kubectl delete apiservice ${group}`,
+  description: `An aggregated API whose server is down makes discovery incomplete: namespaces stay in Terminating, garbage collection stops,
+and commands that list all kinds fail partly.`,
+  example: { group: 'v1beta1.metrics.k8s.io', reason: 'failing or missing response from https://10.0.0.7:443' },
 })
 
 export const nodeNotReady = problem<{ node: string; reason: string }>({
@@ -64,34 +61,34 @@ export const nodeNotReady = problem<{ node: string; reason: string }>({
   title: 'A node is not ready',
   message: ({ reason }) => `it is not ready: ${reason}`,
   remedy: ({ node }) =>
-    `kubectl describe node ${node}; if it went away with a change of its network, nmstate rolls that back within minutes`,
-  description: `Pods of a node that is not ready are moved away after some minutes, those with local volumes are not. Policies of nmstate
-are not taken up there, and MetalLB moves its addresses to another node.`,
+    `kubectl describe node ${node}; if a network change disconnected it, nmstate rolls the change back within minutes`,
+  description: `After some minutes the pods of a node that is not ready are evicted, except those with local volumes. nmstate does not apply
+policies there, and MetalLB moves its addresses to another node.`,
   example: { node: 'worker-1', reason: 'Kubelet stopped posting node status' },
 })
 
 export const agentMissing = problem<{ agent: string; ready: number; wanted: number; namespace: string }>({
   code: 'SL9619',
   severity: 'error',
-  title: 'A node agent does not run everywhere',
-  message: ({ ready, wanted }) => `${ready} of ${wanted} pods are available: nodes without one are not served`,
+  title: 'A node agent does not run on every node',
+  message: ({ ready, wanted }) => `${ready} of ${wanted} pods are available: the agent is missing on the other nodes`,
   remedy: ({ agent, namespace }) =>
     `kubectl -n ${namespace} get pods -o wide; kubectl -n ${namespace} describe daemonset ${agent}`,
-  description: `MetalLB's speaker answers for addresses, nmstate's handler configures the network, Multus attaches pods: each on its own
-node only. Where the pod does not run, the node looks healthy and that part of it does nothing.`,
+  description: `The MetalLB speaker answers for addresses, the nmstate handler configures the network, Multus attaches pods: each only on its
+own node. A node without the pod looks healthy, but that function is missing.`,
   example: { agent: 'speaker', ready: 2, wanted: 3, namespace: 'metallb-system' },
 })
 
-export const podTrouble = problem<{ cause: string; next: string }>({
+export const podCannotRun = problem<{ cause: string; next: string }>({
   code: 'SL9620',
   severity: 'error',
   title: 'A pod cannot run',
   message: ({ cause }) => cause,
   remedy: ({ next }) => next,
-  description: `An image that cannot be pulled, a container that ends again and again, a Secret or ConfigMap that is not there: the pod's
-own status says which. Galera that crashes at start mostly lacks its key in osp-secret; dnsmasq lacks a server.`,
+  description: `An image cannot be pulled, a container crashes repeatedly, or a Secret or ConfigMap is missing: the pod status shows which. If
+galera crashes at start, its key is usually missing in osp-secret; if dnsmasq crashes, it usually has no upstream server.`,
   example: {
-    cause: 'container galera of Pod openstack/openstack-galera-0 crashes again and again with exit code 1',
+    cause: 'container galera of Pod openstack/openstack-galera-0 crashes repeatedly with exit code 1',
     next: 'kubectl -n openstack logs openstack-galera-0 -c galera --previous',
   },
 })
@@ -99,26 +96,26 @@ own status says which. Galera that crashes at start mostly lacks its key in osp-
 export const podUnschedulable = problem<{ reason: string; pod: string }>({
   code: 'SL9621',
   severity: 'error',
-  title: 'A pod finds no node',
-  message: ({ reason }) => `no node takes it: ${reason}`,
+  title: 'A pod cannot be scheduled',
+  message: ({ reason }) => `no node fits: ${reason}`,
   remedy: ({ pod }) =>
-    `kubectl -n ${pod.split('/')[0]} describe pod ${pod.split('/')[1]}; free room, add a node, or relax its nodeSelector`,
-  description: `The scheduler names for each node why it will not do: too little CPU or memory, a taint, a volume in another place. A
-highly available control plane needs about half a core and 15 GiB of memory for itself, for each cloud.`,
+    `kubectl -n ${pod.split('/')[0]} describe pod ${pod.split('/')[1]}; free resources, add a node, or relax its nodeSelector`,
+  description: `The scheduler reports a reason for each node: too little CPU or memory, a taint, a volume on another node. A highly available
+control plane needs about half a core and 15 GiB of memory per cloud.`,
   example: { reason: '0/3 nodes are available: 3 Insufficient memory', pod: 'openstack/openstack-galera-1' },
 })
 
 export const claimPending = problem<{ cause: string; next: string }>({
   code: 'SL9622',
   severity: 'error',
-  title: 'A volume claim is not served',
+  title: 'A volume claim stays pending',
   message: ({ cause }) => cause,
   remedy: ({ next }) => next,
-  description: `A database or message bus waits for its volume. The storage class does not exist, has no provisioner and no volume that
-fits is free, or the volumes of an earlier cloud are Released and not for others to take.`,
+  description: `A database or message queue waits for its volume. The storage class does not exist, it has no provisioner and no matching
+volume is free, or the volumes of an earlier cloud are Released and cannot be reused.`,
   example: {
     cause:
-      'PersistentVolumeClaim openstack/mysql-db-openstack-galera-0 asks for the storage class fast, which does not exist',
+      'PersistentVolumeClaim openstack/mysql-db-openstack-galera-0 requests the storage class fast, which does not exist',
     next: 'kubectl get storageclass',
   },
 })
@@ -126,13 +123,13 @@ fits is free, or the volumes of an earlier cloud are Released and not for others
 export const noDefaultClass = problem<{ claim: string; classes: readonly string[] }>({
   code: 'SL9623',
   severity: 'error',
-  title: 'A claim names no storage class, and there is no default one',
-  message: () => 'it names no storage class, and none is the default: nobody serves it',
+  title: 'A claim has no storage class, and the cluster has no default class',
+  message: () => 'it has no storage class, and none is the default: no volume is provisioned',
   remedy: ({ classes }) =>
     classes.length === 0
-      ? 'install a storage class, or make a volume by hand'
-      : `name one in the control plane (storageClass: ${classes[0]}), or make it the default: kubectl annotate storageclass ${classes[0]} storageclass.kubernetes.io/is-default-class=true`,
-  description: `A claim without a class is for the cluster's default one. Without a default it waits for a volume without a class.`,
+      ? 'install a storage class, or create a volume manually'
+      : `set one in the control plane (storageClass: ${classes[0]}), or make it the default: kubectl annotate storageclass ${classes[0]} storageclass.kubernetes.io/is-default-class=true`,
+  description: `A claim without a class uses the default class of the cluster. Without a default it waits for a volume without a class.`,
   example: { claim: 'openstack/mysql-db-openstack-galera-0', classes: ['local-storage'] },
 })
 
@@ -147,4 +144,15 @@ export const certificateNotReady = problem<{ reason: string; describe: string }>
     reason: 'Referenced "Issuer" not found: issuer.cert-manager.io "rootca-internal" not found',
     describe: 'kubectl -n openstack describe certificate.cert-manager.io keystone-internal-svc',
   },
+})
+
+export const ruleFailed = problem<{ rule: string; reason: string }>({
+  code: 'SL9500',
+  severity: 'warning',
+  title: 'A rule of the doctor failed',
+  message: ({ rule, reason }) => `the rule ${rule} failed: ${reason}`,
+  remedy: () => 'report it together with the objects that the rule reads; all other rules were evaluated',
+  description: `Rules read objects from clusters and dumps, which may be malformed. A rule that throws an error is reported and has no result:
+whether the problem exists in the cluster is unknown.`,
+  example: { rule: 'metallb/pending-unknown-pool', reason: 'pools is not iterable' },
 })

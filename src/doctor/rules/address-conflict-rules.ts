@@ -1,4 +1,4 @@
-/** Addresses with two owners: ranges of two allocators that meet, and addresses that two have. */
+/** Overlapping ranges of two allocators, and addresses with two holders. */
 import type { KubeObject } from '../../api/object.ts'
 import { formatObjectName } from '../../api/raw-object.ts'
 import { formatRange, intersection, type Range } from '../../net/range.ts'
@@ -7,12 +7,10 @@ import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { POOL, poolOwner, pools } from '../facts/address-pools.ts'
 import { IP_POOL, NAD, podAddresses, podSpans } from '../facts/attachments.ts'
-import { cloudSubnets, NET_CONFIG } from '../facts/host-networks.ts'
+import { cloudSubnets, type Holder, NET_CONFIG, RESERVATION, reservations } from '../facts/host-networks.ts'
 import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
 import { loadBalancers } from '../facts/load-balancers.ts'
-import { type Holder, RESERVATION, reservations } from '../facts/reservations.ts'
 import * as problems from '../findings/ipam-findings.ts'
-import { links } from '../links.ts'
 import { type Rule, type RuleMatch, rule } from '../rule.ts'
 
 interface Span extends Range {
@@ -21,10 +19,10 @@ interface Span extends Range {
   readonly cloud: string
 }
 
-/** What each allocator of each cloud may give out. */
-function allocatorSpans(patient: ClusterState): readonly Span[] {
+/** The ranges of each allocator of each cloud. */
+function allocatorSpans(cluster: ClusterState): readonly Span[] {
   return [
-    ...patient.derive(cloudSubnets).flatMap(({ config, namespace, network, hosts, reserved }) =>
+    ...cluster.derive(cloudSubnets).flatMap(({ config, namespace, network, hosts, reserved }) =>
       subtract(rangeSet(hosts), rangeSet(reserved)).map((range) => ({
         ...range,
         object: config,
@@ -32,7 +30,7 @@ function allocatorSpans(patient: ClusterState): readonly Span[] {
         cloud: namespace,
       })),
     ),
-    ...patient.derive(podSpans).flatMap(({ object, namespace, open }) =>
+    ...cluster.derive(podSpans).flatMap(({ object, namespace, open }) =>
       open.map((range) => ({
         ...range,
         object,
@@ -40,8 +38,8 @@ function allocatorSpans(patient: ClusterState): readonly Span[] {
         cloud: namespace,
       })),
     ),
-    ...patient.derive(pools).flatMap((pool) => {
-      const cloud = poolOwner(pool, patient)
+    ...cluster.derive(pools).flatMap((pool) => {
+      const cloud = poolOwner(pool, cluster)
       if (cloud === undefined) return []
       return pool.ranges.map((range) => ({
         ...range,
@@ -58,22 +56,17 @@ const spansOverlap = rule({
   problem: problems.spansOverlap,
   looksAt: [NET_CONFIG],
   also: [NAD, POOL],
-  likelihood: 'proven',
-  link: links.infra,
-  match: (patient) =>
-    [...groupBy(patient.derive(allocatorSpans), ({ cloud, family }) => `${cloud} ${family}`).values()].flatMap(
+  match: (cluster) =>
+    [...groupBy(cluster.derive(allocatorSpans), ({ cloud, family }) => `${cloud} ${family}`).values()].flatMap(
       (all) => {
         const sorted = all.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
         const found: RuleMatch<{ one: string; other: string; range: string }>[] = []
         let reach: Span | undefined
         for (const span of sorted) {
           const both = reach && intersection(reach, span)
-          // Two pools, or two ranges of one object, are MetalLB's and NetConfig's own business.
+          // Overlaps within one kind are reported by the rules of that kind.
           if (reach && both && reach.object.kind !== span.object.kind)
-            found.push({
-              about: span.object,
-              facts: { one: reach.owner, other: span.owner, range: formatRange(both) },
-            })
+            found.push({ about: span.object, facts: { one: reach.owner, other: span.owner, range: formatRange(both) } })
           if (!reach || span.last > reach.last) reach = span
         }
         return found
@@ -81,30 +74,30 @@ const spansOverlap = rule({
     ),
 })
 
-/** Who has which address in which cloud. Services that share one count once. */
-function addressHolders(patient: ClusterState): readonly Holder[] {
+/** Holders of addresses by cloud. Services that share an address count once. */
+function addressHolders(cluster: ClusterState): readonly Holder[] {
   const shared = new Map<string, Holder>()
-  for (const { object, namespace, given } of patient.derive(loadBalancers))
-    for (const address of given)
-      shared.set(`${namespace} ${address}`, { address, who: formatObjectName(object), object, cloud: namespace })
-  const masters = groupBy(patient.derive(podSpans), ({ read }) => read.master)
-  const onNodes = [...patient.derive(interfacesByNode)].flatMap(([node, interfaces]) =>
+  for (const { object, namespace, assigned } of cluster.derive(loadBalancers))
+    for (const address of assigned)
+      shared.set(`${namespace} ${address}`, { address, name: formatObjectName(object), object, cloud: namespace })
+  const masters = groupBy(cluster.derive(podSpans), ({ read }) => read.master)
+  const onNodes = [...cluster.derive(interfacesByNode)].flatMap(([node, interfaces]) =>
     [...interfaces.values()].flatMap(({ name, addresses }) =>
       [...new Set((masters.get(name) ?? []).map(({ namespace }) => namespace))].flatMap((cloud) =>
         addresses.map((address) => ({
           address,
-          who: `node ${node} (${name})`,
-          object: patient.get('Node', node) ?? { apiVersion: 'v1', kind: 'Node', metadata: { name: node } },
+          name: `node ${node} (${name})`,
+          object: cluster.get('Node', node) ?? { apiVersion: 'v1', kind: 'Node', metadata: { name: node } },
           cloud,
         })),
       ),
     ),
   )
-  const pods = patient.derive(podAddresses).flatMap(({ address, pod, pool }) => {
+  const pods = cluster.derive(podAddresses).flatMap(({ address, pod, pool }) => {
     const [cloud = '', name = ''] = pod.split('/')
-    return [{ address, who: `pod ${pod}`, object: patient.get('Pod', name, cloud) ?? pool, cloud }]
+    return [{ address, name: `pod ${pod}`, object: cluster.get('Pod', name, cloud) ?? pool, cloud }]
   })
-  return [...patient.derive(reservations), ...shared.values(), ...onNodes, ...pods]
+  return [...cluster.derive(reservations), ...shared.values(), ...onNodes, ...pods]
 }
 
 const addressTwice = rule({
@@ -112,12 +105,10 @@ const addressTwice = rule({
   problem: problems.addressTwice,
   looksAt: ['Service'],
   also: [RESERVATION, IP_POOL, NAD, 'Pod', 'Node', POLICY, STATE],
-  likelihood: 'proven',
-  link: links.infra,
-  match: (patient) =>
-    [...groupBy(patient.derive(addressHolders), ({ cloud, address }) => `${cloud} ${address}`).values()].flatMap(
+  match: (cluster) =>
+    [...groupBy(cluster.derive(addressHolders), ({ cloud, address }) => `${cloud} ${address}`).values()].flatMap(
       (all) => {
-        const names = [...new Set(all.map(({ who }) => who))]
+        const names = [...new Set(all.map(({ name }) => name))]
         const [first] = all
         if (!first || names.length < 2) return []
         return [{ about: first.object, facts: { address: first.address, holders: names } }]

@@ -1,4 +1,4 @@
-/** Where MetalLB announces, against the interfaces that nodes have; and pools against the plan. */
+/** Compares advertisements with the interfaces of nodes, and pools with the plan. */
 
 import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -13,8 +13,7 @@ import { advertises, findPool, L2, POOL, pools } from '../facts/address-pools.ts
 import { interfacesByNode, knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
 import { matchesLabels } from '../facts/selectors.ts'
 import * as problems from '../findings/metallb-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 const interfacesNamed = (advertisement: KubeObject): readonly string[] =>
   asStrings(asRecord(advertisement['spec'])['interfaces'])
@@ -24,12 +23,11 @@ const bridgePortAdvertised = rule({
   problem: problems.bridgePortAdvertised,
   looksAt: [L2],
   also: ['Node', POLICY, STATE],
-  likelihood: 'proven',
   link: links.metallbL2,
-  match: (patient) =>
-    patient.all(L2).flatMap((advertisement) =>
+  match: (cluster) =>
+    cluster.all(L2).flatMap((advertisement) =>
       interfacesNamed(advertisement).flatMap((port) => {
-        for (const [node, interfaces] of patient.derive(interfacesByNode)) {
+        for (const [node, interfaces] of cluster.derive(interfacesByNode)) {
           const bridge = interfaces.get(port)?.controller
           if (bridge === undefined) continue
           const { namespace: metallb = 'metallb-system', name } = advertisement.metadata
@@ -43,21 +41,21 @@ const bridgePortAdvertised = rule({
 
 const interfaceMissing = rule({
   id: 'metallb/interface-nowhere',
-  problem: problems.interfaceNowhere,
+  problem: problems.interfaceMissing,
   looksAt: [L2],
   also: ['Node', POLICY, STATE],
   likelihood: 'likely',
   link: links.metallbL2,
-  match: (patient) => {
-    const known = patient.derive(knownInterfaces)
-    return patient.all(L2).flatMap((advertisement) =>
+  match: (cluster) => {
+    const known = cluster.derive(knownInterfaces)
+    return cluster.all(L2).flatMap((advertisement) =>
       interfacesNamed(advertisement)
         .filter(known.isMissing)
         .map((name) => ({
           about: advertisement,
           path: 'spec.interfaces',
           facts: { interface: name, known: closestMatch(name, known.names) },
-          dependsOn: patient.all(POLICY),
+          dependsOn: cluster.all(POLICY),
         })),
     )
   },
@@ -70,14 +68,16 @@ const leaderWithoutInterface = rule({
   also: [POLICY, STATE, 'Pod', 'metallb.io/ServiceL2Status'],
   likelihood: 'likely',
   link: links.metallbL2,
-  match: (patient) =>
-    patient.all(L2).flatMap((advertisement) =>
+  match: (cluster) =>
+    cluster.all(L2).flatMap((advertisement) =>
       interfacesNamed(advertisement).flatMap((name) => {
-        const having = [...patient.derive(interfacesByNode)].filter(([, one]) => one.has(name)).map(([node]) => node)
+        const having = [...cluster.derive(interfacesByNode)]
+          .filter(([, interfaces]) => interfaces.has(name))
+          .map(([node]) => node)
         if (having.length === 0 || interfacesNamed(advertisement).length > 1) return []
-        const missing = eligibleNodes(advertisement, patient).filter((node) => !having.includes(node))
+        const missing = eligibleNodes(advertisement, cluster).filter((node) => !having.includes(node))
         if (missing.length === 0) return []
-        const service = announcedBy(missing, advertisement, patient)
+        const service = announcedBy(missing, advertisement, cluster)
         const facts = {
           interface: name,
           missing: service ? [service.node] : missing,
@@ -89,11 +89,11 @@ const leaderWithoutInterface = rule({
     ),
 })
 
-/** Nodes that may be chosen. */
-function eligibleNodes(advertisement: KubeObject, patient: ClusterState): readonly string[] {
+/** Nodes that MetalLB may choose. */
+function eligibleNodes(advertisement: KubeObject, cluster: ClusterState): readonly string[] {
   const selectors = getList(advertisement, 'spec', 'nodeSelectors')
-  const speakers = patient.derive(speakerNodes)
-  return patient
+  const speakers = cluster.derive(speakerNodes)
+  return cluster
     .all('Node')
     .filter(({ metadata }) => speakers.size === 0 || speakers.has(metadata.name))
     .filter(({ metadata }) => {
@@ -103,25 +103,25 @@ function eligibleNodes(advertisement: KubeObject, patient: ClusterState): readon
     .map(({ metadata }) => metadata.name)
 }
 
-/** Nodes with a speaker; none where no pods were read, and then any node may have one. */
-function speakerNodes(patient: ClusterState): ReadonlySet<string> {
-  const pods = patient.all('Pod').filter(({ metadata }) => metadata.labels?.['component'] === 'speaker')
+/** Nodes with a speaker; empty if no pods were read, and then any node may have one. */
+function speakerNodes(cluster: ClusterState): ReadonlySet<string> {
+  const pods = cluster.all('Pod').filter(({ metadata }) => metadata.labels?.['component'] === 'speaker')
   return new Set(pods.flatMap((pod) => getString(pod, 'spec', 'nodeName') ?? []))
 }
 
-/** The speaker records who announces which Service. */
+/** ServiceL2Status records which node announces a Service. */
 function announcedBy(
   nodes: readonly string[],
   advertisement: KubeObject,
-  patient: ClusterState,
+  cluster: ClusterState,
 ): { readonly node: string; readonly service: string } | undefined {
-  for (const status of patient.all('metallb.io/ServiceL2Status')) {
+  for (const status of cluster.all('metallb.io/ServiceL2Status')) {
     const node = getString(status, 'status', 'node') ?? ''
     const name = getString(status, 'status', 'serviceName') ?? ''
     const namespace = getString(status, 'status', 'serviceNamespace') ?? ''
-    const service = patient.get('Service', name, namespace)
+    const service = cluster.get('Service', name, namespace)
     const from = service?.metadata.annotations?.['metallb.io/ip-allocated-from-pool']
-    const pool = from === undefined ? undefined : findPool(patient, from)
+    const pool = from === undefined ? undefined : findPool(cluster, from)
     if (nodes.includes(node) && pool && advertises(advertisement, pool))
       return { node, service: `${namespace}/${name}` }
   }
@@ -132,26 +132,19 @@ const poolNotPlanned = rule({
   id: 'metallb/pool-not-planned',
   problem: problems.poolNotPlanned,
   looksAt: [POOL],
-  likelihood: 'proven',
-  link: links.metallbPools,
-  match: (patient) => {
-    const { plan } = patient
-    if (!plan || patient.derive(pools).length === 0) return []
+  match: (cluster) => {
+    const { plan } = cluster
+    if (!plan || cluster.derive(pools).length === 0) return []
     return plan.clouds.flatMap((cloud) =>
       cloud.networks.flatMap((network) => {
         if (network.pool === undefined) return []
-        const wanted = formatRangeSet(plannedVips(network))
-        const live = findPool(patient, network.pool)
+        const planned = formatRangeSet(plannedVips(network))
+        const live = findPool(cluster, network.pool)
         const held = live && formatRangeSet(live.ranges)
-        if (held === wanted) return []
+        if (held === planned) return []
         const about = live?.object ?? missingPool(network.pool, plan.from.cluster.metallb.namespace)
-        const facts = { pool: network.pool, planned: wanted, live: held ?? 'nothing' }
-        return [
-          {
-            about,
-            facts: { ...facts, what: held === undefined ? ('missing' as const) : ('ranges' as const) },
-          },
-        ]
+        const facts = { pool: network.pool, planned, live: held ?? 'nothing' }
+        return [{ about, facts: { ...facts, what: held === undefined ? ('missing' as const) : ('ranges' as const) } }]
       }),
     )
   },

@@ -1,22 +1,28 @@
-/** The control plane of a cloud: its Secret, its conditions, its endpoints. */
+/** Problems of control planes: Secrets, conditions, databases and endpoints. */
 
 import { asRecord, asString } from '../../api/json.ts'
 import type { Condition, KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, formatObjectName, getField, getNumber } from '../../api/raw-object.ts'
-import { groupBy } from '../../plan/collections.ts'
 import { formatCondition, persistentError } from '../../verify/readiness/conditions.ts'
 import { liveReadiness } from '../../verify/readiness/readiness.ts'
-import { isBeingDeleted } from '../../verify/readiness/rule-order.ts'
+import { isBeingDeleted } from '../../verify/readiness/verdict.ts'
 import type { ClusterState } from '../cluster-state.ts'
-import { findDatabase, GALERA, isDatabaseCondition, servicesWaitingFor, unboundVolumes } from '../facts/databases.ts'
 import { pendingServices } from '../facts/load-balancers.ts'
-import { missingKeys } from '../facts/secret-keys.ts'
-import { CLAIM, findWorkloads, waitsForVolumes, workloadKinds } from '../facts/service-workloads.ts'
+import {
+  CLAIM,
+  findDatabase,
+  findWorkloads,
+  GALERA,
+  isDatabaseCondition,
+  servicesWaitingFor,
+  unboundVolumes,
+  waitsForVolumes,
+  workloadKinds,
+} from '../facts/service-workloads.ts'
 import * as problems from '../findings/control-plane-findings.ts'
 import { openstackKinds, SECRET } from '../kinds.ts'
-import { links } from '../links.ts'
-import { referencedSecret } from '../referenced-secrets.ts'
-import { type Rule, rule } from '../rule.ts'
+import { missingKeys, referencedSecret } from '../referenced-secrets.ts'
+import { links, matchDuplicates, type Rule, rule } from '../rule.ts'
 
 const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
 const NODE_SET = 'dataplane.openstack.org/OpenStackDataPlaneNodeSet'
@@ -27,14 +33,12 @@ const secretMissing = rule({
   problem: problems.secretMissing,
   looksAt: [SECRET],
   also: [CONTROL_PLANE, NODE_SET],
-  likelihood: 'proven',
-  link: links.openstack,
-  match: (patient) =>
-    patient.knows(SECRET)
-      ? [...patient.all(CONTROL_PLANE), ...patient.all(NODE_SET)].flatMap((owner) => {
+  match: (cluster) =>
+    cluster.knows(SECRET)
+      ? [...cluster.all(CONTROL_PLANE), ...cluster.all(NODE_SET)].flatMap((owner) => {
           const secret = referencedSecret(owner)
           const { namespace = '' } = owner.metadata
-          if (secret === undefined || patient.get(SECRET, secret, namespace)) return []
+          if (secret === undefined || cluster.get(SECRET, secret, namespace)) return []
           const harm =
             owner.kind === 'OpenStackControlPlane' ? 'no service gets a password' : 'Ansible cannot log in to its hosts'
           return [{ about: secretRef(secret, namespace), facts: { reader: formatObjectName(owner), harm } }]
@@ -42,7 +46,7 @@ const secretMissing = rule({
       : [],
 })
 
-/** A finding may be about an object that is not there. */
+/** A finding may refer to an object that does not exist. */
 function secretRef(name: string, namespace: string): KubeObject {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace } }
 }
@@ -52,18 +56,14 @@ const secretKeyMissing = rule({
   problem: problems.secretKeyMissing,
   looksAt: [SECRET, CONTROL_PLANE],
   also: [NODE_SET],
-  // Newer operators make some of these themselves.
+  // Newer operators create some of these keys.
   likelihood: 'likely',
-  link: links.openstack,
-  match: (patient) =>
-    [...patient.all(CONTROL_PLANE), ...patient.all(NODE_SET)].flatMap((owner) => {
+  match: (cluster) =>
+    [...cluster.all(CONTROL_PLANE), ...cluster.all(NODE_SET)].flatMap((owner) => {
       const { namespace = '' } = owner.metadata
-      const about = patient.get(SECRET, referencedSecret(owner) ?? '', namespace)
+      const about = cluster.get(SECRET, referencedSecret(owner) ?? '', namespace)
       if (!about) return []
-      return missingKeys(owner, about).map(({ service, keys }) => ({
-        about,
-        facts: { keys, service },
-      }))
+      return missingKeys(owner, about).map(({ service, keys }) => ({ about, facts: { keys, service } }))
     }),
 })
 
@@ -77,10 +77,9 @@ const conditionError = rule({
   looksAt: [CONTROL_PLANE],
   also: [...workloadKinds, 'Service', 'Event', 'storage.k8s.io/StorageClass', SECRET],
   likelihood: 'likely',
-  link: links.openstack,
-  match: (patient) =>
-    patient.all(CONTROL_PLANE).flatMap((about) => {
-      const found = findError(about, patient)
+  match: (cluster) =>
+    cluster.all(CONTROL_PLANE).flatMap((about) => {
+      const found = findError(about, cluster)
       if (!found) return []
       const { namespace = '' } = about.metadata
       const facts = {
@@ -88,21 +87,27 @@ const conditionError = rule({
         message: found.message ?? found.reason ?? '',
         describe: describeCommand(about),
       }
-      return [{ about, facts, dependsOn: controlPlaneDependencies(namespace, patient, about) }]
+      return [{ about, facts, dependsOn: controlPlaneDependencies(namespace, cluster, about) }]
     }),
 })
 
-/** What a control plane stands on, the nearest first: whatever of it has a finding is the cause. */
-function controlPlaneDependencies(namespace: string, patient: ClusterState, own: KubeObject): readonly KubeObject[] {
+/** Objects that may explain an error of a control plane, the most direct first. */
+function controlPlaneDependencies(
+  namespace: string,
+  cluster: ClusterState,
+  controlPlane: KubeObject,
+): readonly KubeObject[] {
   return [
-    secretRef(referencedSecret(own) ?? '', namespace),
-    ...patient
+    secretRef(referencedSecret(controlPlane) ?? '', namespace),
+    ...cluster
       .derive(pendingServices)
       .flatMap((balanced) => (balanced.namespace === namespace ? [balanced.object] : [])),
     ...workloadKinds
-      .flatMap((kind) => patient.inNamespace(kind, namespace))
-      .filter((object) => liveReadiness(object, patient.context).kind !== 'ready'),
-    ...openstackKinds.flatMap((kind) => patient.inNamespace(kind, namespace)).filter((object) => object !== own),
+      .flatMap((kind) => cluster.inNamespace(kind, namespace))
+      .filter((object) => liveReadiness(object, cluster.context).kind !== 'ready'),
+    ...openstackKinds
+      .flatMap((kind) => cluster.inNamespace(kind, namespace))
+      .filter((object) => object !== controlPlane),
   ]
 }
 
@@ -112,25 +117,24 @@ const serviceError = rule({
   looksAt: [CONTROL_PLANE],
   also: [...openstackKinds, ...workloadKinds],
   likelihood: 'likely',
-  link: links.openstack,
-  match: (patient) =>
+  match: (cluster) =>
     openstackKinds
       .filter((kind) => kind !== CONTROL_PLANE)
-      .flatMap((kind) => patient.all(kind))
+      .flatMap((kind) => cluster.all(kind))
       .flatMap((about) => {
-        const found = findError(about, patient)
+        const found = findError(about, cluster)
         if (!found) return []
         const message = found.message ?? found.reason ?? ''
         const facts = { condition: found.type, message, describe: describeCommand(about) }
-        return [{ about, facts, dependsOn: serviceDependencies(about, found, patient) }]
+        return [{ about, facts, dependsOn: serviceDependencies(about, found, cluster) }]
       }),
 })
 
-/** A service stands on its own workloads and, where it speaks of its database, on that one and its workloads. */
-function serviceDependencies(service: KubeObject, found: Condition, patient: ClusterState): readonly KubeObject[] {
-  const database = isDatabaseCondition(found) ? findDatabase(service, patient) : undefined
-  const own = findWorkloads(service, patient)
-  return database ? [...own, ...findWorkloads(database, patient), database] : own
+/** The workloads of a service and, for a database error, its database with its workloads. */
+function serviceDependencies(service: KubeObject, found: Condition, cluster: ClusterState): readonly KubeObject[] {
+  const database = isDatabaseCondition(found) ? findDatabase(service, cluster) : undefined
+  const workloads = findWorkloads(service, cluster)
+  return database ? [...workloads, ...findWorkloads(database, cluster), database] : workloads
 }
 
 const databaseClaimPending = rule({
@@ -138,13 +142,13 @@ const databaseClaimPending = rule({
   problem: problems.databaseClaimPending,
   looksAt: [GALERA, CLAIM, 'Pod'],
   also: openstackKinds,
-  // Nobody has said that it cannot be served: a storage may just be slow.
+  // There is no error: provisioning may just be slow.
   likelihood: 'likely',
   link: links.storage,
-  match: (patient) =>
-    patient.all(GALERA).flatMap((galera) =>
-      unboundVolumes(galera, patient).map(({ claim, pod }) => {
-        const waiting = servicesWaitingFor(galera, patient)
+  match: (cluster) =>
+    cluster.all(GALERA).flatMap((galera) =>
+      unboundVolumes(galera, cluster).map(({ claim, pod }) => {
+        const waiting = servicesWaitingFor(galera, cluster)
         return {
           about: claim,
           facts: {
@@ -154,7 +158,7 @@ const databaseClaimPending = rule({
             describe: describeCommand(claim),
           },
           evidence: waiting.map(({ service, condition }) => formatCondition(service, condition)),
-          // A surer rule may know why nobody serves it, or that it only waits for a pod that no node takes.
+          // A more certain rule may know why the claim is pending, or that the pod cannot be scheduled.
           dependsOn: waitsForVolumes(pod) ? [claim] : [claim, pod],
         }
       }),
@@ -165,14 +169,7 @@ const twoControlPlanes = rule({
   id: 'control-plane/two-in-a-namespace',
   problem: problems.twoControlPlanes,
   looksAt: [CONTROL_PLANE],
-  likelihood: 'proven',
-  link: links.openstack,
-  match: (patient) =>
-    [...groupBy(patient.all(CONTROL_PLANE), ({ metadata }) => metadata.namespace ?? '')].flatMap(([namespace, all]) => {
-      const about = all[1]
-      if (!about) return []
-      return [{ about, facts: { namespace, names: all.map(({ metadata }) => metadata.name) } }]
-    }),
+  match: (cluster) => matchDuplicates(cluster, CONTROL_PLANE),
 })
 
 const foreignEndpoint = rule({
@@ -180,22 +177,20 @@ const foreignEndpoint = rule({
   problem: problems.foreignEndpoint,
   looksAt: ['keystone.openstack.org/KeystoneEndpoint'],
   also: [CONTROL_PLANE],
-  likelihood: 'proven',
-  link: links.openstack,
-  match: (patient) =>
-    patient.all('keystone.openstack.org/KeystoneEndpoint').flatMap((about) =>
+  match: (cluster) =>
+    cluster.all('keystone.openstack.org/KeystoneEndpoint').flatMap((about) =>
       Object.entries(asRecord(getField(about, 'spec', 'endpoints'))).flatMap(([endpoint, value]) => {
         const url = asString(value) ?? ''
-        const other = [...patient.clouds].find(
+        const other = [...cluster.clouds].find(
           (cloud) =>
             cloud !== about.metadata.namespace &&
             hostLabels(url).some((part) => part === cloud || part.endsWith(`-${cloud}`)),
         )
-        // `keystone-public-my-openstack` ends like openstack and is its own.
-        const own = hostLabels(url).some(
+        // `keystone-public-my-openstack` also ends with `-openstack`, but belongs to my-openstack.
+        const isOwnHost = hostLabels(url).some(
           (part) => part === about.metadata.namespace || part.endsWith(`-${about.metadata.namespace}`),
         )
-        if (other === undefined || own) return []
+        if (other === undefined || isOwnHost) return []
         return [{ about, path: `spec.endpoints.${endpoint}`, facts: { endpoint, url, other } }]
       }),
     ),
@@ -207,15 +202,18 @@ function hostLabels(url: string): readonly string[] {
 
 const operatorMissing = rule({
   id: 'control-plane/no-operators',
-  problem: problems.noOperator,
+  problem: problems.operatorMissing,
   looksAt: [CONTROL_PLANE, OPENSTACK],
   likelihood: 'likely',
-  link: links.openstack,
-  match: (patient) => {
-    if (!patient.knows(OPENSTACK) || patient.all(OPENSTACK).length > 0) return []
-    const unseen = patient
+  match: (cluster) => {
+    if (!cluster.knows(OPENSTACK) || cluster.all(OPENSTACK).length > 0) return []
+    const unseen = cluster
       .all(CONTROL_PLANE)
-      .filter((one) => getNumber(one, 'status', 'observedGeneration') === undefined && !findCondition(one, 'Ready'))
+      .filter(
+        (controlPlane) =>
+          getNumber(controlPlane, 'status', 'observedGeneration') === undefined &&
+          !findCondition(controlPlane, 'Ready'),
+      )
     const [about] = unseen
     return about ? [{ about, facts: { clouds: unseen.length } }] : []
   },

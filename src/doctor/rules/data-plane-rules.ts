@@ -1,7 +1,4 @@
-/**
- * Hosts outside the cluster: node sets of today's API, their runs, and whether nova knows them. Nodes of 2023 are not looked
- * at: their own conditions and `status --data-plane` say what they wait for.
- */
+/** Problems of data plane hosts with the NodeSet API. For the Role/Node API, `status --data-plane` shows what nodes wait for. */
 
 import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -11,9 +8,8 @@ import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import * as problems from '../findings/data-plane-findings.ts'
 import { NOVA_HOSTS, SECRET } from '../kinds.ts'
-import { links } from '../links.ts'
 import { referencedSecret } from '../referenced-secrets.ts'
-import { type Rule, rule } from '../rule.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 const NODE_SET = 'dataplane.openstack.org/OpenStackDataPlaneNodeSet'
 const DEPLOYMENT = 'dataplane.openstack.org/OpenStackDataPlaneDeployment'
@@ -23,7 +19,7 @@ const namespaceOf = ({ metadata }: KubeObject): string => metadata.namespace ?? 
 const nodeSetsOf = (deployment: KubeObject): readonly string[] => asStrings(asRecord(deployment['spec'])['nodeSets'])
 const isDeployed = (deployment: KubeObject): boolean => getField(deployment, 'status', 'deployed') === true
 
-/** Its last word, when that is a failure: the operator does not come back to it. */
+/** The error of a failed deployment, which the operator does not retry. */
 function findFailure(deployment: KubeObject): string | undefined {
   if (isDeployed(deployment)) return undefined
   const error = getConditions(deployment).find(({ status, severity }) => status === 'False' && severity === 'Error')
@@ -32,29 +28,27 @@ function findFailure(deployment: KubeObject): string | undefined {
 
 const deploymentFailed = rule({
   id: 'data-plane/deployment-failed-for-good',
-  problem: problems.deploymentSpent,
+  problem: problems.deploymentFailed,
   looksAt: [DEPLOYMENT],
   also: [NODE_SET, CONTROL_PLANE, 'batch/Job'],
-  likelihood: 'proven',
-  link: links.dataPlane,
-  match: (patient) =>
-    patient.all(DEPLOYMENT).flatMap((about) => {
+  match: (cluster) =>
+    cluster.all(DEPLOYMENT).flatMap((about) => {
       const why = findFailure(about)
-      // A later run of the same node sets has taken its place.
-      if (why === undefined || isSuperseded(about, patient)) return []
+      // A later deployment of the same node sets succeeded.
+      if (why === undefined || isSuperseded(about, cluster)) return []
       const { name } = about.metadata
       const facts = { deployment: name, namespace: namespaceOf(about), why, hosts: failedHosts(about) }
-      const below = patient
+      const below = cluster
         .inNamespace(NODE_SET, namespaceOf(about))
         .filter(({ metadata }) => nodeSetsOf(about).includes(metadata.name))
       return [{ about, facts, dependsOn: below }]
     }),
 })
 
-function isSuperseded(deployment: KubeObject, patient: ClusterState): boolean {
+function isSuperseded(deployment: KubeObject, cluster: ClusterState): boolean {
   const created = deployment.metadata.creationTimestamp ?? ''
   return nodeSetsOf(deployment).every((nodeSet) =>
-    patient
+    cluster
       .inNamespace(DEPLOYMENT, namespaceOf(deployment))
       .some(
         (other) =>
@@ -78,17 +72,15 @@ const changeNotDeployed = rule({
   id: 'data-plane/change-not-deployed',
   problem: problems.changeNotDeployed,
   looksAt: [NODE_SET, DEPLOYMENT],
-  likelihood: 'proven',
-  link: links.dataPlane,
-  match: (patient) =>
-    patient.all(NODE_SET).flatMap((about) => {
-      const wanted = getString(about, 'status', 'configHash')
+  match: (cluster) =>
+    cluster.all(NODE_SET).flatMap((about) => {
+      const desired = getString(about, 'status', 'configHash')
       const deployed = getString(about, 'status', 'deployedConfigHash')
-      if (wanted === undefined || deployed === undefined || wanted === deployed) return []
-      const runs = patient
+      if (desired === undefined || deployed === undefined || desired === deployed) return []
+      const runs = cluster
         .inNamespace(DEPLOYMENT, namespaceOf(about))
-        .filter((one) => nodeSetsOf(one).includes(about.metadata.name))
-      if (runs.some((run) => !isDeployed(run) && findFailure(run) === undefined)) return []
+        .filter((deployment) => nodeSetsOf(deployment).includes(about.metadata.name))
+      if (runs.some((deployment) => !isDeployed(deployment) && findFailure(deployment) === undefined)) return []
       const last = runs.filter(isDeployed).at(-1)?.metadata.name
       return [{ about, facts: { nodeSet: about.metadata.name, last }, dependsOn: runs }]
     }),
@@ -99,12 +91,11 @@ const notDiscovered = rule({
   problem: problems.notDiscovered,
   looksAt: [NODE_SET, NOVA_HOSTS],
   also: [DEPLOYMENT, 'Pod'],
-  likelihood: 'proven',
   link: links.nova,
-  match: (patient) =>
-    patient.all(NODE_SET).flatMap((about) => {
+  match: (cluster) =>
+    cluster.all(NODE_SET).flatMap((about) => {
       const namespace = namespaceOf(about)
-      const known = patient.inNamespace(NOVA_HOSTS, namespace)[0]
+      const known = cluster.inNamespace(NOVA_HOSTS, namespace)[0]
       const services = asStrings(asRecord(about['spec'])['services'])
       const computes = services.length === 0 || services.some((name) => name.startsWith('nova'))
       if (!known || !computes || findCondition(about, 'Ready')?.status !== 'True') return []
@@ -127,10 +118,9 @@ const beforeControlPlane = rule({
   problem: problems.beforeControlPlane,
   looksAt: [DEPLOYMENT, CONTROL_PLANE],
   likelihood: 'likely',
-  link: links.dataPlane,
-  match: (patient) =>
-    patient.all(DEPLOYMENT).flatMap((about) => {
-      const [controlPlane] = patient.inNamespace(CONTROL_PLANE, namespaceOf(about))
+  match: (cluster) =>
+    cluster.all(DEPLOYMENT).flatMap((about) => {
+      const [controlPlane] = cluster.inNamespace(CONTROL_PLANE, namespaceOf(about))
       if (isDeployed(about) || findFailure(about) !== undefined || !controlPlane) return []
       if (findCondition(controlPlane, 'Ready')?.status === 'True') return []
       return [{ about, facts: { controlPlane: formatObjectName(controlPlane) }, dependsOn: [controlPlane] }]
@@ -141,15 +131,13 @@ const nodeSetMissing = rule({
   id: 'data-plane/node-set-missing',
   problem: problems.nodeSetMissing,
   looksAt: [DEPLOYMENT, NODE_SET],
-  likelihood: 'proven',
-  link: links.dataPlane,
-  match: (patient) =>
-    patient.knows(NODE_SET)
-      ? patient.all(DEPLOYMENT).flatMap((about) =>
+  match: (cluster) =>
+    cluster.knows(NODE_SET)
+      ? cluster.all(DEPLOYMENT).flatMap((about) =>
           nodeSetsOf(about)
-            .filter((name) => !isDeployed(about) && !patient.get(NODE_SET, name, namespaceOf(about)))
+            .filter((name) => !isDeployed(about) && !cluster.get(NODE_SET, name, namespaceOf(about)))
             .map((nodeSet) => {
-              const names = patient.inNamespace(NODE_SET, namespaceOf(about)).map(({ metadata }) => metadata.name)
+              const names = cluster.inNamespace(NODE_SET, namespaceOf(about)).map(({ metadata }) => metadata.name)
               return { about, path: 'spec.nodeSets', facts: { nodeSet, known: closestMatch(nodeSet, names) } }
             }),
         )
@@ -160,12 +148,10 @@ const hostTwice = rule({
   id: 'data-plane/host-twice',
   problem: problems.hostTwice,
   looksAt: [NODE_SET],
-  likelihood: 'proven',
-  link: links.dataPlane,
-  match: (patient) => {
-    const entries = patient.all(NODE_SET).flatMap((nodeSet) =>
+  match: (cluster) => {
+    const entries = cluster.all(NODE_SET).flatMap((nodeSet) =>
       Object.values(asRecord(getField(nodeSet, 'spec', 'nodes'))).flatMap((node) => {
-        // Names are per cloud; the address by which Ansible reaches a host is the same machine everywhere.
+        // Names are unique only per cloud; the Ansible address identifies the machine.
         const machine = getString(node, 'ansible', 'ansibleHost')
         return machine === undefined ? [] : [{ nodeSet, machine }]
       }),
@@ -191,18 +177,17 @@ const nodeSetError = rule({
     SECRET,
   ],
   likelihood: 'likely',
-  link: links.dataPlane,
-  match: (patient) =>
-    patient.all(NODE_SET).flatMap((about) => {
+  match: (cluster) =>
+    cluster.all(NODE_SET).flatMap((about) => {
       const namespace = namespaceOf(about)
       const found = getConditions(about).find(
         ({ type, status, severity, lastTransitionTime }) =>
           status === 'False' &&
           severity === 'Error' &&
-          // What a deployment says of itself is told there.
+          // Errors of deployments have their own rule.
           !type.startsWith('Deployment') &&
           type !== 'Ready' &&
-          ageMs(lastTransitionTime, patient.now) >= patient.context.grace.errorMs,
+          ageMs(lastTransitionTime, cluster.now) >= cluster.context.grace.errorMs,
       )
       if (!found) return []
       const facts = { condition: found.type, message: found.message ?? found.reason ?? '' }
@@ -214,7 +199,7 @@ const nodeSetError = rule({
           'network.openstack.org/IPSet',
           'network.openstack.org/DNSMasq',
           CONTROL_PLANE,
-        ].flatMap((kind) => patient.inNamespace(kind, namespace)),
+        ].flatMap((kind) => cluster.inNamespace(kind, namespace)),
       ]
       return [{ about, facts, dependsOn }]
     }),
@@ -225,17 +210,16 @@ const deletionUnconfirmed = rule({
   problem: problems.deletionUnconfirmed,
   looksAt: [DEPLOYMENT],
   likelihood: 'likely',
-  link: links.dataPlane,
-  match: (patient) =>
-    patient
+  match: (cluster) =>
+    cluster
       .all(DEPLOYMENT)
       .filter(
-        (one) =>
-          one.metadata.deletionTimestamp !== undefined &&
-          (one.metadata.finalizers ?? []).length > 0 &&
-          !isDeployed(one) &&
-          findFailure(one) === undefined &&
-          one.metadata.annotations?.['dataplane.openstack.org/confirm-delete'] !== 'true',
+        (deployment) =>
+          deployment.metadata.deletionTimestamp !== undefined &&
+          (deployment.metadata.finalizers ?? []).length > 0 &&
+          !isDeployed(deployment) &&
+          findFailure(deployment) === undefined &&
+          deployment.metadata.annotations?.['dataplane.openstack.org/confirm-delete'] !== 'true',
       )
       .map((about) => ({ about, facts: { deployment: about.metadata.name, namespace: namespaceOf(about) } })),
 })

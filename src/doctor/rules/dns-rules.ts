@@ -1,13 +1,11 @@
-/** Names: dnsmasq, what it serves, and whom it asks. */
+/** Problems of dnsmasq and its records. */
 
 import { asRecord, asStrings } from '../../api/json.ts'
 import { findCondition, formatObjectName, getList, getString } from '../../api/raw-object.ts'
 import { parseAddress } from '../../net/address.ts'
-import { groupBy } from '../../plan/collections.ts'
 import { loadBalancers } from '../facts/load-balancers.ts'
 import * as problems from '../findings/dns-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { matchDuplicates, type Rule, rule } from '../rule.ts'
 
 const DNSMASQ = 'network.openstack.org/DNSMasq'
 const DNS_DATA = 'network.openstack.org/DNSData'
@@ -17,12 +15,10 @@ const noUpstream = rule({
   id: 'dns/no-upstream',
   problem: problems.noUpstream,
   looksAt: [DNSMASQ],
-  likelihood: 'proven',
-  link: links.infra,
-  match: (patient) =>
-    patient
+  match: (cluster) =>
+    cluster
       .all(DNSMASQ)
-      .filter((dnsmasq) => !getList(dnsmasq, 'spec', 'options').some((one) => getString(one, 'key') === 'server'))
+      .filter((dnsmasq) => !getList(dnsmasq, 'spec', 'options').some((option) => getString(option, 'key') === 'server'))
       .map((about) => ({
         about,
         path: 'spec.options',
@@ -32,16 +28,14 @@ const noUpstream = rule({
 
 const dnsWaitsForAddress = rule({
   id: 'dns/waits-for-address',
-  problem: problems.dnsWaits,
+  problem: problems.dnsWaitsForAddress,
   looksAt: [DNSMASQ, 'Service'],
-  likelihood: 'proven',
-  link: links.infra,
-  match: (patient) => {
-    const byName = new Map(patient.derive(loadBalancers).map((balanced) => [balanced.name, balanced]))
-    return patient.all(DNSMASQ).flatMap((about) => {
+  match: (cluster) => {
+    const byName = new Map(cluster.derive(loadBalancers).map((balanced) => [balanced.name, balanced]))
+    return cluster.all(DNSMASQ).flatMap((about) => {
       const { namespace = '', name } = about.metadata
       const service = byName.get(`${namespace}/dnsmasq-${name}`)
-      if (!service || service.given.length > 0 || findCondition(about, 'Ready')?.status === 'True') return []
+      if (!service || service.assigned.length > 0 || findCondition(about, 'Ready')?.status === 'True') return []
       return [{ about, facts: { service: service.name }, dependsOn: [service.object] }]
     })
   },
@@ -51,25 +45,16 @@ const twoServers = rule({
   id: 'dns/two-servers',
   problem: problems.twoServers,
   looksAt: [DNSMASQ],
-  likelihood: 'proven',
-  link: links.infra,
-  match: (patient) =>
-    [...groupBy(patient.all(DNSMASQ), ({ metadata }) => metadata.namespace ?? '')].flatMap(([namespace, all]) => {
-      const about = all[1]
-      if (!about) return []
-      return [{ about, facts: { namespace, names: all.map(({ metadata }) => metadata.name) } }]
-    }),
+  match: (cluster) => matchDuplicates(cluster, DNSMASQ),
 })
 
 const dnsDataUnserved = rule({
   id: 'dns/data-for-nobody',
-  problem: problems.dataForNobody,
+  problem: problems.dnsDataUnserved,
   looksAt: [DNSMASQ, DNS_DATA],
-  likelihood: 'proven',
-  link: links.infra,
-  match: (patient) =>
-    patient.all(DNS_DATA).flatMap((about) => {
-      const served = patient.inNamespace(DNSMASQ, about.metadata.namespace ?? '').map(selectorValue)
+  match: (cluster) =>
+    cluster.all(DNS_DATA).flatMap((about) => {
+      const served = cluster.inNamespace(DNSMASQ, about.metadata.namespace ?? '').map(selectorValue)
       const value = selectorValue(about)
       if (served.length === 0 || served.includes(value)) return []
       return [{ about, path: 'spec.dnsDataLabelSelectorValue', facts: { value, served } }]
@@ -84,10 +69,8 @@ const badHost = rule({
   id: 'dns/bad-record',
   problem: problems.badHost,
   looksAt: [DNS_DATA],
-  likelihood: 'proven',
-  link: links.infra,
-  match: (patient) =>
-    patient.all(DNS_DATA).flatMap((about) =>
+  match: (cluster) =>
+    cluster.all(DNS_DATA).flatMap((about) =>
       getList(about, 'spec', 'hosts').flatMap((host, index) => {
         const ip = getString(host, 'ip') ?? ''
         if (parseAddress(ip)) return []
@@ -101,13 +84,11 @@ const ingressByName = rule({
   id: 'dns/ingress-by-name',
   problem: problems.ingressByName,
   looksAt: ['Service'],
-  likelihood: 'proven',
-  link: links.infra,
-  match: (patient) =>
-    patient.derive(loadBalancers).flatMap(({ object, name, given }) => {
-      if (object.metadata.annotations?.[HOSTNAME] === undefined || given.length > 0) return []
+  match: (cluster) =>
+    cluster.derive(loadBalancers).flatMap(({ object, name, assigned }) => {
+      if (object.metadata.annotations?.[HOSTNAME] === undefined || assigned.length > 0) return []
       const hostname = getList(object, 'status', 'loadBalancer', 'ingress').flatMap(
-        (one) => getString(one, 'hostname') ?? [],
+        (ingress) => getString(ingress, 'hostname') ?? [],
       )[0]
       return hostname === undefined ? [] : [{ about: object, facts: { hostname, service: name } }]
     }),
@@ -117,16 +98,14 @@ const brokenOption = rule({
   id: 'dns/broken-option',
   problem: problems.brokenOption,
   looksAt: [DNSMASQ],
-  likelihood: 'proven',
-  link: links.infra,
-  match: (patient) =>
-    patient.all(DNSMASQ).flatMap((about) =>
+  match: (cluster) =>
+    cluster.all(DNSMASQ).flatMap((about) =>
       getList(about, 'spec', 'options').flatMap((option, index) => {
         const text = asStrings(asRecord(option)['values']).join(',')
         const why = text.includes('\n')
-          ? 'holds a line end: what follows is a directive of its own'
+          ? 'contains a newline: the rest becomes a separate directive'
           : text.includes('{{')
-            ? 'holds {{, which is expanded as a template'
+            ? 'contains {{, which is expanded as a template'
             : undefined
         if (why === undefined) return []
         const facts = { key: getString(option, 'key') ?? formatObjectName(about), why }

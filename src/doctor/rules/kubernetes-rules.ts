@@ -1,4 +1,4 @@
-/** The cluster itself: what cannot go, what cannot run, what is not there. */
+/** Problems of the cluster itself: nodes, pods, volumes, certificates and blocked deletions. */
 import type { KubeObject } from '../../api/object.ts'
 import {
   ageMs,
@@ -9,15 +9,14 @@ import {
   getNumber,
   getString,
 } from '../../api/raw-object.ts'
+import { formatGroupKind } from '../../api/snapshot.ts'
 import { podsOfWorkload } from '../../verify/readiness/pods.ts'
 import { liveReadiness } from '../../verify/readiness/readiness.ts'
 import type { ClusterState } from '../cluster-state.ts'
-import { findFinalizerOwner } from '../facts/finalizers.ts'
 import { CLAIM, waitsForVolumes } from '../facts/service-workloads.ts'
 import * as problems from '../findings/kubernetes-findings.ts'
 import { kindsWithFinalizers } from '../kinds.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 const CLASS = 'storage.k8s.io/StorageClass'
 
@@ -28,15 +27,15 @@ const stuckFinalizer = rule({
   also: ['apps/Deployment', ...kindsWithFinalizers],
   likelihood: 'likely',
   link: links.finalizers,
-  match: (patient) =>
+  match: (cluster) =>
     kindsWithFinalizers
-      .flatMap((kind) => patient.all(kind))
+      .flatMap((kind) => cluster.all(kind))
       .flatMap((about) => {
         const { deletionTimestamp: since, finalizers = [], name, namespace } = about.metadata
         const [finalizer] = finalizers
         if (since === undefined || finalizer === undefined) return []
-        if (ageMs(since, patient.now) < patient.context.grace.errorMs) return []
-        const { owner, alive } = findFinalizerOwner(finalizer, about, patient)
+        if (ageMs(since, cluster.now) < cluster.context.grace.errorMs) return []
+        const { owner, alive } = findFinalizerOwner(finalizer, about, cluster)
         const where = namespace === undefined ? '' : `-n ${namespace} `
         const strip = `kubectl ${where}patch ${resourceName(about)} ${name} --type=merge -p '{"metadata":{"finalizers":null}}'`
         return [{ about, path: 'metadata.finalizers', facts: { finalizer, owner, alive, since, strip } }]
@@ -53,22 +52,21 @@ const namespaceTerminating = rule({
   problem: problems.namespaceTerminating,
   looksAt: ['Namespace'],
   also: ['apiregistration.k8s.io/APIService', ...kindsWithFinalizers],
-  likelihood: 'proven',
   link: links.finalizers,
-  match: (patient) =>
-    patient.all('Namespace').flatMap((about) => {
+  match: (cluster) =>
+    cluster.all('Namespace').flatMap((about) => {
       const { deletionTimestamp, name } = about.metadata
-      if (deletionTimestamp === undefined || ageMs(deletionTimestamp, patient.now) < patient.context.grace.errorMs)
+      if (deletionTimestamp === undefined || ageMs(deletionTimestamp, cluster.now) < cluster.context.grace.errorMs)
         return []
-      const told = getConditions(about).filter(({ status }) => status === 'True')
+      const reported = getConditions(about).filter(({ status }) => status === 'True')
       const reason =
-        told
+        reported
           .map(({ message }) => message)
           .filter(Boolean)
-          .join('; ') || 'it says nothing'
-      const inside = kindsWithFinalizers.flatMap((kind) => patient.inNamespace(kind, name))
-      const unavailable = told.some(({ type }) => type === 'NamespaceDeletionDiscoveryFailure')
-      const groups = unavailable ? patient.all('apiregistration.k8s.io/APIService') : []
+          .join('; ') || 'no reason given'
+      const inside = kindsWithFinalizers.flatMap((kind) => cluster.inNamespace(kind, name))
+      const unavailable = reported.some(({ type }) => type === 'NamespaceDeletionDiscoveryFailure')
+      const groups = unavailable ? cluster.all('apiregistration.k8s.io/APIService') : []
       return [{ about, facts: { reason, namespace: name }, dependsOn: [...groups, ...inside] }]
     }),
 })
@@ -77,10 +75,9 @@ const groupUnavailable = rule({
   id: 'kubernetes/api-unavailable',
   problem: problems.groupUnavailable,
   looksAt: ['apiregistration.k8s.io/APIService'],
-  likelihood: 'proven',
   link: links.nodes,
-  match: (patient) =>
-    patient.all('apiregistration.k8s.io/APIService').flatMap((about) => {
+  match: (cluster) =>
+    cluster.all('apiregistration.k8s.io/APIService').flatMap((about) => {
       const available = findCondition(about, 'Available')
       if (available?.status !== 'False') return []
       return [{ about, facts: { group: about.metadata.name, reason: available.message || available.reason || '' } }]
@@ -91,22 +88,16 @@ const nodeNotReady = rule({
   id: 'kubernetes/node-not-ready',
   problem: problems.nodeNotReady,
   looksAt: ['Node'],
-  likelihood: 'proven',
   link: links.nodes,
-  match: (patient) =>
-    patient.all('Node').flatMap((about) => {
+  match: (cluster) =>
+    cluster.all('Node').flatMap((about) => {
       const ready = findCondition(about, 'Ready')
       if (!ready || ready.status === 'True') return []
-      return [
-        {
-          about,
-          facts: { node: about.metadata.name, reason: ready.message || ready.reason || ready.status },
-        },
-      ]
+      return [{ about, facts: { node: about.metadata.name, reason: ready.message || ready.reason || ready.status } }]
     }),
 })
 
-/** Agents that a cloud's network stands on. */
+/** DaemonSets that the network of a cloud needs. */
 const AGENTS = /^(speaker|.*nmstate-handler|.*multus.*|whereabouts.*|ovs.*|frr-k8s.*)$/
 
 const agentMissing = rule({
@@ -114,33 +105,31 @@ const agentMissing = rule({
   problem: problems.agentMissing,
   looksAt: ['apps/DaemonSet'],
   also: ['Pod', 'Node'],
-  likelihood: 'proven',
   link: links.pods,
-  match: (patient) =>
-    patient.all('apps/DaemonSet').flatMap((about) => {
+  match: (cluster) =>
+    cluster.all('apps/DaemonSet').flatMap((about) => {
       const { name, namespace = '', creationTimestamp } = about.metadata
-      const wanted = getNumber(about, 'status', 'desiredNumberScheduled') ?? 0
+      const desired = getNumber(about, 'status', 'desiredNumberScheduled') ?? 0
       const ready = getNumber(about, 'status', 'numberAvailable') ?? 0
-      const young = ageMs(creationTimestamp, patient.now) < patient.context.grace.podMs
-      if (!AGENTS.test(name) || ready >= wanted || young) return []
-      const unready = patient.all('Node').filter((node) => findCondition(node, 'Ready')?.status !== 'True')
-      const dependsOn = [...unready, ...podsOfWorkload(about, patient.context)]
-      return [{ about, facts: { agent: name, ready, wanted, namespace }, dependsOn }]
+      const young = ageMs(creationTimestamp, cluster.now) < cluster.context.grace.podMs
+      if (!AGENTS.test(name) || ready >= desired || young) return []
+      const unready = cluster.all('Node').filter((node) => findCondition(node, 'Ready')?.status !== 'True')
+      const dependsOn = [...unready, ...podsOfWorkload(about, cluster.context)]
+      return [{ about, facts: { agent: name, ready, wanted: desired, namespace }, dependsOn }]
     }),
 })
 
 const podCannotRun = rule({
   id: 'kubernetes/pod-cannot-run',
-  problem: problems.podTrouble,
+  problem: problems.podCannotRun,
   looksAt: ['Pod'],
   also: ['Event'],
-  likelihood: 'proven',
   link: links.pods,
-  match: (patient) =>
-    patient.all('Pod').flatMap((about) => {
-      // A job's pod is one try of several; the job, or whoever started it, tells when none is left.
-      if (!isRelevant(about, patient) || isJobPod(about)) return []
-      const verdict = liveReadiness(about, patient.context)
+  match: (cluster) =>
+    cluster.all('Pod').flatMap((about) => {
+      // A Job retries its pods and reports the failure itself.
+      if (!isRelevant(about, cluster) || isJobPod(about)) return []
+      const verdict = liveReadiness(about, cluster.context)
       if (verdict.kind !== 'failed') return []
       return [{ about, facts: { cause: verdict.cause, next: verdict.next }, dependsOn: passwordSecret(about) }]
     }),
@@ -150,16 +139,16 @@ function isJobPod({ metadata }: KubeObject): boolean {
   return (metadata.ownerReferences ?? []).some(({ kind }) => kind === 'Job')
 }
 
-/** The Secret of passwords: a missing key in it is what makes databases crash. */
+/** A missing key in the password Secret makes databases crash. */
 function passwordSecret({ metadata }: KubeObject): readonly KubeObject[] {
   const { namespace = '' } = metadata
   return [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'osp-secret', namespace } }]
 }
 
-/** Pods of clouds and of what clouds stand on; the rest of a cluster is not ours to judge. */
-function isRelevant({ metadata }: KubeObject, patient: ClusterState): boolean {
+/** Objects of clouds and of the operators that they need. */
+function isRelevant({ metadata }: KubeObject, cluster: ClusterState): boolean {
   const { namespace = '' } = metadata
-  return patient.clouds.has(namespace) || /metallb|nmstate|openstack|cert-manager|multus|whereabouts/.test(namespace)
+  return cluster.clouds.has(namespace) || /metallb|nmstate|openstack|cert-manager|multus|whereabouts/.test(namespace)
 }
 
 const podUnschedulable = rule({
@@ -167,17 +156,16 @@ const podUnschedulable = rule({
   problem: problems.podUnschedulable,
   looksAt: ['Pod'],
   also: [CLAIM, 'Node'],
-  likelihood: 'proven',
   link: links.pods,
-  match: (patient) =>
-    patient.all('Pod').flatMap((about) => {
+  match: (cluster) =>
+    cluster.all('Pod').flatMap((about) => {
       const scheduled = findCondition(about, 'PodScheduled')
       const { namespace = '', name } = about.metadata
-      if (scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable' || !isRelevant(about, patient))
+      if (scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable' || !isRelevant(about, cluster))
         return []
-      if (ageMs(scheduled.lastTransitionTime, patient.now) < patient.context.grace.podMs) return []
+      if (ageMs(scheduled.lastTransitionTime, cluster.now) < cluster.context.grace.podMs) return []
       const reason = scheduled.message || 'the scheduler gives no reason'
-      const dependsOn = waitsForVolumes(about) ? patient.inNamespace(CLAIM, namespace) : []
+      const dependsOn = waitsForVolumes(about) ? cluster.inNamespace(CLAIM, namespace) : []
       return [{ about, facts: { reason, pod: `${namespace}/${name}` }, dependsOn }]
     }),
 })
@@ -187,12 +175,11 @@ const claimPending = rule({
   problem: problems.claimPending,
   looksAt: [CLAIM],
   also: [CLASS, 'Event'],
-  likelihood: 'proven',
   link: links.storage,
-  match: (patient) =>
-    patient.all(CLAIM).flatMap((about) => {
-      const verdict = liveReadiness(about, patient.context)
-      if (!isRelevant(about, patient) || isClassless(about) || verdict.kind !== 'failed') return []
+  match: (cluster) =>
+    cluster.all(CLAIM).flatMap((about) => {
+      const verdict = liveReadiness(about, cluster.context)
+      if (!isRelevant(about, cluster) || isClassless(about) || verdict.kind !== 'failed') return []
       return [{ about, facts: { cause: verdict.cause, next: verdict.next } }]
     }),
 })
@@ -204,17 +191,16 @@ const noDefaultClass = rule({
   id: 'kubernetes/no-default-storage-class',
   problem: problems.noDefaultClass,
   looksAt: [CLAIM, CLASS],
-  likelihood: 'proven',
   link: links.storage,
-  match: (patient) => {
-    const classes = patient.all(CLASS)
+  match: (cluster) => {
+    const classes = cluster.all(CLASS)
     const hasDefault = classes.some(
       ({ metadata }) => metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true',
     )
-    if (hasDefault || !patient.knows(CLASS)) return []
-    return patient
+    if (hasDefault || !cluster.knows(CLASS)) return []
+    return cluster
       .all(CLAIM)
-      .filter((claim) => isClassless(claim) && isRelevant(claim, patient))
+      .filter((claim) => isClassless(claim) && isRelevant(claim, cluster))
       .map((about) => ({
         about,
         facts: {
@@ -229,19 +215,18 @@ const certificateNotReady = rule({
   id: 'kubernetes/certificate-not-issued',
   problem: problems.certificateNotReady,
   looksAt: ['cert-manager.io/Certificate'],
-  likelihood: 'proven',
   link: links.certManager,
-  match: (patient) =>
-    patient.all('cert-manager.io/Certificate').flatMap((about) => {
+  match: (cluster) =>
+    cluster.all('cert-manager.io/Certificate').flatMap((about) => {
       const ready = findCondition(about, 'Ready')
       if (ready?.status !== 'False') return []
-      if (ageMs(ready.lastTransitionTime, patient.now) < patient.context.grace.errorMs) return []
+      if (ageMs(ready.lastTransitionTime, cluster.now) < cluster.context.grace.errorMs) return []
       const reason = ready.message || ready.reason || 'no reason given'
       return [{ about, facts: { reason, describe: describeCommand(about) } }]
     }),
 })
 
-/** What everything else stands on. */
+/** Rules that explain findings of all other rules. */
 export const clusterRules: readonly Rule[] = [
   nodeNotReady,
   groupUnavailable,
@@ -253,5 +238,46 @@ export const clusterRules: readonly Rule[] = [
   certificateNotReady,
 ]
 
-/** What is about to go, and cannot. */
+/** Blocked deletions. */
 export const deletionRules: readonly Rule[] = [stuckFinalizer, namespaceTerminating]
+
+interface FinalizerOwner {
+  readonly owner: string
+  readonly alive: 'gone' | 'there' | 'unknown'
+}
+
+/** Owners that cannot be derived from the finalizer name. */
+const knownOwners: readonly (readonly [RegExp, string])[] = [
+  [/^kubernetes\.io\/pv/, 'the storage controller of Kubernetes'],
+  [/^foregroundDeletion$|^orphan$/, 'the garbage collector of Kubernetes'],
+  [/^service\.kubernetes\.io\/load-balancer/, 'the load balancer'],
+  [/rabbitmq\.com/, 'rabbitmq-cluster-operator'],
+  [/metal3\.io/, 'baremetal-operator'],
+  [/^openstack\.org\/(ipset|netconfig|dnsmasq|dnsdata|reservation|memcached|redis|transporturl)/i, 'infra-operator'],
+  [/^openstack\.org\/openstack(baremetal|provision)/i, 'openstack-baremetal-operator'],
+  [/^openstack\.org\/openstack/i, 'openstack-operator'],
+]
+
+/** By the finalizer name, or by the API group of the object: `keystone.openstack.org` belongs to keystone-operator. */
+function findFinalizerOwner(finalizer: string, object: KubeObject, cluster: ClusterState): FinalizerOwner {
+  const owner =
+    knownOwners.find(([pattern]) => pattern.test(finalizer))?.[1] ??
+    operatorByGroup(object) ??
+    finalizer.split('/')[0] ??
+    finalizer
+  return { owner, alive: operatorState(owner, cluster) }
+}
+
+function operatorByGroup(object: KubeObject): string | undefined {
+  const group = formatGroupKind(object).split('/')[0] ?? ''
+  const service = /^([a-z]+)\.openstack\.org$/.exec(group)?.[1]
+  return service === undefined ? undefined : `${service}-operator`
+}
+
+function operatorState(owner: string, cluster: ClusterState): FinalizerOwner['alive'] {
+  if (!owner.endsWith('-operator') || !cluster.knows('apps/Deployment')) return 'unknown'
+  const runs = cluster
+    .all('apps/Deployment')
+    .some(({ metadata }) => metadata.name === owner || metadata.name.startsWith(`${owner}-controller-manager`))
+  return runs ? 'there' : 'gone'
+}

@@ -1,4 +1,4 @@
-/** MetalLB's pools and advertisements: wrong, overlapping, open, unannounced. */
+/** Problems of MetalLB pools and advertisements. */
 
 import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -20,8 +20,7 @@ import {
 } from '../facts/address-pools.ts'
 import { holdersByAddress, type LoadBalancer, loadBalancers } from '../facts/load-balancers.ts'
 import * as problems from '../findings/metallb-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, type RuleMatch, rule } from '../rule.ts'
+import { links, type Rule, type RuleMatch, rule } from '../rule.ts'
 
 const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
 const NET_CONFIG = 'network.openstack.org/NetConfig'
@@ -29,11 +28,11 @@ const clouds = [CONTROL_PLANE, NET_CONFIG]
 
 const metallbNamespace = ({ object }: Pool): string => object.metadata.namespace ?? 'metallb-system'
 
-/** Clouds whose Services name a pool. */
-function requestersByPool(patient: ClusterState): ReadonlyMap<string, ReadonlyMap<string, readonly LoadBalancer[]>> {
+/** Clouds and their Services, by requested pool. */
+function requestersByPool(cluster: ClusterState): ReadonlyMap<string, ReadonlyMap<string, readonly LoadBalancer[]>> {
   const found = new Map<string, Map<string, LoadBalancer[]>>()
-  for (const service of patient.derive(loadBalancers)) {
-    if (service.pool === undefined || !patient.clouds.has(service.namespace)) continue
+  for (const service of cluster.derive(loadBalancers)) {
+    if (service.pool === undefined || !cluster.clouds.has(service.namespace)) continue
     const byCloud = found.get(service.pool.value) ?? new Map<string, LoadBalancer[]>()
     byCloud.set(service.namespace, [...(byCloud.get(service.namespace) ?? []), service])
     found.set(service.pool.value, byCloud)
@@ -41,11 +40,11 @@ function requestersByPool(patient: ClusterState): ReadonlyMap<string, ReadonlyMa
   return found
 }
 
-/** Services with an address of a pool. */
-function holdersByPool(patient: ClusterState): ReadonlyMap<string, readonly LoadBalancer[]> {
+/** Services with an address of a pool, by pool. */
+function holdersByPool(cluster: ClusterState): ReadonlyMap<string, readonly LoadBalancer[]> {
   const found = new Map<string, LoadBalancer[]>()
-  for (const [address, all] of patient.derive(holdersByAddress)) {
-    const pool = findPoolByAddress(patient, address)
+  for (const [address, all] of cluster.derive(holdersByAddress)) {
+    const pool = findPoolByAddress(cluster, address)
     if (pool) found.set(pool.name, [...(found.get(pool.name) ?? []), ...all])
   }
   return found
@@ -56,27 +55,20 @@ const samePoolName = rule({
   problem: problems.samePoolName,
   looksAt: ['Service', POOL],
   also: [...clouds, L2],
-  likelihood: 'proven',
-  link: links.metallbPools,
-  match: (patient) =>
-    patient.derive(pools).flatMap((pool) => {
-      const asking = patient.derive(requestersByPool).get(pool.name)
-      if (!asking || asking.size < 2 || hasCloudPrefix(pool, patient)) return []
-      const losers = [...asking].filter(([cloud, services]) => hasLostPool(pool, cloud, services, patient))
+  match: (cluster) =>
+    cluster.derive(pools).flatMap((pool) => {
+      const asking = cluster.derive(requestersByPool).get(pool.name)
+      if (!asking || asking.size < 2 || hasCloudPrefix(pool, cluster)) return []
+      const losers = [...asking].filter(([cloud, services]) => hasLostPool(pool, cloud, services, cluster))
       const [holder] = [...asking.keys()].filter((cloud) => !losers.some(([loser]) => loser === cloud))
       if (losers.length === 0 || holder === undefined) return []
-      const advertisements = patient.all(L2).filter((one) => advertises(one, pool))
+      const advertisements = cluster.all(L2).filter((advertisement) => advertises(advertisement, pool))
       return [
         {
           about: pool.object,
-          facts: {
-            pool: pool.name,
-            holder,
-            losers: losers.map(([cloud]) => cloud),
-            ranges: formatRanges(pool),
-          },
+          facts: { pool: pool.name, holder, losers: losers.map(([cloud]) => cloud), ranges: formatRanges(pool) },
           evidence: [
-            ...losers.flatMap(([, services]) => services.slice(0, 3).map(({ name }) => `Service ${name} asks for it`)),
+            ...losers.flatMap(([, services]) => services.slice(0, 3).map(({ name }) => `Service ${name} requests it`)),
             ...advertisements.map(({ metadata }) => `L2Advertisement ${metadata.name} announces it`),
           ],
         },
@@ -84,16 +76,16 @@ const samePoolName = rule({
     }),
 })
 
-/** A name that begins with a cloud's namespace was meant for that cloud alone. */
+/** A pool whose name starts with a namespace belongs to that cloud. */
 function hasCloudPrefix({ name }: Pool, { clouds: all }: ClusterState): boolean {
   return [...all].some((namespace) => name.startsWith(`${namespace}-`))
 }
 
-/** The pool serves others only, or none of the addresses that this cloud asks for is in it any more. */
-function hasLostPool(pool: Pool, cloud: string, services: readonly LoadBalancer[], patient: ClusterState): boolean {
+/** The pool serves only other clouds, or contains none of the addresses that this cloud requests. */
+function hasLostPool(pool: Pool, cloud: string, services: readonly LoadBalancer[], cluster: ClusterState): boolean {
   if (pool.namespaces.length > 0) return !pool.namespaces.includes(cloud)
   const asked = services.flatMap(({ addresses }) => addresses)
-  return asked.length > 0 && asked.every((address) => findPoolByAddress(patient, address) !== pool)
+  return asked.length > 0 && asked.every((address) => findPoolByAddress(cluster, address) !== pool)
 }
 
 const wrongRange = rule({
@@ -101,14 +93,12 @@ const wrongRange = rule({
   problem: problems.wrongRange,
   looksAt: ['Service', POOL],
   also: clouds,
-  likelihood: 'proven',
-  link: links.metallbPools,
-  match: (patient) =>
-    patient.derive(pools).flatMap((pool) => {
-      const owner = poolOwner(pool, patient)
+  match: (cluster) =>
+    cluster.derive(pools).flatMap((pool) => {
+      const owner = poolOwner(pool, cluster)
       if (owner === undefined) return []
       const takers = groupBy(
-        (patient.derive(holdersByPool).get(pool.name) ?? []).filter(({ namespace }) => namespace !== owner),
+        (cluster.derive(holdersByPool).get(pool.name) ?? []).filter(({ namespace }) => namespace !== owner),
         ({ namespace }) => namespace,
       )
       return [...takers].map(([taker, services]) => ({
@@ -118,7 +108,7 @@ const wrongRange = rule({
           pool: pool.name,
           owner,
           taker,
-          services: services.map(({ object, given }) => `${object.metadata.name} ${given.join(' ')}`),
+          services: services.map(({ object, assigned }) => `${object.metadata.name} ${assigned.join(' ')}`),
           scope: pool.namespaces,
           metallb: metallbNamespace(pool),
         },
@@ -131,16 +121,14 @@ const manyRanges = rule({
   problem: problems.manyRanges,
   looksAt: [POOL],
   also: ['Service', ...clouds],
-  likelihood: 'proven',
-  link: links.metallbPools,
-  match: (patient) =>
-    patient.derive(pools).flatMap((pool) => {
+  match: (cluster) =>
+    cluster.derive(pools).flatMap((pool) => {
       const ofFamily = groupBy(pool.ranges, ({ family }) => family)
       const [several] = [...ofFamily.values()].filter((ranges) => ranges.length > 1)
       const namespaces =
         pool.namespaces.length > 0
           ? pool.namespaces
-          : [...(patient.derive(requestersByPool).get(pool.name)?.keys() ?? [])]
+          : [...(cluster.derive(requestersByPool).get(pool.name)?.keys() ?? [])]
       const [first] = several ?? []
       if (!several || !first || namespaces.length < 2) return []
       const ranges = several.map(formatRange)
@@ -158,10 +146,8 @@ const poolsOverlap = rule({
   id: 'metallb/pools-overlap',
   problem: problems.poolsOverlap,
   looksAt: [POOL],
-  likelihood: 'proven',
-  link: links.metallbPools,
-  match: (patient) => {
-    const spans = patient
+  match: (cluster) => {
+    const spans = cluster
       .derive(pools)
       .flatMap((pool) => pool.ranges.map((range) => ({ ...range, pool })))
       .sort((a, b) => a.family - b.family || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
@@ -190,22 +176,18 @@ const configurationRefused = rule({
   id: 'metallb/configuration-refused',
   problem: problems.configurationRefused,
   looksAt: ['metallb.io/ConfigurationState'],
-  likelihood: 'proven',
   link: links.metallbUsage,
-  match: (patient) =>
-    patient
+  match: (cluster) =>
+    cluster
       .all('metallb.io/ConfigurationState')
       .filter((state) => getString(state, 'status', 'result') === 'Invalid')
       .map((state) => ({
         about: state,
-        facts: {
-          who: state.metadata.name,
-          reason: getString(state, 'status', 'errorSummary') ?? 'no reason given',
-        },
+        facts: { who: state.metadata.name, reason: getString(state, 'status', 'errorSummary') ?? 'no reason given' },
         evidence: getConditions(state).flatMap(({ status, message }) =>
           status === 'False' && message ? [message] : [],
         ),
-        dependsOn: patient.all(POOL),
+        dependsOn: cluster.all(POOL),
       })),
 })
 
@@ -214,13 +196,11 @@ const openPool = rule({
   problem: problems.openPool,
   looksAt: [POOL],
   also: [...clouds, 'Namespace'],
-  likelihood: 'proven',
-  link: links.metallbPools,
-  match: (patient) =>
-    patient.derive(pools).flatMap((pool) => {
-      const owner = poolOwner(pool, patient)
+  match: (cluster) =>
+    cluster.derive(pools).flatMap((pool) => {
+      const owner = poolOwner(pool, cluster)
       const open = pool.namespaces.length === 0 && pool.serviceSelectors.length === 0
-      if (owner === undefined || !open || (pool.openBySelector && !patient.knows('Namespace'))) return []
+      if (owner === undefined || !open || (pool.openBySelector && !cluster.knows('Namespace'))) return []
       const why = pool.openBySelector ? ('empty selector' as const) : ('no scope' as const)
       return [{ about: pool.object, facts: { pool: pool.name, owner, metallb: metallbNamespace(pool), why } }]
     }),
@@ -231,21 +211,15 @@ const notAdvertised = rule({
   problem: problems.notAdvertised,
   looksAt: [POOL, L2, 'Service'],
   also: [BGP],
-  likelihood: 'proven',
   link: links.metallbL2,
-  match: (patient) => {
-    // Without a word on BGP, a site that announces nothing by layer 2 may do all of it by BGP.
-    if (!patient.knows(BGP) && patient.all(L2).length === 0) return []
-    const advertisements = [...patient.all(L2), ...patient.all(BGP)]
-    return patient.derive(pools).flatMap((pool) => {
-      const services = patient.derive(holdersByPool).get(pool.name)?.length ?? 0
+  match: (cluster) => {
+    // If BGPAdvertisements were not read, all pools may be announced by BGP.
+    if (!cluster.knows(BGP) && cluster.all(L2).length === 0) return []
+    const advertisements = [...cluster.all(L2), ...cluster.all(BGP)]
+    return cluster.derive(pools).flatMap((pool) => {
+      const services = cluster.derive(holdersByPool).get(pool.name)?.length ?? 0
       if (services === 0 || advertisements.some((advertisement) => advertises(advertisement, pool))) return []
-      return [
-        {
-          about: pool.object,
-          facts: { pool: pool.name, services, metallb: metallbNamespace(pool) },
-        },
-      ]
+      return [{ about: pool.object, facts: { pool: pool.name, services, metallb: metallbNamespace(pool) } }]
     })
   },
 })
@@ -255,12 +229,11 @@ const unknownPoolAdvertised = rule({
   problem: problems.unknownPoolAdvertised,
   looksAt: [POOL],
   also: [L2, BGP],
-  likelihood: 'proven',
   link: links.metallbL2,
-  match: (patient) => {
-    const names = patient.derive(pools).map(({ name }) => name)
+  match: (cluster) => {
+    const names = cluster.derive(pools).map(({ name }) => name)
     const known = new Set(names)
-    return [...patient.all(L2), ...patient.all(BGP)].flatMap((advertisement) =>
+    return [...cluster.all(L2), ...cluster.all(BGP)].flatMap((advertisement) =>
       advertisedPools(advertisement)
         .filter((pool) => !known.has(pool))
         .map((pool) => ({
@@ -286,18 +259,17 @@ const leftoverPool = rule({
   looksAt: [POOL, 'Service'],
   also: clouds,
   likelihood: 'likely',
-  link: links.metallbPools,
-  match: (patient) => {
-    const all = patient.derive(pools)
+  match: (cluster) => {
+    const all = cluster.derive(pools)
     const prefixed = new Map(
       all.flatMap((pool) => {
-        const cloud = [...patient.clouds].find((namespace) => pool.name.startsWith(`${namespace}-`))
+        const cloud = [...cluster.clouds].find((namespace) => pool.name.startsWith(`${namespace}-`))
         return cloud === undefined ? [] : [[pool.name, cloud] as const]
       }),
     )
     return all.flatMap((pool) => {
       const beside = [...prefixed].filter(([name]) => name.endsWith(`-${pool.name}`)).map(([, cloud]) => cloud)
-      const used = patient.derive(holdersByPool).has(pool.name) || patient.derive(requestersByPool).has(pool.name)
+      const used = cluster.derive(holdersByPool).has(pool.name) || cluster.derive(requestersByPool).has(pool.name)
       if (beside.length === 0 || used) return []
       return [{ about: pool.object, facts: { pool: pool.name, clouds: beside, metallb: metallbNamespace(pool) } }]
     })

@@ -1,5 +1,6 @@
-/** Pods and their networks: attachments that cannot work, addresses that ran out or leaked. */
+/** Problems of network attachments and pod addresses. */
 
+import { attachedNetworks, requestedNetworks } from '../../api/pod-networks.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { parseAddress } from '../../net/address.ts'
@@ -9,29 +10,18 @@ import { setContains, setSize } from '../../net/range-set.ts'
 import { groupBy } from '../../plan/collections.ts'
 import { readAttachment } from '../../site/import/attachment.ts'
 import type { ClusterState } from '../cluster-state.ts'
-import {
-  attachedNetworks,
-  attachments,
-  IP_POOL,
-  isPoolOf,
-  NAD,
-  podAddresses,
-  podSpans,
-  requestedNetworks,
-} from '../facts/attachments.ts'
+import { attachments, IP_POOL, isPoolOf, NAD, podAddresses, podSpans } from '../facts/attachments.ts'
 import { knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
+import { formatEvidence } from '../facts/load-balancers.ts'
 import * as problems from '../findings/multus-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { links, type Rule, rule } from '../rule.ts'
 
 const attachmentUnreadable = rule({
   id: 'multus/unreadable-attachment',
   problem: problems.attachmentUnreadable,
   looksAt: [NAD],
-  likelihood: 'proven',
-  link: links.multus,
-  match: (patient) =>
-    patient.all(NAD).flatMap((about) => {
+  match: (cluster) =>
+    cluster.all(NAD).flatMap((about) => {
       const read = readAttachment(getField(about, 'spec', 'config'))
       return typeof read === 'string' ? [{ about, path: 'spec.config', facts: { reason: read } }] : []
     }),
@@ -39,19 +29,18 @@ const attachmentUnreadable = rule({
 
 const masterMissing = rule({
   id: 'multus/master-nowhere',
-  problem: problems.masterNowhere,
+  problem: problems.masterMissing,
   looksAt: [NAD],
   also: ['Node', POLICY, STATE],
   likelihood: 'likely',
-  link: links.multus,
-  match: (patient) => {
-    const known = patient.derive(knownInterfaces)
-    return patient.derive(attachments).flatMap(({ object, read, namespace }) => {
-      // Somebody else's attachments may stand on interfaces that nmstate has not made.
+  match: (cluster) => {
+    const known = cluster.derive(knownInterfaces)
+    return cluster.derive(attachments).flatMap(({ object, read, namespace }) => {
+      // Attachments outside the clouds may use interfaces that nmstate does not manage.
       const { master } = read
-      if (master === undefined || !known.isMissing(master) || !patient.clouds.has(namespace)) return []
+      if (master === undefined || !known.isMissing(master) || !cluster.clouds.has(namespace)) return []
       const facts = { master, known: closestMatch(master, known.names) }
-      return [{ about: object, path: 'spec.config', facts, dependsOn: patient.all(POLICY) }]
+      return [{ about: object, path: 'spec.config', facts, dependsOn: cluster.all(POLICY) }]
     })
   },
 })
@@ -60,25 +49,22 @@ const attachmentMissing = rule({
   id: 'multus/attachment-missing',
   problem: problems.attachmentMissing,
   looksAt: ['Pod', NAD],
-  likelihood: 'proven',
-  link: links.multus,
-  match: (patient) => {
-    if (!patient.knows(NAD)) return []
-    return patient.all('Pod').flatMap((pod) =>
+  match: (cluster) => {
+    if (!cluster.knows(NAD)) return []
+    return cluster.all('Pod').flatMap((pod) =>
       requestedNetworks(pod)
-        .filter(({ namespace, name }) => !patient.get(NAD, name, namespace))
+        .filter(({ namespace, name }) => !cluster.get(NAD, name, namespace))
         .map(({ namespace, name }) => {
-          const names = patient.inNamespace(NAD, namespace).map(({ metadata }) => metadata.name)
+          const names = cluster.inNamespace(NAD, namespace).map(({ metadata }) => metadata.name)
           const facts = { pod: pod.metadata.name, network: name, namespace, known: closestMatch(name, names) }
-          return { about: pod, facts, evidence: podSandboxEvents(patient, pod) }
+          return { about: pod, facts, evidence: podSandboxEvents(cluster, pod) }
         }),
     )
   },
 })
 
-function podSandboxEvents(patient: ClusterState, pod: Parameters<ClusterState['eventsFor']>[0]): readonly string[] {
-  const said = patient.eventsFor(pod).find(({ reason }) => reason === 'FailedCreatePodSandBox')
-  return said ? [`event ${said.reason}: ${said.message}`] : []
+function podSandboxEvents(cluster: ClusterState, pod: Parameters<ClusterState['eventsFor']>[0]): readonly string[] {
+  return formatEvidence(cluster.eventsFor(pod).find(({ reason }) => reason === 'FailedCreatePodSandBox'))
 }
 
 const notAttached = rule({
@@ -87,13 +73,12 @@ const notAttached = rule({
   looksAt: ['Pod'],
   also: [NAD],
   likelihood: 'likely',
-  link: links.multus,
-  match: (patient) =>
-    patient.all('Pod').flatMap((pod) => {
+  match: (cluster) =>
+    cluster.all('Pod').flatMap((pod) => {
       if (getString(pod, 'status', 'phase') !== 'Running') return []
-      const got = attachedNetworks(pod)
+      const attached = new Set(attachedNetworks(pod)?.map(({ name }) => name))
       return requestedNetworks(pod)
-        .filter(({ namespace, name }) => patient.get(NAD, name, namespace) && !got?.has(`${namespace}/${name}`))
+        .filter(({ namespace, name }) => cluster.get(NAD, name, namespace) && !attached.has(`${namespace}/${name}`))
         .map(({ name }) => ({
           about: pod,
           facts: { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, network: name },
@@ -106,25 +91,24 @@ const podsExhausted = rule({
   problem: problems.podsExhausted,
   looksAt: [NAD, IP_POOL],
   also: ['Event', 'Pod'],
-  likelihood: 'proven',
   link: links.whereabouts,
-  match: (patient) => {
-    const given = groupBy(patient.derive(podAddresses), ({ pool }) => pool)
-    return patient.derive(podSpans).flatMap((span) => {
-      const held = [...given].filter(([pool]) => isPoolOf(pool, span)).flatMap(([, all]) => all)
+  match: (cluster) => {
+    const byPool = groupBy(cluster.derive(podAddresses), ({ pool }) => pool)
+    return cluster.derive(podSpans).flatMap((span) => {
+      const held = [...byPool].filter(([pool]) => isPoolOf(pool, span)).flatMap(([, all]) => all)
       const inside = held.filter(({ address }) => {
         const parsed = parseAddress(address)
         return parsed !== undefined && setContains(span.open, parsed)
       })
       if (inside.length === 0 || BigInt(inside.length) < setSize(span.open)) return []
-      const waiting = patient
+      const waiting = cluster
         .inNamespace('Pod', span.namespace)
-        .filter((pod) => podSandboxEvents(patient, pod).some((text) => /allocate IP/i.test(text)))
+        .filter((pod) => podSandboxEvents(cluster, pod).some((text) => /allocate IP/i.test(text)))
       return [
         {
           about: span.object,
           facts: { network: span.name, span: span.span, used: inside.length },
-          evidence: waiting.flatMap((pod) => podSandboxEvents(patient, pod)),
+          evidence: waiting.flatMap((pod) => podSandboxEvents(cluster, pod)),
         },
       ]
     })
@@ -137,11 +121,11 @@ const leakedAddresses = rule({
   looksAt: [IP_POOL, 'Pod'],
   likelihood: 'likely',
   link: links.whereabouts,
-  match: (patient) => {
-    if (!patient.knows('Pod')) return []
-    const lost = patient.derive(podAddresses).filter(({ pod }) => {
+  match: (cluster) => {
+    if (!cluster.knows('Pod')) return []
+    const lost = cluster.derive(podAddresses).filter(({ pod }) => {
       const [namespace, name] = pod.split('/')
-      return name !== undefined && !patient.get('Pod', name, namespace)
+      return name !== undefined && !cluster.get('Pod', name, namespace)
     })
     return [...groupBy(lost, ({ pool }) => pool)].flatMap(([pool, all]) => {
       const [first] = all
@@ -157,21 +141,14 @@ const rangeShared = rule({
   id: 'multus/range-shared',
   problem: problems.rangeShared,
   looksAt: [NAD],
-  likelihood: 'proven',
   link: links.whereabouts,
-  match: (patient) => {
-    const unnamed = patient.derive(podSpans).filter(({ networkName }) => networkName === undefined)
+  match: (cluster) => {
+    const unnamed = cluster.derive(podSpans).filter(({ networkName }) => networkName === undefined)
     return [...groupBy(unnamed, ({ cidr }) => cidr)].flatMap(([range, all]) => {
       const [first] = all
       const others = all.filter(({ namespace }) => namespace !== first?.namespace)
       if (!first || others.length === 0) return []
-      return [
-        {
-          about: first.object,
-          path: 'spec.config',
-          facts: { range, others: others.map(({ name }) => name) },
-        },
-      ]
+      return [{ about: first.object, path: 'spec.config', facts: { range, others: others.map(({ name }) => name) } }]
     })
   },
 })
@@ -180,10 +157,9 @@ const rangeIgnored = rule({
   id: 'multus/span-ignored',
   problem: problems.rangeIgnored,
   looksAt: [NAD],
-  likelihood: 'proven',
   link: links.whereabouts,
-  match: (patient) =>
-    patient.derive(podSpans).flatMap(({ object, cidr, span, range }) => {
+  match: (cluster) =>
+    cluster.derive(podSpans).flatMap(({ object, cidr, span, range }) => {
       const network = parseCidr(cidr)
       if (!network || rangeCovers(cidrRange(network), range)) return []
       return [{ about: object, path: 'spec.config', facts: { span, range: cidr } }]

@@ -1,4 +1,4 @@
-/** Networking of the nodes: policies that failed, stayed behind, or undid each other. */
+/** Problems of node networking: policies that failed, are outdated, or overwrite each other. */
 
 import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -10,7 +10,6 @@ import { NAD, podSpans } from '../facts/attachments.ts'
 import { desiredInterfaces, interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
 import { extractNmstateError } from '../facts/nmstate-error.ts'
 import * as problems from '../findings/nmstate-findings.ts'
-import { links } from '../links.ts'
 import { type Rule, rule } from '../rule.ts'
 
 interface PolicyOnNode {
@@ -21,11 +20,11 @@ interface PolicyOnNode {
   readonly has: number | undefined
 }
 
-/** Every policy on every node that it selects. */
-function policiesOnNodes(patient: ClusterState): readonly PolicyOnNode[] {
-  return patient.all(POLICY).flatMap((policy) =>
-    selectedNodes(policy, patient.context).map((node) => {
-      const enactment = patient.get(ENACTMENT, `${node}.${policy.metadata.name}`)
+/** Every policy on every selected node. */
+function policiesOnNodes(cluster: ClusterState): readonly PolicyOnNode[] {
+  return cluster.all(POLICY).flatMap((policy) =>
+    selectedNodes(policy, cluster.context).map((node) => {
+      const enactment = cluster.get(ENACTMENT, `${node}.${policy.metadata.name}`)
       return {
         policy,
         node,
@@ -37,17 +36,17 @@ function policiesOnNodes(patient: ClusterState): readonly PolicyOnNode[] {
   )
 }
 
-/** Enactments of the present generation that say so, and no longer try. */
+/** Enactments of the current generation with this condition, except those that are still retrying. */
 function enactmentsWithCondition(
-  patient: ClusterState,
+  cluster: ClusterState,
   type: string,
-): readonly (PolicyOnNode & { readonly enactment: KubeObject; readonly words: string })[] {
-  return patient.derive(policiesOnNodes).flatMap((onNode) => {
+): readonly (PolicyOnNode & { readonly enactment: KubeObject; readonly message: string })[] {
+  return cluster.derive(policiesOnNodes).flatMap((onNode) => {
     const { enactment, has, generation } = onNode
     if (!enactment || (has ?? -1) < generation) return []
     const condition = findCondition(enactment, type)
     if (condition?.status !== 'True' || findCondition(enactment, 'Progressing')?.status === 'True') return []
-    return [{ ...onNode, enactment, words: condition.message ?? condition.reason ?? '' }]
+    return [{ ...onNode, enactment, message: condition.message ?? condition.reason ?? '' }]
   })
 }
 
@@ -55,18 +54,16 @@ const policyFailed = rule({
   id: 'nmstate/policy-failed',
   problem: problems.policyFailed,
   looksAt: [POLICY, ENACTMENT, 'Node'],
-  likelihood: 'proven',
-  link: links.nmstate,
-  match: (patient) =>
-    enactmentsWithCondition(patient, 'Failing').map(({ policy, node, enactment, words }) => ({
+  match: (cluster) =>
+    enactmentsWithCondition(cluster, 'Failing').map(({ policy, node, enactment, message }) => ({
       about: policy,
       facts: {
         policy: policy.metadata.name,
         node,
-        line: extractNmstateError(words),
+        line: extractNmstateError(message),
         enactment: enactment.metadata.name,
       },
-      evidence: [`enactment ${enactment.metadata.name}: ${words.split('\n')[0] ?? ''}`],
+      evidence: [`enactment ${enactment.metadata.name}: ${message.split('\n')[0] ?? ''}`],
     })),
 })
 
@@ -74,11 +71,9 @@ const policyAborted = rule({
   id: 'nmstate/policy-aborted',
   problem: problems.policyAborted,
   looksAt: [POLICY, ENACTMENT, 'Node'],
-  likelihood: 'proven',
-  link: links.nmstate,
-  match: (patient) => {
-    const failed = new Set(enactmentsWithCondition(patient, 'Failing').map(({ policy }) => policy))
-    return enactmentsWithCondition(patient, 'Aborted').map(({ policy, node, enactment }) => ({
+  match: (cluster) => {
+    const failed = new Set(enactmentsWithCondition(cluster, 'Failing').map(({ policy }) => policy))
+    return enactmentsWithCondition(cluster, 'Aborted').map(({ policy, node, enactment }) => ({
       about: enactment,
       facts: { policy: policy.metadata.name, node },
       dependsOn: failed.has(policy) ? [policy] : [],
@@ -91,24 +86,23 @@ const policyNotTaken = rule({
   problem: problems.policyNotTaken,
   looksAt: [POLICY, ENACTMENT, 'Node'],
   likelihood: 'likely',
-  link: links.nmstate,
-  match: (patient) =>
-    patient
+  match: (cluster) =>
+    cluster
       .derive(policiesOnNodes)
       .filter(
         ({ policy, has, generation }) =>
           (has ?? -1) < generation &&
           policy.metadata.deletionTimestamp === undefined &&
-          ageMs(lastSpecChange(policy), patient.now) >= patient.context.grace.podMs,
+          ageMs(lastSpecChange(policy), cluster.now) >= cluster.context.grace.podMs,
       )
       .map(({ policy, node, generation, has }) => ({
         about: policy,
         facts: { policy: policy.metadata.name, node, generation, has },
-        dependsOn: patient.all('Node').filter(({ metadata }) => metadata.name === node),
+        dependsOn: cluster.all('Node').filter(({ metadata }) => metadata.name === node),
       })),
 })
 
-/** When somebody last changed what it says: the newest write of anything but its status. */
+/** The time of the latest write except to the status. */
 function lastSpecChange({ metadata }: KubeObject): string | undefined {
   const times = (metadata.managedFields ?? [])
     .filter(({ subresource }) => subresource === undefined)
@@ -118,17 +112,15 @@ function lastSpecChange({ metadata }: KubeObject): string | undefined {
 
 const policyWithoutNodes = rule({
   id: 'nmstate/policy-for-nobody',
-  problem: problems.policyForNobody,
+  problem: problems.policyWithoutNodes,
   looksAt: [POLICY, 'Node'],
-  likelihood: 'proven',
-  link: links.nmstate,
-  match: (patient) =>
-    patient
+  match: (cluster) =>
+    cluster
       .all(POLICY)
-      .filter((policy) => selectedNodes(policy, patient.context).length === 0)
+      .filter((policy) => selectedNodes(policy, cluster.context).length === 0)
       .map((policy) => {
-        const wanted = Object.entries(asRecord(getField(policy, 'spec', 'nodeSelector')))
-        const selector = wanted.map(([key, value]) => `${key}=${String(value)}`).join(', ') || 'every node'
+        const labels = Object.entries(asRecord(getField(policy, 'spec', 'nodeSelector')))
+        const selector = labels.map(([key, value]) => `${key}=${String(value)}`).join(', ') || 'every node'
         return { about: policy, facts: { policy: policy.metadata.name, selector } }
       }),
 })
@@ -138,17 +130,15 @@ const policyOverwritten = rule({
   problem: problems.policyOverwritten,
   looksAt: [NAD, 'Node'],
   also: [POLICY, STATE],
-  likelihood: 'proven',
-  link: links.nmstate,
-  match: (patient) => {
-    const byMaster = groupBy(patient.derive(podSpans), ({ read }) => read.master)
-    return [...patient.derive(interfacesByNode)].flatMap(([node, interfaces]) =>
+  match: (cluster) => {
+    const byMaster = groupBy(cluster.derive(podSpans), ({ read }) => read.master)
+    return [...cluster.derive(interfacesByNode)].flatMap(([node, interfaces]) =>
       [...byMaster].flatMap(([master, users]) => {
         const subnets = master === undefined ? [] : (interfaces.get(master)?.subnets ?? [])
         const lost = users.find(({ cidr }) => !subnets.includes(cidr))
         const kept = users.find(({ cidr, namespace }) => subnets.includes(cidr) && namespace !== lost?.namespace)
         if (!lost || !kept || master === undefined) return []
-        const about = findPolicy(master, node, patient) ?? lost.object
+        const about = findPolicy(master, node, cluster) ?? lost.object
         const facts = {
           interface: master,
           node,
@@ -163,12 +153,12 @@ const policyOverwritten = rule({
   },
 })
 
-function findPolicy(name: string, node: string, patient: ClusterState): KubeObject | undefined {
-  return patient
+function findPolicy(name: string, node: string, cluster: ClusterState): KubeObject | undefined {
+  return cluster
     .all(POLICY)
     .find(
       (policy) =>
-        selectedNodes(policy, patient.context).includes(node) &&
+        selectedNodes(policy, cluster.context).includes(node) &&
         desiredInterfaces(policy).some((desiredInterface) => desiredInterface.name === name),
     )
 }
@@ -177,10 +167,8 @@ const policiesDisagree = rule({
   id: 'nmstate/policies-disagree',
   problem: problems.policiesDisagree,
   looksAt: [POLICY, 'Node'],
-  likelihood: 'proven',
-  link: links.nmstate,
-  match: (patient) => {
-    const claims = patient.derive(policiesOnNodes).flatMap(({ policy, node }) =>
+  match: (cluster) => {
+    const claims = cluster.derive(policiesOnNodes).flatMap(({ policy, node }) =>
       desiredInterfaces(policy)
         .filter(({ addresses, state }) => addresses.length > 0 && state !== 'absent')
         .map((desiredInterface) => ({
@@ -191,11 +179,11 @@ const policiesDisagree = rule({
         })),
     )
     return [...groupBy(claims, ({ node, name }) => `${node} ${name}`).values()].flatMap((all) => {
-      const [one] = all
-      const other = all.find(({ addresses }) => addresses !== one?.addresses)
-      if (!one || !other) return []
-      const policies = [one.policy.metadata.name, other.policy.metadata.name]
-      return [{ about: other.policy, facts: { interface: one.name, node: one.node, policies } }]
+      const [first] = all
+      const other = all.find(({ addresses }) => addresses !== first?.addresses)
+      if (!first || !other) return []
+      const policies = [first.policy.metadata.name, other.policy.metadata.name]
+      return [{ about: other.policy, facts: { interface: first.name, node: first.node, policies } }]
     })
   },
 })
@@ -205,15 +193,14 @@ const defaultRoute = rule({
   problem: problems.defaultRoute,
   looksAt: [POLICY],
   likelihood: 'likely',
-  link: links.nmstate,
-  match: (patient) =>
-    patient.all(POLICY).flatMap((policy) =>
+  match: (cluster) =>
+    cluster.all(POLICY).flatMap((policy) =>
       getList(policy, 'spec', 'desiredState', 'routes', 'config')
         .filter(
           (route) =>
             ['0.0.0.0/0', '::/0'].includes(getString(route, 'destination') ?? '') &&
             getString(route, 'state') !== 'absent' &&
-            // A table of its own takes nobody's traffic unasked.
+            // A route in a separate table does not redirect other traffic.
             [undefined, 254].includes(getNumber(route, 'table-id')),
         )
         .map((route) => ({

@@ -1,11 +1,10 @@
-/** Operators that come by OLM: groups, subscriptions, versions. */
+/** Problems of operators that OLM installs. */
 import type { KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, getString } from '../../api/raw-object.ts'
 import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import * as problems from '../findings/olm-findings.ts'
-import { links } from '../links.ts'
-import { type Rule, rule } from '../rule.ts'
+import { matchDuplicates, type Rule, rule } from '../rule.ts'
 
 const GROUP = 'operators.coreos.com/OperatorGroup'
 const SUBSCRIPTION = 'operators.coreos.com/Subscription'
@@ -16,28 +15,19 @@ const namespaceOf = ({ metadata }: KubeObject): string => metadata.namespace ?? 
 
 const operatorGroupTwice = rule({
   id: 'olm/operator-group-twice',
-  problem: problems.operatorGroups,
+  problem: problems.operatorGroupTwice,
   looksAt: [GROUP],
-  likelihood: 'proven',
-  link: links.olm,
-  match: (patient) =>
-    [...groupBy(patient.all(GROUP), namespaceOf)].flatMap(([namespace, all]) => {
-      const about = all[1]
-      if (!about) return []
-      return [{ about, facts: { namespace, names: all.map(({ metadata }) => metadata.name) } }]
-    }),
+  match: (cluster) => matchDuplicates(cluster, GROUP),
 })
 
 const operatorGroupMissing = rule({
   id: 'olm/operator-group-missing',
-  problem: problems.noOperatorGroup,
+  problem: problems.operatorGroupMissing,
   looksAt: [GROUP, SUBSCRIPTION],
-  likelihood: 'proven',
-  link: links.olm,
-  match: (patient) => {
-    if (!patient.knows(GROUP)) return []
-    return [...groupBy(patient.all(SUBSCRIPTION), namespaceOf)].flatMap(([namespace, [about]]) =>
-      about && patient.inNamespace(GROUP, namespace).length === 0 ? [{ about, facts: { namespace } }] : [],
+  match: (cluster) => {
+    if (!cluster.knows(GROUP)) return []
+    return [...groupBy(cluster.all(SUBSCRIPTION), namespaceOf)].flatMap(([namespace, [about]]) =>
+      about && cluster.inNamespace(GROUP, namespace).length === 0 ? [{ about, facts: { namespace } }] : [],
     )
   },
 })
@@ -47,12 +37,10 @@ const versionFailed = rule({
   problem: problems.versionFailed,
   looksAt: [CSV],
   also: [GROUP, SUBSCRIPTION, 'apps/Deployment'],
-  likelihood: 'proven',
-  link: links.olm,
-  match: (patient) =>
-    patient
+  match: (cluster) =>
+    cluster
       .all(CSV)
-      // A copy in a namespace that the operator merely watches repeats the original.
+      // OLM copies a ClusterServiceVersion to every watched namespace.
       .filter(
         (csv) => getString(csv, 'status', 'phase') === 'Failed' && getString(csv, 'status', 'reason') !== 'Copied',
       )
@@ -63,9 +51,9 @@ const versionFailed = rule({
           describe: describeCommand(about),
         },
         dependsOn: [
-          ...patient.inNamespace(GROUP, namespaceOf(about)),
-          ...patient.inNamespace(SUBSCRIPTION, namespaceOf(about)),
-          ...patient.inNamespace('apps/Deployment', namespaceOf(about)),
+          ...cluster.inNamespace(GROUP, namespaceOf(about)),
+          ...cluster.inNamespace(SUBSCRIPTION, namespaceOf(about)),
+          ...cluster.inNamespace('apps/Deployment', namespaceOf(about)),
         ],
       })),
 })
@@ -74,10 +62,8 @@ const subscriptionStuck = rule({
   id: 'olm/subscription-stuck',
   problem: problems.subscriptionStuck,
   looksAt: [SUBSCRIPTION],
-  likelihood: 'proven',
-  link: links.olm,
-  match: (patient) =>
-    patient.all(SUBSCRIPTION).flatMap((about) => {
+  match: (cluster) =>
+    cluster.all(SUBSCRIPTION).flatMap((about) => {
       const trouble = ['ResolutionFailed', 'InstallPlanFailed', 'BundleUnpackFailed', 'CatalogSourcesUnhealthy']
         .map((type) => findCondition(about, type))
         .find((condition) => condition?.status === 'True')
@@ -92,18 +78,16 @@ const approvalWaits = rule({
   problem: problems.approvalWaits,
   looksAt: [SUBSCRIPTION],
   also: [INSTALL_PLAN],
-  likelihood: 'proven',
-  link: links.olm,
-  match: (patient) =>
-    patient.all(SUBSCRIPTION).flatMap((about) => {
+  match: (cluster) =>
+    cluster.all(SUBSCRIPTION).flatMap((about) => {
       const plan = getString(about, 'status', 'installPlanRef', 'name')
-      if (plan === undefined || !waitsForApproval(about, plan, patient)) return []
+      if (plan === undefined || !waitsForApproval(about, plan, cluster)) return []
       return [{ about, facts: { plan, namespace: namespaceOf(about) } }]
     }),
 })
 
-function waitsForApproval(subscription: KubeObject, plan: string, patient: ClusterState): boolean {
-  const found = patient.get(INSTALL_PLAN, plan, namespaceOf(subscription))
+function waitsForApproval(subscription: KubeObject, plan: string, cluster: ClusterState): boolean {
+  const found = cluster.get(INSTALL_PLAN, plan, namespaceOf(subscription))
   if (found) return getString(found, 'status', 'phase') === 'RequiresApproval'
   return (
     getString(subscription, 'spec', 'installPlanApproval') === 'Manual' &&
@@ -111,7 +95,7 @@ function waitsForApproval(subscription: KubeObject, plan: string, patient: Clust
   )
 }
 
-/** These watch the whole cluster; others may well be installed once for each namespace. */
+/** Operators that watch the whole cluster; others may be installed once per namespace. */
 const CLUSTER_WIDE = /openstack|metallb|nmstate|cert-manager/
 
 const packageOf = (subscription: KubeObject): string =>
@@ -121,10 +105,8 @@ const installedTwice = rule({
   id: 'olm/installed-twice',
   problem: problems.installedTwice,
   looksAt: [SUBSCRIPTION],
-  likelihood: 'proven',
-  link: links.olm,
-  match: (patient) =>
-    [...groupBy(patient.all(SUBSCRIPTION), packageOf)].flatMap(([name, all]) => {
+  match: (cluster) =>
+    [...groupBy(cluster.all(SUBSCRIPTION), packageOf)].flatMap(([name, all]) => {
       const about = all[1]
       if (!about || !CLUSTER_WIDE.test(name)) return []
       return [{ about, facts: { package: name, namespaces: all.map(namespaceOf) } }]

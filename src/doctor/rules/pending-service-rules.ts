@@ -1,7 +1,8 @@
-/** Pending Services: one rule for each of MetalLB's reasons, its event quoted. Document 001's first case. */
+/** Pending Services, with one rule per reason of MetalLB, and Services that must not share an address. */
 import type { KubeObject } from '../../api/object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import type { Problem } from '../../errors/finding.ts'
+import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import {
   formatRanges,
@@ -13,11 +14,17 @@ import {
   pools,
   serves,
 } from '../facts/address-pools.ts'
-import { allocationFailure, formatEvidence, holdersByAddress, type LoadBalancer } from '../facts/load-balancers.ts'
+import {
+  allocationFailure,
+  formatEvidence,
+  holdersByAddress,
+  type LoadBalancer,
+  loadBalancers,
+} from '../facts/load-balancers.ts'
 import { type PendingCause, type PendingService, pendingCauses } from '../facts/pending-cause.ts'
+import * as metallbProblems from '../findings/metallb-findings.ts'
 import * as problems from '../findings/pending-findings.ts'
-import { links } from '../links.ts'
-import { type Likelihood, type Rule, type RuleMatch, rule } from '../rule.ts'
+import { type Likelihood, links, type Rule, type RuleMatch, rule } from '../rule.ts'
 
 type Kind = PendingCause['kind']
 type CauseOf<K extends Kind> = Extract<PendingCause, { readonly kind: K }>
@@ -26,16 +33,16 @@ interface ServiceName {
   readonly service: string
 }
 
-/** A rule about the Services whose cause is of one kind. */
+/** Creates the rule for one kind of cause. */
 function pendingRule<K extends Kind, P>(
   kind: K,
   id: string,
   problem: Problem<ServiceName & P>,
-  facts: (cause: CauseOf<K>, service: LoadBalancer, patient: ClusterState) => P,
+  facts: (cause: CauseOf<K>, service: LoadBalancer, cluster: ClusterState) => P,
   likelihood: Likelihood = 'proven',
 ): Rule {
-  const found = (patient: ClusterState): readonly RuleMatch<ServiceName & P>[] =>
-    patient
+  const found = (cluster: ClusterState): readonly RuleMatch<ServiceName & P>[] =>
+    cluster
       .derive(pendingCauses)
       .filter((pending): pending is PendingService & { readonly cause: CauseOf<K> } => pending.cause.kind === kind)
       .map(({ service, cause }) => ({
@@ -43,9 +50,9 @@ function pendingRule<K extends Kind, P>(
         facts: {
           namespace: service.namespace,
           service: service.object.metadata.name,
-          ...facts(cause, service, patient),
+          ...facts(cause, service, cluster),
         },
-        evidence: formatEvidence(allocationFailure(service, patient)),
+        evidence: formatEvidence(allocationFailure(service, cluster)),
         dependsOn: servingPools(cause),
       }))
   return rule({
@@ -59,55 +66,55 @@ function pendingRule<K extends Kind, P>(
   })
 }
 
-/** A pool that was overwritten, or has the wrong scope, is the cause of those whom it does not serve. */
+/** A wrong pool explains why it does not serve a Service. */
 function servingPools(cause: PendingCause): readonly KubeObject[] {
   return cause.kind === 'not-served' ? [cause.pool.object] : []
 }
 
-/** The pool of this Service's cloud that is meant, when another name was written. */
-function suggestPool(service: LoadBalancer, patient: ClusterState, like: string | undefined): string | undefined {
-  const own = patient
+/** The pool of this cloud that was probably intended. */
+function suggestPool(service: LoadBalancer, cluster: ClusterState, like: string | undefined): string | undefined {
+  const cloudPools = cluster
     .derive(pools)
-    .filter((pool) => serves(pool, service.object) && poolOwner(pool, patient) === service.namespace)
+    .filter((pool) => serves(pool, service.object) && poolOwner(pool, cluster) === service.namespace)
     .map(({ name }) => name)
-  if (like === undefined) return own[0]
+  if (like === undefined) return cloudPools[0]
   const network = like.split('-').at(-1) ?? like
   return (
-    own.find((name) => name === `${service.namespace}-${like}` || name.endsWith(`-${network}`)) ??
-    closestMatch(like, own)
+    cloudPools.find((name) => name === `${service.namespace}-${like}` || name.endsWith(`-${network}`)) ??
+    closestMatch(like, cloudPools)
   )
 }
 
-function metallbNamespace(patient: ClusterState, pool?: Pool): string {
-  return (pool ?? patient.derive(pools)[0])?.object.metadata.namespace ?? 'metallb-system'
+function metallbNamespace(cluster: ClusterState, pool?: Pool): string {
+  return (pool ?? cluster.derive(pools)[0])?.object.metadata.namespace ?? 'metallb-system'
 }
 
 export const pendingRules: readonly Rule[] = [
-  pendingRule('unknown-pool', 'unknown-pool', problems.pendingUnknownPool, ({ wanted }, service, patient) => ({
-    pool: wanted,
-    nearest: suggestPool(service, patient, wanted),
+  pendingRule('unknown-pool', 'unknown-pool', problems.pendingUnknownPool, ({ requestedPool }, service, cluster) => ({
+    pool: requestedPool,
+    nearest: suggestPool(service, cluster, requestedPool),
   })),
-  pendingRule('not-served', 'not-for-namespace', problems.pendingNotForNamespace, (cause, service, patient) => ({
+  pendingRule('not-served', 'not-for-namespace', problems.pendingNotForNamespace, (cause, service, cluster) => ({
     pool: cause.pool.name,
     asked: cause.asked,
     serves: cause.pool.namespaces.join(', ') || 'Services with other labels',
-    metallb: metallbNamespace(patient, cause.pool),
-    own: suggestPool(service, patient, cause.pool.name),
+    metallb: metallbNamespace(cluster, cause.pool),
+    own: suggestPool(service, cluster, cause.pool.name),
   })),
-  pendingRule('exhausted', 'exhausted', problems.pendingExhausted, ({ pool }, _service, patient) => ({
+  pendingRule('exhausted', 'exhausted', problems.pendingExhausted, ({ pool }, _service, cluster) => ({
     pool: pool.name,
     ranges: formatRanges(pool),
     size: String(poolSize(pool)),
-    metallb: metallbNamespace(patient, pool),
+    metallb: metallbNamespace(cluster, pool),
   })),
-  pendingRule('not-in-pool', 'not-in-pool', problems.pendingNotInPool, ({ asked }, service, patient) => ({
+  pendingRule('not-in-pool', 'not-in-pool', problems.pendingNotInPool, ({ asked }, service, cluster) => ({
     asked,
-    own: suggestPool(service, patient, service.pool?.value),
-    metallb: metallbNamespace(patient),
+    own: suggestPool(service, cluster, service.pool?.value),
+    metallb: metallbNamespace(cluster),
   })),
-  pendingRule('other-pool', 'other-pool', problems.pendingOtherPool, ({ asked, wanted, pool }) => ({
+  pendingRule('other-pool', 'other-pool', problems.pendingOtherPool, ({ asked, requestedPool, pool }) => ({
     asked,
-    wanted,
+    wanted: requestedPool,
     pool: pool.name,
   })),
   pendingRule('port-clash', 'port-clash', problems.pendingPortClash, ({ asked, port, holder }) => ({
@@ -121,24 +128,21 @@ export const pendingRules: readonly Rule[] = [
     key: service.key,
     holderKey: holder.key,
   })),
-  pendingRule('stale', 'stale-annotation', problems.pendingStaleAnnotation, (cause, service, patient) => {
+  pendingRule('stale', 'stale-annotation', problems.pendingStaleAnnotation, (cause, service, cluster) => {
     const stable = cause.annotation.replace('metallb.universe.tf/', 'metallb.io/')
-    const pool = suggestPool(service, patient, service.pool?.value ?? cause.value)
-    const better = stable.endsWith('address-pool') ? pool : suggestAddress(pool, patient)
+    const pool = suggestPool(service, cluster, service.pool?.value ?? cause.value)
+    const better = stable.endsWith('address-pool') ? pool : suggestAddress(pool, cluster)
     return { annotation: cause.annotation, value: cause.value, stable, better }
   }),
   pendingRule('no-pools', 'no-pools', problems.pendingNoPools, () => ({})),
-  pendingRule('nobody-serves', 'nobody-serves', problems.pendingNoAutoAssign, (_cause, service, patient) => ({
-    pools: patient
+  pendingRule('no-auto-assign', 'nobody-serves', problems.pendingNoAutoAssign, (_cause, service, cluster) => ({
+    pools: cluster
       .derive(pools)
       .filter((pool) => serves(pool, service.object))
       .map(({ name }) => name),
   })),
-  pendingRule('two-wishes', 'two-wishes', problems.pendingTwoRequests, () => ({})),
-  pendingRule('family', 'wrong-family', problems.pendingWrongFamily, ({ asked, families }) => ({
-    asked,
-    families,
-  })),
+  pendingRule('two-requests', 'two-wishes', problems.pendingTwoRequests, () => ({})),
+  pendingRule('family', 'wrong-family', problems.pendingWrongFamily, ({ asked, families }) => ({ asked, families })),
   pendingRule('no-address', 'no-address', problems.pendingNoAddress, ({ asked }) => ({ asked })),
   pendingRule(
     'other-class',
@@ -151,12 +155,61 @@ export const pendingRules: readonly Rule[] = [
     'unexplained',
     'unexplained',
     problems.pendingUnexplained,
-    (_cause, service, patient) => ({ said: allocationFailure(service, patient) !== undefined }),
+    (_cause, service, cluster) => ({ said: allocationFailure(service, cluster) !== undefined }),
     'possible',
   ),
 ]
 
-function suggestAddress(pool: string | undefined, patient: ClusterState): string | undefined {
-  const found = patient.derive(pools).find(({ name }) => name === pool)
-  return found && lowestFreeAddress(found, new Set(patient.derive(holdersByAddress).keys()))
+function suggestAddress(pool: string | undefined, cluster: ClusterState): string | undefined {
+  const found = cluster.derive(pools).find(({ name }) => name === pool)
+  return found && lowestFreeAddress(found, new Set(cluster.derive(holdersByAddress).keys()))
 }
+
+const keyAcrossClouds = rule({
+  id: 'metallb/key-crosses-clouds',
+  problem: metallbProblems.keyAcrossClouds,
+  looksAt: ['Service'],
+  also: ['core.openstack.org/OpenStackControlPlane', 'network.openstack.org/NetConfig'],
+  link: links.metallbUsage,
+  match: (cluster) => {
+    const keyed = cluster.derive(loadBalancers).filter(({ key }) => key !== undefined)
+    return [...groupBy(keyed, ({ key }) => key ?? '')].flatMap(([key, services]) => {
+      const namespaces = [...new Set(services.map(({ namespace }) => namespace))]
+      const [first, second] = namespaces.map((name) => services.find(({ namespace }) => namespace === name))
+      // Services outside the clouds may share intentionally.
+      if (!first || !second || !namespaces.some((namespace) => cluster.clouds.has(namespace))) return []
+      const address = second.assigned.find((ip) => first.assigned.includes(ip))
+      return [{ about: second.object, facts: { key, holders: namespaces, address } }]
+    })
+  },
+})
+
+const rabbitShares = rule({
+  id: 'metallb/rabbitmq-shares-address',
+  problem: metallbProblems.rabbitShares,
+  looksAt: ['Service'],
+  link: links.openstack,
+  match: (cluster) => {
+    const rabbits = cluster
+      .derive(loadBalancers)
+      .filter(({ ports }) => ports.includes('TCP/5671') || ports.includes('TCP/5672'))
+    return rabbits.flatMap((rabbit, index) => {
+      const other = rabbits
+        .slice(0, index)
+        .find((before) => before.namespace === rabbit.namespace && requestSameAddress(before, rabbit))
+      const port = other && rabbit.ports.find((candidate) => other.ports.includes(candidate))
+      if (!other || port === undefined) return []
+      const address = rabbit.addresses.find((asked) => other.addresses.includes(asked))
+      return [{ about: rabbit.object, facts: { address, key: rabbit.key, other: other.name, port } }]
+    })
+  },
+})
+
+/** Whether both request the same address, or have the same key and no address. */
+function requestSameAddress(a: LoadBalancer, b: LoadBalancer): boolean {
+  if (a.addresses.length > 0 && b.addresses.length > 0)
+    return b.addresses.some((address) => a.addresses.includes(address))
+  return a.key !== undefined && a.key === b.key
+}
+
+export const sharingRules: readonly Rule[] = [keyAcrossClouds, rabbitShares]

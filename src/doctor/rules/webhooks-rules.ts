@@ -1,10 +1,9 @@
-/** Admission webhooks that refuse what they should judge. */
+/** Problems of admission webhooks. */
 import type { KubeObject } from '../../api/object.ts'
 import { getList, getString } from '../../api/raw-object.ts'
 import { hasEndpoints } from '../../verify/readiness/load-balancer.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import * as problems from '../findings/webhooks-findings.ts'
-import { links } from '../links.ts'
 import { type Rule, rule } from '../rule.ts'
 
 const CONFIGURATIONS = [
@@ -21,9 +20,9 @@ interface Hook {
   readonly hasAuthority: boolean
 }
 
-/** Hooks whose silence is a refusal. */
-function strictHooks(patient: ClusterState): readonly Hook[] {
-  return CONFIGURATIONS.flatMap((kind) => patient.all(kind)).flatMap((configuration) =>
+/** Webhooks whose failure rejects requests. */
+function strictHooks(cluster: ClusterState): readonly Hook[] {
+  return CONFIGURATIONS.flatMap((kind) => cluster.all(kind)).flatMap((configuration) =>
     getList(configuration, 'webhooks')
       .filter((hook) => getString(hook, 'failurePolicy') !== 'Ignore')
       .map((hook) => ({
@@ -41,12 +40,10 @@ const webhookLeftover = rule({
   problem: problems.webhookLeftover,
   looksAt: ['Service'],
   also: CONFIGURATIONS,
-  likelihood: 'proven',
-  link: links.webhooks,
-  match: (patient) =>
-    patient.knows('Service')
-      ? patient.derive(strictHooks).flatMap(({ configuration, name, namespace, service }) => {
-          if (service === undefined || namespace === undefined || patient.get('Service', service, namespace)) return []
+  match: (cluster) =>
+    cluster.knows('Service')
+      ? cluster.derive(strictHooks).flatMap(({ configuration, name, namespace, service }) => {
+          if (service === undefined || namespace === undefined || cluster.get('Service', service, namespace)) return []
           const facts = {
             hook: name,
             service: `${namespace}/${service}`,
@@ -63,17 +60,15 @@ const webhookSilent = rule({
   problem: problems.webhookSilent,
   looksAt: ['Service', SLICES],
   also: [...CONFIGURATIONS, 'apps/Deployment', 'Pod'],
-  likelihood: 'proven',
-  link: links.webhooks,
-  match: (patient) =>
-    patient.knows(SLICES)
-      ? patient.derive(strictHooks).flatMap(({ configuration, name, namespace, service }) => {
-          if (service === undefined || namespace === undefined || !patient.get('Service', service, namespace)) return []
-          if (hasEndpoints(patient, namespace, service)) return []
+  match: (cluster) =>
+    cluster.knows(SLICES)
+      ? cluster.derive(strictHooks).flatMap(({ configuration, name, namespace, service }) => {
+          if (service === undefined || namespace === undefined || !cluster.get('Service', service, namespace)) return []
+          if (hasEndpoints(cluster, namespace, service)) return []
           const facts = { hook: name, service: `${namespace}/${service}`, namespace }
           const dependsOn = [
-            ...patient.inNamespace('Pod', namespace),
-            ...patient.inNamespace('apps/Deployment', namespace),
+            ...cluster.inNamespace('Pod', namespace),
+            ...cluster.inNamespace('apps/Deployment', namespace),
           ]
           return [{ about: configuration, facts, dependsOn }]
         })
@@ -86,9 +81,8 @@ const webhookUntrusted = rule({
   looksAt: ['Service'],
   also: CONFIGURATIONS,
   likelihood: 'likely',
-  link: links.webhooks,
-  match: (patient) =>
-    patient
+  match: (cluster) =>
+    cluster
       .derive(strictHooks)
       .filter(({ hasAuthority, service }) => service !== undefined && !hasAuthority)
       .map(({ configuration, name }) => ({

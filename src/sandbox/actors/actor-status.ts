@@ -1,9 +1,9 @@
-/** How actors write: only what differs, as operators do, so that a quiet world stays quiet. */
+/** Writes objects and statuses for actors, only when they differ, so that an idle cluster has no writes. */
 import { type Condition, formatTimestamp, type KubeObject } from '../../api/object.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
 
-/** Creates what is missing; an object that is there is left to whoever changes it. */
+/** Creates an object if it does not exist; never changes an existing one. */
 export async function createMissing(
   client: KubeClient,
   live: KubeObject | undefined,
@@ -16,7 +16,7 @@ export async function createMissing(
   })
 }
 
-/** A status that says the same is not written again. */
+/** Skips the write when the status is unchanged. */
 export async function writeStatus(
   client: KubeClient,
   live: KubeObject,
@@ -31,7 +31,7 @@ export async function writeStatus(
   if (same) return
   const next = { ...before, ...status, ...(conditions !== undefined && { conditions }) }
   await client.update({ ...live, status: next }, { subresource: 'status', fieldManager }).catch((thrown: unknown) => {
-    // Somebody was faster, or it is gone: the next look sees it.
+    // Another writer was faster, or the object was deleted: the next reconcile handles it.
     if (!isApiError(thrown, 'conflict', 'not-found')) throw thrown
   })
 }
@@ -51,19 +51,45 @@ function comparableConditions(conditions: unknown): unknown {
   ])
 }
 
-/** Conditions in lib-common's form; a transition keeps its time while the status stays. */
+/** Conditions of an object's status with transition times, for operators that use lib-common. */
 export function withTransitionTimes(
   live: KubeObject,
-  wanted: readonly Omit<Condition, 'lastTransitionTime'>[],
+  desired: readonly Omit<Condition, 'lastTransitionTime'>[],
   now: number,
 ): readonly Condition[] {
-  const before = ((live['status'] as { conditions?: readonly Condition[] } | undefined)?.conditions ?? []).map(
-    (condition) => [condition.type, condition] as const,
-  )
-  const known = new Map(before)
-  return wanted.map((condition) => {
-    const old = known.get(condition.type)
-    const time = old && old.status === condition.status ? old.lastTransitionTime : undefined
-    return { ...condition, lastTransitionTime: time ?? formatTimestamp(now) }
+  const before = (live['status'] as { conditions?: readonly Condition[] } | undefined)?.conditions ?? []
+  return keepTransitionTimes(before, desired, formatTimestamp(now))
+}
+
+export type ConditionTuple = readonly [
+  type: string,
+  status: Condition['status'],
+  reason: string,
+  message?: string | undefined,
+]
+
+export function updateConditions(
+  before: readonly Condition[],
+  desired: readonly ConditionTuple[],
+  now: string,
+): readonly Condition[] {
+  const conditions = desired.map(([type, status, reason, message = '']) => ({ type, status, reason, message }))
+  return keepTransitionTimes(before, conditions, now)
+}
+
+/** The transition time changes only with the status; an unchanged condition is returned as it is. */
+function keepTransitionTimes(
+  before: readonly Condition[],
+  desired: readonly Omit<Condition, 'lastTransitionTime'>[],
+  now: string,
+): readonly Condition[] {
+  return desired.map((condition) => {
+    const old = before.find(({ type }) => type === condition.type)
+    if (old?.status !== condition.status) return { ...condition, lastTransitionTime: now }
+    const unchanged =
+      old.reason === condition.reason &&
+      (old.message ?? '') === (condition.message ?? '') &&
+      old.severity === condition.severity
+    return unchanged ? old : { ...condition, lastTransitionTime: old.lastTransitionTime ?? now }
   })
 }

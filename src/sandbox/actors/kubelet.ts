@@ -1,9 +1,6 @@
 /**
- * Plays the scheduler and the kubelets: every Pod gets a node, runs, is ready, and goes when it is deleted. No
- * container is started. What follows from that (Deployments available, endpoints) is the real controller
- * manager's work. A Pod that asks for networks gets addresses of them first, by `multus.ts`.
- *
- * A Pod annotated `sandbox.stackloom.dev/never-ready: REASON` stays waiting with that reason.
+ * Simulates the scheduler and the kubelets: every Pod is bound, becomes ready, and is removed when it is deleted. No container
+ * runs. A Pod annotated `sandbox.stackloom.dev/never-ready: REASON` stays waiting with that reason.
  */
 import { createHash } from 'node:crypto'
 import { formatTimestamp, type KubeObject } from '../../api/object.ts'
@@ -24,7 +21,7 @@ interface PodSpec {
 }
 
 export const kubelet: Actor = {
-  simulates: 'the scheduler, the kubelets and Multus: Pods are bound, get their networks, run, become ready and go',
+  simulates: 'the scheduler, the kubelets and Multus: Pods are bound, attached to networks and become ready',
   source: 'Kubernetes: pods/binding, the Pod lifecycle, DaemonSet pods with node affinity by name',
   needs: [],
   addControllers: ({ runtime, transport, stepMs }: ActorDeps) => {
@@ -90,7 +87,7 @@ function ignoreGone(error: unknown): void {
   if (!isApiError(error, 'not-found', 'conflict')) throw error
 }
 
-/** A DaemonSet's pod names its node; any other takes the one that its name falls on. */
+/** The pod of a DaemonSet requires one node by affinity; other pods are distributed by a hash of their name. */
 function chooseNode(pod: KubeObject, nodes: readonly KubeObject[]): string | undefined {
   const named = /"key":"metadata\.name","operator":"In","values":\["([^"]+)"\]/.exec(
     JSON.stringify(podSpec(pod).affinity ?? {}),
@@ -100,7 +97,7 @@ function chooseNode(pod: KubeObject, nodes: readonly KubeObject[]): string | und
   return nodes[index]?.metadata.name
 }
 
-/** What a kubelet reports of a pod that runs; undefined when it already says so. */
+/** The status of a running pod; undefined when it is already up to date. */
 function runningStatus(pod: KubeObject, now: string): Readonly<Record<string, unknown>> | undefined {
   const { phase, conditions = [] } = (pod['status'] ?? {}) as {
     readonly phase?: string
@@ -110,7 +107,7 @@ function runningStatus(pod: KubeObject, now: string): Readonly<Record<string, un
   const ready = reason === undefined
   const isReady = conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True')
   const reported = conditions.some((condition) => condition.type === 'ContainersReady')
-  // A job's pod has ended by somebody else's word.
+  // A test or another controller may set a terminal phase, such as for a Job.
   if (phase === 'Succeeded' || phase === 'Failed' || (reported && isReady === ready)) return undefined
   const bytes = digest(pod.metadata.uid ?? '')
   const podIP = `10.244.${Number.parseInt(bytes.slice(0, 2), 16)}.${(Number.parseInt(bytes.slice(2, 4), 16) % 254) + 1}`

@@ -1,13 +1,11 @@
 /**
- * Multus and whereabouts, as a kubelet meets them when it starts a pod: each network that the pod asks for gives it an
- * address, which is written into whereabouts' IPPool and into the pod's network-status. No interface is made.
- *
- * Follows Multus (`k8s.v1.cni.cncf.io/networks`, long and short form) and whereabouts (lowest free address of the range,
- * IPPools named by network and range). A network that does not exist keeps the pod from starting, as it does there.
+ * Simulates Multus and whereabouts: allocates an address for each requested network and writes it to the IPPool of whereabouts
+ * and to the network-status of the pod. As with Multus, a missing network keeps the pod from starting. No interface is created.
  */
 
 import { asList, asString, asStrings, isRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { NETWORK_STATUS, requestedNetworks } from '../../api/pod-networks.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Address, formatAddress, parseAddress, plus } from '../../net/address.ts'
@@ -15,19 +13,11 @@ import { parseRange, rangeContains } from '../../net/range.ts'
 
 const ATTACHMENT = { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' }
 const POOL = { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool', namespace: 'kube-system' }
-const NETWORKS = 'k8s.v1.cni.cncf.io/networks'
-const STATUS = 'k8s.v1.cni.cncf.io/network-status'
 const MANAGER = 'actor-multus'
-/** How often a pool is written anew after somebody else was faster. */
+/** Write attempts for one pool in case of conflicts. */
 const TRIES = 20
 
-interface AttachmentRequest {
-  readonly namespace: string
-  readonly name: string
-  readonly interface: string
-}
-
-/** One range of whereabouts, and the book in which it counts. */
+/** One range of whereabouts and the IPPool that records its allocations. */
 interface AllocationRange {
   readonly pool: string
   readonly range: string
@@ -36,34 +26,34 @@ interface AllocationRange {
   readonly exclude: readonly string[]
 }
 
-/** Attaches a pod that asks for networks; false while one of them is not there. */
+/** Attaches the requested networks of a pod; returns false while one of them does not exist. */
 export async function attachNetworks(client: KubeClient, pod: KubeObject): Promise<boolean> {
-  const wishes = parseAttachmentRequests(pod)
-  if (wishes.length === 0 || pod.metadata.annotations?.[STATUS] !== undefined) return true
+  const requests = requestedNetworks(pod)
+  if (requests.length === 0 || pod.metadata.annotations?.[NETWORK_STATUS] !== undefined) return true
   if (!(await client.resource(ATTACHMENT))) return true
   const status: object[] = []
-  for (const wish of wishes) {
-    const { namespace, name } = wish
+  for (const [index, { namespace, name, interface: requested }] of requests.entries()) {
+    const interfaceName = requested ?? `net${index + 1}`
     const definition = await client.get({ ...ATTACHMENT, namespace, name })
     if (!definition) return false
     const ips: string[] = []
-    for (const book of parseAllocationRanges(definition))
-      ips.push(await allocateAddress(client, book, pod, wish.interface))
-    status.push({ name: `${namespace}/${name}`, interface: wish.interface, ips })
+    for (const range of parseAllocationRanges(definition))
+      ips.push(await allocateAddress(client, range, pod, interfaceName))
+    status.push({ name: `${namespace}/${name}`, interface: interfaceName, ips })
   }
   const { namespace = '', name } = pod.metadata
   await client.patch(
     { apiVersion: 'v1', kind: 'Pod', namespace, name },
-    { metadata: { annotations: { [STATUS]: JSON.stringify(status) } } },
+    { metadata: { annotations: { [NETWORK_STATUS]: JSON.stringify(status) } } },
     { type: 'merge', fieldManager: MANAGER },
   )
   return true
 }
 
-/** Gives back what a pod had. */
+/** Releases the addresses of a pod. */
 export async function detachNetworks(client: KubeClient, pod: KubeObject): Promise<void> {
-  if (pod.metadata.annotations?.[STATUS] === undefined) return
-  for (const { namespace, name } of parseAttachmentRequests(pod)) {
+  if (pod.metadata.annotations?.[NETWORK_STATUS] === undefined) return
+  for (const { namespace, name } of requestedNetworks(pod)) {
     const definition = await client.get({ ...ATTACHMENT, namespace, name })
     for (const { pool } of definition ? parseAllocationRanges(definition) : []) {
       await updatePool(client, pool, undefined, (held) =>
@@ -77,26 +67,6 @@ function podRef({ metadata: { namespace = '', name } }: KubeObject): string {
   return `${namespace}/${name}`
 }
 
-function parseAttachmentRequests({ metadata }: KubeObject): readonly AttachmentRequest[] {
-  const text = metadata.annotations?.[NETWORKS] ?? ''
-  const long: unknown = text.trimStart().startsWith('[') ? JSON.parse(text) : undefined
-  const named = Array.isArray(long)
-    ? long.filter(isRecord).map((one) => ({
-        namespace: asString(one['namespace']),
-        name: asString(one['name']) ?? '',
-        interface: asString(one['interface']),
-      }))
-    : text.split(',').flatMap((word) => {
-        const [, namespace, name, face] = /^(?:([^/@]+)\/)?([^@]+)(?:@(.+))?$/.exec(word.trim()) ?? []
-        return name === undefined ? [] : [{ namespace, name, interface: face }]
-      })
-  return named.map((one, at) => ({
-    namespace: one.namespace ?? metadata.namespace ?? '',
-    name: one.name,
-    interface: one.interface ?? `net${at + 1}`,
-  }))
-}
-
 function parseAllocationRanges(definition: KubeObject): readonly AllocationRange[] {
   const { config } = (definition['spec'] ?? {}) as { readonly config?: string }
   const parsed: unknown = JSON.parse(config ?? '{}')
@@ -104,8 +74,8 @@ function parseAllocationRanges(definition: KubeObject): readonly AllocationRange
   if (!isRecord(ipam) || ipam['type'] !== 'whereabouts') return []
   const network = asString(ipam['network_name'])
   const ranges = asList(ipam['ipRanges'])
-  return (ranges.length > 0 ? ranges : [ipam]).filter(isRecord).flatMap((one) => {
-    const range = asString(one['range']) ?? ''
+  return (ranges.length > 0 ? ranges : [ipam]).filter(isRecord).flatMap((settings) => {
+    const range = asString(settings['range']) ?? ''
     const whole = parseRange(range)
     if (!whole) return []
     const { family } = whole
@@ -113,9 +83,9 @@ function parseAllocationRanges(definition: KubeObject): readonly AllocationRange
       {
         pool: [network, range.replaceAll(/[:/]/g, '-')].filter((part) => part !== undefined).join('-'),
         range,
-        first: parseAddress(asString(one['range_start']) ?? '') ?? { family, value: whole.first + 1n },
-        last: parseAddress(asString(one['range_end']) ?? '') ?? { family, value: whole.last - 1n },
-        exclude: asStrings(one['exclude']),
+        first: parseAddress(asString(settings['range_start']) ?? '') ?? { family, value: whole.first + 1n },
+        last: parseAddress(asString(settings['range_end']) ?? '') ?? { family, value: whole.last - 1n },
+        exclude: asStrings(settings['exclude']),
       },
     ]
   })
@@ -126,33 +96,36 @@ type Allocations = Readonly<Record<string, { readonly id: string; readonly podre
 
 async function allocateAddress(
   client: KubeClient,
-  book: AllocationRange,
+  range: AllocationRange,
   pod: KubeObject,
   ifname: string,
 ): Promise<string> {
-  const base = parseRange(book.range)?.first ?? 0n
-  let given: Address | undefined
-  await updatePool(client, book.pool, book.range, (held) => {
-    const own = Object.entries(held).find(([, { podref }]) => podref === podRef(pod))
-    given = own ? { family: book.first.family, value: base + BigInt(own[0]) } : lowestFreeAddress(book, held, base)
-    if (own) return held
+  const base = parseRange(range.range)?.first ?? 0n
+  let assigned: Address | undefined
+  await updatePool(client, range.pool, range.range, (held) => {
+    const existing = Object.entries(held).find(([, { podref }]) => podref === podRef(pod))
+    assigned = existing
+      ? { family: range.first.family, value: base + BigInt(existing[0]) }
+      : lowestFreeAddress(range, held, base)
+    if (existing) return held
     const entry = { id: pod.metadata.uid ?? '', podref: podRef(pod), ifname }
-    return { ...held, [String(given.value - base)]: entry }
+    return { ...held, [String(assigned.value - base)]: entry }
   })
-  return given ? formatAddress(given) : ''
+  return assigned ? formatAddress(assigned) : ''
 }
 
 function lowestFreeAddress({ first, last, exclude }: AllocationRange, held: Allocations, base: bigint): Address {
   const excluded = exclude.flatMap((text) => parseRange(text) ?? [])
-  for (let at: Address | undefined = first; at && at.value <= last.value; at = plus(at, 1)) {
-    const one = at
-    const isFree = !(String(one.value - base) in held) && !excluded.some((range) => rangeContains(range, one))
-    if (isFree) return one
+  for (let address: Address | undefined = first; address && address.value <= last.value; address = plus(address, 1)) {
+    const candidate = address
+    const isFree =
+      !(String(candidate.value - base) in held) && !excluded.some((range) => rangeContains(range, candidate))
+    if (isFree) return candidate
   }
   throw new Error(`Could not allocate IP in range: ip: ${formatAddress(first)} / - ${formatAddress(last)}`)
 }
 
-/** Changes a pool's allocations; whoever was faster is read again. */
+/** Updates the allocations of a pool and retries on conflicts. */
 async function updatePool(
   client: KubeClient,
   name: string,
@@ -163,14 +136,10 @@ async function updatePool(
     const live = await client.get({ ...POOL, name })
     if (!live && range === undefined) return
     const { allocations = {}, ...spec } = (live?.['spec'] ?? { range }) as { allocations?: Allocations }
-    const wanted = next(allocations)
-    if (live && wanted === allocations) return
+    const updated = next(allocations)
+    if (live && updated === allocations) return
     const { namespace, ...kind } = POOL
-    const object = {
-      ...kind,
-      metadata: live?.metadata ?? { name, namespace },
-      spec: { ...spec, allocations: wanted },
-    }
+    const object = { ...kind, metadata: live?.metadata ?? { name, namespace }, spec: { ...spec, allocations: updated } }
     try {
       await (live ? client.update(object, { fieldManager: MANAGER }) : client.create(object, { fieldManager: MANAGER }))
       return
@@ -178,5 +147,5 @@ async function updatePool(
       if (!isApiError(thrown, 'conflict', 'already-exists')) throw thrown
     }
   }
-  throw new Error(`IPPool ${name} is written by too many at once`)
+  throw new Error(`IPPool ${name} has too many write conflicts`)
 }

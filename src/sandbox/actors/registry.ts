@@ -1,4 +1,4 @@
-/** Every actor by name, and the way onto the stage. A new one is an entry here. */
+/** Lists every actor by name and runs them. A new actor is added here. */
 import { failure } from '../../errors/failure.ts'
 import type { Connection } from '../../kube/connect.ts'
 import type { Log } from '../../kube/log.ts'
@@ -8,16 +8,23 @@ import type { Actor } from './actor.ts'
 import { kubelet } from './kubelet.ts'
 import { nmstate } from './nmstate/nmstate-actor.ts'
 import { olm } from './olm/olm-actor.ts'
-import { openstack } from './openstack/openstack.ts'
+import { controlPlaneController } from './openstack/control-plane.ts'
+import { dataPlaneControllers } from './openstack/nodeset.ts'
+import { versionController } from './openstack/openstack-version.ts'
 import { serviceOperators } from './openstack/service-operators.ts'
 
-export const actors: Readonly<Record<string, Actor>> = {
-  kubelet,
-  nmstate,
-  olm,
-  openstack,
-  services: serviceOperators,
+const openstack: Actor = {
+  simulates: 'the OpenStack operators: control planes to Services and conditions, node sets and their deployments',
+  source: 'openstack-operator 0.6.0 and lib-common: service.CreateOrPatch, conditions',
+  needs: [],
+  addControllers: (deps) => {
+    deps.runtime.add(controlPlaneController(deps))
+    deps.runtime.add(versionController(deps))
+    for (const controller of dataPlaneControllers(deps)) deps.runtime.add(controller)
+  },
 }
+
+export const actors: Readonly<Record<string, Actor>> = { kubelet, nmstate, olm, openstack, services: serviceOperators }
 
 export interface RunActorsOptions {
   readonly connection: Pick<Connection, 'client' | 'transport'>
@@ -25,11 +32,11 @@ export interface RunActorsOptions {
   readonly signal: AbortSignal
   readonly stepMs?: number
   readonly log?: Log
-  /** More actors, or others in place of ours. */
+  /** Replaces the default actors. */
   readonly registry?: Readonly<Record<string, Actor>>
 }
 
-/** Plays until the signal fires. */
+/** Runs the actors until the signal is aborted. */
 export async function runActors(options: RunActorsOptions): Promise<void> {
   const { connection, names, signal, stepMs = 200, log, registry = actors } = options
   const runtime = createRuntime({ client: connection.client, ...(log && { log }) })
@@ -38,7 +45,7 @@ export async function runActors(options: RunActorsOptions): Promise<void> {
   await runtime.run(signal)
 }
 
-/** Those named and those whom they need, each once. */
+/** The named actors and their dependencies, each once. */
 export function resolveActors(
   names: readonly string[],
   cast: Readonly<Record<string, Actor>> = actors,

@@ -1,7 +1,6 @@
 /**
- * The cache as folders that are whole or not there: made aside, written down in a manifest, renamed into place.
- *
- * Knows sizes and checksums, not what is inside.
+ * Publishes cache folders atomically: each is created under a temporary name with a manifest of sizes and checksums, then
+ * renamed. Knows nothing about the content.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -9,7 +8,10 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { failure, formatError } from '../../errors/failure.ts'
-import { diskFull } from '../findings.ts'
+import { finding } from '../../errors/finding.ts'
+import { damagedCache, diskFull } from '../findings.ts'
+import { acquireLock } from '../process-lock.ts'
+import type { Notify } from '../sandbox-context.ts'
 
 export type Inspection =
   | { readonly kind: 'whole' }
@@ -27,7 +29,7 @@ type Manifest = Readonly<Record<string, FileRecord>>
 const MANIFEST = 'manifest.json'
 const TEMPORARY_SUFFIX = '.making-'
 
-/** Whether a folder holds what was put there. Checksums are computed only for files that were touched since. */
+/** Compares a folder with its manifest. Checksums are computed only for files with a changed mtime. */
 export async function inspectFolder(folder: string): Promise<Inspection> {
   let manifest: Manifest
   try {
@@ -48,28 +50,60 @@ async function findDamage(file: string, { size, mtimeMs, sha256 }: FileRecord): 
   if (!facts?.isFile()) return 'missing'
   if (facts.size !== size) return `${facts.size} bytes instead of ${size}`
   if (facts.mtimeMs === mtimeMs) return undefined
-  if ((await checksum(file)) !== sha256) return 'another content'
-  // A copied cache has new times: noted once, so that the next look is quick again.
+  if ((await checksum(file)) !== sha256) return 'different content'
+  // A copied cache has new mtimes: restore them, so that the next inspection is fast.
   await utimes(file, mtimeMs / 1000, mtimeMs / 1000)
   return undefined
 }
 
-/** Makes a folder aside and puts it in its place, whatever was there before. The caller holds the lock on it. */
-export async function publishFolder(target: string, make: (folder: string) => Promise<void>): Promise<void> {
+/** Creates a folder and replaces the target with it. The caller holds the lock of the target. */
+export async function publishFolder(target: string, create: (folder: string) => Promise<void>): Promise<void> {
   const parent = path.dirname(target)
-  const aside = `${target}${TEMPORARY_SUFFIX}${process.pid}`
+  const temporary = `${target}${TEMPORARY_SUFFIX}${process.pid}`
   try {
     await mkdir(parent, { recursive: true })
-    // Whoever left these is gone, or would hold the lock.
+    // Their creator has exited, otherwise it would hold the lock.
     await removeLeftovers(target)
-    await mkdir(aside)
-    await make(aside)
-    await writeManifest(aside)
+    await mkdir(temporary)
+    await create(temporary)
+    await writeManifest(temporary)
     await rm(target, { recursive: true, force: true })
-    await rename(aside, target)
+    await rename(temporary, target)
   } catch (error) {
-    await rm(aside, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
     throw toDiskFullFailure(error, parent, `writing ${path.basename(target)}`)
+  }
+}
+
+interface EnsureOptions {
+  /** For the finding about a damaged folder. */
+  readonly what: string
+  /** Printed while another process creates the folder. */
+  readonly waiting: string
+  readonly notify: Notify
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Creates a folder under a lock unless it is complete. A damaged folder is reported and created again. */
+export async function ensureFolder(
+  folder: string,
+  { what, waiting, notify, signal }: EnsureOptions,
+  create: () => Promise<void>,
+): Promise<string> {
+  if ((await inspectFolder(folder)).kind === 'whole') return folder
+  const onWait = (): void => notify({ kind: 'progress', text: waiting })
+  const lock = await acquireLock([`cache ${folder}`], { ...(signal && { signal }), onWait })
+  try {
+    const state = await inspectFolder(folder)
+    if (state.kind === 'whole') return folder
+    if (state.kind === 'damaged') {
+      const facts = { what, folder: path.dirname(folder), reason: state.reason }
+      notify({ kind: 'finding', finding: finding(damagedCache, facts) })
+    }
+    await create()
+    return folder
+  } finally {
+    await lock.release()
   }
 }
 
@@ -112,7 +146,7 @@ async function exists(file: string): Promise<boolean> {
   )
 }
 
-/** A full disk is said as such, with the folder; any other error stays itself. */
+/** Turns ENOSPC into a finding with the folder; returns any other error unchanged. */
 export function toDiskFullFailure(error: unknown, folder: string, doing: string): unknown {
   const full = error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOSPC'
   return full ? failure(diskFull, { folder, doing }, { cause: error }) : error

@@ -1,19 +1,15 @@
 /**
- * Compiles the programs of one pin, with true progress: packages compiled of packages known.
- *
- * `go list -deps` knows all packages and which of them the build cache already has; `go build -v` names each
- * one that it compiles. Go's build cache makes an interrupted build resumable.
+ * Compiles the programs of one pin with the Go toolchain and reports progress in packages: `go list -deps` shows which
+ * packages the build cache already has, `go build -v` prints each one that it compiles.
  */
 import { failure } from '../../errors/failure.ts'
 import { describeExit, type Exec, lastLines, type ProcessResult, succeeded } from '../../exec/process.ts'
 import { buildFailed, buildInterrupted, diskFull } from '../findings.ts'
-import type { Notify } from '../notes.ts'
 import type { ProgramPin } from '../programs.ts'
+import type { Notify } from '../sandbox-context.ts'
 import { mentionsDiskFull } from './cache-folder.ts'
-import { buildFlags, goEnv, linkerFlags } from './go.ts'
 
 export interface Compilation {
-  /** Names as the user knows them. */
   readonly names: readonly string[]
   readonly pins: readonly ProgramPin[]
   readonly pinFolder: string
@@ -44,11 +40,7 @@ export async function compile(work: Compilation, { exec, notify, signal }: Compi
       onLine: (line, stream) => {
         if (stream === 'stderr' && line.startsWith('go: downloading')) {
           fetched += 1
-          notify({
-            kind: 'progress',
-            text: `fetching the sources of ${names.join(', ')}: modules`,
-            done: fetched,
-          })
+          notify({ kind: 'progress', text: `fetching the sources of ${names.join(', ')}: modules`, done: fetched })
         }
       },
     },
@@ -78,7 +70,7 @@ export async function compile(work: Compilation, { exec, notify, signal }: Compi
   throwOnFailure(built, names, into)
 }
 
-/** A program that was never put anywhere counts as stale, though the cache has it. */
+/** `go list` reports a program without a target as stale although the cache has it. */
 function isCompiled(line: string): boolean {
   return line.startsWith('false') || line.endsWith('available in build cache')
 }
@@ -88,10 +80,35 @@ function throwOnFailure(finished: ProcessResult, programs: readonly string[], fo
   if (succeeded(exit)) return
   if (exit.kind === 'cancelled') throw failure(buildInterrupted, { programs }, { exitCode: 130 })
   if (mentionsDiskFull(stderr)) throw failure(diskFull, { folder, doing: `building ${programs.join(', ')}` })
-  const said = stderr
+  const messages = stderr
     .split('\n')
-    // The names of compiled packages are not the reason.
+    // Lines without a space are names of compiled packages.
     .filter((line) => line.includes(' '))
     .join('\n')
-  throw failure(buildFailed, { programs, reason: lastLines(said) || describeExit(exit) })
+  throw failure(buildFailed, { programs, reason: lastLines(messages) || describeExit(exit) })
+}
+
+export interface Toolchain {
+  /** `go1.26.8`: part of the key of everything that it builds. */
+  readonly version: string
+  /** `linux-amd64`. */
+  readonly platform: string
+}
+
+/** Overrides user settings that would change the result; the user's proxies and caches are used. */
+const goEnv: Readonly<Record<string, string>> = { GOFLAGS: '-buildvcs=false', GOWORK: 'off' }
+
+/** Keeps paths of this machine out of the programs. */
+const buildFlags: readonly string[] = ['-mod=readonly', '-trimpath']
+
+export const linkerFlags = '-s -w'
+
+/** Runs in the folder of a pin, because its go.mod may select a newer toolchain than the one in PATH. */
+export async function findToolchain(exec: Exec, folder: string): Promise<Toolchain | { readonly missing: string }> {
+  const result = await exec({ file: 'go', args: ['env', 'GOVERSION', 'GOOS', 'GOARCH'], cwd: folder, env: goEnv })
+  if (!succeeded(result.exit)) {
+    return { missing: result.stderr.trim() || describeExit(result.exit) }
+  }
+  const [version = '', system = '', architecture = ''] = result.stdout.trim().split('\n')
+  return { version, platform: `${system}-${architecture}` }
 }

@@ -6,8 +6,8 @@ import { tinyTable, writeTinyPin } from '../../../test/tiny-pin.ts'
 import { hasTool } from '../../../test/tools.ts'
 import type { Failure } from '../../errors/failure.ts'
 import { type Exec, runProcess } from '../../exec/process.ts'
-import type { Notice } from '../notes.ts'
 import { executableName } from '../programs.ts'
+import type { Notice } from '../sandbox-context.ts'
 import { type BuildContext, ensurePins } from './ensure-programs.ts'
 
 let root: string
@@ -20,11 +20,7 @@ const ensure = (more: Partial<BuildContext> = {}) => ensurePins(['hello'], tinyT
 const failureOf = (work: Promise<unknown>) =>
   work.then(
     () => undefined,
-    (error: Failure) => ({
-      code: error.findings?.[0]?.code,
-      exitCode: error.exitCode,
-      message: error.message,
-    }),
+    (error: Failure) => ({ code: error.findings?.[0]?.code, exitCode: error.exitCode, message: error.message }),
   )
 const noGo: Exec = async (program) => ({
   exit: { kind: 'not-started', reason: `spawn ${program.file} ENOENT`, missing: true },
@@ -51,7 +47,7 @@ beforeEach(async (test) => {
 })
 
 describe('a program of the sandbox', () => {
-  it('is built once, with true progress, and says once why', async () => {
+  it('is built once, with progress and one announcement', async () => {
     const { hello } = await ensure()
     expect((await runProcess({ file: hello })).stdout).toBe('hello\n')
     expect(announced()).toHaveLength(1)
@@ -68,7 +64,7 @@ describe('a program of the sandbox', () => {
     expect(commands).toEqual(['env'])
   })
 
-  it('is made again when its file was cut short or changed, and says so', async () => {
+  it('is built again with a finding when its file was truncated or changed', async () => {
     const { hello } = await ensure()
     await truncate(hello, 12)
     await ensure()
@@ -80,7 +76,7 @@ describe('a program of the sandbox', () => {
     expect((await runProcess({ file: hello })).stdout).toBe('hello\n')
   })
 
-  it('is made again when its folder is rubbish', async () => {
+  it('is built again when its folder is damaged', async () => {
     const { hello } = await ensure()
     await rm(path.dirname(hello), { recursive: true })
     await writeFile(path.dirname(hello), 'rubbish')
@@ -91,32 +87,29 @@ describe('a program of the sandbox', () => {
     expect((await runProcess({ file: hello })).stdout).toBe('hello\n')
   })
 
-  it('is not there after an interrupted build, and is after the next one', async () => {
+  it('is missing after an interrupted build and complete after the next', async () => {
     await rm(context.paths.cache, { recursive: true, force: true })
     const stop = new AbortController()
-    const interrupted = ensure({
-      signal: stop.signal,
-      notify: (note) => note.kind === 'announcement' && stop.abort(),
-    })
+    const interrupted = ensure({ signal: stop.signal, notify: (note) => note.kind === 'announcement' && stop.abort() })
     expect(await failureOf(interrupted)).toMatchObject({ code: 'SL1202', exitCode: 130 })
-    const shelf = path.join(context.paths.cache, 'programs')
-    expect((await readdir(shelf)).filter((name) => !name.startsWith('.'))).toEqual([])
+    const cacheFolder = path.join(context.paths.cache, 'programs')
+    expect((await readdir(cacheFolder)).filter((name) => !name.startsWith('.'))).toEqual([])
     // What a kill -9 leaves behind:
-    await mkdir(path.join(shelf, '.tiny-cut0ff'))
+    await mkdir(path.join(cacheFolder, '.tiny-cut0ff'))
     const { hello } = await ensure()
-    expect(announced()[0]).toMatch(/^Going on/)
-    expect((await readdir(shelf)).filter((name) => name.startsWith('.'))).toEqual([])
+    expect(announced()[0]).toMatch(/^Continuing/)
+    expect((await readdir(cacheFolder)).filter((name) => name.startsWith('.'))).toEqual([])
     expect((await runProcess({ file: hello })).stdout).toBe('hello\n')
   })
 
-  it('is built once by two who want it at the same time', async () => {
+  it('is built once for two concurrent requests', async () => {
     await rm(context.paths.cache, { recursive: true, force: true })
-    const [one, two] = await Promise.all([ensure(), ensure()])
-    expect(one).toEqual(two)
+    const [first, second] = await Promise.all([ensure(), ensure()])
+    expect(first).toEqual(second)
     expect(announced()).toHaveLength(1)
   })
 
-  it('tells what the compiler said when it cannot be built', async () => {
+  it('reports the compiler error when the build fails', async () => {
     const good = await readFile(source, 'utf8')
     await rm(context.paths.cache, { recursive: true, force: true })
     await writeFile(source, 'package main\n\nfunc main() { undefined() }\n')
@@ -127,14 +120,14 @@ describe('a program of the sandbox', () => {
     await ensure()
   })
 
-  it('needs no Go once it is built, and without both the remedies are named', async () => {
+  it('needs no Go when it is already built', async () => {
     const { hello } = await ensure()
     expect(await ensure({ exec: noGo })).toEqual({ hello })
     await rm(context.paths.cache, { recursive: true, force: true })
     expect(await failureOf(ensure({ exec: noGo }))).toMatchObject({ code: 'SL1200' })
   })
 
-  it('comes from KUBEBUILDER_ASSETS where that is set, and a wrong one is said', async () => {
+  it('comes from KUBEBUILDER_ASSETS if set, and reports a missing file', async () => {
     const assets = path.join(root, 'assets')
     await mkdir(assets)
     const env = { KUBEBUILDER_ASSETS: assets }
@@ -144,7 +137,7 @@ describe('a program of the sandbox', () => {
   })
 })
 
-it('what the Go tool calls a program', () => {
+it('executableName returns the name that go build uses', () => {
   expect(['go.etcd.io/etcd/server/v3', 'k8s.io/kubernetes/cmd/kubectl'].map(executableName)).toEqual([
     'server',
     'kubectl',

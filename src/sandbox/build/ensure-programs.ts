@@ -1,6 +1,4 @@
-/**
- * Programs on demand: from KUBEBUILDER_ASSETS, from the cache, or built now. After it, every path is a program.
- */
+/** Provides program paths: from KUBEBUILDER_ASSETS, from the cache, or by building them now. */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
@@ -9,13 +7,11 @@ import { failure } from '../../errors/failure.ts'
 import { finding } from '../../errors/finding.ts'
 import type { Exec } from '../../exec/process.ts'
 import { damagedCache, goMissing, missingAsset } from '../findings.ts'
-import type { Notice, Notify } from '../notes.ts'
 import { acquireLock } from '../process-lock.ts'
 import { executableName, type ProgramName, type ProgramPin, programs } from '../programs.ts'
-import type { SandboxPaths } from '../sandbox-context.ts'
+import type { Notice, Notify, SandboxPaths } from '../sandbox-context.ts'
 import { inspectFolder, publishFolder, toDiskFullFailure } from './cache-folder.ts'
-import { compile } from './compile.ts'
-import { findToolchain, linkerFlags, type Toolchain } from './go.ts'
+import { compile, findToolchain, linkerFlags, type Toolchain } from './compile.ts'
 
 export interface BuildContext {
   readonly paths: SandboxPaths
@@ -36,7 +32,6 @@ interface CachedProgram extends ProgramRequest {
   readonly folder: string
 }
 
-/** Every program that was asked for, by path. */
 export async function ensurePrograms<N extends ProgramName>(
   names: readonly N[],
   context: BuildContext,
@@ -44,7 +39,7 @@ export async function ensurePrograms<N extends ProgramName>(
   return ensurePins(names, programs, context)
 }
 
-/** The same for any table of pins, so that a test can bring a small program of its own. */
+/** Takes any table of pins, so that a test can use a small program. */
 export async function ensurePins<N extends string>(
   names: readonly N[],
   table: Readonly<Record<N, ProgramPin>>,
@@ -58,24 +53,24 @@ export async function ensurePins<N extends string>(
     if (asset) paths[name] = asset
     else byPin.set(pin.pin, [...(byPin.get(pin.pin) ?? []), { name, pin }])
   }
-  // Said once for the whole build, not once per pin.
-  let said = false
+  // Once for the whole build, not once per pin.
+  let announced = false
   const announce = (resumed: boolean): void => {
-    if (!said) context.notify(buildNotice([...byPin.values()].flat(), resumed, context.paths))
-    said = true
+    if (!announced) context.notify(buildNotice([...byPin.values()].flat(), resumed, context.paths))
+    announced = true
   }
   for (const [pin, wanted] of byPin) Object.assign(paths, await ensurePin(pin, wanted, announce, context))
   return paths as ProgramPaths<N>
 }
 
-function buildNotice(wanted: readonly { readonly name: string }[], resumed: boolean, places: SandboxPaths): Notice {
+function buildNotice(wanted: readonly { readonly name: string }[], resumed: boolean, paths: SandboxPaths): Notice {
   const names = wanted.map(({ name }) => name).join(', ')
   return {
     kind: 'announcement',
     text:
-      `${resumed ? 'Going on with the build of' : 'Building'} ${names} from pinned sources into ` +
-      `${path.join(places.cache, 'programs')}, because the sandbox runs the real programs. ` +
-      'This is done once; if all of it must be compiled, it takes about 9 minutes on two cores.',
+      `${resumed ? 'Continuing the build of' : 'Building'} ${names} from pinned sources into ` +
+      `${path.join(paths.cache, 'programs')}, because the sandbox runs the real programs. ` +
+      'This is done once; a full build takes about 9 minutes on two cores.',
   }
 }
 
@@ -95,48 +90,48 @@ async function ensurePin(
   announce: (resumed: boolean) => void,
   context: BuildContext,
 ): Promise<Record<string, string>> {
-  const { paths: places, exec, notify, signal } = context
-  const pinFolder = path.join(places.pins, pin)
+  const { paths, exec, notify, signal } = context
+  const pinFolder = path.join(paths.pins, pin)
   const toolchain = await findToolchain(exec, pinFolder)
   if ('missing' in toolchain) return findBuiltPrograms(toolchain.missing, pinFolder, asked, context)
   const wanted: readonly CachedProgram[] = await Promise.all(
     asked.map(async (asked) => ({
       ...asked,
-      folder: path.join(places.cache, 'programs', await cacheKey(asked.name, asked.pin, pinFolder, toolchain)),
+      folder: path.join(paths.cache, 'programs', await cacheKey(asked.name, asked.pin, pinFolder, toolchain)),
     })),
   )
-  const paths = Object.fromEntries(wanted.map(({ name, folder }) => [name, path.join(folder, name)]))
-  if ((await findMissing(wanted, context)).length === 0) return paths
-  const waiting = `another process is building ${asked.map(({ name }) => name).join(', ')}: waiting for it`
-  const lock = await acquireLock([`build ${places.cache} ${pin}`], {
+  const programPaths = Object.fromEntries(wanted.map(({ name, folder }) => [name, path.join(folder, name)]))
+  if ((await findMissing(wanted, context)).length === 0) return programPaths
+  const waiting = `waiting for another process that builds ${asked.map(({ name }) => name).join(', ')}`
+  const lock = await acquireLock([`build ${paths.cache} ${pin}`], {
     ...(signal && { signal }),
     onWait: () => notify({ kind: 'progress', text: waiting }),
   })
   try {
-    const still = await findMissing(wanted, context)
-    if (still.length > 0) {
-      announce(await wasInterrupted(places, pin))
-      await build(still, pinFolder, context)
+    const missing = await findMissing(wanted, context)
+    if (missing.length > 0) {
+      announce(await wasInterrupted(paths, pin))
+      await build(missing, pinFolder, context)
     }
   } finally {
     await lock.release()
   }
-  return paths
+  return programPaths
 }
 
-/** Those that are not in the cache; the damaged ones are said and count as missing. */
+/** Returns programs that are not in the cache. Damaged ones are reported and removed. */
 async function findMissing(
   wanted: readonly CachedProgram[],
-  { paths: places, notify }: BuildContext,
+  { paths, notify }: BuildContext,
 ): Promise<readonly CachedProgram[]> {
   const found: CachedProgram[] = []
-  for (const one of wanted) {
-    const state = await inspectFolder(one.folder)
-    if (state.kind !== 'whole') found.push(one)
+  for (const program of wanted) {
+    const state = await inspectFolder(program.folder)
+    if (state.kind !== 'whole') found.push(program)
     if (state.kind === 'damaged') {
-      const facts = { what: one.name, folder: path.join(places.cache, 'programs'), reason: state.reason }
+      const facts = { what: program.name, folder: path.join(paths.cache, 'programs'), reason: state.reason }
       notify({ kind: 'finding', finding: finding(damagedCache, facts) })
-      await rm(one.folder, { recursive: true, force: true })
+      await rm(program.folder, { recursive: true, force: true })
     }
   }
   return found
@@ -144,14 +139,14 @@ async function findMissing(
 
 async function build(wanted: readonly CachedProgram[], pinFolder: string, context: BuildContext): Promise<void> {
   const names = wanted.map(({ name }) => name)
-  const shelf = path.join(context.paths.cache, 'programs')
-  const into = await createScratchFolder(shelf, path.basename(pinFolder))
+  const cacheFolder = path.join(context.paths.cache, 'programs')
+  const into = await createScratchFolder(cacheFolder, path.basename(pinFolder))
   try {
     const pins = wanted.map(({ pin }) => pin)
     await compile({ names, pins, pinFolder, into }, context)
     for (const { name, pin, folder } of wanted) {
-      await publishFolder(folder, (aside) =>
-        rename(path.join(into, executableName(pin.package)), path.join(aside, name)),
+      await publishFolder(folder, (temporary) =>
+        rename(path.join(into, executableName(pin.package)), path.join(temporary, name)),
       )
     }
   } finally {
@@ -159,51 +154,51 @@ async function build(wanted: readonly CachedProgram[], pinFolder: string, contex
   }
 }
 
-async function wasInterrupted(places: SandboxPaths, pin: string): Promise<boolean> {
-  const present = await readdir(path.join(places.cache, 'programs')).catch(() => [])
+async function wasInterrupted(paths: SandboxPaths, pin: string): Promise<boolean> {
+  const present = await readdir(path.join(paths.cache, 'programs')).catch(() => [])
   return present.some((name) => name.startsWith(`.${pin}-`))
 }
 
-/** A folder to build into; those of builds that were cut off go first (the lock says that none is running). */
-async function createScratchFolder(shelf: string, pin: string): Promise<string> {
+/** Creates a folder for the build output and removes those of interrupted builds; the lock ensures that no build is running. */
+async function createScratchFolder(cacheFolder: string, pin: string): Promise<string> {
   try {
-    await mkdir(shelf, { recursive: true })
-    for (const name of await readdir(shelf)) {
-      if (name.startsWith(`.${pin}-`)) await rm(path.join(shelf, name), { recursive: true, force: true })
+    await mkdir(cacheFolder, { recursive: true })
+    for (const name of await readdir(cacheFolder)) {
+      if (name.startsWith(`.${pin}-`)) await rm(path.join(cacheFolder, name), { recursive: true, force: true })
     }
-    return await mkdtemp(path.join(shelf, `.${pin}-`))
+    return await mkdtemp(path.join(cacheFolder, `.${pin}-`))
   } catch (error) {
-    throw toDiskFullFailure(error, shelf, `building ${pin}`)
+    throw toDiskFullFailure(error, cacheFolder, `building ${pin}`)
   }
 }
 
-/** Without Go, what some Go built before from the same pin is as good. */
+/** Without Go, uses programs that another Go version built from the same pin. */
 async function findBuiltPrograms(
   reason: string,
   pinFolder: string,
   asked: readonly ProgramRequest[],
-  { paths: places }: BuildContext,
+  { paths }: BuildContext,
 ): Promise<Record<string, string>> {
-  const shelf = path.join(places.cache, 'programs')
-  const present = await readdir(shelf).catch(() => [])
-  const paths: Record<string, string> = {}
+  const cacheFolder = path.join(paths.cache, 'programs')
+  const present = await readdir(cacheFolder).catch(() => [])
+  const found: Record<string, string> = {}
   for (const { name, pin } of asked) {
     const start = `${name}-${await hashInputs(pin, pinFolder)}-`
-    const folder = present.find((one) => one.startsWith(start) && !one.includes('.making-'))
-    if (folder && (await inspectFolder(path.join(shelf, folder))).kind === 'whole') {
-      paths[name] = path.join(shelf, folder, name)
+    const folder = present.find((name) => name.startsWith(start) && !name.includes('.making-'))
+    if (folder && (await inspectFolder(path.join(cacheFolder, folder))).kind === 'whole') {
+      found[name] = path.join(cacheFolder, folder, name)
     }
   }
-  const needed = asked.map(({ name }) => name).filter((name) => !(name in paths))
+  const needed = asked.map(({ name }) => name).filter((name) => !(name in found))
   if (needed.length > 0) throw failure(goMissing, { needed, reason })
-  return paths
+  return found
 }
 
 async function cacheKey(name: string, pin: ProgramPin, pinFolder: string, toolchain: Toolchain): Promise<string> {
   return `${name}-${await hashInputs(pin, pinFolder)}-${toolchain.version}-${toolchain.platform}`
 }
 
-/** Everything that decides what is built, but for the toolchain. */
+/** Hashes all build inputs except the toolchain. */
 async function hashInputs(pin: ProgramPin, pinFolder: string): Promise<string> {
   const hash = createHash('sha256').update(`${pin.package}\n${linkerFlags}\n${pin.ldflags ?? ''}\n`)
   for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(path.join(pinFolder, file)))

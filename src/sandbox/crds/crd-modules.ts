@@ -1,7 +1,4 @@
-/**
- * The modules that carry upstream CRDs: fetched by the Go toolchain, compared with the pinned sums, thrown away
- * after reading. Knows nothing of CRDs but where their files are.
- */
+/** Fetches the Go modules that contain upstream CRDs, verifies the pinned sums, and reads the CRD files. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Failure, failure } from '../../errors/failure.ts'
@@ -14,7 +11,7 @@ export interface CrdModule {
   readonly module: string
   readonly version: string
   readonly sum: string
-  /** A path inside the module; `*` stands for anything within one name. */
+  /** A path inside the module; `*` matches within one path element. */
   readonly files: string
   readonly sets: readonly string[]
 }
@@ -41,7 +38,7 @@ export async function readPins(folder: string): Promise<CrdPins> {
   return JSON.parse(await readFile(path.join(folder, 'crds.json'), 'utf8')) as CrdPins
 }
 
-/** The text of every file that the pins name. `scratch` is a folder on the disk that may be filled for a while. */
+/** Reads every file that the pins match. `scratch` is a folder for temporary downloads. */
 export async function fetchCrdFiles(
   pins: CrdPins,
   scratch: string,
@@ -72,11 +69,11 @@ async function download(
       args: ['mod', 'download', '-json', ...modules.map(moduleVersion)],
       cwd: folder,
       env: {
-        // A module cache of its own: a damaged download is gone with the folder, and the next run starts clean.
+        // A separate module cache, so that a damaged download is removed with the folder.
         GOMODCACHE: path.join(folder, 'mod'),
         GOFLAGS: '-modcacherw',
         GOWORK: 'off',
-        // The pins have the sums; some of these modules are unknown to the public database.
+        // The pins contain the sums; some of these modules are not in the public database.
         GONOSUMDB: '*',
         GONOSUMCHECK: '1',
         GOSUMDB: 'off',
@@ -110,7 +107,7 @@ function moduleVersion({ module, version }: CrdModule): string {
   return `${module}@${version}`
 }
 
-/** `go mod download -json` prints one object after another, each closed by a brace in the first column. */
+/** `go mod download -json` prints a sequence of objects, each closed by a brace in the first column. */
 function parseJsonStream(text: string): readonly Download[] {
   return text
     .split(/^}$/m)

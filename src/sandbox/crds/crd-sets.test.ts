@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { Failure } from '../../errors/failure.ts'
 import type { Exec } from '../../exec/process.ts'
 import type { BuildContext } from '../build/ensure-programs.ts'
-import type { Notice } from '../notes.ts'
+import type { Notice } from '../sandbox-context.ts'
 import type { CrdPins } from './crd-modules.ts'
 import { ensureCrds } from './crd-sets.ts'
 
@@ -68,7 +68,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true }))
 
 describe('CRD sets', () => {
-  it('hold what the pins say, without what a server adds, and are fetched once', async () => {
+  it('contain the pinned CRDs without server fields and are fetched once', async () => {
     const context = contextWith(fakeGo())
     const today = await ensureCrds('today', none, context, pins)
     expect(namesOf(today.crds)).toEqual(['pools.example.org', 'clouds.example.org'])
@@ -78,13 +78,13 @@ describe('CRD sets', () => {
     expect(downloads).toBe(1)
   })
 
-  it('take a stand-in only where upstream has none of its name', async () => {
+  it('add a placeholder only if upstream has no CRD of the name', async () => {
     const context = contextWith(fakeGo())
     const standIn = (name: string): KubeObject => ({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name },
-      spec: { group: 'a stand-in' },
+      spec: { group: 'a placeholder' },
     })
     const standIns = [standIn('pools.example.org'), standIn('cells.example.org')]
     const { crds } = await ensureCrds('own', async () => ({ ours: [], standIns }), context, pins)
@@ -92,11 +92,11 @@ describe('CRD sets', () => {
     expect(Object.fromEntries(groups)).toEqual({
       'pools.example.org': 'example.org',
       'clouds.example.org': 'example.org',
-      'cells.example.org': 'a stand-in',
+      'cells.example.org': 'a placeholder',
     })
   })
 
-  it('take ours in place of the same name in the set `own`, under another key', async () => {
+  it('replace upstream CRDs with own CRDs in the set `own`, under another key', async () => {
     const context = contextWith(fakeGo())
     const own: KubeObject = {
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -110,7 +110,7 @@ describe('CRD sets', () => {
     expect(ours.key).not.toBe(today.key)
   })
 
-  it('refuse a module with another sum, and are right the next time', async () => {
+  it('reject a module with a wrong sum and succeed on retry', async () => {
     const wrong = ensureCrds('today', none, contextWith(fakeGo({ clouds: 'h1:evil' })), pins)
     const failure = (await wrong.catch((error: unknown) => error)) as Failure
     expect(failure.findings.map(({ code, message }) => [code, message])).toEqual([
@@ -120,7 +120,7 @@ describe('CRD sets', () => {
     expect(again.crds).toHaveLength(2)
   })
 
-  it('name every module that cannot be fetched', async () => {
+  it('report every module that cannot be fetched', async () => {
     const offline: Exec = async () => ({
       exit: { kind: 'exited', code: 1 },
       stdout: '',
@@ -134,7 +134,7 @@ describe('CRD sets', () => {
     expect(failure.message).toContain('the proxy is not reachable')
   })
 
-  it('are made again when their file is damaged', async () => {
+  it('are created again when their file is damaged', async () => {
     const context = contextWith(fakeGo())
     const { key } = await ensureCrds('today', none, context, pins)
     await truncate(path.join(root, 'crds', key, 'today.json'), 10)

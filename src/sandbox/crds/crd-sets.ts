@@ -1,48 +1,39 @@
-/**
- * CRD sets: what `--crds` names, converted once from the modules' YAML to JSON and kept in the cache.
- */
+/** Provides the CRD sets of `--crds`, converted once from the YAML of the modules to JSON and cached. */
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { loadAll } from 'js-yaml'
 import type { KubeObject } from '../../api/object.ts'
-import { finding } from '../../errors/finding.ts'
-import { inspectFolder, publishFolder, toDiskFullFailure } from '../build/cache-folder.ts'
+import { ensureFolder, publishFolder, toDiskFullFailure } from '../build/cache-folder.ts'
 import type { BuildContext } from '../build/ensure-programs.ts'
-import { damagedCache } from '../findings.ts'
-import { acquireLock } from '../process-lock.ts'
+import type { CrdSet } from '../settings.ts'
 import { type CrdFile, type CrdPins, fetchCrdFiles, readPins } from './crd-modules.ts'
-import type { CrdSet } from './names.ts'
 
-/** A set of CRDs, and a key that changes whenever its content may. */
+/** A set of CRDs, and a key that changes with its content. */
 export interface CrdCollection {
   readonly set: CrdSet
   readonly key: string
   readonly crds: readonly KubeObject[]
 }
 
-/** The sets in which ours stand in place of upstream's, and the upstream set beneath. */
+/** The sets with CRDs of Stackloom, and the upstream set that each extends. */
 const upstreamSets = { own: 'today', 'own-2023': '2023' } as const
 export type OwnSet = keyof typeof upstreamSets
 
 export interface OwnDefinitions {
-  /** In place of upstream's of the same names. */
+  /** Replace upstream CRDs of the same names. */
   readonly ours: readonly KubeObject[]
-  /** Only where the set beneath has none of the name. */
+  /** Added only if the upstream set has no CRD of the name. */
   readonly standIns: readonly KubeObject[]
 }
 
-/** Ours, loaded only when they are asked for: most sandboxes do without. */
+/** Loaded on demand: most sandboxes do not need them. */
 export type OwnCrds = (set: OwnSet) => Promise<OwnDefinitions>
 
-/** Raise when the conversion changes what it writes. */
+/** Increase when the output of the conversion changes. */
 const CONVERSION_VERSION = 1
 
-/**
- * The CRDs of a set. `own` is `today` with each CRD that we write ourselves in place of the upstream one of the
- * same name, and those that only we have; `own-2023` is the same over `2023`, where the data plane kinds of that time
- * do not meet today's of the same names.
- */
+/** `own` is `today` with the CRDs of Stackloom; `own-2023` is the same over `2023`, where the Role/Node kinds do not conflict with NodeSet kinds. */
 export async function ensureCrds(
   set: CrdSet,
   own: OwnCrds,
@@ -69,46 +60,32 @@ function isOwnSet(set: CrdSet): set is OwnSet {
 
 async function ensureConverted(key: string, pins: CrdPins, context: BuildContext): Promise<string> {
   const { paths, exec, notify, signal } = context
-  const shelf = path.join(paths.cache, 'crds')
-  const folder = path.join(shelf, key)
-  if ((await inspectFolder(folder)).kind === 'whole') return folder
-  const lock = await acquireLock([`crds ${folder}`], signal && { signal })
-  try {
-    const state = await inspectFolder(folder)
-    if (state.kind === 'whole') return folder
-    if (state.kind === 'damaged') {
-      const facts = { what: 'the CRD sets', folder: shelf, reason: state.reason }
-      notify({ kind: 'finding', finding: finding(damagedCache, facts) })
-      await rm(folder, { recursive: true, force: true })
-    }
-    await mkdir(shelf, { recursive: true }).catch((error: unknown) => {
-      throw toDiskFullFailure(error, shelf, 'fetching CRDs')
+  const cacheFolder = path.join(paths.cache, 'crds')
+  const folder = path.join(cacheFolder, key)
+  const waiting = 'waiting for another process that fetches the CRDs'
+  return ensureFolder(folder, { what: 'the CRD sets', waiting, notify, signal }, async () => {
+    await mkdir(cacheFolder, { recursive: true }).catch((error: unknown) => {
+      throw toDiskFullFailure(error, cacheFolder, 'fetching CRDs')
     })
-    notify({ kind: 'progress', text: `fetching ${pins.modules.length} modules that carry CRDs` })
-    const texts = await fetchCrdFiles(pins, shelf, exec, signal)
+    notify({ kind: 'progress', text: `fetching ${pins.modules.length} modules with CRDs` })
+    const files = await fetchCrdFiles(pins, cacheFolder, exec, signal)
     notify({ kind: 'progress', text: 'converting CRDs' })
-    const converted = convert(texts)
-    await publishFolder(folder, async (aside) => {
-      for (const [set, crds] of converted) await writeFile(path.join(aside, `${set}.json`), JSON.stringify(crds))
+    const converted = convert(files)
+    await publishFolder(folder, async (temporary) => {
+      for (const [set, crds] of converted) await writeFile(path.join(temporary, `${set}.json`), JSON.stringify(crds))
     })
-    return folder
-  } finally {
-    await lock.release()
-  }
+  })
 }
 
-/** What a generator leaves in a CRD file that belongs to a server, not to us. */
-function convert(texts: readonly CrdFile[]): ReadonlyMap<string, readonly KubeObject[]> {
+/** Keeps only the fields of a CRD that a client may set. */
+function convert(files: readonly CrdFile[]): ReadonlyMap<string, readonly KubeObject[]> {
   const sets = new Map<string, Map<string, KubeObject>>()
-  for (const { from, text } of texts) {
+  for (const { from, text } of files) {
     for (const document of loadAll(text) as readonly (KubeObject | null)[]) {
       if (document?.kind !== 'CustomResourceDefinition') continue
       const { status: _, metadata, ...rest } = document
       const { name, labels, annotations } = metadata
-      const crd = {
-        ...rest,
-        metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) },
-      }
+      const crd = { ...rest, metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) } }
       for (const set of from.sets) {
         const crds = sets.get(set) ?? new Map<string, KubeObject>()
         sets.set(set, crds.set(name, crd as KubeObject))

@@ -1,10 +1,4 @@
-/**
- * The CRDs that Stackloom writes itself: in the sets `own` and `own-2023` each replaces the upstream one of the same
- * name.
- *
- * A kind that we serve is added here, and one of a service on nodes where that is defined; the API server judges its
- * schema when the set is prepared.
- */
+/** Lists the CRDs of Stackloom, which replace the upstream CRDs of the same names in the sets `own` and `own-2023`. */
 import { addressBlockKind } from '../../api/address-block.ts'
 import { renderCrd } from '../../api/crd.ts'
 import { dnsDataKind } from '../../api/dnsdata.ts'
@@ -25,7 +19,6 @@ const networkCrds: readonly KubeObject[] = [
   dnsMasqKind,
 ].map(renderCrd)
 
-/** `standIns`: for sets that have none of upstream's. */
 export function buildOwnCrds(services: readonly ServiceDefinition[]): Readonly<Record<OwnSet, OwnDefinitions>> {
   return {
     own: { ours: networkCrds, standIns: [] },

@@ -1,36 +1,30 @@
-/** Pools: there with the planned ranges, for their own cloud alone, and nobody else has their addresses. */
+/** Checks that pools have the planned ranges and scope, and that no other pool has their addresses. */
 import type { KubeObject } from '../../api/object.ts'
 import { getField, getList } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { foreignPoolOverlap, poolOpen } from '../findings/check-findings.ts'
-import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
+import { type CloudCheck, type CloudContext, formatCount, locateObject, outcome, POOL } from './check-definition.ts'
 import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
-import { POOL } from './kinds.ts'
 import { exclusiveRanges, findOverlap } from './planned-ranges.ts'
 
 const SCOPE = 'spec.serviceAllocation'
 
-/** Document 001, "Check All IPAddressPools". */
 export const ipAddressPools: CloudCheck = {
   scope: 'cloud',
   id: 'ipaddresspools',
   title: 'All IPAddressPools',
   promise: 'every pool exists, with the planned ranges, and no other pool has an address of the cloud',
   kinds: [POOL],
-  run: (look) => {
-    const pools = filterByKind(look.desired, POOL)
-    const findings = compareWithPlan(look, pools, (path) => path.startsWith(SCOPE))
-    return {
-      seen: formatCount(pools.length, 'pool'),
-      count: pools.length,
-      findings: [...findings, ...foreignPools(look, pools)],
-    }
+  run: (context) => {
+    const pools = filterByKind(context.desired, POOL)
+    const findings = compareWithPlan(context, pools, (path) => path.startsWith(SCOPE))
+    return outcome(pools.length, 'pool', [...findings, ...foreignPools(context, pools)])
   },
 }
 
-function foreignPools({ plan, cloud, live }: CloudContext, own: readonly KubeObject[]): readonly Finding[] {
-  const names = new Set(own.map(({ metadata }) => metadata.name))
+function foreignPools({ plan, cloud, live }: CloudContext, planned: readonly KubeObject[]): readonly Finding[] {
+  const names = new Set(planned.map(({ metadata }) => metadata.name))
   const land = exclusiveRanges(plan, cloud)
   return live
     .all(formatGroupKind(POOL))
@@ -47,7 +41,6 @@ function foreignPools({ plan, cloud, live }: CloudContext, own: readonly KubeObj
     )
 }
 
-/** Document 001, "Check Namespace Scoping". */
 export const namespaceScoping: CloudCheck = {
   scope: 'cloud',
   id: 'namespace-scoping',
@@ -75,9 +68,11 @@ function servesOnly(pool: KubeObject, namespace: string): boolean {
   return scope.length === 1 && scope[0] === namespace
 }
 
-/** Whom a pool serves; nobody named means everybody. */
+/** The namespaces and selectors that a pool serves; empty means every namespace. */
 function poolScope(pool: KubeObject): readonly string[] {
   const allocation = getField(pool, 'spec', 'serviceAllocation')
-  const selectors = getList(allocation, 'namespaceSelectors').map((one) => `namespaces with ${JSON.stringify(one)}`)
+  const selectors = getList(allocation, 'namespaceSelectors').map(
+    (selector) => `namespaces with ${JSON.stringify(selector)}`,
+  )
   return [...getList(allocation, 'namespaces').map(String), ...selectors]
 }

@@ -1,15 +1,21 @@
-/** Advertisements: each pool is announced on the interface of its network, and on no other. */
+/** Checks that each pool is announced only on the interface of its network. */
 import type { KubeObject } from '../../api/object.ts'
 import { formatObjectName, getField, getList } from '../../api/raw-object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { PlannedNetwork } from '../../plan/plan.ts'
 import { announcedElsewhere } from '../findings/check-findings.ts'
-import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
+import {
+  BGP_ADVERTISEMENT,
+  type CloudCheck,
+  type CloudContext,
+  L2_ADVERTISEMENT,
+  locateObject,
+  outcome,
+  POOL,
+} from './check-definition.ts'
 import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
-import { BGP_ADVERTISEMENT, L2_ADVERTISEMENT, POOL } from './kinds.ts'
 
-/** Document 001, "Check L2Advertisements". */
 export const l2Advertisements: CloudCheck = {
   scope: 'cloud',
   id: 'l2advertisements',
@@ -17,19 +23,18 @@ export const l2Advertisements: CloudCheck = {
   promise: 'every pool is announced on the interface of its network, and nowhere else',
   kinds: [L2_ADVERTISEMENT, POOL],
   optionalKinds: [BGP_ADVERTISEMENT],
-  run: (look) => {
-    const planned = filterByKind(look.desired, L2_ADVERTISEMENT, BGP_ADVERTISEMENT)
-    return {
-      seen: formatCount(planned.length, 'advertisement'),
-      count: planned.length,
-      findings: [...compareWithPlan(look, planned), ...foreignAdvertisements(look, planned)],
-    }
+  run: (context) => {
+    const planned = filterByKind(context.desired, L2_ADVERTISEMENT, BGP_ADVERTISEMENT)
+    return outcome(planned.length, 'advertisement', [
+      ...compareWithPlan(context, planned),
+      ...foreignAdvertisements(context, planned),
+    ])
   },
 }
 
-/** Advertisements that are not ours and announce a pool of ours somewhere else: they add up with ours. */
-function foreignAdvertisements({ cloud, live }: CloudContext, own: readonly KubeObject[]): readonly Finding[] {
-  const names = new Set(own.map(({ metadata }) => metadata.name))
+/** Other advertisements that announce a pool of this cloud on another interface; advertisements are cumulative. */
+function foreignAdvertisements({ cloud, live }: CloudContext, planned: readonly KubeObject[]): readonly Finding[] {
+  const names = new Set(planned.map(({ metadata }) => metadata.name))
   const others = live.all(formatGroupKind(L2_ADVERTISEMENT)).filter(({ metadata }) => !names.has(metadata.name))
   return others.flatMap((other) =>
     cloud.networks
@@ -52,7 +57,7 @@ function strayInterfaces(other: KubeObject, network: PlannedNetwork): readonly F
   return [finding(announcedElsewhere, facts, { where: locateObject(other, 'spec.interfaces') })]
 }
 
-/** By name, by the pool's labels, or because it names no pool at all. */
+/** By name, by labels, or because it selects all pools. */
 function announces(advertisement: KubeObject, pool: string, live: SnapshotIndex): boolean {
   const names = getList(advertisement, 'spec', 'ipAddressPools')
   const selectors = getList(advertisement, 'spec', 'ipAddressPoolSelectors')
@@ -60,7 +65,7 @@ function announces(advertisement: KubeObject, pool: string, live: SnapshotIndex)
   if (names.includes(pool)) return true
   const labels = live.get(formatGroupKind(POOL), pool, advertisement.metadata.namespace)?.metadata.labels ?? {}
   return selectors.some((selector) => {
-    const wanted = Object.entries((getField(selector, 'matchLabels') ?? {}) as Record<string, string>)
-    return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value)
+    const required = Object.entries((getField(selector, 'matchLabels') ?? {}) as Record<string, string>)
+    return required.length > 0 && required.every(([key, value]) => labels[key] === value)
   })
 }

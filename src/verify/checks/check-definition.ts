@@ -1,26 +1,22 @@
-/**
- * What a check is: a name, what it looks at, and a pure look that gives findings.
- *
- * A check proves one promise of the plan on a snapshot. It gathers nothing; what it needs is named by `kinds`.
- */
+/** Defines checks: a check proves one promise of the plan on a snapshot. Pure; the caller gathers the required kinds. */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import type { Finding, ObjectLocation } from '../../errors/finding.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 
-/** What the documents of the site are, as they were rendered. */
+/** A rendered object of the site. */
 export interface PlannedDocument {
-  /** Absent for what the clouds share. */
+  /** Undefined for objects that the clouds share. */
   readonly cloud?: string
   readonly object: KubeObject
 }
 
-/** What a cloud's own DNS server said. */
+/** Answers of a cloud's DNS server. */
 export interface DnsAnswers {
   readonly server: string
-  /** Why the server could not be asked at all. */
+  /** Set when the server could not be queried. */
   readonly unreachable?: string
-  /** Addresses by name; none when there is no such name. */
+  /** Addresses by name; empty for an unknown name. */
   readonly answers: ReadonlyMap<string, readonly string[]>
 }
 
@@ -28,9 +24,9 @@ export interface SiteContext {
   readonly plan: Plan
   readonly documents: readonly PlannedDocument[]
   readonly live: SnapshotIndex
-  /** Milliseconds since the epoch, as the cluster was looked at. */
+  /** When the cluster was read, in milliseconds since the epoch. */
   readonly now: number
-  /** By cloud; absent where nobody asked. */
+  /** By cloud; set only with `--ask-dns`. */
   readonly dns?: ReadonlyMap<string, DnsAnswers>
 }
 
@@ -41,9 +37,9 @@ export interface CloudContext extends SiteContext {
 }
 
 export interface CheckOutcome {
-  /** What was looked at, with numbers: `5 pools`. */
+  /** What was checked, with numbers: `5 pools`. */
   readonly seen: string
-  /** How many things that was: a check that saw none has proved nothing, and says so. */
+  /** The number of checked objects: a check without objects proves nothing. */
   readonly count: number
   readonly findings: readonly Finding[]
 }
@@ -53,19 +49,19 @@ interface CheckDefinition {
   readonly title: string
   /** One sentence: what must be true. */
   readonly promise: string
-  /** Without these nothing is proved. */
+  /** Kinds that the check requires. */
   readonly kinds: readonly GroupVersionKind[]
-  /** Read where they are to be had: they say why, or are there on some sites only. */
+  /** Kinds that are read if available. */
   readonly optionalKinds?: readonly GroupVersionKind[]
 }
 
-/** Proved for each cloud by itself. */
+/** Runs once per cloud. */
 export interface CloudCheck extends CheckDefinition {
   readonly scope: 'cloud'
   readonly run: (look: CloudContext) => CheckOutcome
 }
 
-/** Proved once for the whole site. */
+/** Runs once for the whole site. */
 export interface SiteCheck extends CheckDefinition {
   readonly scope: 'site'
   readonly run: (look: SiteContext) => CheckOutcome
@@ -75,13 +71,12 @@ export type Check = CloudCheck | SiteCheck
 
 export function locateObject({ apiVersion, kind, metadata }: KubeObject, path?: string): ObjectLocation {
   const { name, namespace } = metadata
-  return {
-    apiVersion,
-    kind,
-    name,
-    ...(namespace !== undefined && { namespace }),
-    ...(path !== undefined && { path }),
-  }
+  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }), ...(path !== undefined && { path }) }
+}
+
+/** The outcome of a check of `count` objects. */
+export function outcome(count: number, noun: string, findings: readonly Finding[]): CheckOutcome {
+  return { seen: formatCount(count, noun), count, findings }
 }
 
 /** `1 pool`, `5 pools`, `2 policies`, `3 addresses`. */
@@ -90,3 +85,23 @@ export function formatCount(count: number, noun: string): string {
   if (/[^aeiou]y$/.test(noun)) return `${count} ${noun.slice(0, -1)}ies`
   return `${count} ${noun}${noun.endsWith('s') ? 'es' : 's'}`
 }
+
+export const SERVICE = { apiVersion: 'v1', kind: 'Service' } as const
+export const POD = { apiVersion: 'v1', kind: 'Pod' } as const
+export const NODE = { apiVersion: 'v1', kind: 'Node' } as const
+export const EVENT = { apiVersion: 'v1', kind: 'Event' } as const
+export const POOL = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' } as const
+export const L2_ADVERTISEMENT = { apiVersion: 'metallb.io/v1beta1', kind: 'L2Advertisement' } as const
+export const BGP_ADVERTISEMENT = { apiVersion: 'metallb.io/v1beta1', kind: 'BGPAdvertisement' } as const
+export const ATTACHMENT = { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' } as const
+export const NET_CONFIG = { apiVersion: 'network.openstack.org/v1beta1', kind: 'NetConfig' } as const
+export const RESERVATION = { apiVersion: 'network.openstack.org/v1beta1', kind: 'Reservation' } as const
+export const DNS_DATA = { apiVersion: 'network.openstack.org/v1beta1', kind: 'DNSData' } as const
+export const WHEREABOUTS = { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool' } as const
+export const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' } as const
+export const ENACTMENT = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' } as const
+export const ENDPOINT = { apiVersion: 'keystone.openstack.org/v1beta1', kind: 'KeystoneEndpoint' } as const
+export const ROUTE = { apiVersion: 'route.openshift.io/v1', kind: 'Route' } as const
+export const CLAIM = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' } as const
+export const VOLUME = { apiVersion: 'v1', kind: 'PersistentVolume' } as const
+export const STORAGE_CLASS = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' } as const

@@ -1,4 +1,4 @@
-/** Whether objects are on the cluster as they were rendered: what is missing, what differs. Pure. */
+/** Compares rendered objects with live objects. Pure. */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { formatObjectName } from '../../api/raw-object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../../api/snapshot.ts'
@@ -13,23 +13,23 @@ export function filterByKind(
   desired: readonly KubeObject[],
   ...kinds: readonly GroupVersionKind[]
 ): readonly KubeObject[] {
-  const wanted = new Set(kinds.map(formatGroupKind))
-  return desired.filter((object) => wanted.has(formatGroupKind(object)))
+  const groupKinds = new Set(kinds.map(formatGroupKind))
+  return desired.filter((object) => groupKinds.has(formatGroupKind(object)))
 }
 
-/** `ignore` leaves out fields that another check answers for; `read` brings both sides into a comparable form. */
+/** `ignore` skips fields that another check covers; `normalize` makes both sides comparable. */
 export function compareWithPlan(
   { cloud, live }: { readonly cloud: { readonly name: string }; readonly live: SnapshotIndex },
   objects: readonly KubeObject[],
   ignore: (path: string) => boolean = () => false,
-  read: (object: KubeObject) => KubeObject = (object) => object,
+  normalize: (object: KubeObject) => KubeObject = (object) => object,
 ): readonly Finding[] {
   return objects.flatMap((object) => {
     const { name, namespace } = object.metadata
     const found = live.get(formatGroupKind(object), name, namespace)
     const what = formatObjectName(object)
     if (!found) return [finding(plannedMissing, { cloud: cloud.name, what }, { where: locateObject(object) })]
-    return fieldDifferences(read(object), read(found))
+    return fieldDifferences(normalize(object), normalize(found))
       .filter(({ path }) => !ignore(path))
       .map(({ path, desired, live: has }) =>
         finding(

@@ -1,4 +1,4 @@
-/** Endpoints in keystone: the internal one leads to the planned VIP, the public one to this cloud's Route or VIP. */
+/** Checks that internal endpoints use planned VIPs and public endpoints use a Route or VIP of this cloud. */
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
@@ -8,29 +8,39 @@ import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import type { ServiceEntry } from '../../plan/slots/service-catalogue.ts'
 import { endpointElsewhere, endpointForeign, endpointsAbsent } from '../findings/network-findings.ts'
 import { ingressAddresses } from '../readiness/load-balancer.ts'
-import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
-import { ENDPOINT, ROUTE, SERVICE } from './kinds.ts'
+import {
+  type CloudCheck,
+  type CloudContext,
+  ENDPOINT,
+  formatCount,
+  locateObject,
+  ROUTE,
+  SERVICE,
+} from './check-definition.ts'
 import { exclusiveRanges, findRange } from './planned-ranges.ts'
 
 export const keystoneEndpoints: CloudCheck = {
   scope: 'cloud',
   id: 'keystone-endpoints',
   title: 'KeystoneEndpoints',
-  promise: "every endpoint leads to this cloud's planned VIP or Route, none to another cloud",
+  promise: 'every endpoint points to a planned VIP or Route of this cloud',
   kinds: [ENDPOINT, SERVICE, ROUTE],
-  run: (look) => {
-    const own = look.live
+  run: (context) => {
+    const endpoints = context.live
       .all(formatGroupKind(ENDPOINT))
-      .filter(({ metadata }) => metadata.namespace === look.cloud.namespace)
+      .filter(({ metadata }) => metadata.namespace === context.cloud.namespace)
     return {
-      seen: formatCount(own.length, 'KeystoneEndpoint'),
-      count: own.length,
-      findings: own.length === 0 ? missingEndpoints(look) : own.flatMap((one) => checkEndpoint(one, look)),
+      seen: formatCount(endpoints.length, 'KeystoneEndpoint'),
+      count: endpoints.length,
+      findings:
+        endpoints.length === 0
+          ? missingEndpoints(context)
+          : endpoints.flatMap((endpoint) => checkEndpoint(endpoint, context)),
     }
   },
 }
 
-/** None at all, although the cloud has services that register: the operators make one for each of them. */
+/** A cloud with services that register must have KeystoneEndpoints. */
 function missingEndpoints({ cloud }: CloudContext): readonly Finding[] {
   const registering = cloud.services
     .filter(({ enabled, entry }) => enabled && registersEndpoint(entry))
@@ -39,21 +49,21 @@ function missingEndpoints({ cloud }: CloudContext): readonly Finding[] {
   return [finding(endpointsAbsent, { cloud: cloud.name, namespace: cloud.namespace, services: registering })]
 }
 
-/** Keystone's own endpoints are part of its bootstrap; an API with both faces is registered by its operator. */
+/** Keystone registers itself at bootstrap; an API with internal and public endpoints is registered by its operator. */
 function registersEndpoint({ name, endpoints }: ServiceEntry): boolean {
   return name !== 'keystone' && endpoints.some(({ types }) => types.length > 1)
 }
 
-function checkEndpoint(endpoint: KubeObject, look: CloudContext): readonly Finding[] {
+function checkEndpoint(endpoint: KubeObject, context: CloudContext): readonly Finding[] {
   const urls = Object.entries((getField(endpoint, 'spec', 'endpoints') ?? {}) as Record<string, unknown>)
   return urls.flatMap(([face, value]) => {
     const url = String(value)
     const host = parseHost(url)
     const facts = { endpoint: objectKey(endpoint.metadata), face, url }
     const where = locateObject(endpoint, `spec.endpoints.${face}`)
-    const other = findOtherCloud(host, look)
+    const other = findOtherCloud(host, context)
     if (other !== undefined) return [finding(endpointForeign, { ...facts, other }, { where })]
-    const planned = face === 'public' ? publicMismatch(host, facts, look) : internalMismatch(host, look)
+    const planned = face === 'public' ? publicMismatch(host, facts, context) : internalMismatch(host, context)
     return planned === undefined ? [] : [finding(endpointElsewhere, { ...facts, planned }, { where })]
   })
 }
@@ -66,7 +76,7 @@ function parseHost(url: string): string {
   }
 }
 
-/** The other cloud of the site whose Service, Route or address this is. */
+/** The other cloud of the site that owns this host. */
 function findOtherCloud(host: string, { plan, cloud }: { plan: Plan; cloud: PlannedCloud }): string | undefined {
   const others = plan.clouds.filter(({ name }) => name !== cloud.name)
   const [, namespace, svc] = host.split('.')
@@ -79,7 +89,7 @@ function findOtherCloud(host: string, { plan, cloud }: { plan: Plan; cloud: Plan
   return found?.name
 }
 
-/** What should be there instead, or undefined when the URL is right. */
+/** The expected target, or undefined when the URL is correct. */
 function internalMismatch(host: string, { cloud, live }: CloudContext): string | undefined {
   const vips = new Set(cloud.networks.flatMap((network) => network.vips.map(({ address }) => address)))
   const [name = '', namespace, svc] = host.split('.')
@@ -89,9 +99,9 @@ function internalMismatch(host: string, { cloud, live }: CloudContext): string |
   return `a Service of ${cloud.namespace} with its planned VIP`
 }
 
-function publicMismatch(host: string, { endpoint }: { endpoint: string }, look: CloudContext): string | undefined {
-  if (internalMismatch(host, look) === undefined) return undefined
-  const { cloud, live, plan } = look
+function publicMismatch(host: string, { endpoint }: { endpoint: string }, context: CloudContext): string | undefined {
+  if (internalMismatch(host, context) === undefined) return undefined
+  const { cloud, live, plan } = context
   const routes = live
     .all(formatGroupKind(ROUTE))
     .filter(({ metadata }) => metadata.namespace === cloud.namespace)

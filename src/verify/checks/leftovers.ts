@@ -1,12 +1,21 @@
-/** Leftovers: nothing of an older deployment lives beside the site's objects. */
+/** Checks that no objects of older deployments exist. */
 import type { KubeObject } from '../../api/object.ts'
 import { formatObjectName } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { leftover } from '../findings/network-findings.ts'
-import { formatCount, locateObject, type SiteCheck } from './check-definition.ts'
-import { ATTACHMENT, BGP_ADVERTISEMENT, L2_ADVERTISEMENT, NET_CONFIG, POLICY, POOL } from './kinds.ts'
+import {
+  ATTACHMENT,
+  BGP_ADVERTISEMENT,
+  L2_ADVERTISEMENT,
+  locateObject,
+  NET_CONFIG,
+  outcome,
+  POLICY,
+  POOL,
+  type SiteCheck,
+} from './check-definition.ts'
 
 const METALLB = [POOL, L2_ADVERTISEMENT, BGP_ADVERTISEMENT]
 const KINDS = [POOL, L2_ADVERTISEMENT, ATTACHMENT, NET_CONFIG, POLICY]
@@ -15,27 +24,26 @@ export const leftovers: SiteCheck = {
   scope: 'site',
   id: 'leftovers',
   title: 'Leftovers',
-  promise: 'no pool or advertisement without a prefix, and nothing of ours for a cloud that the site does not have',
+  promise: 'no pool or advertisement without a prefix, and no Stackloom object of a cloud that is not in the site',
   kinds: KINDS,
   optionalKinds: [BGP_ADVERTISEMENT],
   run: ({ plan, live }) => {
     const metallb = METALLB.flatMap((kind) => live.all(formatGroupKind(kind)))
     const all = [...KINDS, BGP_ADVERTISEMENT].flatMap((kind) => live.all(formatGroupKind(kind)))
-    return {
-      seen: formatCount(all.length, 'object'),
-      count: all.length,
-      findings: [...metallb.flatMap((one) => checkName(one, plan)), ...all.flatMap((one) => checkOrphan(one, plan))],
-    }
+    return outcome(all.length, 'object', [
+      ...metallb.flatMap((object) => checkName(object, plan)),
+      ...all.flatMap((object) => checkOrphan(object, plan)),
+    ])
   },
 }
 
 function checkName(object: KubeObject, plan: Plan): readonly Finding[] {
   const { name } = object.metadata
   const networks = new Set(plan.clouds.flatMap((cloud) => cloud.networks.map((network) => network.name)))
-  if (networks.has(name)) return [leftoverFinding(object, 'it has the name of a network, without a cloud')]
+  if (networks.has(name)) return [leftoverFinding(object, 'its name is a network name without a cloud')]
   const old = plan.clouds.some(({ namespace }) => [...networks].some((network) => name === `${network}-${namespace}`))
   return old && object.kind !== 'IPAddressPool'
-    ? [leftoverFinding(object, 'it has the form <network>-<namespace> of another tool')]
+    ? [leftoverFinding(object, 'its name has the form <network>-<namespace> of another tool')]
     : []
 }
 

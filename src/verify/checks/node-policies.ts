@@ -1,4 +1,4 @@
-/** Node networking: every policy of the site is as planned, and in force on every node for its current generation. */
+/** Checks that node policies are as planned and applied on every node. */
 
 import { formatObjectName } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
@@ -7,31 +7,30 @@ import { plannedMissing } from '../findings/check-findings.ts'
 import { policyNotEnacted } from '../findings/network-findings.ts'
 import { liveReadiness } from '../readiness/readiness.ts'
 import { defaultGrace } from '../readiness/verdict.ts'
-import { formatCount, locateObject, type SiteCheck, type SiteContext } from './check-definition.ts'
+import { ENACTMENT, locateObject, NODE, outcome, POLICY, type SiteCheck, type SiteContext } from './check-definition.ts'
 import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
-import { ENACTMENT, NODE, POLICY } from './kinds.ts'
 
 export const nodePolicies: SiteCheck = {
   scope: 'site',
   id: 'node-policies',
   title: 'Node policies',
-  promise: 'every node policy is as planned, and enacted on every node for its current generation',
+  promise: 'every node policy is as planned, and applied on every node in its current generation',
   kinds: [POLICY, ENACTMENT, NODE],
-  run: (look) => {
+  run: (context) => {
     const policies = filterByKind(
-      look.documents.map(({ object }) => object),
+      context.documents.map(({ object }) => object),
       POLICY,
     )
-    return {
-      seen: formatCount(policies.length, 'policy'),
-      count: policies.length,
-      findings: policies.flatMap((policy) => checkPolicy(policy, look)),
-    }
+    return outcome(
+      policies.length,
+      'policy',
+      policies.flatMap((policy) => checkPolicy(policy, context)),
+    )
   },
 }
 
-function checkPolicy(policy: SiteContext['documents'][number]['object'], look: SiteContext): readonly Finding[] {
-  const { plan, live, now, documents } = look
+function checkPolicy(policy: SiteContext['documents'][number]['object'], context: SiteContext): readonly Finding[] {
+  const { plan, live, now, documents } = context
   const owner = documents.find(({ object }) => object === policy)?.cloud ?? 'the nodes'
   const found = live.get(formatGroupKind(policy), policy.metadata.name)
   if (!found)

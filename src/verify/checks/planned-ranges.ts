@@ -1,4 +1,4 @@
-/** Whose an address is, by the plan of one cloud: in which network, in which span. Pure. */
+/** Finds the planned network and span of an address. Pure. */
 import { type Address, parseAddress } from '../../net/address.ts'
 import { parseRange, type Range, rangeContains, rangesOverlap } from '../../net/range.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
@@ -6,10 +6,10 @@ import type { AllocatorRole } from '../../site/site.ts'
 
 export interface OwnedRange {
   readonly network: PlannedNetwork
-  /** Absent for a whole subnet. */
+  /** Undefined for a whole subnet. */
   readonly role?: AllocatorRole
   readonly range: Range
-  /** As the plan writes it: `172.17.0.80-172.17.0.90`. */
+  /** As in the plan: `172.17.0.80-172.17.0.90`. */
   readonly text: string
 }
 
@@ -19,10 +19,7 @@ export function subnetRanges(cloud: PlannedCloud): readonly OwnedRange[] {
   )
 }
 
-/**
- * What is a cloud's alone: its subnets, and of one that another cloud of the site is in as well, only its spans. Two
- * clouds may share a subnet when the site file says so; then an address of the neighbour is no intruder.
- */
+/** Ranges that belong only to this cloud: its subnets, or only its spans in a subnet that it shares with another cloud. */
 export function exclusiveRanges(plan: Plan, cloud: PlannedCloud): readonly OwnedRange[] {
   const others = plan.clouds.filter(({ name }) => name !== cloud.name).flatMap(subnetRanges)
   return cloud.networks.flatMap((network) =>
@@ -59,7 +56,7 @@ export function findOverlap(ranges: readonly OwnedRange[], text: string): OwnedR
   return range && ranges.find((ownedRange) => rangesOverlap(ownedRange.range, range))
 }
 
-/** `pods 172.17.0.30-172.17.0.70`, or that there are none. */
+/** `pods 172.17.0.30-172.17.0.70`. */
 export function formatSpans(ranges: readonly OwnedRange[], role: AllocatorRole): string {
   return ranges.length === 0 ? `no span for ${role}` : `${role} ${ranges.map(({ text }) => text).join(', ')}`
 }

@@ -1,26 +1,25 @@
-/** Pods: each is on every network that it asks for, with an address of its cloud. */
+/** Checks that each pod is attached to its requested networks with an address of its cloud. */
 
 import { isRecord } from '../../api/json.ts'
 import { type KubeObject, objectKey } from '../../api/object.ts'
-import { getList, getString } from '../../api/raw-object.ts'
+import { attachedNetworks, NETWORK_STATUS, NETWORKS, requestedNetworks } from '../../api/pod-networks.ts'
+import { getString } from '../../api/raw-object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
 import { attachedPodsAbsent, podAddressForeign, podWithoutNetwork } from '../findings/network-findings.ts'
-import { type CloudCheck, formatCount, locateObject } from './check-definition.ts'
-import { POD } from './kinds.ts'
+import { type CloudCheck, formatCount, locateObject, POD } from './check-definition.ts'
 import { findRange, formatSpans, spanRanges } from './planned-ranges.ts'
-
-const NETWORKS = 'k8s.v1.cni.cncf.io/networks'
-const STATUS = 'k8s.v1.cni.cncf.io/network-status'
 
 export const podNetworks: CloudCheck = {
   scope: 'cloud',
   id: 'pod-networks',
   title: 'Networks of pods',
-  promise: 'every pod shows each network that it asks for, with an address of the pods span of this cloud',
+  promise: 'every pod is attached to its requested networks, with an address of the pods span of this cloud',
   kinds: [POD],
   run: ({ cloud, live, desired }) => {
-    const attached = live.all('Pod').filter((pod) => isRunning(pod, cloud) && NETWORKS in annotationsOf(pod))
+    const attached = live
+      .all('Pod')
+      .filter((pod) => isRunning(pod, cloud) && pod.metadata.annotations?.[NETWORKS] !== undefined)
     return {
       seen: `${formatCount(attached.length, 'pod')} with networks`,
       count: attached.length,
@@ -29,22 +28,24 @@ export const podNetworks: CloudCheck = {
   },
 }
 
-/** None at all, although the control plane asks for networks: its pods do not run, or have lost what they ask for. */
+/** If the control plane requests networks, some pods must have them. */
 function missingPods({ name, namespace }: PlannedCloud, desired: readonly KubeObject[]): readonly Finding[] {
   const asked = new Set(
-    desired.filter(({ kind }) => kind === 'OpenStackControlPlane').flatMap((one) => requestedNetworks(one['spec'])),
+    desired
+      .filter(({ kind }) => kind === 'OpenStackControlPlane')
+      .flatMap((object) => findRequestedNetworks(object['spec'])),
   )
   if (asked.size === 0) return []
   return [finding(attachedPodsAbsent, { cloud: name, namespace, networks: [...asked].sort() })]
 }
 
-/** The networks that a control plane asks for, wherever it does. */
-function requestedNetworks(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap(requestedNetworks)
+/** All networks that a control plane requests. */
+function findRequestedNetworks(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(findRequestedNetworks)
   if (!isRecord(value)) return []
   return Object.entries(value).flatMap(([key, inner]) => {
     if (key === 'networkAttachments' && Array.isArray(inner)) return inner.map(String)
-    return key === 'networkAttachment' && typeof inner === 'string' ? [inner] : requestedNetworks(inner)
+    return key === 'networkAttachment' && typeof inner === 'string' ? [inner] : findRequestedNetworks(inner)
   })
 }
 
@@ -52,21 +53,16 @@ function isRunning(pod: KubeObject, { namespace }: PlannedCloud): boolean {
   return pod.metadata.namespace === namespace && getString(pod, 'status', 'phase') === 'Running'
 }
 
-function annotationsOf({ metadata }: KubeObject): Readonly<Record<string, string>> {
-  return metadata.annotations ?? {}
-}
-
 function checkPod(pod: KubeObject, cloud: PlannedCloud): readonly Finding[] {
-  const shown = parseNetworkStatus(pod)
+  const attached = attachedNetworks(pod) ?? []
   const key = objectKey(pod.metadata)
-  const where = locateObject(pod, `metadata.annotations["${STATUS}"]`)
-  return parseNetworks(pod, cloud.namespace).flatMap((wanted) => {
-    const attachment = shown.get(wanted)
-    const name = wanted.split('/')[1] ?? wanted
+  const where = locateObject(pod, `metadata.annotations["${NETWORK_STATUS}"]`)
+  return requestedNetworks(pod).flatMap(({ namespace, name }) => {
+    const attachment = attached.find((network) => network.name === `${namespace}/${name}`)
     if (!attachment) return [finding(podWithoutNetwork, { pod: key, network: name, why: 'absent' }, { where })]
     const network = cloud.networks.find((network) => network.name === name || `${network.name}-static` === name)
     if (!network || spanRanges(network, 'pods').length === 0) return []
-    return checkAddresses(key, network, attachment).map((make) => make(where))
+    return checkAddresses(key, network, attachment.ips).map((make) => make(where))
   })
 }
 
@@ -83,35 +79,4 @@ function checkAddresses(pod: string, network: PlannedNetwork, addresses: readonl
       const facts = { pod, network: network.name, address, planned: formatSpans(spans, 'pods') }
       return finding(podAddressForeign, facts, { where })
     })
-}
-
-/** `namespace/name` of each; Multus takes a JSON list and the short form `ns/name@interface, …`. */
-function parseNetworks(pod: KubeObject, namespace: string): readonly string[] {
-  const text = annotationsOf(pod)[NETWORKS] ?? ''
-  const long = parseJsonList(text)
-  if (long)
-    return long.flatMap((one) => {
-      const name = getString(one, 'name')
-      return name === undefined ? [] : [`${getString(one, 'namespace') ?? namespace}/${name}`]
-    })
-  return text
-    .split(',')
-    .map((word) => word.trim().split('@')[0] ?? '')
-    .filter((word) => word !== '')
-    .map((word) => (word.includes('/') ? word : `${namespace}/${word}`))
-}
-
-/** Addresses by `namespace/name`, as Multus wrote them. */
-function parseNetworkStatus(pod: KubeObject): ReadonlyMap<string, readonly string[]> {
-  const shown = parseJsonList(annotationsOf(pod)[STATUS] ?? '') ?? []
-  return new Map(shown.map((one) => [getString(one, 'name') ?? '', getList(one, 'ips').map(String)]))
-}
-
-function parseJsonList(text: string): readonly unknown[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,5 @@
-/** Services: each has its planned address from its own pool, and nobody else has it or shares it. */
-import type { KubeObject } from '../../api/object.ts'
-import { objectKey } from '../../api/object.ts'
+/** Checks that each Service has its planned address from its own pool, which no other namespace uses or shares. */
+import { type KubeObject, objectKey } from '../../api/object.ts'
 import { getString } from '../../api/raw-object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
@@ -15,27 +14,33 @@ import {
 } from '../findings/check-findings.ts'
 import { ingressAddresses, requestedAddresses } from '../readiness/load-balancer.ts'
 import { latestEvent } from '../readiness/object-events.ts'
-import { type CloudCheck, type CloudContext, formatCount, locateObject } from './check-definition.ts'
-import { EVENT, SERVICE } from './kinds.ts'
+import {
+  type CloudCheck,
+  type CloudContext,
+  EVENT,
+  formatCount,
+  locateObject,
+  outcome,
+  SERVICE,
+} from './check-definition.ts'
 import { exclusiveRanges, findRange } from './planned-ranges.ts'
 
-/** Document 001, "Verify Service IP Allocation". */
 export const serviceAllocation: CloudCheck = {
   scope: 'cloud',
   id: 'service-ip-allocation',
   title: 'Service IP Allocation',
-  promise: 'every LoadBalancer Service has its planned address from its own pool, and every VIP has its Service',
+  promise: 'every LoadBalancer Service has its planned address from its own pool, and every VIP has a Service',
   kinds: [SERVICE],
   optionalKinds: [EVENT],
-  run: (look) => {
-    const balanced = listLoadBalancers(look)
-    const planned = plannedAddresses(look.cloud)
+  run: (context) => {
+    const loadBalancers = listLoadBalancers(context)
+    const planned = plannedAddresses(context.cloud)
     return {
-      seen: `${formatCount(balanced.length, 'Service')}, ${formatCount(vipsByAddress(look.cloud).size, 'VIP')}`,
-      count: balanced.length,
+      seen: `${formatCount(loadBalancers.length, 'Service')}, ${formatCount(vipsByAddress(context.cloud).size, 'VIP')}`,
+      count: loadBalancers.length,
       findings: [
-        ...balanced.flatMap((one) => checkService(one, planned, look)),
-        ...findUnusedVips(look.cloud, balanced, planned),
+        ...loadBalancers.flatMap((service) => checkService(service, planned, context)),
+        ...findUnusedVips(context.cloud, loadBalancers, planned),
       ],
     }
   },
@@ -44,17 +49,20 @@ export const serviceAllocation: CloudCheck = {
 function listLoadBalancers({ live, cloud }: CloudContext): readonly KubeObject[] {
   return live
     .all('Service')
-    .filter((one) => one.metadata.namespace === cloud.namespace && getString(one, 'spec', 'type') === 'LoadBalancer')
+    .filter(
+      (service) =>
+        service.metadata.namespace === cloud.namespace && getString(service, 'spec', 'type') === 'LoadBalancer',
+    )
 }
 
-/** What each Service must have, by its name. A slot whose Service cannot be named is judged by its VIP alone. */
+/** Planned addresses by Service name. A slot without a known Service name is checked by its VIP only. */
 function plannedAddresses(cloud: PlannedCloud): ReadonlyMap<string, readonly string[]> {
   const vips = cloud.networks.flatMap((network) => network.vips)
   return new Map(
     cloud.uses.flatMap((use) => {
       const name = slotServiceName(use)
-      const own = vips.filter(({ slot }) => slot === use.name).map(({ address }) => address)
-      return name === undefined || own.length === 0 ? [] : [[name, own] as const]
+      const addresses = vips.filter(({ slot }) => slot === use.name).map(({ address }) => address)
+      return name === undefined || addresses.length === 0 ? [] : [[name, addresses] as const]
     }),
   )
 }
@@ -74,36 +82,36 @@ function checkService(
 ): readonly Finding[] {
   const key = objectKey(service.metadata)
   const has = ingressAddresses(service)
-  const wanted = planned.get(service.metadata.name)
+  const expected = planned.get(service.metadata.name)
   const where = locateObject(service)
   if (has.length === 0) {
-    const said = latestEvent(service, ['AllocationFailed'], live)?.message
-    const asked = (wanted ?? requestedAddresses(service)).join(', ')
-    return [finding(serviceWithoutAddress, { service: key, planned: asked, said }, { where })]
+    const message = latestEvent(service, ['AllocationFailed'], live)?.message
+    const asked = (expected ?? requestedAddresses(service)).join(', ')
+    return [finding(serviceWithoutAddress, { service: key, planned: asked, said: message }, { where })]
   }
   const vips = vipsByAddress(cloud)
-  const wrong = has.filter((address) => (wanted ? !wanted.includes(address) : !vips.has(address)))
+  const wrong = has.filter((address) => (expected ? !expected.includes(address) : !vips.has(address)))
   if (wrong.length > 0) {
-    const words = wanted?.join(', ') ?? `a VIP of ${cloud.name}`
-    return [finding(serviceAddressWrong, { service: key, has: wrong.join(', '), planned: words }, { where })]
+    const expectedText = expected?.join(', ') ?? `a VIP of ${cloud.name}`
+    return [finding(serviceAddressWrong, { service: key, has: wrong.join(', '), planned: expectedText }, { where })]
   }
   const pool = service.metadata.annotations?.['metallb.io/ip-allocated-from-pool']
-  const own = vips.get(has[0] ?? '')?.pool ?? ''
-  return pool === undefined || pool === own
+  const plannedPool = vips.get(has[0] ?? '')?.pool ?? ''
+  return pool === undefined || pool === plannedPool
     ? []
-    : [finding(serviceFromOtherPool, { service: key, pool, planned: own }, { where })]
+    : [finding(serviceFromOtherPool, { service: key, pool, planned: plannedPool }, { where })]
 }
 
-/** VIPs without a Service; a Service that waits for its address has been told already. */
+/** VIPs without a Service. Pending Services are already reported. */
 function findUnusedVips(
   cloud: PlannedCloud,
-  balanced: readonly KubeObject[],
+  loadBalancers: readonly KubeObject[],
   planned: ReadonlyMap<string, readonly string[]>,
 ): readonly Finding[] {
   const held = new Set(
-    balanced.flatMap((one) => {
-      const has = ingressAddresses(one)
-      return has.length > 0 ? has : (planned.get(one.metadata.name) ?? [])
+    loadBalancers.flatMap((service) => {
+      const has = ingressAddresses(service)
+      return has.length > 0 ? has : (planned.get(service.metadata.name) ?? [])
     }),
   )
   return [...vipsByAddress(cloud)]
@@ -115,7 +123,7 @@ export const foreignHolders: CloudCheck = {
   scope: 'cloud',
   id: 'foreign-holders',
   title: 'No foreign holder',
-  promise: 'no Service of another namespace holds an address of this cloud',
+  promise: 'no Service of another namespace has an address of this cloud',
   kinds: [SERVICE],
   run: ({ plan, cloud, live }) => {
     const land = exclusiveRanges(plan, cloud)
@@ -151,30 +159,30 @@ export const sharingKeys: CloudCheck = {
       const key = sharingKey(service)
       return key === undefined ? [] : [{ key, service }]
     })
-    const own = new Map(
+    const cloudKeys = new Map(
       keyed
         .filter(({ service }) => service.metadata.namespace === cloud.namespace)
         .map(({ key, service }) => [key, objectKey(service.metadata)]),
     )
     const others = keyed.filter(({ service }) => service.metadata.namespace !== cloud.namespace)
-    // Many Services share one key: one of them is enough to tell.
+    // Many Services share one key: report one of them.
     const crossing = new Map(
       others
-        .filter(({ key }) => own.has(key))
+        .filter(({ key }) => cloudKeys.has(key))
         .map(({ key, service }) => [`${key} ${service.metadata.namespace}`, { key, service }]),
     )
-    return {
-      seen: formatCount(own.size, 'key'),
-      count: own.size,
-      findings: [...crossing.values()].map(({ key, service }) => {
-        const facts = { key, here: own.get(key) ?? '', there: objectKey(service.metadata) }
+    return outcome(
+      cloudKeys.size,
+      'key',
+      [...crossing.values()].map(({ key, service }) => {
+        const facts = { key, here: cloudKeys.get(key) ?? '', there: objectKey(service.metadata) }
         return finding(sharingKeyCrosses, facts, { where: locateObject(service, 'metadata.annotations') })
       }),
-    }
+    )
   },
 }
 
-/** The newer spelling wins, even when it is empty, as it does in MetalLB. */
+/** As in MetalLB, the stable prefix takes precedence, even with an empty value. */
 function sharingKey({ metadata: { annotations = {} } }: KubeObject): string | undefined {
   const key = annotations['metallb.io/allow-shared-ip'] ?? annotations['metallb.universe.tf/allow-shared-ip']
   return key === '' ? undefined : key

@@ -17,7 +17,7 @@ function wrong(plan: Plan, snapshot: Snapshot): readonly string[] {
 describe('a site of the examples', () => {
   const today = exampleSites.filter((name) => eraOfExample(name) === 'today')
 
-  it.each(today)('%s passes every check where everything is as planned', (name) => {
+  it.each(today)('%s passes every check on a healthy cluster', (name) => {
     const plan = planExample(name)
     expect(wrong(plan, healthySnapshot(plan))).toEqual([])
   })
@@ -30,11 +30,11 @@ describe('two clouds in one subnet', () => {
   const cidrs = (at: number) =>
     plan.clouds[at]?.networks.find(({ name }) => name === 'ctlplane')?.subnets.map(({ cidr }) => cidr)
 
-  it('are what document 000 asks for', () => {
+  it('are planned by document 000', () => {
     expect(cidrs(0)).toEqual(cidrs(1))
   })
 
-  it('may not have addresses of each other all the same', () => {
+  it('must not use addresses of each other', () => {
     const theirs = first?.networks.find(({ name }) => name === 'ctlplane')?.vips[0]?.address ?? ''
     const stolen = changed(healthy, `Service ${second?.namespace}/dnsmasq-dns`, (object) => ({
       ...object,
@@ -43,7 +43,7 @@ describe('two clouds in one subnet', () => {
     expect(wrong(plan, stolen)).toContain(`foreign-holders ${first?.name} SL9025`)
   })
 
-  it('may not have a pool over ranges of each other', () => {
+  it('must not have a pool with ranges of each other', () => {
     const pool = {
       apiVersion: 'metallb.io/v1beta1',
       kind: 'IPAddressPool',

@@ -1,4 +1,4 @@
-/** SL92xx: whether a cluster has room for the site's clouds, and what is supported. */
+/** SL92xx: whether a cluster has enough capacity for the clouds of the site. */
 import { problem } from '../../errors/finding.ts'
 
 export const tooLittleMemory = problem<{ clouds: number; needed: string; free: string }>({
@@ -6,12 +6,11 @@ export const tooLittleMemory = problem<{ clouds: number; needed: string; free: s
   severity: 'warning',
   title: 'The nodes may have too little memory for the clouds',
   message: ({ clouds, needed, free }) =>
-    `${clouds} control plane${clouds === 1 ? '' : 's'} use about ${needed} of memory, and the nodes have ${free} for them`,
-  remedy: () =>
-    'add nodes or memory, or fewer clouds; lower the replicas of galera, rabbitmq and ovn where that will do',
-  description: `A highly available control plane was measured at 15.4 GiB and half a CPU while idle. What the nodes have is their
-allocatable memory less what pods outside the clouds have requested. OpenStack's pods mostly request nothing, so the
-scheduler does not refuse them: the node starts to kill them later.`,
+    `${clouds} control plane${clouds === 1 ? '' : 's'} use about ${needed} of memory, but the nodes have only ${free} free`,
+  remedy: () => 'add nodes or memory, reduce the number of clouds, or lower the replicas of galera, rabbitmq and ovn',
+  description: `A highly available control plane was measured at 15.4 GiB and half a CPU while idle. Free memory is the allocatable memory of the
+nodes minus the requests of pods outside the clouds. OpenStack pods mostly have no requests, so the scheduler accepts them and
+the node kills them later.`,
   example: { clouds: 5, needed: '77 GiB', free: '41 GiB' },
 })
 
@@ -20,10 +19,10 @@ export const tooLittleCpu = problem<{ clouds: number; needed: string; free: stri
   severity: 'warning',
   title: 'The nodes may have too little CPU for the clouds',
   message: ({ clouds, needed, free }) =>
-    `${clouds} control plane${clouds === 1 ? '' : 's'} use about ${needed} CPUs when idle, and the nodes have ${free} for them`,
-  remedy: () => 'add nodes or CPUs, or fewer clouds',
-  description: `A highly available control plane was measured at 0.47 CPU while idle; deploying one, and using it, takes several
-times that. What the nodes have is their allocatable CPU less what pods outside the clouds have requested.`,
+    `${clouds} control plane${clouds === 1 ? '' : 's'} use about ${needed} CPUs when idle, but the nodes have only ${free} free`,
+  remedy: () => 'add nodes or CPUs, or reduce the number of clouds',
+  description: `A highly available control plane was measured at 0.47 CPU while idle; deploying and using it needs several times that. Free CPU
+is the allocatable CPU of the nodes minus the requests of pods outside the clouds.`,
   example: { clouds: 5, needed: '2.4', free: '1.5' },
 })
 
@@ -32,41 +31,36 @@ export const tooFewVolumes = problem<{ storageClass: string; needed: number; the
   severity: 'warning',
   title: 'There are too few volumes for the clouds',
   message: ({ storageClass, needed, there }) =>
-    `the clouds need ${needed} volumes of class ${storageClass}, which makes none by itself, and ${there} are free or theirs`,
+    `the clouds need ${needed} volumes of class ${storageClass}, which has no provisioner, but only ${there} are available`,
   remedy: ({ storageClass }) =>
-    `make more PersistentVolumes of class ${storageClass}, or name a class with a provisioner in the site file`,
-  description: `Databases, message queues, OVN's databases and image storage claim a volume for each replica. A class without a
-provisioner (local disks) only gives out what somebody has made: the first claim too many stays pending, and its pod with it.`,
+    `create more PersistentVolumes of class ${storageClass}, or set a class with a provisioner in the site file`,
+  description: `Databases, message queues, OVN databases and image storage claim one volume per replica. A class without a provisioner (local
+disks) only has volumes that were created manually: claims without a free volume stay pending, and so do their pods.`,
   example: { storageClass: 'local-storage', needed: 30, there: 24 },
 })
 
 export const tooFewAddresses = problem<{ owner: string; needed: number; free: number; holders: string }>({
   code: 'SL9204',
   severity: 'error',
-  title: 'Addresses that a cloud needs for its Services are taken',
+  title: 'A cloud has too few free addresses for its Services',
   message: ({ owner, needed, free, holders }) =>
-    `${owner} needs ${needed} LoadBalancer addresses, and ${free} of its span are free; taken by ${holders}`,
-  remedy: () => 'free the addresses, or plan another `vips` span',
-  description: `The plan has room for every VIP in its span, but on the cluster Services of other namespaces already hold addresses
-of it: MetalLB will not give them a second time, and the cloud's Services stay pending.`,
+    `${owner} needs ${needed} LoadBalancer addresses, but only ${free} of its span are free; used by ${holders}`,
+  remedy: () => 'release the addresses, or plan another `vips` span',
+  description: `The planned span is large enough for every VIP, but Services of other namespaces already use some of its addresses: MetalLB does
+not assign them twice, and Services of the cloud stay pending.`,
   example: { owner: 'rhoso2/internalapi', needed: 3, free: 2, holders: 'shop/web' },
 })
 
-export const plannedVipTaken = problem<{
-  owner: string
-  address: string
-  slots: readonly string[]
-  holder: string
-}>({
+export const plannedVipTaken = problem<{ owner: string; address: string; slots: readonly string[]; holder: string }>({
   code: 'SL9205',
   severity: 'error',
-  title: 'A planned VIP is held by a Service of another namespace',
+  title: 'A Service of another namespace uses a planned VIP',
   message: ({ owner, address, slots, holder }) =>
-    `${owner} plans ${address} for ${slots.join(', ')}, and Service ${holder} holds it`,
+    `${address} is planned for ${slots.join(', ')} of ${owner}, but Service ${holder} has it`,
   remedy: ({ holder }) =>
-    `free it (kubectl -n ${holder.split('/')[0]} get service ${holder.split('/')[1]}), or pin another address under \`vips\` in the site file`,
-  description: `MetalLB gives an address to Services of one namespace only. A cloud whose VIP is taken would be deployed up to its
-Services, and they would stay pending: so \`up\` looks before it begins.`,
+    `release it (kubectl -n ${holder.split('/')[0]} get service ${holder.split('/')[1]}), or pin another address under \`vips\` in the site file`,
+  description: `MetalLB shares an address only within one namespace. If a VIP is in use, the Services of the cloud would stay pending after the
+deployment, so \`up\` checks this first.`,
   example: {
     owner: 'rhoso2/internalapi',
     address: '172.27.0.80',
@@ -78,21 +72,21 @@ Services, and they would stay pending: so \`up\` looks before it begins.`,
 export const tooManyClouds = problem<{ clouds: number }>({
   code: 'SL9211',
   severity: 'warning',
-  title: 'More clouds than are supported on one cluster',
+  title: 'The site has more clouds than one cluster supports',
   message: ({ clouds }) => `the site has ${clouds} clouds; up to 5 on one cluster are supported`,
-  remedy: () => 'spread the clouds over several clusters if you need support for them',
-  description: `Stackloom plans and deploys more, and tests with fifty. The supported number of control planes on one cluster is
-five: beyond it etcd, the operators and the nodes are yours to watch.`,
+  remedy: () => 'distribute the clouds over several clusters if you need support',
+  description: `Up to five control planes on one cluster are supported. Stackloom plans and deploys more, and is tested with fifty, but you must
+monitor etcd, the operators and the nodes yourself.`,
   example: { clouds: 7 },
 })
 
 export const tooManyHosts = problem<{ hosts: number }>({
   code: 'SL9212',
   severity: 'warning',
-  title: 'More data plane hosts than are supported',
+  title: 'The site has more data plane hosts than supported',
   message: ({ hosts }) => `the site has ${hosts} data plane hosts; up to 250 are supported`,
-  remedy: () => 'spread the hosts over several sites if you need support for them',
-  description: `Stackloom plans thousands. The supported number is 250; beyond it the time of a deployment, the load on RabbitMQ and
-the size of OVN's databases are yours to watch.`,
+  remedy: () => 'distribute the hosts over several sites if you need support',
+  description: `Up to 250 hosts are supported. Stackloom plans thousands, but you must monitor the deployment time, the load on RabbitMQ and the
+size of the OVN databases yourself.`,
   example: { hosts: 320 },
 })

@@ -1,15 +1,15 @@
-/** SL903x to SL907x: what `verify` finds about pods, hosts, nodes, names and endpoints. */
+/** SL903x to SL908x: findings of `verify` about pods, hosts, nodes, DNS and endpoints. */
 import { problem } from '../../errors/finding.ts'
 
 export const podAddressOutside = problem<{ pool: string; pod: string; address: string; planned: string }>({
   code: 'SL9031',
   severity: 'error',
-  title: 'whereabouts holds an address outside its span',
-  message: ({ pool, pod, address, planned }) => `IPPool ${pool} holds ${address} for ${pod}; planned is ${planned}`,
+  title: 'whereabouts allocated an address outside its span',
+  message: ({ pool, pod, address, planned }) => `IPPool ${pool} has ${address} for ${pod}; planned is ${planned}`,
   remedy: () =>
-    'delete the pod, so that it gets a new address; a whereabouts entry without a pod goes with its reconciler',
-  description: `whereabouts counts by range and \`network_name\`. An entry outside the span was given before the span was changed, or
-by a NetworkAttachmentDefinition that is not ours. The address may belong to a VIP, a node or a host.`,
+    'delete the pod so that it gets a new address; the reconciler of whereabouts removes entries without a pod',
+  description: `whereabouts allocates per range and \`network_name\`. An address outside the span was allocated before the span was changed, or
+through a NetworkAttachmentDefinition that is not part of the site. The address may also be a VIP, or belong to a node or host.`,
   example: {
     pool: 'kube-system/openstack-internalapi-172.17.0.0-24',
     pod: 'openstack/glance-0',
@@ -24,27 +24,22 @@ export const foreignPod = problem<{ cloud: string; pod: string; address: string;
   title: "A pod of another namespace has a cloud's address",
   message: ({ cloud, pod, address, network }) => `pod ${pod} has ${address}, which is in ${network} of ${cloud}`,
   remedy: ({ pod }) =>
-    `look at the NetworkAttachmentDefinition of ${pod}: its range must not touch another cloud's subnets`,
-  description: `Two NetworkAttachmentDefinitions with one range and one \`network_name\` share whereabouts' book; with two names they
-both start at the lowest address. Either way pods of two clouds stand in one subnet.`,
+    `correct the NetworkAttachmentDefinition of ${pod}: its range must not overlap with another cloud's subnets`,
+  description: `Two NetworkAttachmentDefinitions with the same range and \`network_name\` share one IPPool; with different names both allocate
+from the lowest address. In both cases pods of two clouds are in one subnet.`,
   example: { cloud: 'rhoso1', pod: 'openstack2/glance-0', address: '172.17.0.30', network: 'internalapi' },
 })
 
-export const reservationOutside = problem<{
-  reservation: string
-  network: string
-  address: string
-  planned: string
-}>({
+export const reservationOutside = problem<{ reservation: string; network: string; address: string; planned: string }>({
   code: 'SL9033',
   severity: 'error',
-  title: 'A Reservation holds an address outside the span for hosts',
+  title: 'A Reservation has an address outside the hosts span',
   message: ({ reservation, network, address, planned }) =>
-    `Reservation ${reservation} holds ${address} on ${network}; planned is ${planned}`,
+    `Reservation ${reservation} has ${address} on ${network}; planned is ${planned}`,
   remedy: () =>
-    'delete the IPSet and let it be made again, or plan the address: `hosts` with `addresses` in the site file',
-  description: `The addresses of data plane hosts come from NetConfig's allocationRanges. One outside was given by an older
-NetConfig, or as a fixedIP that the site does not know; whereabouts or MetalLB may give it to somebody else.`,
+    'delete the IPSet so that it is created again, or plan the address: `hosts` with `addresses` in the site file',
+  description: `The addresses of data plane hosts come from the allocationRanges of the NetConfig. An address outside was reserved by an older
+NetConfig, or as a fixedIP that is not in the site file; whereabouts or MetalLB may assign it again.`,
   example: {
     reservation: 'openstack/edpm-compute-0',
     network: 'internalapi',
@@ -56,25 +51,25 @@ NetConfig, or as a fixedIP that the site does not know; whereabouts or MetalLB m
 export const podWithoutNetwork = problem<{ pod: string; network: string; why: 'absent' | 'no address' }>({
   code: 'SL9034',
   severity: 'error',
-  title: 'A pod is not on a network that it asks for',
+  title: 'A pod is not attached to a requested network',
   message: ({ pod, network, why }) =>
     why === 'absent'
-      ? `pod ${pod} asks for ${network}, and its network-status does not have it`
+      ? `pod ${pod} requests ${network}, but its network-status does not list it`
       : `pod ${pod} is attached to ${network} without an address`,
-  remedy: ({ pod }) => `look at the events of ${pod}: Multus says why it could not attach`,
-  description: `Multus writes what it attached into \`k8s.v1.cni.cncf.io/network-status\`. A service whose pod lacks its network
-answers on the cluster's own network only: storage and the data plane do not reach it.`,
+  remedy: ({ pod }) => `check the events of ${pod}: Multus reports why it could not attach`,
+  description: `Multus records attached networks in \`k8s.v1.cni.cncf.io/network-status\`. A service whose pod lacks its network is reachable
+only on the pod network of the cluster, not from storage and the data plane.`,
   example: { pod: 'openstack/glance-default-internal-api-0', network: 'storage', why: 'absent' },
 })
 
 export const podAddressForeign = problem<{ pod: string; network: string; address: string; planned: string }>({
   code: 'SL9035',
   severity: 'error',
-  title: "A pod's address is not of its cloud's span",
+  title: "A pod's address is outside its cloud's span",
   message: ({ pod, network, address, planned }) => `pod ${pod} has ${address} on ${network}; planned is ${planned}`,
-  remedy: () => 'restart the pod after `stackloom up` has restored the NetworkAttachmentDefinition',
-  description: `The pod was attached while the NetworkAttachmentDefinition said something else, or through another one. It keeps
-its address until it is made again.`,
+  remedy: () => 'run `stackloom up` to restore the NetworkAttachmentDefinition, then restart the pod',
+  description: `The pod was attached while the NetworkAttachmentDefinition was different, or through another one. It keeps its address until it
+is created again.`,
   example: {
     pod: 'openstack/ovsdbserver-nb-0',
     network: 'internalapi',
@@ -86,56 +81,45 @@ its address until it is made again.`,
 export const attachedPodsAbsent = problem<{ cloud: string; namespace: string; networks: readonly string[] }>({
   code: 'SL9036',
   severity: 'error',
-  title: 'A control plane asks for networks and no pod is on any',
+  title: 'A control plane requests networks, but no pod is attached to any',
   message: ({ cloud, namespace, networks }) =>
-    `no running pod of ${namespace} asks for a network, and the control plane of ${cloud} wants pods on ${networks.join(', ')}`,
-  remedy: ({ namespace }) =>
-    `see whether the pods run, and what they ask for: kubectl -n ${namespace} get pods; stackloom status`,
-  description: `The operators annotate the pods of a service with the networks that the control plane names in
-\`networkAttachments\`. When no pod has the annotation, the services do not run, or run without their networks: what is
-planned for them is proved by nothing.`,
+    `no running pod of ${namespace} requests a network, but the control plane of ${cloud} requests ${networks.join(', ')}`,
+  remedy: ({ namespace }) => `check the pods and their annotations: kubectl -n ${namespace} get pods; stackloom status`,
+  description: `The operators annotate the pods of a service with the \`networkAttachments\` of the control plane. If no pod has the annotation,
+the services do not run, or run without their networks, and the check proves nothing.`,
   example: { cloud: 'rhoso1', namespace: 'openstack', networks: ['internalapi', 'storage', 'tenant'] },
 })
 
 export const policyNotEnacted = problem<{ policy: string; why: string; next: string | undefined }>({
   code: 'SL9041',
   severity: 'error',
-  title: 'A node does not have its planned networking',
+  title: 'A node does not have its planned network configuration',
   message: ({ policy, why }) => `NodeNetworkConfigurationPolicy ${policy}: ${why}`,
   remedy: ({ next, policy }) => next ?? `kubectl get nnce -l nmstate.io/policy=${policy}`,
-  description: `A policy is in force when every node that it selects has an enactment of the policy's current generation that is
-Available. The policy's own condition may still speak of the generation before.`,
-  example: {
-    policy: 'openstack-worker-1',
-    why: 'node worker-1 to take up generation 2',
-    next: undefined,
-  },
+  description: `A policy is applied when every selected node has an Available enactment of the current generation of the policy. The condition
+of the policy itself may still refer to the previous generation.`,
+  example: { policy: 'openstack-worker-1', why: 'waits for node worker-1 to apply generation 2', next: undefined },
 })
 
 export const dnsRecordWrong = problem<{ cloud: string; name: string; has: string; planned: string }>({
   code: 'SL9051',
   severity: 'error',
-  title: 'A DNS record leads to another address than planned',
+  title: 'A DNS record has a different address than planned',
   message: ({ cloud, name, has, planned }) => `${name} of ${cloud} is recorded as ${has}, planned is ${planned}`,
   remedy: () =>
-    'the records of Services follow the Services: repair the Service first; for hosts run `stackloom up --stage netconfig`',
-  description: `DNSData objects are what the cloud's dnsmasq answers from. Data plane hosts find the APIs by these names.`,
-  example: {
-    cloud: 'rhoso1',
-    name: 'keystone-internal.openstack.svc',
-    has: '172.17.0.81',
-    planned: '172.17.0.80',
-  },
+    'for a Service, fix the Service first: its record follows; for hosts run `stackloom up --stage netconfig`',
+  description: `The dnsmasq of the cloud answers from DNSData objects. Data plane hosts use these names to reach the APIs.`,
+  example: { cloud: 'rhoso1', name: 'keystone-internal.openstack.svc', has: '172.17.0.81', planned: '172.17.0.80' },
 })
 
 export const dnsAnswerWrong = problem<{ server: string; name: string; answer: string; planned: string }>({
   code: 'SL9052',
   severity: 'error',
-  title: "A cloud's DNS server answers with another address than planned",
+  title: "A cloud's DNS server returns a different address than planned",
   message: ({ server, name, answer, planned }) => `${server} answers ${answer} for ${name}, planned is ${planned}`,
-  remedy: () => 'look at the DNSData of the namespace and at the dnsmasq pods: they may run with older records',
-  description: `The cloud's own dnsmasq was asked over the network, as a data plane host asks it. Its records are right only after
-its pods were restarted with the newest hosts files.`,
+  remedy: () => 'check the DNSData of the namespace and the dnsmasq pods, which may still use older records',
+  description: `The dnsmasq of the cloud was queried over the network, as a data plane host does. Its answers are current only after its pods
+were restarted with the newest hosts files.`,
   example: {
     server: '192.168.122.80',
     name: 'keystone-internal.openstack.svc',
@@ -147,23 +131,23 @@ its pods were restarted with the newest hosts files.`,
 export const dnsUnreachable = problem<{ server: string; reason: string }>({
   code: 'SL9053',
   severity: 'warning',
-  title: "A cloud's DNS server could not be asked from here",
+  title: "A cloud's DNS server could not be queried from this machine",
   message: ({ server, reason }) => `DNS server ${server} does not answer this machine: ${reason}`,
-  remedy: () => 'run verify with --ask-dns from a machine on the ctlplane network, or leave the option out',
-  description: `The dnsmasq of a cloud answers on its ctlplane VIP. A machine without a route to that network cannot ask it, which
-says nothing about the server; the records themselves were checked on the cluster.`,
+  remedy: () => 'run verify --ask-dns from a machine on the ctlplane network, or omit the option',
+  description: `The dnsmasq of a cloud listens on its ctlplane VIP. A machine without a route to that network cannot query it, which does not
+mean that the server is wrong; the records on the cluster were checked.`,
   example: { server: '192.168.122.80', reason: 'timeout' },
 })
 
 export const endpointElsewhere = problem<{ endpoint: string; face: string; url: string; planned: string }>({
   code: 'SL9061',
   severity: 'error',
-  title: 'An endpoint in keystone does not lead to the planned address',
+  title: 'A keystone endpoint does not point to the planned address',
   message: ({ endpoint, face, url, planned }) =>
     `KeystoneEndpoint ${endpoint}: ${face} is ${url}, planned is ${planned}`,
-  remedy: () => 'repair the Service or Route that it names; the operator writes the endpoint anew by itself',
-  description: `Clients take their addresses from keystone's catalogue. The internal URL must name the Service that holds the
-planned VIP; the public one the Route of this namespace, or the Service with the planned public VIP.`,
+  remedy: () => 'fix the Service or Route in the URL; the operator then updates the endpoint',
+  description: `Clients get addresses from the keystone catalog. The internal URL must point to the Service with the planned VIP; the public URL
+must point to the Route of this namespace, or to the Service with the planned public VIP.`,
   example: {
     endpoint: 'openstack/glance',
     face: 'internal',
@@ -175,11 +159,12 @@ planned VIP; the public one the Route of this namespace, or the Service with the
 export const endpointForeign = problem<{ endpoint: string; face: string; url: string; other: string }>({
   code: 'SL9062',
   severity: 'error',
-  title: "An endpoint in keystone names another cloud's host",
+  title: 'A keystone endpoint points to another cloud',
   message: ({ endpoint, face, url, other }) => `KeystoneEndpoint ${endpoint}: ${face} is ${url}, a host of ${other}`,
-  remedy: ({ other }) => `correct the override that names ${other}: clients of this cloud talk to the wrong one`,
-  description: `The catalogue of one cloud leads into another one. It comes from a control plane that was copied between clouds with
-its URLs, or from an endpointURL override.`,
+  remedy: ({ other }) =>
+    `correct the override that refers to ${other}: clients of this cloud connect to the wrong cloud`,
+  description: `The catalog of one cloud points to another cloud. Usually the control plane was copied between clouds with its URLs, or an
+endpointURL override is wrong.`,
   example: {
     endpoint: 'openstack/glance',
     face: 'public',
@@ -191,49 +176,46 @@ its URLs, or from an endpointURL override.`,
 export const endpointsAbsent = problem<{ cloud: string; namespace: string; services: readonly string[] }>({
   code: 'SL9063',
   severity: 'error',
-  title: 'A cloud has services and no endpoint in keystone',
+  title: 'A cloud has services but no keystone endpoints',
   message: ({ cloud, namespace, services }) =>
-    `${namespace} has no KeystoneEndpoint, and ${cloud} has ${services.join(', ')}: clients find none of them`,
+    `${namespace} has no KeystoneEndpoint, but ${cloud} has ${services.join(', ')}: clients cannot find them`,
   remedy: ({ namespace }) =>
-    `see how far the control plane got: stackloom status, kubectl -n ${namespace} get openstackcontrolplane -o yaml`,
-  description: `The operator of each service registers it with a KeystoneEndpoint. A cloud without a single one is not ready, or its
-operators do not run: there is nothing whose addresses could be proved.`,
+    `check the control plane: stackloom status, kubectl -n ${namespace} get openstackcontrolplane -o yaml`,
+  description: `The operator of each service registers it with a KeystoneEndpoint. A cloud without any KeystoneEndpoint is not ready, or its
+operators do not run, and the check proves nothing.`,
   example: { cloud: 'rhoso1', namespace: 'openstack', services: ['placement', 'glance', 'neutron', 'nova'] },
 })
 
 export const leftover = problem<{ what: string; why: string }>({
   code: 'SL9071',
   severity: 'error',
-  title: 'Something of an older deployment is still there',
+  title: 'An object of an older deployment is left over',
   message: ({ what, why }) => `${what} is left over: ${why}`,
-  remedy: ({ what }) => `if nothing uses it any more, delete it: ${what}; \`stackloom adopt\` moves what still does`,
-  description: `install_yamls names pools and advertisements after the network alone (\`internalapi\`), for every cloud the same: the
-second cloud overwrites the first, and the pool serves whoever comes. A site of Stackloom names them
-\`<namespace>-<network>\`. What carries our labels for a cloud that the site no longer has is left from a removal.`,
-  example: {
-    what: 'IPAddressPool metallb-system/internalapi',
-    why: 'it has the name of a network, without a cloud',
-  },
+  remedy: ({ what }) => `if nothing uses it, delete it: ${what}; otherwise migrate its users with \`stackloom adopt\``,
+  description: `install_yamls uses the network name for pools and advertisements (\`internalapi\`), so a second cloud overwrites the first, and
+the pool serves every namespace. Stackloom uses \`<namespace>-<network>\`. An object with the labels of a cloud that is no longer
+in the site file is left from a removed cloud.`,
+  example: { what: 'IPAddressPool metallb-system/internalapi', why: 'its name is a network name without a cloud' },
 })
 
 export const heldTwice = problem<{ address: string; who: readonly string[] }>({
   code: 'SL9081',
   severity: 'error',
-  title: 'Two hold one address',
+  title: 'Two objects have one address',
   message: ({ address, who }) => `${address} is held by ${who.join(' and ')}`,
-  remedy: () => 'take it from the one that the plan does not name; `stackloom ip ADDRESS --live` shows who gave it',
-  description: `The allocators on a cluster do not know of each other: MetalLB, whereabouts, NetConfig and nmstate each believe that
-a range is theirs. When two of them give one address, both holders answer, and connections break at random.`,
+  remedy: () => 'release it from the holder that is not planned; `stackloom ip ADDRESS --live` shows who assigned it',
+  description: `The allocators of a cluster do not know each other: MetalLB, whereabouts, NetConfig and nmstate each treat a range as their own.
+When two of them assign the same address, both holders answer, and connections break at random.`,
   example: { address: '172.17.0.85', who: ['Service openstack/rabbitmq', 'Pod openstack/glance-0'] },
 })
 
 export const heldByOther = problem<{ address: string; who: string; planned: string }>({
   code: 'SL9082',
   severity: 'error',
-  title: 'An address is held by another namespace than planned',
-  message: ({ address, who, planned }) => `${address} belongs to ${planned} by the plan, and ${who} holds it`,
-  remedy: () => '`stackloom verify` finds how it got there: an open pool, overlapping pools, or a foreign attachment',
-  description: `The plan gives each address to one cloud. A holder in another namespace got it from an allocator that the plan does
-not know, or from one of ours that was opened by hand.`,
+  title: 'An address is used in a different namespace than planned',
+  message: ({ address, who, planned }) => `${address} is planned for ${planned}, but ${who} has it`,
+  remedy: () => 'run `stackloom verify` to find the cause: an open pool, overlapping pools, or a foreign attachment',
+  description: `The plan assigns each address to one cloud. A holder in another namespace got it from an allocator that is not planned, or from
+a planned one whose scope was changed manually.`,
   example: { address: '172.17.0.85', who: 'Service openstack2/rabbitmq', planned: 'openstack' },
 })

@@ -22,7 +22,7 @@ const pods: readonly ProbePod[] = plan.clouds.flatMap(({ name, namespace }, clou
 )
 const [first, second, foreign] = pods as readonly [ProbePod, ProbePod, ProbePod]
 
-/** What the program prints on a network that is well: everybody of the cloud answers, nobody else does. */
+/** The output of the script on a healthy network: only machines of the cloud answer. */
 function wellAnswer(word: string, pod: ProbePod): string {
   const own = pod.cloud === 'rhoso1' ? '172.17.0.' : '172.17.1.'
   const [kind = '', address = ''] = word.split(',')
@@ -48,15 +48,15 @@ function wrong(results: readonly CheckResult[]): readonly string[] {
   )
 }
 
-describe('probes on networks that are well', () => {
-  it('prove reach, VIPs, no duplicates and isolation, for every cloud', () => {
+describe('probes on healthy networks', () => {
+  it('prove reach, VIPs, unique addresses and isolation for every cloud', () => {
     const results = evaluateProbes(plan, well, [])
     expect(wrong(results)).toEqual([])
     expect(isProved(results)).toBe(true)
     expect(results.map(({ id, cloud }) => `${cloud} ${id}`)).toContain('rhoso2 probe-isolation')
   })
 
-  it('ask for every pod and VIP of the other cloud by ARP, ping and port, ctlplane included', () => {
+  it('test every pod and VIP of the other cloud by ARP, ping and port, including ctlplane', () => {
     const words = new Set(probeTasks(plan, first, pods).map(encodeTask))
     const vips = plan.clouds[1]?.networks.flatMap((network) => network.vips.map(({ address }) => address)) ?? []
     for (const address of [...foreign.addresses, ...vips]) {
@@ -67,22 +67,22 @@ describe('probes on networks that are well', () => {
     expect(words).toContain('tcp,172.17.1.80,5000')
   })
 
-  it('ask with packets of the full MTU, headers included', () => {
+  it('test with packets of the full MTU including headers', () => {
     const words = probeTasks(plan, first, pods).map(encodeTask)
     expect(words).toContain('ping,172.17.0.31,1472')
   })
 
-  it('ask nothing about a segment that the clouds share by the plan', () => {
+  it('skip a segment that the clouds share by plan', () => {
     const shared = testPlan({ nodes: 2, clouds, shared: true })
     const foreigners = probeTasks(shared, first, pods).filter(({ kind }) => kind === 'foreign')
     expect(foreigners.filter((task) => 'address' in task && task.address === '172.17.1.30')).toEqual([])
   })
 })
 
-describe('what probes find', () => {
+describe('evaluateProbes reports', () => {
   it.each([
     [
-      'ARP across clouds, with who answered',
+      'ARP answers from another cloud, with the hardware address',
       (word: string) => (word === 'dad,172.17.1.30' ? '02:42:00:00:00:09' : undefined),
       'probe-isolation rhoso1 SL9101: a pod of rhoso1/internalapi on worker-0 reaches rhoso2/internalapi on worker-0 (172.17.1.30) by ARP; 02:42:00:00:00:09 answered',
     ],
@@ -94,33 +94,33 @@ describe('what probes find', () => {
     [
       'a VLAN that the switch does not carry: one finding, not three',
       (word: string) => (/^(arp|ping),172\.17\.0\.31/.test(word) ? 'silent' : undefined),
-      'probe-reach rhoso1 SL9102: a pod of rhoso1/internalapi on worker-0 does not reach rhoso1/internalapi on worker-1 (172.17.0.31) by ARP',
+      'probe-reach rhoso1 SL9102: a pod of rhoso1/internalapi on worker-0 cannot reach rhoso1/internalapi on worker-1 (172.17.0.31) by ARP',
     ],
     [
-      'a port with a smaller MTU on the way',
+      'a port with a smaller MTU on the path',
       (word: string) => (word === 'ping,172.17.0.31,1472' ? 'silent' : undefined),
       'probe-reach rhoso1 SL9103: a pod of rhoso1/internalapi on worker-0 reaches rhoso1/internalapi on worker-1 (172.17.0.31), but not with packets of 1500 bytes',
     ],
     [
-      'an interface with another MTU',
+      'an interface with a different MTU',
       (word: string) => (word === 'mtu' ? '1450' : undefined),
       'probe-reach rhoso1 SL9104: the pod of rhoso1/internalapi on worker-0 has an MTU of 1450, planned is 1500',
     ],
     [
-      'a VIP that two answer for',
+      'a VIP that two machines answer for',
       (word: string) => (word === 'arp,172.17.0.80' ? '02:00:00:00:00:01 02:00:00:00:00:02' : undefined),
-      'probe-duplicates rhoso1 SL9105: 172.17.0.80 (the VIP of keystone.internal) is answered for by 02:00:00:00:00:01, 02:00:00:00:00:02, as seen by a pod of rhoso1/internalapi on worker-0',
+      'probe-duplicates rhoso1 SL9105: 02:00:00:00:00:01, 02:00:00:00:00:02 answer for 172.17.0.80 (the VIP of keystone.internal), as seen by a pod of rhoso1/internalapi on worker-0',
     ],
     [
-      "somebody with the pod's own address",
+      "another machine with the pod's address",
       (word: string) => (word === 'dad,172.17.0.30' ? '52:54:00:00:00:01' : undefined),
-      'probe-duplicates rhoso1 SL9105: 172.17.0.30 (the probe of rhoso1/internalapi on worker-0) is answered for by the pod itself, 52:54:00:00:00:01, as seen by a pod of rhoso1/internalapi on worker-0',
+      'probe-duplicates rhoso1 SL9105: the pod itself, 52:54:00:00:00:01 answer for 172.17.0.30 (the probe of rhoso1/internalapi on worker-0), as seen by a pod of rhoso1/internalapi on worker-0',
     ],
   ])('%s', (_, change, expected) => {
     expect(wrong(evaluateProbes(plan, [probing(first, change), ...others], []))).toEqual([expected])
   })
 
-  it('a VIP that nobody answers for; a node alone cannot tell, for it does not hear itself', () => {
+  it('a VIP without an answer, but only if probes of two nodes agree', () => {
     const silent = (word: string) => (word === 'arp,172.17.0.85' ? 'silent' : undefined)
     const rest = others.slice(1)
     expect(wrong(evaluateProbes(plan, [probing(first, silent), ...others], []))).toEqual([])
@@ -129,7 +129,7 @@ describe('what probes find', () => {
     ])
   })
 
-  it('a port behind a VIP that takes no connection is a warning', () => {
+  it('a warning for a VIP port that accepts no connection', () => {
     const closed = (word: string) => (word === 'tcp,172.17.0.80,5000' ? 'silent' : undefined)
     const results = evaluateProbes(plan, [probing(first, closed), probing(second, closed), ...others.slice(1)], [])
     expect(wrong(results)).toHaveLength(1)
@@ -147,7 +147,7 @@ describe('probes of a cloud with IPv6', () => {
     return { ...pod, addresses: [...pod.addresses, at % 2 === 0 ? start : `${start.slice(0, -1)}f`] }
   })
   const faceOf = (pod: ProbePod): string => `fe80::${both.indexOf(pod) + 1}`
-  /** Everybody of the cloud hears everybody of the cloud, and itself. */
+  /** All pods of the cloud receive each other's multicast and their own. */
   const answer = (word: string, pod: ProbePod): string => {
     const [kind = '', address = ''] = word.split(',')
     if (kind === 'own6') return faceOf(pod)
@@ -172,13 +172,13 @@ describe('probes of a cloud with IPv6', () => {
     })
   const only = (...results: Parameters<typeof wrong>) => wrong(...results).filter((one) => !one.includes('SL9107'))
 
-  it('are silent about clouds that are apart', () => {
+  it('report nothing when the clouds are isolated', () => {
     const results = evaluateProbes(dual, asked(), [])
     expect(only(results)).toEqual([])
     expect(isProved(results)).toBe(true)
   })
 
-  it('ask for every address of the other cloud by ping and port, and for VIPs by neighbour discovery', () => {
+  it('test every address of the other cloud by ping and port, and VIPs by neighbour discovery', () => {
     const words = new Set(probeTasks(dual, both[0] as ProbePod, both).map(encodeTask))
     expect(words).toContain(`ping,${both[2]?.addresses[1]},56`)
     const vip = dual.clouds[0]?.networks
@@ -187,7 +187,7 @@ describe('probes of a cloud with IPv6', () => {
     expect(words).toContain(`nd,${vip?.address}`)
   })
 
-  it('catch a pod of another cloud that answers on the segment, although no route leads to it', () => {
+  it('report a pod of another cloud that answers on the segment without a route', () => {
     const bridged = (word: string, pod: ProbePod) =>
       word === 'all6' && pod === both[0] ? 'fe80::1 fe80::2 fe80::3' : undefined
     expect(only(evaluateProbes(dual, asked(bridged), []))).toEqual([
@@ -195,23 +195,23 @@ describe('probes of a cloud with IPv6', () => {
     ])
   })
 
-  it('catch an address that the kernel gave up, because somebody else has it', () => {
+  it('report an address that the kernel gave up because of a duplicate', () => {
     const taken = both[0]?.addresses[1] ?? ''
     const refused = (word: string, pod: ProbePod) =>
       word === `dad,${taken}` && pod === both[0] ? 'refused' : undefined
     expect(only(evaluateProbes(dual, asked(refused), []))).toEqual([
-      `probe-duplicates rhoso1 SL9105: ${taken} (the probe of rhoso1/internalapi on worker-0) is answered for by the pod itself, another machine, as seen by a pod of rhoso1/internalapi on worker-0`,
+      `probe-duplicates rhoso1 SL9105: the pod itself, another machine answer for ${taken} (the probe of rhoso1/internalapi on worker-0), as seen by a pod of rhoso1/internalapi on worker-0`,
     ])
   })
 
-  it('prove nothing from an interface that does not even hear itself', () => {
+  it('prove nothing when an interface does not receive its own multicast', () => {
     const deaf = (word: string) => (word === 'all6' ? 'silent' : undefined)
     expect(isProved(evaluateProbes(dual, asked(deaf), []))).toBe(false)
   })
 })
 
 describe('probes without a result', () => {
-  it('prove nothing: a pod that did not start, an answer that was cut off, no pod at all', () => {
+  it('prove nothing when a pod did not start, output is incomplete, or no pod ran', () => {
     const unprobed = { cloud: 'rhoso1', from: 'rhoso1/storage on worker-0', reason: 'the pod is Pending' }
     const cut = { ...probing(first), output: 'mtu 1500\nping,172.1' }
     for (const results of [

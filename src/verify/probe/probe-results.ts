@@ -1,8 +1,4 @@
-/**
- * From what the probes said to verdicts: one check each for reach, VIPs, duplicates and isolation, for every cloud.
- *
- * Pure, so that recorded answers are judged as live ones are.
- */
+/** Evaluates the output of probes: one check each for reach, VIPs, duplicates and isolation, per cloud. Pure. */
 import { type Finding, finding, hasErrors } from '../../errors/finding.ts'
 import { groupBy } from '../../plan/collections.ts'
 import type { Plan, PlannedNetwork } from '../../plan/plan.ts'
@@ -20,14 +16,14 @@ import {
 import type { CheckResult } from '../verify.ts'
 import { areSeparateSegments, encodeTask, formatPodLocation, type ProbePod, type ProbeTask } from './probe-tasks.ts'
 
-/** One probe: what it was asked, and everything that its program printed. */
+/** One probe with its tasks and the output of its script. */
 export interface ProbeRun {
   readonly pod: ProbePod
   readonly tasks: readonly ProbeTask[]
   readonly output: string
 }
 
-/** A probe that could not be asked. */
+/** A probe that did not run. */
 export interface FailedProbe {
   readonly cloud: string
   /** `rhoso1/storage on worker-2`. */
@@ -38,8 +34,8 @@ export interface FailedProbe {
 interface Answer {
   readonly pod: ProbePod
   readonly task: ProbeTask
-  /** What came back: hardware addresses, `yes`, a number; empty for silence. */
-  readonly words: readonly string[]
+  /** Hardware addresses, `yes` or a number; empty without an answer. */
+  readonly values: readonly string[]
 }
 
 export function evaluateProbes(
@@ -47,19 +43,21 @@ export function evaluateProbes(
   probings: readonly ProbeRun[],
   unprobed: readonly FailedProbe[],
 ): readonly CheckResult[] {
-  const read = probings.map(parseAnswers)
-  const everything = read.flatMap((one) => one.answers)
+  const parsed = probings.map(parseAnswers)
+  const everything = parsed.flatMap(({ answers }) => answers)
   const site: ProbedSite = { plan, linkLocalOwners: linkLocalOwners(everything) }
   return plan.clouds.flatMap(({ name }) => {
     const answers = everything.filter(({ pod }) => pod.cloud === name)
-    const missing = [...read.flatMap((one) => one.missing), ...unprobed].filter(({ cloud }) => cloud === name)
+    const missing = [...parsed.flatMap(({ missing: tests }) => tests), ...unprobed].filter(
+      ({ cloud }) => cloud === name,
+    )
     const probes = new Set(answers.map(({ pod }) => pod.name)).size
     return probeChecks.map(({ id, title, promise, judge }): CheckResult => {
       const findings = judge(answers, name, site)
       const gaps = missing.map(({ from, reason }) => finding(probeMissing, { from, reason }))
       const verdict = hasErrors(findings) ? 'failed' : gaps.length > 0 || answers.length === 0 ? 'unknown' : 'passed'
-      const told = id === 'probe-isolation' ? [...findings, ...gaps] : findings
-      return { id, title, promise, cloud: name, seen: formatCount(probes, 'probe'), verdict, findings: told }
+      const reported = id === 'probe-isolation' ? [...findings, ...gaps] : findings
+      return { id, title, promise, cloud: name, seen: formatCount(probes, 'probe'), verdict, findings: reported }
     })
   })
 }
@@ -68,24 +66,24 @@ function parseAnswers({ pod, tasks, output }: ProbeRun): {
   readonly answers: readonly Answer[]
   readonly missing: readonly FailedProbe[]
 } {
-  const said = new Map(
+  const answersByTask = new Map(
     output.split('\n').flatMap((line) => {
-      const [word = '', ...words] = line.trim().split(/\s+/)
-      return word === '' ? [] : [[word, words.filter((word) => word !== 'silent')] as const]
+      const [word = '', ...values] = line.trim().split(/\s+/)
+      return word === '' ? [] : [[word, values.filter((value) => value !== 'silent')] as const]
     }),
   )
   const answers = tasks.flatMap((task): readonly Answer[] => {
-    const words = said.get(encodeTask(task))
-    // Whoever does not even hear itself on the segment has not asked it.
-    const deaf = task.kind === 'neighbours' && words?.length === 0
-    return words && !deaf ? [{ pod, task, words }] : []
+    const values = answersByTask.get(encodeTask(task))
+    // A pod that does not receive its own multicast has not tested the segment.
+    const isDeaf = task.kind === 'neighbours' && values?.length === 0
+    return values && !isDeaf ? [{ pod, task, values }] : []
   })
   const open = tasks.length - answers.length
-  const reason = `${open} of ${tasks.length} questions were not answered`
+  const reason = `${open} of ${tasks.length} tests have no result`
   return { answers, missing: open > 0 ? [{ cloud: pod.cloud, from: formatPodLocation(pod), reason }] : [] }
 }
 
-/** What is known beyond one cloud: the plan, and which pod has which address on its link. */
+/** The plan and the link-local addresses of all pods. */
 interface ProbedSite {
   readonly plan: Plan
   readonly linkLocalOwners: ReadonlyMap<string, ProbePod>
@@ -94,8 +92,8 @@ interface ProbedSite {
 function linkLocalOwners(answers: readonly Answer[]): ReadonlyMap<string, ProbePod> {
   return new Map(
     answers
-      .filter(({ task }) => task.kind === 'face')
-      .flatMap(({ pod, words }) => words.map((word) => [word, pod] as const)),
+      .filter(({ task }) => task.kind === 'link-local')
+      .flatMap(({ pod, values }) => values.map((word) => [word, pod] as const)),
   )
 }
 
@@ -116,7 +114,7 @@ const probeChecks: readonly ProbeCheck[] = [
   {
     id: 'probe-vips',
     title: 'VIPs on the wire',
-    promise: 'one node answers for every VIP on its own network, and its port takes connections',
+    promise: 'one node answers for every VIP on its own network, and its port accepts connections',
     judge: vipFindings,
   },
   {
@@ -128,7 +126,7 @@ const probeChecks: readonly ProbeCheck[] = [
   {
     id: 'probe-isolation',
     title: 'Isolation on the wire',
-    promise: 'from no network of this cloud does any address of another cloud answer',
+    promise: 'no address of another cloud answers on any network of this cloud',
     judge: (answers, _, site) => [
       ...answers.flatMap(isolationFindings),
       ...answers.flatMap((answer) => foreignNeighbours(answer, site)),
@@ -136,13 +134,13 @@ const probeChecks: readonly ProbeCheck[] = [
   },
 ]
 
-function reachFindings({ pod, task, words }: Answer, _: number, all: readonly Answer[]): readonly Finding[] {
+function reachFindings({ pod, task, values }: Answer, _: number, all: readonly Answer[]): readonly Finding[] {
   const from = formatPodLocation(pod)
   if (task.kind === 'mtu') {
-    const [has = 'unknown'] = words
+    const [has = 'unknown'] = values
     return has === String(task.planned) ? [] : [finding(interfaceMtu, { from, has, planned: task.planned })]
   }
-  if (task.kind !== 'peer' || words.length > 0) return []
+  if (task.kind !== 'peer' || values.length > 0) return []
   const { address, by, peer } = task
   const to = formatPodLocation(peer)
   const answered = (other: 'ARP' | 'ping'): boolean =>
@@ -152,9 +150,9 @@ function reachFindings({ pod, task, words }: Answer, _: number, all: readonly An
         answer.task.kind === 'peer' &&
         answer.task.by === other &&
         answer.task.address === address &&
-        answer.words.length > 0,
+        answer.values.length > 0,
     )
-  // The first question without an answer tells; the later ones fail for the same reason.
+  // Report only the first failed test; the later ones fail for the same reason.
   if (by === 'ARP') return [finding(peerUnreachable, { from, to, address, by })]
   if (by === 'ping')
     return answered('ARP') || address.includes(':') ? [finding(peerUnreachable, { from, to, address, by })] : []
@@ -162,7 +160,7 @@ function reachFindings({ pod, task, words }: Answer, _: number, all: readonly An
   return answered('ping') ? [finding(smallFramesOnly, { from, to, address, mtu })] : []
 }
 
-/** A pod cannot see what its own node announces: a VIP is well when a pod of some node hears it. */
+/** A pod cannot see VIPs of its own node, so one answer to a pod of any node is enough. */
 function vipFindings(answers: readonly Answer[], cloud: string): readonly Finding[] {
   const groups = groupBy(
     answers.filter(({ task }) => task.kind === 'vip'),
@@ -171,8 +169,8 @@ function vipFindings(answers: readonly Answer[], cloud: string): readonly Findin
   return [...groups.values()].flatMap((group) => {
     const [first] = group
     const nodes = new Set(group.map(({ pod }) => pod.node))
-    const heard = group.some(({ words }) => words.length > 0)
-    if (first?.task.kind !== 'vip' || heard || nodes.size < 2) return []
+    const answered = group.some(({ values }) => values.length > 0)
+    if (first?.task.kind !== 'vip' || answered || nodes.size < 2) return []
     const { slot, address, port, by } = first.task
     return by !== 'port'
       ? [finding(vipSilent, { cloud, slot, address, by })]
@@ -180,33 +178,33 @@ function vipFindings(answers: readonly Answer[], cloud: string): readonly Findin
   })
 }
 
-function duplicateFindings({ pod, task, words }: Answer): readonly Finding[] {
+function duplicateFindings({ pod, task, values }: Answer): readonly Finding[] {
   const from = formatPodLocation(pod)
-  if (task.kind === 'alone' && words.length > 0) {
-    // The kernel that gives up an address does not say for whom.
-    const macs = `the pod itself, ${words.map((word) => (word === 'refused' ? 'another machine' : word)).join(', ')}`
+  if (task.kind === 'duplicate' && values.length > 0) {
+    // The kernel does not report which machine has a duplicate address.
+    const macs = `the pod itself, ${values.map((word) => (word === 'refused' ? 'another machine' : word)).join(', ')}`
     return [finding(answeredTwice, { from, address: task.address, owner: `the probe of ${from}`, macs })]
   }
   const isArp = (task.kind === 'peer' || task.kind === 'vip') && task.by === 'ARP'
-  if (!isArp || words.length < 2) return []
+  if (!isArp || values.length < 2) return []
   const owner = task.kind === 'peer' ? formatPodLocation(task.peer) : `the VIP of ${task.slot}`
-  return [finding(answeredTwice, { from, address: task.address, owner, macs: words.join(', ') })]
+  return [finding(answeredTwice, { from, address: task.address, owner, macs: values.join(', ') })]
 }
 
-function isolationFindings({ pod, task, words }: Answer): readonly Finding[] {
-  const reached = words.length > 0 && words[0] !== 'elsewhere'
+function isolationFindings({ pod, task, values }: Answer): readonly Finding[] {
+  const reached = values.length > 0 && values[0] !== 'elsewhere'
   if (task.kind !== 'foreign' || !reached) return []
   const { address, owner, by, port } = task
   const how = by === 'port' ? `port ${port}` : by
-  const mac = by === 'ARP' ? words.join(', ') : ''
+  const mac = by === 'ARP' ? values.join(', ') : ''
   return [finding(isolationBroken, { from: formatPodLocation(pod), by: how, address, owner, mac })]
 }
 
-/** Pods of another cloud that answered on this segment by IPv6, although the plan has them on another one. */
-function foreignNeighbours({ pod, task, words }: Answer, { plan, linkLocalOwners }: ProbedSite): readonly Finding[] {
+/** Pods of another cloud that answered by IPv6 although they are planned on another segment. */
+function foreignNeighbours({ pod, task, values }: Answer, { plan, linkLocalOwners }: ProbedSite): readonly Finding[] {
   if (task.kind !== 'neighbours') return []
   const here = findNetwork(plan, pod)
-  return words.flatMap((address) => {
+  return values.flatMap((address) => {
     const other = linkLocalOwners.get(address)
     const there = other && findNetwork(plan, other)
     if (!here || !there || other.cloud === pod.cloud || !areSeparateSegments(there, here)) return []

@@ -1,14 +1,12 @@
 /**
- * What each probe asks, and what the answer must be. Pure: pods with their addresses in, tasks out.
- *
- * Its own network: every peer answers, at full MTU; every VIP has an answerer. Every other cloud, on all of its networks:
- * silence. Clouds that share a segment by the plan are not asked about it: the plan has warned already.
+ * Creates the tests of each probe: on its own network all peers must answer with the full MTU, and every VIP must answer; no
+ * address of another cloud may answer. Segments that clouds share by plan are not tested. Pure.
  */
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedVip } from '../../plan/plan.ts'
 import { serviceCatalogue } from '../../plan/slots/service-catalogue.ts'
 import type { SlotUse } from '../../plan/slots/slots.ts'
 
-/** A probe that runs: where it is, and what it got there. */
+/** A running probe pod with its addresses. */
 export interface ProbePod {
   readonly cloud: string
   readonly network: string
@@ -20,8 +18,8 @@ export interface ProbePod {
 
 export type ProbeTask =
   | { readonly kind: 'mtu'; readonly planned: number }
-  /** Nobody else has the pod's own address. */
-  | { readonly kind: 'alone'; readonly address: string }
+  /** No other machine has the address of the pod. */
+  | { readonly kind: 'duplicate'; readonly address: string }
   | {
       readonly kind: 'peer'
       readonly by: 'ARP' | 'ping' | 'full ping'
@@ -29,9 +27,9 @@ export type ProbeTask =
       readonly peer: ProbePod
       readonly bytes: number
     }
-  /** The pod's own address on the link, by which others know it. */
-  | { readonly kind: 'face' }
-  /** Everybody who answers on the segment by IPv6: the cloud's own, and nobody else. */
+  /** The link-local address of the pod. */
+  | { readonly kind: 'link-local' }
+  /** All IPv6 neighbours on the segment; only pods of the same cloud may answer. */
   | { readonly kind: 'neighbours' }
   | {
       readonly kind: 'vip'
@@ -53,16 +51,16 @@ export function formatPodLocation({ cloud, network, node }: ProbePod): string {
   return `${cloud}/${network} on ${node}`
 }
 
-/** The task as the program reads it. Its answers carry the same word. */
+/** The task as an argument of the script, which also identifies its answer. */
 export function encodeTask(task: ProbeTask): string {
   switch (task.kind) {
     case 'mtu':
       return 'mtu'
-    case 'alone':
+    case 'duplicate':
       return `dad,${task.address}`
     case 'peer':
       return task.by === 'ARP' ? `arp,${task.address}` : `ping,${task.address},${task.bytes}`
-    case 'face':
+    case 'link-local':
       return 'own6'
     case 'neighbours':
       return 'all6'
@@ -86,8 +84,8 @@ export function probeTasks(plan: Plan, pod: ProbePod, pods: readonly ProbePod[])
   )
   return [
     { kind: 'mtu', planned: network.mtu },
-    ...pod.addresses.map((address) => ({ kind: 'alone' as const, address })),
-    ...(pod.addresses.every(isIpv4) ? [] : [{ kind: 'face' } as const, { kind: 'neighbours' } as const]),
+    ...pod.addresses.map((address) => ({ kind: 'duplicate' as const, address })),
+    ...(pod.addresses.every(isIpv4) ? [] : [{ kind: 'link-local' } as const, { kind: 'neighbours' } as const]),
     ...peers.flatMap((peer) => peerTasks(peer, network)),
     ...vipTasks(plan, cloud, network),
     ...foreignTasks(plan, network, pod, pods),
@@ -100,12 +98,12 @@ function isIpv4(address: string): boolean {
 
 function peerTasks(peer: ProbePod, { mtu }: PlannedNetwork): readonly ProbeTask[] {
   return peer.addresses.flatMap((address): readonly ProbeTask[] => {
-    // The headers of ICMP, and of IPv4 or IPv6, are part of a packet of full size.
-    const whole = mtu - (isIpv4(address) ? 28 : 48)
+    // The MTU includes the headers of ICMP and of IPv4 or IPv6.
+    const fullBytes = mtu - (isIpv4(address) ? 28 : 48)
     return [
       ...(isIpv4(address) ? [{ kind: 'peer', by: 'ARP', address, peer, bytes: 0 } as const] : []),
       { kind: 'peer', by: 'ping', address, peer, bytes: SMALL_PING_BYTES },
-      { kind: 'peer', by: 'full ping', address, peer, bytes: whole },
+      { kind: 'peer', by: 'full ping', address, peer, bytes: fullBytes },
     ]
   })
 }
@@ -124,23 +122,17 @@ function vipTasks(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork): rea
         }))
       : []),
     ...vips.flatMap(({ address, slot }) =>
-      tcpPorts(cloud, slot).map((port) => ({
-        kind: 'vip' as const,
-        by: 'port' as const,
-        address,
-        slot,
-        port,
-      })),
+      tcpPorts(cloud, slot).map((port) => ({ kind: 'vip' as const, by: 'port' as const, address, slot, port })),
     ),
   ]
 }
 
-/** Services share addresses; an address is asked for once. */
+/** Services may share an address. */
 function uniqueAddresses(vips: readonly PlannedVip[]): readonly PlannedVip[] {
-  return vips.filter((vip, at) => vips.findIndex(({ address }) => address === vip.address) === at)
+  return vips.filter((vip, index) => vips.findIndex(({ address }) => address === vip.address) === index)
 }
 
-/** The first port that a Service of this slot has over TCP; DNS is asked over UDP, which a connection does not show. */
+/** The first TCP port of a slot. DNS is excluded, because it uses UDP. */
 function tcpPorts({ uses }: PlannedCloud, slot: string): readonly number[] {
   const use = uses.find(({ name }) => name === slot)
   return use ? (slotEndpoint(use)?.ports ?? []).filter((port) => port !== 53).slice(0, 1) : []
@@ -151,7 +143,7 @@ function slotEndpoint({ slot }: SlotUse) {
   return serviceCatalogue.flatMap((entry) => entry.endpoints).find(({ path }) => path === carrier)
 }
 
-/** Every address of every other cloud, asked on this network, whatever subnet it is in: a bridge knows no subnets. */
+/** All addresses of other clouds, regardless of their subnet, because a bridge ignores subnets. */
 function foreignTasks(
   plan: Plan,
   network: PlannedNetwork,
@@ -160,14 +152,14 @@ function foreignTasks(
 ): readonly ProbeTask[] {
   const others = plan.clouds.filter(({ name }) => name !== pod.cloud)
   return others.flatMap((other) => {
-    const apart = other.networks.filter((plannedNetwork) => areSeparateSegments(plannedNetwork, network))
-    const names = new Set(apart.map(({ name }) => name))
-    const strangers = pods
+    const separate = other.networks.filter((plannedNetwork) => areSeparateSegments(plannedNetwork, network))
+    const names = new Set(separate.map(({ name }) => name))
+    const foreignPods = pods
       .filter((pod) => pod.cloud === other.name && names.has(pod.network))
       .flatMap((pod) => pod.addresses.map((address) => ({ address, owner: formatPodLocation(pod) })))
-    const vips = apart.flatMap((plannedNetwork) => plannedNetwork.vips)
+    const vips = separate.flatMap((plannedNetwork) => plannedNetwork.vips)
     return [
-      ...strangers.flatMap(({ address, owner }) => silenceTasks(address, owner)),
+      ...foreignPods.flatMap(({ address, owner }) => silenceTasks(address, owner)),
       ...uniqueAddresses(vips).flatMap(({ address, slot }) =>
         silenceTasks(address, `the VIP of ${slot} of ${other.name}`),
       ),
@@ -184,12 +176,12 @@ function foreignTasks(
   })
 }
 
-/** Whether two networks are two segments by the plan. */
-export function areSeparateSegments(one: PlannedNetwork, other: PlannedNetwork): boolean {
-  return one.segment === undefined || one.segment !== other.segment
+/** Whether two networks are planned on different segments. */
+export function areSeparateSegments(network: PlannedNetwork, other: PlannedNetwork): boolean {
+  return network.segment === undefined || network.segment !== other.segment
 }
 
-/** IPv6 asks nobody for the neighbour of a foreign subnet: there `neighbours` tells who is on the segment. */
+/** IPv6 does not resolve neighbours of other subnets; the `neighbours` task covers that case. */
 function silenceTasks(address: string, owner: string): readonly ProbeTask[] {
   return [
     ...(isIpv4(address) ? [{ kind: 'foreign', by: 'ARP', address, owner, port: 0 } as const] : []),

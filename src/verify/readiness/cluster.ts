@@ -1,7 +1,9 @@
-/** Namespaces, CRDs and admission webhooks. */
+/** Readiness of Namespaces, CRDs, admission webhooks and volume claims. */
 import type { KubeObject } from '../../api/object.ts'
-import { findCondition, formatObjectName, getList, getString } from '../../api/raw-object.ts'
+import { ageMs, findCondition, formatObjectName, getField, getList, getString } from '../../api/raw-object.ts'
+import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { hasEndpoints } from './load-balancer.ts'
+import { latestEvent } from './object-events.ts'
 import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
 
 export const namespaceReadiness: ReadinessRule = (namespace) =>
@@ -21,7 +23,7 @@ export const crdReadiness: ReadinessRule = (crd) => {
     : progressing(`${formatObjectName(crd)} to be established`)
 }
 
-/** A webhook that refuses when nobody answers (`Fail`) stops every write of its kinds. */
+/** Without endpoints, a webhook with the failure policy `Fail` rejects every write of its kinds. */
 export const webhookReadiness: ReadinessRule = (configuration, { around }) => {
   const silent = getList(configuration, 'webhooks').find((hook) => {
     const name = getString(hook, 'clientConfig', 'service', 'name')
@@ -30,12 +32,42 @@ export const webhookReadiness: ReadinessRule = (configuration, { around }) => {
     return !hasEndpoints(around, namespace, name)
   })
   if (silent === undefined) return ready
-  return progressing(
-    `webhook ${getString(silent, 'name')} to have somebody who answers (${describeWebhookService(silent)})`,
-  )
+  return progressing(`webhook ${getString(silent, 'name')} to have an endpoint (${describeWebhookService(silent)})`)
 }
 
 function describeWebhookService(hook: unknown): string {
   const service = (hook as { clientConfig: { service: KubeObject['metadata'] } }).clientConfig.service
   return `Service ${service.namespace}/${service.name} has no endpoints`
+}
+
+const CLASS = 'storage.k8s.io/StorageClass'
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class'
+
+export const claimReadiness: ReadinessRule = (claim, { around, now, grace }) => {
+  const phase = getString(claim, 'status', 'phase')
+  const describe = `kubectl -n ${claim.metadata.namespace} describe pvc ${claim.metadata.name}`
+  if (phase === 'Bound') return ready
+  if (phase === 'Lost') return failed(`${formatObjectName(claim)} has lost its volume`, describe)
+  const missing = missingStorageClass(claim, around)
+  const old = ageMs(claim.metadata.creationTimestamp, now) >= grace.allocationMs
+  // A default class may still be created; it is then assigned to waiting claims.
+  if (missing && (getField(claim, 'spec', 'storageClassName') !== undefined || old))
+    return failed(`${formatObjectName(claim)} ${missing}`, 'kubectl get storageclass')
+  const event = latestEvent(claim, ['ProvisioningFailed', 'FailedBinding'], around)
+  if (event && ageMs(event.first, now) >= grace.allocationMs)
+    return failed(`${formatObjectName(claim)} stays pending: ${event.message}`, describe)
+  return progressing(`${formatObjectName(claim)} to be bound${event ? `: ${event.message}` : ''}`)
+}
+
+/** The missing storage class, if any. An empty class name means a volume that is created manually. */
+function missingStorageClass(claim: KubeObject, around: SnapshotIndex): string | undefined {
+  const asked = getField(claim, 'spec', 'storageClassName')
+  const classes = around.all(CLASS)
+  if (asked === '' || classes.length === 0) return undefined
+  if (typeof asked === 'string') {
+    const known = classes.some(({ metadata }) => metadata.name === asked)
+    return known ? undefined : `requests the storage class ${asked}, which does not exist`
+  }
+  const hasDefault = classes.some(({ metadata }) => metadata.annotations?.[DEFAULT_CLASS] === 'true')
+  return hasDefault ? undefined : 'requests the default storage class, but no class is the default'
 }

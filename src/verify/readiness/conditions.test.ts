@@ -16,7 +16,7 @@ describe('any kind', () => {
     (key) => !reading.some((kind) => key.endsWith(`/${kind}`)) && !key.includes('Webhook') && key !== 'Service',
   )
 
-  it.each(silentKinds)('%s is not ready while its controller has said nothing', (groupKind) => {
+  it.each(silentKinds)('%s is not ready before its controller sets a status', (groupKind) => {
     const [group, kind = group ?? ''] = groupKind.split('/')
     const silent = object({
       apiVersion: kind === group ? 'v1' : `${group}/v1`,
@@ -27,7 +27,7 @@ describe('any kind', () => {
     expect(judge(silent).kind).not.toBe('ready')
   })
 
-  it('never believes a status of an older generation', () => {
+  it('ignores a status of an older generation', () => {
     fc.assert(
       fc.property(fc.nat({ max: 5 }), fc.nat({ max: 5 }), (generation, observedGeneration) => {
         const verdict = judge(
@@ -43,7 +43,7 @@ describe('any kind', () => {
     )
   })
 
-  it('reads conditions by type, whatever their order', () => {
+  it('reads conditions by type in any order', () => {
     const conditions = [condition('Ready', 'True'), condition('InputReady', 'True'), condition('ExposeReady', 'True')]
     fc.assert(
       fc.property(fc.shuffledSubarray(conditions, { minLength: 3 }), (order) => {
@@ -54,7 +54,7 @@ describe('any kind', () => {
     )
   })
 
-  it('takes Unknown for no success', () => {
+  it('is not ready when the status is Unknown', () => {
     const status = { conditions: [condition('Ready', 'Unknown', { message: 'who knows' })] }
     expect(judge(object({ apiVersion: 'x.dev/v1', kind: 'Thing', status }))).toEqual({
       kind: 'progressing',

@@ -1,8 +1,6 @@
 /**
- * The rules that hold for any object with a status: generation, Stalled and Reconciling, Ready.
- *
- * They follow kstatus, with lib-common's `severity` on top: an Error that lasts is a failure, a young one is not,
- * because these operators report as Error what the next reconcile may mend.
+ * Readiness of any object with conditions. Follows kstatus and the `severity` of lib-common: only a persistent Error is a
+ * failure, because operators also report errors that the next reconcile may fix.
  */
 import type { Condition, KubeObject } from '../../api/object.ts'
 import {
@@ -13,9 +11,10 @@ import {
   getConditions,
   getNumber,
 } from '../../api/raw-object.ts'
+import { fieldDifferences } from '../field-differences.ts'
 import { failed, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
 
-/** What is wrong before any status may be believed; undefined when the status is of this generation. */
+/** Progressing when the status belongs to an older generation. */
 export function outdatedStatus(object: KubeObject): Readiness | undefined {
   const { generation } = object.metadata
   const observed = getNumber(object, 'status', 'observedGeneration')
@@ -24,11 +23,11 @@ export function outdatedStatus(object: KubeObject): Readiness | undefined {
   return undefined
 }
 
-/** Objects whose controller says Ready: without that word they are not ready. */
+/** For objects whose controller always sets Ready. */
 export const readyCondition: ReadinessRule = (object, context) =>
   outdatedStatus(object) ?? stalledReadiness(object) ?? conditionReadiness(object, 'Ready', context)
 
-/** Objects that may have a Ready condition or none at all: what says nothing is as ready as it can be. */
+/** For objects that may have no Ready condition: without conditions they are ready. */
 export const genericReadiness: ReadinessRule = (object, context) => {
   const early = outdatedStatus(object) ?? stalledReadiness(object)
   if (early) return early
@@ -48,11 +47,11 @@ export function conditionReadiness(object: KubeObject, type: string, context: Re
   if (isStale(object, condition))
     return progressing(`${formatObjectName(object)} to report ${type} for generation ${object.metadata.generation}`)
   if (condition.status === 'True') return ready
-  const culprit = findUnderlyingCondition(object, condition)
-  const lasting = persistentError(object, context)
-  return lasting
-    ? failed(formatCondition(object, lasting), describeCommand(object))
-    : progressing(formatCondition(object, culprit))
+  const underlying = findUnderlyingCondition(object, condition)
+  const persistent = persistentError(object, context)
+  return persistent
+    ? failed(formatCondition(object, persistent), describeCommand(object))
+    : progressing(formatCondition(object, underlying))
 }
 
 function isStale(object: KubeObject, { observedGeneration }: Condition): boolean {
@@ -60,7 +59,7 @@ function isStale(object: KubeObject, { observedGeneration }: Condition): boolean
   return observedGeneration !== undefined && generation !== undefined && observedGeneration < generation
 }
 
-/** An error that has lasted, nearest to the cause: not the summary, which only repeats it. */
+/** A persistent error, preferably not `Ready`, which only repeats another condition. */
 export function persistentError(
   object: KubeObject,
   { now, grace }: Pick<ReadinessContext, 'now' | 'grace'>,
@@ -72,7 +71,7 @@ export function persistentError(
   return errors.find(({ type }) => type !== 'Ready') ?? errors[0]
 }
 
-/** The summary only mirrors another condition: that one has the better words. */
+/** The summary condition mirrors another condition, which has a better message. */
 function findUnderlyingCondition(object: KubeObject, summary: Condition): Condition {
   const open = getConditions(object).filter(
     (condition) => condition.status !== 'True' && condition.type !== summary.type,
@@ -82,6 +81,13 @@ function findUnderlyingCondition(object: KubeObject, summary: Condition): Condit
 
 /** `OpenStackControlPlane openstack/openstack: RabbitMQ in progress (OpenStackControlPlaneRabbitMQReady)`. */
 export function formatCondition(object: KubeObject, { type, reason, message }: Condition): string {
-  const words = message || reason || 'no reason given'
-  return `${formatObjectName(object)}: ${words} (${type})`
+  const text = message || reason || 'no reason given'
+  return `${formatObjectName(object)}: ${text} (${type})`
+}
+
+/** For kinds without a status, such as MetalLB configuration: ready when the live object has the applied fields. */
+export const readBackReadiness: ReadinessRule = (live, { desired }) => {
+  if (!desired) return ready
+  const [first] = fieldDifferences(desired, live)
+  return first ? progressing(`${formatObjectName(live)} to hold ${first.path} as planned`) : ready
 }

@@ -36,24 +36,24 @@ function judge(parts: typeof nmstateParts, objects: readonly KubeObject[], unrea
 }
 
 describe('an installed operator', () => {
-  it('is ready when everything that it consists of runs', () => {
+  it('is ready when all of its parts run', () => {
     expect(judge(nmstateParts, nmstate).kind).toBe('ready')
   })
 
-  it.each(nmstate.map((one, at) => [one.metadata.name, at] as const))(
-    'is not ready without %s, and says so',
-    (name, at) => {
+  it.each(nmstate.map(({ metadata }, index) => [metadata.name, index] as const))(
+    'is not ready without %s',
+    (name, missing) => {
       const verdict = judge(
         nmstateParts,
-        nmstate.filter((_, index) => index !== at),
+        nmstate.filter((_, index) => index !== missing),
       )
       expect(verdict.kind).toBe('progressing')
-      const said = verdict.kind === 'progressing' ? verdict.waits : ''
-      expect(said).toContain(name.startsWith('kubernetes-nmstate-handler') ? name.slice(-8) : name)
+      const waits = verdict.kind === 'progressing' ? verdict.waits : ''
+      expect(waits).toContain(name.startsWith('kubernetes-nmstate-handler') ? name.slice(-8) : name)
     },
   )
 
-  it('does not count an agent that is on its way out', () => {
+  it('does not count an agent that is being deleted', () => {
     const [last, ...others] = nmstate.toReversed()
     if (!last) throw new Error('no agent')
     const going = { ...last, metadata: { ...last.metadata, deletionTimestamp: '2026-01-01T12:00:00Z' } }
@@ -71,7 +71,7 @@ describe('an installed operator', () => {
     })
   })
 
-  it('needs a webhook that answers, not only one that exists', () => {
+  it('requires a webhook with endpoints', () => {
     const service: KubeObject = {
       apiVersion: 'v1',
       kind: 'Service',

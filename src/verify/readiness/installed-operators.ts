@@ -1,24 +1,20 @@
 /**
- * Operators that must really run before their stage may end: every part by name, the missing one named.
- *
- * Found by the labels and names that upstream gives them; where they live depends on who installed them, so a part
- * is looked for in every namespace and an installation by somebody else counts.
+ * Readiness of operators: all of their parts must run before their stage ends. Parts are found by upstream names and labels in
+ * every namespace, so an existing installation counts.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { findCondition, formatObjectName, getString } from '../../api/raw-object.ts'
 import { hasEndpoints } from './load-balancer.ts'
 import { liveReadiness } from './readiness.ts'
-import { isBeingDeleted } from './rule-order.ts'
-import { progressing, type Readiness, type ReadinessContext, ready, worst } from './verdict.ts'
+import { isBeingDeleted, progressing, type Readiness, type ReadinessContext, ready, worst } from './verdict.ts'
 
-/** One part of an installation. */
 export type InstallationPart = (context: ReadinessContext) => Readiness
 
 export function installationReadiness(parts: readonly InstallationPart[], context: ReadinessContext): Readiness {
   return worst(parts.map((part) => part(context)))
 }
 
-/** A workload by one of its usual names, available. */
+/** An available workload with one of these names. */
 function workloadPart(
   groupKind: 'apps/Deployment' | 'apps/DaemonSet',
   what: string,
@@ -30,7 +26,7 @@ function workloadPart(
   }
 }
 
-/** A pod of a node agent, ready, on every node of the site. */
+/** A ready pod of a node agent on every node of the site. */
 function nodeAgentPart(what: string, ...components: readonly string[]): InstallationPart {
   return (context) => {
     const pods = context.around
@@ -50,7 +46,7 @@ function isPodReady(pod: KubeObject): boolean {
   return findCondition(pod, 'Ready')?.status === 'True' && !isBeingDeleted(pod)
 }
 
-/** Kinds that the API server must serve: a CRD that exists but is not established serves nothing. */
+/** Kinds that the API server must serve; a CRD that is not established is not served. */
 function servedKindsPart(...groupKinds: readonly string[]): InstallationPart {
   return ({ around }) => {
     const missing = groupKinds.find((groupKind) => around.unread(groupKind) !== undefined)
@@ -58,7 +54,7 @@ function servedKindsPart(...groupKinds: readonly string[]): InstallationPart {
   }
 }
 
-/** Webhook Services that somebody answers for: a Service alone refuses every write. */
+/** Webhook Services with endpoints; without endpoints every write is rejected. */
 function webhookPart(what: string, pattern: RegExp): InstallationPart {
   return ({ around }) => {
     const services = around.all('Service').filter(({ metadata }) => pattern.test(metadata.name))
@@ -89,10 +85,10 @@ export const certManagerParts: readonly InstallationPart[] = [
   workloadPart('apps/Deployment', 'the cert-manager webhook', 'cert-manager-webhook'),
 ]
 
-/** What `OpenStack` brings: these serve admission for every cloud, so nothing may be applied before they answer. */
+/** Webhooks for all clouds: nothing can be applied before they answer. */
 const WEBHOOK_SERVICES = ['openstack', 'openstack-baremetal', 'infra'] as const
 
-/** Each service operator that document 000 and today's bundle have. */
+/** Service operators of all supported releases. */
 const SERVICE_OPERATORS = [
   'barbican',
   'cinder',

@@ -9,10 +9,7 @@ describe('LoadBalancer Services', () => {
       namespace: 'openstack',
       name: 'keystone-internal',
       metadata: {
-        annotations: {
-          'metallb.universe.tf/loadBalancerIPs': '10.0.0.1',
-          'metallb.io/loadBalancerIPs': '172.17.0.80',
-        },
+        annotations: { 'metallb.universe.tf/loadBalancerIPs': '10.0.0.1', 'metallb.io/loadBalancerIPs': '172.17.0.80' },
       },
       spec: { type: 'LoadBalancer' },
       status: { loadBalancer: { ingress: ips.map((ip) => ({ ip })) } },
@@ -34,7 +31,7 @@ describe('LoadBalancer Services', () => {
     })
   const planned = () => new Set(['172.17.0.80', '172.17.0.81'])
 
-  it('are ready with the planned address alone', () => {
+  it('are ready only with the planned address', () => {
     expect(judge(service([]), [], { planned }).kind).toBe('progressing')
     expect(judge(service(['172.17.0.80']), [], { planned }).kind).toBe('ready')
     expect(judge(service(['172.17.0.81']), [], { planned })).toMatchObject({
@@ -43,11 +40,11 @@ describe('LoadBalancer Services', () => {
     })
   })
 
-  it('may not have an address of another cloud', () => {
+  it('fail with an address of another cloud', () => {
     expect(judge(service(['172.17.0.80']), [], { planned: () => new Set(['172.27.0.80']) }).kind).toBe('failed')
   })
 
-  it('fail with what MetalLB says, when it keeps saying it', () => {
+  it('fail with the event of MetalLB after the grace period', () => {
     expect(judge(service([]), [refusal(1_000)])).toMatchObject({
       kind: 'progressing',
       waits: expect.stringContaining('no available IPs'),
@@ -58,7 +55,7 @@ describe('LoadBalancer Services', () => {
     })
   })
 
-  it('are not blamed for the life of an older Service of that name', () => {
+  it('ignore events of a deleted Service of the same name', () => {
     const before = refusal(3_600_000)
     const about = { ...(before['involvedObject'] as object), uid: 'uid-of-the-old-one' }
     expect(judge(service([]), [{ ...before, involvedObject: about }]).kind).toBe('progressing')

@@ -1,8 +1,4 @@
-/**
- * Services: a LoadBalancer is ready when it has its own planned address, and no other one.
- *
- * An address that is not the planned one is a failure at once: nothing will move it.
- */
+/** Readiness of Services: a LoadBalancer must have its planned address. Another address is a failure, because MetalLB keeps it. */
 import type { KubeObject } from '../../api/object.ts'
 import { ageMs, formatObjectName, getList, getString } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
@@ -11,30 +7,30 @@ import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
 
 export const serviceReadiness: ReadinessRule = (service, { around, now, grace, planned }) => {
   if (getString(service, 'spec', 'type') !== 'LoadBalancer') return ready
-  const given = ingressAddresses(service)
+  const assigned = ingressAddresses(service)
   const describe = `kubectl -n ${service.metadata.namespace} describe service ${service.metadata.name}`
-  if (given.length === 0) {
-    const said = latestEvent(service, ['AllocationFailed', 'PoolExhausted', 'LoadBalancerFailed'], around)
-    if (said && ageMs(said.first, now) >= grace.allocationMs)
-      return failed(`${formatObjectName(service)} has no address: ${said.message}`, describe)
-    return progressing(`${formatObjectName(service)} to get its address${said ? `: ${said.message}` : ''}`)
+  if (assigned.length === 0) {
+    const event = latestEvent(service, ['AllocationFailed', 'PoolExhausted', 'LoadBalancerFailed'], around)
+    if (event && ageMs(event.first, now) >= grace.allocationMs)
+      return failed(`${formatObjectName(service)} has no address: ${event.message}`, describe)
+    return progressing(`${formatObjectName(service)} to get its address${event ? `: ${event.message}` : ''}`)
   }
   const asked = requestedAddresses(service)
-  const missing = asked.filter((address) => !given.includes(address))
+  const missing = asked.filter((address) => !assigned.includes(address))
   if (missing.length > 0)
-    return failed(`${formatObjectName(service)} has ${given.join(', ')} instead of ${missing.join(', ')}`, describe)
-  const ours = planned?.(service.metadata.namespace ?? '')
-  const foreign = ours ? given.filter((address) => !ours.has(address)) : []
+    return failed(`${formatObjectName(service)} has ${assigned.join(', ')} instead of ${missing.join(', ')}`, describe)
+  const plannedAddresses = planned?.(service.metadata.namespace ?? '')
+  const foreign = plannedAddresses ? assigned.filter((address) => !plannedAddresses.has(address)) : []
   return foreign.length === 0
     ? ready
     : failed(`${formatObjectName(service)} has ${foreign.join(', ')}, which is not planned for this cloud`, describe)
 }
 
 export function ingressAddresses(service: KubeObject): readonly string[] {
-  return getList(service, 'status', 'loadBalancer', 'ingress').flatMap((one) => getString(one, 'ip') ?? [])
+  return getList(service, 'status', 'loadBalancer', 'ingress').flatMap((ingress) => getString(ingress, 'ip') ?? [])
 }
 
-/** What the Service asks MetalLB for; the newer spelling wins, as it does there. */
+/** Requested addresses; the stable annotation takes precedence, as in MetalLB. */
 export function requestedAddresses(service: KubeObject): readonly string[] {
   const { annotations = {} } = service.metadata
   const asked =
@@ -48,7 +44,7 @@ export function requestedAddresses(service: KubeObject): readonly string[] {
     .filter((address) => address !== '')
 }
 
-/** Whether somebody answers behind a Service. */
+/** Whether a Service has ready endpoints. */
 export function hasEndpoints(around: SnapshotIndex, namespace: string, name: string): boolean {
   const slices = around
     .all('discovery.k8s.io/EndpointSlice')

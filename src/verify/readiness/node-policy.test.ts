@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { condition, judge, object } from '../../../test/readiness.ts'
 
-describe('node networking', () => {
+describe('a node policy', () => {
   const policy = object({
     apiVersion: 'nmstate.io/v1',
     kind: 'NodeNetworkConfigurationPolicy',
@@ -24,7 +24,7 @@ describe('node networking', () => {
       status: { policyGeneration, conditions: [condition(type, 'True', { message })] },
     })
 
-  it('waits for the enactment of this generation, whatever the policy itself says', () => {
+  it('waits for enactments of the current generation', () => {
     expect(judge(policy, [node]).kind).toBe('progressing')
     expect(judge(policy, [node, enactment(2, 'Available')]).kind).toBe('progressing')
     expect(judge(policy, [node, enactment(2, 'Failing')]).kind).toBe('progressing')
@@ -32,28 +32,25 @@ describe('node networking', () => {
     expect(judge(policy, [node, enactment(3, 'Available')]).kind).toBe('ready')
   })
 
-  it("fails at once with the node's own words", () => {
+  it('fails immediately with the message of the node', () => {
     expect(judge(policy, [node, enactment(3, 'Failing', 'interface enp6s0 not found')])).toEqual({
       kind: 'failed',
-      cause: 'node worker-0 refuses rhoso1-worker-0: interface enp6s0 not found',
+      cause: 'node worker-0 failed to apply rhoso1-worker-0: interface enp6s0 not found',
       next: 'kubectl get nnce worker-0.rhoso1-worker-0 -o yaml',
     })
   })
 
-  it('lets a node try again before it calls that a failure', () => {
+  it('is progressing while a node retries', () => {
     const both = enactment(3, 'Failing', 'Retrying 2/5')
     const conditions = [condition('Failing', 'True', { message: 'Retrying 2/5' }), condition('Progressing', 'True')]
     const retrying = { ...both, status: { policyGeneration: 3, conditions } }
     expect(judge(policy, [node, retrying])).toEqual({
       kind: 'progressing',
-      waits: 'node worker-0, which tries again: Retrying 2/5',
+      waits: 'node worker-0, which retries: Retrying 2/5',
     })
   })
 
-  it('says so when the selector matches no node', () => {
-    expect(judge(policy, [])).toMatchObject({
-      kind: 'failed',
-      cause: expect.stringContaining('no node matches'),
-    })
+  it('fails when the selector matches no node', () => {
+    expect(judge(policy, [])).toMatchObject({ kind: 'failed', cause: expect.stringContaining('no node matches') })
   })
 })

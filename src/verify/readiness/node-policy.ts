@@ -1,8 +1,6 @@
 /**
- * Node networking: a policy is as ready as its enactments of this very generation, one for each node it selects.
- *
- * The policy's own conditions carry no generation, so they may speak of the last one; they are not asked. An
- * enactment that fails ends the wait at once: nmstate has rolled the node back and will not try again.
+ * Readiness of node policies, from the enactments of the current generation: the conditions of a policy have no generation. A
+ * failed enactment is final, because nmstate rolls the node back and does not retry.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { findCondition, formatObjectName, getField, getNumber } from '../../api/raw-object.ts'
@@ -36,19 +34,21 @@ function nodeReadiness(policy: KubeObject, node: string, { around }: ReadinessCo
   const enactment = around.get(ENACTMENT, name)
   const generation = policy.metadata.generation ?? 0
   if (!enactment || (getNumber(enactment, 'status', 'policyGeneration') ?? -1) < generation)
-    return progressing(`node ${node} to take up generation ${generation} of ${policy.metadata.name}`)
+    return progressing(`node ${node} to apply generation ${generation} of ${policy.metadata.name}`)
   const is = (type: string): boolean => findCondition(enactment, type)?.status === 'True'
-  const words = (type: string): string => findCondition(enactment, type)?.message ?? 'no message'
+  const message = (type: string): string => findCondition(enactment, type)?.message ?? 'no message'
   const next = `kubectl get nnce ${name} -o yaml`
-  // While it still tries, it says both.
-  if (is('Failing') && is('Progressing')) return progressing(`node ${node}, which tries again: ${words('Failing')}`)
-  if (is('Failing')) return failed(`node ${node} refuses ${policy.metadata.name}: ${words('Failing')}`, next)
-  if (is('Aborted')) return failed(`node ${node} gave up on ${policy.metadata.name}: ${words('Aborted')}`, next)
+  // nmstate sets both conditions while it retries.
+  if (is('Failing') && is('Progressing')) return progressing(`node ${node}, which retries: ${message('Failing')}`)
+  if (is('Failing')) return failed(`node ${node} failed to apply ${policy.metadata.name}: ${message('Failing')}`, next)
+  if (is('Aborted')) return failed(`node ${node} aborted ${policy.metadata.name}: ${message('Aborted')}`, next)
   if (is('Available')) return ready
-  return progressing(`node ${node} to configure ${policy.metadata.name}${is('Pending') ? ' (it waits its turn)' : ''}`)
+  return progressing(
+    `node ${node} to configure ${policy.metadata.name}${is('Pending') ? ' (waiting for other nodes)' : ''}`,
+  )
 }
 
-/** Nodes by the policy's selector, as the cluster knows them. */
+/** Nodes that the policy selects. */
 export function selectedNodes(policy: KubeObject, { around }: ReadinessContext): readonly string[] {
   const selector = Object.entries((getField(policy, 'spec', 'nodeSelector') ?? {}) as Record<string, string>)
   return around

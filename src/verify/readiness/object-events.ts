@@ -1,4 +1,4 @@
-/** What a cluster has said about an object: its events, in either of the two event APIs. */
+/** Finds the events of an object in both event APIs. */
 import type { KubeObject } from '../../api/object.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
@@ -14,22 +14,21 @@ export function listEvents(around: Pick<SnapshotIndex, 'all'>): readonly KubeObj
   return [...around.all('Event'), ...around.all('events.k8s.io/Event')]
 }
 
-/** What an event is about. */
 export function eventSubject(event: KubeObject): unknown {
   return getField(event, 'involvedObject') ?? getField(event, 'regarding')
 }
 
-/** The newest event about an object that has one of these reasons. */
+/** The newest event of an object with one of these reasons. */
 export function latestEvent(
   object: KubeObject,
   reasons: readonly string[],
   around: SnapshotIndex,
 ): ObjectEvent | undefined {
-  const fitting = listEvents(around).filter((event) => reasons.includes(getString(event, 'reason') ?? ''))
-  return eventsAbout(object, fitting)[0]
+  const matching = listEvents(around).filter((event) => reasons.includes(getString(event, 'reason') ?? ''))
+  return eventsAbout(object, matching)[0]
 }
 
-/** What these events say about an object, the newest first. */
+/** Events about an object, newest first. */
 export function eventsAbout(object: KubeObject, events: readonly KubeObject[]): readonly ObjectEvent[] {
   return events
     .filter((event) => isSubject(object, eventSubject(event)))
@@ -43,7 +42,7 @@ function isSubject({ kind, metadata }: KubeObject, subject: unknown): boolean {
     getString(subject, 'kind') === kind &&
     getString(subject, 'name') === metadata.name &&
     getString(subject, 'namespace') === metadata.namespace &&
-    // An event about an object of the same name that is long gone says nothing about this one.
+    // The event may refer to a deleted object of the same name.
     (uid === undefined || metadata.uid === undefined || uid === metadata.uid)
   )
 }

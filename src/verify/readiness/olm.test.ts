@@ -20,7 +20,7 @@ describe('OLM', () => {
       status: { phase, message },
     })
 
-  it('is as far as the version behind the subscription', () => {
+  it('has the readiness of the installed version', () => {
     expect(judge(subscription({})).kind).toBe('progressing')
     expect(judge(subscription({ installedCSV: 'nmstate.v1' })).kind).toBe('progressing')
     expect(judge(subscription({ installedCSV: 'nmstate.v1' }), [csv('Installing')]).kind).toBe('progressing')
@@ -31,7 +31,7 @@ describe('OLM', () => {
     })
   })
 
-  it('fails when the catalog has no such package', () => {
+  it('fails when the catalog does not have the package', () => {
     const status = { conditions: [condition('ResolutionFailed', 'True', { message: 'no operators found' })] }
     expect(judge(subscription(status))).toMatchObject({
       kind: 'failed',

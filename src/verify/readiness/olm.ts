@@ -1,8 +1,15 @@
-/** Operators that come by OLM: the Subscription, its install plan and the ClusterServiceVersion behind it. */
+/** Readiness of Subscriptions and ClusterServiceVersions. */
 import type { KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, formatObjectName, getString } from '../../api/raw-object.ts'
-import { applyRule } from './rule-order.ts'
-import { failed, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
+import {
+  applyRule,
+  failed,
+  progressing,
+  type Readiness,
+  type ReadinessContext,
+  type ReadinessRule,
+  ready,
+} from './verdict.ts'
 
 const CSV = 'operators.coreos.com/ClusterServiceVersion'
 
@@ -25,7 +32,7 @@ export const subscriptionReadiness: ReadinessRule = (subscription, context) => {
 function pendingInstall(subscription: KubeObject, catalog: string | undefined): Readiness {
   if (getString(subscription, 'spec', 'installPlanApproval') === 'Manual') {
     const plan = getString(subscription, 'status', 'installPlanRef', 'name') ?? 'its install plan'
-    return progressing(`somebody to approve ${plan} of ${formatObjectName(subscription)}`)
+    return progressing(`approval of ${plan} of ${formatObjectName(subscription)}`)
   }
   return progressing(
     `${formatObjectName(subscription)} to choose a version${catalog === undefined ? '' : ` (catalog: ${catalog})`}`,

@@ -20,7 +20,7 @@ describe('OpenStack kinds', () => {
       lastTransitionTime: ago(ms),
     })
 
-  it('gives an error time to heal, and then calls it a failure with its words', () => {
+  it('fail with the error message after the grace period', () => {
     const summary = condition('Ready', 'False', { message: 'RabbitMQ error' })
     expect(judge(controlPlane([summary, error(1_000)])).kind).toBe('progressing')
     expect(judge(controlPlane([summary, error(defaultGrace.errorMs)]))).toEqual({
@@ -31,16 +31,12 @@ describe('OpenStack kinds', () => {
     })
   })
 
-  it('does not fail for being slow', () => {
-    const slow = condition('Ready', 'False', {
-      severity: 'Info',
-      lastTransitionTime: ago(86_400_000),
-      message: 'x',
-    })
+  it('do not fail for being slow', () => {
+    const slow = condition('Ready', 'False', { severity: 'Info', lastTransitionTime: ago(86_400_000), message: 'x' })
     expect(judge(controlPlane([slow])).kind).toBe('progressing')
   })
 
-  it('finds the failed job behind a control plane that waits', () => {
+  it('report the failed job of a waiting control plane', () => {
     const job = object({
       apiVersion: 'batch/v1',
       kind: 'Job',
@@ -64,21 +60,18 @@ describe('OpenStack kinds', () => {
     expect(judge(waiting, [elsewhere]).kind).toBe('progressing')
   })
 
-  it('knows the set-up of a node set from its deployment', () => {
+  it('distinguish the setup of a node set from its deployment', () => {
     const nodeSet = object({
       apiVersion: 'dataplane.openstack.org/v1beta1',
       kind: 'OpenStackDataPlaneNodeSet',
       metadata: { generation: 1 },
-      status: {
-        observedGeneration: 1,
-        conditions: [condition('SetupReady', 'True'), condition('Ready', 'False')],
-      },
+      status: { observedGeneration: 1, conditions: [condition('SetupReady', 'True'), condition('Ready', 'False')] },
     })
     expect(nodeSetSetupReadiness(nodeSet, context([])).kind).toBe('ready')
     expect(judge(nodeSet).kind).toBe('progressing')
   })
 
-  it('ends a version only when the target is deployed', () => {
+  it('are ready for a version only when the target is deployed', () => {
     const version = (deployedVersion: string) =>
       object({
         apiVersion: 'core.openstack.org/v1beta1',

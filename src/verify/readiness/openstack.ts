@@ -1,35 +1,33 @@
-/**
- * The OpenStack kinds, by their conditions; and what stands behind a control plane that does not get ready: the
- * first object of its namespace that has failed has the better cause.
- */
+/** Readiness of OpenStack kinds. For a control plane that is not ready, a failed object of its namespace is the better cause. */
 import type { KubeObject } from '../../api/object.ts'
 import { formatObjectName, getField, getNumber, getString } from '../../api/raw-object.ts'
+import { claimReadiness } from './cluster.ts'
 import { conditionReadiness, outdatedStatus, readyCondition } from './conditions.ts'
 import { serviceReadiness } from './load-balancer.ts'
 import { podReadiness } from './pods.ts'
-import { applyRule } from './rule-order.ts'
-import { claimReadiness } from './storage.ts'
-import { progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
+import { applyRule, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
 import { jobReadiness } from './workloads.ts'
 
 export const controlPlaneReadiness: ReadinessRule = (controlPlane, context) => {
-  const own = notObservedYet(controlPlane) ?? readyCondition(controlPlane, context)
-  return own.kind === 'progressing' ? (findFailure(controlPlane.metadata.namespace, context) ?? own) : own
+  const readiness = notObservedYet(controlPlane) ?? readyCondition(controlPlane, context)
+  return readiness.kind === 'progressing'
+    ? (findFailure(controlPlane.metadata.namespace, context) ?? readiness)
+    : readiness
 }
 
 export const nodeSetReadiness: ReadinessRule = (nodeSet, context) =>
   notObservedYet(nodeSet) ?? readyCondition(nodeSet, context)
 
-/** What must hold before a deployment of the node set may begin: addresses, inventory, but no deployment yet. */
+/** Whether a node set is ready for a deployment: addresses and inventory exist. */
 export const nodeSetSetupReadiness: ReadinessRule = (nodeSet, context) =>
   notObservedYet(nodeSet) ?? outdatedStatus(nodeSet) ?? conditionReadiness(nodeSet, 'SetupReady', context)
 
-/** A deployment runs once: `deployed` is its last word, whatever its conditions still say. */
+/** A deployment runs once: `deployed` is final, regardless of its conditions. */
 export const dataPlaneDeploymentReadiness: ReadinessRule = (deployment, context) => {
   if (getField(deployment, 'status', 'deployed') === true) return outdatedStatus(deployment) ?? ready
-  const own = notObservedYet(deployment) ?? readyCondition(deployment, context)
-  if (own.kind !== 'progressing') return own
-  return findFailedJob(deployment, context) ?? own
+  const readiness = notObservedYet(deployment) ?? readyCondition(deployment, context)
+  if (readiness.kind !== 'progressing') return readiness
+  return findFailedJob(deployment, context) ?? readiness
 }
 
 export const versionReadiness: ReadinessRule = (version, context) => {
@@ -38,28 +36,28 @@ export const versionReadiness: ReadinessRule = (version, context) => {
   const target = getString(version, 'spec', 'targetVersion') ?? getString(version, 'status', 'availableVersion')
   const deployed = getString(version, 'status', 'deployedVersion')
   if (target !== undefined && deployed === target) return ready
-  const own = readyCondition(version, context)
-  return own.kind === 'ready'
+  const readiness = readyCondition(version, context)
+  return readiness.kind === 'ready'
     ? progressing(`${formatObjectName(version)} to go from ${deployed ?? 'nothing'} to ${target ?? 'a version'}`)
-    : own
+    : readiness
 }
 
-/** These operators always write observedGeneration; without one nobody has looked at the object yet. */
+/** These operators always set observedGeneration; without it the object was not reconciled yet. */
 function notObservedYet(object: KubeObject): Readiness | undefined {
   return getNumber(object, 'status', 'observedGeneration') === undefined
     ? progressing(`the operator to see ${formatObjectName(object)}`)
     : undefined
 }
 
-/** The first object of a cloud's control plane that will not get well by itself. */
+/** The first failed object of a control plane. */
 function findFailure(namespace: string | undefined, context: ReadinessContext): Readiness | undefined {
-  const looks: readonly (readonly [string, ReadinessRule])[] = [
+  const candidates: readonly (readonly [string, ReadinessRule])[] = [
     ['PersistentVolumeClaim', claimReadiness],
     ['Pod', podReadiness],
     ['batch/Job', jobReadiness],
     ['Service', serviceReadiness],
   ]
-  for (const [groupKind, rule] of looks) {
+  for (const [groupKind, rule] of candidates) {
     for (const object of context.around.all(groupKind)) {
       if (object.metadata.namespace !== namespace || isRetriedByOwner(object)) continue
       const verdict = applyRule(rule, object, context)
@@ -69,7 +67,7 @@ function findFailure(namespace: string | undefined, context: ReadinessContext): 
   return undefined
 }
 
-/** A job retries its pods, and a data plane run answers for its own jobs: neither blames the control plane. */
+/** A Job retries its pods, and a data plane deployment reports its readiness Jobs. */
 function isRetriedByOwner({ kind, metadata }: KubeObject): boolean {
   const owners = metadata.ownerReferences ?? []
   if (kind === 'Pod') return owners.some((owner) => owner.kind === 'Job')

@@ -1,4 +1,4 @@
-/** Pods, and what keeps a workload's pods from running: images, crashes, volumes, room. */
+/** Readiness of Pods: images, crashes and scheduling. */
 import type { KubeObject } from '../../api/object.ts'
 import {
   ageMs,
@@ -47,7 +47,7 @@ function containerFailure(pod: KubeObject): Readiness | undefined {
       const exit = getField(status, 'lastState', 'terminated', 'exitCode')
       const code = typeof exit === 'number' ? ` with exit code ${exit}` : ''
       return failed(
-        `container ${container} of ${formatObjectName(pod)} crashes again and again${code}`,
+        `container ${container} of ${formatObjectName(pod)} crashes repeatedly${code}`,
         podLogsCommand(pod, container),
       )
     }
@@ -71,15 +71,15 @@ function podLogsCommand({ metadata }: KubeObject, container?: string): string {
   return `kubectl -n ${metadata.namespace} logs ${metadata.name}${container === undefined ? '' : ` -c ${container} --previous`}`
 }
 
-/** Pods of a workload, found by its selector. */
+/** Pods that match the selector of a workload. */
 export function podsOfWorkload(workload: KubeObject, { around }: ReadinessContext): readonly KubeObject[] {
-  const wanted = Object.entries((getField(workload, 'spec', 'selector', 'matchLabels') ?? {}) as Record<string, string>)
-  if (wanted.length === 0) return []
+  const labels = Object.entries((getField(workload, 'spec', 'selector', 'matchLabels') ?? {}) as Record<string, string>)
+  if (labels.length === 0) return []
   return around
     .all('Pod')
     .filter(
       (pod) =>
         pod.metadata.namespace === workload.metadata.namespace &&
-        wanted.every(([key, value]) => pod.metadata.labels?.[key] === value),
+        labels.every(([key, value]) => pod.metadata.labels?.[key] === value),
     )
 }

@@ -10,7 +10,7 @@ describe('kinds without a status', () => {
       spec: { addresses },
     })
 
-  it('are ready when they read back as they were written', () => {
+  it('are ready when the live object has the applied fields', () => {
     const desired = pool(['172.17.0.80-172.17.0.90'])
     expect(judge(desired, [], { desired }).kind).toBe('ready')
     expect(judge(pool(['172.17.0.80-172.17.0.99']), [], { desired })).toEqual({

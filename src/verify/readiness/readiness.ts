@@ -1,17 +1,14 @@
-/** Readiness of any object: existence first, then deletion, then the rule of its kind. */
+/** Evaluates the readiness of any object: existence first, then deletion, then the rule of its kind. */
 import { type GroupVersionKind, type KubeObject, objectKey } from '../../api/object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
-import { crdReadiness, namespaceReadiness, webhookReadiness } from './cluster.ts'
-import { genericReadiness, readyCondition } from './conditions.ts'
+import { claimReadiness, crdReadiness, namespaceReadiness, webhookReadiness } from './cluster.ts'
+import { genericReadiness, readBackReadiness, readyCondition } from './conditions.ts'
 import { serviceReadiness } from './load-balancer.ts'
 import { policyReadiness } from './node-policy.ts'
 import { csvReadiness, subscriptionReadiness } from './olm.ts'
 import { controlPlaneReadiness, dataPlaneDeploymentReadiness, nodeSetReadiness, versionReadiness } from './openstack.ts'
 import { podReadiness } from './pods.ts'
-import { readBackReadiness } from './read-back.ts'
-import { applyRule } from './rule-order.ts'
-import { claimReadiness } from './storage.ts'
-import { progressing, type Readiness, type ReadinessContext, type ReadinessRule } from './verdict.ts'
+import { applyRule, progressing, type Readiness, type ReadinessContext, type ReadinessRule } from './verdict.ts'
 import { daemonSetReadiness, deploymentReadiness, jobReadiness, statefulSetReadiness } from './workloads.ts'
 
 export const readinessRules: Readonly<Record<string, ReadinessRule>> = {
@@ -48,13 +45,13 @@ export interface ObjectName extends GroupVersionKind {
 }
 
 /** Readiness of an object that should exist. */
-export function objectReadiness(wanted: ObjectName, context: ReadinessContext): Readiness {
-  const groupKind = formatGroupKind(wanted)
+export function objectReadiness(desired: ObjectName, context: ReadinessContext): Readiness {
+  const groupKind = formatGroupKind(desired)
   const unread = context.around.unread(groupKind)
-  const who = `${wanted.kind} ${objectKey(wanted)}`
-  if (unread !== undefined) return progressing(`${who}, which cannot be read: ${unread}`)
-  const live = context.around.get(groupKind, wanted.name, wanted.namespace)
-  return live ? liveReadiness(live, context) : progressing(`${who} to exist`)
+  const name = `${desired.kind} ${objectKey(desired)}`
+  if (unread !== undefined) return progressing(`${name}, which cannot be read: ${unread}`)
+  const live = context.around.get(groupKind, desired.name, desired.namespace)
+  return live ? liveReadiness(live, context) : progressing(`${name} to exist`)
 }
 
 export function liveReadiness(live: KubeObject, context: ReadinessContext): Readiness {

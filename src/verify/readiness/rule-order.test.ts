@@ -34,24 +34,19 @@ const fine: readonly KubeObject[] = [
 ]
 
 function observed(count: number): object {
-  return {
-    observedGeneration: 1,
-    desiredNumberScheduled: count,
-    updatedNumberScheduled: count,
-    numberAvailable: count,
-  }
+  return { observedGeneration: 1, desiredNumberScheduled: count, updatedNumberScheduled: count, numberAvailable: count }
 }
 
-describe('what is being deleted', () => {
-  it.each(fine.map((one) => [one.kind, one] as const))('is not ready, if it is a %s', (kind, one) => {
-    expect(judge(one).kind).toBe('ready')
-    expect(judge({ ...one, metadata: { ...one.metadata, ...going } })).toEqual({
+describe('an object that is being deleted', () => {
+  it.each(fine.map((candidate) => [candidate.kind, candidate] as const))('is not ready (%s)', (kind, candidate) => {
+    expect(judge(candidate).kind).toBe('ready')
+    expect(judge({ ...candidate, metadata: { ...candidate.metadata, ...going } })).toEqual({
       kind: 'progressing',
       waits: `${kind} it is being deleted (kept by example.org/keeper)`,
     })
   })
 
-  it('is not asked for its rule, whatever the rule would say', () => {
+  it('is not evaluated by the rule of its kind', () => {
     for (const groupKind of Object.keys(readinessRules)) {
       const [kind = '', group] = groupKind.split('/').toReversed()
       const apiVersion = group === undefined ? 'v1' : `${group}/v1`
@@ -60,7 +55,7 @@ describe('what is being deleted', () => {
     }
   })
 
-  it("is nobody else's cause: not a job of a run, nor a claim of a control plane", () => {
+  it('is not the cause of another failure', () => {
     const run = object({
       kind: 'OpenStackDataPlaneDeployment',
       apiVersion: 'dataplane.openstack.org/v1beta1',
@@ -87,17 +82,12 @@ describe('what is being deleted', () => {
       status: { observedGeneration: 1 },
     })
     const claim = (metadata: Partial<KubeObject['metadata']>): KubeObject =>
-      object({
-        kind: 'PersistentVolumeClaim',
-        namespace: 'openstack',
-        metadata,
-        status: { phase: 'Lost' },
-      })
+      object({ kind: 'PersistentVolumeClaim', namespace: 'openstack', metadata, status: { phase: 'Lost' } })
     expect(judge(controlPlane, [claim({})]).kind).toBe('failed')
     expect(judge(controlPlane, [claim(going)]).kind).toBe('progressing')
   })
 
-  it('is no version that a subscription has reached', () => {
+  it('does not make a Subscription ready', () => {
     const subscription = object({
       kind: 'Subscription',
       apiVersion: OLM,

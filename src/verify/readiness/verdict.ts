@@ -1,10 +1,6 @@
-/**
- * What can be said of an object's readiness, and how several verdicts become one.
- *
- * Three answers only: ready, progressing with what it waits for, failed with the cause and the next command.
- * Unknown is progressing: it never counts as success, and slow is not failed.
- */
+/** Defines readiness: ready, progressing (what it waits for), or failed (the cause and the next command). Unknown is progressing. */
 import type { KubeObject } from '../../api/object.ts'
+import { formatObjectName } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 
 export type Readiness =
@@ -12,19 +8,19 @@ export type Readiness =
   | { readonly kind: 'progressing'; readonly waits: string }
   | { readonly kind: 'failed'; readonly cause: string; readonly next: string }
 
-/** What a rule may look at besides the object itself. */
+/** What a rule may use besides the object itself. */
 export interface ReadinessContext {
-  /** Everything that was gathered around the object. */
+  /** Other objects of the cluster. */
   readonly around: SnapshotIndex
-  /** Milliseconds since the epoch, as the cluster was looked at. */
+  /** When the cluster was read, in milliseconds since the epoch. */
   readonly now: number
-  /** How long a state that may heal by itself is only slow. */
+  /** How long a temporary error is not a failure. */
   readonly grace: Grace
-  /** Nodes on which node agents must run: the site's. */
+  /** Nodes of the site, on which node agents must run. */
   readonly nodes: readonly string[]
-  /** The object as it was applied, for kinds without a status: they are ready when they read back as written. */
+  /** The applied object, for kinds without a status. */
   readonly desired?: KubeObject
-  /** Addresses that the plan gives this namespace; a LoadBalancer Service must have one of them, and its own. */
+  /** Planned addresses of a namespace. */
   readonly planned?: (namespace: string) => ReadonlySet<string> | undefined
 }
 
@@ -51,11 +47,27 @@ export function failed(cause: string, next: string): Readiness {
   return { kind: 'failed', cause, next }
 }
 
-/** The worst of several: a failure first, then the first wait. */
+/** The first failure, otherwise the first progressing verdict. */
 export function worst(verdicts: readonly Readiness[]): Readiness {
   return (
     verdicts.find((verdict) => verdict.kind === 'failed') ??
     verdicts.find((verdict) => verdict.kind !== 'ready') ??
     ready
   )
+}
+
+/** An object that is being deleted is neither ready nor failed, regardless of its status. */
+export function applyRule(rule: ReadinessRule, object: KubeObject, context: ReadinessContext): Readiness {
+  return isBeingDeleted(object)
+    ? progressing(`${formatObjectName(object)} is being deleted${formatFinalizers(object)}`)
+    : rule(object, context)
+}
+
+export function isBeingDeleted({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined
+}
+
+/** ` (kept by openstack.org/cell)`: an object stays until all finalizers are removed. */
+export function formatFinalizers({ metadata: { finalizers = [] } }: KubeObject): string {
+  return finalizers.length > 0 ? ` (kept by ${finalizers.join(', ')})` : ''
 }

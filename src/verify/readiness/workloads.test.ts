@@ -23,27 +23,19 @@ describe('workloads', () => {
         phase: 'Pending',
         startTime: ago(defaultGrace.podMs),
         containerStatuses: [
-          {
-            name: 'c',
-            image: 'quay.io/x',
-            restartCount,
-            state: { waiting: { reason, message: 'not found' } },
-          },
+          { name: 'c', image: 'quay.io/x', restartCount, state: { waiting: { reason, message: 'not found' } } },
         ],
       },
     })
   const half = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 1 }
 
-  it('count what is available', () => {
-    expect(judge(deployment(half))).toEqual({
-      kind: 'progressing',
-      waits: 'Deployment ns/it: 1 of 2 pods available',
-    })
+  it('are ready when all replicas are available', () => {
+    expect(judge(deployment(half))).toEqual({ kind: 'progressing', waits: 'Deployment ns/it: 1 of 2 pods available' })
     expect(judge(deployment({ ...half, availableReplicas: 2 })).kind).toBe('ready')
     expect(judge(deployment({ ...half, availableReplicas: 2, replicas: 3 })).kind).toBe('progressing')
   })
 
-  it('name the image that cannot be pulled and the container that crashes', () => {
+  it('report an image that cannot be pulled and a crashing container', () => {
     expect(judge(deployment(half), [pod('ImagePullBackOff')])).toEqual({
       kind: 'failed',
       cause: 'Pod ns/x-1 cannot pull quay.io/x: not found',
@@ -67,7 +59,7 @@ describe('workloads', () => {
     })
   const rolling = (updatedReplicas: number) => ({ updateRevision: 'b', updatedReplicas })
 
-  it('wait until a StatefulSet has rolled', () => {
+  it('wait for the rollout of a StatefulSet', () => {
     expect(judge(statefulSet({ updateRevision: 'a', updatedReplicas: 3 })).kind).toBe('ready')
     expect(judge(statefulSet(rolling(2)))).toEqual({
       kind: 'progressing',
@@ -75,7 +67,7 @@ describe('workloads', () => {
     })
   })
 
-  it('do not wait for pods of a StatefulSet that are not to roll: below its partition, or with OnDelete', () => {
+  it('do not wait for pods below a partition or with OnDelete', () => {
     const partition = { type: 'RollingUpdate', rollingUpdate: { partition: 2 } }
     expect(judge(statefulSet(rolling(0), partition)).kind).toBe('progressing')
     expect(judge(statefulSet(rolling(1), partition)).kind).toBe('ready')
@@ -84,15 +76,12 @@ describe('workloads', () => {
     expect(judge(statefulSet(unready, partition)).kind).toBe('progressing')
   })
 
-  it('wait until a smaller StatefulSet has ended its other pods', () => {
+  it('wait until surplus pods of a StatefulSet have ended', () => {
     const four = { replicas: 4, readyReplicas: 4, updateRevision: 'a', updatedReplicas: 4 }
-    expect(judge(statefulSet(four))).toEqual({
-      kind: 'progressing',
-      waits: 'StatefulSet ns/it to end 1 more pod',
-    })
+    expect(judge(statefulSet(four))).toEqual({ kind: 'progressing', waits: 'StatefulSet ns/it to end 1 more pod' })
   })
 
-  it('wait for a claim, and name a storage class that does not exist', () => {
+  it('wait for a claim and report a missing storage class', () => {
     const claim = object({
       kind: 'PersistentVolumeClaim',
       namespace: 'ns',
@@ -107,7 +96,7 @@ describe('workloads', () => {
     })
   })
 
-  it('fail for want of a default class when a claim names none, but not at once', () => {
+  it('fail without a default class after the grace period', () => {
     const slow = object({ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', name: 'slow' })
     const claim = (spec: object, ageMs: number) =>
       object({
@@ -121,9 +110,9 @@ describe('workloads', () => {
     expect(judge(claim({}, 0), [slow]).kind).toBe('progressing')
     expect(judge(claim({}, long), [slow])).toMatchObject({
       kind: 'failed',
-      cause: expect.stringContaining('none of the classes is the default'),
+      cause: expect.stringContaining('no class is the default'),
     })
-    // The empty name asks for no class at all: somebody makes the volume by hand.
+    // An empty class name means a volume that is created manually.
     expect(judge(claim({ storageClassName: '' }, long), [slow]).kind).toBe('progressing')
   })
 })

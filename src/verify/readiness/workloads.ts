@@ -1,25 +1,32 @@
-/** Deployments, DaemonSets, StatefulSets and Jobs: their own counts, and their pods' troubles as the cause. */
+/** Readiness of workloads, from their replica counts and failed pods. */
 import type { KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, formatObjectName, getNumber, getString } from '../../api/raw-object.ts'
 import { outdatedStatus } from './conditions.ts'
 import { podReadiness, podsOfWorkload } from './pods.ts'
-import { applyRule } from './rule-order.ts'
-import { failed, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
+import {
+  applyRule,
+  failed,
+  progressing,
+  type Readiness,
+  type ReadinessContext,
+  type ReadinessRule,
+  ready,
+} from './verdict.ts'
 
 export const deploymentReadiness: ReadinessRule = (deployment, context) => {
-  const early = notObservedYet(deployment)
-  if (early) return early
+  const pending = notObservedYet(deployment)
+  if (pending) return pending
   const stuck = findCondition(deployment, 'Progressing')
-  const wanted = getNumber(deployment, 'spec', 'replicas') ?? 1
+  const desired = getNumber(deployment, 'spec', 'replicas') ?? 1
   const verdict = replicaReadiness(deployment, [
-    ['updatedReplicas', wanted, 'updated'],
-    ['availableReplicas', wanted, 'available'],
+    ['updatedReplicas', desired, 'updated'],
+    ['availableReplicas', desired, 'available'],
   ])
   if (verdict.kind === 'ready') {
     const available = findCondition(deployment, 'Available')
     const isAvailable = !available || available.status === 'True'
     return (
-      surplusPods(deployment, wanted) ??
+      surplusPods(deployment, desired) ??
       (isAvailable ? ready : progressing(`${formatObjectName(deployment)} to be available`))
     )
   }
@@ -31,37 +38,34 @@ export const deploymentReadiness: ReadinessRule = (deployment, context) => {
 }
 
 export const daemonSetReadiness: ReadinessRule = (daemonSet, context) => {
-  const early = notObservedYet(daemonSet)
-  if (early) return early
-  const wanted = getNumber(daemonSet, 'status', 'desiredNumberScheduled')
-  if (wanted === undefined) return progressing(`${formatObjectName(daemonSet)} to be observed`)
+  const pending = notObservedYet(daemonSet)
+  if (pending) return pending
+  const desired = getNumber(daemonSet, 'status', 'desiredNumberScheduled')
+  if (desired === undefined) return progressing(`${formatObjectName(daemonSet)} to be observed`)
   const verdict = replicaReadiness(daemonSet, [
-    ['updatedNumberScheduled', wanted, 'updated'],
-    ['numberAvailable', wanted, 'available'],
+    ['updatedNumberScheduled', desired, 'updated'],
+    ['numberAvailable', desired, 'available'],
   ])
   return verdict.kind === 'ready' ? ready : (findFailedPod(daemonSet, context) ?? verdict)
 }
 
 export const statefulSetReadiness: ReadinessRule = (set, context) => {
-  const early = notObservedYet(set)
-  if (early) return early
-  const wanted = getNumber(set, 'spec', 'replicas') ?? 1
-  const verdict = replicaReadiness(set, [['readyReplicas', wanted, 'ready']])
+  const pending = notObservedYet(set)
+  if (pending) return pending
+  const desired = getNumber(set, 'spec', 'replicas') ?? 1
+  const verdict = replicaReadiness(set, [['readyReplicas', desired, 'ready']])
   if (verdict.kind !== 'ready') return findFailedPod(set, context) ?? verdict
-  return surplusPods(set, wanted) ?? rolloutReadiness(set, wanted)
+  return surplusPods(set, desired) ?? rolloutReadiness(set, desired)
 }
 
-/**
- * The current revision becomes the updated one only when every pod has rolled. Below a partition none does, and with
- * OnDelete none does until somebody deletes it: neither is something to wait for.
- */
-function rolloutReadiness(set: KubeObject, wanted: number): Readiness {
+/** The revision changes only when every pod is updated; with a partition or OnDelete some pods are never updated. */
+function rolloutReadiness(set: KubeObject, desired: number): Readiness {
   const update = getString(set, 'status', 'updateRevision')
   if (getString(set, 'status', 'currentRevision') === update) return ready
   if (getString(set, 'spec', 'updateStrategy', 'type') === 'OnDelete') return ready
   const partition = getNumber(set, 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0
   const rolled = getNumber(set, 'status', 'updatedReplicas') ?? 0
-  return partition > 0 && rolled >= wanted - partition
+  return partition > 0 && rolled >= desired - partition
     ? ready
     : progressing(`${formatObjectName(set)} to roll to revision ${update}`)
 }
@@ -73,34 +77,37 @@ export const jobReadiness: ReadinessRule = (job, context) => {
   if (broken?.status === 'True') {
     const why = broken.message ?? broken.reason ?? 'no reason given'
     const { namespace, name } = job.metadata
-    return failed(`${formatObjectName(job)} gave up: ${why}`, `kubectl -n ${namespace} logs job/${name}`)
+    return failed(`${formatObjectName(job)} failed: ${why}`, `kubectl -n ${namespace} logs job/${name}`)
   }
-  const tries = getNumber(job, 'status', 'failed') ?? 0
+  const attempts = getNumber(job, 'status', 'failed') ?? 0
   const trouble = findFailedPod(job, context)
-  return trouble ?? progressing(`${formatObjectName(job)} to complete${tries > 0 ? ` (${tries} tries failed)` : ''}`)
+  return (
+    trouble ??
+    progressing(`${formatObjectName(job)} to complete${attempts > 0 ? ` (${attempts} attempts failed)` : ''}`)
+  )
 }
 
-/** A workload without a status has not been seen by its controller: that is no success. */
+/** A workload without a status was not reconciled yet. */
 function notObservedYet(workload: KubeObject): Readiness | undefined {
   if (getNumber(workload, 'status', 'observedGeneration') === undefined)
     return progressing(`the controller of ${formatObjectName(workload)} to see it`)
   return outdatedStatus(workload)
 }
 
-/** Pods of an older revision, or of a larger number, that are still to end. */
-function surplusPods(workload: KubeObject, wanted: number): Readiness | undefined {
-  const old = (getNumber(workload, 'status', 'replicas') ?? 0) - wanted
+/** Surplus pods of an older revision or a larger replica count. */
+function surplusPods(workload: KubeObject, desired: number): Readiness | undefined {
+  const old = (getNumber(workload, 'status', 'replicas') ?? 0) - desired
   return old > 0
     ? progressing(`${formatObjectName(workload)} to end ${old} more ${old === 1 ? 'pod' : 'pods'}`)
     : undefined
 }
 
-type Count = readonly [field: string, wanted: number, word: string]
+type Count = readonly [field: string, desired: number, word: string]
 
 function replicaReadiness(workload: KubeObject, fields: readonly Count[]): Readiness {
-  for (const [field, wanted, word] of fields) {
+  for (const [field, desired, word] of fields) {
     const have = getNumber(workload, 'status', field) ?? 0
-    if (have < wanted) return progressing(`${formatObjectName(workload)}: ${have} of ${wanted} pods ${word}`)
+    if (have < desired) return progressing(`${formatObjectName(workload)}: ${have} of ${desired} pods ${word}`)
   }
   return ready
 }

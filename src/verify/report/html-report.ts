@@ -1,4 +1,4 @@
-/** The report as one HTML page, without anything from elsewhere: it can be mailed, and read in ten years. */
+/** Renders a report as one self-contained HTML page. */
 import { type CheckResult, isProved } from '../verify.ts'
 import {
   countVerdicts,
@@ -70,17 +70,17 @@ export function htmlReport(report: Report): string {
 
 function renderTally(results: readonly CheckResult[]): string {
   return countVerdicts(results)
-    .map(({ verdict, words }) => `<span class="${verdict}">${words}</span>`)
+    .map(({ verdict, text }) => `<span class="${verdict}">${text}</span>`)
     .join('')
 }
 
-/** What is not proved, at the top: nobody reads through what passed to find it. */
+/** Lists checks that are not proved at the top of the page. */
 function renderContents(report: Report): string {
   const open = report.results.filter(({ verdict }) => verdict === 'failed' || verdict === 'unknown')
   if (open.length === 0) return ''
   const items = open.map((checkResult) => {
-    const whose = checkResult.cloud === undefined ? '' : `${escapeHtml(checkResult.cloud)}: `
-    return `<li><a href="#${anchor(checkResult)}">${whose}${escapeHtml(checkResult.title)}</a> <span class="${checkResult.verdict}">${checkResult.verdict}</span></li>`
+    const prefix = checkResult.cloud === undefined ? '' : `${escapeHtml(checkResult.cloud)}: `
+    return `<li><a href="#${anchor(checkResult)}">${prefix}${escapeHtml(checkResult.title)}</a> <span class="${checkResult.verdict}">${checkResult.verdict}</span></li>`
   })
   return `<nav><strong>Not proved</strong><ul>${items.join('')}</ul></nav>`
 }
@@ -93,7 +93,7 @@ function renderGroup({ name, results }: ReportGroup): string {
   return [
     `<h2>${escapeHtml(name)}</h2>`,
     `<p class="tally">${renderTally(results)}</p>`,
-    '<table><thead><tr><th>Verdict</th><th>Check</th><th>Looked at</th></tr></thead><tbody>',
+    '<table><thead><tr><th>Verdict</th><th>Check</th><th>Checked</th></tr></thead><tbody>',
     ...results.map(renderRow),
     '</tbody></table>',
   ].join('\n')
@@ -110,13 +110,13 @@ function renderRow(result: CheckResult): string {
 }
 
 function renderProblem({ code, severity, messages, remedy }: ReportProblem): string {
-  const told = messages.map((message) => `<p>${escapeHtml(message)}</p>`).join('')
-  return `<li><strong>${severity} ${code}</strong>${told}<p class="todo">To do: ${renderCode(remedy)}</p></li>`
+  const paragraphs = messages.map((message) => `<p>${escapeHtml(message)}</p>`).join('')
+  return `<li><strong>${severity} ${code}</strong>${paragraphs}<p class="todo">To do: ${renderCode(remedy)}</p></li>`
 }
 
-/** What stands between backticks is for the keyboard. */
-function renderCode(words: string): string {
-  return escapeHtml(words).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+/** Renders text in backticks as code. */
+function renderCode(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 }
 
 /** `2026-11-16 04:10 UTC` of an ISO time. */
@@ -124,6 +124,6 @@ function formatTime(time: string): string {
   return time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, '$1 $2 UTC')
 }
 
-function escapeHtml(words: string): string {
-  return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

@@ -3,8 +3,7 @@ import { finding } from '../../errors/finding.ts'
 import { foreignHolder } from '../findings/check-findings.ts'
 import type { CheckResult } from '../verify.ts'
 import { htmlReport } from './html-report.ts'
-import { markdownReport } from './markdown.ts'
-import { formatSummary, type Report } from './report.ts'
+import { formatSummary, markdownReport, type Report } from './report.ts'
 
 const passed: CheckResult = {
   id: 'leftovers',
@@ -38,13 +37,13 @@ const report: Report = {
 }
 
 describe('a report', () => {
-  it('counts the verdicts, and is silent about those that nobody got', () => {
+  it('counts only verdicts that occurred', () => {
     expect(formatSummary([passed, failed, failed])).toBe('1 passed, 2 failed')
     expect(formatSummary([passed])).toBe('1 passed')
-    expect(formatSummary([passed, { ...passed, verdict: 'empty' }])).toBe('1 passed, 1 had nothing to look at')
+    expect(formatSummary([passed, { ...passed, verdict: 'empty' }])).toBe('1 passed, 1 had nothing to check')
   })
 
-  it('tells a remedy once for all findings that it repairs', () => {
+  it('prints a remedy once for all findings with it', () => {
     const holds = (address: string) =>
       finding(foreignHolder, { cloud: 'rhoso1', service: 'shop/web', address, network: 'internalapi' })
     const results = [{ ...failed, findings: [holds('172.17.0.80'), holds('172.17.0.81')] }]
@@ -54,7 +53,7 @@ describe('a report', () => {
     }
   })
 
-  it('names first what is not proved, with a way to it', () => {
+  it('lists unproved checks first, with links', () => {
     const page = htmlReport(report)
     expect(page).toContain('<a href="#rhoso1.foreign-holders">rhoso1: No foreign holder</a>')
     expect(page).toContain('<tr id="rhoso1.foreign-holders">')
@@ -65,13 +64,13 @@ describe('a report', () => {
     await expect(markdownReport(report)).toMatchFileSnapshot('__golden__/report.md')
   })
 
-  it('is an HTML page that needs nothing from elsewhere', async () => {
+  it('is a self-contained HTML page', async () => {
     const page = htmlReport(report)
     expect(page).not.toMatch(/<(script|link|img)|https?:/)
     await expect(page).toMatchFileSnapshot('__golden__/report.html')
   })
 
-  it('shows words from the cluster as words, whatever they are', () => {
+  it('escapes texts from the cluster', () => {
     expect(htmlReport(report)).toContain('&lt;script&gt;alert(1)')
     expect(markdownReport(report)).toContain('\\<script\\>')
   })

@@ -1,10 +1,10 @@
-/** What a report of `verify` holds, before it becomes Markdown or HTML: the same facts for both. */
+/** Builds a report of `verify` and renders it as Markdown. */
 import type { Finding, Severity } from '../../errors/finding.ts'
 import type { CheckResult, Verdict } from '../verify.ts'
 
 export interface Report {
   readonly site: string
-  /** ISO time at which the cluster was looked at. */
+  /** ISO time of the snapshot. */
   readonly time: string
   /** The API server, or the folder of dumps. */
   readonly source: string
@@ -12,7 +12,7 @@ export interface Report {
 }
 
 export interface ReportGroup {
-  /** `Site`, or the cloud's name. */
+  /** The name of the cloud, or `The site`. */
   readonly name: string
   readonly results: readonly CheckResult[]
 }
@@ -28,7 +28,7 @@ export function groupByCloud({ results }: Report): readonly ReportGroup[] {
   return [...groups].map(([name, list]) => ({ name, results: list }))
 }
 
-/** Findings of one kind that are repaired alike: the remedy is told once. */
+/** Findings with the same code and remedy. */
 export interface ReportProblem {
   readonly code: string
   readonly severity: Severity
@@ -46,22 +46,64 @@ export function groupFindings(findings: readonly Finding[]): readonly ReportProb
   return [...problems.values()]
 }
 
-/** The counts of each verdict that there is, in the order of reading. */
+/** The number of checks per verdict. */
 export function countVerdicts(
   results: readonly CheckResult[],
-): readonly { readonly verdict: Verdict; readonly words: string }[] {
+): readonly { readonly verdict: Verdict; readonly text: string }[] {
   const count = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length
   return (['passed', 'failed', 'unknown', 'empty'] as const)
     .filter((verdict) => verdict === 'passed' || count(verdict) > 0)
     .map((verdict) => ({
       verdict,
-      words: `${count(verdict)} ${verdict === 'empty' ? 'had nothing to look at' : verdict}`,
+      text: `${count(verdict)} ${verdict === 'empty' ? 'had nothing to check' : verdict}`,
     }))
 }
 
-/** `29 passed, 1 failed, 2 had nothing to look at`: what did not happen is not mentioned. */
+/** `29 passed, 1 failed, 2 had nothing to check`. */
 export function formatSummary(results: readonly CheckResult[]): string {
   return countVerdicts(results)
-    .map(({ words }) => words)
+    .map(({ text }) => text)
     .join(', ')
+}
+
+export function markdownReport(report: Report): string {
+  const { site, time, source, results } = report
+  return [
+    `# Site ${escapeMarkdown(site)}: ${formatSummary(results)}`,
+    `${escapeMarkdown(source)}, ${time}`,
+    ...groupByCloud(report).flatMap(renderGroup),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function renderGroup({ name, results }: ReportGroup): readonly string[] {
+  const rows = results.map(
+    ({ title, verdict, seen, promise }) =>
+      `| ${verdict} | ${escapeCell(title)} | ${escapeCell(seen)} | ${escapeCell(promise)} |`,
+  )
+  const table = ['| verdict | check | checked | what must be true |', '|---|---|---|---|', ...rows].join('\n')
+  return [
+    `## ${escapeMarkdown(name)}`,
+    table,
+    ...results.filter(({ findings }) => findings.length > 0).map(renderProblems),
+  ]
+}
+
+function renderProblems({ title, findings }: CheckResult): string {
+  return [`### ${escapeMarkdown(title)}`, ...groupFindings(findings).map(renderProblem)].join('\n\n')
+}
+
+function renderProblem({ code, severity, messages, remedy }: ReportProblem): string {
+  const text = messages.map(escapeMarkdown).join('\\\n  ')
+  return `- **${severity} ${code}**: ${text}\n\n  To do: ${escapeMarkdown(remedy)}`
+}
+
+/** Texts from a cluster must not become markup. */
+function escapeMarkdown(text: string): string {
+  return text.replaceAll('\n', ' ').replace(/[\\`*_<>[\]]/g, '\\$&')
+}
+
+function escapeCell(text: string): string {
+  return escapeMarkdown(text).replaceAll('|', '\\|')
 }

@@ -1,4 +1,4 @@
-/** Control planes that do not get ready. */
+/** Control planes that do not become ready. */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { healthy } from '../healthy-cluster.ts'
 import { bad, condition, cr, crashing, event, object, requests, service } from '../objects.ts'
@@ -11,7 +11,7 @@ const failed = (message: string) =>
 const volume = 'PersistentVolumeClaim openstack2/mysql-db-openstack-galera-0'
 const keystone = 'KeystoneAPI openstack2/keystone'
 
-/** Galera's pod is held back, and its claim is pending. */
+/** Galera's pod cannot be scheduled, and its claim is pending. */
 function galeraWaits(reason: string): readonly KubeObject[] {
   const held = condition('PodScheduled', 'False', reason, { reason: 'Unschedulable' })
   return changed(
@@ -28,21 +28,21 @@ const dbWaits = status({
 export const controlPlaneStates: readonly State[] = [
   {
     rule: 'control-plane/secret-missing',
-    when: 'osp-secret was never made',
+    when: 'osp-secret does not exist',
     objects: changed(cp, failed('Secret osp-secret not found'), without('Secret openstack2/osp-secret')),
     about: 'Secret openstack2/osp-secret',
-    says: ['OpenStackControlPlane openstack2/controlplane names it', 'stackloom up --stage secrets'],
+    says: ['OpenStackControlPlane openstack2/controlplane refers to it', 'stackloom up --stage secrets'],
   },
   {
     rule: 'control-plane/secret-missing',
-    when: 'the key of the hosts is gone',
+    when: 'the SSH key of the hosts is missing',
     objects: without('Secret openstack2/ssh'),
     about: 'Secret openstack2/ssh',
     says: ['OpenStackDataPlaneNodeSet openstack2/computes', 'Ansible cannot log in'],
   },
   {
     rule: 'control-plane/secret-key-missing',
-    when: 'heat was switched on later: its keys are the cause of what the control plane says',
+    when: 'heat was enabled later: its missing keys cause the error of the control plane',
     objects: changed(cp, (one) =>
       failed("heat: field 'HeatPassword' not found in Secret osp-secret")(spec({ heat: { enabled: true } })(one)),
     ),
@@ -69,7 +69,7 @@ export const controlPlaneStates: readonly State[] = [
   },
   {
     rule: 'control-plane/service-error',
-    when: "keystone's database was not made: the control plane's word follows from it",
+    when: "keystone's database does not exist: the error of the control plane follows from it",
     objects: changed(
       cp,
       failed('KeystoneAPI error'),
@@ -112,7 +112,7 @@ export const controlPlaneStates: readonly State[] = [
   },
   {
     rule: 'kubernetes/claim-not-served',
-    when: "the cluster says why galera's volume is pending: that is the cause of keystone's error",
+    when: "an event explains why galera's volume is pending: that causes keystone's error",
     objects: changed(keystone, status({ conditions: [bad('DBReady', 'DB error occurred')] }), [
       ...unbound,
       event(
@@ -126,7 +126,7 @@ export const controlPlaneStates: readonly State[] = [
   },
   {
     rule: 'kubernetes/pod-unschedulable',
-    when: 'no node has room for galera: its volume waits for the pod, not the pod for it',
+    when: 'no node has memory for galera: its volume waits for the pod',
     objects: galeraWaits('0/2 nodes are available: 2 Insufficient memory'),
     about: 'Pod openstack2/openstack-galera-0',
     says: ['2 Insufficient memory'],
@@ -153,18 +153,18 @@ export const controlPlaneStates: readonly State[] = [
   },
   {
     rule: 'control-plane/foreign-endpoint',
-    when: "glance's endpoint is another cloud's",
+    when: 'the endpoint of glance points to another cloud',
     objects: having(
       object('keystone.openstack.org/v1beta1/KeystoneEndpoint', 'openstack/glance', {
         spec: { endpoints: { internal: 'https://glance-internal.openstack2.svc:9292' } },
       }),
     ),
     about: 'KeystoneEndpoint openstack/glance',
-    says: ["which is openstack2's"],
+    says: ['which belongs to openstack2'],
   },
   {
     rule: 'control-plane/no-operators',
-    when: 'make openstack_init was forgotten',
+    when: 'make openstack_init was not run',
     objects: healthy()
       .filter(({ kind }) => kind !== 'OpenStack')
       .map((one) => (one.kind === 'OpenStackControlPlane' ? { ...one, status: {} } : one)),

@@ -1,4 +1,4 @@
-/** Hosts that are not deployed, or not known. */
+/** Hosts that are not deployed, or that nova does not know. */
 import { bad, condition, cr, object } from '../objects.ts'
 import { changed, having, type State, spec, status } from '../state.ts'
 
@@ -32,7 +32,7 @@ export const dataPlaneStates: readonly State[] = [
   },
   {
     rule: 'data-plane/hypervisor-not-discovered',
-    when: 'nobody ran discover_hosts',
+    when: 'discover_hosts was not run',
     objects: having(object('stackloom.dev/v1alpha1/NovaHosts', 'openstack2/nova', { hosts: [] })),
     about: nodeSet,
     says: [
@@ -56,11 +56,11 @@ export const dataPlaneStates: readonly State[] = [
     when: 'a deployment is left from an earlier attempt',
     objects: having(running('openstack2/deploy-2', ['compute'])),
     about: 'OpenStackDataPlaneDeployment openstack2/deploy-2',
-    says: ['node set compute, which does not exist', 'there is computes'],
+    says: ['node set compute, which does not exist', 'did you mean computes?'],
   },
   {
     rule: 'data-plane/host-twice',
-    when: 'two clouds have one machine',
+    when: 'two clouds have the same machine',
     objects: ['openstack', 'openstack2'].reduce(
       (objects, namespace) =>
         changed(
@@ -82,7 +82,7 @@ export const dataPlaneStates: readonly State[] = [
   },
   {
     rule: 'data-plane/node-set-error',
-    when: 'the names of the hosts cannot be written',
+    when: 'the DNS names of the hosts cannot be written',
     objects: changed(
       nodeSet,
       status({ conditions: [bad('Ready', 'x'), bad('NodeSetDNSDataReady', 'no DNSMasq is ready')] }),
@@ -92,7 +92,7 @@ export const dataPlaneStates: readonly State[] = [
   },
   {
     rule: 'data-plane/deletion-unconfirmed',
-    when: 'somebody deletes a deployment that runs',
+    when: 'a running deployment is being deleted',
     objects: having({
       ...running('openstack2/deploy-2', ['computes']),
       metadata: {

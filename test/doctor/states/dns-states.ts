@@ -1,4 +1,4 @@
-/** Names that are not answered. */
+/** DNS names that are not served. */
 import { bad, cr, requests, service } from '../objects.ts'
 import { changed, having, type State, spec, status } from '../state.ts'
 
@@ -20,11 +20,11 @@ export const dnsStates: readonly State[] = [
       spec({ options: [{ key: 'server', values: ['192.168.122.1\naddn-hosts=/etc/passwd'] }] }),
     ),
     about: dnsmasq,
-    says: ['the option server holds a line end'],
+    says: ['the option server contains a newline'],
   },
   {
     rule: 'dns/two-servers',
-    when: 'somebody made a second DNSMasq',
+    when: 'a second DNSMasq exists',
     objects: having(
       cr('network.openstack.org/v1beta1/DNSMasq', 'openstack2/other', {
         options: [{ key: 'server', values: ['192.168.122.1'] }],
@@ -46,7 +46,7 @@ export const dnsStates: readonly State[] = [
   },
   {
     rule: 'dns/waits-for-address',
-    when: 'the address of dnsmasq has only just been asked for',
+    when: 'the Service of dnsmasq was created a moment ago',
     objects: changed(
       dnsmasq,
       status({ conditions: [bad('Ready', 'dnsmasq-dns LoadBalancer IP still pending')] }),
@@ -65,7 +65,7 @@ export const dnsStates: readonly State[] = [
   },
   {
     rule: 'dns/ingress-by-name',
-    when: 'a cloud provider gave a name instead of an address',
+    when: 'a cloud provider assigned a name instead of an address',
     objects: having({
       ...service('openstack2/keystone-public', {
         annotations: { 'dnsmasq.network.openstack.org/hostname': 'keystone' },
@@ -77,16 +77,16 @@ export const dnsStates: readonly State[] = [
   },
   {
     rule: 'dns/data-for-nobody',
-    when: "the label of the names is nobody's",
+    when: 'no DNSMasq has the label of the names',
     objects: changed('DNSData openstack2/hosts', spec({ dnsDataLabelSelectorValue: 'edpm' })),
     about: 'DNSData openstack2/hosts',
     says: ['is edpm', 'serves dnsdata'],
   },
   {
     rule: 'dns/bad-record',
-    when: 'a record has no address',
+    when: 'a record has an invalid address',
     objects: changed('DNSData openstack2/hosts', spec({ hosts: [{ ip: '172.27.0.300', hostnames: ['compute-0'] }] })),
     about: 'DNSData openstack2/hosts',
-    says: ['compute-0 has "172.27.0.300"'],
+    says: ['compute-0 has the address "172.27.0.300"'],
   },
 ]

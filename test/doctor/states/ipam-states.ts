@@ -1,4 +1,4 @@
-/** Addresses of hosts, and addresses with two owners. */
+/** Addresses of hosts, and addresses with two holders. */
 import { bad, cr, netConfig, object } from '../objects.ts'
 import { changed, having, meta, type State, spec, status, without } from '../state.ts'
 
@@ -8,7 +8,7 @@ const ipSet = 'IPSet openstack2/compute-0'
 export const ipamStates: readonly State[] = [
   {
     rule: 'ipam/spans-overlap',
-    when: "a NetConfig's sample range lies over pods and VIPs",
+    when: 'the sample range of a NetConfig overlaps with pods and VIPs',
     objects: having(
       netConfig('openstack2/netconfig', [
         { name: 'ctlplane', cidr: '192.168.27.0/24', hosts: ['192.168.27.100', '192.168.27.250'] },
@@ -59,7 +59,7 @@ export const ipamStates: readonly State[] = [
   },
   {
     rule: 'ipam/netconfig-deletion-blocked',
-    when: 'somebody deletes a NetConfig in use',
+    when: 'a NetConfig in use is being deleted',
     objects: changed(
       'NetConfig openstack2/netconfig',
       meta({ deletionTimestamp: '2026-03-01T11:59:00Z', finalizers: ['openstack.org/netconfig'] }),
@@ -79,11 +79,11 @@ export const ipamStates: readonly State[] = [
     when: 'a node set misspells a network',
     objects: changed(ipSet, spec({ networks: [{ name: 'internlapi', subnetName: 'subnet1' }] })),
     about: ipSet,
-    says: ['internlapi/subnet1', 'there is internalapi/subnet1'],
+    says: ['internlapi/subnet1', 'did you mean internalapi/subnet1?'],
   },
   {
     rule: 'ipam/hosts-exhausted',
-    when: 'the range has one address, and it is taken',
+    when: 'the only address of the range is reserved',
     objects: changed(
       'NetConfig openstack2/netconfig',
       spec({
@@ -114,14 +114,14 @@ export const ipamStates: readonly State[] = [
   },
   {
     rule: 'ipam/ipset-waiting',
-    when: 'a fixed address is taken',
+    when: 'a fixed address is already reserved',
     objects: changed(ipSet, waits('172.27.0.150 already reserved on internalapi by openstack/compute-9')),
     about: ipSet,
     says: ['172.27.0.150 already reserved'],
   },
   {
     rule: 'ipam/reservation-outside',
-    when: 'the NetConfig was changed under a host',
+    when: 'the NetConfig was changed after a host got its address',
     objects: having(
       object('network.openstack.org/v1beta1/Reservation', 'openstack2/compute-0', {
         spec: {
@@ -137,7 +137,7 @@ export const ipamStates: readonly State[] = [
   },
   {
     rule: 'ipam/reservation-orphaned',
-    when: 'a Reservation came back from a backup',
+    when: 'a Reservation was restored from a backup',
     objects: without(ipSet),
     about: 'Reservation openstack2/compute-0',
     says: ['IPSet compute-0, which does not exist'],

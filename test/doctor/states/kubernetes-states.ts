@@ -19,19 +19,19 @@ export const kubernetesStates: readonly State[] = [
     about: 'KeystoneAPI openstack2/keystone',
     says: [
       'waits for keystone-operator to remove openstack.org/keystoneapi',
-      'nothing of that name runs',
+      'no such operator runs',
       '"finalizers":null',
     ],
   },
   {
     rule: 'kubernetes/stuck-finalizer',
-    when: 'the operator is there and waits for something',
+    when: 'the operator runs but does not remove its finalizer',
     objects: changed(
       'IPSet openstack2/compute-0',
       meta({ deletionTimestamp: since, finalizers: ['openstack.org/ipset'] }),
     ),
     about: 'IPSet openstack2/compute-0',
-    says: ['waits for infra-operator', 'see what infra-operator waits for in its log'],
+    says: ['waits for infra-operator', 'check the log of infra-operator'],
   },
   {
     rule: 'kubernetes/namespace-terminating',
@@ -65,7 +65,7 @@ export const kubernetesStates: readonly State[] = [
   },
   {
     rule: 'kubernetes/node-not-ready',
-    when: 'a node went away',
+    when: 'a node stopped reporting',
     objects: changed(
       'Node worker-1',
       status({ conditions: [condition('Ready', 'Unknown', 'Kubelet stopped posting node status')] }),
@@ -86,7 +86,7 @@ export const kubernetesStates: readonly State[] = [
   },
   {
     rule: 'kubernetes/pod-cannot-run',
-    when: 'galera crashes: what it says follows',
+    when: 'galera crashes: the error of the control plane follows from it',
     objects: changed(
       'OpenStackControlPlane openstack2/controlplane',
       status({
@@ -102,7 +102,7 @@ export const kubernetesStates: readonly State[] = [
   },
   {
     rule: 'kubernetes/pod-unschedulable',
-    when: 'there is no room',
+    when: 'no node has enough memory',
     objects: having(
       object('v1/Pod', 'openstack2/openstack-galera-1', {
         status: {
@@ -127,7 +127,7 @@ export const kubernetesStates: readonly State[] = [
   },
   {
     rule: 'kubernetes/no-default-storage-class',
-    when: 'a claim names no class and there is no default',
+    when: 'a claim has no class and the cluster has no default class',
     objects: changed(
       'StorageClass local',
       meta({ annotations: {} }),

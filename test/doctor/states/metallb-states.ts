@@ -1,4 +1,4 @@
-/** Pools and advertisements that are wrong. */
+/** Wrong pools and advertisements. */
 import { testPlan } from '../../plan.ts'
 import { first } from '../healthy-cluster.ts'
 import { allocationFailed, l2, node, object, policy, pool, requests, service } from '../objects.ts'
@@ -15,11 +15,11 @@ const lost = sample('openstack/glance-internal')
 export const metallbStates: readonly State[] = [
   {
     rule: 'metallb/pools-overlap',
-    when: 'a leftover pool holds the addresses of a cloud',
+    when: 'a leftover pool contains addresses of a cloud',
     objects: having(pool('zz-old', ['172.17.0.86-172.17.0.95'])),
     about: 'IPAddressPool metallb-system/zz-old',
-    says: ['zz-old and openstack-internalapi both hold 172.17.0.86-172.17.0.90', 'edit ipaddresspools.metallb.io'],
-    // It lies in one cloud's network, and serves everybody.
+    says: ['zz-old and openstack-internalapi both contain 172.17.0.86-172.17.0.90', 'edit ipaddresspools.metallb.io'],
+    // Its range is in one cloud's network, and it serves every namespace.
     beside: ['metallb/open-pool'],
   },
   {
@@ -35,7 +35,7 @@ export const metallbStates: readonly State[] = [
     ),
     about: 'IPAddressPool metallb-system/internalapi',
     says: [
-      'what it held for openstack is gone',
+      'the ranges of openstack are lost',
       'openstack2-internalapi and openstack-internalapi',
       'L2Advertisement internalapi-openstack announces it',
     ],
@@ -52,7 +52,7 @@ export const metallbStates: readonly State[] = [
       sample('openstack2/glance-internal', '172.28.0.80'),
     ),
     about: 'IPAddressPool metallb-system/internalapi',
-    says: ['holds 172.28.0.80-172.28.0.90 for openstack2'],
+    says: ['has 172.28.0.80-172.28.0.90 for openstack2'],
     beside: ['metallb/pending-not-in-pool'],
   },
   {
@@ -75,8 +75,8 @@ export const metallbStates: readonly State[] = [
     ),
     about: 'IPAddressPool metallb-system/openstack2-internalapi',
     says: [
-      "openstack has addresses of pool openstack2-internalapi, which is openstack2's (glance-internal 172.27.0.88)",
-      'serves everybody',
+      'openstack has addresses of pool openstack2-internalapi, which belongs to openstack2 (glance-internal 172.27.0.88)',
+      'serves every namespace',
       `'{"spec":{"autoAssign":false,"serviceAllocation":{"namespaces":["openstack2"]}}}'`,
     ],
     beside: ['metallb/open-pool'],
@@ -89,7 +89,7 @@ export const metallbStates: readonly State[] = [
       service('openstack/glance-internal', { ip: '172.27.0.88' }),
     ),
     about: 'IPAddressPool metallb-system/openstack2-internalapi',
-    says: ['namespaces says openstack, openstack2'],
+    says: ['namespaces is openstack, openstack2'],
   },
   {
     rule: 'metallb/one-pool-many-ranges',
@@ -120,7 +120,7 @@ export const metallbStates: readonly State[] = [
   },
   {
     rule: 'metallb/rabbitmq-shares-address',
-    when: 'both RabbitMQs of a cloud ask for one address',
+    when: 'both RabbitMQs of a cloud request one address',
     objects: having(
       service('openstack/rabbitmq-cell1', {
         ports: [5671],
@@ -136,18 +136,18 @@ export const metallbStates: readonly State[] = [
     when: 'the advertisement of a pool is gone',
     objects: without('L2Advertisement metallb-system/openstack-internalapi'),
     about: 'IPAddressPool metallb-system/openstack-internalapi',
-    says: ['3 Services with addresses', 'nobody answers'],
+    says: ['3 Services with addresses', 'no node answers'],
   },
   {
     rule: 'metallb/advertises-unknown-pool',
-    when: "document 001's advertisement is left after the pools were renamed",
+    when: 'an old advertisement is left after the pools were renamed',
     objects: having(l2('internalapi-openstack', ['internalapi'], ['enp6s0.20'])),
     about: 'L2Advertisement metallb-system/internalapi-openstack',
-    says: ['names the pool internalapi', '-internalapi'],
+    says: ['refers to pool internalapi', '-internalapi'],
   },
   {
     rule: 'metallb/open-pool',
-    when: "somebody took a pool's scope away",
+    when: 'the scope of a pool was removed',
     objects: having(pool('openstack-internalapi', ['172.17.0.80-172.17.0.90'])),
     about: 'IPAddressPool metallb-system/openstack-internalapi',
     says: ['any Service of the cluster', '"namespaces":["openstack"]'],
@@ -165,30 +165,30 @@ export const metallbStates: readonly State[] = [
   },
   {
     rule: 'metallb/unprefixed-leftover',
-    when: 'install_yamls has left its own pool',
+    when: 'a pool of install_yamls is left over',
     objects: having(pool('internalapi', ['172.16.9.80-172.16.9.90'])),
     about: 'IPAddressPool metallb-system/internalapi',
     says: ['openstack and openstack2', 'delete ipaddresspools.metallb.io internalapi'],
   },
   {
     rule: 'metallb/pool-not-planned',
-    when: 'a pool was edited by hand',
+    when: 'a pool was edited manually',
     objects: [pool('openstack-internalapi', ['172.17.0.80-172.17.0.99'], ['openstack'])],
     plan: onlyInternalapi(),
     about: 'IPAddressPool metallb-system/openstack-internalapi',
-    says: ['holds 172.17.0.80-172.17.0.99 where 172.17.0.80-172.17.0.90 is planned'],
+    says: ['has 172.17.0.80-172.17.0.99, planned is 172.17.0.80-172.17.0.90'],
   },
   {
     rule: 'metallb/pool-not-planned',
     when: 'a planned pool is gone',
-    objects: [pool('somebody-else', ['203.0.113.1'], ['elsewhere'])],
+    objects: [pool('other', ['203.0.113.1'], ['elsewhere'])],
     plan: onlyInternalapi(),
     about: 'IPAddressPool metallb-system/openstack-internalapi',
-    says: ['is planned and does not exist'],
+    says: ['is planned but does not exist'],
   },
   {
     rule: 'metallb/bridge-port-advertised',
-    when: 'the NIC is announced on, and a bridge has taken it',
+    when: 'the NIC of an advertisement became a bridge port',
     objects: changed(
       'L2Advertisement metallb-system/openstack-ctlplane',
       spec({ interfaces: ['enp6s0'] }),
@@ -217,7 +217,7 @@ export const metallbStates: readonly State[] = [
   },
   {
     rule: 'metallb/leader-without-interface',
-    when: 'a third node has not got the VLAN and may be chosen',
+    when: 'a third node lacks the VLAN and may be chosen',
     objects: changed(
       'L2Advertisement metallb-system/openstack2-internalapi',
       spec({ nodeSelectors: [] }),
@@ -236,7 +236,7 @@ export const metallbStates: readonly State[] = [
       ),
     ),
     about: 'L2Advertisement metallb-system/openstack2-internalapi',
-    says: ['enp6s0.30, which worker-9 has not got', 'In [worker-0, worker-1]'],
+    says: ['enp6s0.30, which worker-9 does not have', 'In [worker-0, worker-1]'],
   },
 ]
 

@@ -1,4 +1,4 @@
-/** Attachments that cannot work, and addresses of pods. */
+/** Invalid attachments, and addresses of pods. */
 import { attachment, event, object } from '../objects.ts'
 import { having, type State } from '../state.ts'
 
@@ -30,7 +30,7 @@ const whereabouts = (values: Readonly<Record<string, unknown>>, master = 'enp6s0
 export const multusStates: readonly State[] = [
   {
     rule: 'multus/unreadable-attachment',
-    when: 'the configuration was edited by hand',
+    when: 'the configuration was edited manually',
     objects: having(attachment('openstack/storage', '{ "type": "macvlan", }')),
     about: 'NetworkAttachmentDefinition openstack/storage',
     says: ['is not JSON'],
@@ -54,7 +54,7 @@ export const multusStates: readonly State[] = [
   },
   {
     rule: 'multus/master-nowhere',
-    when: 'the VLAN of an attachment was never made',
+    when: 'the VLAN of an attachment does not exist',
     objects: having(
       attachment('openstack/storage', whereabouts({ range: '172.18.0.0/24', network_name: 'a' }, 'enp6s0.21')),
     ),
@@ -117,11 +117,11 @@ export const multusStates: readonly State[] = [
   },
   {
     rule: 'multus/leaked-addresses',
-    when: 'a node vanished with its pods',
+    when: 'a node was lost with its pods',
     objects: having(
       ipPool('openstack-internalapi-172.17.0.0-24', '172.17.0.0/24', { '40': { podref: 'openstack/gone' } }),
     ),
     about: 'IPPool openshift-multus/openstack-internalapi-172.17.0.0-24',
-    says: ['172.17.0.40 is held for pod openstack/gone'],
+    says: ['172.17.0.40 is reserved for pod openstack/gone'],
   },
 ]

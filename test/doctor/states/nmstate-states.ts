@@ -1,4 +1,4 @@
-/** Policies of nodes that failed, stayed behind or undid each other. */
+/** Node policies that failed, are outdated or overwrite each other. */
 import { attachment, condition, enactment, object, policy } from '../objects.ts'
 import { changed, having, meta, type State, without } from '../state.ts'
 
@@ -15,7 +15,7 @@ NmstateError: InvalidArgument: Interface enp7s0 does not exist
 export const nmstateStates: readonly State[] = [
   {
     rule: 'nmstate/policy-failed',
-    when: 'a node has not got the NIC',
+    when: 'a node lacks the NIC',
     objects: having(enactment('worker-0', 'openstack-worker-0', [failing])),
     about: 'NodeNetworkConfigurationPolicy openstack-worker-0',
     says: [
@@ -26,21 +26,21 @@ export const nmstateStates: readonly State[] = [
   },
   {
     rule: 'nmstate/policy-aborted',
-    when: 'a node waited its turn and another one failed',
+    when: 'a node was waiting when another node failed',
     objects: having(enactment('worker-1', 'openstack-worker-1', [condition('Aborted', 'True', 'has aborted')])),
     about: 'NodeNetworkConfigurationEnactment worker-1.openstack-worker-1',
     says: ['another node failed first'],
   },
   {
     rule: 'nmstate/policy-not-taken',
-    when: 'the handler of a node is dead',
+    when: 'the handler of a node does not run',
     objects: changed('NodeNetworkConfigurationPolicy openstack2-worker-1', meta({ generation: 3 })),
     about: 'NodeNetworkConfigurationPolicy openstack2-worker-1',
     says: ['generation 1', 'at generation 3', 'spec.nodeName=worker-1'],
   },
   {
     rule: 'nmstate/policy-not-taken',
-    when: 'a node has never seen its policy',
+    when: 'a node has no enactment of its policy',
     objects: without('NodeNetworkConfigurationEnactment worker-1.openstack2-worker-1'),
     about: 'NodeNetworkConfigurationPolicy openstack2-worker-1',
     says: ['no enactment'],
@@ -54,7 +54,7 @@ export const nmstateStates: readonly State[] = [
   },
   {
     rule: 'nmstate/overwritten-by-another-cloud',
-    when: "`make nncp` of the second cloud took the first cloud's addresses",
+    when: "`make nncp` of the second cloud removed the first cloud's addresses",
     objects: having(
       attachment('openstack2/storage', {
         type: 'macvlan',
@@ -85,7 +85,7 @@ export const nmstateStates: readonly State[] = [
   },
   {
     rule: 'nmstate/default-route',
-    when: "somebody gave the cloud's bridge the default route",
+    when: "a policy sets a default route on the cloud's bridge",
     objects: having(
       object('nmstate.io/v1/NodeNetworkConfigurationPolicy', 'routes', {
         spec: {

@@ -8,7 +8,7 @@ const subscription = 'Subscription openstack-operators/openstack-operator'
 export const olmStates: readonly State[] = [
   {
     rule: 'olm/operator-group-twice',
-    when: 'a tool made a second group: the failed version follows from it',
+    when: 'a second group exists: the failed version follows from it',
     objects: changed(
       csv,
       status({
@@ -37,7 +37,7 @@ export const olmStates: readonly State[] = [
   },
   {
     rule: 'olm/subscription-stuck',
-    when: 'the catalog has no such package',
+    when: 'the catalog does not have the package',
     objects: changed(
       subscription,
       status({
@@ -49,7 +49,7 @@ export const olmStates: readonly State[] = [
   },
   {
     rule: 'olm/approval-waits',
-    when: 'nobody has approved the install plan',
+    when: 'the install plan is not approved',
     objects: changed(
       subscription,
       status({ installPlanRef: { name: 'install-1' }, state: 'UpgradePending' }),
@@ -64,7 +64,7 @@ export const olmStates: readonly State[] = [
   },
   {
     rule: 'olm/installed-twice',
-    when: 'the operator was subscribed to once more, in a cloud',
+    when: 'a second Subscription exists in a cloud',
     objects: having(
       object('operators.coreos.com/v1/OperatorGroup', 'openstack2/group'),
       object('operators.coreos.com/v1alpha1/Subscription', 'openstack2/openstack-operator', {

@@ -14,14 +14,14 @@ const glance = 'openstack2/glance-internal'
 export const pendingStates: readonly State[] = [
   {
     rule: 'metallb/pending-unknown-pool',
-    when: "a Service asks for the samples' pool",
+    when: 'a Service requests the pool of the upstream samples',
     objects: having(...waiting(glance, { annotations: requests('internalapi') }, 'unknown pool "internalapi"')),
     about: `Service ${glance}`,
     says: ['no pool internalapi', 'metallb.io/address-pool=openstack2-internalapi', 'unknown pool "internalapi"'],
   },
   {
     rule: 'metallb/pending-not-for-namespace',
-    when: "a Service asks for another cloud's pool",
+    when: "a Service requests another cloud's pool",
     objects: having(
       ...waiting(
         glance,
@@ -34,10 +34,10 @@ export const pendingStates: readonly State[] = [
   },
   {
     rule: 'metallb/pending-not-for-namespace',
-    when: "a Service asks for an address of another cloud's pool",
+    when: "a Service requests an address of another cloud's pool",
     objects: having(...waiting(glance, { annotations: { 'metallb.io/loadBalancerIPs': '172.17.0.89' } })),
     about: `Service ${glance}`,
-    says: ['172.17.0.89 is of pool openstack-internalapi'],
+    says: ['172.17.0.89 is in pool openstack-internalapi'],
   },
   {
     rule: 'metallb/pending-exhausted',
@@ -55,14 +55,14 @@ export const pendingStates: readonly State[] = [
   },
   {
     rule: 'metallb/pending-exhausted',
-    when: 'the pools that serve everybody are full',
+    when: 'the pools that assign automatically are full',
     objects: having(
-      pool('everybody', ['203.0.113.1'], [], { autoAssign: true }),
+      pool('shared', ['203.0.113.1'], [], { autoAssign: true }),
       service('default/first', { ip: '203.0.113.1' }),
       ...waiting('default/second', {}, 'no available IPs'),
     ),
     about: 'Service default/second',
-    says: ['all 1 of pool everybody'],
+    says: ['all 1 of pool shared'],
     beside: ['metallb/not-advertised'],
   },
   {
@@ -80,18 +80,18 @@ export const pendingStates: readonly State[] = [
   },
   {
     rule: 'metallb/pending-other-pool',
-    when: 'pool and address contradict each other',
+    when: 'the requested address is in another pool',
     objects: having(
       ...waiting(glance, {
         annotations: requests('openstack2-ctlplane', { 'metallb.io/loadBalancerIPs': '172.27.0.89' }),
       }),
     ),
     about: `Service ${glance}`,
-    says: ['172.27.0.89 is of pool openstack2-internalapi', 'metallb.io/address-pool=openstack2-internalapi'],
+    says: ['172.27.0.89 is in pool openstack2-internalapi', 'metallb.io/address-pool=openstack2-internalapi'],
   },
   {
     rule: 'metallb/pending-port-clash',
-    when: 'two Services with one port are to share an address',
+    when: 'two Services with the same port request one address',
     objects: having(
       ...waiting(
         glance,
@@ -110,7 +110,7 @@ export const pendingStates: readonly State[] = [
   },
   {
     rule: 'metallb/pending-sharing-refused',
-    when: 'a Service without a key asks for an address that others share',
+    when: 'a Service without a key requests an address that others share',
     objects: having(
       ...waiting(glance, { ports: [9292], annotations: { 'metallb.io/loadBalancerIPs': '172.27.0.80' } }),
     ),
@@ -154,7 +154,7 @@ export const pendingStates: readonly State[] = [
     when: 'a slot was rendered without annotations',
     objects: having(...waiting(glance, {}, 'no available IPs')),
     about: `Service ${glance}`,
-    says: ['names no pool', 'openstack2-internalapi'],
+    says: ['requests no pool', 'openstack2-internalapi'],
   },
   {
     rule: 'metallb/pending-two-wishes',
@@ -182,14 +182,14 @@ export const pendingStates: readonly State[] = [
   },
   {
     rule: 'metallb/pending-no-address',
-    when: 'a prefix was written for an address',
+    when: 'the requested address has a prefix length',
     objects: having(...waiting(glance, { annotations: { 'metallb.io/loadBalancerIPs': '172.27.0.80/24' } })),
     about: `Service ${glance}`,
     says: ['"172.27.0.80/24"'],
   },
   {
     rule: 'metallb/pending-other-class',
-    when: 'the Service is for another load balancer',
+    when: 'the Service uses another load balancer class',
     objects: having(...waiting(glance, { spec: { loadBalancerClass: 'example.com/other' } })),
     about: `Service ${glance}`,
     says: ['example.com/other'],
@@ -199,16 +199,16 @@ export const pendingStates: readonly State[] = [
     when: "MetalLB's controller does not run",
     objects: having(...waiting(glance, { annotations: requests('openstack2-internalapi') })),
     about: `Service ${glance}`,
-    says: ['has said nothing', 'component=controller'],
+    says: ['has reported no event', 'component=controller'],
   },
   {
     rule: 'metallb/pending-unexplained',
-    when: 'MetalLB has a reason that no rule knows',
+    when: 'MetalLB reports an unknown reason',
     objects: replaced(
       healthy(),
-      waiting(glance, { annotations: requests('openstack2-internalapi') }, 'a reason of tomorrow'),
+      waiting(glance, { annotations: requests('openstack2-internalapi') }, 'an unknown reason'),
     ),
     about: `Service ${glance}`,
-    says: ['a reason of tomorrow'],
+    says: ['an unknown reason'],
   },
 ]

@@ -1,11 +1,11 @@
-/** Webhooks that refuse every write. */
+/** Webhooks that reject every write. */
 import { webhook } from '../healthy-cluster.ts'
 import { changed, having, type State, without } from '../state.ts'
 
 export const webhookStates: readonly State[] = [
   {
     rule: 'webhooks/leftover',
-    when: 'an operator is gone and its webhook is not',
+    when: 'an operator was removed without its webhook',
     objects: having(webhook('old')),
     about: 'ValidatingWebhookConfiguration old',
     says: [
@@ -22,7 +22,7 @@ export const webhookStates: readonly State[] = [
   },
   {
     rule: 'webhooks/no-authority',
-    when: "cert-manager's injector has not come by",
+    when: "cert-manager's injector has not set the CA bundle",
     objects: changed('ValidatingWebhookConfiguration infra-operator', (one) => ({
       ...one,
       webhooks: [

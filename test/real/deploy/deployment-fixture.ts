@@ -12,7 +12,7 @@ import type { Plan } from '../../../src/plan/plan.ts'
 import type { RunReport } from '../../../src/run/engine.ts'
 import type { RunEvent } from '../../../src/run/events.ts'
 import { runActors } from '../../../src/sandbox/actors/registry.ts'
-import { ensureNodes } from '../../../src/sandbox/nodes.ts'
+import { ensureNodes } from '../../../src/sandbox/cluster-objects.ts'
 import type { Cluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 

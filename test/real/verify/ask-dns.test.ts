@@ -15,7 +15,7 @@ afterEach(async () => {
   served = undefined
 })
 
-it('hears the addresses of both families, and that a name is not there', async () => {
+it('askDns returns addresses of both families, and none for an unknown name', async () => {
   const a = '172.17.0.80 keystone-internal.openstack.svc\nfd00:17::80 keystone-internal.openstack.svc\n'
   served = await servedHosts({ sources: { a } })
   const { answers, unreachable } = await askDns({

@@ -49,7 +49,7 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
   const look = () =>
     gatherFromCluster(cluster.client, rules, {
       namespaces: [],
-      ask: () => Promise.reject(new Error('nobody is asked here')),
+      ask: () => Promise.reject(new Error('no command runs here')),
       stop: new AbortController().signal,
     })
   const findings = async (): Promise<readonly Diagnosis[]> => {
@@ -79,7 +79,7 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
       { timeout: 120_000, interval: 500 },
     )
 
-  it('finds nothing after `up` of two clouds, and no rule is blind', async () => {
+  it('finds nothing after `up` of two clouds, and evaluates every rule', async () => {
     await served().toBe(2)
     // Seen as if an hour had passed, a pod that is only just starting is late: so until all of them run.
     const found = async () => {
@@ -150,7 +150,7 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
     ],
   ]
 
-  it("agrees with MetalLB on every pending Service, and quotes MetalLB's own event", async () => {
+  it('agrees with MetalLB on every pending Service and quotes its event', async () => {
     for (const name of ['others', 'thieves']) await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     for (const [name, addresses] of [
       ['tiny', '198.51.100.1/32'],
@@ -194,7 +194,7 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
     await expect.poll(told, { timeout: 60_000, interval: 500 }).toEqual(Object.fromEntries(expected))
   })
 
-  it('tells the same from a dump of the same state', async () => {
+  it('reports the same from a dump of the same state', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-doctor-'))
     try {
       const { snapshot } = await look()

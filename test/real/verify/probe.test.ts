@@ -94,7 +94,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
       ),
     )
 
-  /** The clouds' pools and advertisements as rendered, and a Service with somebody behind it for every VIP. */
+  /** The rendered pools and advertisements of the clouds, and a Service with an endpoint for every VIP. */
   async function announce(): Promise<void> {
     const apply = (object: KubeObject) => cluster.client.apply(object, { fieldManager: 'stackloom' })
     for (const name of [near, far])
@@ -117,7 +117,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
         spec: {
           nodeName: node,
           serviceAccountName: 'speaker',
-          containers: [{ name: 'speaker', image: 'played' }],
+          containers: [{ name: 'speaker', image: 'simulated' }],
         },
       })
     for (const { stage, object } of renderDocuments(plan))
@@ -197,11 +197,11 @@ describe('the network probe', { timeout: 240_000 }, () => {
       findings.filter(({ severity }) => severity === 'error').map(({ code, message }) => `${code} ${message}`),
     )
 
-  it('has a speaker on each node, and together they announce every VIP', async () => {
+  it('runs with speakers that announce every VIP', async () => {
     await expect.poll(announced, { timeout: 60_000, interval: 250 }).toBe(vips().length)
   })
 
-  it('proves two isolated clouds, with the tools of busybox, and leaves no address behind', async () => {
+  it('proves two isolated clouds with busybox and releases all addresses', async () => {
     for (const tool of ['sh', 'ip', 'ping', 'arping', 'nc', 'sed', 'sort', 'tr', 'timeout'])
       symlinkSync('/bin/busybox', path.join(folder, tool))
     const probed = await probe({ PATH: `${folder}:${process.env['PATH']}` })
@@ -217,7 +217,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
     expect(held).toEqual([])
   })
 
-  it('catches a cable between two clouds and a port with a small MTU, with the tools of iputils', async () => {
+  it('reports a connection between two clouds and a small MTU with iputils', async () => {
     const unplug = rig.bridge('openstack/internalapi', 'openstack2/internalapi')
     rig.portMtu('openstack/ctlplane', far, 1400)
     const found = errors(await probe())
@@ -246,7 +246,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
     expect(others[0]).toContain('rhoso1/ctlplane')
   })
 
-  it('a leader that has lost its interface answers for nothing: the doctor names it, with a Service', async () => {
+  it('does not get an answer from a leader without its interface, which the doctor reports', async () => {
     // Which node answers for an address is MetalLB's choice, by their names: the same every time.
     const { items } = await cluster.client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'ServiceL2Status' })
     const chosen = items
@@ -272,7 +272,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
         await cluster.client.apply(without(object, far, face ?? ''), { fieldManager: 'stackloom' })
     const { snapshot } = await gatherFromCluster(cluster.client, rules, {
       namespaces: [],
-      ask: () => Promise.reject(new Error('nobody is asked here')),
+      ask: () => Promise.reject(new Error('no command runs here')),
       stop: new AbortController().signal,
     })
     const { diagnoses } = diagnose({ snapshot, now: Date.now() }, rules)
@@ -282,7 +282,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
         where: { kind: 'L2Advertisement', name: vip?.pool },
         message: expect.stringMatching(
           new RegExp(
-            `^Service ${vip?.namespace}/vip-.* is announced by ${far}, which has not got ${face}: nobody answers$`,
+            `^Service ${vip?.namespace}/vip-.* is announced by ${far}, which does not have ${face}: no node answers$`,
           ),
         ),
       },

@@ -49,7 +49,7 @@ describe('a deployed site', { timeout: 240_000 }, () => {
         metadata: { name },
         provisioner: 'kubernetes.io/no-provisioner',
       },
-      { fieldManager: 'somebody' },
+      { fieldManager: 'other' },
     )
 
   const run = async (...words: readonly string[]) => {
@@ -70,7 +70,7 @@ describe('a deployed site', { timeout: 240_000 }, () => {
   /** The services' operators come after the deployment: until everything that they make is there. */
   const settled = () => expect.poll(async () => (await verify()).wrong, { timeout: 120_000, interval: 500 }).toEqual([])
 
-  it('is proved, every check, with what it looked at', async () => {
+  it('passes every check', async () => {
     await settled()
     const { code, proved, wrong, checks } = await verify()
     expect(wrong).toEqual([])
@@ -81,12 +81,12 @@ describe('a deployed site', { timeout: 240_000 }, () => {
     expect(seen('keystone-endpoints')).toMatch(/^\d+ KeystoneEndpoints$/)
     expect(seen('pod-networks')).toMatch(/^\d+ pods with networks$/)
     expect(seen('whereabouts-pools')).toMatch(/^\d+ addresses of pods$/)
-    // Played nodes tell no figures, and nobody gives hosts their addresses here: that is said, not passed over.
+    // Simulated nodes report no capacity, and no operator assigns addresses to hosts: these checks are empty.
     const nothing = checks.filter(({ verdict }) => verdict === 'empty').map(({ id }) => id)
     expect(new Set(nothing)).toEqual(new Set(['room', 'reservations']))
   })
 
-  it('is not proved while a pool is open, and the command of the remedy proves it again', async () => {
+  it('fails while a pool is open, and passes after the command of the remedy', async () => {
     const pool = {
       apiVersion: 'metallb.io/v1beta1',
       kind: 'IPAddressPool',
@@ -105,7 +105,7 @@ describe('a deployed site', { timeout: 240_000 }, () => {
     expect(await verify()).toMatchObject({ code: 0, wrong: [] })
   })
 
-  it('is not proved while a Service elsewhere holds an address of a cloud', async () => {
+  it('fails while a Service of another namespace has an address of a cloud', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
     await cluster.client.apply(namespace, { fieldManager: 'shop' })
     const service = { apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'web' }
@@ -132,7 +132,7 @@ describe('a deployed site', { timeout: 240_000 }, () => {
     await cluster.client.delete(service)
   })
 
-  it('says who holds an address, from which pool, and since when', async () => {
+  it('shows the holder of an address with its pool and time', async () => {
     const before = Date.now()
     const { code, told } = await run('ip', '172.17.0.80', '--live')
     expect(code).toBe(0)

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   ATTEMPTS,
   advanceNodes,
+  applyDesiredState,
   enactmentConditions,
   isFinal,
   type Progress,
@@ -10,7 +11,6 @@ import {
   policyConditions,
   unavailableLimit,
 } from './enactments.ts'
-import { applyDesiredState } from './node-state.ts'
 
 /** Steps until nothing changes; every state on the way. */
 function playThrough(nodes: readonly string[], refusals: Readonly<Record<string, string>>, limit: number) {
@@ -24,8 +24,8 @@ function playThrough(nodes: readonly string[], refusals: Readonly<Record<string,
   return seen
 }
 
-describe('a policy on its nodes', () => {
-  it('is taken by half of the nodes at a time', () => {
+describe('a policy', () => {
+  it('is applied on half of the nodes at a time', () => {
     const kinds = playThrough(['a', 'b', 'c'], {}, unavailableLimit(undefined, 3)).map((state) =>
       [...state.values()].map((progress) => progress.kind).join(' '),
     )
@@ -37,7 +37,7 @@ describe('a policy on its nodes', () => {
     ])
   })
 
-  it('fails after five attempts, and whoever waited gives up', () => {
+  it('fails after five attempts and aborts pending nodes', () => {
     const seen = playThrough(['a', 'b'], { a: 'no such NIC' }, 1)
     const last = seen.at(-1)
     expect(last?.get('a')).toEqual({ kind: 'failing', message: 'no such NIC' })
@@ -47,7 +47,7 @@ describe('a policy on its nodes', () => {
     expect(first).toEqual(['Available', 'False', 'FailedToConfigure', undefined])
   })
 
-  it('always comes to an end, with never more nodes at work than allowed', () => {
+  it('always finishes and never exceeds maxUnavailable', () => {
     const nodes = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'), { minLength: 1 })
     fc.assert(
       fc.property(nodes, nodes, fc.integer({ min: 1, max: 8 }), (all, bad, limit) => {
@@ -63,7 +63,7 @@ describe('a policy on its nodes', () => {
     )
   })
 
-  it('says the same of an enactment after writing and reading its conditions', () => {
+  it('has the same progress after its conditions are written and parsed', () => {
     const all: readonly Progress[] = [
       { kind: 'pending' },
       { kind: 'progressing' },
@@ -83,21 +83,21 @@ describe('a policy on its nodes', () => {
     }
   })
 
-  it('counts a share of the nodes upwards, and never none', () => {
+  it('rounds a percentage of nodes up to at least one', () => {
     expect([3, 1, 4].map((nodes) => unavailableLimit('50%', nodes))).toEqual([2, 1, 2])
     expect(unavailableLimit(3, 10)).toBe(3)
     expect(unavailableLimit('0%', 10)).toBe(1)
   })
 })
 
-describe('the state of a node', () => {
+describe('applyDesiredState', () => {
   const vlan = (name: string, ip: string) => ({
     name,
     type: 'vlan',
     ipv4: { enabled: true, address: [{ ip, 'prefix-length': 24 }] },
   })
 
-  it('keeps what a policy does not name, and loses what it calls absent', () => {
+  it('keeps interfaces that the policy does not list and removes absent ones', () => {
     const before = applyDesiredState(
       {},
       { interfaces: [vlan('enp6s0.20', '172.17.0.10'), vlan('enp6s0.21', '172.18.0.10')] },
@@ -106,7 +106,7 @@ describe('the state of a node', () => {
     expect(after.interfaces?.map(({ name }) => name)).toEqual(['enp6s0.21'])
   })
 
-  it('replaces a list of addresses as a whole: the second cloud takes the first one away', () => {
+  it('replaces the whole list of addresses', () => {
     const before = applyDesiredState({}, { interfaces: [{ ...vlan('ospbr', '192.168.122.10'), mtu: 9000 }] })
     const after = applyDesiredState(before, { interfaces: [vlan('ospbr', '192.168.133.10')] })
     expect(after.interfaces).toEqual([{ ...vlan('ospbr', '192.168.133.10'), mtu: 9000 }])

@@ -1,14 +1,13 @@
 /**
- * One step of kubernetes-nmstate on one policy: from the enactments that are there to those that come next, and
- * what the policy says of itself. Pure.
- *
- * Follows kubernetes-nmstate 0.86: an enactment per matching node that carries the policy's generation; at most
- * half of the nodes at once (`maxUnavailable`), the others pending; five attempts, then failing, and whoever was
- * pending is aborted; the policy's conditions are counted from the enactments of its own generation.
+ * Computes the next enactments and conditions of a policy as in kubernetes-nmstate 0.86: at most `maxUnavailable` nodes at
+ * once, five attempts, then failing, and pending nodes are aborted. Pure.
  */
-import type { ConditionTuple, SimulatedCondition } from '../conditions.ts'
 
-/** How far an enactment of the policy's present generation is. */
+import { isRecord } from '../../../api/json.ts'
+import type { Condition } from '../../../api/object.ts'
+import type { ConditionTuple } from '../actor-status.ts'
+
+/** The progress of an enactment of the current generation. */
 export type Progress =
   | { readonly kind: 'pending' }
   | { readonly kind: 'progressing' }
@@ -21,13 +20,12 @@ export const ATTEMPTS = 5
 
 export interface NodeProgress {
   readonly node: string
-  /** Undefined when it has no enactment of this generation yet. */
+  /** Undefined without an enactment of this generation. */
   readonly before: Progress | undefined
-  /** What the node's network says to the desired state, or undefined when it takes it. */
+  /** The error of applying the desired state, if any. */
   readonly failure: string | undefined
 }
 
-/** The next state of every node. */
 export function advanceNodes(nodes: readonly NodeProgress[], maxUnavailable: number): ReadonlyMap<string, Progress> {
   const failed = nodes.some(({ before }) => before?.kind === 'failing' || before?.kind === 'aborted')
   const busy = nodes.filter(({ before }) => isBusy(before)).length
@@ -58,19 +56,19 @@ export function isFinal(progress: Progress): boolean {
   return progress.kind === 'available' || progress.kind === 'failing' || progress.kind === 'aborted'
 }
 
-/** `50%` of the nodes, rounded up, or a number; never less than one. */
+/** A percentage of the nodes, rounded up, or a number; at least one. */
 export function unavailableLimit(maxUnavailable: string | number | undefined, nodes: number): number {
   const percent = /^(\d+)%$/.exec(String(maxUnavailable ?? '50%'))
   const limit = percent ? Math.ceil((nodes * Number(percent[1])) / 100) : Number(maxUnavailable)
   return Number.isFinite(limit) && limit >= 1 ? limit : 1
 }
 
-/** The conditions of an enactment, in upstream's order and with its reasons. */
+/** The conditions of an enactment, with the order and reasons of upstream. */
 export function enactmentConditions(node: string, progress: Progress): readonly ConditionTuple[] {
   const types = ['Failing', 'Available', 'Progressing', 'Pending', 'Aborted'] as const
   const all = (
     reason: string,
-    set: Readonly<Partial<Record<(typeof types)[number], readonly [SimulatedCondition['status'], string?]>>>,
+    set: Readonly<Partial<Record<(typeof types)[number], readonly [Condition['status'], string?]>>>,
   ): readonly ConditionTuple[] =>
     types.map((type) => {
       const [status, message] = set[type] ?? ['False']
@@ -78,9 +76,7 @@ export function enactmentConditions(node: string, progress: Progress): readonly 
     })
   switch (progress.kind) {
     case 'pending':
-      return all('MaxUnavailableLimitReached', {
-        Pending: ['True', 'Waiting for progressing nodes to finish'],
-      })
+      return all('MaxUnavailableLimitReached', { Pending: ['True', 'Waiting for progressing nodes to finish'] })
     case 'progressing':
       return all('ConfigurationProgressing', {
         Failing: ['Unknown'],
@@ -103,9 +99,8 @@ export function enactmentConditions(node: string, progress: Progress): readonly 
   }
 }
 
-/** How far an enactment is, read back from its conditions. */
-export function parseProgress(conditions: readonly SimulatedCondition[], attempts: number): Progress | undefined {
-  const found = (type: string): SimulatedCondition | undefined =>
+export function parseProgress(conditions: readonly Condition[], attempts: number): Progress | undefined {
+  const found = (type: string): Condition | undefined =>
     conditions.find((condition) => condition.type === type && condition.status === 'True')
   if (found('Available')) return { kind: 'available' }
   if (found('Aborted')) return { kind: 'aborted' }
@@ -115,7 +110,7 @@ export function parseProgress(conditions: readonly SimulatedCondition[], attempt
   return failing && { kind: 'failing', message: failing.message ?? '' }
 }
 
-/** What the policy says of itself, in upstream's words. */
+/** The conditions of the policy, with the messages of upstream. */
 export function policyConditions(after: readonly Progress[]): readonly ConditionTuple[] {
   const count = (kind: Progress['kind']): number => after.filter((progress) => progress.kind === kind).length
   const total = after.length
@@ -141,13 +136,42 @@ export function policyConditions(after: readonly Progress[]): readonly Condition
   return policyConditionSet('SuccessfullyConfigured', { Available: ['True', message] })
 }
 
-/** All four always carry one reason, and readers rely on the first of them. */
+/** All four conditions have the same reason; clients rely on the first one. */
 function policyConditionSet(
   reason: string,
-  set: Readonly<Record<string, readonly [SimulatedCondition['status'], string?]>>,
+  set: Readonly<Record<string, readonly [Condition['status'], string?]>>,
 ): readonly ConditionTuple[] {
   return ['Available', 'Degraded', 'Progressing', 'Ignored'].map((type) => {
     const [status, message] = set[type] ?? ['False' as const]
     return [type, status, reason, message]
   })
+}
+
+export interface Interface {
+  readonly name: string
+  readonly state?: string
+  readonly [field: string]: unknown
+}
+
+export interface NetworkState {
+  readonly interfaces?: readonly Interface[]
+  readonly [section: string]: unknown
+}
+
+export function applyDesiredState(before: NetworkState, desired: NetworkState): NetworkState {
+  const interfaces = new Map((before.interfaces ?? []).map((iface) => [iface.name, iface]))
+  for (const wanted of desired.interfaces ?? []) {
+    if (wanted.state === 'absent') interfaces.delete(wanted.name)
+    else interfaces.set(wanted.name, mergeFields(interfaces.get(wanted.name) ?? {}, wanted) as Interface)
+  }
+  const { interfaces: _, ...sections } = desired
+  return { ...before, ...sections, interfaces: [...interfaces.values()] }
+}
+
+function mergeFields(old: unknown, wanted: unknown): unknown {
+  if (!isRecord(old) || !isRecord(wanted)) return wanted
+  const keys = new Set([...Object.keys(old), ...Object.keys(wanted)])
+  return Object.fromEntries(
+    [...keys].map((key) => [key, key in wanted ? mergeFields(old[key], wanted[key]) : old[key]]),
+  )
 }

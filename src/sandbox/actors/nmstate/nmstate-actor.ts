@@ -1,25 +1,23 @@
 /**
- * Plays kubernetes-nmstate's handlers: a policy becomes an enactment per matching node, and the node's network
- * state. Nothing is configured on any machine.
- *
- * Told to fail by an annotation on a Node (`sandbox.stackloom.dev/nmstate-failure: MESSAGE`, every policy) or on a
- * policy (`sandbox.stackloom.dev/nmstate-fails-on: NODE,NODE`).
+ * Simulates the handlers of kubernetes-nmstate: writes an enactment per matching node and the network state of the node.
+ * Failures are simulated by annotations: `nmstate-failure: MESSAGE` on a Node, `nmstate-fails-on: NODE,NODE` on a policy.
  */
-import { formatTimestamp, type KubeObject } from '../../../api/object.ts'
+import { type Condition, formatTimestamp, type KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Request } from '../../../kube/controller.ts'
 import { type Actor, type ActorDeps, annotation } from '../actor.ts'
-import { type SimulatedCondition, updateConditions } from '../conditions.ts'
+import { updateConditions } from '../actor-status.ts'
 import {
   advanceNodes,
+  applyDesiredState,
   enactmentConditions,
   isFinal,
+  type NetworkState,
   type Progress,
   parseProgress,
   policyConditions,
   unavailableLimit,
 } from './enactments.ts'
-import { applyDesiredState, type NetworkState } from './node-state.ts'
 
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 const ENACTMENT = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' }
@@ -43,7 +41,7 @@ export const nmstate: Actor = {
       name: 'actor-nmstate',
       watches: [
         { kind: POLICY },
-        // A node that changes its labels concerns every policy.
+        // A change of node labels affects every policy.
         { kind: NODE, map: () => policies.list().map((policy) => policy.metadata.name) },
       ],
       reconcile: async (request, { clock }) => {
@@ -67,7 +65,7 @@ interface PolicySpec {
 
 interface EnactmentStatus {
   readonly policyGeneration?: number
-  readonly conditions?: readonly SimulatedCondition[]
+  readonly conditions?: readonly Condition[]
   readonly retryCount?: Readonly<Record<string, number>>
 }
 
@@ -83,7 +81,7 @@ function matches(node: KubeObject, policy: KubeObject): boolean {
   return Object.entries(policySpec(policy).nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
 }
 
-/** One step for every node; true when all are at their end. */
+/** Advances every node by one step; returns true when all are final. */
 async function advancePolicy(
   client: KubeClient,
   policy: KubeObject,
@@ -121,10 +119,9 @@ function enactmentName(node: KubeObject, policy: KubeObject): string {
 
 function simulatedFailure(node: KubeObject, policy: KubeObject): string | undefined {
   const failsOn = policy.metadata.annotations?.[POLICY_FAILS_ON]?.split(',').map((name) => name.trim())
-  const told = node.metadata.annotations?.[NODE_FAILURE]
-  if (told === undefined && !failsOn?.includes(node.metadata.name)) return undefined
-  const words = told ?? 'the actor was told to fail on this node'
-  return `error reconciling NodeNetworkConfigurationPolicy on node ${node.metadata.name} at desired state apply: "",\n ${words}`
+  const message = node.metadata.annotations?.[NODE_FAILURE]
+  if (message === undefined && !failsOn?.includes(node.metadata.name)) return undefined
+  return `error reconciling NodeNetworkConfigurationPolicy on node ${node.metadata.name} at desired state apply: "",\n ${message ?? 'simulated failure on this node'}`
 }
 
 interface EnactmentWrite {
@@ -187,7 +184,7 @@ async function writePolicyStatus(
   )
 }
 
-/** A policy that is gone, or no longer matches, leaves no enactment; what it configured stays on the node. */
+/** Removes enactments of a policy that was deleted or no longer matches; its configuration stays on the node. */
 async function removeEnactments(client: KubeClient, { name }: Request, keep: (node: string) => boolean): Promise<void> {
   const { items } = await client.list(ENACTMENT, { labelSelector: `${POLICY_LABEL}=${name}` })
   for (const { metadata } of items) {

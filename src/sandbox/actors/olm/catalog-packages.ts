@@ -1,26 +1,24 @@
 /**
- * What the packages of the catalog bring, as data: workloads with the names and labels that their users wait for.
- *
- * Names as in the operators' bundles and in the waits that deployments of OpenStack do on them. The workloads are
- * stand-ins: the MetalLB that answers in a sandbox is the real program outside, not the Deployment below.
+ * Lists the workloads of each catalog package, with the names and labels of the upstream bundles. The workloads are
+ * placeholders: the MetalLB of a sandbox runs as a process, not as the Deployment below.
  */
 import type { GroupVersionKind } from '../../../api/object.ts'
 
 export interface Workload {
   readonly kind: 'Deployment' | 'DaemonSet'
   readonly name: string
-  /** Elsewhere than the operator itself. */
+  /** If it differs from the namespace of the operator. */
   readonly namespace?: string
-  /** Of its pods. */
+  /** Labels of its pods. */
   readonly labels: Readonly<Record<string, string>>
-  /** A Service of this name in front of it. */
+  /** The name of its Service, if it has one. */
   readonly service?: string
 }
 
 export interface Operand {
   readonly kind: GroupVersionKind
   readonly workloads: readonly Workload[]
-  /** The condition that it shows when all of that is available; none where the real one shows none. */
+  /** The condition when all workloads are available, if the real operand has one. */
   readonly condition?: { readonly type: string; readonly reason: string; readonly message: string }
 }
 
@@ -40,7 +38,7 @@ const deployment = (name: string, labels: Workload['labels'], more: Partial<Work
 
 const daemonSet = (name: string, labels: Workload['labels']): Workload => ({ kind: 'DaemonSet', name, labels })
 
-/** Operators that an OpenStack resource brings; three of them serve admission. */
+/** Operators that an OpenStack resource installs. */
 const serviceOperators = [
   'barbican',
   'cinder',
@@ -121,7 +119,7 @@ export const packages: Readonly<Record<string, Package>> = {
     version: '1.19.1',
     workloads: [
       deployment('cert-manager-operator-controller-manager', { name: 'cert-manager-operator' }),
-      // Its operator makes its one operand by itself.
+      // Its operator creates its operand automatically.
       certManager('cert-manager'),
       certManager('cert-manager-cainjector'),
       certManager('cert-manager-webhook'),
@@ -132,9 +130,7 @@ export const packages: Readonly<Record<string, Package>> = {
     csv: 'openstack-operator.v0.6.0',
     version: '0.6.0',
     workloads: [
-      deployment('openstack-operator-controller-operator', {
-        'openstack.org/operator-name': 'openstack-init',
-      }),
+      deployment('openstack-operator-controller-operator', { 'openstack.org/operator-name': 'openstack-init' }),
     ],
     operands: [
       {
@@ -146,7 +142,7 @@ export const packages: Readonly<Record<string, Package>> = {
   },
 }
 
-/** Catalogs that a cluster has from the beginning; any other must exist as a CatalogSource. */
+/** Catalogs that every cluster has; any other must exist as a CatalogSource. */
 export const defaultCatalogs: readonly string[] = [
   'redhat-operators',
   'certified-operators',

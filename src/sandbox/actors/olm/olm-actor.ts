@@ -1,18 +1,14 @@
 /**
- * Plays the Operator Lifecycle Manager: a Subscription becomes an InstallPlan, that a ClusterServiceVersion, that
- * the operator's Deployments; and the operators' own part, an operand becomes its workloads.
- *
- * Refuses what the real one refuses: an unknown package or catalog (the Subscription's `ResolutionFailed`), no
- * OperatorGroup or more than one (the version fails), a manual approval that nobody gave.
+ * Simulates OLM: a Subscription becomes an InstallPlan, a ClusterServiceVersion and Deployments. Like OLM it rejects unknown
+ * packages and catalogs, requires exactly one OperatorGroup, and waits for manual approval.
  */
 import { createHash } from 'node:crypto'
-import { formatTimestamp, type KubeObject } from '../../../api/object.ts'
+import { type Condition, formatTimestamp, type KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Actor, ActorDeps } from '../actor.ts'
-import { type SimulatedCondition, updateConditions } from '../conditions.ts'
+import { updateConditions } from '../actor-status.ts'
 import { defaultCatalogs, type Package, packages } from './catalog-packages.ts'
-import { addOperands } from './operands.ts'
-import { applyWorkloads, findUnavailable, MANAGER, workloadSpec } from './workloads.ts'
+import { addOperands, applyWorkloads, findUnavailable, MANAGER, workloadSpec } from './operands.ts'
 
 const GROUP = 'operators.coreos.com'
 const SUBSCRIPTION = { apiVersion: `${GROUP}/v1alpha1`, kind: 'Subscription' }
@@ -33,8 +29,8 @@ export const olm: Actor = {
   source:
     'operator-framework/api 0.40.0 (phases, conditions, reasons), the bundles of the four operators, and the waits of install_yamls',
   needs: ['kubelet'],
-  addControllers: (stage: ActorDeps) => {
-    const { runtime, stepMs } = stage
+  addControllers: (deps: ActorDeps) => {
+    const { runtime, stepMs } = deps
     const subscriptions = runtime.cache({ kind: SUBSCRIPTION })
     const inNamespace = ({ metadata }: KubeObject): readonly string[] =>
       subscriptions
@@ -58,11 +54,11 @@ export const olm: Actor = {
         return done ? undefined : { requeueAfterMs: stepMs }
       },
     })
-    addOperands(stage)
+    addOperands(deps)
   },
 }
 
-/** One step further; true when there is nothing to wait for but a change that somebody makes. */
+/** Advances an installation; returns true when only a user change can continue it. */
 async function install(client: KubeClient, subscription: KubeObject, now: string): Promise<boolean> {
   const spec = subscription['spec'] as SubscriptionSpec
   const refusal = await resolutionError(client, subscription, spec)
@@ -88,7 +84,7 @@ async function install(client: KubeClient, subscription: KubeObject, now: string
   return done
 }
 
-/** In the resolver's words. */
+/** With the messages of the OLM resolver. */
 async function resolutionError(
   client: KubeClient,
   { metadata }: KubeObject,
@@ -140,7 +136,7 @@ async function writePlanStatus(
   )
 }
 
-/** The version and what it brings; true when it is at its end, good or bad. */
+/** Applies the ClusterServiceVersion and its workloads; returns true when it has succeeded or failed. */
 async function installCsv(client: KubeClient, subscription: KubeObject, found: Package, now: string): Promise<boolean> {
   const { namespace = '' } = subscription.metadata
   const { name: packageName } = subscription['spec'] as SubscriptionSpec
@@ -204,7 +200,7 @@ async function writeCsvStatus(
 }
 
 interface SubscriptionStatus {
-  readonly conditions?: readonly SimulatedCondition[]
+  readonly conditions?: readonly Condition[]
   readonly lastUpdated?: string
   readonly [field: string]: unknown
 }
@@ -213,7 +209,7 @@ async function writeSubscription(
   client: KubeClient,
   subscription: KubeObject,
   wanted: Readonly<Record<string, unknown>>,
-  troubles: readonly (readonly [type: string, message: string])[],
+  problems: readonly (readonly [type: string, message: string])[],
   now: string,
 ): Promise<void> {
   const before = (subscription['status'] ?? {}) as SubscriptionStatus
@@ -221,7 +217,7 @@ async function writeSubscription(
     before.conditions ?? [],
     [
       ['CatalogSourcesUnhealthy', 'False', 'AllCatalogSourcesHealthy', 'all available catalogsources are healthy'],
-      ...troubles.map(([type, message]) => [type, 'True', conditionReason(type), message] as const),
+      ...problems.map(([type, message]) => [type, 'True', conditionReason(type), message] as const),
     ],
     now,
   )

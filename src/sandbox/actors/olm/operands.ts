@@ -1,11 +1,11 @@
-/** Plays the operators that OLM has installed: an operand becomes its workloads, and says so when they run. */
-import { formatTimestamp, type KubeObject } from '../../../api/object.ts'
+/** Simulates the operators that OLM installed: creates the workloads of an operand and reports when they are available. */
+
+import { type Condition, formatTimestamp, type KubeObject, type OwnerReference } from '../../../api/object.ts'
 import type { CacheReader } from '../../../kube/cache.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { ActorDeps } from '../actor.ts'
-import { type SimulatedCondition, updateConditions } from '../conditions.ts'
-import { type Operand, type Package, packages } from './catalog-packages.ts'
-import { applyWorkloads, findUnavailable, MANAGER } from './workloads.ts'
+import { updateConditions } from '../actor-status.ts'
+import { type Operand, type Package, packages, type Workload } from './catalog-packages.ts'
 
 const CSV = { apiVersion: 'operators.coreos.com/v1alpha1', kind: 'ClusterServiceVersion' }
 
@@ -18,7 +18,7 @@ export function addOperands({ runtime, stepMs }: ActorDeps): void {
         name: `actor-olm-${operand.kind.kind.toLowerCase()}`,
         watches: [
           { kind: operand.kind },
-          // An operand that was there first waits for its operator.
+          // An operand may exist before its operator.
           { kind: CSV, map: () => objects.list().map(objectKey) },
         ],
         reconcile: async ({ namespace, name }, { clock }) => {
@@ -37,7 +37,7 @@ function objectKey({ metadata }: KubeObject): string {
   return metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name
 }
 
-/** Where the operator runs, once it does. */
+/** The namespace of the operator when it is installed. */
 function operatorNamespace(versions: CacheReader, { csv }: Package): string | undefined {
   const found = versions
     .list()
@@ -76,7 +76,7 @@ async function writeCondition(
 ): Promise<void> {
   const { condition } = operand
   if (!condition) return
-  const before = ((object['status'] ?? {}) as { readonly conditions?: readonly SimulatedCondition[] }).conditions ?? []
+  const before = ((object['status'] ?? {}) as { readonly conditions?: readonly Condition[] }).conditions ?? []
   const conditions = updateConditions(
     before,
     [
@@ -93,4 +93,96 @@ async function writeCondition(
     { apiVersion, kind, metadata: { name, ...(namespace && { namespace }) }, status: { conditions } },
     { fieldManager: MANAGER, subresource: 'status' },
   )
+}
+
+export const MANAGER = 'actor-olm'
+
+export async function applyWorkloads(
+  client: KubeClient,
+  workloads: readonly Workload[],
+  namespace: string,
+  owner: OwnerReference | undefined,
+): Promise<void> {
+  const elsewhere = new Set(workloads.flatMap((workload) => (workload.namespace ? [workload.namespace] : [])))
+  for (const name of elsewhere) {
+    await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { fieldManager: MANAGER })
+  }
+  for (const workload of workloads) {
+    for (const object of renderWorkload(workload, namespace, owner)) {
+      await client.apply(object, { fieldManager: MANAGER, force: true })
+    }
+  }
+}
+
+/** Describes the first unavailable workload; undefined when all are available. */
+export async function findUnavailable(
+  client: KubeClient,
+  workloads: readonly Workload[],
+  namespace: string,
+): Promise<string | undefined> {
+  for (const workload of workloads) {
+    const inNamespace = workload.namespace ?? namespace
+    const ref = { apiVersion: 'apps/v1', kind: workload.kind, namespace: inNamespace, name: workload.name }
+    const found = await client.get(ref)
+    if (!found || !isAvailable(found)) return `waiting for ${workload.kind} ${workload.name} to become ready`
+  }
+  return undefined
+}
+
+interface WorkloadStatus {
+  readonly availableReplicas?: number
+  readonly observedGeneration?: number
+  readonly desiredNumberScheduled?: number
+  readonly numberAvailable?: number
+}
+
+function isAvailable(workload: KubeObject): boolean {
+  const status = (workload['status'] ?? {}) as WorkloadStatus
+  if ((status.observedGeneration ?? 0) < (workload.metadata.generation ?? 1)) return false
+  if (workload.kind === 'Deployment') return (status.availableReplicas ?? 0) >= 1
+  return (status.numberAvailable ?? 0) >= (status.desiredNumberScheduled ?? 0)
+}
+
+function renderWorkload(
+  workload: Workload,
+  operatorNamespace: string,
+  owner: OwnerReference | undefined,
+): readonly KubeObject[] {
+  const { kind, name, labels, service } = workload
+  const namespace = workload.namespace ?? operatorNamespace
+  // An owner must be in the namespace of its dependents.
+  const owned = owner && !workload.namespace ? { ownerReferences: [owner] } : {}
+  const metadata = { namespace, name, labels, ...owned }
+  const main: KubeObject = { apiVersion: 'apps/v1', kind, metadata, spec: workloadSpec(workload) }
+  if (!service) return [main]
+  return [
+    main,
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { ...metadata, name: service },
+      spec: { selector: workloadSelector(workload), ports: [{ name: 'webhook', port: 443, targetPort: 9443 }] },
+    },
+  ]
+}
+
+function workloadSelector({ name, labels }: Workload): Readonly<Record<string, string>> {
+  return { ...labels, 'app.kubernetes.io/name': name }
+}
+
+/** Also used for the deployments of a ClusterServiceVersion. */
+export function workloadSpec(workload: Workload): Readonly<Record<string, unknown>> {
+  const labels = workloadSelector(workload)
+  return {
+    ...(workload.kind === 'Deployment' && { replicas: 1 }),
+    selector: { matchLabels: labels },
+    template: {
+      metadata: { labels },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        containers: [{ name: 'placeholder', image: `sandbox.invalid/${workload.name}:actor` }],
+        tolerations: [{ operator: 'Exists' }],
+      },
+    },
+  }
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { attachedWorkloads, podName } from './attachments.ts'
-import type { Schema } from './spec-schema.ts'
+import { attachedWorkloads, podName, type Schema } from './spec-schema.ts'
 
 const many: Schema = { properties: { networkAttachments: { type: 'array' } } }
-const one: Schema = { properties: { networkAttachment: { type: 'string' } } }
+const single: Schema = { properties: { networkAttachment: { type: 'string' } } }
 const service = (template: Schema): Schema => ({
   properties: { enabled: { type: 'boolean', default: true }, template },
 })
@@ -11,7 +10,7 @@ const schema: Schema = {
   properties: {
     neutron: service(many),
     glance: service({ properties: { glanceAPIs: { additionalProperties: many } } }),
-    ovn: service({ properties: { ovnDBCluster: { additionalProperties: one }, ovnController: one } }),
+    ovn: service({ properties: { ovnDBCluster: { additionalProperties: single }, ovnController: single } }),
     nova: service({ properties: { apiServiceTemplate: many } }),
   },
 }
@@ -19,8 +18,8 @@ const schema: Schema = {
 const found = (spec: object) =>
   attachedWorkloads(schema, spec).map((workload) => `${podName(workload)}: ${workload.networks.join(' ')}`)
 
-describe('workloads on networks', () => {
-  it('are found wherever the schema takes networks, in both forms, under a name that a person knows', () => {
+describe('attached workloads', () => {
+  it('are found wherever the schema allows networks, in both forms', () => {
     expect(
       found({
         neutron: { template: { networkAttachments: ['internalapi'] } },
@@ -42,7 +41,7 @@ describe('workloads on networks', () => {
     ])
   })
 
-  it('are not those of a service that is off, nor what is written where the schema takes nothing', () => {
+  it('exclude disabled services and fields that are not in the schema', () => {
     const networks = { networkAttachments: ['internalapi'] }
     expect(found({ neutron: { enabled: false, template: networks } })).toEqual([])
     expect(found({ neutron: networks })).toEqual([])

@@ -14,8 +14,8 @@ const service = (name: string, type: string): KubeObject => ({
 const nova = both('nova', 'template', 'apiServiceTemplate')
 const keystone = both('keystone', 'template')
 
-describe('what the operators register', () => {
-  it("is the Service inside and the Route's host outside, where the public Service has no address", () => {
+describe('buildCatalogue', () => {
+  it('uses the Service for internal and the Route for public endpoints without an address', () => {
     const live = [service('nova-internal', 'LoadBalancer'), service('nova-public', 'ClusterIP')]
     const { routes, endpoints } = buildCatalogue(nova, 'openstack', live, 'apps.example.com')
     expect(endpoints).toMatchObject([
@@ -35,7 +35,7 @@ describe('what the operators register', () => {
     ])
   })
 
-  it('is the public Service itself where it has an address, or where there are no Routes', () => {
+  it('uses the public Service if it has an address or the cluster has no Routes', () => {
     const balanced = [service('nova-internal', 'LoadBalancer'), service('nova-public', 'LoadBalancer')]
     const plain = [service('nova-internal', 'LoadBalancer'), service('nova-public', 'ClusterIP')]
     for (const [live, domain] of [[balanced, 'apps.example.com'] as const, [plain, undefined] as const]) {
@@ -47,7 +47,7 @@ describe('what the operators register', () => {
     }
   })
 
-  it('is nothing for keystone, which registers itself, and nothing before the Services are there', () => {
+  it('registers nothing for keystone, and nothing before the Services exist', () => {
     const live = [service('keystone-internal', 'LoadBalancer'), service('keystone-public', 'ClusterIP')]
     expect(buildCatalogue(keystone, 'openstack', live, 'apps.example.com').endpoints).toEqual([])
     expect(buildCatalogue(nova, 'openstack', [], 'apps.example.com')).toEqual({ routes: [], endpoints: [] })

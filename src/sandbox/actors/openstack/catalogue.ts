@@ -1,10 +1,6 @@
 /**
- * What the operators register of a control plane: a KeystoneEndpoint for each service, and on OpenShift a Route for each
- * public Service that has no address of its own.
- *
- * Follows openstack-operator (`CreateRoute`: the Route has the name of its Service, its host is
- * `<service>-public-<namespace>.<domain of Routes>`) and the service operators (`NewKeystoneEndpoint`: the name of the
- * service, for glance that of its API). Keystone registers itself when it is set up.
+ * Builds the KeystoneEndpoint of each service and, on OpenShift, a Route for each public Service without its own address.
+ * Follows `CreateRoute` of openstack-operator and `NewKeystoneEndpoint` of the service operators. Keystone registers itself.
  */
 import type { KubeObject } from '../../../api/object.ts'
 import { serviceForSlot } from './service-names.ts'
@@ -13,8 +9,8 @@ import type { OverrideSlot } from './spec-schema.ts'
 export const ENDPOINT = { apiVersion: 'keystone.openstack.org/v1beta1', kind: 'KeystoneEndpoint' }
 export const ROUTE = { apiVersion: 'route.openshift.io/v1', kind: 'Route' }
 
-/** By the first steps of the place: the endpoint's name where it is not the Service's, and what its URLs end in. */
-const registered: Readonly<Record<string, { readonly name?: string; readonly path?: string }>> = {
+/** By the path of the slot: the endpoint name if it differs from the Service name, and the suffix of its URLs. */
+const registrations: Readonly<Record<string, { readonly name?: string; readonly path?: string }>> = {
   'barbican.template.barbicanAPI': {},
   'cinder.template.cinderAPI': { name: 'cinderv3', path: '/v3' },
   'designate.template.designateAPI': {},
@@ -38,9 +34,9 @@ export interface Catalogue {
   readonly endpoints: readonly KubeObject[]
 }
 
-/** `services` are those of the cluster, as the operator sees them; `domain` is that of Routes, where there are any. */
+/** `domain` is the domain of Routes, if the cluster has Routes. */
 export function buildCatalogue(
-  places: readonly OverrideSlot[],
+  slots: readonly OverrideSlot[],
   namespace: string,
   services: readonly KubeObject[],
   domain: string | undefined,
@@ -48,22 +44,22 @@ export function buildCatalogue(
   const live = new Map(services.map((service) => [service.metadata.name, service]))
   const routes = new Map<string, KubeObject>()
   const endpoints = new Map<string, { readonly service: string; readonly urls: Record<string, string> }>()
-  for (const place of places) {
-    const service = serviceForSlot(place)
+  for (const slot of slots) {
+    const service = serviceForSlot(slot)
     const found = service && live.get(service.name)
     if (!found) continue
-    const byRoute = domain !== undefined && isPublic(place) && !isLoadBalancer(found)
+    const byRoute = domain !== undefined && isPublic(slot) && !isLoadBalancer(found)
     const host = byRoute
       ? `${service.name}-${namespace}.${domain}`
       : `${service.name}.${namespace}.svc:${service.ports[0]}`
     if (byRoute) routes.set(service.name, renderRoute(service.name, namespace, host))
-    const entry = findRegistration(place)
-    if (!entry || place.endpoint === undefined) continue
+    const entry = findRegistration(slot)
+    if (!entry || slot.endpoint === undefined) continue
     const base = service.name.replace(/-(internal|public)$/, '')
     const name = entry.name ?? base
-    const one = endpoints.get(name) ?? { service: place.path[0] ?? '', urls: {} }
-    one.urls[place.endpoint] = `https://${host}${entry.path ?? ''}`
-    endpoints.set(name, one)
+    const registered = endpoints.get(name) ?? { service: slot.path[0] ?? '', urls: {} }
+    registered.urls[slot.endpoint] = `https://${host}${entry.path ?? ''}`
+    endpoints.set(name, registered)
   }
   return {
     routes: [...routes.values()],
@@ -85,7 +81,7 @@ function isLoadBalancer(service: KubeObject): boolean {
 
 function findRegistration({ path }: OverrideSlot) {
   const [all, shorter] = [path.join('.'), path.slice(0, -1).join('.')]
-  return registered[all] ?? registered[shorter]
+  return registrations[all] ?? registrations[shorter]
 }
 
 function renderRoute(service: string, namespace: string, host: string): KubeObject {

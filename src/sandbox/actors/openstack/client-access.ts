@@ -1,9 +1,4 @@
-/**
- * The actor of keystone-operator and openstack-operator for those who want to get in: `openstack-config`,
- * `openstack-config-secret` and the CA bundle, as the operators leave them when keystone is up.
- *
- * The addresses in them answer to nobody here: no keystone runs.
- */
+/** Creates the client configuration (`openstack-config`, `openstack-config-secret`) and the CA bundle. No keystone answers. */
 import type { KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { createAuthority } from '../../../pki/authority.ts'
@@ -18,8 +13,8 @@ export async function ensureAccess(
   services: readonly KubeObject[],
 ): Promise<void> {
   const { namespace = '', name, uid = '' } = metadata
-  const owned = (called: string) => ({
-    name: called,
+  const owned = (objectName: string) => ({
+    name: objectName,
     namespace,
     ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
   })
@@ -33,7 +28,7 @@ export async function ensureAccess(
   const { AdminPassword = '' } = (secret['data'] ?? {}) as Readonly<Record<string, string>>
   const password = Buffer.from(AdminPassword, 'base64').toString('utf8')
   const bundle = { apiVersion: 'v1', kind: 'Secret', namespace, name: 'combined-ca-bundle' }
-  // JSON is YAML, and needs no writer.
+  // JSON is valid YAML.
   const yaml = (cloud: object): string => `${JSON.stringify({ clouds: { default: cloud } })}\n`
   const objects: KubeObject[] = [
     {
@@ -61,7 +56,7 @@ export async function ensureAccess(
   for (const object of objects) await createMissing(client, undefined, object, ACTOR)
 }
 
-/** A VIP where there is one, the Route's host elsewhere. */
+/** The VIP if there is one, otherwise the host of the Route. */
 function keystoneUrl(services: readonly KubeObject[], namespace: string): string {
   const service = services.find(({ metadata }) => metadata.name === 'keystone-public')
   const status = service?.['status'] as { loadBalancer?: { ingress?: readonly { ip?: string }[] } } | undefined

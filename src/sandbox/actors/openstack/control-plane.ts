@@ -1,22 +1,18 @@
 /**
- * The actor of the OpenStack operators for one control plane: from the CR to Services, and from their addresses to
- * its conditions.
- *
- * Follows openstack-operator and lib-common: Services by the names of upstream; annotations are merged and never
- * removed; a LoadBalancer carries the hostname for dnsmasq; an address that is pending is an error of the service;
- * an OpenStackVersion of the same name appears beside it.
+ * Simulates openstack-operator for one control plane: creates its Services and derives its conditions from their addresses. As
+ * in lib-common, annotations are merged and never removed, and a pending address is an error of the service.
  */
+
+import { createHash } from 'node:crypto'
 import { type Condition, type KubeObject, objectKey } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../../kube/controller.ts'
 import { type ActorDeps, annotation } from '../actor.ts'
 import { createMissing, withTransitionTimes, writeStatus } from '../actor-status.ts'
 import { ensureAccess } from './client-access.ts'
-import { schemaReader } from './crd-schema.ts'
-import { ensureDnsMasq } from './dns.ts'
 import { OPERATOR_VERSION } from './openstack-version.ts'
 import { serviceForSlot } from './service-names.ts'
-import { findOverrideSlots, type OverrideSlot } from './spec-schema.ts'
+import { findOverrideSlots, type OverrideSlot, schemaReader } from './spec-schema.ts'
 
 export const ACTOR = 'actor-openstack'
 const FINALIZER = 'openstack.org/openstackcontrolplane'
@@ -54,25 +50,31 @@ export function controlPlaneController({ runtime }: ActorDeps): Controller {
       const live = cache(services)
       const liveVersion = cache(versions).get(`${namespace}/${name}`)
       await ensureVersion(client, liveVersion, controlPlane)
-      const places = findOverrideSlots(await schema(), controlPlane['spec'])
+      const slots = findOverrideSlots(await schema(), controlPlane['spec'])
       const dnsMasq = await ensureDnsMasq(client, controlPlane, ACTOR)
-      for (const wanted of desiredServices(places, controlPlane, dnsMasq))
+      for (const wanted of desiredServices(slots, controlPlane, dnsMasq))
         await ensureService(client, live.get(objectKey(wanted.metadata)), wanted)
-      if (places.some(({ path }) => path[0] === 'nova')) await ensureConductor(client, controlPlane)
+      if (slots.some(({ path }) => path[0] === 'nova')) await ensureConductor(client, controlPlane)
       const owners = dnsMasq ? [controlPlane, dnsMasq] : [controlPlane]
-      const own = live.list(namespace).filter(({ metadata }) => owners.some((owner) => isOwnedBy(metadata, owner)))
-      const status = buildStatus(controlPlane, places, own, { version: findDeployedVersion(liveVersion), context })
-      if ('deployedVersion' in status && !isReady(controlPlane)) await ensureAccess(client, controlPlane, secret, own)
+      const ownedServices = live
+        .list(namespace)
+        .filter(({ metadata }) => owners.some((owner) => isOwnedBy(metadata, owner)))
+      const status = buildStatus(controlPlane, slots, ownedServices, {
+        version: findDeployedVersion(liveVersion),
+        context,
+      })
+      if ('deployedVersion' in status && !isReady(controlPlane))
+        await ensureAccess(client, controlPlane, secret, ownedServices)
       await writeStatus(client, controlPlane, status, ACTOR)
       return undefined
     },
   }
 }
 
-/** The control planes that a Service tells of: its owner, or those beside the DNSMasq that owns it. */
-function affectedControlPlanes({ metadata }: KubeObject, beside: readonly KubeObject[]): readonly string[] {
+/** The control planes that a Service affects: its owner, or those in the namespace of the DNSMasq that owns it. */
+function affectedControlPlanes({ metadata }: KubeObject, inNamespace: readonly KubeObject[]): readonly string[] {
   const owners = metadata.ownerReferences ?? []
-  if (owners.some(({ kind }) => kind === 'DNSMasq')) return beside.map((one) => objectKey(one.metadata))
+  if (owners.some(({ kind }) => kind === 'DNSMasq')) return inNamespace.map(({ metadata: owner }) => objectKey(owner))
   return owners
     .filter(({ kind }) => kind === 'OpenStackControlPlane')
     .map(({ name }) => `${metadata.namespace}/${name}`)
@@ -83,20 +85,20 @@ function isOwnedBy(metadata: KubeObject['metadata'], { metadata: owner }: KubeOb
 }
 
 function desiredServices(
-  places: readonly OverrideSlot[],
+  slots: readonly OverrideSlot[],
   controlPlane: KubeObject,
   dnsMasq: KubeObject | undefined,
 ): readonly KubeObject[] {
   const { namespace = '' } = controlPlane.metadata
-  return places.flatMap((place) => {
-    const service = serviceForSlot(place)
+  return slots.flatMap((slot) => {
+    const service = serviceForSlot(slot)
     if (!service) return []
-    const { metadata = {}, spec = {} } = place.override
+    const { metadata = {}, spec = {} } = slot.override
     const { type = 'ClusterIP' } = spec as { readonly type?: string }
-    const owner = (place.path[0] === 'dns' && dnsMasq) || controlPlane
+    const owner = (slot.path[0] === 'dns' && dnsMasq) || controlPlane
     const { apiVersion, kind } = owner
     const { name, uid = '' } = owner.metadata
-    // The DNS server is not registered with itself.
+    // The DNS server does not register itself.
     const hostname =
       type === 'LoadBalancer' && owner === controlPlane ? { [HOSTNAME]: `${service.name}.${namespace}.svc` } : {}
     return [
@@ -114,24 +116,20 @@ function desiredServices(
           ...spec,
           type,
           selector: { service: service.name },
-          ports: service.ports.map((port) => ({
-            name: `port-${port}`,
-            port,
-            protocol: port === 53 ? 'UDP' : 'TCP',
-          })),
+          ports: service.ports.map((port) => ({ name: `port-${port}`, port, protocol: port === 53 ? 'UDP' : 'TCP' })),
         },
       },
     ]
   })
 }
 
-/** lib-common patches in place: changed values win, keys that nobody asks for any more stay for ever. */
+/** lib-common patches in slot: values are updated, but keys are never removed. */
 async function ensureService(client: KubeClient, live: KubeObject | undefined, wanted: KubeObject): Promise<void> {
   if (!live) return createMissing(client, live, wanted, ACTOR)
   const { annotations = {}, labels = {} } = wanted.metadata
   const type = (wanted['spec'] as { type: string }).type
-  const lacks = (want: Readonly<Record<string, string>>, have: Readonly<Record<string, string>> = {}): boolean =>
-    Object.entries(want).some(([key, value]) => have[key] !== value)
+  const lacks = (desired: Readonly<Record<string, string>>, current: Readonly<Record<string, string>> = {}): boolean =>
+    Object.entries(desired).some(([key, value]) => current[key] !== value)
   const same =
     !lacks(annotations, live.metadata.annotations) &&
     !lacks(labels, live.metadata.labels) &&
@@ -163,13 +161,13 @@ interface StatusInput {
 
 function buildStatus(
   controlPlane: KubeObject,
-  places: readonly OverrideSlot[],
-  own: readonly KubeObject[],
+  slots: readonly OverrideSlot[],
+  ownedServices: readonly KubeObject[],
   { version, context }: StatusInput,
 ): Readonly<Record<string, unknown>> {
-  const wanted = new Set(places.flatMap((place) => serviceForSlot(place)?.name ?? []))
-  const missing = [...wanted].filter((name) => !own.some(({ metadata }) => metadata.name === name))
-  const pending = own.filter(isPending).map(({ metadata }) => metadata.name)
+  const wanted = new Set(slots.flatMap((slot) => serviceForSlot(slot)?.name ?? []))
+  const missing = [...wanted].filter((name) => !ownedServices.some(({ metadata }) => metadata.name === name))
+  const pending = ownedServices.filter(isPending).map(({ metadata }) => metadata.name)
   const conditions = buildConditions(missing, pending)
   return {
     observedGeneration: controlPlane.metadata.generation,
@@ -207,7 +205,7 @@ function isPending(service: KubeObject): boolean {
   return (status?.loadBalancer?.ingress ?? []).length === 0
 }
 
-/** The version of the same name that comes with every control plane; `version.ts` plays its life. */
+/** Every control plane has an OpenStackVersion of the same name; `openstack-version.ts` simulates its updates. */
 async function ensureVersion(
   client: KubeClient,
   live: KubeObject | undefined,
@@ -222,7 +220,7 @@ function findDeployedVersion(version: KubeObject | undefined): string {
   return (version?.['status'] as { deployedVersion?: string } | undefined)?.deployedVersion ?? OPERATOR_VERSION
 }
 
-/** The pod in which hosts are discovered. It runs nowhere, and says so. */
+/** The pod in which hosts are discovered. No container runs. */
 async function ensureConductor(client: KubeClient, { apiVersion, kind, metadata }: KubeObject): Promise<void> {
   const { namespace = '', name, uid = '' } = metadata
   const ref = { apiVersion: 'v1', kind: 'Pod', namespace, name: 'nova-cell0-conductor-0' }
@@ -232,10 +230,10 @@ async function ensureConductor(client: KubeClient, { apiVersion, kind, metadata 
     metadata: {
       name: ref.name,
       namespace,
-      annotations: { [SIMULATED]: 'nothing can be run in this pod' },
+      annotations: { [SIMULATED]: 'no command can run in this pod' },
       ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
     },
-    spec: { containers: [{ name: 'nova-cell0-conductor', image: 'played' }] },
+    spec: { containers: [{ name: 'nova-cell0-conductor', image: 'simulated' }] },
   }
   await createMissing(client, await client.get(ref), pod, ACTOR)
 }
@@ -244,7 +242,7 @@ async function addFinalizer(client: KubeClient, object: KubeObject): Promise<voi
   await setFinalizers(client, object, [...(object.metadata.finalizers ?? []), FINALIZER])
 }
 
-/** The Services go with their owner; the finalizer goes first, as the operator's own clean-up is nothing here. */
+/** Services are garbage-collected with their owner, so only the finalizer has to be removed. */
 async function removeFinalizer(client: KubeClient, object: KubeObject): Promise<void> {
   const { finalizers = [] } = object.metadata
   if (finalizers.includes(FINALIZER))
@@ -260,4 +258,28 @@ async function setFinalizers(client: KubeClient, object: KubeObject, finalizers:
   const { name, namespace = '', resourceVersion } = metadata
   const patch = { metadata: { finalizers, resourceVersion } }
   await client.patch({ apiVersion, kind, name, namespace }, patch, { type: 'merge', fieldManager: ACTOR })
+}
+
+const DNSMASQ = { apiVersion: 'network.openstack.org/v1beta1', kind: 'DNSMasq' }
+const TEMPLATE = annotation('template')
+
+/** Creates or updates the DNSMasq of a control plane. Its server need not run, so the actor also creates its Service. */
+async function ensureDnsMasq(
+  client: KubeClient,
+  { apiVersion, kind, metadata, ...rest }: KubeObject,
+  fieldManager: string,
+): Promise<KubeObject | undefined> {
+  const { dns } = rest['spec'] as { readonly dns?: { enabled?: boolean; template?: object } }
+  if (!dns?.template || dns.enabled === false || !(await client.resource(DNSMASQ))) return undefined
+  const { namespace = '', name, uid = '' } = metadata
+  const template = createHash('sha256').update(JSON.stringify(dns.template)).digest('hex')
+  const live = await client.get({ ...DNSMASQ, namespace, name: 'dns' })
+  if (live?.metadata.annotations?.[TEMPLATE] === template) return live
+  const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
+  const wanted = {
+    ...DNSMASQ,
+    metadata: { name: 'dns', namespace, annotations: { [TEMPLATE]: template }, ownerReferences: [owner] },
+    spec: dns.template,
+  }
+  return client.apply(wanted, { fieldManager, force: true })
 }

@@ -1,9 +1,6 @@
 /**
- * The actor of openstack-operator's data plane: a node set is set up when the control plane's secret is there, a
- * deployment runs once, and its node sets are ready when it has ended well.
- *
- * Follows openstack-operator 0.6: `SetupReady` before any deployment, `deployed` as the last word of a deployment,
- * and no second run of one that has ended. A deployment annotated `sandbox.stackloom.dev/fails: MESSAGE` fails.
+ * Simulates node sets and their deployments as in openstack-operator 0.6: `SetupReady` before any deployment, and `deployed`
+ * when a deployment has finished. A deployment annotated `sandbox.stackloom.dev/fails: MESSAGE` fails.
  */
 import type { KubeObject } from '../../../api/object.ts'
 import type { Controller } from '../../../kube/controller.ts'
@@ -18,12 +15,7 @@ const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'Open
 const DEPLOYMENT_FAILS = annotation('fails')
 
 const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
-const asked = {
-  status: 'False',
-  reason: 'Requested',
-  severity: 'Info',
-  message: 'Deployment in progress',
-} as const
+const asked = { status: 'False', reason: 'Requested', severity: 'Info', message: 'Deployment in progress' } as const
 
 export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly Controller[] {
   const { client, cache } = runtime
@@ -36,16 +28,16 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
         nodeSets,
         {
           ...deployments,
-          map: (one) => nodeSetsOf(one).map((name) => `${one.metadata.namespace}/${name}`),
+          map: (deployment) => nodeSetsOf(deployment).map((name) => `${deployment.metadata.namespace}/${name}`),
         },
       ],
       reconcile: async ({ namespace = '', name }, { clock }) => {
         const nodeSet = cache(nodeSets).get(`${namespace}/${name}`)
         if (!nodeSet) return
-        const mine = cache(deployments)
+        const nodeSetDeployments = cache(deployments)
           .list(namespace)
-          .filter((one) => nodeSetsOf(one).includes(name))
-        const deployed = mine.some((one) => isDeployed(one))
+          .filter((deployment) => nodeSetsOf(deployment).includes(name))
+        const deployed = nodeSetDeployments.some((deployment) => isDeployed(deployment))
         const last = deployed ? good : asked
         const conditions = [
           { type: 'Ready', ...last },
@@ -94,7 +86,7 @@ function isDeployed(deployment: KubeObject): boolean {
   return (deployment['status'] as { deployed?: boolean } | undefined)?.deployed === true
 }
 
-/** The version that hosts get is the one that the cloud is on its way to. */
+/** Hosts get the target version of the cloud. */
 function findTargetVersion(version: KubeObject | undefined): string | undefined {
   return (version?.['spec'] as { targetVersion?: string } | undefined)?.targetVersion
 }

@@ -8,12 +8,7 @@ function version(target: string, status: Partial<VersionStatus> = {}, available 
   return {
     apiVersion: 'core.openstack.org/v1beta1',
     kind: 'OpenStackVersion',
-    metadata: {
-      name: 'controlplane',
-      namespace: 'openstack',
-      generation: 2,
-      annotations: { [AVAILABLE]: available },
-    },
+    metadata: { name: 'controlplane', namespace: 'openstack', generation: 2, annotations: { [AVAILABLE]: available } },
     spec: { targetVersion: target },
     status: { observedGeneration: 2, ...status },
   }
@@ -22,12 +17,12 @@ function version(target: string, status: Partial<VersionStatus> = {}, available 
 const passed = ({ conditions }: VersionStatus): readonly string[] =>
   conditions.filter(({ type, status }) => type.startsWith('Minor') && status === 'True').map(({ type }) => type)
 
-describe('the played OpenStackVersion', () => {
-  it('deploys its target at once on a new cloud', () => {
+describe('the simulated OpenStackVersion', () => {
+  it('deploys its target immediately on a new cloud', () => {
     expect(advanceVersion(version('0.7.0'), none).deployedVersion).toBe('0.7.0')
   })
 
-  it('goes through the four steps of an update one by one, and ends with the version', () => {
+  it('performs the four update steps in order and then sets the deployed version', () => {
     let status: VersionStatus = advanceVersion(version('0.6.0', {}, '0.6.0'), none)
     const seen: number[] = []
     status = advanceVersion(version('0.7.0', { ...status, observedGeneration: 1 } as never), none)
@@ -38,7 +33,7 @@ describe('the played OpenStackVersion', () => {
     expect(seen).toEqual([0, 1, 2, 3])
   })
 
-  it('waits before the hosts until somebody has deployed there', () => {
+  it('waits for a deployment before the steps on hosts', () => {
     const hosts: DataPlaneState = { nodeSets: ['computes'], deployments: [] }
     const before = {
       ...advanceVersion(version('0.6.0', {}, '0.6.0'), none),
@@ -56,7 +51,7 @@ describe('the played OpenStackVersion', () => {
     expect(passed(advanceVersion(version('0.7.0', before), { ...hosts, deployments: [deployment] }))).toHaveLength(2)
   })
 
-  it('does not begin with a version that the operator does not have', () => {
+  it('does not start an update to an unknown version', () => {
     const status = advanceVersion(version('9.9.9', { deployedVersion: '0.6.0' }), none)
     expect(status.deployedVersion).toBe('0.6.0')
     expect(status.conditions[0]?.message).toContain('9.9.9')

@@ -1,9 +1,6 @@
 /**
- * The actor of openstack-operator for an OpenStackVersion: what is available, what runs, and the steps between.
- *
- * Follows openstack-operator 0.6: OVN on the control plane first, then OVN on the hosts, which somebody has to deploy,
- * then the control plane, then the hosts again; the deployed version is written last. What the operator brings is
- * 0.6.0; `sandbox.stackloom.dev/available: VERSION` on the object plays an operator that was updated.
+ * Simulates the minor update of an OpenStackVersion as in openstack-operator 0.6: OVN on the control plane, OVN on the hosts,
+ * the control plane, the hosts. The annotation `sandbox.stackloom.dev/available: VERSION` simulates an updated operator.
  */
 import type { Condition, KubeObject } from '../../../api/object.ts'
 import type { Controller } from '../../../kube/controller.ts'
@@ -16,7 +13,7 @@ const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'Open
 const nodeSets = { kind: { apiVersion: DATA_PLANE, kind: 'OpenStackDataPlaneNodeSet' } }
 const deployments = { kind: { apiVersion: DATA_PLANE, kind: 'OpenStackDataPlaneDeployment' } }
 
-/** What the operator brings. */
+/** The version of the simulated operator. */
 export const OPERATOR_VERSION = '0.6.0'
 export const AVAILABLE = annotation('available')
 
@@ -27,7 +24,7 @@ export interface VersionStatus {
   readonly deployedVersion?: string
   readonly containerImageVersionDefaults: Readonly<Record<string, object>>
   readonly conditions: readonly Draft[]
-  /** Whether time alone brings the next step. */
+  /** Whether the next step needs no user action. */
   readonly inProgress: boolean
 }
 
@@ -37,12 +34,7 @@ export interface DataPlaneState {
 }
 
 const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
-const busy = {
-  status: 'False',
-  reason: 'Requested',
-  severity: 'Info',
-  message: 'Minor update in progress',
-} as const
+const busy = { status: 'False', reason: 'Requested', severity: 'Info', message: 'Minor update in progress' } as const
 
 function findAvailableVersion(version: KubeObject | undefined): string {
   return version?.metadata.annotations?.[AVAILABLE] ?? OPERATOR_VERSION
@@ -53,7 +45,7 @@ export function versionController({ runtime, stepMs }: ActorDeps): Controller {
   const inNamespace = ({ metadata }: KubeObject): readonly string[] =>
     cache(versions)
       .list(metadata.namespace)
-      .map((one) => `${one.metadata.namespace}/${one.metadata.name}`)
+      .map((version) => `${version.metadata.namespace}/${version.metadata.name}`)
   return {
     name: 'openstack-version',
     watches: [versions, { ...deployments, map: inNamespace }],
@@ -77,7 +69,7 @@ export function versionController({ runtime, stepMs }: ActorDeps): Controller {
   }
 }
 
-/** One step further than the status says. Pure. */
+/** Returns the status after one more step. Pure. */
 export function advanceVersion(version: KubeObject, hosts: DataPlaneState): VersionStatus {
   const { targetVersion: target = OPERATOR_VERSION } = version['spec'] as { readonly targetVersion?: string }
   const before = (version['status'] ?? {}) as Partial<VersionStatus>
@@ -105,7 +97,7 @@ export function advanceVersion(version: KubeObject, hosts: DataPlaneState): Vers
     const conditions = [{ type: 'Ready', ...good }, initialized, ...steps.map((type) => ({ type, ...good }))]
     return { ...facts, deployedVersion: target, conditions, inProgress: false }
   }
-  // A target that the status has not seen begins at the first step, whatever an update before has left.
+  // A new target starts index the first step, regardless of the conditions of an earlier update.
   const isNew =
     (version['status'] as { observedGeneration?: number } | undefined)?.observedGeneration !==
     version.metadata.generation
@@ -118,7 +110,7 @@ export function advanceVersion(version: KubeObject, hosts: DataPlaneState): Vers
   const conditions = [
     { type: 'Ready', ...busy },
     initialized,
-    ...steps.map((type, at) => ({ type, ...(at < reached ? good : busy) })),
+    ...steps.map((type, index) => ({ type, ...(index < reached ? good : busy) })),
   ]
   return {
     ...facts,
@@ -132,7 +124,7 @@ function isTrue(conditions: readonly Draft[] | undefined, type: string): boolean
   return conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
 }
 
-/** Steps on hosts wait until somebody has deployed them there. */
+/** Steps on hosts wait for a deployment of each node set. */
 function canAdvance(step: string, target: string, { nodeSets, deployments }: DataPlaneState): boolean {
   const service = { MinorUpdateOVNDataplane: 'ovn', MinorUpdateDataplane: 'update' }[step]
   if (service === undefined) return true

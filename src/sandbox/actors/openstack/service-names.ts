@@ -1,4 +1,4 @@
-/** Names and ports of the Services that the operators make, by the place of their override. As upstream names them. */
+/** Maps slots to the names and ports of the Services that the upstream operators create. */
 import type { OverrideSlot } from './spec-schema.ts'
 
 interface NamedService {
@@ -6,7 +6,7 @@ interface NamedService {
   readonly ports: readonly number[]
 }
 
-/** Places with a fixed path; `*` stands for a name that the control plane chooses, and goes into the Service's. */
+/** By path; `*` matches a name from the control plane, which becomes part of the Service name. */
 const table: Readonly<Record<string, NamedService>> = {
   'barbican.template.barbicanAPI': { name: 'barbican', ports: [9311] },
   'cinder.template.cinderAPI': { name: 'cinder', ports: [8776] },
@@ -26,14 +26,8 @@ const table: Readonly<Record<string, NamedService>> = {
   'neutron.template': { name: 'neutron', ports: [9696] },
   'nova.template.apiServiceTemplate': { name: 'nova', ports: [8774] },
   'nova.template.metadataServiceTemplate': { name: 'nova-metadata-internal', ports: [8775] },
-  'nova.template.cellTemplates.*.metadataServiceTemplate': {
-    name: 'nova-metadata-*-internal',
-    ports: [8775],
-  },
-  'nova.template.cellTemplates.*.noVNCProxyServiceTemplate': {
-    name: 'nova-novncproxy-*-public',
-    ports: [6080],
-  },
+  'nova.template.cellTemplates.*.metadataServiceTemplate': { name: 'nova-metadata-*-internal', ports: [8775] },
+  'nova.template.cellTemplates.*.noVNCProxyServiceTemplate': { name: 'nova-novncproxy-*-public', ports: [6080] },
   'octavia.template.octaviaAPI': { name: 'octavia', ports: [9876] },
   'ovn.template.ovnDBCluster.*': { name: '*', ports: [6641, 6642] },
   'placement.template': { name: 'placement', ports: [8778] },
@@ -44,7 +38,7 @@ const table: Readonly<Record<string, NamedService>> = {
   'watcher.template.apiServiceTemplate': { name: 'watcher', ports: [9322] },
 }
 
-/** Undefined for a place that no operator of ours serves. */
+/** Undefined for a slot without a simulated operator. */
 export function serviceForSlot({ path, endpoint, index }: OverrideSlot): NamedService | undefined {
   for (const [pattern, { name, ports }] of Object.entries(table)) {
     const chosen = matchPattern(pattern.split('.'), path)
@@ -56,13 +50,13 @@ export function serviceForSlot({ path, endpoint, index }: OverrideSlot): NamedSe
   return undefined
 }
 
-/** What stands for `*`, empty when there is none, undefined when the path is another one. */
+/** The text that matches `*`, empty without `*`, undefined when the path does not match. */
 function matchPattern(pattern: readonly string[], path: readonly string[]): string | undefined {
   if (pattern.length !== path.length) return undefined
   let chosen = ''
-  for (const [at, step] of pattern.entries()) {
-    if (step === '*') chosen = path[at] ?? ''
-    else if (step !== path[at]) return undefined
+  for (const [index, step] of pattern.entries()) {
+    if (step === '*') chosen = path[index] ?? ''
+    else if (step !== path[index]) return undefined
   }
   return chosen
 }

@@ -1,32 +1,28 @@
 /**
- * Plays the operators of the single services, once openstack-operator has their control plane up: a pod for everything
- * that asks for networks, KeystoneEndpoints, and Routes where the cluster has them. What is no longer asked for goes.
- *
- * Beside the actor of openstack-operator and not part of it: whoever only deploys needs none of this.
+ * Simulates the service operators of a ready control plane: pods with network attachments, KeystoneEndpoints, and Routes. A
+ * separate actor, because most deployment tests do not need it.
  */
 import { type GroupVersionKind, type KubeObject, objectKey } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { type Actor, type ActorDeps, annotation } from '../actor.ts'
 import { createMissing } from '../actor-status.ts'
-import { type AttachedWorkload, attachedWorkloads, podName } from './attachments.ts'
 import { buildCatalogue, ENDPOINT, ROUTE } from './catalogue.ts'
 import { isReady, SIMULATED } from './control-plane.ts'
-import { schemaReader } from './crd-schema.ts'
-import { findOverrideSlots } from './spec-schema.ts'
+import { type AttachedWorkload, attachedWorkloads, findOverrideSlots, podName, schemaReader } from './spec-schema.ts'
 
 const MANAGER = 'actor-services'
 const POD = { apiVersion: 'v1', kind: 'Pod' }
 const controlPlanes = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' } }
 const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
 
-/** A label of what this actor made. */
+/** Marks objects that this actor created. */
 const CREATED_LABEL = annotation('made')
-/** An annotation of the namespace kube-system: the domain of Routes, which OpenShift's ingress settings have. */
+/** An annotation of the namespace kube-system with the domain of Routes. */
 const DOMAIN = annotation('domain')
 const DEFAULT_DOMAIN = 'apps.example.com'
 
 export const serviceOperators: Actor = {
-  simulates: "the services' operators: pods on networks, KeystoneEndpoints, Routes",
+  simulates: 'the service operators: pods on networks, KeystoneEndpoints, Routes',
   source: 'openstack-operator CreateRoute, nova-, glance- and cinder-operator NewKeystoneEndpoint',
   needs: ['openstack', 'kubelet'],
   addControllers: ({ runtime }: ActorDeps) => {
@@ -41,7 +37,7 @@ export const serviceOperators: Actor = {
           map: ({ metadata }) =>
             cache(controlPlanes)
               .list(metadata.namespace ?? '')
-              .map((one) => objectKey(one.metadata)),
+              .map((controlPlane) => objectKey(controlPlane.metadata)),
         },
         { kind: POD, map: ownerKeys },
       ],
@@ -50,9 +46,9 @@ export const serviceOperators: Actor = {
         if (!controlPlane || controlPlane.metadata.deletionTimestamp !== undefined) return
         if (!isReady(controlPlane)) return
         const spec = controlPlane['spec']
-        const places = findOverrideSlots(await schema(), spec)
+        const slots = findOverrideSlots(await schema(), spec)
         const domain = (await client.resource(ROUTE)) && (await routeDomain(client))
-        const { routes, endpoints } = buildCatalogue(places, namespace, cache(services).list(namespace), domain)
+        const { routes, endpoints } = buildCatalogue(slots, namespace, cache(services).list(namespace), domain)
         const pods = attachedWorkloads(await schema(), spec).map((attachedWorkload) =>
           renderPod(attachedWorkload, namespace),
         )
@@ -64,7 +60,7 @@ export const serviceOperators: Actor = {
   },
 }
 
-/** The control plane of a pod that this actor made. */
+/** The control plane of a pod that this actor created. */
 function ownerKeys({ metadata }: KubeObject): readonly string[] {
   if (metadata.labels?.[CREATED_LABEL] !== 'true') return []
   return (metadata.ownerReferences ?? []).map(({ name }) => `${metadata.namespace}/${name}`)
@@ -83,16 +79,13 @@ function renderPod(workload: AttachedWorkload, namespace: string): KubeObject {
       name: podName(workload),
       namespace,
       labels: { service: workload.path[0] ?? '' },
-      annotations: {
-        'k8s.v1.cni.cncf.io/networks': JSON.stringify(networks),
-        [SIMULATED]: 'no container runs',
-      },
+      annotations: { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(networks), [SIMULATED]: 'no container runs' },
     },
-    spec: { containers: [{ name: workload.path[0] ?? 'service', image: 'played' }] },
+    spec: { containers: [{ name: workload.path[0] ?? 'service', image: 'simulated' }] },
   }
 }
 
-/** Makes what is missing, changes what says something else, deletes what this actor made and nobody wants now. */
+/** Creates missing objects, updates outdated ones, and deletes objects of this actor that are no longer desired. */
 async function syncObjects(
   client: KubeClient,
   kind: GroupVersionKind,
@@ -102,8 +95,8 @@ async function syncObjects(
   const { name, namespace = '', uid = '' } = owner
   if (!(await client.resource(kind))) return
   const { items } = await client.list(kind, { namespace })
-  const made = (one: KubeObject): boolean =>
-    one.metadata.labels?.[CREATED_LABEL] === 'true' && one.metadata.deletionTimestamp === undefined
+  const isCreatedHere = (object: KubeObject): boolean =>
+    object.metadata.labels?.[CREATED_LABEL] === 'true' && object.metadata.deletionTimestamp === undefined
   const live = new Map(items.map((item) => [item.metadata.name, item]))
   const reference = { apiVersion, kind: ownerKind, name, uid, controller: true }
   for (const object of wanted) {
@@ -116,8 +109,8 @@ async function syncObjects(
       ownerReferences: [reference],
     }
     if (!found) await createMissing(client, found, { ...object, metadata }, MANAGER)
-    else if (made(found) && !isUpToDate(found, object)) {
-      // What a pod asks for is read when it starts: it is made anew, as a rollout would.
+    else if (isCreatedHere(found) && !isUpToDate(found, object)) {
+      // Networks are attached when a pod starts, so the pod is created again.
       if (kind === POD) await client.delete({ ...kind, namespace, name: found.metadata.name })
       else
         await client.patch(
@@ -127,8 +120,8 @@ async function syncObjects(
         )
     }
   }
-  for (const one of [...live.values()].filter(made))
-    await client.delete({ ...kind, namespace, name: one.metadata.name })
+  for (const object of [...live.values()].filter(isCreatedHere))
+    await client.delete({ ...kind, namespace, name: object.metadata.name })
 }
 
 function isUpToDate(found: KubeObject, wanted: KubeObject): boolean {
@@ -138,7 +131,7 @@ function isUpToDate(found: KubeObject, wanted: KubeObject): boolean {
 
 function containsFields(has: unknown, wants: unknown): boolean {
   if (typeof wants !== 'object' || wants === null) return has === wants
-  return Object.entries(wants).every(([key, one]) =>
-    containsFields((has as Record<string, unknown> | undefined)?.[key], one),
+  return Object.entries(wants).every(([key, value]) =>
+    containsFields((has as Record<string, unknown> | undefined)?.[key], value),
   )
 }

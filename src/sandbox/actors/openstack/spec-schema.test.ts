@@ -7,10 +7,7 @@ const endpoints: Schema = { properties: { service: { additionalProperties: servi
 const schema: Schema = {
   properties: {
     keystone: {
-      properties: {
-        enabled: { type: 'boolean', default: true },
-        template: { properties: { override: endpoints } },
-      },
+      properties: { enabled: { type: 'boolean', default: true }, template: { properties: { override: endpoints } } },
     },
     heat: {
       properties: {
@@ -29,8 +26,8 @@ const schema: Schema = {
 
 const names = (spec: unknown) => findOverrideSlots(schema, spec).map((place) => serviceForSlot(place)?.name)
 
-describe('the places of overrides', () => {
-  it('are those of services that are on, by the default of the schema where nobody says', () => {
+describe('override slots', () => {
+  it('belong to enabled services, using the default of the schema', () => {
     expect(names({})).toEqual(['keystone-internal', 'keystone-public'])
     expect(names({ keystone: { enabled: false }, heat: { enabled: true } })).toEqual([
       'heat-api-internal',
@@ -38,15 +35,12 @@ describe('the places of overrides', () => {
     ])
   })
 
-  it('are found below names that the control plane chooses', () => {
-    const spec = {
-      keystone: { enabled: false },
-      rabbitmq: { templates: { rabbitmq: {}, 'rabbitmq-cell1': {} } },
-    }
+  it('are found below names from the control plane', () => {
+    const spec = { keystone: { enabled: false }, rabbitmq: { templates: { rabbitmq: {}, 'rabbitmq-cell1': {} } } }
     expect(names(spec)).toEqual(['rabbitmq', 'rabbitmq-cell1'])
   })
 
-  it('give what is written there, and nothing of what is written beside', () => {
+  it('contain only the fields of the override', () => {
     const metadata = { annotations: { 'metallb.io/address-pool': 'openstack-internalapi' } }
     const right = { keystone: { template: { override: { service: { internal: { metadata } } } } } }
     const wrong = { keystone: { override: { service: { internal: { metadata } } } } }
