@@ -70,9 +70,7 @@ describe('a controller', () => {
 
   it('does not reconcile its own writes, but does when the object is deleted', async () => {
     const isOwnWrite = ({ metadata }: KubeObject): boolean => metadata.resourceVersion === '2'
-    const harness = await startController(async () => {}, { watches: [{ kind, isOwnWrite: isOwnWrite }] }, [
-      configMap('a', '1'),
-    ])
+    const harness = await startController(async () => {}, { watches: [{ kind, isOwnWrite }] }, [configMap('a', '1')])
     harness.cache.set(configMap('a', '2'))
     await settled()
     expect(harness.reconciled).toEqual(['openstack/a'])
@@ -85,11 +83,7 @@ describe('a controller', () => {
   it('processes low-priority keys last at the start, later in order of arrival', async () => {
     const isLowPriority = ({ metadata }: KubeObject): boolean => metadata.labels?.['is'] === 'fine'
     const objects = [configMap('a', '1', { is: 'fine' }), configMap('b', '1'), configMap('c', '1', { is: 'fine' })]
-    const harness = await startController(
-      async () => {},
-      { watches: [{ kind, isLowPriority: isLowPriority }] },
-      objects,
-    )
+    const harness = await startController(async () => {}, { watches: [{ kind, isLowPriority }] }, objects)
     expect(harness.reconciled).toEqual(['openstack/b', 'openstack/a', 'openstack/c'])
     harness.cache.set(configMap('c', '2', { is: 'fine' }))
     harness.cache.set(configMap('b', '2'))
@@ -105,7 +99,7 @@ describe('a controller', () => {
     const gate = new Promise<void>((resolve) => {
       goOn = resolve
     })
-    const harness = await startController(() => gate, { watches: [{ kind, isLowPriority: isLowPriority }] }, objects)
+    const harness = await startController(() => gate, { watches: [{ kind, isLowPriority }] }, objects)
     expect(harness.reconciled).toEqual(['openstack/fine-0'])
     harness.cache.set(configMap('new', '1'))
     harness.cache.set(configMap('fine-7', '2', { is: 'fine' }))

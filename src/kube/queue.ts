@@ -82,10 +82,10 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
     const key = ready.shift() ?? takeLowPriority()
     if (key === undefined) return undefined
     const now = clock.elapsed()
-    const startedAt = queuedSince.get(key) ?? now
+    const since = queuedSince.get(key) ?? now
     queuedSince.delete(key)
     processing.set(key, now)
-    observer.taken?.(length(), now - startedAt)
+    observer.taken?.(length(), now - since)
     return key
   }
 
@@ -134,7 +134,7 @@ export function createQueue({ clock, retry = defaultRetry, observer = {} }: Queu
 
   return {
     add,
-    addLowPriority: addLowPriority,
+    addLowPriority,
     addAfter,
     addRateLimited: (key) => {
       if (stopped) return

@@ -48,14 +48,14 @@ export interface RoundTripperOptions {
 export interface RoundTripper {
   /** The response to one request, if it is a success. `idleMs` makes it a stream on a separate connection. */
   readonly roundTrip: (
-    apiRequest: ApiRequest,
+    request: ApiRequest,
     identity: Identity,
     dispatchers: Dispatchers,
     idleMs?: number,
   ) => Promise<ApiResponse>
-  readonly readText: (response: ApiResponse, apiRequest: ApiRequest) => Promise<string>
-  readonly chunks: (response: ApiResponse, apiRequest: ApiRequest) => AsyncIterable<Uint8Array>
-  readonly requestInfo: (apiRequest: ApiRequest) => RequestInfo
+  readonly readText: (response: ApiResponse, request: ApiRequest) => Promise<string>
+  readonly chunks: (response: ApiResponse, request: ApiRequest) => AsyncIterable<Uint8Array>
+  readonly requestInfo: (request: ApiRequest) => RequestInfo
 }
 
 export function createRoundTripper({ access, clock, ...settings }: RoundTripperOptions): RoundTripper {
@@ -67,78 +67,78 @@ export function createRoundTripper({ access, clock, ...settings }: RoundTripperO
   const requestInfo = ({ verb, subject, object }: ApiRequest): RequestInfo => ({ server, via, verb, subject, object })
 
   /** An abort keeps the caller's reason, a finding stays a finding; other errors are network errors. */
-  const toThrown = (thrown: unknown, apiRequest: ApiRequest): unknown => {
-    if (apiRequest.signal?.aborted) return apiRequest.signal.reason
-    return thrown instanceof Failure ? thrown : errorFromThrown(thrown, requestInfo(apiRequest))
+  const toThrown = (thrown: unknown, request: ApiRequest): unknown => {
+    if (request.signal?.aborted) return request.signal.reason
+    return thrown instanceof Failure ? thrown : errorFromThrown(thrown, requestInfo(request))
   }
 
-  const readText = async (response: ApiResponse, apiRequest: ApiRequest): Promise<string> => {
+  const readText = async (response: ApiResponse, request: ApiRequest): Promise<string> => {
     try {
       return await response.body.text()
     } catch (thrown) {
-      throw toThrown(thrown, apiRequest)
+      throw toThrown(thrown, request)
     }
   }
 
-  const toError = async (response: ApiResponse, apiRequest: ApiRequest, identity: Identity): Promise<ApiError> => {
-    const body = parseJsonOrText(await readText(response, apiRequest))
+  const toError = async (response: ApiResponse, request: ApiRequest, identity: Identity): Promise<ApiError> => {
+    const body = parseJsonOrText(await readText(response, request))
     if (response.statusCode === 401) {
       return unauthorizedError(
-        requestInfo(apiRequest),
+        requestInfo(request),
         access.credential.user,
         certificateExpiredAt(identity, clock.now()),
       )
     }
     const retryAfterMs = parseRetryAfter(response.headers, clock.now())
-    return errorFromResponse({ status: response.statusCode, body, retryAfterMs }, requestInfo(apiRequest))
+    return errorFromResponse({ status: response.statusCode, body, retryAfterMs }, requestInfo(request))
   }
 
-  const request = async (
-    apiRequest: ApiRequest,
+  const send = async (
+    request: ApiRequest,
     identity: Identity,
     dispatchers: Dispatchers,
     idleMs?: number,
   ): Promise<ApiResponse> => {
-    const body = apiRequest.body === undefined ? undefined : JSON.stringify(apiRequest.body)
-    const limit = apiRequest.timeoutMs ?? settings.timeoutMs
-    const dispatcher = idleMs !== undefined || apiRequest.priority ? dispatchers.streams : dispatchers.requests
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body)
+    const limit = request.timeoutMs ?? settings.timeoutMs
+    const dispatcher = idleMs !== undefined || request.priority ? dispatchers.streams : dispatchers.requests
     try {
       return await dispatcher.request({
         origin,
-        path: prefix + apiRequest.path + queryString(apiRequest.query),
-        method: apiRequest.method,
+        path: prefix + request.path + queryString(request.query),
+        method: request.method,
         headers: {
-          accept: apiRequest.accept ?? 'application/json',
+          accept: request.accept ?? 'application/json',
           'user-agent': settings.userAgent,
-          ...(body !== undefined && { 'content-type': apiRequest.contentType ?? 'application/json' }),
+          ...(body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
           ...identity.headers,
         },
         ...(body !== undefined && { body }),
-        ...(apiRequest.signal && { signal: apiRequest.signal }),
+        ...(request.signal && { signal: request.signal }),
         headersTimeout: limit,
         bodyTimeout: idleMs ?? limit,
       })
     } catch (thrown) {
-      throw toThrown(thrown, apiRequest)
+      throw toThrown(thrown, request)
     }
   }
 
   return {
-    requestInfo: requestInfo,
+    requestInfo,
     readText,
-    roundTrip: async (apiRequest, identity, dispatchers, idleMs) => {
-      apiRequest.signal?.throwIfAborted()
-      allowManyListeners(apiRequest.signal)
-      const response = await request(apiRequest, identity, dispatchers, idleMs)
-      if (response.statusCode >= 400) throw await toError(response, apiRequest, identity)
+    roundTrip: async (request, identity, dispatchers, idleMs) => {
+      request.signal?.throwIfAborted()
+      allowManyListeners(request.signal)
+      const response = await send(request, identity, dispatchers, idleMs)
+      if (response.statusCode >= 400) throw await toError(response, request, identity)
       if (settings.onWarning) for (const warning of parseWarnings(response.headers)) settings.onWarning(warning)
       return response
     },
-    chunks: async function* (response, apiRequest) {
+    chunks: async function* (response, request) {
       try {
         for await (const chunk of response.body) yield chunk as Uint8Array
       } catch (thrown) {
-        throw toThrown(thrown, apiRequest)
+        throw toThrown(thrown, request)
       }
     },
   }

@@ -9,7 +9,7 @@ import { type Clock, systemClock, waitForAbort } from '../clock/clock.ts'
 import { finding } from '../errors/finding.ts'
 import { type Cache, type CacheReader, createCache, type IndexFunction, type Source, sourceKey } from './cache.ts'
 import type { KubeClient } from './client.ts'
-import { type Controller, type ControllerObserver, createController, type RunningController } from './controller.ts'
+import { type Controller, createController, type RunningController } from './controller.ts'
 import { controllersHang } from './findings/runtime.ts'
 import { type LeaseOptions, runAsLeader } from './leader-election.ts'
 import type { Leadership, LeadershipEnd } from './leadership.ts'
@@ -74,7 +74,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   let leadership: Leadership | undefined
   let start: ((entry: Reflected) => void) | undefined
 
-  const leads = (): boolean => (election ? (leadership?.isHeld() ?? false) : true)
+  const isLeader = (): boolean => (election ? (leadership?.isHeld() ?? false) : true)
 
   const reflect = (source: Source): Reflected => {
     const id = sourceKey(source)
@@ -101,10 +101,9 @@ export function createRuntime(options: RuntimeOptions): Runtime {
 
   const add = (definition: Controller): RunningController => {
     for (const watch of definition.watches) reflect(watch)
-    const processingMs = (): readonly number[] => created.processingMs()
-    const observer: ControllerObserver | undefined = metrics?.controller(definition.name, processingMs)
+    const observer = metrics?.controller(definition.name, () => created.processingMs())
     const getCache = (source: Source): CacheReader => reflect(source).cache
-    const created = createController(definition, { clock, log, getCache: getCache, ...optional({ observer }) })
+    const created = createController(definition, { clock, log, getCache, ...optional({ observer }) })
     controllers.push(created)
     return created
   }
@@ -137,15 +136,15 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   }
 
   return {
-    client: leaderFencedClient(client, leads),
+    client: leaderFencedClient(client, isLeader),
     cache: <T extends KubeObject>(source: Source, indexes: Readonly<Record<string, IndexFunction<T>>> = {}) => {
       const { cache } = reflect(source)
       for (const [name, valuesOf] of Object.entries(indexes)) cache.declareIndex(name, valuesOf as IndexFunction)
       return cache as unknown as SharedCache<T>
     },
     add,
-    isLeader: leads,
-    ready: () => [...reflected.values()].map((reflected) => checkCache(reflected, clock, staleMs)),
+    isLeader,
+    ready: () => [...reflected.values()].map((entry) => checkCache(entry, clock, staleMs)),
     run: async (signal) => {
       const caches = new AbortController()
       // One listener per cache, controller and reconcile: many listeners are not a leak.

@@ -62,22 +62,22 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
     }
   }
 
-  const once = (apiRequest: ApiRequest): Promise<string> =>
+  const once = (request: ApiRequest): Promise<string> =>
     withCredential(async (identity) =>
-      exchange.readText(await exchange.roundTrip(apiRequest, identity, connections.for(identity)), apiRequest),
+      exchange.readText(await exchange.roundTrip(request, identity, connections.for(identity)), request),
     )
 
-  const text = async (apiRequest: ApiRequest): Promise<string> => {
+  const text = async (request: ApiRequest): Promise<string> => {
     const started = clock.elapsed()
     for (let count = 1; ; count += 1) {
       try {
-        return await once(apiRequest)
+        return await once(request)
       } catch (error) {
         if (!(error instanceof ApiError) || connections.closed()) throw error
-        const attempt = { error, count, elapsedMs: clock.elapsed() - started, idempotent: apiRequest.idempotent }
+        const attempt = { error, count, elapsedMs: clock.elapsed() - started, idempotent: request.idempotent }
         const delay = retryDelay(attempt, retry, clock)
         if (delay === undefined) throw error
-        await clock.sleep(delay, apiRequest.signal)
+        await clock.sleep(delay, request.signal)
       }
     }
   }
@@ -85,12 +85,12 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
   return {
     server: access.server,
     text,
-    json: async (apiRequest) => parseJson(await text(apiRequest), exchange.requestInfo(apiRequest)),
-    stream: (apiRequest) =>
+    json: async (request) => parseJson(await text(request), exchange.requestInfo(request)),
+    stream: (request) =>
       withCredential(async (identity) =>
         exchange.chunks(
-          await exchange.roundTrip(apiRequest, identity, connections.for(identity), apiRequest.idleMs),
-          apiRequest,
+          await exchange.roundTrip(request, identity, connections.for(identity), request.idleMs),
+          request,
         ),
       ),
     upgrade: async () => {

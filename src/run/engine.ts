@@ -123,7 +123,7 @@ async function runStage(stage: Stage, recorder: RunRecorder, { clock, stop }: Ru
     announce()
     if (stop.aborted && isStop(thrown, stop)) return report('stopped', 'stopped on request')
     const findings = toFindings(thrown)
-    for (const finding of findings) emit({ kind: 'finding', finding: finding })
+    for (const finding of findings) emit({ kind: 'finding', finding })
     return report('failed', findings[0]?.message ?? formatError(thrown), findings)
   }
 }
