@@ -9,8 +9,8 @@ describe('formatHolder', () => {
 
   it('returns text that parseHolder reads back', () => {
     fc.assert(
-      fc.property(holder, (one) => {
-        expect(parseHolder(formatHolder(one))).toEqual(one)
+      fc.property(holder, (generated) => {
+        expect(parseHolder(formatHolder(generated))).toEqual(generated)
       }),
     )
   })
@@ -21,8 +21,8 @@ describe('formatHolder', () => {
     ) as RegExpExecArray
     const accepted = new RegExp(JSON.parse(`"${pattern}"`) as string)
     fc.assert(
-      fc.property(holder, (one) => {
-        expect(formatHolder(one)).toMatch(accepted)
+      fc.property(holder, (generated) => {
+        expect(formatHolder(generated)).toMatch(accepted)
       }),
     )
     expect('word').not.toMatch(accepted)

@@ -95,9 +95,9 @@ describe('planAllocation', () => {
   })
 
   it('serves the oldest claim first, whatever the order of the claims', () => {
-    const one = pool({ allocationRanges: [{ start: '172.17.0.100', end: '172.17.0.100' }] })
-    const young = claim('a', [{ pool: one }], { created: '2026-01-02' })
-    const old = claim('z', [{ pool: one }], { created: '2026-01-01' })
+    const single = pool({ allocationRanges: [{ start: '172.17.0.100', end: '172.17.0.100' }] })
+    const young = claim('a', [{ pool: single }], { created: '2026-01-02' })
+    const old = claim('z', [{ pool: single }], { created: '2026-01-01' })
     expect(formatResults(planAllocation([young, old], createLedger()))).toMatchObject({
       'ns/z': ['172.17.0.100'],
       'ns/a': ['exhausted'],

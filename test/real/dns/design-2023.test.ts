@@ -74,16 +74,16 @@ describe('the DNS of the 2023 design', { timeout: 120_000 }, () => {
     const change = (options: readonly DnsOption[]): Promise<unknown> =>
       cluster.client.patch({ ...dnsMasqs, namespace, name: 'dns' }, { spec: { options } }, { type: 'merge' })
     await change([{ key: 'server', values: ['192.168.122.1\ndhcp-script=/bin/sh'] }])
-    const said = async (): Promise<Condition | undefined> =>
+    const configCondition = async (): Promise<Condition | undefined> =>
       conditionOf((await masq()).status?.conditions, 'ServiceConfigReady')
-    await expect.poll(async () => (await said())?.status, soon).toBe('False')
-    expect((await said())?.message).toContain('SL6001')
-    expect((await said())?.message).toContain('a line break would begin another directive')
+    await expect.poll(async () => (await configCondition())?.status, soon).toBe('False')
+    expect((await configCondition())?.message).toContain('SL6001')
+    expect((await configCondition())?.message).toContain('a line break would start another directive')
     expect(conditionOf((await masq()).status?.conditions, 'Ready')?.status).toBe('False')
     expect(await configOf()).toEqual(good)
     expect(await template()).toEqual(before)
     await change([{ key: 'server', values: ['192.168.122.2'] }])
-    await expect.poll(async () => (await said())?.status, soon).toBe('True')
+    await expect.poll(async () => (await configCondition())?.status, soon).toBe('True')
     await expect.poll(configOf, soon).toEqual({ dns: `server=192.168.122.2\nlocal=/${namespace}.svc/\n` })
   })
 })
