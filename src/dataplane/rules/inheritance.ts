@@ -6,7 +6,7 @@
  */
 import type { EnvVar, ExtraMount } from '../../api/pod.ts'
 import { readYaml } from '../../yaml/read.ts'
-import type { DataPlaneNode, DataPlaneRole, NodeSection } from '../kinds/data-plane.ts'
+import type { DataPlaneNode, DataPlaneRole, DeployStrategy, NodeSection } from '../kinds/data-plane.ts'
 
 export type AnsibleVars = Readonly<Record<string, unknown>>
 
@@ -58,11 +58,11 @@ export function resolveNode(
   const { template } = section.networkConfig ?? {}
   return {
     name: metadata.name,
-    role: spec.role ?? '',
-    ansibleHost: spec.ansibleHost ?? '',
-    hostName: spec.hostName ?? '',
+    role: firstText(spec.role),
+    ansibleHost: firstText(spec.ansibleHost),
+    hostName: firstText(spec.hostName),
     ansibleUser: firstText(section.ansibleUser, nodeTemplate.ansibleUser),
-    ansiblePort: section.ansiblePort || nodeTemplate.ansiblePort || 0,
+    ansiblePort: [section.ansiblePort, nodeTemplate.ansiblePort].find(Boolean) ?? 0,
     managementNetwork: firstText(section.managementNetwork, nodeTemplate.managementNetwork),
     networkTemplate: firstText(template, nodeTemplate.networkConfig?.template),
     networks: firstList(section.networks, nodeTemplate.networks),
@@ -71,10 +71,15 @@ export function resolveNode(
     ansibleLimit: firstText(deployStrategy?.ansibleLimit, roleStrategy?.ansibleLimit),
     services,
     hasStrategy: strategy !== undefined,
-    deploy: strategy !== undefined && (strategy.deploy ?? true),
+    deploy: shouldDeploy(strategy),
     // A run has one network template for all its hosts: a node with a template of its own needs runs of its own.
     deployedBy: deployStrategy || template ? 'node' : 'role',
   }
+}
+
+/** Without a strategy nothing is deployed. */
+function shouldDeploy(strategy: DeployStrategy | undefined): boolean {
+  return strategy !== undefined && (strategy.deploy ?? true)
 }
 
 function resolveRunner({ spec }: DataPlaneNode, role: DataPlaneRole | undefined): RunnerSettings {
@@ -90,8 +95,8 @@ function resolveRunner({ spec }: DataPlaneNode, role: DataPlaneRole | undefined)
   }
 }
 
-function firstText(value: string | undefined, inherited: string | undefined): string {
-  return value || inherited || ''
+function firstText(...values: readonly (string | undefined)[]): string {
+  return values.find(Boolean) ?? ''
 }
 
 function firstList<T>(values: readonly T[] | undefined, inherited: readonly T[] | undefined): T[] {
