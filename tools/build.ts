@@ -1,5 +1,5 @@
 /** Builds the program: one entry, split chunks, so that a command loads only what it needs. */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild'
@@ -32,9 +32,9 @@ export function buildOptions(version: string): BuildOptions {
 /** Companies of small files: a command that needs one of them gets all in one chunk instead of a dozen. */
 const COMPANIES = [
   // Most commands need one or another.
-  /^src\/(net\/[\w-]+|yaml\/(decode|write)|errors\/(codes|file|import|nearest|site)|cli\/(command|files|new-file|questions|output\/format|output\/run\/events-option))\.ts$/,
+  /^src\/(net\/[\w-]+|yaml\/(decode|write)|data\/data|errors\/(codes|file|new-file|closest-match)|site\/findings|cli\/(command|files|new-file|questions|output\/format|output\/run\/events-option))\.ts$/,
   // Whose an address is.
-  /^src\/(plan\/(conflicts|group|ledger|reader|wishes)|errors\/ledger|site\/(accept|site))\.ts$/,
+  /^src\/(plan\/(address-reader|collections|conflicts|ledger|requests|findings\/addresses)|site\/(accept|site))\.ts$/,
   // A file that a person wrote.
   /^src\/(yaml\/(aliases|locate|read)|api\/(known-fields|shape))\.ts$|node_modules\/yaml\//,
   // What is wrong with a lab, and what is rendered of it.
@@ -83,6 +83,8 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   rmSync('dist', { recursive: true, force: true })
   await buildProgram(version, {})
+  // The program reads them while it runs, from the folder of its chunks.
+  cpSync('data', 'dist/data', { recursive: true })
   for (const name of readdirSync('dist').filter((file) => file.endsWith('.js'))) {
     const file = path.join('dist', name)
     writeFileSync(file, withoutIdleRequire(readFileSync(file, 'utf8')))

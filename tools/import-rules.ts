@@ -14,7 +14,8 @@ export interface ImportRule {
 }
 
 export const importRules: Readonly<Record<string, ImportRule>> = {
-  errors: { may: [] },
+  data: { may: [] },
+  errors: { may: ['data'] },
   clock: { may: [] },
   net: { may: ['errors'] },
   ini: { may: ['errors'] },
