@@ -4,7 +4,7 @@
  */
 import type { SiteFileCloud } from '../src/api/site.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Segment } from '../src/plan/plan.ts'
-import { slotTable } from '../src/plan/slots/crds/today.ts'
+import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import { slotUses } from '../src/plan/slots/slot-uses.ts'
 import type { SlotTable, SlotUse } from '../src/plan/slots/slots.ts'
 import { buildSite } from '../src/site/defaults.ts'
@@ -61,7 +61,7 @@ function testSite(settings: PlanSettings = {}): Site {
 
 export function testPlan(settings: PlanSettings = {}): Plan {
   const site = testSite(settings)
-  const table = settings.table ?? slotTable()
+  const table = settings.table ?? builtInTable()
   const clouds = site.clouds.map((cloud, index) => plannedCloud(site, cloud, index, table, settings.shared ?? false))
   return {
     site: site.name,

@@ -3,7 +3,7 @@
 import type { SiteFileSpec } from '../src/api/site.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
 import { type PlanInput, type Planned, planSite } from '../src/plan/planner.ts'
-import { slotTable } from '../src/plan/slots/crds/today.ts'
+import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import { readSite } from '../src/site/read.ts'
 import { writeYaml } from '../src/yaml/write.ts'
 
@@ -27,7 +27,7 @@ export function siteText({ cluster, ...spec }: PartialSiteSpec, name = 'lab'): s
   })
 }
 
-const table = slotTable()
+const table = builtInTable()
 
 type RequestParts = Partial<Omit<PlanInput, 'site' | 'locate'>>
 

@@ -3,7 +3,7 @@ import { type PlanSettings, testPlan } from '../../test/plan.ts'
 import type { SiteFileCloud } from '../api/site.ts'
 import type { Finding } from '../errors/finding.ts'
 import type { Plan } from '../plan/plan.ts'
-import { crdFields } from '../plan/slots/crds/today.ts'
+import { builtInFields } from '../plan/slots/built-in-crds.ts'
 import { lintDocuments } from './lints.ts'
 
 const two = (second: Partial<SiteFileCloud>) => [
@@ -13,7 +13,7 @@ const two = (second: Partial<SiteFileCloud>) => [
 
 function findingsOf(plan: Plan): readonly Finding[] {
   const place = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
-  return lintDocuments(plan, crdFields(), place)
+  return lintDocuments(plan, builtInFields(), place)
 }
 
 function told(second: Partial<SiteFileCloud>, settings: PlanSettings = {}): readonly string[] {

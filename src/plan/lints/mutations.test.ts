@@ -7,14 +7,14 @@ import { type Finding, isFileLocation } from '../../errors/finding.ts'
 import { readSite } from '../../site/read.ts'
 import { emptyLock } from '../lock.ts'
 import { planSite } from '../planner.ts'
-import { slotTable } from '../slots/crds/today.ts'
+import { builtInTable } from '../slots/built-in-crds.ts'
 
 const folder = path.join(import.meta.dirname, '__samples__')
 // Hundreds of hosts say no more than two do.
 const files = readdirSync(folder)
   .map((file) => readFileSync(path.join(folder, file)))
   .filter((bytes) => bytes.length < 2000)
-const slots = slotTable()
+const slots = builtInTable()
 
 function findingsOf(bytes: Uint8Array): readonly Finding[] {
   const { site, locate, findings } = readSite(bytes, 'site.yaml')

@@ -3,7 +3,7 @@ import { testCloud } from '../../../test/cloud.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { SiteFileCloud } from '../../api/site.ts'
 import { importServices } from '../../site/import/cluster-services.ts'
-import { slotTable } from './crds/today.ts'
+import { builtInTable } from './built-in-crds.ts'
 import { serviceCatalogue } from './service-catalogue.ts'
 import { slotServiceName } from './service-names.ts'
 import { slotUses } from './slot-uses.ts'
@@ -28,7 +28,7 @@ const everything: Partial<SiteFileCloud> = {
 
 function usesOf(file: Partial<SiteFileCloud>): readonly SlotUse[] {
   const place = () => undefined
-  return slotUses({ cloud: testCloud(file), platform: 'openshift', table: slotTable(), place }).uses
+  return slotUses({ cloud: testCloud(file), platform: 'openshift', table: builtInTable(), place }).uses
 }
 
 /** As an operator makes it and MetalLB gives it an address. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { slotTable as slotsOf2023 } from './crds/of-2023.ts'
-import { slotTable as slotsOfToday } from './crds/today.ts'
+import { builtInTable } from './built-in-crds.ts'
 import { hashSchema, readSlotTable, type Schema } from './slot-table.ts'
 import { detectEra, type SlotTable } from './slots.ts'
 
@@ -71,7 +70,7 @@ describe('the slot table', () => {
   })
 
   it('knows every slot of the pinned CRD, three shapes and the annotations of logging', () => {
-    const table = slotsOfToday()
+    const table = builtInTable()
     expect(detectEra(table)).toBe('today')
     expect(table.slots.map((slot) => `${slot.path.join('.')} ${slot.shape}`)).toMatchInlineSnapshot(`
       [
@@ -109,7 +108,7 @@ describe('the slot table', () => {
   })
 
   it('knows the form of 2023: 15 external endpoints', () => {
-    const table = slotsOf2023()
+    const table = builtInTable('2023')
     const external = table.slots.filter((slot) => slot.shape.startsWith('external-'))
     expect(detectEra(table)).toBe('2023')
     expect(external).toHaveLength(15)

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { testCloud } from '../../../test/cloud.ts'
 import type { Cloud } from '../../site/site.ts'
-import { slotTable as slotsOf2023 } from './crds/of-2023.ts'
-import { slotTable as slotsOfToday } from './crds/today.ts'
+import { builtInTable } from './built-in-crds.ts'
 import { serviceCatalogue, unfilledSlots } from './service-catalogue.ts'
 import { type SlotUses, slotUses } from './slot-uses.ts'
 import type { SlotTable } from './slots.ts'
 
-const today = slotsOfToday()
+const today = builtInTable()
 
 function usesOf(
   cloud: Cloud,
@@ -87,7 +86,7 @@ describe('the Services of a cloud', () => {
   })
 
   it('have the paths of 2023 where that CRD is the one', () => {
-    const { uses, findings } = usesOf(testCloud(), { table: slotsOf2023() })
+    const { uses, findings } = usesOf(testCloud(), { table: builtInTable('2023') })
     expect(findings).toEqual([])
     const paths = Object.fromEntries(uses.map((use) => [use.name, use.path.join('.')]))
     expect(paths['glance.default.internal']).toBe('glance.template.glanceAPIInternal.externalEndpoints.internal')
@@ -96,7 +95,7 @@ describe('the Services of a cloud', () => {
   })
 
   it('have equal names in both eras, so that a lock serves both', () => {
-    const old = names(usesOf(testCloud(), { table: slotsOf2023() }))
+    const old = names(usesOf(testCloud(), { table: builtInTable('2023') }))
     expect(old).toEqual(names(usesOf(testCloud())))
   })
 
@@ -122,7 +121,7 @@ describe('what cannot be', () => {
   })
 
   it('a Service that the CRD has no slot for', () => {
-    expect(problems(usesOf(testCloud({ services: { swift: true } }), { table: slotsOf2023() }))).toEqual([
+    expect(problems(usesOf(testCloud({ services: { swift: true } }), { table: builtInTable('2023') }))).toEqual([
       'SL3003 rhoso1: swift.internal needs a Service override, but the CRD has none at spec.swift.template.swiftProxy',
     ])
   })
@@ -173,7 +172,7 @@ describe('the catalogue of services', () => {
 
   it('knows every service of both CRDs', () => {
     const known = serviceCatalogue.map((entry) => entry.name)
-    expect(known).toEqual(expect.arrayContaining([...today.services, ...slotsOf2023().services]))
+    expect(known).toEqual(expect.arrayContaining([...today.services, ...builtInTable('2023').services]))
   })
 
   it('turns on what document 000 lists, and nothing else', () => {
