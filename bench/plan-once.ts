@@ -1,7 +1,7 @@
 /** Plans the large site once and prints it as JSON: what `plan.memory` watches. */
 
 import { emptyLock } from '../src/plan/lock.ts'
-import { planJson } from '../src/plan/plan-json.ts'
+import { planJson } from '../src/plan/plan.ts'
 import { planSite } from '../src/plan/planner.ts'
 import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import { largeSite } from './large-site.ts'

@@ -2,7 +2,7 @@
 import { findOverlaps } from '../src/net/overlaps.ts'
 import type { Range } from '../src/net/range.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
-import { planJson } from '../src/plan/plan-json.ts'
+import { planJson } from '../src/plan/plan.ts'
 import { type Planned, planSite } from '../src/plan/planner.ts'
 import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import type { Site } from '../src/site/site.ts'

@@ -3,8 +3,7 @@
  * fails on a difference. Needs Go, for the pinned modules.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { buildCrdFields, type CrdFields } from '../src/plan/slots/crd-fields.ts'
-import { readSlotTable } from '../src/plan/slots/slot-table.ts'
+import { buildCrdFields, type CrdFields, readSlotTable } from '../src/plan/slots/slot-table.ts'
 import type { Era, SlotTable } from '../src/plan/slots/slots.ts'
 import { ensureCrds } from '../src/sandbox/crds/crd-sets.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'

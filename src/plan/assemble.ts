@@ -9,15 +9,19 @@ import { formatAddress, formatValue } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
 import { rangeContains, singleAddressRange } from '../net/range.ts'
 import { reverseZones } from '../net/reverse-dns.ts'
-import type { Cloud, Site } from '../site/site.ts'
-import { formatAddressRange } from './address-range.ts'
-import { bgpPeerName } from './bgp.ts'
-import type { CloudRequest } from './cloud-wishes.ts'
+import { bgpPeerName, type Cloud, type Site } from '../site/site.ts'
 import { groupBy } from './collections.ts'
 import type { DraftEndpoint, DraftNetwork, DraftSubnet } from './draft/draft.ts'
 import type { Draft } from './draft/draft-site.ts'
-import type { Plan, PlannedBgp, PlannedNetwork, PlannedSubnet, Route } from './plan.ts'
-import { roles } from './requests.ts'
+import {
+  formatAddressRange,
+  type Plan,
+  type PlannedBgp,
+  type PlannedNetwork,
+  type PlannedSubnet,
+  type Route,
+} from './plan.ts'
+import { type CloudRequest, roles } from './requests.ts'
 import type { SlotTable } from './slots/slots.ts'
 
 export function assemblePlan(

@@ -7,6 +7,7 @@ import { formatAddress } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
 import { formatRange } from '../net/range.ts'
 import type { AllocatorRole } from '../site/site.ts'
+import { emptyRecord, getOwn } from './collections.ts'
 import type { DraftNetwork, DraftSubnet } from './draft/draft.ts'
 import {
   type HeldAddresses,
@@ -18,7 +19,6 @@ import {
   type LockedSubnet,
   slotLines,
 } from './lock.ts'
-import { emptyRecord, getOwn } from './own.ts'
 import type { NamedAddress } from './plan.ts'
 import type { SlotTable } from './slots/slots.ts'
 

@@ -4,6 +4,7 @@
  * Pure. Knows nothing of files and wishes: the lock is the whole truth here.
  */
 import type { AllocatorRole } from '../site/site.ts'
+import { getOwn } from './collections.ts'
 import {
   type HolderKind,
   holderKinds,
@@ -12,7 +13,6 @@ import {
   type LockedNetwork,
   type LockedSubnet,
 } from './lock.ts'
-import { getOwn } from './own.ts'
 
 /** From harmless to painful. */
 export const risks = ['safe', 'restarts pods', 'changes a VIP', 'touches node networking', 'needs recreation'] as const

@@ -10,8 +10,8 @@ import { findOverlaps } from '../net/overlaps.ts'
 import { formatRange, intersection, type Range, rangeSize } from '../net/range.ts'
 import { firstFree, freeRanges, rangeSet } from '../net/range-set.ts'
 import { formatOwner, type Locate } from './address-reader.ts'
+import { describeSegment } from './draft/draft.ts'
 import type { Draft } from './draft/draft-site.ts'
-import { describeSegment } from './draft/segment-id.ts'
 import {
   duplicateAddress,
   liveOverlap,

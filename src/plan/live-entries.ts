@@ -10,7 +10,7 @@ import { indexSnapshot, type Snapshot } from '../api/snapshot.ts'
 import { parseAddress } from '../net/address.ts'
 import { parseRange, type Range, singleAddressRange } from '../net/range.ts'
 import { readAttachment } from '../site/import/attachment.ts'
-import { readNetConfigSubnet } from '../site/import/netconfig-facts.ts'
+import { readNetConfigSubnet } from '../site/import/network-facts.ts'
 import type { Site } from '../site/site.ts'
 import type { LedgerEntry } from './ledger.ts'
 

@@ -4,9 +4,11 @@
  * Pins decisions, never opinions: what the site file says and the lock agrees with is in both. Reading and writing
  * the file: `lock-file.ts`.
  */
-import type { AllocatorRole } from '../site/site.ts'
-import { getOwn } from './own.ts'
-import type { SlotShape, SlotTable } from './slots/slots.ts'
+
+import { createNeighbourParser, type Family } from '../net/address.ts'
+import { type AllocatorRole } from '../site/site.ts'
+import { getOwn } from './collections.ts'
+import { type SlotShape, type SlotTable } from './slots/slots.ts'
 
 export interface Lock {
   readonly site: string
@@ -144,4 +146,23 @@ export function lockedSlots({ crd, slots, services }: Lock): SlotTable | undefin
       return { path: steps, shape: shape as SlotShape, service: steps[0] ?? '' }
     }),
   }
+}
+
+// FOLDED src/plan/draft/locked-addresses.ts
+/** What the lock says of single addresses, by holder and family. */
+export type ByFamily = Readonly<Record<Family, ReadonlyMap<string, bigint>>>
+
+/** Who is in both has what comes last. */
+export function parseHeldAddresses(...all: readonly (HeldAddresses | undefined)[]): ByFamily {
+  const read = { 4: new Map<string, bigint>(), 6: new Map<string, bigint>() }
+  const parse = createNeighbourParser()
+  for (const held of all) {
+    for (const name in held) {
+      for (const text of held[name] ?? []) {
+        const address = parse(text)
+        if (address) read[address.family].set(name, address.value)
+      }
+    }
+  }
+  return read
 }

@@ -10,7 +10,7 @@ import { findOverlaps } from '../net/overlaps.ts'
 import { intersection, parseRange, type Range } from '../net/range.ts'
 import type { AllocatorRole } from '../site/site.ts'
 import { groupBy } from './collections.ts'
-import { segmentId } from './draft/segment-id.ts'
+import { segmentId } from './draft/draft.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
 
 const WIDTH = 1200

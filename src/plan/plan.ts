@@ -3,12 +3,12 @@
  *
  * Plain data; addresses are canonical text. `plan -o json` prints it (without `site`), so its names are an interface.
  */
-
-import type { Finding } from '../errors/finding.ts'
-import type { AllocatorRole, Cloud, Family, Site } from '../site/site.ts'
-import type { AddressRange } from './address-range.ts'
-import type { CloudService } from './slots/cloud-services.ts'
-import type { SlotTable, SlotUse } from './slots/slots.ts'
+import { type Finding } from '../errors/finding.ts'
+import { address, formatValue } from '../net/address.ts'
+import { type Range } from '../net/range.ts'
+import { type AllocatorRole, type Cloud, type Family, type Site } from '../site/site.ts'
+import { type CloudService } from './slots/cloud-services.ts'
+import { type SlotTable, type SlotUse } from './slots/slots.ts'
 
 export interface Plan {
   /** The site's name. */
@@ -131,4 +131,36 @@ export interface PlannedHostAddress extends NamedAddress {
 export interface Route {
   readonly destination: string
   readonly nexthop: string
+}
+
+// FOLDED src/plan/address-range.ts
+/** A range of addresses as a plan writes it, and as one computes with it. */
+export interface AddressRange {
+  readonly start: string
+  readonly end: string
+}
+
+export function parseAddressRange({ start, end }: AddressRange): Range {
+  const first = address(start)
+  return { family: first.family, first: first.value, last: address(end).value }
+}
+
+export function formatAddressRange({ family, first, last }: Range): AddressRange {
+  return { start: formatValue(family, first), end: formatValue(family, last) }
+}
+
+// FOLDED src/plan/plan-json.ts
+/** A plan as `plan -o json` prints it: every decision and finding, nothing of what it was planned from. */
+export interface PlanJson extends Omit<Plan, 'from' | 'slots' | 'clouds'> {
+  readonly clouds: readonly Omit<PlannedCloud, 'from' | 'services' | 'uses'>[]
+}
+
+export function planJson({ site, clouds, segments, bgp, findings }: Plan): PlanJson {
+  return {
+    site,
+    clouds: clouds.map(({ name, namespace, networks }) => ({ name, namespace, networks })),
+    segments,
+    ...(bgp && { bgp }),
+    findings,
+  }
 }

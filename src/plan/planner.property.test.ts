@@ -4,8 +4,7 @@ import { count } from '../../test/counts.ts'
 import { listCodes, type PartialSiteSpec, planSpec } from '../../test/site.ts'
 import { hasErrors } from '../errors/finding.ts'
 import { parseAddress } from '../net/address.ts'
-import type { Plan, PlannedNetwork } from './plan.ts'
-import { planJson } from './plan-json.ts'
+import { type Plan, type PlannedNetwork, planJson } from './plan.ts'
 
 const runs = { numRuns: count({ test: 25, soak: 3000 }) }
 

@@ -2,7 +2,6 @@
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { type LocatePath, serviceSettings } from '../plan/slots/cloud-services.ts'
-import type { CrdFields } from '../plan/slots/crd-fields.ts'
 import {
   endpointAddressShared,
   fewNodes,
@@ -12,6 +11,7 @@ import {
   prerequisites,
 } from '../plan/slots/findings.ts'
 import { checkRawFields } from '../plan/slots/raw-fields.ts'
+import type { CrdFields } from '../plan/slots/slot-table.ts'
 import { buildTemplateContext, dnsServers, type TemplateContext } from './control-plane/context.ts'
 import { mergeRawFields, plannedSpec } from './control-plane/control-plane.ts'
 import { listEndpoints } from './control-plane/endpoints.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
-import type { AddressRange } from '../plan/address-range.ts'
-import type { PlannedNetwork } from '../plan/plan.ts'
+import { type AddressRange, type PlannedNetwork } from '../plan/plan.ts'
 import { builtInTable } from '../plan/slots/built-in-crds.ts'
 import { renderNetConfig } from './netconfig.ts'
 

@@ -3,7 +3,7 @@
  *
  * What the planner reads. Nothing here is decided: what the file leaves open is still open.
  */
-import type { SiteFileBond, SiteFileCloud, SiteFileNetwork, SiteFilePeer } from '../api/site.ts'
+import { type SiteFileBond, type SiteFileCloud, type SiteFileNetwork, type SiteFilePeer } from '../api/site.ts'
 
 export type Family = 4 | 6
 
@@ -121,4 +121,13 @@ export function settingPath(network: CloudNetwork, key: keyof SiteFileNetwork, .
   const written = network.layers.findLast((layer) => layer.settings[key] !== undefined)
   if (written?.path) return [...written.path, key, ...rest]
   return network.layers.findLast((layer) => layer.path)?.path
+}
+
+// FOLDED src/plan/bgp.ts
+/** The sessions with the routers: one per router for all clouds, under one name wherever it is told. */
+/** What the site calls a peer, or a name that carries the namespace of the first cloud. */
+export function bgpPeerName({ name, cluster, clouds }: Site, index: number): string {
+  const own = cluster.metallb.peers[index]?.name
+  if (own !== undefined) return own
+  return `bgp-peer-${clouds[0]?.namespace ?? name}${index > 0 ? `-${index + 1}` : ''}`
 }

@@ -16,7 +16,7 @@ export async function importFrom(files: readonly string[], options: ImportOption
   if (into === undefined || imported.text === undefined) return imported
   const { text, findings } = decodeText(await readInput(into, io), into)
   if (hasErrors(findings)) return { findings }
-  const { addClouds } = await import('../../site/import/add-clouds.ts')
+  const { addClouds } = await import('../../site/import/imported-site.ts')
   return addClouds({ file: into, text }, imported)
 }
 

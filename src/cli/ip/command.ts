@@ -4,9 +4,8 @@ import { closestMatch } from '../../errors/closest-match.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import { failure } from '../../errors/failure.ts'
 import { parseAddress } from '../../net/address.ts'
-import type { AddressOrigin } from '../../plan/decided.ts'
 import { ownerNotFound } from '../../plan/findings/site.ts'
-import type { AddressAnswer, Answer, Free } from '../../plan/lookup.ts'
+import { type AddressAnswer, type AddressOrigin, type Answer, type Free } from '../../plan/lookup.ts'
 import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -36,7 +35,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
 
 async function lookUpIn(query: string, options: Options, io: Io): Promise<ExitCode> {
   const { lookUp, knownNames } = await import('../../plan/lookup.ts')
-  const { findAddressOrigin } = await import('../../plan/decided.ts')
+  const { findAddressOrigin } = await import('../../plan/lookup.ts')
   const planning = await planFromFiles(options, io)
   const { plan } = planning
   const answers = lookUp(plan, query).map((answer): Explained => {

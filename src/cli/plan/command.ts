@@ -72,7 +72,7 @@ async function holdings(options: Options, site: Site, io: Io): Promise<readonly 
 async function printed({ plan, changes }: Planning, { output, diff }: Options, columns: number): Promise<string> {
   if (output === 'json' || output === 'yaml') {
     if (diff) return serialise({ changes, findings: plan.findings }, output)
-    const { planJson } = await import('../../plan/plan-json.ts')
+    const { planJson } = await import('../../plan/plan.ts')
     return serialise(planJson(plan), output)
   }
   const { changeTable, planTable } = await import('./table.ts')

@@ -13,10 +13,8 @@ import { lintSegments } from '../lints/segment-lints.ts'
 import { type Lock, lockEntries } from '../lock.ts'
 import type { Segment } from '../plan.ts'
 import { type NetworkRequest, settingPathOrCloud } from '../requests.ts'
-import { grantBridges } from './bridges.ts'
-import { canonicalNic, vlanInterface } from './interface-names.ts'
-import { type Placement, STANDARD_MTU } from './placement.ts'
-import { describeSegment, segmentId } from './segment-id.ts'
+import { describeSegment, type Placement, STANDARD_MTU, segmentId } from './draft.ts'
+import { canonicalNic, grantBridges, vlanInterface } from './interfaces.ts'
 import { assignTags, type Tag, type TagFinding, type TagWish } from './vlan-ids.ts'
 
 export interface Placements {

@@ -8,8 +8,7 @@ import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Cloud, Site } from '../../site/site.ts'
 import { formatOwner, type Locate } from '../address-reader.ts'
-import type { CloudRequest } from '../cloud-wishes.ts'
-import { NAME_LIMIT } from '../draft/interface-names.ts'
+import { NAME_LIMIT } from '../draft/interfaces.ts'
 import { slotUnknown } from '../findings/capacity.ts'
 import {
   badNamespace,
@@ -20,6 +19,7 @@ import {
   manyHosts,
   poolNameRequested,
 } from '../findings/site.ts'
+import type { CloudRequest } from '../requests.ts'
 
 /** What the vendor supports. */
 const CLOUDS = 5

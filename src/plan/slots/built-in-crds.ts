@@ -4,7 +4,7 @@
  * `tools/generate-crds.ts` writes the files from the pinned CRDs.
  */
 import { readData } from '../../data/data.ts'
-import type { CrdFields } from './crd-fields.ts'
+import type { CrdFields } from './slot-table.ts'
 import type { Era, SlotTable } from './slots.ts'
 
 export function builtInTable(era: Era = 'today'): SlotTable {

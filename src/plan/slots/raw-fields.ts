@@ -12,9 +12,9 @@ import { controlPlaneBindingRules } from '../../ini/binding.ts'
 import { checkIni } from '../../ini/check.ts'
 import type { Cloud, Path } from '../../site/site.ts'
 import { type LocatePath, serviceSettings } from './cloud-services.ts'
-import { type CrdFields, findUnknownFields } from './crd-fields.ts'
 import { unknownRawField } from './findings.ts'
 import { multiInstanceServices } from './service-catalogue.ts'
+import { type CrdFields, findUnknownFields } from './slot-table.ts'
 
 /** One piece of raw fields, in the shape of the control plane's spec. */
 export interface RawSource {

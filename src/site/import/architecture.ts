@@ -12,21 +12,28 @@ import { readYamlStream, type YamlReading } from '../../yaml/read.ts'
 import { networkTemplates } from '../network-templates.ts'
 import { type Attachment, readAttachment } from './attachment.ts'
 import { badAttachment, nicUnknown, notNetworkValues, valueLeftOut } from './findings/existing.ts'
-import { formatSite, type Imported, type ImportSource } from './imported-site.ts'
-import { readNetConfigSubnet } from './netconfig-facts.ts'
-import { buildNetwork, hasAddresses, type NetworkFacts, type SubnetFacts } from './network-facts.ts'
-import { pinnedVips, withCells } from './pinned-vips.ts'
 import {
   buildNode,
   DEFAULT_NIC,
   detectFamilies,
   detectIsolation,
   type FileNode,
+  formatSite,
+  type Imported,
+  type ImportSource,
   mainNic,
   type NicRoles,
   nicRoles,
   withMtu,
-} from './site-parts.ts'
+} from './imported-site.ts'
+import {
+  buildNetwork,
+  hasAddresses,
+  type NetworkFacts,
+  readNetConfigSubnet,
+  type SubnetFacts,
+} from './network-facts.ts'
+import { pinnedVips, withCells } from './service-vips.ts'
 
 export interface ArchitectureOptions {
   readonly name: string

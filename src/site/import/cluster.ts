@@ -14,23 +14,24 @@ import { parseCidr } from '../../net/cidr.ts'
 import { parseRange, rangeContains } from '../../net/range.ts'
 import { networkTemplates } from '../network-templates.ts'
 import type { Attachment } from './attachment.ts'
-import { collectClouds, collectPools, type ObservedClouds, type ObservedNetwork } from './cluster-clouds.ts'
-import { importServices } from './cluster-services.ts'
 import { nicUnknown, noClouds } from './findings/existing.ts'
-import { formatSite, type Imported } from './imported-site.ts'
-import { buildNetwork, hasAddresses, type NetworkFacts } from './network-facts.ts'
-import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
 import {
   buildNode,
   DEFAULT_NIC,
   detectFamilies,
   detectIsolation,
   type FileNode,
+  formatSite,
+  type Imported,
   mainNic,
   type NicRoles,
   nicRoles,
   withMtu,
-} from './site-parts.ts'
+} from './imported-site.ts'
+import { buildNetwork, hasAddresses, type NetworkFacts } from './network-facts.ts'
+import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
+import { collectClouds, collectPools, type ObservedClouds, type ObservedNetwork } from './observed-clouds.ts'
+import { importServices } from './service-vips.ts'
 
 /** What has to be in the snapshot. */
 export const clusterKinds = [

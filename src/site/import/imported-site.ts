@@ -1,9 +1,14 @@
 /** What every importer gives back: a site file as text, with comments that say where values come from. */
 import { isCollection, isMap, isNode, isPair, parseDocument } from 'yaml'
-import type { SiteFile } from '../../api/site.ts'
-import type { Finding } from '../../errors/finding.ts'
+import { asList, asRecord } from '../../api/json.ts'
+import { type SiteFile, type SiteFileCloud } from '../../api/site.ts'
+import { type Finding, finding, hasErrors } from '../../errors/finding.ts'
+import { cloudExists } from '../../errors/new-file.ts'
+import { editYaml } from '../../yaml/edit.ts'
+import { readYaml } from '../../yaml/read.ts'
 import { writeYaml } from '../../yaml/write.ts'
-import type { Path } from '../site.ts'
+import { readSite } from '../read.ts'
+import { type Path } from '../site.ts'
 
 export interface Imported {
   /** Absent when nothing could be read. */
@@ -43,4 +48,80 @@ function lines(text: string): string {
     .split('\n')
     .map((line) => ` ${line}`)
     .join('\n')
+}
+
+// FOLDED src/site/import/site-parts.ts
+/** Parts of a site file that every importer of existing networks puts together in the same way. */
+export type FileNode = SiteFile['spec']['cluster']['nodes'][number]
+
+/** What is written when nothing says which NIC it is. */
+export const DEFAULT_NIC = 'enp6s0'
+
+/** NICs by name with their roles: the first is the main one, others are known by their own names. */
+export type NicRoles = ReadonlyMap<string, string>
+
+export function nicRoles(names: Iterable<string>): NicRoles {
+  return new Map([...new Set(names)].map((nic, index) => [nic, index === 0 ? 'main' : nic]))
+}
+
+export function mainNic(nics: NicRoles): string | undefined {
+  return [...nics].find(([, role]) => role === 'main')?.[0]
+}
+
+/** The short form where there is one NIC only. */
+export function buildNode(name: string, nics: NicRoles, main = mainNic(nics) ?? DEFAULT_NIC): FileNode {
+  const others = [...nics].filter(([, role]) => role !== 'main').map(([nic, role]) => [role, nic])
+  return others.length === 0 ? { name, nic: main } : { name, nics: { main, ...Object.fromEntries(others) } }
+}
+
+/** What the networks carry already, the NICs below them carry, too. */
+export function withMtu(nodes: readonly FileNode[], clouds: readonly SiteFileCloud[]): FileNode[] {
+  const networks = clouds.flatMap((cloud) => Object.values(cloud.networks ?? {}))
+  const mtu = Math.max(0, ...networks.map((network) => (network === false ? 0 : (network.mtu ?? 0))))
+  return nodes.map((node) => (mtu > 1500 ? { ...node, mtu } : node))
+}
+
+export function detectFamilies(clouds: readonly SiteFileCloud[]): (4 | 6)[] {
+  const cidrs = clouds.flatMap(({ networks }) =>
+    Object.values(networks ?? {}).flatMap((network) =>
+      network === false ? [] : (network.subnets ?? []).map(({ cidr }) => cidr),
+    ),
+  )
+  const found = ([4, 6] as const).filter((family) => cidrs.some((cidr) => cidr.includes(':') === (family === 6)))
+  return found.length > 0 ? [...found] : [4]
+}
+
+/** Whether two clouds are on one segment: then the file says so, instead of contradicting its own pins. */
+export function detectIsolation(clouds: readonly SiteFileCloud[]): 'shared-vlan' | 'vlan-per-cloud' {
+  const segments = clouds.flatMap(({ networks }) => {
+    const own = Object.values(networks ?? {}).flatMap((network) =>
+      network === false || network.vlan === undefined ? [] : [`${network.nic ?? 'main'}/${network.vlan}`],
+    )
+    return [...new Set(own)]
+  })
+  return new Set(segments).size < segments.length ? 'shared-vlan' : 'vlan-per-cloud'
+}
+
+// FOLDED src/site/import/add-clouds.ts
+/**
+ * Imported clouds added to a site file that is there already: its comments, its order and its cluster stay.
+ *
+ * Pure. A cloud that the file has already is never changed.
+ */
+export function addClouds({ file, text }: ImportSource, imported: Imported): Imported {
+  const { site, findings, locate } = readSite(text, file)
+  if (!site) return { findings: [...imported.findings, ...findings] }
+  const found = asRecord(asRecord(readYaml(imported.text ?? '', file).value)['spec'])['clouds']
+  const clouds = asList(found) as readonly SiteFileCloud[]
+  const twice = clouds.flatMap((cloud) => {
+    const there = site.clouds.find(({ name, namespace }) => name === cloud.name || namespace === cloud.namespace)
+    return there ? [finding(cloudExists, { cloud: there.name, file }, { where: locate(there.path) })] : []
+  })
+  if (twice.length > 0) return { findings: [...imported.findings, ...twice] }
+  const first = site.clouds.length
+  const edits = clouds.map((value, index) => ({ path: ['spec', 'clouds', first + index], value }))
+  const added = editYaml(text, edits)
+  // The cluster of the file may lack a NIC that the clouds ride on: that is said at once.
+  const after = readSite(added, file).findings
+  return { ...(!hasErrors(after) && { text: added }), findings: [...imported.findings, ...after] }
 }

@@ -9,7 +9,7 @@ import { parseAddress } from '../../net/address.ts'
 import { type Cidr, cidr, cidrContains, usableRange } from '../../net/cidr.ts'
 import { formatRange, parseRange, type Range, rangeSize, rangesOverlap, singleAddressRange } from '../../net/range.ts'
 import { freeRanges, rangeSet } from '../../net/range-set.ts'
-import { type EnvCloud, formatSpan, ipv6Base } from './env-cloud.ts'
+import { type EnvCloud, formatSpan, ipv6Base } from './env-file.ts'
 import { ctlplaneSpans } from './install-yamls-defaults.ts'
 
 export interface CtlplaneNetwork {

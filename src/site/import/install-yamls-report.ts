@@ -2,7 +2,7 @@
 import { type Finding, finding } from '../../errors/finding.ts'
 import { cidr } from '../../net/cidr.ts'
 import { addressPurposes } from '../../net/special.ts'
-import { type EnvCloud, isDefaultTwice } from './env-cloud.ts'
+import { type EnvCloud, isDefaultTwice } from './env-file.ts'
 import {
   duplicateDefault,
   literalStays,

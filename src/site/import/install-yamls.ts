@@ -6,15 +6,32 @@
  */
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { type EnvCloud, envCloud, formatSpan, ipv6Base, isDefaultTwice } from './env-cloud.ts'
-import { readEnvFile } from './env-file.ts'
-import { type EnvSettings, envSettings } from './env-settings.ts'
+import {
+  type EnvCloud,
+  type EnvSettings,
+  envCloud,
+  envSettings,
+  formatSpan,
+  ipv6Base,
+  isDefaultTwice,
+  readEnvFile,
+} from './env-file.ts'
 import { nodesUnknown } from './findings/install-yamls.ts'
-import { type Comment, formatSite, type Imported, type ImportSource } from './imported-site.ts'
+import {
+  buildNode,
+  type Comment,
+  detectIsolation,
+  type FileNode,
+  formatSite,
+  type Imported,
+  type ImportSource,
+  type NicRoles,
+  nicRoles,
+  withMtu,
+} from './imported-site.ts'
 import { type CtlplaneNetwork, planCtlplanes } from './install-yamls-ctlplane.ts'
 import { upstreamNetworks } from './install-yamls-defaults.ts'
 import { reportUpstream } from './install-yamls-report.ts'
-import { buildNode, detectIsolation, type FileNode, type NicRoles, nicRoles, withMtu } from './site-parts.ts'
 
 export interface InstallYamlsOptions {
   /** The name of the site. */

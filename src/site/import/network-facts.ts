@@ -4,7 +4,9 @@
  *
  * Each source speaks of addresses in its own way; here they meet in their subnets. Knows no file format and no cluster.
  */
-import type { SiteFileNetwork } from '../../api/site.ts'
+
+import { asInteger, asList, asRecord, asString, asStrings, type JsonRecord } from '../../api/json.ts'
+import { type SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import { type Address, compareAddresses, formatAddress, parseAddress } from '../../net/address.ts'
 import { type Cidr, cidrContaining, cidrContains, formatCidr, parseCidr, sameCidr } from '../../net/cidr.ts'
@@ -174,4 +176,33 @@ function nodeSpan(texts: readonly string[]): string | undefined {
 
 function oneOrAll(texts: readonly string[]): string | string[] {
   return texts.length === 1 ? (texts[0] as string) : [...texts]
+}
+
+// FOLDED src/site/import/netconfig-facts.ts
+/** Subnets as NetConfig writes them, wherever they are written. */
+export function readNetConfigSubnet(value: unknown, networkVlan: number | undefined): SubnetFacts | undefined {
+  const subnet = asRecord(value)
+  const cidr = asString(subnet['cidr'])
+  if (cidr === undefined) return undefined
+  const name = asString(subnet['name'])
+  const vlan = asInteger(subnet['vlan'])
+  return {
+    // `subnet1` is what a site file calls the first one anyway.
+    name: name === 'subnet1' ? undefined : name,
+    cidr,
+    gateway: asString(subnet['gateway']),
+    vlan: vlan === networkVlan ? undefined : vlan,
+    dnsDomain: asString(subnet['dnsDomain']),
+    hosts: asList(subnet['allocationRanges']).flatMap((one) => rangeText(asRecord(one))),
+    reserved: asStrings(subnet['excludeAddresses']).map(asRange),
+    routes: asList(subnet['routes']).flatMap((one) => routeOf(asRecord(one))),
+  }
+}
+
+function rangeText({ start, end }: JsonRecord): readonly string[] {
+  return typeof start === 'string' && typeof end === 'string' ? [start === end ? start : `${start}-${end}`] : []
+}
+
+function routeOf({ destination, nexthop }: JsonRecord): SubnetFacts['routes'] {
+  return typeof destination === 'string' && typeof nexthop === 'string' ? [{ destination, nexthop }] : []
 }

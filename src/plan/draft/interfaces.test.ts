@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { freeBridgeName, NAME_LIMIT } from './interface-names.ts'
+import { freeBridgeName, NAME_LIMIT } from './interfaces.ts'
 
 describe('the name of a bridge', () => {
   it('is the plain one for the first who wants it', () => {

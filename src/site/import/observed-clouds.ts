@@ -2,15 +2,15 @@
  * The clouds that a snapshot speaks of: namespace by namespace and network by network, what NetConfig, attachments and
  * pools say of each.
  */
-
 import { asInteger, asList, asRecord, asString, asStrings } from '../../api/json.ts'
-import type { SnapshotIndex } from '../../api/snapshot.ts'
+import { type KubeObject } from '../../api/object.ts'
+import { type SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
+import { cidrContains, parseCidr } from '../../net/cidr.ts'
+import { parseRange } from '../../net/range.ts'
 import { type Attachment, readAttachment } from './attachment.ts'
-import { matchPools } from './cluster-pools.ts'
-import { badAttachment } from './findings/existing.ts'
-import { readNetConfigSubnet } from './netconfig-facts.ts'
-import type { SubnetFacts } from './network-facts.ts'
+import { badAttachment, poolForeign } from './findings/existing.ts'
+import { readNetConfigSubnet, type SubnetFacts } from './network-facts.ts'
 
 /** One network of one namespace, while it is being put together. */
 export interface ObservedNetwork {
@@ -98,4 +98,54 @@ export function collectPools(index: SnapshotIndex, clouds: ObservedClouds, findi
     seen?.vips.push(...addresses)
     if (seen) seen.announcedOn = interfacesOfPool.get(pool)
   }
+}
+
+// FOLDED src/site/import/cluster-pools.ts
+/** MetalLB pools of a cluster: which cloud and network each belongs to. */
+export interface PoolCandidate {
+  readonly namespace: string
+  readonly network: string
+  readonly cidrs: readonly string[]
+}
+
+export interface MatchedPool {
+  readonly pool: string
+  readonly namespace: string
+  readonly network: string
+  readonly addresses: readonly string[]
+}
+
+/** Addresses tell the truth first; a name counts where no subnet is known. */
+export function matchPools(
+  pools: readonly KubeObject[],
+  homes: readonly PoolCandidate[],
+  findings: Finding[],
+): readonly MatchedPool[] {
+  return pools.flatMap((pool) => {
+    const { name, namespace: own = '' } = pool.metadata
+    const spec = asRecord(pool['spec'])
+    const addresses = asStrings(spec['addresses'])
+    const scope = asStrings(asRecord(spec['serviceAllocation'])['namespaces'])
+    const open = homes.filter(({ namespace }) => scope.length === 0 || scope.includes(namespace))
+    const home =
+      open.find(({ cidrs }) => cidrs.some((cidr) => holds(cidr, addresses))) ??
+      open.find(({ namespace, network }) => [`${namespace}-${network}`, `${network}-${namespace}`].includes(name)) ??
+      open.find(({ network }) => network === name)
+    if (home) return [{ pool: name, namespace: home.namespace, network: home.network, addresses }]
+    const where = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: own, name }
+    const why =
+      open.length === 0
+        ? `it is for ${scope.join(', ')}, which is no cloud here`
+        : 'none of its addresses is in a subnet of a cloud, and its name is not that of a network'
+    findings.push(finding(poolForeign, { pool: name, why }, { where }))
+    return []
+  })
+}
+
+function holds(cidr: string, addresses: readonly string[]): boolean {
+  const network = parseCidr(cidr)
+  return addresses.some((text) => {
+    const range = parseRange(text)
+    return network && range && cidrContains(network, { family: range.family, value: range.first })
+  })
 }
