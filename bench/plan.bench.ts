@@ -3,7 +3,7 @@ import { findOverlaps } from '../src/net/overlaps.ts'
 import type { Range } from '../src/net/range.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
 import { planJson } from '../src/plan/plan.ts'
-import { type Planned, planSite } from '../src/plan/planner.ts'
+import { type PlanResult, planSite } from '../src/plan/planner.ts'
 import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import type { Site } from '../src/site/site.ts'
 import type { Figure } from '../tools/figure.ts'
@@ -13,7 +13,7 @@ import { largeSite } from './large-site.ts'
 const table = builtInTable()
 const nowhere = { file: 'site.yaml', line: 1, column: 1 }
 
-function plan(site: Site, lock: Lock = emptyLock(site.name)): Planned {
+function plan(site: Site, lock: Lock = emptyLock(site.name)): PlanResult {
   return planSite({ site, lock, slots: table, locate: () => nowhere })
 }
 

@@ -78,7 +78,7 @@ function plannedCloud(site: Site, from: Cloud, index: number, table: SlotTable, 
     cloud: from,
     platform: site.cluster.platform,
     table,
-    place: () => undefined,
+    locate: () => undefined,
   })
   const bridge = index === 0 || shared ? 'ospbr' : `ospbr${index}`
   const planned = networks.map(({ name, vlan, base, roles }) => {

@@ -2,7 +2,7 @@
 
 import type { SiteFileSpec } from '../src/api/site.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
-import { type PlanInput, type Planned, planSite } from '../src/plan/planner.ts'
+import { type PlanInput, type PlanResult, planSite } from '../src/plan/planner.ts'
 import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import { readSite } from '../src/site/read.ts'
 import { writeYaml } from '../src/yaml/write.ts'
@@ -32,19 +32,19 @@ const table = builtInTable()
 type RequestParts = Partial<Omit<PlanInput, 'site' | 'locate'>>
 
 /** Throws when the text has not the shape of a site: then the test is wrong. */
-export function planText(text: string, settings: RequestParts = {}): Planned {
+export function planText(text: string, settings: RequestParts = {}): PlanResult {
   const { site, locate, findings } = readSite(text, 'site.yaml')
   if (!site) throw new Error(findings.map((finding) => finding.message).join('\n'))
   const lock: Lock = settings.lock ?? emptyLock(site.name)
   return planSite({ slots: table, ...settings, lock, findings, site, locate })
 }
 
-export function planSpec(words: PartialSiteSpec, settings: RequestParts = {}): Planned {
+export function planSpec(words: PartialSiteSpec, settings: RequestParts = {}): PlanResult {
   return planText(siteText(words), settings)
 }
 
 /** The codes of what is wrong, without mere information. */
-export function listCodes({ plan }: Planned): readonly string[] {
+export function listCodes({ plan }: PlanResult): readonly string[] {
   return [
     ...new Set(plan.findings.filter((finding) => finding.severity !== 'info').map((finding) => finding.code)),
   ].sort()

@@ -1,23 +1,21 @@
-/** DNS names: the zone of a network, and what a host is called in it. */
+/** DNS names: the domain of a network, the names of a host in it, and the records that a cloud's DNS serves. Pure. */
 import { type Cloud, type CloudNetwork } from '../site/site.ts'
 import { type PlannedCloud } from './plan.ts'
 import { slotServiceName } from './slots/service-names.ts'
 
-/** Zones of their own: two clouds with equal names for their hosts never answer for each other. */
+/** Each cloud has its name zones, so hosts of two clouds may have equal names. */
 export function networkDnsDomain(cloud: Cloud, network: CloudNetwork): string {
   if (network.settings.dnsDomain !== undefined) return network.settings.dnsDomain
   return `${network.name}.${cloud.file.dns?.domain ?? `${cloud.name}.example.com`}`
 }
 
-/** `compute-0.internalapi.example.com`; a host that brings its domain is known by it on ctlplane too. */
+/** `compute-0.internalapi.example.com`; a host whose name has a domain keeps that name on ctlplane too. */
 export function hostNames(host: string, network: string, dnsDomain: string): readonly string[] {
   const dot = host.indexOf('.')
-  const own = `${dot < 0 ? host : host.slice(0, dot)}.${dnsDomain}`
-  return dot >= 0 && network === 'ctlplane' && host !== own ? [own, host] : [own]
+  const name = `${dot < 0 ? host : host.slice(0, dot)}.${dnsDomain}`
+  return dot >= 0 && network === 'ctlplane' && host !== name ? [name, host] : [name]
 }
 
-// FOLDED src/plan/cloud-names.ts
-/** The names that a cloud's own DNS is to answer, from its plan: internal endpoints by Service, hosts by network. Pure. */
 export interface CloudDnsName {
   readonly name: string
   readonly address: string
@@ -30,7 +28,7 @@ export function listCloudDnsNames({ namespace, networks, uses }: PlannedCloud): 
   const vips = networks.flatMap((network) =>
     network.vips.flatMap(({ slot, address }): readonly CloudDnsName[] => {
       const service = services.get(slot)
-      // The server itself is asked by its address: nobody can look up its name without it.
+      // The DNS server itself is reached by its address: its name cannot be resolved without it.
       if (service === undefined || slot === 'dns') return []
       return [{ name: `${service}.${namespace}.svc`, address, from: slot }]
     }),

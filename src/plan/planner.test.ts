@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listCodes, type PartialSiteSpec, planSpec } from '../../test/site.ts'
+import { diffLocks } from './changes.ts'
 import { readLock, writeLock } from './lock-file.ts'
 import type { Plan, PlannedNetwork } from './plan.ts'
 
@@ -231,7 +232,7 @@ describe('the lock', () => {
       const planned = planSpec(moved, { lock, allowMove: [name] })
       expect(listCodes(planned)).toEqual([])
       expect(networkOf(planned.plan, 'rhoso1/internalapi').subnets[0]?.cidr).toBe('172.27.0.0/24')
-      expect(new Set(planned.changes.map((change) => `${change.cloud}/${change.network}`))).toEqual(
+      expect(new Set(diffLocks(lock, planned.lock).map((change) => `${change.cloud}/${change.network}`))).toEqual(
         new Set(['rhoso1/internalapi']),
       )
     }
@@ -341,7 +342,7 @@ describe('the lock', () => {
   it('classes each change by what it costs', () => {
     const { lock } = planSpec(two)
     const planned = planSpec(moved, { lock, allowMove: ['rhoso1'] })
-    const risk = (what: string) => planned.changes.find((change) => change.what === what)?.risk
+    const risk = (what: string) => diffLocks(lock, planned.lock).find((change) => change.what === what)?.risk
     expect(risk('subnet subnet1')).toBe('needs recreation')
     expect(risk('VIP of keystone.internal')).toBe('changes a VIP')
     expect(risk('node worker-0')).toBe('touches node networking')
@@ -351,7 +352,8 @@ describe('the lock', () => {
     const narrow = pinned('storage', {
       subnets: [{ cidr: '172.18.0.0/24', spans: { pods: '172.18.0.30-172.18.0.50' } }],
     })
-    const { changes } = planSpec(narrow, { lock: planSpec(pods).lock })
+    const before = planSpec(pods).lock
+    const changes = diffLocks(before, planSpec(narrow, { lock: before }).lock)
     expect(changes.map((change) => [change.what, change.risk])).toEqual([['pods of subnet1', 'restarts pods']])
   })
 })

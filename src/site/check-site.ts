@@ -1,9 +1,14 @@
-/** What a site file says that its shape allows and that still cannot be: names, references, contradictions. */
+/**
+ * Checks what the schema of a site file cannot: names, references, contradictions.
+ *
+ * Pure. Addresses are checked by the planner.
+ */
 import { type SiteFile } from '../api/site.ts'
 import { closestMatch } from '../errors/closest-match.ts'
 import { codes } from '../errors/codes.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { type Locator } from '../yaml/locate.ts'
+import { withoutDuplicates } from './accept.ts'
 import { toList } from './defaults.ts'
 import {
   acceptUnknown,
@@ -50,11 +55,11 @@ function checkAddressing({ spec }: SiteFile, { locate }: Locator): readonly Find
   if (vlans && (vlans.first < 1 || vlans.last > 4094 || vlans.first > vlans.last)) {
     findings.push(finding(badVlanRange, vlans, { where: locate(['spec', 'addressing', 'vlans']) }))
   }
-  for (const [role, written] of Object.entries(layout ?? {})) {
-    toList(written ?? []).forEach((text, index) => {
+  for (const [role, setting] of Object.entries(layout ?? {})) {
+    toList(setting ?? []).forEach((text, index) => {
       if (isOffsets(text)) return
-      const place = ['spec', 'addressing', 'layout', role]
-      const where = locate(typeof written === 'string' ? place : [...place, index])
+      const path = ['spec', 'addressing', 'layout', role]
+      const where = locate(typeof setting === 'string' ? path : [...path, index])
       findings.push(finding(badLayout, { role, text }, { where }))
     })
   }
@@ -75,35 +80,35 @@ function checkAccept({ accept }: Site, { locate }: Locator): readonly Finding[] 
     })
 }
 
-// FOLDED src/site/check-names.ts
-/** Names in a site file: fit for Kubernetes and DNS, and nobody's twice. */
+/** A name in the file, and where. */
 interface Named {
   readonly name: string
   readonly path: Path
 }
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-/** Hosts and nodes may bring their domain. */
+/** Names of hosts and nodes may include a domain. */
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
 
-export function checkNames(site: Site, { locate }: Locator): readonly Finding[] {
+/** Names fit Kubernetes and DNS, and are unique. */
+function checkNames(site: Site, { locate }: Locator): readonly Finding[] {
   const findings: Finding[] = []
 
-  const fit = (what: string, rule: RegExp, { name, path }: Named): void => {
+  const checkForm = (what: string, rule: RegExp, { name, path }: Named): void => {
     if (rule.test(name) && name.length <= 253) return
     findings.push(finding(badName, { what, name }, { where: locate(path) }))
   }
 
-  const unique = (what: string, all: readonly Named[]): void => {
-    const first = new Map<string, Path>()
+  const checkUnique = (what: string, all: readonly Named[]): void => {
+    const pathByName = new Map<string, Path>()
     for (const { name, path } of all) {
-      const earlier = first.get(name)
+      const earlier = pathByName.get(name)
       if (!earlier) {
-        first.set(name, path)
+        pathByName.set(name, path)
         continue
       }
-      const place = locate(earlier)
-      const facts = { what, name, first: `${place.file}:${place.line}:${place.column}` }
+      const { file, line, column } = locate(earlier)
+      const facts = { what, name, first: `${file}:${line}:${column}` }
       findings.push(finding(duplicateName, facts, { where: locate(path) }))
     }
   }
@@ -111,51 +116,42 @@ export function checkNames(site: Site, { locate }: Locator): readonly Finding[] 
   const named = (items: readonly { readonly name: string }[], base: Path): readonly Named[] =>
     items.map(({ name }, index) => ({ name, path: [...base, index, 'name'] }))
 
-  fit('site', LABEL, { name: site.name, path: ['metadata', 'name'] })
+  checkForm('site', LABEL, { name: site.name, path: ['metadata', 'name'] })
   const nodes = named(site.cluster.nodes, ['spec', 'cluster', 'nodes'])
-  for (const node of nodes) fit('node', DOMAIN, node)
-  unique('node', nodes)
-  unique('bond', named(site.cluster.bonds, ['spec', 'cluster', 'bonds']))
+  for (const node of nodes) checkForm('node', DOMAIN, node)
+  checkUnique('node', nodes)
+  checkUnique('bond', named(site.cluster.bonds, ['spec', 'cluster', 'bonds']))
 
   const clouds = named(site.clouds, ['spec', 'clouds'])
-  for (const cloud of clouds) fit('cloud', LABEL, cloud)
-  unique('cloud', clouds)
+  for (const cloud of clouds) checkForm('cloud', LABEL, cloud)
+  checkUnique('cloud', clouds)
   for (const cloud of site.clouds) {
     const hosts = named(cloud.file.hosts ?? [], [...cloud.path, 'hosts'])
-    for (const host of hosts) fit('host', DOMAIN, host)
-    unique('host', hosts)
+    for (const host of hosts) checkForm('host', DOMAIN, host)
+    checkUnique('host', hosts)
     for (const network of cloud.networks) {
-      const written = network.layers.findLast((layer) => layer.path)?.path
-      if (!written) continue
-      fit('network', LABEL, { name: network.name, path: written })
+      const path = network.layers.findLast((layer) => layer.path)?.path
+      if (!path) continue
+      checkForm('network', LABEL, { name: network.name, path })
       const source = network.layers.findLast((layer) => layer.settings.endpoints)
       if (source?.path) {
-        unique('endpoint', named(source.settings.endpoints ?? [], [...source.path, 'endpoints']))
+        checkUnique('endpoint', named(source.settings.endpoints ?? [], [...source.path, 'endpoints']))
       }
     }
   }
   return withoutDuplicates(findings)
 }
 
-/** A template is looked at once for each cloud; what is wrong with it is said once. */
-export function withoutDuplicates(findings: readonly Finding[]): readonly Finding[] {
-  const seen = new Map(
-    findings.map((finding) => [JSON.stringify([finding.code, finding.message, finding.where]), finding]),
-  )
-  return [...seen.values()]
-}
-
-// FOLDED src/site/check-nodes.ts
-/** The cluster's nodes: each has its main NIC, and whoever names a node or a NIC names one that exists. */
-export function checkNodes(file: SiteFile, site: Site, { locate }: Locator): readonly Finding[] {
+/** Every node has a main NIC, and BGP peers name nodes that exist. */
+function checkNodes(file: SiteFile, site: Site, { locate }: Locator): readonly Finding[] {
   const findings: Finding[] = []
   file.spec.cluster.nodes.forEach(({ name, nic, nics }, index) => {
     const where = locate(['spec', 'cluster', 'nodes', index])
-    const long = nics?.['main']
-    if (nic !== undefined && long !== undefined && nic !== long) {
-      findings.push(finding(conflictingNics, { node: name, short: nic, long }, { where }))
+    const main = nics?.['main']
+    if (nic !== undefined && main !== undefined && nic !== main) {
+      findings.push(finding(conflictingNics, { node: name, short: nic, long: main }, { where }))
     }
-    if (nic === undefined && long === undefined) findings.push(finding(nodeWithoutNic, { node: name }, { where }))
+    if (nic === undefined && main === undefined) findings.push(finding(nodeWithoutNic, { node: name }, { where }))
   })
   const known = site.cluster.nodes.map((node) => node.name)
   for (const peer of site.cluster.metallb.peers) {
@@ -168,9 +164,8 @@ export function checkNodes(file: SiteFile, site: Site, { locate }: Locator): rea
   return findings
 }
 
-// FOLDED src/site/check-cloud.ts
-/** One cloud of a site file: the networks that it names exist, and each has addresses to give. */
-export function checkCloud(cloud: Cloud, site: Site, places: Locator): readonly Finding[] {
+/** The networks that a cloud names exist, and each has a source of addresses. */
+function checkCloud(cloud: Cloud, site: Site, places: Locator): readonly Finding[] {
   return [
     ...checkReferences(cloud, places),
     ...cloud.networks.flatMap((network) => [
@@ -180,20 +175,15 @@ export function checkCloud(cloud: Cloud, site: Site, places: Locator): readonly 
   ]
 }
 
-interface Reference {
-  readonly name: string
-  readonly path: Path
-}
-
 /** Every place where a cloud names one of its networks. */
-function networkReferences({ file, path }: Cloud): readonly Reference[] {
-  const inList = (names: readonly string[] | undefined, base: Path): readonly Reference[] =>
+function networkReferences({ file, path }: Cloud): readonly Named[] {
+  const inList = (names: readonly string[] | undefined, base: Path): readonly Named[] =>
     (names ?? []).map((name, index) => ({ name, path: [...base, index] }))
   const services = Object.entries(file.services ?? {}).flatMap(([service, settings]) => {
     if (typeof settings === 'boolean') return []
     const base = [...path, 'services', service]
-    const own = settings.network === undefined ? [] : [{ name: settings.network, path: [...base, 'network'] }]
-    return [...own, ...inList(settings.networkAttachments, [...base, 'networkAttachments'])]
+    const network = settings.network === undefined ? [] : [{ name: settings.network, path: [...base, 'network'] }]
+    return [...network, ...inList(settings.networkAttachments, [...base, 'networkAttachments'])]
   })
   const hosts = (file.hosts ?? []).flatMap((host, index) => {
     const base = [...path, 'hosts', index]
@@ -203,8 +193,10 @@ function networkReferences({ file, path }: Cloud): readonly Reference[] {
       ...pinned.map((name) => ({ name, path: [...base, 'addresses', name] })),
     ]
   })
-  const open = file.public?.network
-  return [...services, ...hosts, ...(open === undefined ? [] : [{ name: open, path: [...path, 'public', 'network'] }])]
+  const publicNetwork = file.public?.network
+  const references = [...services, ...hosts]
+  if (publicNetwork === undefined) return references
+  return [...references, { name: publicNetwork, path: [...path, 'public', 'network'] }]
 }
 
 function checkReferences(cloud: Cloud, { locate }: Locator): readonly Finding[] {
@@ -233,14 +225,14 @@ function checkSource(network: CloudNetwork, { addressing }: Site, { locate }: Lo
     .map((family) => finding(familyWithoutSupernet, { network: name, family }, { where }))
 }
 
-/** A NIC that a network rides on exists on every node; pinned addresses are those of nodes that exist. */
+/** The NIC of a network exists on every node; pinned node addresses belong to nodes that exist. */
 function checkNodeReferences(network: CloudNetwork, { cluster }: Site, { locate }: Locator): readonly Finding[] {
   const findings: Finding[] = []
   const nic = network.settings.nic
-  const without = nic === undefined ? undefined : cluster.nodes.find((node) => !(nic in node.nics))
-  if (nic !== undefined && without) {
-    const known = Object.keys(without.nics)
-    const within = `the node ${without.name}`
+  const nodeWithout = nic === undefined ? undefined : cluster.nodes.find((node) => !(nic in node.nics))
+  if (nic !== undefined && nodeWithout) {
+    const known = Object.keys(nodeWithout.nics)
+    const within = `the node ${nodeWithout.name}`
     const facts = { what: 'NIC', name: nic, within, nearest: closestMatch(nic, known), known }
     findings.push(finding(unknownReference, facts, { where: locate(settingPath(network, 'nic') ?? []) }))
   }

@@ -49,9 +49,9 @@ async function slots(options: Options, io: Io): Promise<ExitCode> {
 async function coverages(table: SlotTable, options: Options, io: Io): Promise<readonly CloudSlots[]> {
   const { slotCoverage } = await import('../../plan/slots/slot-coverage.ts')
   const { slotUses } = await import('../../plan/slots/slot-uses.ts')
-  const place = (): undefined => undefined
+  const locate = (): undefined => undefined
   const of = (cloud: PlannedCloud['from'], platform: 'openshift' | 'kubernetes') =>
-    slotCoverage(table, slotUses({ cloud, platform, table, place }).uses)
+    slotCoverage(table, slotUses({ cloud, platform, table, locate }).uses)
   if (options.file === undefined) {
     const slots = of(await defaultCloud(), 'openshift').map((slotCoverage) => ({ ...slotCoverage, vips: [] }))
     return [{ cloud: 'default', slots }]

@@ -1,54 +1,89 @@
-/** Who holds a single address on one network: endpoints first, then nodes and hosts, family by family. Pure. */
+/**
+ * Assigns the single addresses of one network: endpoints first, then nodes and data plane hosts, family by family.
+ *
+ * Pure. Runs for two hundred thousand hosts: hosts that would get their locked address anyway skip the allocator.
+ */
 import { type Finding, finding } from '../../errors/finding.ts'
 import { type Address, type Family, formatAddress, formatValue } from '../../net/address.ts'
 import { cidrContains, createAddressFormatter, formatCidr, formatConsecutive, lastAddress } from '../../net/cidr.ts'
 import { formatRange, type Range, singleAddressRange } from '../../net/range.ts'
 import { freeRanges, rangeSet } from '../../net/range-set.ts'
-import { type Path, type Site } from '../../site/site.ts'
+import type { Path, Site } from '../../site/site.ts'
 import { formatOwner, type Locate } from '../address-reader.ts'
 import { getOwn } from '../collections.ts'
 import { hostNames } from '../dns-names.ts'
 import { duplicateAddress, otherFamily, spanOutside } from '../findings/addresses.ts'
 import { tooFewHostAddresses, tooFewNodeAddresses } from '../findings/capacity.ts'
 import { lockConflict } from '../findings/lock.ts'
-import { type HeldAddresses, type LockedNetwork, parseHeldAddresses } from '../lock.ts'
-import { type NamedAddress, type PlannedHostAddress } from '../plan.ts'
-import { type CloudRequest, type NetworkRequest, settingPathOrCloud } from '../requests.ts'
-import { type AddressGrants, assignAddresses, capacity } from './addresses.ts'
-import { type DraftEndpoint, type DraftSubnet, type Placement, type Stray } from './draft.ts'
+import { type AddressesByHolder, type LockedNetwork, parseLockedAddresses } from '../lock.ts'
+import type { NamedAddress, PlannedHostAddress } from '../plan.ts'
+import { type CloudRequest, type HostPin, type NetworkRequest, settingPathOrCloud } from '../requests.ts'
+import { type AddressAssignment, assignAddresses, countAddresses } from './addresses.ts'
+import type { DraftEndpoint, DraftSubnet, OutsideAddress, Placement } from './draft.ts'
+
+export interface HolderInput {
+  readonly site: Site
+  readonly request: NetworkRequest
+  readonly cloud: CloudRequest
+  readonly placement: Placement | undefined
+  readonly dnsDomain: string
+  readonly subnets: readonly DraftSubnet[]
+  readonly locked: LockedNetwork | undefined
+  /** False for a network that stays as the lock has it, whatever the file pins. */
+  readonly usePins: boolean
+  /** Addresses of the nodes on shared subnets; filled from network to network. */
+  readonly sharedNodes: Map<string, ReadonlyMap<string, bigint>>
+  readonly locate: Locate
+}
 
 export interface Holders {
   readonly nodes: readonly NamedAddress[]
   readonly hosts: readonly PlannedHostAddress[]
   readonly endpoints: readonly DraftEndpoint[]
-  readonly strays: readonly Stray[]
+  readonly outside: readonly OutsideAddress[]
   readonly findings: readonly Finding[]
 }
 
-export function assignHolders(input: HolderInput): Holders {
-  const { subnets, locked } = input
-  const findings: Finding[] = []
-  const endpoints = endpointsOf(input, findings)
-  const strays: Stray[] = []
-  const lockedNodes = parseHeldAddresses(locked?.left?.nodes, locked?.nodes)
-  const nodes: NamedAddress[] = []
-  const hosts: Given[] = []
-  for (const family of [4, 6] as const) {
-    const own = subnets.filter(({ cidr }) => cidr.family === family)
-    if (own.length === 0) continue
-    const part = { input, family, subnets: own, excluded: excludedFrom(own, endpoints), findings, strays }
-    const given = nodesOf(part, lockedNodes[family])
-    given.names.forEach((name, at) => {
-      const address = given.texts[at]
-      if (address !== undefined) nodes.push({ name, address })
-    })
-    hosts.push(hostsOf(part))
-  }
-  return { nodes, hosts: hostList(input, hosts), endpoints, strays, findings }
+/** The holders of one family, each with its address. */
+interface FamilyAddresses {
+  readonly names: readonly string[]
+  /** In the order of the names; undefined where no address was left. */
+  readonly texts: readonly (string | undefined)[]
 }
 
-/** What no allocator of the network may give out: gateways, reserved addresses, endpoints, the subnets' own ends. */
-export function excludedFrom(subnets: readonly DraftSubnet[], endpoints: readonly DraftEndpoint[]): readonly Range[] {
+interface FamilyInput {
+  readonly input: HolderInput
+  readonly family: Family
+  readonly subnets: readonly DraftSubnet[]
+  readonly excluded: readonly Range[]
+  readonly findings: Finding[]
+  readonly outside: OutsideAddress[]
+}
+
+export function assignHolders(input: HolderInput): Holders {
+  const { locked } = input
+  const findings: Finding[] = []
+  const outside: OutsideAddress[] = []
+  const endpoints = placeEndpoints(input, findings)
+  const lockedNodes = parseLockedAddresses(locked?.left?.nodes, locked?.nodes)
+  const nodes: NamedAddress[] = []
+  const hosts: FamilyAddresses[] = []
+  for (const family of [4, 6] as const) {
+    const subnets = input.subnets.filter(({ cidr }) => cidr.family === family)
+    if (subnets.length === 0) continue
+    const part = { input, family, subnets, excluded: unassignable(subnets, endpoints), findings, outside }
+    const { names, texts } = assignNodes(part, lockedNodes[family])
+    names.forEach((name, index) => {
+      const address = texts[index]
+      if (address !== undefined) nodes.push({ name, address })
+    })
+    hosts.push(assignHosts(part))
+  }
+  return { nodes, hosts: listHosts(input, hosts), endpoints, outside, findings }
+}
+
+/** What no allocator of the network may give out: gateways, reserved addresses, endpoints, the ends of the subnets. */
+export function unassignable(subnets: readonly DraftSubnet[], endpoints: readonly DraftEndpoint[]): readonly Range[] {
   return [
     ...subnets.flatMap(({ cidr, gateway, reserved }) => [
       { family: cidr.family, first: cidr.base, last: cidr.base },
@@ -60,45 +95,179 @@ export function excludedFrom(subnets: readonly DraftSubnet[], endpoints: readonl
   ]
 }
 
-function endpointsOf(input: HolderInput, findings: Finding[]): readonly DraftEndpoint[] {
-  return input.wish.endpoints.flatMap(({ name, address, path }) => {
+function placeEndpoints(input: HolderInput, findings: Finding[]): readonly DraftEndpoint[] {
+  return input.request.endpoints.flatMap(({ name, address, path }) => {
     const what = `endpoint ${name} ${formatAddress(address)}`
-    if (!insideSome(input, findings, { what, address, path })) return []
+    if (!checkInSubnet(input, findings, { what, address, path })) return []
     return [{ name, value: address, address: formatAddress(address) }]
   })
 }
 
-// FOLDED src/plan/draft/one-family.ts
-/** One family of one network, for nodes and hosts alike: their pins read, addresses given, troubles told. Pure. */
-export interface HolderInput {
-  readonly site: Site
-  readonly wish: NetworkRequest
-  readonly cloud: CloudRequest
-  readonly placement: Placement | undefined
-  readonly dnsDomain: string
-  readonly subnets: readonly DraftSubnet[]
-  readonly locked: LockedNetwork | undefined
-  /** The file's pins count; false for a network that stays as the lock has it. */
-  readonly pins: boolean
-  /** Addresses that the nodes have on shared subnets, from network to network. */
-  readonly sharedNodes: Map<string, ReadonlyMap<string, bigint>>
-  readonly locate: Locate
+/** Two clouds that share a subnet and its nodes span share the node addresses too: a node has one address there. */
+function assignNodes(part: FamilyInput, locked: ReadonlyMap<string, bigint>): FamilyAddresses {
+  const { input, subnets } = part
+  const { site, request, placement, locate } = input
+  const spans = subnets.flatMap((subnet) => subnet.spans.nodes ?? [])
+  const pathOf = (name: string): Path => settingPathOrCloud(request, 'nodes', name)
+  const pinned = [...request.nodes].map(([name, addresses]) => ({ name, addresses }))
+  const pins = checkPins(part, pinned, 'node', pathOf)
+  const all = site.cluster.nodes.map(({ name }) => name)
+  const names = spans.length > 0 ? all : all.filter((name) => pins.has(name))
+  const key = [placement?.segment, ...spans.map(formatRange)].join(' ')
+  const shared = spans.length > 0 ? input.sharedNodes.get(key) : undefined
+  const result = assignInFamily(part, 'nodes', {
+    spans,
+    names,
+    pins: shared ? new Map([...shared, ...pins]) : pins,
+    locked,
+  })
+  if (!shared) {
+    const assigned = names.map((name, index) => [name, result.values[index]] as const)
+    input.sharedNodes.set(
+      key,
+      new Map(assigned.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+    )
+  }
+  reportConflicts(part, 'node', result, pathOf)
+  if (result.missing.length > 0) {
+    const facts = { owner: request.owner, needed: names.length, available: countAddresses(spans, part.excluded) }
+    const where = locate(subnets[0]?.path ?? settingPathOrCloud(request, 'subnets'))
+    part.findings.push(finding(tooFewNodeAddresses, facts, { where }))
+  }
+  return { names, texts: formatValues(part, result) }
 }
 
-/** Who got what in one family. */
-export interface Given {
+function assignHosts(part: FamilyInput): FamilyAddresses {
+  const { input, family, subnets } = part
+  const { request, cloud, locate } = input
+  const network = request.network.name
+  const spans = subnets.flatMap((subnet) => subnet.spans.hosts ?? [])
+  const pathOf = (name: string): Path | undefined => {
+    const host = cloud.hosts.find((candidate) => candidate.name === name)
+    return host && [...host.path, 'addresses', network]
+  }
+  const pins = checkPins(part, cloud.pins.get(network) ?? [], 'host', pathOf)
+  const names = listHostNames(cloud, network, spans.length > 0, pins)
+  const { hosts: before, left } = input.locked ?? {}
+  const consecutive = pins.size === 0 && !left?.hosts ? consecutiveAddresses(part, spans, names.length) : undefined
+  if (consecutive && matchesLock(before, names, consecutive)) return { names, texts: consecutive }
+  const locked = parseLockedAddresses(left?.hosts, before)[family]
+  const result = assignInFamily(part, 'hosts', { spans, names, pins, locked })
+  reportConflicts(part, 'host', result, pathOf)
+  if (result.missing.length > 0) {
+    const facts = { owner: request.owner, needed: names.length, available: countAddresses(spans, part.excluded) }
+    const where = locate(subnets[0]?.path ?? [...request.cloud.path, 'hosts'])
+    part.findings.push(finding(tooFewHostAddresses, facts, { where }))
+  }
+  return { names, texts: formatValues(part, result) }
+}
+
+/** Usually all hosts are on the network, and then one list serves all networks and families. */
+function listHostNames(
+  { allHosts, hosts }: CloudRequest,
+  network: string,
+  hasSpan: boolean,
+  pins: ReadonlyMap<string, bigint>,
+): readonly string[] {
+  if (hasSpan && allHosts) return allHosts
+  return hosts
+    .filter((host) => (host.networks ? host.networks.has(network) : hasSpan) || pins.has(host.name))
+    .map(({ name }) => name)
+}
+
+/** The lowest addresses in order, for hosts without pins; undefined when there are too few. */
+function consecutiveAddresses(
+  { subnets, excluded }: FamilyInput,
+  spans: readonly Range[],
+  count: number,
+): readonly string[] | undefined {
+  const [subnet] = subnets
+  const [span, ...more] = spans
+  if (!subnet || !span || more.length > 0) return undefined
+  const texts: string[] = []
+  for (const { first, last } of freeRanges(span, rangeSet(excluded))) {
+    const free = last - first + 1n
+    const missing = count - texts.length
+    texts.push(...formatConsecutive(subnet.cidr, first, free < BigInt(missing) ? Number(free) : missing))
+  }
+  return texts.length === count ? texts : undefined
+}
+
+/** Whether the lock has no hosts, or has these addresses for exactly these hosts. */
+function matchesLock(
+  locked: AddressesByHolder | undefined,
+  names: readonly string[],
+  texts: readonly string[],
+): boolean {
+  if (!locked || Object.keys(locked).length === 0) return true
+  return (
+    Object.keys(locked).length === names.length &&
+    names.every((name, index) => getOwn(locked, name)?.includes(texts[index] ?? '') === true)
+  )
+}
+
+/** Dual stack: both addresses of a host side by side, under one list of DNS names. */
+function listHosts(
+  { request, dnsDomain }: HolderInput,
+  families: readonly FamilyAddresses[],
+): readonly PlannedHostAddress[] {
+  const listed: PlannedHostAddress[] = []
+  const [first, second] = families
+  if (!first) return listed
+  const add = (host: string, names: readonly string[], { texts }: FamilyAddresses, index: number): void => {
+    const address = texts[index]
+    if (address !== undefined) listed.push({ name: host, address, names })
+  }
+  const aligned = second !== undefined && second.names === first.names
+  for (const [index, host] of first.names.entries()) {
+    const names = hostNames(host, request.network.name, dnsDomain)
+    add(host, names, first, index)
+    if (aligned) add(host, names, second, index)
+  }
+  if (!second || aligned) return listed
+  for (const [index, host] of second.names.entries())
+    add(host, hostNames(host, request.network.name, dnsDomain), second, index)
+  return listed
+}
+
+interface FamilyRequest {
+  readonly spans: readonly Range[]
   readonly names: readonly string[]
-  /** In the order of the names; undefined where nothing was left. */
-  readonly texts: readonly (string | undefined)[]
+  readonly pins: ReadonlyMap<string, bigint>
+  readonly locked: ReadonlyMap<string, bigint>
 }
 
-export interface FamilyInput {
-  readonly input: HolderInput
-  readonly family: Family
-  readonly subnets: readonly DraftSubnet[]
-  readonly excluded: readonly Range[]
-  readonly findings: Finding[]
-  readonly strays: Stray[]
+function assignInFamily(part: FamilyInput, kind: 'nodes' | 'hosts', request: FamilyRequest): AddressAssignment {
+  const { family, subnets, excluded, outside } = part
+  const otherSpans = subnets.flatMap(({ spans }) =>
+    Object.entries(spans).flatMap(([role, ranges]) => (role === kind ? [] : ranges)),
+  )
+  const isIn = (ranges: readonly Range[], value: bigint): boolean =>
+    ranges.some(({ first, last }) => first <= value && value <= last)
+  const result = assignAddresses({
+    family,
+    excluded,
+    ...request,
+    keepOutside: (value) =>
+      subnets.some(({ cidr }) => cidrContains(cidr, { family, value })) &&
+      !isIn(otherSpans, value) &&
+      !isIn(excluded, value),
+  })
+  // Only a pinned or locked address can be outside the span.
+  if (request.pins.size > 0 || request.locked.size > 0) {
+    const role = kind === 'nodes' ? 'node' : 'host'
+    request.names.forEach((name, index) => {
+      const value = result.values[index]
+      if (value !== undefined && !isIn(request.spans, value)) outside.push({ role, name, address: { family, value } })
+    })
+  }
+  return result
+}
+
+function formatValues({ subnets, family }: FamilyInput, { values }: AddressAssignment): FamilyAddresses['texts'] {
+  const [first] = subnets
+  const format = first ? createAddressFormatter(first.cidr) : (value: bigint) => formatValue(family, value)
+  return values.map((value) => (value === undefined ? undefined : format(value)))
 }
 
 interface Pin {
@@ -107,234 +276,62 @@ interface Pin {
   readonly path: Path | undefined
 }
 
-export function insideSome({ wish, subnets, locate }: HolderInput, findings: Finding[], pin: Pin): boolean {
+/** False, with a finding, for an address that no subnet of the network contains. */
+function checkInSubnet({ request, subnets, locate }: HolderInput, findings: Finding[], pin: Pin): boolean {
   const { what, address, path } = pin
-  const { owner } = wish
+  const { owner } = request
   if (subnets.some(({ cidr }) => cidrContains(cidr, address))) return true
   const where = locate(path)
-  const sameFamily = subnets.filter(({ cidr }) => cidr.family === address.family)
+  const { family } = address
   const cidrs = subnets.map(({ cidr }) => formatCidr(cidr)).join(', ')
   findings.push(
-    sameFamily.length === 0 && subnets.length > 0
-      ? finding(otherFamily, { owner, what, family: address.family, expected: `it has ${cidrs} only` }, { where })
+    subnets.length > 0 && !subnets.some(({ cidr }) => cidr.family === family)
+      ? finding(otherFamily, { owner, what, family, expected: `it has ${cidrs} only` }, { where })
       : finding(spanOutside, { owner, what, cidrs: cidrs || 'any subnet: there is none' }, { where }),
   )
   return false
 }
 
-export function textsOf({ subnets, family }: FamilyInput, { given }: AddressGrants): Given['texts'] {
-  const [first] = subnets
-  const format = first ? createAddressFormatter(first.cidr) : (value: bigint) => formatValue(family, value)
-  return given.map((value) => (value === undefined ? undefined : format(value)))
-}
-
-interface Asked {
-  readonly spans: readonly Range[]
-  readonly names: readonly string[]
-  readonly pins: ReadonlyMap<string, bigint>
-  readonly locked: ReadonlyMap<string, bigint>
-}
-
-export function assignInFamily(part: FamilyInput, kind: 'nodes' | 'hosts', asked: Asked): AddressGrants {
-  const { family, subnets, excluded, strays } = part
-  const others = subnets.flatMap(({ spans }) =>
-    Object.entries(spans).flatMap(([role, ranges]) => (role === kind ? [] : ranges)),
-  )
-  const inside = (ranges: readonly Range[], value: bigint): boolean =>
-    ranges.some(({ first, last }) => first <= value && value <= last)
-  const result = assignAddresses({
-    family,
-    excluded,
-    ...asked,
-    keeps: (value) =>
-      subnets.some(({ cidr }) => cidrContains(cidr, { family, value })) &&
-      !inside(others, value) &&
-      !inside(excluded, value),
-  })
-  // Only who is pinned or locked can be outside his span.
-  if (asked.pins.size > 0 || asked.locked.size > 0) {
-    const role = kind === 'nodes' ? 'node' : 'host'
-    asked.names.forEach((name, at) => {
-      const value = result.given[at]
-      if (value !== undefined && !inside(asked.spans, value)) strays.push({ role, name, address: { family, value } })
-    })
-  }
-  return result
-}
-
-/** The pins of this family that lie in a subnet of the network; others are findings, told once. */
-export function pinsOf(
+/** The pins of this family that a subnet of the network contains; each of the others is reported once. */
+function checkPins(
   { input, family, findings }: FamilyInput,
-  pinned: readonly { readonly name: string; readonly addresses: readonly Address[] }[],
+  pinned: readonly HostPin[],
   kind: string,
-  pathFor: (name: string) => Path | undefined,
+  pathOf: (name: string) => Path | undefined,
 ): ReadonlyMap<string, bigint> {
   const pins = new Map<string, bigint>()
-  if (!input.pins) return pins
+  if (!input.usePins) return pins
   const { subnets } = input
-  const first = subnets[0]?.cidr.family
+  const firstFamily = subnets[0]?.cidr.family
   for (const { name, addresses } of pinned) {
     for (const address of addresses) {
-      const what = `${kind} ${name} ${formatAddress(address)}`
-      const pin = { what, address, path: pathFor(name) }
+      const pin = { what: `${kind} ${name} ${formatAddress(address)}`, address, path: pathOf(name) }
       if (address.family !== family) {
         const foreign = !subnets.some(({ cidr }) => cidr.family === address.family)
-        if (foreign && family === first) insideSome(input, findings, pin)
-      } else if (insideSome(input, findings, pin)) pins.set(name, address.value)
+        if (foreign && family === firstFamily) checkInSubnet(input, findings, pin)
+      } else if (checkInSubnet(input, findings, pin)) pins.set(name, address.value)
     }
   }
   return pins
 }
 
-export function reportTroubles(
+function reportConflicts(
   { input, findings }: FamilyInput,
   kind: string,
-  result: AddressGrants,
-  pathFor: (name: string) => Path | undefined,
+  result: AddressAssignment,
+  pathOf: (name: string) => Path | undefined,
 ): void {
-  const { wish, locate } = input
-  for (const { name, holder, address } of result.clashes) {
-    const [a, b] = [`${wish.owner} ${kind} ${holder}`, `${wish.owner} ${kind} ${name}`]
-    const free = result.free()
+  const { request, locate } = input
+  for (const { name, holder, address } of result.pinConflicts) {
+    const [a, b] = [`${request.owner} ${kind} ${holder}`, `${request.owner} ${kind} ${name}`]
+    const free = result.nextFree()
     const offer = free === undefined ? undefined : formatValue(address.family, free)
-    const owners = [formatOwner(a, pathFor(holder), locate), formatOwner(b, pathFor(name), locate)]
+    const owners = [formatOwner(a, pathOf(holder), locate), formatOwner(b, pathOf(name), locate)]
     const facts = { a, b, address: formatAddress(address), offer }
-    findings.push(finding(duplicateAddress, facts, { where: locate(pathFor(name)), owners }))
+    findings.push(finding(duplicateAddress, facts, { where: locate(pathOf(name)), owners }))
   }
-  for (const { name, holder, address } of result.heldTwice) {
-    const [a, b] = [`${wish.owner} ${kind} ${holder}`, `${wish.owner} ${kind} ${name}`]
+  for (const { name, holder, address } of result.lockConflicts) {
+    const [a, b] = [`${request.owner} ${kind} ${holder}`, `${request.owner} ${kind} ${name}`]
     findings.push(finding(lockConflict, { a, b, what: formatAddress(address) }, { owners: [a, b] }))
   }
-}
-
-// FOLDED src/plan/draft/nodes.ts
-/**
- * The address of each node on one network.
- *
- * Pure. Two clouds that share a subnet and its nodes span share the nodes' addresses too: a node has one there.
- */
-export function nodesOf(part: FamilyInput, locked: ReadonlyMap<string, bigint>): Given {
-  const { input, subnets } = part
-  const { site, wish, placement, locate } = input
-  const spans = subnets.flatMap((subnet) => subnet.spans.nodes ?? [])
-  const at = (name: string): Path => settingPathOrCloud(wish, 'nodes', name)
-  const pinned = [...wish.nodes].map(([name, addresses]) => ({ name, addresses }))
-  const pins = pinsOf(part, pinned, 'node', at)
-  const all = site.cluster.nodes.map(({ name }) => name)
-  const names = spans.length > 0 ? all : all.filter((name) => pins.has(name))
-  // On one segment and one span a node has one address, whichever cloud asks.
-  const key = [placement?.segment, ...spans.map(formatRange)].join(' ')
-  const together = spans.length > 0 ? input.sharedNodes.get(key) : undefined
-  const asked = { spans, names, pins: together ? new Map([...together, ...pins]) : pins, locked }
-  const result = assignInFamily(part, 'nodes', asked)
-  if (!together) input.sharedNodes.set(key, shareable(names, result))
-  reportTroubles(part, 'node', result, at)
-  if (result.missing.length > 0) {
-    const facts = { owner: wish.owner, needed: names.length, available: capacity(spans, part.excluded) }
-    const where = locate(subnets[0]?.path ?? settingPathOrCloud(wish, 'subnets'))
-    part.findings.push(finding(tooFewNodeAddresses, facts, { where }))
-  }
-  return { names, texts: textsOf(part, result) }
-}
-
-function shareable(names: readonly string[], { given }: AddressGrants): ReadonlyMap<string, bigint> {
-  const shared = new Map<string, bigint>()
-  names.forEach((name, at) => {
-    const value = given[at]
-    if (value !== undefined) shared.set(name, value)
-  })
-  return shared
-}
-
-// FOLDED src/plan/draft/hosts.ts
-/**
- * The address of each data plane host on one network.
- *
- * Pure. Hot: two hundred thousand hosts go through here, so whoever would get what the lock says anyway is given it
- * without asking.
- */
-export function hostsOf(part: FamilyInput): Given {
-  const { input, family, subnets } = part
-  const { wish, cloud, locate } = input
-  const network = wish.network.name
-  const spans = subnets.flatMap((subnet) => subnet.spans.hosts ?? [])
-  const at = (name: string): Path | undefined => {
-    const host = cloud.hosts.find((host) => host.name === name)
-    return host && [...host.path, 'addresses', network]
-  }
-  const pins = pinsOf(part, cloud.pins.get(network) ?? [], 'host', at)
-  const names = namesOn(cloud, network, spans.length > 0, pins)
-  const { hosts: held, left } = input.locked ?? {}
-  const fresh = pins.size === 0 && !left?.hosts ? freshTexts(part, spans, names.length) : undefined
-  if (fresh && agrees(held, names, fresh)) return { names, texts: fresh }
-  const locked = parseHeldAddresses(left?.hosts, held)[family]
-  const result = assignInFamily(part, 'hosts', { spans, names, pins, locked })
-  reportTroubles(part, 'host', result, at)
-  if (result.missing.length > 0) {
-    const facts = { owner: wish.owner, needed: names.length, available: capacity(spans, part.excluded) }
-    const where = locate(subnets[0]?.path ?? [...wish.cloud.path, 'hosts'])
-    part.findings.push(finding(tooFewHostAddresses, facts, { where }))
-  }
-  return { names, texts: textsOf(part, result) }
-}
-
-/** Dual stack: both addresses of a host side by side, under one list of names. */
-export function hostList({ wish, dnsDomain }: HolderInput, families: readonly Given[]): readonly PlannedHostAddress[] {
-  const listed: PlannedHostAddress[] = []
-  const [first, second] = families
-  if (!first) return listed
-  const add = (host: string, names: readonly string[], given: Given, at: number): void => {
-    const address = given.texts[at]
-    if (address !== undefined) listed.push({ name: host, address, names })
-  }
-  const aligned = second !== undefined && second.names === first.names
-  for (const [at, host] of first.names.entries()) {
-    const names = hostNames(host, wish.network.name, dnsDomain)
-    add(host, names, first, at)
-    if (aligned) add(host, names, second, at)
-  }
-  if (!second || aligned) return listed
-  for (const [at, host] of second.names.entries()) add(host, hostNames(host, wish.network.name, dnsDomain), second, at)
-  return listed
-}
-
-/** Who is on the network. Usually everybody, and then it is one list for all networks and families. */
-function namesOn(
-  cloud: CloudRequest,
-  network: string,
-  hasSpan: boolean,
-  pins: ReadonlyMap<string, bigint>,
-): readonly string[] {
-  if (hasSpan && cloud.everybody) return cloud.everybody
-  return cloud.hosts
-    .filter((host) => (host.networks ? host.networks.has(network) : hasSpan) || pins.has(host.name))
-    .map(({ name }) => name)
-}
-
-/** Nobody is pinned and nobody was here before: everybody gets the next one, if they are enough. */
-function freshTexts(
-  { subnets, excluded }: FamilyInput,
-  spans: readonly Range[],
-  count: number,
-): Given['texts'] | undefined {
-  const [subnet] = subnets
-  const [span, ...more] = spans
-  if (!subnet || !span || more.length > 0) return undefined
-  const texts: string[] = []
-  for (const { first, last } of freeRanges(span, rangeSet(excluded))) {
-    const room = last - first + 1n
-    const missing = count - texts.length
-    const own = room < BigInt(missing) ? Number(room) : missing
-    texts.push(...formatConsecutive(subnet.cidr, first, own))
-  }
-  return texts.length === count ? texts : undefined
-}
-
-/** Whether the lock says nothing else: nobody was here, or everybody has what he would get anew. */
-function agrees(held: HeldAddresses | undefined, names: readonly string[], texts: Given['texts']): boolean {
-  if (!held || Object.keys(held).length === 0) return true
-  return (
-    Object.keys(held).length === names.length &&
-    names.every((name, at) => getOwn(held, name)?.includes(texts[at] ?? '') === true)
-  )
 }

@@ -1,9 +1,8 @@
 /**
- * What is wrong with a site before a single address is given: namespaces, hosts, limits, pool names.
+ * Lints a site before addresses are assigned: namespaces, hosts, limits, pool names.
  *
- * Pure. Names as such, and references between them, are judged where the file is read.
+ * Pure. The form of names, and references between them, are checked when the file is read.
  */
-
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Cloud, Site } from '../../site/site.ts'
@@ -22,8 +21,8 @@ import {
 import type { CloudRequest } from '../requests.ts'
 
 /** What the vendor supports. */
-const CLOUDS = 5
-const HOSTS = 250
+const MAX_CLOUDS = 5
+const MAX_HOSTS = 250
 
 export function lintSite(site: Site, clouds: readonly CloudRequest[], locate: Locate): readonly Finding[] {
   return [
@@ -42,9 +41,9 @@ function lintNamespaces(clouds: readonly Cloud[], locate: Locate): readonly Find
   for (const cloud of clouds) {
     const { namespace, path } = cloud
     const at = [...path, 'namespace']
-    const reason = whyNotLabel(namespace)
+    const reason = explainInvalidLabel(namespace)
     if (reason !== undefined) {
-      const facts = { cloud: cloud.name, namespace, reason, offer: asLabel(namespace) }
+      const facts = { cloud: cloud.name, namespace, reason, offer: toLabel(namespace) }
       findings.push(finding(badNamespace, facts, { where: locate(at) }))
     }
     const user = users.get(namespace)
@@ -57,14 +56,14 @@ function lintNamespaces(clouds: readonly Cloud[], locate: Locate): readonly Find
   return findings
 }
 
-function whyNotLabel(name: string): string | undefined {
-  const stranger = /[^a-z0-9-]/u.exec(name)?.[0]
-  if (stranger !== undefined) return `"${stranger}" is not allowed in it`
+function explainInvalidLabel(name: string): string | undefined {
+  const character = /[^a-z0-9-]/u.exec(name)?.[0]
+  if (character !== undefined) return `"${character}" is not allowed in it`
   if (name.length > 63) return `it has ${name.length} characters, and 63 are allowed`
   return /^-|-$/.test(name) ? 'a letter or a digit has to stand at both ends' : undefined
 }
 
-function asLabel(name: string): string | undefined {
+function toLabel(name: string): string | undefined {
   const label = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
@@ -96,17 +95,17 @@ function lintHosts(clouds: readonly Cloud[], locate: Locate): readonly Finding[]
 
 function lintLimits({ clouds }: Site, locate: Locate): readonly Finding[] {
   const findings = clouds
-    .filter(({ file }) => (file.hosts ?? []).length > HOSTS)
+    .filter(({ file }) => (file.hosts ?? []).length > MAX_HOSTS)
     .map(({ name, file, path }) => {
-      const facts = { cloud: name, count: file.hosts?.length ?? 0, limit: HOSTS }
+      const facts = { cloud: name, count: file.hosts?.length ?? 0, limit: MAX_HOSTS }
       return finding(manyHosts, facts, { where: locate([...path, 'hosts']) })
     })
-  const facts = { count: clouds.length, limit: CLOUDS }
-  const many = clouds.length > CLOUDS ? [finding(manyClouds, facts, { where: locate(['spec', 'clouds']) })] : []
+  const facts = { count: clouds.length, limit: MAX_CLOUDS }
+  const many = clouds.length > MAX_CLOUDS ? [finding(manyClouds, facts, { where: locate(['spec', 'clouds']) })] : []
   return [...many, ...findings]
 }
 
-/** Only `<namespace>-<network>` can be had: MetalLB knows a pool by its name alone. */
+/** Only `<namespace>-<network>` is possible: MetalLB knows a pool by its name alone. */
 function lintPools(clouds: readonly Cloud[], locate: Locate): readonly Finding[] {
   return clouds.flatMap((cloud) => {
     const { pool } = cloud.file
@@ -122,13 +121,13 @@ function lintSlots({ cloud, pinnedVips, uses }: CloudRequest, locate: Locate): r
   return [...pinnedVips.keys()]
     .filter((slot) => !known.includes(slot))
     .map((slot) => {
-      const facts = { cloud: cloud.name, slot, meant: slotsLike(slot, known) }
+      const facts = { cloud: cloud.name, slot, meant: similarSlots(slot, known) }
       return finding(slotUnknown, facts, { where: locate([...cloud.path, 'vips', slot]) })
     })
 }
 
-/** The one that was mistyped; or those of the service, when only the service is right. */
-function slotsLike(slot: string, known: readonly string[]): readonly string[] {
+/** The closest slot; or all slots of the service, when only the service is right. */
+function similarSlots(slot: string, known: readonly string[]): readonly string[] {
   const [service] = slot.split('.')
   const mistyped = closestMatch(slot, known)
   return mistyped === undefined ? known.filter((name) => name.split('.')[0] === service) : [mistyped]

@@ -1,7 +1,7 @@
 /**
  * Which services one cloud runs, with what the site file says of each, and the names that it chooses inside them.
  *
- * Reads the site file's wishes only; what the cluster's CRD offers comes in as the slot table.
+ * Reads the site file's requests only; what the cluster's CRD offers comes in as the slot table.
  */
 
 import { asRecord, isRecord } from '../../api/json.ts'
@@ -30,9 +30,9 @@ export interface CloudServices {
 /** Where in the site file a path stands. */
 export type LocatePath = (path: Path) => Where | undefined
 
-export function cloudServices(cloud: Cloud, table: SlotTable, place: LocatePath): CloudServices {
+export function cloudServices(cloud: Cloud, table: SlotTable, locate: LocatePath): CloudServices {
   const written = cloud.file.services ?? {}
-  const at = (name: string): Where | undefined => place([...cloud.path, 'services', name])
+  const at = (name: string): Where | undefined => locate([...cloud.path, 'services', name])
   const findings: Finding[] = []
   for (const name of Object.keys(written).filter((key) => !findService(key))) {
     const near = closestMatch(
@@ -45,7 +45,7 @@ export function cloudServices(cloud: Cloud, table: SlotTable, place: LocatePath)
   for (const name of wanted.filter((one) => !table.services.includes(one))) {
     findings.push(finding(serviceNotInCrd, { cloud: cloud.name, service: name }, { where: at(name) }))
   }
-  findings.push(...contradictions(cloud, wanted, place))
+  findings.push(...contradictions(cloud, wanted, locate))
   const offered = serviceCatalogue.filter((entry) => table.services.includes(entry.name))
   const chosen = offered.map((entry) => ({
     entry,
@@ -63,20 +63,20 @@ function wantedServices(cloud: Cloud): readonly string[] {
   return serviceCatalogue.map((entry) => entry.name).filter((name) => wanted.has(name))
 }
 
-function contradictions(cloud: Cloud, wanted: readonly string[], place: LocatePath): readonly Finding[] {
+function contradictions(cloud: Cloud, wanted: readonly string[], locate: LocatePath): readonly Finding[] {
   const found: Finding[] = []
   const refused = Object.keys(cloud.file.services ?? {}).some((name) => switchOf(cloud, name) === false)
   for (const name of refused ? wanted : []) {
     for (const need of findService(name)?.needs ?? []) {
       if (wanted.includes(need)) continue
-      const where = place([...cloud.path, 'services', need])
+      const where = locate([...cloud.path, 'services', need])
       found.push(finding(neededServiceOff, { cloud: cloud.name, service: name, need }, { where }))
     }
   }
   for (const [name, raw] of Object.entries(cloud.file.overrides?.controlPlane ?? {})) {
     const enabled = isRecord(raw) ? raw['enabled'] : undefined
     if (typeof enabled !== 'boolean' || enabled === wanted.includes(name) || !findService(name)) continue
-    const where = place([...cloud.path, 'overrides', 'controlPlane', name, 'enabled'])
+    const where = locate([...cloud.path, 'overrides', 'controlPlane', name, 'enabled'])
     found.push(finding(serviceSwitchedByOverride, { cloud: cloud.name, service: name, enabled }, { where }))
   }
   return found

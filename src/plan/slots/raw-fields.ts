@@ -39,31 +39,31 @@ export function rawSources(cloud: Cloud): readonly RawSource[] {
   return [...templates, { value: override, path: [...cloud.path, 'overrides', 'controlPlane'], depth: 0 }]
 }
 
-/** The place in the site file of a path in the spec that this piece has. */
+/** The locate in the site file of a path in the spec that this piece has. */
 export function rawFieldPath({ path, depth }: RawSource, inSpec: readonly (string | number)[]): Path {
   return [...path, ...inSpec.slice(depth)]
 }
 
 /** Wrong names and wrong configuration. `fields` is absent where only the slots of a CRD are known. */
-export function checkRawFields(cloud: Cloud, fields: CrdFields | undefined, place: LocatePath): readonly Finding[] {
+export function checkRawFields(cloud: Cloud, fields: CrdFields | undefined, locate: LocatePath): readonly Finding[] {
   return rawSources(cloud).flatMap((source) => [
-    ...(fields ? nameFindings(cloud, source, fields, place) : []),
-    ...configFindings(source, place),
+    ...(fields ? nameFindings(cloud, source, fields, locate) : []),
+    ...configFindings(source, locate),
   ])
 }
 
-function nameFindings(cloud: Cloud, source: RawSource, fields: CrdFields, place: LocatePath): readonly Finding[] {
+function nameFindings(cloud: Cloud, source: RawSource, fields: CrdFields, locate: LocatePath): readonly Finding[] {
   return findUnknownFields(source.value, fields).map(({ path, known }) => {
     const name = String(path.at(-1))
     const facts = { cloud: cloud.name, field: `spec.${path.join('.')}`, nearest: closestMatch(name, known) }
-    return finding(unknownRawField, facts, { where: place(rawFieldPath(source, path)) })
+    return finding(unknownRawField, facts, { where: locate(rawFieldPath(source, path)) })
   })
 }
 
-function configFindings(source: RawSource, place: LocatePath): readonly Finding[] {
+function configFindings(source: RawSource, locate: LocatePath): readonly Finding[] {
   return leaves(source.value).flatMap(({ path, value }) => {
     if (path.at(-1) !== 'customServiceConfig' || typeof value !== 'string') return []
-    const where = place(rawFieldPath(source, path))
+    const where = locate(rawFieldPath(source, path))
     return checkIni(value, { binding: controlPlaneBindingRules, ...(where && { where: () => where }) })
   })
 }

@@ -27,8 +27,8 @@ const everything: Partial<SiteFileCloud> = {
 }
 
 function usesOf(file: Partial<SiteFileCloud>): readonly SlotUse[] {
-  const place = () => undefined
-  return slotUses({ cloud: testCloud(file), platform: 'openshift', table: builtInTable(), place }).uses
+  const locate = () => undefined
+  return slotUses({ cloud: testCloud(file), platform: 'openshift', table: builtInTable(), locate }).uses
 }
 
 /** As an operator makes it and MetalLB gives it an address. */

@@ -12,8 +12,8 @@ function usesOf(
   cloud: Cloud,
   { platform = 'openshift' as 'openshift' | 'kubernetes', table = today as SlotTable } = {},
 ): SlotUses {
-  const place = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
-  return slotUses({ cloud, platform, table, place })
+  const locate = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
+  return slotUses({ cloud, platform, table, locate })
 }
 
 function names(uses: SlotUses): readonly string[] {
@@ -103,7 +103,7 @@ describe('the Services of a cloud', () => {
     const on = usesOf(testCloud({ services: { designate: true } }))
     expect(problems(on)).toEqual([])
     const off = usesOf(testCloud({ services: { placement: false } }))
-    expect(problems(off)).toEqual(['SL3007 rhoso1: nova does not work without placement, which is turned off'])
+    expect(problems(off)).toEqual(['SL3007 rhoso1: nova does not work without placement, which is disabled'])
   })
 })
 

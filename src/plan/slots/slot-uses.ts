@@ -22,7 +22,7 @@ export interface SlotUseInput {
   readonly cloud: Cloud
   readonly platform: Cluster['platform']
   readonly table: SlotTable
-  readonly place: LocatePath
+  readonly locate: LocatePath
 }
 
 export interface SlotUses {
@@ -33,29 +33,33 @@ export interface SlotUses {
 }
 
 export function slotUses(input: SlotUseInput): SlotUses {
-  const { cloud, table, place } = input
-  const { services, findings: serviceFindings } = cloudServices(cloud, table, place)
+  const { cloud, table, locate } = input
+  const { services, findings: serviceFindings } = cloudServices(cloud, table, locate)
   const findings: Finding[] = [...serviceFindings, ...publicFindings(input, services)]
   const uses: SlotUse[] = []
   for (const service of services) {
     if (!service.enabled || service.entry.endpoints.length === 0) continue
     const slots = table.slots.filter((slot) => slot.service === service.entry.name)
-    for (const wish of wishesOf(service, input)) {
-      const slot = slotFor(wish, slots)
-      if (slot) uses.push(useOf(wish, slot))
-      else findings.push(missing(input, service, wish))
+    for (const request of requestsOf(service, input)) {
+      const slot = slotFor(request, slots)
+      if (slot) uses.push(useOf(request, slot))
+      else findings.push(missing(input, service, request))
     }
   }
-  return { uses, services, findings: [...findings, ...unservedNetworks(cloud, uses, place)] }
+  return { uses, services, findings: [...findings, ...unservedNetworks(cloud, uses, locate)] }
 }
 
-function missing({ cloud, place }: SlotUseInput, { entry }: CloudService, { name, endpoint }: Wish): Finding {
-  const where = place([...cloud.path, 'services', entry.name])
+function missing(
+  { cloud, locate }: SlotUseInput,
+  { entry }: CloudService,
+  { name, endpoint }: ServiceRequest,
+): Finding {
+  const where = locate([...cloud.path, 'services', entry.name])
   return finding(slotMissing, { cloud: cloud.name, slot: name, at: endpoint.path }, { where })
 }
 
-/** One Service that a cloud wants, before it is known whether the CRD has a place for it. */
-interface Wish {
+/** One Service that a cloud wants, before it is known whether the CRD has a locate for it. */
+interface ServiceRequest {
   readonly name: string
   readonly endpoint: EndpointEntry
   readonly face: EndpointType
@@ -65,15 +69,15 @@ interface Wish {
   readonly alone: boolean
 }
 
-function wishesOf(service: CloudService, input: SlotUseInput): readonly Wish[] {
+function requestsOf(service: CloudService, input: SlotUseInput): readonly ServiceRequest[] {
   const { cloud } = input
-  const wishes: Wish[] = []
+  const requests: ServiceRequest[] = []
   for (const endpoint of service.entry.endpoints) {
     for (const [position, each] of eachOf(endpoint, cloud).entries()) {
       if (endpoint.when && !isOn(cloud, service.entry.name, endpoint.when, each)) continue
       for (const face of endpoint.types) {
         if (face === 'public' && publicBy(service, input) === 'route') continue
-        wishes.push({
+        requests.push({
           name: nameOf(endpoint, face, each),
           endpoint,
           face,
@@ -85,7 +89,7 @@ function wishesOf(service: CloudService, input: SlotUseInput): readonly Wish[] {
       }
     }
   }
-  return wishes
+  return requests
 }
 
 function eachOf(endpoint: EndpointEntry, cloud: Cloud): readonly (string | undefined)[] {
@@ -125,7 +129,7 @@ function publicBy(service: CloudService, { cloud, platform }: SlotUseInput): 'ro
 }
 
 /** The slot of an endpoint, among those of its service. */
-function slotFor({ endpoint, face }: Wish, slots: readonly Slot[]): Slot | undefined {
+function slotFor({ endpoint, face }: ServiceRequest, slots: readonly Slot[]): Slot | undefined {
   const old = endpoint.in2023?.[face] ?? endpoint.path
   const at = (path: string): Slot | undefined => slots.find((slot) => slot.path.join('.') === path)
   // A CRD of 2023 has RabbitMQ's `override.service` too, but its operator reads the external endpoint.
@@ -138,7 +142,7 @@ function slotFor({ endpoint, face }: Wish, slots: readonly Slot[]): Slot | undef
   )
 }
 
-function useOf({ name, face, each, network, alone }: Wish, slot: Slot): SlotUse {
+function useOf({ name, face, each, network, alone }: ServiceRequest, slot: Slot): SlotUse {
   const path = filled(slot.path, each)
   const last = { endpoints: [face], 'external-endpoints': [face], list: [each ?? '0'] }
   const step = last[slot.shape as keyof typeof last] ?? []
@@ -149,10 +153,10 @@ function filled(path: readonly string[], each: string | undefined): readonly str
   return path.map((step) => (step === '*' ? (each ?? step) : step))
 }
 
-function unservedNetworks(cloud: Cloud, uses: readonly SlotUse[], place: LocatePath): readonly Finding[] {
+function unservedNetworks(cloud: Cloud, uses: readonly SlotUse[], locate: LocatePath): readonly Finding[] {
   const unserved = uses.filter((use) => !givesVips(cloud.networks.find(({ name }) => name === use.network)))
   return unserved.map(({ name, network }) => {
-    const where: Where | undefined = place([...cloud.path, 'networks', network]) ?? place(cloud.path)
+    const where: Where | undefined = locate([...cloud.path, 'networks', network]) ?? locate(cloud.path)
     return finding(slotWithoutVips, { cloud: cloud.name, slot: name, network }, { where })
   })
 }
@@ -164,7 +168,7 @@ function givesVips(network: CloudNetwork | undefined): boolean {
 }
 
 function publicFindings(input: SlotUseInput, services: readonly CloudService[]): readonly Finding[] {
-  const { cloud, platform, place } = input
+  const { cloud, platform, locate } = input
   if (platform === 'openshift') return []
   const exposed = services.filter(
     ({ enabled, entry }) => enabled && entry.endpoints.some(({ types }) => types.includes('public')),
@@ -172,10 +176,10 @@ function publicFindings(input: SlotUseInput, services: readonly CloudService[]):
   const byRoute = exposed.filter((service) => publicBy(service, input) === 'route')
   const refused = byRoute.map((service) => {
     const own = ['services', service.entry.name, 'public']
-    const where = place([...cloud.path, ...(service.settings.public ? own : ['public', 'by'])])
+    const where = locate([...cloud.path, ...(service.settings.public ? own : ['public', 'by'])])
     return finding(routeWithoutOpenShift, { cloud: cloud.name, service: service.entry.name }, { where })
   })
   if (cloud.file.public || exposed.length === byRoute.length) return refused
   const facts = { cloud: cloud.name, network: publicNetwork(cloud) }
-  return [...refused, finding(publicByVip, facts, { where: place(cloud.path) })]
+  return [...refused, finding(publicByVip, facts, { where: locate(cloud.path) })]
 }
