@@ -16,8 +16,8 @@ export type Locate = (path: Path | undefined) => FileLocation | undefined
 
 /** An owner with its location: `rhoso1/internalapi vips (site.yaml:12:9)`. */
 export function formatOwner(owner: string, path: Path | undefined, locate: Locate): string {
-  const place = locate(path)
-  return place ? `${owner} (${place.file}:${place.line}:${place.column})` : owner
+  const where = locate(path)
+  return where ? `${owner} (${where.file}:${where.line}:${where.column})` : owner
 }
 
 /** The owner of a text, what it is for, and where it is: the facts of every finding about it. */
@@ -79,5 +79,5 @@ export function createAddressReader(locate: Locate): AddressReader {
 /** One text, or several, each with its path. */
 function list(text: string | readonly string[], subject: Subject): readonly (readonly [string, Subject])[] {
   if (typeof text === 'string') return [[text, subject]]
-  return text.map((one, index) => [one, { ...subject, path: subject.path && [...subject.path, index] }])
+  return text.map((item, index) => [item, { ...subject, path: subject.path && [...subject.path, index] }])
 }

@@ -180,7 +180,7 @@ function holderChange(what: string, from: readonly string[], to: readonly string
 }
 
 function sameTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, at) => text === b[at])
+  return a.length === b.length && a.every((text, index) => text === b[index])
 }
 
 /** A family that is added or removed moves no address. */

@@ -9,6 +9,7 @@ import { cidrRange, formatCidr, sameCidr, usableRange } from '../net/cidr.ts'
 import { findOverlaps } from '../net/overlaps.ts'
 import { formatRange, intersection, type Range, rangeSize } from '../net/range.ts'
 import { firstFree, freeRanges, rangeSet } from '../net/range-set.ts'
+import type { Path } from '../site/site.ts'
 import { formatOwner, type Locate } from './address-reader.ts'
 import { describeSegment } from './draft/draft.ts'
 import type { Draft } from './draft/draft-site.ts'
@@ -34,11 +35,11 @@ export function findConflicts(ledger: Ledger, locate: Locate): readonly Finding[
     const seen = new Set<string>()
     for (const [first, second] of pairs) {
       const [a, b] = inFileOrder(first, second)
-      const one = explainConflict(a, b, entries, locate)
+      const conflict = explainConflict(a, b, entries, locate)
       // A span that is a list of ranges may overlap the same span several times, with the same message.
-      if (seen.has(one.message)) continue
-      seen.add(one.message)
-      findings.push(one)
+      if (seen.has(conflict.message)) continue
+      seen.add(conflict.message)
+      findings.push(conflict)
     }
     if (more) findings.push(finding(moreOverlaps, { segment: describeSegment(segment), shown: SHOWN }))
   }
@@ -134,8 +135,8 @@ function suggestRange(entry: LedgerEntry, entries: readonly LedgerEntry[]): stri
 }
 
 /** Gaps in a span move with it. */
-function isPartOf(one: LedgerEntry, entry: LedgerEntry): boolean {
-  return one.owner === entry.owner && (one.role === 'reserved' || one.role === 'endpoint')
+function isPartOf(gap: LedgerEntry, entry: LedgerEntry): boolean {
+  return gap.owner === entry.owner && (gap.role === 'reserved' || gap.role === 'endpoint')
 }
 
 /** Subnets that overlap where they must not: on two segments of the same nodes, or twice in one network. */
@@ -153,14 +154,14 @@ export function findSubnetConflicts({ networks, suggestSubnet }: Draft, locate: 
     allowed: (a, b) => a.segment === b.segment && a.draft !== b.draft && sameCidr(a.subnet.cidr, b.subnet.cidr),
   })
   return pairs.map(([first, second]) => {
-    const place = (one: typeof first): number => Number(one.draft.request.cloud.path.at(-1))
-    const [a, b] = place(first) > place(second) ? [second, first] : [first, second]
+    const position = ({ draft }: typeof first): number => Number(draft.request.cloud.path.at(-1))
+    const [a, b] = position(first) > position(second) ? [second, first] : [first, second]
     const free = suggestSubnet(b.draft.request.supernets, b.subnet.cidr.family)
-    const at = (one: typeof a) => (one.subnet.path ? [...one.subnet.path, 'cidr'] : undefined)
-    const owners = [a, b].map((one) => {
-      const words = `${one.draft.request.owner} ${formatCidr(one.subnet.cidr)}`
-      return formatOwner(words, at(one) ?? one.draft.request.cloud.path, locate)
-    })
+    const pathOf = ({ draft, subnet }: typeof a): Path =>
+      subnet.path ? [...subnet.path, 'cidr'] : draft.request.cloud.path
+    const owners = [a, b].map((part) =>
+      formatOwner(`${part.draft.request.owner} ${formatCidr(part.subnet.cidr)}`, pathOf(part), locate),
+    )
     const facts = {
       a: a.draft.request.owner,
       b: b.draft.request.owner,
@@ -168,6 +169,6 @@ export function findSubnetConflicts({ networks, suggestSubnet }: Draft, locate: 
       cidrB: formatCidr(b.subnet.cidr),
       offer: free && formatCidr(free),
     }
-    return finding(overlappingSubnets, facts, { where: locate(at(b) ?? b.draft.request.cloud.path), owners })
+    return finding(overlappingSubnets, facts, { where: locate(pathOf(b)), owners })
   })
 }

@@ -63,7 +63,7 @@ function entry(range: Range, owner: string): LedgerEntry {
 
 function ingressAddresses(service: KubeObject): readonly string[] {
   const ingress = asList(asRecord(asRecord(service['status'])['loadBalancer'])['ingress'])
-  return ingress.flatMap((one) => asString(asRecord(one)['ip']) ?? [])
+  return ingress.flatMap((point) => asString(asRecord(point)['ip']) ?? [])
 }
 
 function podRanges(nad: KubeObject): readonly string[] {
@@ -81,7 +81,7 @@ function nodeAddresses(policy: KubeObject): readonly string[] {
   const desired = asRecord(asRecord(policy['spec'])['desiredState'])
   return asList(desired['interfaces'])
     .map(asRecord)
-    .flatMap((one) => [asRecord(one['ipv4']), asRecord(one['ipv6'])])
+    .flatMap((networkInterface) => [asRecord(networkInterface['ipv4']), asRecord(networkInterface['ipv6'])])
     .flatMap((family) => asList(family['address']))
     .flatMap((address) => asString(asRecord(address)['ip']) ?? [])
 }
@@ -89,8 +89,8 @@ function nodeAddresses(policy: KubeObject): readonly string[] {
 function internalAddresses(node: KubeObject): readonly string[] {
   return asList(asRecord(node['status'])['addresses'])
     .map(asRecord)
-    .filter((one) => one['type'] === 'InternalIP')
-    .flatMap((one) => asString(one['address']) ?? [])
+    .filter((address) => address['type'] === 'InternalIP')
+    .flatMap((address) => asString(address['address']) ?? [])
 }
 
 /** Addresses that pods of other namespaces have: the pool's first address plus the offset that is the key. */

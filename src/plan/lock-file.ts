@@ -1,7 +1,7 @@
 /**
- * The lock as a file: `site.lock.yaml`, written by Stackloom alone and read strictly.
+ * Reads and writes the lock as text: `site.lock.yaml`, written by Stackloom only and read strictly.
  *
- * Pure text in, value out. Where the file lies and how it gets there is the command line's business.
+ * Pure. The command line knows where the file is.
  */
 import { load } from 'js-yaml'
 import * as z from 'zod'

@@ -222,7 +222,7 @@ export function findAddressOrigin(plan: Plan, before: Lock, answer: AddressAnswe
   if (!cloud || !network || holders.length === 0) return undefined
   const pin = holders
     .map((holder) => findPin(holder, cloud, network))
-    .find((one) => one && canonical(one.written).includes(address))
+    .find((pin) => pin && canonical(pin.written).includes(address))
   if (pin) return { kind: 'pinned', path: pin.path }
   return isInOldLock(before, answer) ? { kind: 'locked' } : { kind: 'chosen' }
 }
@@ -237,16 +237,16 @@ function findPin({ role, name }: Holder, { from }: PlannedCloud, network: Planne
   const { file, path } = from
   if (role === 'vip') return { written: getOwn(file.vips, name), path: [...path, 'vips', name] }
   if (role === 'host') {
-    const at = file.hosts?.findIndex((host) => host.name === name) ?? -1
-    const written = getOwn(file.hosts?.[at]?.addresses, network.name)
-    return { written, path: [...path, 'hosts', at, 'addresses', network.name] }
+    const index = file.hosts?.findIndex((host) => host.name === name) ?? -1
+    const written = getOwn(file.hosts?.[index]?.addresses, network.name)
+    return { written, path: [...path, 'hosts', index, 'addresses', network.name] }
   }
   const settings = from.networks.find((cloudNetwork) => cloudNetwork.name === network.name)
   if (!settings) return undefined
   if (role === 'node')
     return { written: getOwn(settings.settings.nodes, name), path: settingPath(settings, 'nodes', name) }
-  const at = settings.settings.endpoints?.findIndex((endpoint) => endpoint.name === name) ?? -1
-  return { written: settings.settings.endpoints?.[at]?.address, path: settingPath(settings, 'endpoints', at) }
+  const index = settings.settings.endpoints?.findIndex((endpoint) => endpoint.name === name) ?? -1
+  return { written: settings.settings.endpoints?.[index]?.address, path: settingPath(settings, 'endpoints', index) }
 }
 
 /** IPv6 addresses can be written in many ways. */

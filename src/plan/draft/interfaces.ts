@@ -88,8 +88,8 @@ export function assignBridges({ nodes, requests, tags, lock, locate }: BridgeInp
     const { segment, request } = network
     if (user && user.segment !== segment) {
       const where = locate(settingPathOrCloud(request, 'bridge'))
-      const owners = [user.request, request].map((one) =>
-        formatOwner(one.owner, settingPathOrCloud(one, 'bridge'), locate),
+      const owners = [user.request, request].map((part) =>
+        formatOwner(part.owner, settingPathOrCloud(part, 'bridge'), locate),
       )
       findings.push(finding(duplicateBridge, { a: user.request.owner, b: request.owner, name }, { where, owners }))
     }

@@ -40,17 +40,17 @@ function lintNamespaces(clouds: readonly Cloud[], locate: Locate): readonly Find
   const users = new Map<string, Cloud>()
   for (const cloud of clouds) {
     const { namespace, path } = cloud
-    const at = [...path, 'namespace']
+    const namespacePath = [...path, 'namespace']
     const reason = explainInvalidLabel(namespace)
     if (reason !== undefined) {
       const facts = { cloud: cloud.name, namespace, reason, offer: toLabel(namespace) }
-      findings.push(finding(badNamespace, facts, { where: locate(at) }))
+      findings.push(finding(badNamespace, facts, { where: locate(namespacePath) }))
     }
     const user = users.get(namespace)
     if (user) {
       const owners = [user, cloud].map((cloud) => formatOwner(cloud.name, [...cloud.path, 'namespace'], locate))
       const facts = { a: user.name, b: cloud.name, namespace }
-      findings.push(finding(duplicateNamespace, facts, { where: locate(at), owners }))
+      findings.push(finding(duplicateNamespace, facts, { where: locate(namespacePath), owners }))
     } else users.set(namespace, cloud)
   }
   return findings
@@ -110,7 +110,7 @@ function lintPools(clouds: readonly Cloud[], locate: Locate): readonly Finding[]
   return clouds.flatMap((cloud) => {
     const { pool } = cloud.file
     if (pool === undefined || pool === `${cloud.namespace}-<network>`) return []
-    const other = clouds.find((one) => one !== cloud && one.file.pool === pool)?.name
+    const other = clouds.find((candidate) => candidate !== cloud && candidate.file.pool === pool)?.name
     const facts = { cloud: cloud.name, pool, other, planned: `${cloud.namespace}-<network>` }
     return [finding(poolNameRequested, facts, { where: locate([...cloud.path, 'pool']) })]
   })

@@ -54,9 +54,9 @@ function lintSpace(
     const found = suggestSubnet(supernets, cidr.family)
     return found && formatCidr(found)
   }
-  const own = cidrRange(cidr)
+  const range = cidrRange(cidr)
   const findings = reserved
-    .filter((reservedRange) => rangesOverlap(reservedRange, own))
+    .filter((reservedRange) => rangesOverlap(reservedRange, range))
     .map((reservedRange) => {
       const facts = { owner, cidr: text, use: reservedRange.use, reserved: reservedRange.cidr, offer: free() }
       return finding(reservedOverlap, facts, {
@@ -111,7 +111,9 @@ function lintEnds(
 ): readonly Finding[] {
   return endsOf(subnet.cidr)
     .filter(({ value }) => rangeContains(range, { family: range.family, value }))
-    .filter(({ value }) => !subnet.reserved.some((one) => rangeContains(one, { family: range.family, value })))
+    .filter(
+      ({ value }) => !subnet.reserved.some((reserved) => rangeContains(reserved, { family: range.family, value })),
+    )
     .map(({ value, what }) => {
       const left = freeRanges(range, rangeSet(outsideOf(subnet.cidr))).map(formatRange)
       const facts = {

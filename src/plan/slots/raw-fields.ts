@@ -1,11 +1,9 @@
 /**
- * The raw fields of a cloud's control plane: what the site file adds to the templates, and what is wrong with it
- * before any cluster has seen it.
+ * Reads the raw fields of a cloud's control plane, and checks them before any cluster has seen them.
  *
- * Names are judged by the CRD's field names, configuration snippets by oslo.config's rules. Whether a value fights the
- * plan is known only when there is one.
+ * Names are checked against the CRD's field names, configuration snippets by the rules of oslo.config. Conflicts with
+ * the plan are found by render.
  */
-
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { controlPlaneBindingRules } from '../../ini/binding.ts'
@@ -19,7 +17,7 @@ import { type CrdFields, findUnknownFields } from './slot-table.ts'
 /** One piece of raw fields, in the shape of the control plane's spec. */
 export interface RawSource {
   readonly value: Readonly<Record<string, unknown>>
-  /** Where the piece stands in the site file … */
+  /** Where the piece is in the site file … */
   readonly path: Path
   /** … and how many steps of `value` lead to it: `keystone`, `template`. */
   readonly depth: number
@@ -39,7 +37,7 @@ export function rawSources(cloud: Cloud): readonly RawSource[] {
   return [...templates, { value: override, path: [...cloud.path, 'overrides', 'controlPlane'], depth: 0 }]
 }
 
-/** The locate in the site file of a path in the spec that this piece has. */
+/** Where a path of the spec is in the site file. */
 export function rawFieldPath({ path, depth }: RawSource, inSpec: readonly (string | number)[]): Path {
   return [...path, ...inSpec.slice(depth)]
 }

@@ -1,7 +1,7 @@
 /**
- * Reads the slot table out of a CustomResourceDefinition of the control plane: a walk over its schema.
+ * Reads the slot table and the field names out of a CustomResourceDefinition of the control plane.
  *
- * Knows the shapes that a slot can have, no service by name; which slots a cloud uses is `slot-uses.ts`'s business.
+ * Knows the shapes that a slot can have, and no service by name.
  */
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../api/json.ts'
@@ -71,12 +71,12 @@ function slotsIn(spec: Schema): readonly Slot[] {
 
 /** The shape of the slot at this path, or undefined where there is none. */
 function shapeOf(path: readonly string[], schema: Schema): SlotShape | undefined {
-  const place = path.slice(-2).join('.')
-  if (place === 'override.service') return overrideShape(schema)
+  const end = path.slice(-2).join('.')
+  if (end === 'override.service') return overrideShape(schema)
   // Newer operators give RabbitMQ's single pods a Service each.
-  if (place === 'override.services' || place === 'podOverride.services')
+  if (end === 'override.services' || end === 'podOverride.services')
     return takesService(schema.items) ? 'list' : undefined
-  if (place === 'logging.annotations') return 'annotations'
+  if (end === 'logging.annotations') return 'annotations'
   if (path.at(-1) === 'externalEndpoint') return hasPool(schema) ? 'external-single' : undefined
   return path.at(-1) === 'externalEndpoints' ? externalShape(schema.items) : undefined
 }
@@ -120,14 +120,9 @@ function recordAt(value: unknown, ...path: readonly string[]): Readonly<Record<s
   return isRecord(current) ? current : undefined
 }
 
-// FOLDED src/plan/slots/crd-fields.ts
 /**
- * The field names of a CRD's schema as a small graph: enough to say that a name is wrong and which one was meant.
- *
- * Equal subtrees are one node, which makes a schema of a megabyte some thirty kilobytes. Types and bounds are the
- * API server's to judge.
- */
-/** Children by name; `*` is any name of a map, or any item of a list. A node without children takes anything. */
+ * The field names of a schema as a small graph: enough to report a wrong name and suggest the right one. Equal subtrees
+ * are one node, which makes a schema of a megabyte some thirty kilobytes. Children by name; `*` is any name of a map, or any item of a list. A node without children takes anything. */
 export type FieldNode = Readonly<Record<string, number>>
 
 export interface CrdFields {
@@ -159,7 +154,7 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 
 export interface UnknownField {
   readonly path: readonly (string | number)[]
-  /** The names that the schema has at this place. */
+  /** The names that the schema has there. */
   readonly known: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 /**
- * Which Services will exist for a cloud, each with its slot, its network and whom it may share an address with.
+ * Lists the Services that will exist for a cloud, each with its slot, its network and the group that shares an address.
  *
- * The planner gives each of them a VIP; the renderer writes it into the slot's path.
+ * The planner assigns a VIP to each of them; render writes it into the slot's path.
  */
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import type { Cloud, CloudNetwork, Cluster } from '../../site/site.ts'
@@ -40,9 +40,9 @@ export function slotUses(input: SlotUseInput): SlotUses {
   for (const service of services) {
     if (!service.enabled || service.entry.endpoints.length === 0) continue
     const slots = table.slots.filter((slot) => slot.service === service.entry.name)
-    for (const request of requestsOf(service, input)) {
+    for (const request of listRequests(service, input)) {
       const slot = slotFor(request, slots)
-      if (slot) uses.push(useOf(request, slot))
+      if (slot) uses.push(toSlotUse(request, slot))
       else findings.push(missing(input, service, request))
     }
   }
@@ -58,7 +58,7 @@ function missing(
   return finding(slotMissing, { cloud: cloud.name, slot: name, at: endpoint.path }, { where })
 }
 
-/** One Service that a cloud wants, before it is known whether the CRD has a locate for it. */
+/** A Service that a cloud needs; the CRD may have no slot for it. */
 interface ServiceRequest {
   readonly name: string
   readonly endpoint: EndpointEntry
@@ -69,20 +69,20 @@ interface ServiceRequest {
   readonly alone: boolean
 }
 
-function requestsOf(service: CloudService, input: SlotUseInput): readonly ServiceRequest[] {
+function listRequests(service: CloudService, input: SlotUseInput): readonly ServiceRequest[] {
   const { cloud } = input
   const requests: ServiceRequest[] = []
   for (const endpoint of service.entry.endpoints) {
-    for (const [position, each] of eachOf(endpoint, cloud).entries()) {
+    for (const [position, each] of listInstances(endpoint, cloud).entries()) {
       if (endpoint.when && !isOn(cloud, service.entry.name, endpoint.when, each)) continue
       for (const face of endpoint.types) {
         if (face === 'public' && publicBy(service, input) === 'route') continue
         requests.push({
-          name: nameOf(endpoint, face, each),
+          name: formatSlotName(endpoint, face, each),
           endpoint,
           face,
           each,
-          network: networkOf(service, endpoint, face, cloud),
+          network: chooseNetwork(service, endpoint, face, cloud),
           // Only the first glance API is the one that keystone knows; the others have the same port.
           alone: endpoint.alone ?? (endpoint.each === 'glance API' && position > 0),
         })
@@ -92,7 +92,7 @@ function requestsOf(service: CloudService, input: SlotUseInput): readonly Servic
   return requests
 }
 
-function eachOf(endpoint: EndpointEntry, cloud: Cloud): readonly (string | undefined)[] {
+function listInstances(endpoint: EndpointEntry, cloud: Cloud): readonly (string | undefined)[] {
   if (endpoint.each === undefined) return [undefined]
   if (endpoint.each === 'cell') return cellNames(cloud)
   if (endpoint.each === 'rabbitmq') return rabbitmqNames(cloud)
@@ -103,22 +103,22 @@ function eachOf(endpoint: EndpointEntry, cloud: Cloud): readonly (string | undef
 }
 
 function isOn(cloud: Cloud, service: string, path: string, each: string | undefined): boolean {
-  return rawValue(cloud, service, filled(path.split('.'), each)) === true
+  return rawValue(cloud, service, fillPath(path.split('.'), each)) === true
 }
 
-function nameOf(endpoint: EndpointEntry, face: EndpointType, each: string | undefined): string {
+function formatSlotName(endpoint: EndpointEntry, face: EndpointType, each: string | undefined): string {
   const name = each === undefined ? endpoint.name : endpoint.name.replace('*', each)
   return endpoint.types.length > 1 ? `${name}.${face}` : name
 }
 
-function networkOf(service: CloudService, endpoint: EndpointEntry, face: EndpointType, cloud: Cloud): string {
+function chooseNetwork(service: CloudService, endpoint: EndpointEntry, face: EndpointType, cloud: Cloud): string {
   if (face === 'public') return publicNetwork(cloud)
-  // What there is one each of per replica stays where it is: the setting speaks of the service's API.
+  // The setting is for the API of the service; a Service per replica stays on its network.
   if (endpoint.each === 'replica') return endpoint.network ?? 'internalapi'
   return service.settings.network ?? endpoint.network ?? 'internalapi'
 }
 
-/** Where public VIPs are: what the site says, or the network that everybody reaches. */
+/** The network of public VIPs: as the site file has it, or the one that all clients reach. */
 function publicNetwork(cloud: Cloud): string {
   return cloud.file.public?.network ?? 'ctlplane'
 }
@@ -131,25 +131,25 @@ function publicBy(service: CloudService, { cloud, platform }: SlotUseInput): 'ro
 /** The slot of an endpoint, among those of its service. */
 function slotFor({ endpoint, face }: ServiceRequest, slots: readonly Slot[]): Slot | undefined {
   const old = endpoint.in2023?.[face] ?? endpoint.path
-  const at = (path: string): Slot | undefined => slots.find((slot) => slot.path.join('.') === path)
+  const find = (path: string): Slot | undefined => slots.find((slot) => slot.path.join('.') === path)
   // A CRD of 2023 has RabbitMQ's `override.service` too, but its operator reads the external endpoint.
   const external = slots.some((slot) => slot.shape.startsWith('external-'))
   return (
-    (external ? (at(`${old}.externalEndpoints`) ?? at(`${old}.externalEndpoint`)) : undefined) ??
-    at(`${endpoint.path}.override.service`) ??
-    at(`${endpoint.path}.override.services`) ??
-    at(`${endpoint.path}.annotations`)
+    (external ? (find(`${old}.externalEndpoints`) ?? find(`${old}.externalEndpoint`)) : undefined) ??
+    find(`${endpoint.path}.override.service`) ??
+    find(`${endpoint.path}.override.services`) ??
+    find(`${endpoint.path}.annotations`)
   )
 }
 
-function useOf({ name, face, each, network, alone }: ServiceRequest, slot: Slot): SlotUse {
-  const path = filled(slot.path, each)
+function toSlotUse({ name, face, each, network, alone }: ServiceRequest, slot: Slot): SlotUse {
+  const path = fillPath(slot.path, each)
   const last = { endpoints: [face], 'external-endpoints': [face], list: [each ?? '0'] }
   const step = last[slot.shape as keyof typeof last] ?? []
   return { name, slot, path: [...path, ...step], network, alone, group: face }
 }
 
-function filled(path: readonly string[], each: string | undefined): readonly string[] {
+function fillPath(path: readonly string[], each: string | undefined): readonly string[] {
   return path.map((step) => (step === '*' ? (each ?? step) : step))
 }
 
@@ -175,8 +175,8 @@ function publicFindings(input: SlotUseInput, services: readonly CloudService[]):
   )
   const byRoute = exposed.filter((service) => publicBy(service, input) === 'route')
   const refused = byRoute.map((service) => {
-    const own = ['services', service.entry.name, 'public']
-    const where = locate([...cloud.path, ...(service.settings.public ? own : ['public', 'by'])])
+    const servicePath = ['services', service.entry.name, 'public']
+    const where = locate([...cloud.path, ...(service.settings.public ? servicePath : ['public', 'by'])])
     return finding(routeWithoutOpenShift, { cloud: cloud.name, service: service.entry.name }, { where })
   })
   if (cloud.file.public || exposed.length === byRoute.length) return refused
