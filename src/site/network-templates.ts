@@ -1,13 +1,13 @@
 /**
- * The built-in network templates: what a network of this name is when no file says otherwise.
+ * The built-in network templates: the defaults of networks with these names.
  *
- * Data only. The first cloud gets the numbers that people know from install_yamls, and every network has room for
- * more than two hundred clouds; designateext is not at 172.50, which is somebody's public address space.
+ * Data only. The first cloud gets the well-known numbers of install_yamls, and every network has supernets for more than
+ * two hundred clouds; designateext is not in 172.50.0.0/16, which is public address space.
  */
 import type { SiteFileNetwork } from '../api/site.ts'
 
 export interface NetworkTemplate extends SiteFileNetwork {
-  /** Whether every cloud has it, or only those that ask for it. */
+  /** Whether every cloud has it, or only those that name it. */
   readonly everywhere: boolean
 }
 
@@ -16,7 +16,7 @@ const everyRole = ['nodes', 'pods', 'vips', 'hosts'] as const
 export const networkTemplates: Readonly<Record<string, NetworkTemplate>> = {
   ctlplane: {
     everywhere: true,
-    // Proposals, as far as one NIC goes: the first cloud gets them, a further one its own VLAN and bridge.
+    // Proposals: the first cloud of a NIC gets them, every further cloud its own VLAN and bridge.
     vlan: 'untagged',
     bridge: 'ospbr',
     attach: 'macvlan',
@@ -53,7 +53,7 @@ export const networkTemplates: Readonly<Record<string, NetworkTemplate>> = {
     attach: 'bridge',
     roles: ['pods'],
     supernets: ['172.23.0.0/16', 'fd00:eeee::/48'],
-    // The management network of the amphorae, behind a router that octavia puts at .150.
+    // The management network of the amphorae, behind a router that octavia places at .150.
     podRoutes: [
       { destination: '172.24.0.0/16', nexthop: '+150' },
       { destination: 'fd6c:6261:6173:1::/64', nexthop: '+150' },

@@ -57,10 +57,10 @@ describe('stackloom ip', () => {
     expect(because((await run('ip', '172.17.0.80')).io)).toBe('site.lock.yaml has it')
   })
 
-  it('gives no reason for what nobody has', async () => {
+  it('gives no reason for an address without a holder', async () => {
     const { code, io } = await run('ip', '172.17.0.90')
     expect(code).toBe(0)
-    expect(io.out()).toMatch(/^owner: +nobody$/m)
+    expect(io.out()).toMatch(/^owner: +none$/m)
     expect(because(io)).toBeUndefined()
   })
 

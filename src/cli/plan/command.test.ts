@@ -211,7 +211,7 @@ describe('stackloom ip', () => {
 
   it("knows the cluster's own networks, free addresses and strangers", async () => {
     expect((await run('ip 172.30.0.1')).io.out()).toContain('services network')
-    expect((await run('ip 172.17.0.120')).io.out()).toContain('owner:   nobody')
+    expect((await run('ip 172.17.0.120')).io.out()).toContain('owner:   none')
     expect((await run('ip 192.168.122.1')).io.out()).toContain('gateway')
     const { code, io } = await run('ip compute-9')
     expect(code).toBe(1)

@@ -9,7 +9,7 @@ import { emptyLock } from '../lock.ts'
 import { planSite } from '../planner.ts'
 import { builtInTable } from '../slots/built-in-crds.ts'
 
-const folder = path.join(import.meta.dirname, '__samples__')
+const folder = path.join(import.meta.dirname, '../../../test/samples/plan-lints')
 // Hundreds of hosts say no more than two do.
 const files = readdirSync(folder)
   .map((file) => readFileSync(path.join(folder, file)))

@@ -1,9 +1,8 @@
 /**
- * Environment files as people source them: `export NAME=value`, quotes, comments, references to earlier names.
+ * Reads the environment files of install_yamls: assignments, quotes, comments, references to earlier names.
  *
- * Reads, never runs: whatever is not an assignment is reported and passed by.
+ * Never runs anything: a line that is not an assignment is reported and skipped.
  */
-
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type FileLocation, type Finding, finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
@@ -40,7 +39,7 @@ export function readEnvFile({ file, text }: ImportSource): EnvFile {
   return { file, values, findings }
 }
 
-/** Undefined when the shell would have to run something to know. */
+/** Undefined when the shell would have to run a command for it. */
 function valueOf(rest: string, known: ReadonlyMap<string, EnvValue>): string | undefined {
   const single = /^'([^']*)'\s*(?:#.*)?$/.exec(rest)
   if (single) return single[1]
@@ -53,8 +52,7 @@ function valueOf(rest: string, known: ReadonlyMap<string, EnvValue>): string | u
   })
 }
 
-// FOLDED src/site/import/env-settings.ts
-/** The variables of one environment file as values: read, checked, with upstream's defaults behind them. */
+/** The variables of one file, parsed and checked, with upstream's defaults. */
 export interface EnvSettings {
   readonly file: string
   readonly text: (name: string) => string
@@ -67,7 +65,7 @@ export interface EnvSettings {
   /** Whether the file itself sets it. */
   readonly sets: (name: string) => boolean
   /** Where it is set; the top of the file for a default. */
-  readonly at: (name: string) => { readonly where: Finding['where'] }
+  readonly locate: (name: string) => { readonly where: Finding['where'] }
   /** Grows while values are read. */
   readonly findings: Finding[]
 }
@@ -81,14 +79,14 @@ export function envSettings({ file, values, findings: unreadable }: EnvFile): En
       : installYamlsDefaults
   const standard = (name: string): string => defaults[name] ?? ''
   const sets = (name: string): boolean => Boolean(values.get(name)?.value)
-  const at = (name: string) => ({ where: values.get(name)?.where ?? { file, line: 1, column: 1 } })
+  const locate = (name: string) => ({ where: values.get(name)?.where ?? { file, line: 1, column: 1 } })
   const text = (name: string): string => values.get(name)?.value || standard(name)
 
-  /** A value that cannot be used is reported once, and the default goes on in its place. */
+  /** An invalid value is reported once and replaced by the default. */
   const checked = (name: string, good: (value: string) => boolean, expected: string): string => {
     const value = text(name)
     if (good(value)) return value
-    if (!reported.has(name)) findings.push(finding(envValue, { name, value, expected }, at(name)))
+    if (!reported.has(name)) findings.push(finding(envValue, { name, value, expected }, locate(name)))
     reported.add(name)
     return standard(name)
   }
@@ -97,7 +95,7 @@ export function envSettings({ file, values, findings: unreadable }: EnvFile): En
     file,
     text,
     sets,
-    at,
+    locate,
     findings,
     flag: (name) => checked(name, (value) => /^(?:true|false)$/i.test(value), 'true or false').toLowerCase() === 'true',
     number: (name) => Number(checked(name, (value) => /^\d{1,5}$/.test(value), 'a number')),
@@ -129,8 +127,7 @@ function unknownNames({ file, values }: EnvFile): readonly Finding[] {
   return findings
 }
 
-// FOLDED src/site/import/env-cloud.ts
-/** What one environment file says of its cloud, ready to be looked at together with the others. */
+/** One environment file as a cloud. */
 export interface EnvCloud {
   readonly env: EnvSettings
   readonly name: string
@@ -160,7 +157,7 @@ export function envCloud(env: EnvSettings): EnvCloud {
   }
 }
 
-/** The file leaves it to the default, and an earlier cloud has that network already. */
+/** Whether the file leaves the network to a default that an earlier cloud has already. */
 export function isDefaultTwice({ env }: EnvCloud, prefix: string, earlier: readonly EnvCloud[]): boolean {
   return !env.sets(prefix) && earlier.some((other) => other.env.prefix(prefix) === env.prefix(prefix))
 }

@@ -1,4 +1,8 @@
-/** What every importer gives back: a site file as text, with comments that say where values come from. */
+/**
+ * What all importers share: building a site file, commenting it, and adding clouds to one that exists.
+ *
+ * Pure. Knows no source format.
+ */
 import { isCollection, isMap, isNode, isPair, parseDocument } from 'yaml'
 import { asList, asRecord } from '../../api/json.ts'
 import { type SiteFile, type SiteFileCloud } from '../../api/site.ts'
@@ -16,7 +20,7 @@ export interface Imported {
   readonly findings: readonly Finding[]
 }
 
-/** One text to import, by the name under which its user knows it. */
+/** One text to import, with the name of its file. */
 export interface ImportSource {
   readonly file: string
   readonly text: string
@@ -50,11 +54,9 @@ function lines(text: string): string {
     .join('\n')
 }
 
-// FOLDED src/site/import/site-parts.ts
-/** Parts of a site file that every importer of existing networks puts together in the same way. */
 export type FileNode = SiteFile['spec']['cluster']['nodes'][number]
 
-/** What is written when nothing says which NIC it is. */
+/** The NIC that is written when the source names none. */
 export const DEFAULT_NIC = 'enp6s0'
 
 /** NICs by name with their roles: the first is the main one, others are known by their own names. */
@@ -74,7 +76,7 @@ export function buildNode(name: string, nics: NicRoles, main = mainNic(nics) ?? 
   return others.length === 0 ? { name, nic: main } : { name, nics: { main, ...Object.fromEntries(others) } }
 }
 
-/** What the networks carry already, the NICs below them carry, too. */
+/** NICs get the largest mtu of the networks on them. */
 export function withMtu(nodes: readonly FileNode[], clouds: readonly SiteFileCloud[]): FileNode[] {
   const networks = clouds.flatMap((cloud) => Object.values(cloud.networks ?? {}))
   const mtu = Math.max(0, ...networks.map((network) => (network === false ? 0 : (network.mtu ?? 0))))
@@ -91,23 +93,18 @@ export function detectFamilies(clouds: readonly SiteFileCloud[]): (4 | 6)[] {
   return found.length > 0 ? [...found] : [4]
 }
 
-/** Whether two clouds are on one segment: then the file says so, instead of contradicting its own pins. */
+/** `shared-vlan` where two clouds are on one segment, so that the file does not contradict its own pins. */
 export function detectIsolation(clouds: readonly SiteFileCloud[]): 'shared-vlan' | 'vlan-per-cloud' {
   const segments = clouds.flatMap(({ networks }) => {
-    const own = Object.values(networks ?? {}).flatMap((network) =>
+    const segmentIds = Object.values(networks ?? {}).flatMap((network) =>
       network === false || network.vlan === undefined ? [] : [`${network.nic ?? 'main'}/${network.vlan}`],
     )
-    return [...new Set(own)]
+    return [...new Set(segmentIds)]
   })
   return new Set(segments).size < segments.length ? 'shared-vlan' : 'vlan-per-cloud'
 }
 
-// FOLDED src/site/import/add-clouds.ts
-/**
- * Imported clouds added to a site file that is there already: its comments, its order and its cluster stay.
- *
- * Pure. A cloud that the file has already is never changed.
- */
+/** Adds imported clouds to a site file; everything else in it stays. A cloud that it has already is never changed. */
 export function addClouds({ file, text }: ImportSource, imported: Imported): Imported {
   const { site, findings, locate } = readSite(text, file)
   if (!site) return { findings: [...imported.findings, ...findings] }
@@ -121,7 +118,7 @@ export function addClouds({ file, text }: ImportSource, imported: Imported): Imp
   const first = site.clouds.length
   const edits = clouds.map((value, index) => ({ path: ['spec', 'clouds', first + index], value }))
   const added = editYaml(text, edits)
-  // The cluster of the file may lack a NIC that the clouds ride on: that is said at once.
+  // The cluster of the file may lack a NIC that the clouds need: reading it again reports that.
   const after = readSite(added, file).findings
   return { ...(!hasErrors(after) && { text: added }), findings: [...imported.findings, ...after] }
 }

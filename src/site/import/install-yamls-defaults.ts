@@ -1,5 +1,4 @@
-/** What install_yamls does when a variable is not set, and the literals that no variable reaches. Data only. */
-
+/** The defaults of install_yamls, and the literals that no variable sets. Data only. */
 /** Every variable that shapes a cloud's networks, with upstream's default. */
 export const installYamlsDefaults: Readonly<Record<string, string>> = {
   NAMESPACE: 'openstack',
@@ -45,7 +44,7 @@ export const installYamlsDefaults: Readonly<Record<string, string>> = {
   BGP_LEAF_2: '100.64.4.1',
 }
 
-/** With NETWORK_ISOLATION_USE_DEFAULT_NETWORK=false the control plane is on a network of its own. */
+/** With NETWORK_ISOLATION_USE_DEFAULT_NETWORK=false the control plane has its own network. */
 export const ownNetworkDefaults: Readonly<Record<string, string>> = {
   NNCP_CTLPLANE_IP_ADDRESS_PREFIX: '172.16.1',
   NNCP_GATEWAY: '172.16.1.1',
@@ -63,7 +62,7 @@ export interface UpstreamNetwork {
   readonly routes?: string
   /** Which allocators upstream gives it, as last numbers of addresses. */
   readonly spans: Readonly<Partial<Record<'nodes' | 'pods' | 'vips' | 'hosts', string>>>
-  /** The generator of attachments writes these octets, whatever the variable says. */
+  /** The generator of attachments always writes these octets. */
   readonly literal?: string
 }
 
@@ -121,5 +120,5 @@ export const upstreamNetworks: readonly UpstreamNetwork[] = [
   },
 ]
 
-/** NetConfig's sample for ctlplane: no variable reaches it. */
+/** NetConfig's sample for ctlplane, which no variable changes. */
 export const ctlplaneSpans = { pods: ['30-70'], hosts: ['100-120', '150-200'], lastNode: 29 } as const

@@ -1,6 +1,7 @@
 /**
- * The clouds that a snapshot speaks of: namespace by namespace and network by network, what NetConfig, attachments and
- * pools say of each.
+ * Collects the clouds of a snapshot: for each namespace and network, what NetConfig, attachments and pools say of it.
+ *
+ * Knows no site file.
  */
 import { asInteger, asList, asRecord, asString, asStrings } from '../../api/json.ts'
 import { type KubeObject } from '../../api/object.ts'
@@ -12,7 +13,7 @@ import { type Attachment, readAttachment } from './attachment.ts'
 import { badAttachment, poolForeign } from './findings/existing.ts'
 import { readNetConfigSubnet, type SubnetFacts } from './network-facts.ts'
 
-/** One network of one namespace, while it is being put together. */
+/** One network of one namespace, filled step by step. */
 export interface ObservedNetwork {
   readonly subnets: SubnetFacts[]
   readonly vips: string[]
@@ -48,21 +49,21 @@ export function collectClouds(
   }
   for (const netConfig of index.all('network.openstack.org/NetConfig')) {
     const { namespace = '' } = netConfig.metadata
-    for (const one of asList(asRecord(netConfig['spec'])['networks']).map(asRecord)) {
-      const name = asString(one['name'])?.toLowerCase()
+    for (const declared of asList(asRecord(netConfig['spec'])['networks']).map(asRecord)) {
+      const name = asString(declared['name'])?.toLowerCase()
       if (name === undefined) continue
       const seen = network(namespace, name)
-      const [vlan] = asList(one['subnets']).flatMap((subnet) => asInteger(asRecord(subnet)['vlan']) ?? [])
+      const [vlan] = asList(declared['subnets']).flatMap((subnet) => asInteger(asRecord(subnet)['vlan']) ?? [])
       seen.vlan = vlan
-      seen.mtu = asInteger(one['mtu'])
-      seen.dnsDomain = asString(one['dnsDomain'])
-      seen.subnets.push(...asList(one['subnets']).flatMap((subnet) => readNetConfigSubnet(subnet, vlan) ?? []))
+      seen.mtu = asInteger(declared['mtu'])
+      seen.dnsDomain = asString(declared['dnsDomain'])
+      seen.subnets.push(...asList(declared['subnets']).flatMap((subnet) => readNetConfigSubnet(subnet, vlan) ?? []))
     }
   }
   for (const nad of index.all('k8s.cni.cncf.io/NetworkAttachmentDefinition')) {
     const { namespace = '', name } = nad.metadata
     const read = readAttachment(asRecord(nad['spec'])['config'])
-    // Attachments are everybody's; only those that give out addresses, or that stand beside a NetConfig, make a cloud.
+    // Any namespace may have attachments; a cloud has a NetConfig, or attachments that give out addresses.
     if (!clouds.has(namespace) && (typeof read === 'string' || read.pods.length === 0)) continue
     const reason = typeof read === 'string' ? read : read.problem
     if (reason) {
@@ -84,8 +85,8 @@ export function collectPools(index: SnapshotIndex, clouds: ObservedClouds, findi
     })),
   )
   const interfacesOfPool = new Map(
-    index.all('metallb.io/L2Advertisement').flatMap((one) => {
-      const { ipAddressPools, interfaces } = asRecord(one['spec'])
+    index.all('metallb.io/L2Advertisement').flatMap((advertisement) => {
+      const { ipAddressPools, interfaces } = asRecord(advertisement['spec'])
       return asStrings(ipAddressPools).map((pool) => [pool, asStrings(interfaces)[0]] as const)
     }),
   )
@@ -100,8 +101,6 @@ export function collectPools(index: SnapshotIndex, clouds: ObservedClouds, findi
   }
 }
 
-// FOLDED src/site/import/cluster-pools.ts
-/** MetalLB pools of a cluster: which cloud and network each belongs to. */
 export interface PoolCandidate {
   readonly namespace: string
   readonly network: string
@@ -115,14 +114,14 @@ export interface MatchedPool {
   readonly addresses: readonly string[]
 }
 
-/** Addresses tell the truth first; a name counts where no subnet is known. */
+/** Matches pools to networks by their addresses; by name where no subnet is known. */
 export function matchPools(
   pools: readonly KubeObject[],
   homes: readonly PoolCandidate[],
   findings: Finding[],
 ): readonly MatchedPool[] {
   return pools.flatMap((pool) => {
-    const { name, namespace: own = '' } = pool.metadata
+    const { name, namespace: poolNamespace = '' } = pool.metadata
     const spec = asRecord(pool['spec'])
     const addresses = asStrings(spec['addresses'])
     const scope = asStrings(asRecord(spec['serviceAllocation'])['namespaces'])
@@ -132,7 +131,7 @@ export function matchPools(
       open.find(({ namespace, network }) => [`${namespace}-${network}`, `${network}-${namespace}`].includes(name)) ??
       open.find(({ network }) => network === name)
     if (home) return [{ pool: name, namespace: home.namespace, network: home.network, addresses }]
-    const where = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: own, name }
+    const where = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: poolNamespace, name }
     const why =
       open.length === 0
         ? `it is for ${scope.join(', ')}, which is no cloud here`

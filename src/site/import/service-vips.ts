@@ -1,6 +1,7 @@
 /**
- * Which slot of a cloud a running Service belongs to, by the name that its operator gave it, and what the site file
- * must say for the cloud to have that slot. Facts of upstream; the planner knows them the other way round.
+ * Imports the LoadBalancer Services of a cloud: the slot and the VIP of each, and the settings that the slots need.
+ *
+ * Facts of upstream: `plan/slots/service-names.ts` has the same names in the other direction.
  */
 import { asList, asRecord, asStrings, isRecord } from '../../api/json.ts'
 import { type KubeObject } from '../../api/object.ts'
@@ -14,7 +15,7 @@ export interface ServiceSlot {
   /** The name below `services`. */
   readonly service: string
   readonly isPublic: boolean
-  /** Fields of the service's template without which it would not have this slot. */
+  /** Fields of the service's template that this slot needs. */
   readonly template?: Template
 }
 
@@ -54,7 +55,7 @@ const designateServers: Readonly<Record<string, readonly [name: string, part: st
 
 type Reader = (name: string) => ServiceSlot | undefined
 
-/** The first that knows the name is right: `nova-metadata-internal` is no API called `nova-metadata`. */
+/** The first match wins: `nova-metadata-internal` is not an API called `nova-metadata`. */
 const readers: readonly Reader[] = [rabbitmq, single, novaOfCell, designateServer, glanceApi, api]
 
 export function findServiceSlot(name: string): ServiceSlot | undefined {
@@ -65,9 +66,9 @@ export function findServiceSlot(name: string): ServiceSlot | undefined {
   return undefined
 }
 
-/** Both together; of two numbers the greater one, since replicas are counted one by one. */
-export function mergeTemplates(one: Template, other: Template): Template {
-  const merged: Record<string, unknown> = { ...one }
+/** Merges two templates; the greater of two numbers wins, since each replica sets its own count. */
+export function mergeTemplates(base: Template, other: Template): Template {
+  const merged: Record<string, unknown> = { ...base }
   for (const [key, value] of Object.entries(other)) {
     const before = merged[key]
     if (isRecord(before) && isRecord(value)) merged[key] = mergeTemplates(before, value)
@@ -109,7 +110,7 @@ function designateServer(name: string): ServiceSlot | undefined {
     slot: `designate.${slot}.${replica}`,
     service: 'designate',
     isPublic: false,
-    // One is what there is anyway.
+    // One replica is the default.
     ...(replica > 0 && { template: { [part]: { replicas: replica + 1 } } }),
   }
 }
@@ -127,8 +128,6 @@ function api(name: string): ServiceSlot | undefined {
   return known && { ...known, slot: `${known.slot}.${face}`, isPublic: face === 'public' }
 }
 
-// FOLDED src/site/import/pinned-vips.ts
-/** VIPs that exist already, under the names of the slots that they belong to, and the cells that these speak of. */
 /** By network for the APIs that share one, by its own name for a RabbitMQ. What has no slot is named in `others`. */
 export function pinnedVips(found: ReadonlyMap<string, readonly string[]>): {
   readonly vips: Record<string, string | string[]>
@@ -152,7 +151,7 @@ function slotOf(key: string): string | undefined {
   return rabbitmqSlot(key)
 }
 
-/** The one of the cloud, and one for each cell. */
+/** The RabbitMQ of the cloud, or of a cell. */
 export function rabbitmqSlot(name: string): string | undefined {
   return /^rabbitmq(?:-cell\w+)?$/.test(name) ? `rabbitmq.${name}` : undefined
 }
@@ -172,9 +171,7 @@ export function withCells(
   return Object.keys(named).length > 0 ? { services: named } : {}
 }
 
-// FOLDED src/site/import/cluster-services.ts
-/** LoadBalancer Services of a cloud that exists: which slot each belongs to, and the VIP that it has. */
-/** Services that every cloud has without being asked. */
+/** Services that every cloud has by default. */
 const STANDARD = new Set(['keystone', 'placement', 'glance', 'neutron', 'nova', 'dns', 'rabbitmq'])
 
 type Services = NonNullable<SiteFileCloud['services']>
@@ -207,13 +204,13 @@ export function importServices(
   const isPublic = found.some((serviceSlot) => serviceSlot.isPublic)
   return {
     ...withCells(vips, servicesOf(found)),
-    // Without it public endpoints of an OpenShift would be Routes, and those of others on ctlplane.
+    // Without it public endpoints would be Routes on OpenShift, and VIPs on ctlplane elsewhere.
     ...(isPublic && { public: { by: 'vip', ...(network !== undefined && { network }) } }),
     ...(Object.keys(vips).length > 0 && { vips: sorted(vips) }),
   }
 }
 
-/** What is on beside the standard set, and what the templates must say for every slot to be there. */
+/** The services beyond the default ones, and the templates that the slots need. */
 function servicesOf(found: readonly ServiceSlot[]): Services {
   const templates = new Map<string, Template>()
   for (const { service, template = {} } of found)
@@ -227,7 +224,7 @@ function servicesOf(found: readonly ServiceSlot[]): Services {
   return sorted(on)
 }
 
-/** The one API that every cloud has need not be named. */
+/** The default API needs no entry. */
 function glanceTemplate(template: Template): Template {
   const names = Object.keys(asRecord(template['glanceAPIs']))
   return names.length === 1 && names[0] === 'default' ? {} : template
@@ -235,7 +232,7 @@ function glanceTemplate(template: Template): Template {
 
 function addressesOf(service: KubeObject): readonly string[] {
   const ingress = asList(asRecord(asRecord(service['status'])['loadBalancer'])['ingress'])
-  return ingress.flatMap((one) => asStrings(asRecord(one)['ip']))
+  return ingress.flatMap((point) => asStrings(asRecord(point)['ip']))
 }
 
 function sorted<T>(values: Readonly<Record<string, T>>): Record<string, T> {
