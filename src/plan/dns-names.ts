@@ -1,6 +1,6 @@
 /** DNS names: the domain of a network, the names of a host in it, and the records that a cloud's DNS serves. Pure. */
-import { type Cloud, type CloudNetwork } from '../site/site.ts'
-import { type PlannedCloud } from './plan.ts'
+import type { Cloud, CloudNetwork } from '../site/site.ts'
+import type { PlannedCloud } from './plan.ts'
 import { slotServiceName } from './slots/service-names.ts'
 
 /** Each cloud has its name zones, so hosts of two clouds may have equal names. */

@@ -4,9 +4,9 @@
  * Records decisions only. Reading and writing the file: `lock-file.ts`.
  */
 import { createNeighbourParser, type Family } from '../net/address.ts'
-import { type AllocatorRole } from '../site/site.ts'
+import type { AllocatorRole } from '../site/site.ts'
 import { getOwn } from './collections.ts'
-import { type SlotShape, type SlotTable } from './slots/slots.ts'
+import type { SlotShape, SlotTable } from './slots/slots.ts'
 
 export interface Lock {
   readonly site: string

@@ -10,7 +10,7 @@ import { firstFree, freeRanges, rangeSet, setSize } from '../net/range-set.ts'
 import { type Path, settingPath } from '../site/site.ts'
 import { getOwn } from './collections.ts'
 import { holderKinds, type Lock, lockedNetwork } from './lock.ts'
-import { type Plan, type PlannedCloud, type PlannedNetwork, type PlannedSubnet } from './plan.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
 
 export interface AddressAnswer {
   readonly kind: 'address'

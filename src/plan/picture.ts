@@ -1,7 +1,7 @@
 /**
  * Draws the address map as SVG: one row per subnet, spans by role, assigned addresses as ticks, conflicts in red.
  *
- * Pure. Every role has a colour of the Okabe-Ito palette, a pattern and its name, so that it can be told apart on a
+ * Pure. Every role has a colour of the Okabe-Ito palette, a pattern and its name, so that it is readable on a
  * black-and-white printer and with any colour blindness.
  */
 import { formatAddress, parseAddress } from '../net/address.ts'
@@ -66,7 +66,7 @@ export function drawPlan(plan: Plan): string {
     `<title>${escape(`${summary} of ${plan.site}`)}</title>`,
     definitions(),
     `<rect width="100%" height="100%" fill="#ffffff"/>`,
-    text(16, 28, `${plan.site}: who owns which addresses`, 'site'),
+    text(16, 28, `${plan.site}: owners of addresses`, 'site'),
     legend(total > 0),
     ...parts,
     '</svg>',
@@ -245,7 +245,7 @@ function legend(withConflicts: boolean): string {
   }
   for (const [role, words] of Object.entries(meanings)) entry(role, words)
   if (withConflicts) entry('conflict', '✖ conflict: two owners')
-  parts.push(`<path d="M${x + 4} 46v10" class="tick"/>`, text(x + 12, 55, 'an address that somebody has', 'small'))
+  parts.push(`<path d="M${x + 4} 46v10" class="tick"/>`, text(x + 12, 55, 'an assigned address', 'small'))
   return parts.join('\n')
 }
 

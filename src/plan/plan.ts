@@ -3,12 +3,12 @@
  *
  * Plain data; addresses are canonical text. `plan -o json` prints it (without `site`), so its names are an interface.
  */
-import { type Finding } from '../errors/finding.ts'
+import type { Finding } from '../errors/finding.ts'
 import { address, formatValue } from '../net/address.ts'
-import { type Range } from '../net/range.ts'
-import { type AllocatorRole, type Cloud, type Family, type Site } from '../site/site.ts'
-import { type CloudService } from './slots/cloud-services.ts'
-import { type SlotTable, type SlotUse } from './slots/slots.ts'
+import type { Range } from '../net/range.ts'
+import type { AllocatorRole, Cloud, Family, Site } from '../site/site.ts'
+import type { CloudService } from './slots/cloud-services.ts'
+import type { SlotTable, SlotUse } from './slots/slots.ts'
 
 export interface Plan {
   /** The site's name. */

@@ -129,7 +129,7 @@ const errors = (plan: Plan): readonly string[] =>
   plan.findings.filter((finding) => finding.severity === 'error').map((finding) => `${finding.code} ${finding.message}`)
 
 describe('for any site without pins', { timeout: 240_000 }, () => {
-  it('the plan has no error, no overlap, and nobody has an address of somebody else', () => {
+  it('the plan has no errors, no overlaps and no address twice', () => {
     fc.assert(
       fc.property(site, (words) => {
         const { plan } = planSpec(words)
@@ -161,7 +161,7 @@ describe('for any site without pins', { timeout: 240_000 }, () => {
     )
   })
 
-  it('nobody moves when clouds come and go, and what a leaving one held is given to nobody', () => {
+  it('nothing moves when clouds are added or removed, and addresses of removed clouds stay reserved', () => {
     fc.assert(
       fc.property(site, clouds, (words, others) => {
         const first = planSpec(words)
@@ -199,7 +199,7 @@ function subnetTexts(network: PlannedNetwork): readonly string[] {
   return network.subnets.map(({ cidr }) => cidr)
 }
 
-describe('for any spans that somebody pins', { timeout: 240_000 }, () => {
+describe('for any pinned spans', { timeout: 240_000 }, () => {
   const span = fc.tuple(fc.integer({ min: 2, max: 240 }), fc.nat(25)).map(([first, length]) => {
     const last = Math.min(first + length, 254)
     return `172.17.0.${first}-172.17.0.${last}`

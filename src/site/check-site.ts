@@ -3,11 +3,11 @@
  *
  * Pure. Addresses are checked by the planner.
  */
-import { type SiteFile } from '../api/site.ts'
+import type { SiteFile } from '../api/site.ts'
 import { closestMatch } from '../errors/closest-match.ts'
 import { codes } from '../errors/codes.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { type Locator } from '../yaml/locate.ts'
+import type { Locator } from '../yaml/locate.ts'
 import { withoutDuplicates } from './accept.ts'
 import { toList } from './defaults.ts'
 import {

@@ -8,7 +8,7 @@ export const duplicateName = problem<{ what: string; name: string; first: string
   message: ({ what, name, first }) => `there is a ${what} ${name} already, at ${first}`,
   remedy: ({ what }) => `give this ${what} a name of its own, or remove it`,
   description: `Clouds, nodes, bonds, hosts of a cloud and endpoints of a network are known by their name: in the lock, in
-rendered objects, in every message. Two with the same name cannot be told apart.`,
+rendered objects, in every message. Two with the same name could not be distinguished.`,
   example: { what: 'cloud', name: 'rhoso1', first: 'site.yaml:12:11' },
 })
 

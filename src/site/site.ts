@@ -3,7 +3,7 @@
  *
  * What the planner reads. Decides nothing: what the file leaves open is still open.
  */
-import { type SiteFileBond, type SiteFileCloud, type SiteFileNetwork, type SiteFilePeer } from '../api/site.ts'
+import type { SiteFileBond, SiteFileCloud, SiteFileNetwork, SiteFilePeer } from '../api/site.ts'
 
 export type Family = 4 | 6
 

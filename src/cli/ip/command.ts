@@ -5,7 +5,7 @@ import type { ExitCode } from '../../errors/failure.ts'
 import { failure } from '../../errors/failure.ts'
 import { parseAddress } from '../../net/address.ts'
 import { ownerNotFound } from '../../plan/findings/site.ts'
-import { type AddressAnswer, type AddressOrigin, type Answer, type Free } from '../../plan/lookup.ts'
+import type { AddressAnswer, AddressOrigin, Answer, Free } from '../../plan/lookup.ts'
 import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -82,7 +82,7 @@ function formatAnswer(answer: Explained): string {
       address.network,
       `${address.role} ${address.holder}`,
     ])
-    return formatTable(['ADDRESS', 'CLOUD', 'NETWORK', 'WHO'], rows, Number.POSITIVE_INFINITY)
+    return formatTable(['ADDRESS', 'CLOUD', 'NETWORK', 'HOLDER'], rows, Number.POSITIVE_INFINITY)
   }
   if (answer.kind === 'cluster') {
     return `${answer.address} is in the cluster's ${answer.use} network ${answer.cidr}\n`

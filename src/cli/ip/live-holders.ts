@@ -50,5 +50,5 @@ export function formatLive({ address, holders }: LiveAddress): string {
     since ?? '-',
     how,
   ])
-  return formatTable(['LIVE', 'WHO', 'SINCE', 'HOW'], rows, Number.POSITIVE_INFINITY)
+  return formatTable(['LIVE', 'HOLDER', 'SINCE', 'HOW'], rows, Number.POSITIVE_INFINITY)
 }

@@ -38,7 +38,7 @@ function mutated(bytes: Uint8Array, mutations: readonly Mutation[]): Uint8Array 
 }
 
 describe('a site file with random bytes in it', () => {
-  it('never crashes the planner, and every refusal has a place in the file', () => {
+  it('never crashes the planner, and every refusal has a location in the file', () => {
     const byte = fc.oneof(fc.nat(255), fc.constantFrom(...Buffer.from('0123456789.:/-{}[],\n "#&*!|>')))
     const mutation = fc.record({
       at: fc.nat(5000),

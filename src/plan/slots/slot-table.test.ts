@@ -54,7 +54,7 @@ describe('the slot table', () => {
     })
   })
 
-  it('takes no other `service` for a slot: a password selector, a Route, a plain string', () => {
+  it('ignores other fields called `service`: a password selector, a Route, a plain string', () => {
     const spec: Schema = {
       properties: {
         keystone: {
@@ -69,7 +69,7 @@ describe('the slot table', () => {
     expect(shapes(spec)).toEqual({})
   })
 
-  it('knows every slot of the pinned CRD, three shapes and the annotations of logging', () => {
+  it('finds every slot of the pinned CRD: three shapes and the annotations of logging', () => {
     const table = builtInTable()
     expect(detectEra(table)).toBe('today')
     expect(table.slots.map((slot) => `${slot.path.join('.')} ${slot.shape}`)).toMatchInlineSnapshot(`
@@ -107,7 +107,7 @@ describe('the slot table', () => {
     expect(table.services).not.toContain('tls')
   })
 
-  it('knows the form of 2023: 15 external endpoints', () => {
+  it('finds the 15 external endpoints of the 2023 form', () => {
     const table = builtInTable('2023')
     const external = table.slots.filter((slot) => slot.shape.startsWith('external-'))
     expect(detectEra(table)).toBe('2023')
@@ -116,7 +116,7 @@ describe('the slot table', () => {
     expect(external.find((slot) => slot.service === 'rabbitmq')?.shape).toBe('external-single')
   })
 
-  it('has one hash for one schema, whatever the order of keys and the words of descriptions', () => {
+  it('has one hash for one schema, independent of key order and descriptions', () => {
     const one = hashSchema({
       type: 'object',
       description: 'a',

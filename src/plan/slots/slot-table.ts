@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { isRecord } from '../../api/json.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { notAControlPlaneCrd } from './findings.ts'
-import { type Slot, type SlotShape, type SlotTable } from './slots.ts'
+import type { Slot, SlotShape, SlotTable } from './slots.ts'
 
 /** The part of an OpenAPI schema that matters here. */
 export interface Schema {

@@ -8,7 +8,7 @@ import { type FileLocation, type Finding, finding } from '../../errors/finding.t
 import { parseAddress } from '../../net/address.ts'
 import { parseRange } from '../../net/range.ts'
 import { envIgnored, envLine, envUnknown, envValue } from './findings/install-yamls.ts'
-import { type ImportSource } from './imported-site.ts'
+import type { ImportSource } from './imported-site.ts'
 import { installYamlsDefaults, ownNetworkDefaults } from './install-yamls-defaults.ts'
 
 export interface EnvValue {

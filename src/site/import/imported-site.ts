@@ -5,14 +5,14 @@
  */
 import { isCollection, isMap, isNode, isPair, parseDocument } from 'yaml'
 import { asList, asRecord } from '../../api/json.ts'
-import { type SiteFile, type SiteFileCloud } from '../../api/site.ts'
+import type { SiteFile, SiteFileCloud } from '../../api/site.ts'
 import { type Finding, finding, hasErrors } from '../../errors/finding.ts'
 import { cloudExists } from '../../errors/new-file.ts'
 import { editYaml } from '../../yaml/edit.ts'
 import { readYaml } from '../../yaml/read.ts'
 import { writeYaml } from '../../yaml/write.ts'
 import { readSite } from '../read.ts'
-import { type Path } from '../site.ts'
+import type { Path } from '../site.ts'
 
 export interface Imported {
   /** Absent when nothing could be read. */

@@ -4,7 +4,7 @@
  * Knows no file format and no cluster.
  */
 import { asInteger, asList, asRecord, asString, asStrings, type JsonRecord } from '../../api/json.ts'
-import { type SiteFileNetwork } from '../../api/site.ts'
+import type { SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import { type Address, compareAddresses, formatAddress, parseAddress } from '../../net/address.ts'
 import { type Cidr, cidrContaining, cidrContains, formatCidr, parseCidr, sameCidr } from '../../net/cidr.ts'

@@ -4,8 +4,8 @@
  * Knows no site file.
  */
 import { asInteger, asList, asRecord, asString, asStrings } from '../../api/json.ts'
-import { type KubeObject } from '../../api/object.ts'
-import { type SnapshotIndex } from '../../api/snapshot.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { cidrContains, parseCidr } from '../../net/cidr.ts'
 import { parseRange } from '../../net/range.ts'

@@ -4,8 +4,8 @@
  * Facts of upstream: `plan/slots/service-names.ts` has the same names in the other direction.
  */
 import { asList, asRecord, asStrings, isRecord } from '../../api/json.ts'
-import { type KubeObject } from '../../api/object.ts'
-import { type SiteFileCloud } from '../../api/site.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { SiteFileCloud } from '../../api/site.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { serviceUnpinned } from './findings/existing.ts'
 

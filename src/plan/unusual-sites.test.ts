@@ -73,8 +73,8 @@ const site = fc.record({
   }),
 }) as fc.Arbitrary<PartialSiteSpec>
 
-describe('for any site, however odd', { timeout: 240_000 }, () => {
-  it('there is a plan, a picture and a lock, and every error has its place', () => {
+describe('for any site, however unusual', { timeout: 240_000 }, () => {
+  it('there is a plan, an address map and a lock, and every error has a location', () => {
     fc.assert(
       fc.property(site, site, (before, after) => {
         const first = planText(siteText(before))
